@@ -1,0 +1,30 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the unit tests share."""
+
+import json
+
+import pytest
+from ansible.module_utils.testing import patch_module_args
+
+
+@pytest.fixture
+def run(capsys, tmp_path_factory):
+    """Return a function that runs a module's main() with options and returns what it printed, as a dictionary."""
+    remote_tmp = tmp_path_factory.mktemp("remote-tmp")
+
+    def run_main(main, check=False, diff=True, **options):
+        arguments = dict(
+            options,
+            _ansible_check_mode=check,
+            _ansible_diff=diff,
+            _ansible_remote_tmp=str(remote_tmp),
+            _ansible_keep_remote_files=False,
+        )
+        with patch_module_args(arguments), pytest.raises(SystemExit):
+            main()
+        return json.loads(capsys.readouterr().out)
+
+    return run_main
