@@ -1,0 +1,77 @@
+# Everything a user or a developer runs. `make demo` and `make test` need nothing but Python 3 and make (root installs what
+# is missing); both can be run again at any time.
+
+PYTHON ?= python3
+LAB_NODES ?= 2
+COLLECTION := collections/ansible_collections/taco/train
+LAB := $(PYTHON) molecule/shared/lab/lab.py
+
+export PATH := $(CURDIR)/.venv/bin:$(PATH)
+export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
+
+.PHONY: help demo test lint unit sanity targets molecule site install build lab-up lab-down venv tools
+
+help:
+	@echo "make demo      build a lab of $(LAB_NODES) nodes, take them from bare hosts to a benchmark number, show the report"
+	@echo "make test      everything CI runs: lint unit sanity targets install molecule site"
+	@echo "make lab-up    only the lab; make lab-down removes it and leaves nothing behind"
+
+demo: venv
+	$(LAB) up --nodes $(LAB_NODES)
+	ansible-playbook playbooks/site.yml -i inventories/lab
+
+# One after the other, also under make -j: they share two cores and one lab.
+test: venv tools
+	$(MAKE) lint
+	$(MAKE) unit
+	$(MAKE) sanity
+	$(MAKE) targets
+	$(MAKE) install
+	$(MAKE) molecule
+	$(MAKE) site
+	$(MAKE) lab-down
+
+lint: venv
+	ruff check . && ruff format --check .
+	yamllint --strict .
+	ansible-lint --offline -q
+	cd $(COLLECTION) && antsibull-changelog lint && antsibull-docs lint-collection-docs --plugin-docs --validate-collection-refs self .
+
+unit: venv tools
+	pytest -q tests/unit tests/property
+
+sanity: venv tools
+	.venv/bin/python .config/sanity.py
+
+# The modules under every target Python of this machine, by the oldest ansible-core that the collection supports.
+targets: venv
+	pytest -q tests/integration/test_targets.py
+
+# Built, installed in each documented way into an empty project, and used there.
+install: venv tools
+	pytest -q tests/integration/test_install.py
+
+molecule: venv tools
+	$(LAB) down
+	$(LAB) up --nodes 2
+	molecule test
+
+# The whole path on the lab, what each kind of bad input gets, and how many connections a converged host costs.
+site: venv
+	$(LAB) up --nodes 2
+	pytest -q tests/integration/test_site.py
+
+build: venv
+	ansible-galaxy collection build --force $(COLLECTION)
+
+lab-up:
+	$(LAB) up --nodes $(LAB_NODES)
+
+lab-down:
+	$(LAB) down
+
+venv:
+	@$(PYTHON) .config/venv.py
+
+tools:
+	@$(PYTHON) .config/packages.py git openssh-client openssh-server

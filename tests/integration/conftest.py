@@ -1,0 +1,37 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the integration tests share: real commands, run as a user runs them."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+COLLECTION = ROOT / "collections/ansible_collections/taco/train"
+
+
+@pytest.fixture(scope="session")
+def command():
+    """Return a function that runs a command of .venv and returns what became of it, stdout and stderr in one."""
+
+    def run(*arguments, cwd=ROOT, timeout=300, **environment):
+        known = {"HOME", "LANG", "SSH_AUTH_SOCK", "TMPDIR", "PIP_CERT", "SSL_CERT_FILE", "GIT_SSL_CAINFO"}
+        base = {name: value for name, value in os.environ.items() if name in known}
+        base["PATH"] = str(ROOT / ".venv/bin") + os.pathsep + os.environ["PATH"]
+        base.update(PWD=str(cwd), NO_COLOR="1", ANSIBLE_NOCOLOR="1", PYTHONDONTWRITEBYTECODE="1", **environment)
+        return subprocess.run(
+            [str(argument) for argument in arguments],
+            cwd=str(cwd),
+            env=base,
+            timeout=timeout,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            text=True,
+        )
+
+    return run

@@ -1,0 +1,141 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Install the collection in each documented way into an empty project that has its own inventory, and use it there.
+
+Galaxy is not asked: what the collection depends on is in the `ansible` package of .venv.
+"""
+
+import json
+import sys
+import tarfile
+
+import pytest
+
+from conftest import COLLECTION, ROOT
+
+INVENTORY = """
+gpu_nodes:
+  hosts:
+    one:
+  vars:
+    ansible_connection: local
+    ansible_become: false
+    ansible_python_interpreter: "{python}"
+    taco_gpus_per_node: 4
+    eni_count: 4
+    hugepages_cuont: 30
+    harp_source: none
+"""
+
+OWN_PLAYBOOK = """
+- hosts: gpu_nodes
+  gather_facts: false
+  tasks:
+    - taco.train.hugepages:
+        count: 2
+        sysroot: "{{ playbook_dir }}/root"
+        state_dir: "{{ playbook_dir }}/state"
+        regenerate: false
+      register: pages
+    - ansible.builtin.debug:
+        msg: "{{ pages.kernel_args.after | join(' ') }} reboot={{ pages.reboot_required }}"
+- hosts: gpu_nodes
+  gather_facts: false
+  roles:
+    - role: taco.train.eni
+"""
+
+
+@pytest.fixture(scope="session")
+def tarballs(command, tmp_path_factory):
+    """Return the artifacts of a build at the repository's root and of one in the collection's folder."""
+    built = {}
+    for name, source in {"root": ROOT, "folder": COLLECTION}.items():
+        target = tmp_path_factory.mktemp("build-" + name)
+        done = command("ansible-galaxy", "collection", "build", source, "--output-path", target)
+        assert done.returncode == 0, done.stdout
+        built[name] = next(target.glob("taco-train-*.tar.gz"))
+    return built
+
+
+def install_source(way, tarballs):
+    return {
+        "tarball built in the folder": tarballs["folder"],
+        "tarball built at the root": tarballs["root"],
+        "git, folder": "git+file://{}#/collections/ansible_collections/taco/train".format(ROOT),
+        "git, root": "git+file://{}".format(ROOT),
+    }[way]
+
+
+@pytest.fixture(
+    scope="session",
+    params=["tarball built in the folder", "tarball built at the root", "git, folder", "git, root"],
+)
+def project(request, command, tarballs, tmp_path_factory):
+    """Return an empty project with its own inventory and the collection installed in one of the four ways."""
+    folder = tmp_path_factory.mktemp("project")
+    source = install_source(request.param, tarballs)
+    done = command("ansible-galaxy", "collection", "install", source, "--no-deps", "-p", "collections", cwd=folder)
+    assert done.returncode == 0, done.stdout
+    (folder / "inventory.yml").write_text(INVENTORY.format(python=sys.executable))
+    (folder / "ansible.cfg").write_text("[defaults]\ncollections_path = ./collections\n")
+    return folder
+
+
+def test_a_playbook_runs_by_its_name_and_reports_everything_that_is_wrong(project, command):
+    done = command("ansible-playbook", "taco.train.preflight", "-i", "inventory.yml", cwd=project)
+    assert done.returncode == 2, done.stdout
+    for check in ("gpu.count", "eni.count", "variables.known"):
+        assert check in done.stdout, done.stdout
+    assert "hugepages_count" in done.stdout
+    verdicts = list(project.glob("results/*/verdict.json"))
+    assert len(verdicts) == 1
+    assert json.loads(verdicts[0].read_text())
+
+
+def test_a_module_and_a_role_work_alone_in_a_playbook_of_the_users(project, command):
+    root = project / "root"
+    (root / "etc/default/grub.d").mkdir(parents=True, exist_ok=True)
+    (root / "proc").mkdir(exist_ok=True)
+    (root / "usr/sbin").mkdir(parents=True, exist_ok=True)
+    (root / "usr/sbin/update-grub").write_text("#!/bin/sh\n")
+    (root / "etc/default/grub").write_text('GRUB_CMDLINE_LINUX="quiet"\n')
+    (root / "etc/os-release").write_text("ID=ubuntu\nID_LIKE=debian\n")
+    (root / "proc/cmdline").write_text("root=/dev/vda1 quiet\n")
+    (root / "proc/meminfo").write_text("MemTotal: 16000000 kB\nMemAvailable: 15000000 kB\n")
+    (root / "proc/cpuinfo").write_text("flags\t\t: fpu pse pdpe1gb\n")
+    (project / "own.yml").write_text(OWN_PLAYBOOK)
+    done = command("ansible-playbook", "own.yml", "-i", "inventory.yml", cwd=project)
+    assert "default_hugepagesz=1G hugepagesz=1G hugepages=2 reboot=True" in done.stdout, done.stdout
+    # The role alone: this machine has no ENI for four GPUs, and that is what it must say.
+    assert done.returncode == 2
+    assert "0 of 4" in done.stdout or "eni" in done.stdout.lower().split("reboot=true")[1]
+
+
+def test_every_plugin_and_role_is_documented_where_it_is_installed(project, command):
+    for kind, count in (("module", 10), ("filter", 2), ("role", 10)):
+        done = command("ansible-doc", "-t", kind, "-l", "taco.train", "--json", cwd=project)
+        assert done.returncode == 0, done.stdout
+        assert len(json.loads(done.stdout[done.stdout.index("{") :])) == count, done.stdout
+
+
+def test_the_artifact_holds_what_users_need_and_nothing_else(tarballs):
+    with tarfile.open(tarballs["folder"]) as archive:
+        names = set(archive.getnames())
+    assert {"playbooks/site.yml", "plugins/modules/hugepages.py", "roles/preflight/tasks/main.yml"} <= names
+    tops = {name.split("/")[0] for name in names}
+    assert tops <= {
+        "CHANGELOG.md",
+        "FILES.json",
+        "MANIFEST.json",
+        "README.md",
+        "changelogs",
+        "docs",
+        "meta",
+        "playbooks",
+        "plugins",
+        "roles",
+    }
+    assert not [name for name in names if "__pycache__" in name or name.endswith(".pyc")]
