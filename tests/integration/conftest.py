@@ -6,12 +6,10 @@
 
 import os
 import subprocess
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-COLLECTION = ROOT / "collections/ansible_collections/taco/train"
+from integration.paths import ROOT
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,7 @@ import tarfile
 
 import pytest
 
-from conftest import COLLECTION, ROOT
+from integration.paths import COLLECTION, ROOT
 
 INVENTORY = """
 gpu_nodes:

@@ -15,7 +15,7 @@ import sys
 
 import pytest
 
-from conftest import ROOT
+from integration.paths import ROOT
 
 OLDEST_CORE = "ansible-core==2.16.19"
 PLAYBOOK = ROOT / "tests/integration/targets.yml"

@@ -1,0 +1,212 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The whole path on the lab that `make lab-up` started: real SSH, real containers, a real mpirun across two nodes."""
+
+import json
+import re
+from collections import Counter
+from types import SimpleNamespace
+
+import jsonschema
+import pytest
+import yaml
+
+from integration.paths import COLLECTION, ROOT
+
+INVENTORY = "inventories/lab"
+NODES = ("taco-lab-node-0", "taco-lab-node-1")
+MOST_EXECUTIONS = 6  # remote executions of a converged prepare and deploy on each host
+
+
+@pytest.fixture(scope="session")
+def results(tmp_path_factory):
+    return tmp_path_factory.mktemp("results")
+
+
+@pytest.fixture(scope="session")
+def playbook(command, results):
+    """Return a function that runs a playbook on the lab, with its results in a folder of the tests."""
+
+    def run(name, *arguments, **options):
+        extra = ("-e", "taco_results_dir=" + str(results))
+        return command("ansible-playbook", "playbooks/" + name, "-i", INVENTORY, *extra, *arguments, **options)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def on_node(command):
+    """Return a function that runs a command on one node, which must succeed, and returns its output."""
+
+    def run(node, *argv):
+        arguments = json.dumps({"argv": argv})
+        done = command("ansible", node, "-i", INVENTORY, "-m", "ansible.builtin.command", "-a", arguments, "--one-line")
+        assert done.returncode == 0, done.stdout
+        return done.stdout
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def site(playbook, results):
+    """Run the whole site once and return what it printed and recorded."""
+    done = playbook("site.yml", timeout=600)
+    assert done.returncode == 0, done.stdout
+    run = (results / "latest").resolve()
+    records = [json.loads(line) for line in (run / "records.jsonl").read_text().splitlines()]
+    return SimpleNamespace(stdout=done.stdout, run=run, records=records)
+
+
+def recap(text):
+    """Return {host: {"ok": 1, ...}} of the lines under PLAY RECAP."""
+    rows = re.findall(r"^(\S+)\s+: (ok=.*)$", text, re.MULTILINE)
+    return {host: {key: int(value) for key, value in re.findall(r"(\w+)=(\d+)", row)} for host, row in rows}
+
+
+def newest_record(results):
+    newest = max(results.glob("*/records.jsonl"), key=lambda path: path.stat().st_mtime)
+    return newest.parent, json.loads(newest.read_text().splitlines()[-1])
+
+
+def test_the_record_holds_a_measured_total_over_both_nodes(site):
+    assert len(site.records) == 1
+    record = site.records[0]
+    schema = json.loads((COLLECTION / "docs/schemas/record-1.json").read_text())
+    jsonschema.validate(record, schema)
+    assert record["outcome"] == "ok"
+    assert record["lab"] is True
+    assert record["ranks"] == 4
+    assert {host["name"]: host["slots"] for host in record["hosts"]} == {name: 2 for name in NODES}
+    result = record["result"]
+    assert len(result["iterations"]) == 5
+    assert result["total"]["mean"] > 0
+    # Horovod prints the total as ranks times the mean of a device, each rounded to a tenth.
+    assert result["total"]["mean"] == pytest.approx(4 * result["per_device"]["mean"], abs=0.3)
+    assert record["network"] == "LabHARP"
+
+
+def test_the_table_the_report_and_the_log_are_there_and_say_that_this_is_a_lab(site):
+    total = "%.1f" % site.records[0]["result"]["total"]["mean"]
+    table = (site.run / "table.md").read_text()
+    report = (site.run / "report.html").read_text()
+    assert total in table and total in report and total in site.stdout
+    assert str(site.run / "report.html") in site.stdout
+    assert "lab" in table.lower() and "lab" in report.lower()
+    assert not re.search(r"(src|href)=[\"']?https?://", report), "the report must open without a network"
+    assert "Total img/sec on 4 CPU(s)" in (site.run / site.records[0]["log"]).read_text()
+    assert json.loads((site.run / "verdict.json").read_text())
+
+
+@pytest.mark.parametrize("node", NODES)
+def test_what_stands_on_the_nodes(site, on_node, node):
+    grub = on_node(node, "cat", "/boot/grub/grub.cfg")
+    assert "default_hugepagesz=1G hugepagesz=1G hugepages=1" in grub
+    assert "lab" in on_node(node, "sh", "-c", "cat /usr/local/tfabric/tools/config/ztcp*.conf").lower()
+    assert "true" in on_node(node, "docker", "inspect", "--format", "{% raw %}{{.State.Running}}{% endraw %}", "taco-train")
+    other = next(name for name in NODES if name != node)
+    assert other.encode()
+    assert node in on_node(node, "docker", "exec", "taco-train", "ssh", node, "hostname")
+    assert other in on_node(node, "docker", "exec", "taco-train", "ssh", other, "hostname")
+
+
+def test_a_second_run_changes_only_the_benchmark_and_costs_few_connections(site, playbook):
+    done = playbook("site.yml", timeout=600, ANSIBLE_VERBOSITY="3")
+    assert done.returncode == 0, done.stdout
+    changed = re.findall(r"^changed: \[(.+?)\]", done.stdout, re.MULTILINE)
+    assert len(changed) == 1, changed
+    before_benchmark = done.stdout.split("PLAY [Run the benchmark and report it]")[0]
+    executions = Counter(re.findall(r"^<(\S+)> SSH: EXEC ssh ", before_benchmark, re.MULTILINE))
+    assert len(executions) == len(NODES), executions
+    assert all(0 < count <= MOST_EXECUTIONS for count in executions.values()), executions
+    assert "TASK [Gathering Facts]" not in done.stdout
+
+
+SHORT = ("-e", json.dumps({"benchmark_num_iters": 2, "benchmark_num_warmup_batches": 1}))
+
+# What is wrong -> the playbook, the variables that make it so, and what the message must hold.
+BAD_INPUT = {
+    "misspelt variable": ("preflight.yml", {"hugepages_cuont": 4}, ("hugepages_cuont", "hugepages_count")),
+    "too few ENIs": ("preflight.yml", {"eni_count": 3}, ("eni.count", "eni_count")),
+    "GPU count of 0": ("preflight.yml", {"taco_gpus_per_node": 0}, ("gpu.declared", "taco_gpus_per_node")),
+    "no checksum": ("preflight.yml", {"harp_script_sha256": None}, ("harp.checksum", "harp_script_sha256")),
+    "wrong checksum": ("prepare.yml", {"harp_script_sha256": "0" * 64}, ("harp_script_sha256", "0" * 64)),
+    "no checksum without preflight": ("prepare.yml", {"harp_script_sha256": None}, ("harp_allow_unverified",)),
+    "no such image": (
+        "deploy.yml",
+        {"taco_image": "taco-lab/no-such-image:1", "training_container_name": "taco-other"},
+        ("taco-lab/no-such-image:1", "taco_image"),
+    ),
+}
+
+
+@pytest.mark.parametrize("what", BAD_INPUT)
+def test_bad_input_names_the_variable_and_the_hosts(site, playbook, what):
+    name, variables, words = BAD_INPUT[what]
+    done = playbook(name, "-e", json.dumps(variables))
+    assert done.returncode != 0, done.stdout
+    for word in words + NODES:
+        assert word in done.stdout, done.stdout
+    assert "Traceback" not in done.stdout
+
+
+def test_a_template_that_renders_nothing_is_refused_before_a_file_is_written(site, playbook, on_node, tmp_path):
+    template = tmp_path / "empty.j2"
+    template.write_text("{# nothing #}\n")
+    before = on_node(NODES[0], "ls", "-l", "--time-style=full-iso", "/usr/local/tfabric/tools/config")
+    done = playbook("prepare.yml", "-e", json.dumps({"harp_source": "template", "harp_template": str(template)}))
+    assert done.returncode != 0
+    assert "harp_template" in done.stdout and NODES[0] in done.stdout, done.stdout
+    assert on_node(NODES[0], "ls", "-l", "--time-style=full-iso", "/usr/local/tfabric/tools/config") == before
+
+
+def test_a_host_that_cant_be_reached_and_one_without_python_don_t_hide_what_is_wrong_with_others(
+    site, command, results, tmp_path
+):
+    hosts = {
+        "away": {"ansible_host": "127.0.0.1", "ansible_port": 9},
+        "no-python": {"ansible_connection": "local", "ansible_python_interpreter": "/no/such/python3"},
+    }
+    extra = tmp_path / "more.yml"
+    extra.write_text(yaml.safe_dump({"gpu_nodes": {"hosts": hosts}}))
+    done = command(
+        "ansible-playbook",
+        "playbooks/preflight.yml",
+        "-i",
+        INVENTORY,
+        "-i",
+        extra,
+        "-e",
+        json.dumps({"taco_results_dir": str(results), "eni_count": 3}),
+    )
+    assert done.returncode != 0
+    for word in ("away", "no-python", "host.observed", "eni.count") + NODES:
+        assert word in done.stdout, done.stdout
+
+
+BAD_RUN = {
+    "hangs": ({"benchmark_num_iters": 1000000, "benchmark_timeout": 5}, "benchmark_timeout"),
+    "wrong host": ({"benchmark_hosts": [{"name": "nosuchhost", "slots": 1}]}, "nosuchhost"),
+}
+
+
+@pytest.mark.parametrize("what", BAD_RUN)
+def test_a_failed_run_is_recorded_with_its_log_and_leaves_nothing_running(site, playbook, on_node, results, what):
+    variables, named = BAD_RUN[what]
+    done = playbook("benchmark.yml", *SHORT, "-e", json.dumps(variables), timeout=180)
+    assert done.returncode != 0
+    assert named in done.stdout, done.stdout
+    folder, record = newest_record(results)
+    assert record["outcome"] == "failed" and record["problems"] and record["result"] is None
+    assert (folder / record["log"]).exists()
+    assert record["timed_out"] is ("benchmark_timeout" in variables)
+    assert "FAILED" in (folder / "report.html").read_text().upper()
+    for node in NODES:
+        processes = on_node(node, "docker", "top", "taco-train")
+        assert "sshd" in processes, processes
+        assert "mpirun" not in processes and "synthetic_benchmark" not in processes, processes
+
+
+def test_nothing_of_the_site_is_written_into_the_repository(site):
+    assert not (ROOT / "results").exists() or site.run.parent != ROOT / "results"
