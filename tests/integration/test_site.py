@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 import yaml
 
-from integration.paths import COLLECTION, ROOT
+from integration.paths import COLLECTION
 
 INVENTORY = "inventories/lab"
 NODES = ("taco-lab-node-0", "taco-lab-node-1")
@@ -206,7 +206,3 @@ def test_a_failed_run_is_recorded_with_its_log_and_leaves_nothing_running(site, 
         processes = on_node(node, "docker", "top", "taco-train")
         assert "sshd" in processes, processes
         assert "mpirun" not in processes and "synthetic_benchmark" not in processes, processes
-
-
-def test_nothing_of_the_site_is_written_into_the_repository(site):
-    assert not (ROOT / "results").exists() or site.run.parent != ROOT / "results"
