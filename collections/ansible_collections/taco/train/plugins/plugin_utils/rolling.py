@@ -1,0 +1,62 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Cut hosts into batches for a rolling reboot and say beforehand what it will take. Values in, values out."""
+
+import math
+import re
+from typing import List, NamedTuple, Union
+
+
+class RollingError(Exception):
+    """The batch size or the failure budget makes no sense."""
+
+
+class Plan(NamedTuple):
+    """A rolling reboot before it starts."""
+
+    batches: List[List[str]]
+    may_fail: int
+    forecast: str
+
+
+def _share(value: Union[int, str], whole: int, name: str) -> int:
+    """Return a number of hosts given as one, or as a percentage of all of them such as V(25%), rounded down."""
+    text = str(value).strip()
+    if re.match(r"^\d+$", text):
+        return int(text)
+    percent = re.match(r"^(\d+(?:\.\d+)?)\s*%$", text)
+    if percent and float(percent.group(1)) <= 100:
+        return math.floor(whole * float(percent.group(1)) / 100)
+    raise RollingError(f"{name} must be a number of hosts such as 2 or a percentage such as 25%, not {value!r}")
+
+
+def _duration(seconds: float) -> str:
+    minutes = math.ceil(seconds / 60)
+    return f"{minutes} min" if minutes < 120 else f"{minutes / 60:.1f} h"
+
+
+def plan(hosts: List[str], batch: Union[int, str], may_fail: Union[int, str], boot_seconds: int) -> Plan:
+    """Plan the rolling reboot of hosts, in the order given.
+
+    A percentage counts the hosts that need the reboot. A batch is at least one host, as with a play's C(serial).
+    boot_seconds is what one reboot is expected to take, in seconds.
+    """
+    if len(set(hosts)) != len(hosts):
+        raise RollingError("a host is named twice")
+    if str(batch).strip() in ("0", "0%"):
+        raise RollingError("reboot_batch is 0: no host would ever be rebooted")
+    size = max(1, _share(batch, len(hosts), "reboot_batch"))
+    budget = _share(may_fail, len(hosts), "reboot_may_fail")
+    batches = [hosts[start : start + size] for start in range(0, len(hosts), size)]
+    if not batches:
+        return Plan([], budget, "no host needs a reboot")
+    forecast = (
+        f"{len(hosts)} host{'s' * (len(hosts) != 1)} to reboot in {len(batches)} "
+        f"batch{'es' * (len(batches) != 1)} of up to {size}: about {_duration(len(batches) * boot_seconds)} "
+        f"at {boot_seconds} s a reboot; stops when more than {budget} failed"
+    )
+    return Plan(batches, budget, forecast)

@@ -1,0 +1,76 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+import pytest
+from ansible_collections.taco.train.plugins.plugin_utils.boot_proof import GIB, boot_problems
+
+
+def node(cmdline="quiet default_hugepagesz=1G hugepagesz=1G hugepages=50", total=50, nodes=(25, 25), mount=GIB):
+    return {
+        "kernel": {"boot_id": "new", "cmdline": cmdline},
+        "memory": {"available_bytes": 3 * GIB},
+        "hugepages": {
+            "pools": [
+                {"size_bytes": 2 * 1024**2, "total": 7, "free": 7, "nodes": []},
+                {
+                    "size_bytes": GIB,
+                    "total": total,
+                    "free": total,
+                    "nodes": [{"node": number, "total": pages, "free": pages} for number, pages in enumerate(nodes)],
+                },
+            ],
+            "mounts": [{"path": "/dev/hugepages", "page_size_bytes": mount}],
+        },
+    }
+
+
+def test_a_host_with_all_its_pages_has_no_problem():
+    assert boot_problems(node(), "1G", 50, "old") == []
+
+
+@pytest.mark.parametrize(
+    "cmdline",
+    [
+        "default_hugepagesz=1GB hugepagesz=1GB hugepages=50",
+        "hugepagesz=2M hugepages=7 hugepagesz=1G hugepages=50",
+        "default_hugepagesz=1G hugepages=50",
+    ],
+)
+def test_other_spellings_of_the_same_line_are_right(cmdline):
+    assert boot_problems(node(cmdline), "1G", 50) == []
+
+
+@pytest.mark.parametrize(
+    "cmdline, said",
+    [
+        ("quiet", "says none"),
+        ("default_hugepagesz=1G hugepagesz=1G hugepages=30", "says hugepages=30"),
+        ("hugepagesz=1G hugepages=50 hugepagesz=1G hugepages=50", "hugepages=50 and hugepages=50"),
+        ("hugepages=50 hugepagesz=1G", "says none"),
+        ("hugepagesz=2M hugepages=50", "says none"),
+    ],
+)
+def test_a_wrong_kernel_line_is_quoted(cmdline, said):
+    (problem,) = boot_problems(node(cmdline), "1G", 50)
+    assert said in problem and problem.endswith(cmdline)
+
+
+def test_a_short_pool_names_the_pages_missing_each_numa_node_and_the_free_memory():
+    (problem,) = boot_problems(node(total=43, nodes=(25, 18)), "1G", 50)
+    assert problem == (
+        "43 of 50 pages of 1G are reserved, 7 missing (NUMA node 0 has 25, NUMA node 1 has 18); 3.0 GiB of memory are free"
+    )
+
+
+def test_a_host_that_did_not_reboot_is_told_from_one_that_did():
+    (problem,) = boot_problems(node(), "1G", 50, "new")
+    assert "did not reboot" in problem
+
+
+def test_a_mount_of_another_page_size_and_a_missing_pool_are_problems():
+    (problem,) = boot_problems(node(mount=2 * 1024**2), "1G", 50)
+    assert "no hugetlbfs mount has pages of 1G" in problem
+    without = node()
+    del without["hugepages"]["pools"][1]
+    assert any("no pool of 1G" in problem for problem in boot_problems(without, "1G", 50))

@@ -1,0 +1,56 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+import math
+
+import pytest
+from ansible_collections.taco.train.plugins.plugin_utils.rolling import RollingError, plan
+from hypothesis import given
+from hypothesis import strategies as st
+
+HOSTS = ["a", "b", "c", "d", "e"]
+
+
+@pytest.mark.parametrize(
+    "batch, expected",
+    [
+        (1, [["a"], ["b"], ["c"], ["d"], ["e"]]),
+        (2, [["a", "b"], ["c", "d"], ["e"]]),
+        ("2", [["a", "b"], ["c", "d"], ["e"]]),
+        ("40%", [["a", "b"], ["c", "d"], ["e"]]),
+        ("50 %", [["a", "b"], ["c", "d"], ["e"]]),
+        ("1%", [["a"], ["b"], ["c"], ["d"], ["e"]]),
+        ("100%", [HOSTS]),
+        (99, [HOSTS]),
+    ],
+)
+def test_batches(batch, expected):
+    assert plan(HOSTS, batch, 0, 60).batches == expected
+
+
+@pytest.mark.parametrize("batch", [0, "0%", "-1", "half", "101%", "", None, 1.5])
+def test_a_batch_that_makes_no_sense_is_refused_by_name(batch):
+    with pytest.raises(RollingError, match="reboot_batch"):
+        plan(HOSTS, batch, 0, 60)
+
+
+def test_the_forecast_says_hosts_batches_time_and_budget():
+    assert plan(HOSTS, 2, "20%", 300).forecast == (
+        "5 hosts to reboot in 3 batches of up to 2: about 15 min at 300 s a reboot; stops when more than 1 failed"
+    )
+    assert plan([], 2, 0, 300).forecast == "no host needs a reboot"
+
+
+def test_a_host_named_twice_is_refused():
+    with pytest.raises(RollingError, match="twice"):
+        plan(["a", "a"], 1, 0, 60)
+
+
+@given(st.lists(st.text(min_size=1), unique=True, max_size=60), st.integers(1, 70), st.integers(0, 100))
+def test_every_host_once_in_order_and_no_batch_too_large(hosts, size, percent):
+    planned = plan(hosts, size, f"{percent}%", 10)
+    assert [host for batch in planned.batches for host in batch] == hosts
+    assert all(1 <= len(batch) <= size for batch in planned.batches)
+    assert len(planned.batches) == math.ceil(len(hosts) / size)
+    assert 0 <= planned.may_fail <= len(hosts)
