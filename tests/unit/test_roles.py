@@ -25,7 +25,7 @@ def role(request):
     return request.param
 
 
-def test_the_nine_roles_and_the_shared_one_are_there():
+def test_every_promised_role_is_there():
     assert {role.name for role in ROLES} == {
         "benchmark",
         "cluster",
@@ -34,6 +34,7 @@ def test_the_nine_roles_and_the_shared_one_are_there():
         "harp",
         "hugepages",
         "preflight",
+        "reboot",
         "report",
         "ssh_trust",
         "training_container",
