@@ -74,3 +74,10 @@ def test_a_mount_of_another_page_size_and_a_missing_pool_are_problems():
     without = node()
     del without["hugepages"]["pools"][1]
     assert any("no pool of 1G" in problem for problem in boot_problems(without, "1G", 50))
+
+
+def test_after_a_rollback_no_pages_and_no_word_of_them_is_right():
+    assert boot_problems(node("quiet", total=0, nodes=(0, 0)), "1G", 0, "old") == []
+    assert boot_problems(node("quiet hugepagesz=1G hugepages=0", total=0, nodes=(0, 0)), "1G", 0) == []
+    line, pool = boot_problems(node(), "1G", 0)
+    assert "should say hugepages=0" in line and "50 too many" in pool

@@ -44,6 +44,8 @@ def _pool(node: Dict[str, Any], size_bytes: int) -> Optional[Dict[str, Any]]:
 
 def _short_pool(node: Dict[str, Any], page_size: str, count: int) -> List[str]:
     pool = _pool(node, SIZES[page_size])
+    if pool is None and count == 0:
+        return []
     if pool is None:
         return [f"the kernel has no pool of {page_size} pages; expected {count} pages"]
     if pool["total"] == count:
@@ -61,13 +63,15 @@ def _short_pool(node: Dict[str, Any], page_size: str, count: int) -> List[str]:
 def boot_problems(after: Dict[str, Any], page_size: str, count: int, boot_id_before: Optional[str] = None) -> List[str]:
     """Return what is wrong with a host that should run with count pages of page_size; an empty list is a proof.
 
+    A count of 0 asks for a kernel line that reserves none, as after a rollback.
+
     after is what node_info returned; boot_id_before, where known, is the boot id from before the reboot.
     """
     problems = []
     if boot_id_before is not None and after["kernel"]["boot_id"] == boot_id_before:
         problems.append(f"it did not reboot: its boot id is still {boot_id_before}")
     given = _count_on(after["kernel"]["cmdline"], page_size)
-    if given != [str(count)]:
+    if given != [str(count)] and (given or count):
         said = " and ".join(f"hugepages={value}" for value in given) or "none"
         problems.append(
             f"its kernel line should say hugepages={count} once for pages of {page_size}; it says {said}: "

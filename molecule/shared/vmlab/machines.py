@@ -1,0 +1,126 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Start and stop the machines of the VM lab: QEMU processes on a bridge of their own."""
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+from shell import run
+
+BRIDGE = "taco-vm"
+NETWORK = "10.177.88"  # /24; the controller is .1, node n is .(11 + n)
+TRY_SECONDS = 8
+
+
+def address(index):
+    """Return the IPv4 address of node number index."""
+    return "%s.%d" % (NETWORK, 11 + index)
+
+
+def mac(index, nic):
+    """Return the MAC address of a NIC; number 0 is the primary one."""
+    return "52:54:00:7a:%02x:%02x" % (index, nic)
+
+
+def tap(index):
+    return "taco-vm%d" % index
+
+
+def exists(link):
+    return Path("/sys/class/net", link).exists()
+
+
+def start_network(nodes):
+    """Make the bridge and one tap for each node, and leave those that are there as they are."""
+    if not exists(BRIDGE):
+        run(["ip", "link", "add", BRIDGE, "type", "bridge"])
+        run(["ip", "address", "add", NETWORK + ".1/24", "dev", BRIDGE])
+    run(["ip", "link", "set", BRIDGE, "up"])
+    for index in range(nodes):
+        if not exists(tap(index)):
+            run(["ip", "tuntap", "add", "dev", tap(index), "mode", "tap"])
+        run(["ip", "link", "set", tap(index), "master", BRIDGE, "up"])
+
+
+def stop_network():
+    """Remove what start_network made."""
+    links = sorted(path.name for path in Path("/sys/class/net").iterdir() if path.name.startswith("taco-vm"))
+    for link in links:
+        run(["ip", "link", "delete", link])
+
+
+def arguments(index, disk, folder, memory, enis, accelerator):
+    """Return the command line of one machine: a BIOS, a virtio disk, 1 + enis virtio NICs, its console in a file.
+
+    memory is in MiB. Only the primary NIC is connected; the others are there as ENIs are before anybody configures them.
+    """
+    command = ["qemu-system-x86_64", "-accel", accelerator, "-cpu", "host" if accelerator == "kvm" else "max"]
+    command += ["-smp", "2", "-m", str(memory), "-display", "none", "-no-user-config", "-nodefaults"]
+    command += ["-serial", "file:%s" % (folder / "console.log"), "-pidfile", str(folder / "pid")]
+    command += ["-drive", "file=%s,format=raw,if=virtio,cache=writeback" % disk, "-device", "virtio-rng-pci"]
+    command += ["-netdev", "tap,id=nic0,ifname=%s,script=no,downscript=no" % tap(index)]
+    command += ["-device", "virtio-net-pci,netdev=nic0,mac=" + mac(index, 0)]
+    for nic in range(1, enis + 1):
+        command += ["-netdev", "user,id=nic%d,restrict=on" % nic]
+        command += ["-device", "virtio-net-pci,netdev=nic%d,mac=%s" % (nic, mac(index, nic))]
+    return command + ["-daemonize"]
+
+
+def running(folder):
+    """Return the process id of the machine whose folder this is, or None."""
+    try:
+        pid = int((folder / "pid").read_text())
+        command = Path("/proc/%d/cmdline" % pid).read_bytes().split(b"\0")
+    except (OSError, ValueError):
+        return None
+    return pid if str(folder / "pid").encode() in command else None
+
+
+def start(index, disk, folder, memory, enis, accelerator):
+    """Start one machine unless it runs."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if running(folder) is None:
+        run(arguments(index, disk, folder, memory, enis, accelerator))
+
+
+def stop(folder):
+    """Switch one machine off, as pulling the plug does, and wait until it is gone."""
+    pid = running(folder)
+    if pid is None:
+        return
+    os.kill(pid, signal.SIGKILL)
+    while running(folder) is not None:
+        time.sleep(0.05)
+
+
+def choose_accelerator(scratch):
+    """Return "kvm" where a BIOS gets through its work under it, else software emulation, by trying.
+
+    /dev/kvm can be there and useless. The firmware is asked to boot from nothing, with its debug output in a file: under an
+    accelerator that works it says so within a second.
+    """
+    if not os.access("/dev/kvm", os.R_OK | os.W_OK):
+        return "tcg,thread=multi"
+    scratch.mkdir(parents=True, exist_ok=True)
+    output = scratch / "kvm-try.log"
+    command = ["qemu-system-x86_64", "-accel", "kvm", "-cpu", "host", "-m", "64", "-display", "none", "-nodefaults"]
+    command += ["-chardev", "file,id=out,path=%s" % output, "-device", "isa-debugcon,iobase=0x402,chardev=out"]
+    trial = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(TRY_SECONDS * 10):
+            if output.exists() and b"No bootable device" in output.read_bytes():
+                return "kvm"
+            if trial.poll() is not None:
+                break
+            time.sleep(0.1)
+        return "tcg,thread=multi"
+    finally:
+        trial.kill()
+        trial.wait()
+        if output.exists():
+            output.unlink()
