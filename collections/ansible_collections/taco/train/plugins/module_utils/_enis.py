@@ -1,0 +1,117 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Tell which interfaces of a host are the ENIs meant for HARP, and what is wrong with them. Values in, values out."""
+
+import ipaddress
+import re
+from typing import Any, Dict, List, Optional, Sequence
+
+Nic = Dict[str, Any]
+
+
+class EniError(Exception):
+    """The pattern or a subnet can't be read."""
+
+
+def find_enis(nics: Sequence[Nic], pattern: Optional[str] = None) -> List[Nic]:
+    """Return the secondary ENIs among the interfaces, in the order given.
+
+    Without a pattern these are the PCI network devices that are neither primary nor members of a bond. With one they
+    are what the pattern finds among the names; they need no PCI device then, but bonds and bridges stay left out.
+    """
+    if not pattern:
+        return [nic for nic in nics if nic["kind"] == "physical" and nic["pci"] and not nic["primary"]]
+    try:
+        search = re.compile(pattern).search
+    except re.error as error:
+        raise EniError(f"the pattern {pattern!r} is not a regular expression: {error}") from error
+    return [
+        nic for nic in nics if nic["kind"] in ("physical", "virtual") and not nic["primary"] and search(nic["name"])
+    ]
+
+
+def describe(nic: Nic) -> str:
+    """Return an interface in words, such as V(eth1 (52:54:00:00:00:01, 0000:00:06.0))."""
+    details = [nic["mac"] or "address unknown"]
+    if nic["pci"] and nic["pci"] != nic["name"]:
+        details.append(nic["pci"])
+    return f"{nic['name']} ({', '.join(details)})"
+
+
+def _names(enis: Sequence[Nic]) -> str:
+    return ", ".join(describe(eni) for eni in enis) or "none"
+
+
+def _shared(enis: Sequence[Nic], key: str, what: str) -> List[str]:
+    """Return a sentence for each MAC or PCI address that more than one ENI has."""
+    by_value = {}  # type: Dict[str, List[str]]
+    for eni in enis:
+        if eni[key]:
+            by_value.setdefault(eni[key], []).append(eni["name"])
+    return [
+        f"{' and '.join(names)} have the same {what} {value}" for value, names in by_value.items() if len(names) > 1
+    ]
+
+
+def _network(subnet: str) -> Any:
+    try:
+        return ipaddress.ip_network(str(subnet), strict=False)
+    except ValueError as error:
+        raise EniError(f"the subnet {subnet!r} is not a network such as 10.0.1.0/24: {error}") from error
+
+
+def _misplaced(enis: Sequence[Nic], subnets: Sequence[str]) -> List[str]:
+    """Return a sentence for each ENI without an address in one of the subnets."""
+    networks = [_network(subnet) for subnet in subnets]
+    if not networks:
+        return []
+    wanted = " or ".join(str(network) for network in networks)
+    problems = []
+    for eni in enis:
+        addresses = [ipaddress.ip_interface(address).ip for address in eni["addresses"]]
+        if not addresses:
+            problems.append(f"{describe(eni)} has no address; expected one in {wanted}")
+        elif not any(address in network for address in addresses for network in networks):
+            problems.append(f"{describe(eni)} has {', '.join(map(str, addresses))}; expected an address in {wanted}")
+    return problems
+
+
+def left_out(nics: Sequence[Nic], enis: Sequence[Nic]) -> str:
+    """Return the interfaces that aren't ENIs with the reason for each, for who wonders where one has gone."""
+    chosen = {eni["name"] for eni in enis}
+    others = []
+    for nic in nics:
+        if nic["name"] in chosen or nic["kind"] == "loopback":
+            continue
+        if nic["primary"]:
+            reason = "primary"
+        elif nic["kind"] != "physical":
+            reason = nic["kind"].replace("_", " ")
+        else:
+            reason = "no PCI device" if not nic["pci"] else "name does not match"
+        others.append(f"{nic['name']} ({reason})")
+    return ", ".join(others) or "none"
+
+
+def judge_enis(
+    enis: Sequence[Nic], expected: int, subnets: Sequence[str] = (), nics: Optional[Sequence[Nic]] = None
+) -> List[str]:
+    """Return what is wrong with the ENIs of a host, a sentence each; nothing when there are as many as expected.
+
+    Two ENIs with one MAC count once. C(nics) are all interfaces, to name those that were left out.
+    """
+    distinct = len({eni["mac"] or eni["pci"] or eni["name"] for eni in enis})
+    problems = []
+    if distinct != expected:
+        difference = f"{expected - distinct} missing" if distinct < expected else f"{distinct - expected} too many"
+        problem = f"expected {expected} secondary ENIs, found {distinct} ({difference}): {_names(enis)}"
+        if nics is not None:
+            problem += f"; left out: {left_out(nics, enis)}"
+        problems.append(problem)
+    problems += _shared(enis, "mac", "MAC address")
+    problems += _shared(enis, "pci", "PCI address")
+    return problems + _misplaced(enis, subnets)
