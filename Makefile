@@ -5,11 +5,12 @@ PYTHON ?= python3
 LAB_NODES ?= 2
 COLLECTION := collections/ansible_collections/taco/train
 LAB := $(PYTHON) molecule/shared/lab/lab.py
+VMLAB := $(PYTHON) molecule/shared/vmlab/vmlab.py
 
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 
-.PHONY: help demo test lint unit sanity targets molecule site install build lab-up lab-down venv tools
+.PHONY: help demo demo-vm test test-vm lint unit sanity targets molecule site install build lab-up lab-down vm-up vm-down venv tools
 
 help:
 	@echo "make demo      build a lab of $(LAB_NODES) nodes, take them from bare hosts to a benchmark number, show the report"
@@ -19,6 +20,12 @@ help:
 demo: venv
 	$(LAB) up --nodes $(LAB_NODES)
 	ansible-playbook playbooks/site.yml -i inventories/lab
+
+# The same on machines that really reboot, and back to the boot files that they came with.
+demo-vm: venv
+	$(VMLAB) up --nodes 2
+	ansible-playbook playbooks/site.yml -i inventories/vm
+	ansible-playbook playbooks/rollback.yml -i inventories/vm
 
 # One after the other, also under make -j: they share two cores and one lab.
 test: venv tools
@@ -56,6 +63,12 @@ molecule: venv tools
 	$(LAB) up --nodes 2
 	molecule test
 
+test-vm: venv
+	$(VMLAB) down
+	$(VMLAB) up --nodes 2
+	molecule test --scenario-name vm
+	$(VMLAB) down
+
 # The whole path on the lab, what each kind of bad input gets, and how many connections a converged host costs.
 site: venv
 	$(LAB) up --nodes 2
@@ -69,6 +82,12 @@ lab-up:
 
 lab-down:
 	$(LAB) down
+
+vm-up:
+	$(VMLAB) up --nodes 2
+
+vm-down:
+	$(VMLAB) down
 
 venv:
 	@$(PYTHON) .config/venv.py
