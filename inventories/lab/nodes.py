@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The lab's nodes as an inventory, from what `make lab-up` wrote down."""
+
+import json
+import sys
+from pathlib import Path
+
+LAB = Path(__file__).resolve().parents[2] / ".lab"
+
+
+def inventory(state, ssh):
+    """Return the inventory of the nodes in a state; ssh is the folder of the keys."""
+    # Quoted twice: Ansible splits the line into words, then ssh splits the value.
+    common = f"""-o 'UserKnownHostsFile="{ssh / "known_hosts"}"' -o StrictHostKeyChecking=yes -o IdentitiesOnly=yes"""
+    variables = {
+        node["name"]: {
+            "ansible_host": node["address"],
+            "ansible_port": node["port"],
+            "ansible_user": "root",
+            "ansible_ssh_private_key_file": str(ssh / "id_ed25519"),
+            "ansible_ssh_common_args": common,
+            "ansible_python_interpreter": "/usr/bin/python3",
+        }
+        for node in state["nodes"]
+    }
+    return {
+        "gpu_nodes": {"hosts": [node["name"] for node in state["nodes"]]},
+        "_meta": {"hostvars": variables},
+    }
+
+
+def main():
+    try:
+        state = json.loads((LAB / "state.json").read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        raise SystemExit("the lab is not up; run make lab-up") from None
+    found = inventory(state, LAB / "ssh")
+    if "--host" in sys.argv[1:]:
+        found = found["_meta"]["hostvars"].get(sys.argv[-1], {})
+    print(json.dumps(found, indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,185 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Build the lab's two images from the machine's own packages, and keep them.
+
+An image is kept as the archive that `docker load` reads, under the hash of everything it was made from. Its content alone
+decides its id, so all nodes have the same one.
+"""
+
+import hashlib
+import io
+import json
+import os
+import tarfile
+import threading
+from pathlib import Path
+from typing import List, NamedTuple
+
+import machine
+import mirrors
+from shell import run
+from state import LAB
+
+HERE = Path(__file__).resolve().parent
+FOLDER = LAB / "images"
+EPOCH = "2026-01-01T00:00:00Z"
+# Nobody reads manuals in a lab; leaving them out makes the images a third smaller.
+LEFT_OUT = (
+    "/usr/share/man/*",
+    "/usr/share/info/*",
+    "/usr/share/locale/*",
+    "/usr/share/doc/*",
+    "/usr/share/bug/*",
+    "/usr/share/lintian/*",
+)
+
+
+class Image(NamedTuple):
+    """What an image is made of: packages, a folder of files for its root, and its setup script that runs inside."""
+
+    name: str
+    packages: List[str]
+    files: List[tuple]  # (file below HERE, path in the image, mode)
+    setup: str  # file below HERE
+    command: List[str]
+
+
+NODE = Image(
+    "taco-lab/node:1",
+    "systemd-sysv dbus openssh-server python3 python3-requests iproute2 procps kmod grub-common grub2-common docker.io".split(),
+    [("node/grub", "etc/default/grub", 0o644), ("node/grub-probe", "usr/local/lib/taco-lab/grub-probe", 0o755)],
+    "node/setup.sh",
+    ["/sbin/init"],
+)
+TRAINING = Image(
+    "taco-lab/training:1",
+    "openmpi-bin openssh-server openssh-client python3 python3-mpi4py python3-numpy python3-pip iproute2 procps".split(),
+    [("training/gradient_exchange.py", "mnt/tensorflow_synthetic_benchmark.py", 0o755)],
+    "training/setup.sh",
+    ["sleep", "infinity"],
+)
+
+
+def digest(image, suite, sources):
+    """Return the hash of everything that decides what is in an image."""
+    parts = [repr((suite, sorted(sources), image.name, image.packages, image.files, image.command, LEFT_OUT))]
+    for name in [name for name, _path, _mode in image.files] + [image.setup]:
+        parts.append((HERE / name).read_text(encoding="utf-8"))
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+
+def files_tar(image, path):
+    """Write the tar of an image's own files, owned by root whoever builds it."""
+    with tarfile.open(str(path), "w") as tar:
+        for name, target, mode in image.files + [(image.setup, "setup.sh", 0o755)]:
+            content = (HERE / name).read_bytes()
+            member = tarfile.TarInfo(target)
+            member.size, member.mode = len(content), mode
+            tar.addfile(member, io.BytesIO(content))
+
+
+def bootstrap(suite, options, sources, packages, tar, hooks=()):
+    """Write the tar of a root file system with these packages."""
+    command = ["mmdebstrap", "--quiet", "--variant=minbase", "--include=" + ",".join(packages)] + options
+    command += ['--aptopt=Acquire::Languages "none"', '--aptopt=APT::Install-Recommends "false"']
+    command += [f"--dpkgopt=path-exclude={pattern}" for pattern in LEFT_OUT]
+    command += [f"--customize-hook={hook}" for hook in hooks]
+    # Neither mirrors nor proxies of this machine stay in the image.
+    command += [
+        '--customize-hook=rm -f "$1"/etc/apt/apt.conf.d/99mmdebstrap "$1"/etc/apt/sources.list.d/*; : > "$1"/etc/apt/sources.list'
+    ]
+    run(command + ["--format=tar", suite, str(tar)] + sources, timeout=1200)
+
+
+def config(image, layer_digest):
+    """Return the text of an image's configuration; its hash is the image's id."""
+    return json.dumps(
+        {
+            "architecture": {"x86_64": "amd64", "aarch64": "arm64"}.get(os.uname().machine, os.uname().machine),
+            "os": "linux",
+            "created": EPOCH,
+            "config": {
+                "Cmd": image.command,
+                "Env": ["PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"],
+                "Labels": {"org.opencontainers.image.description": "Part of the taco.train lab; not for training"},
+            },
+            "rootfs": {"type": "layers", "diff_ids": ["sha256:" + layer_digest]},
+            "history": [{"created": EPOCH, "created_by": "taco.train lab"}],
+        },
+        sort_keys=True,
+    )
+
+
+def write_archive(image, root_tar, archive):
+    """Write what `docker load` reads from the tar of a root file system."""
+    layer_digest = hashlib.sha256()
+    with open(root_tar, "rb") as handle:
+        for block in iter(lambda: handle.read(1 << 20), b""):
+            layer_digest.update(block)
+    text = config(image, layer_digest.hexdigest()).encode()
+    identity = hashlib.sha256(text).hexdigest()
+    manifest = json.dumps([{"Config": identity + ".json", "RepoTags": [image.name], "Layers": ["layer.tar"]}]).encode()
+    unfinished = archive.with_suffix(".part")
+    with tarfile.open(str(unfinished), "w") as tar:
+        # The small members first: the id of an image can be read without its layer.
+        for name, content in (("manifest.json", manifest), (identity + ".json", text)):
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            tar.addfile(member, io.BytesIO(content))
+        tar.add(str(root_tar), "layer.tar")
+    os.replace(str(unfinished), str(archive))
+
+
+def identity(archive):
+    """Return the id that the image in an archive has in every engine."""
+    with tarfile.open(str(archive)) as tar:
+        first = tar.next()
+        (entry,) = json.load(tar.extractfile(first))
+    return "sha256:" + entry["Config"].split(".")[0]
+
+
+def build(image, suite, options, sources):
+    """Return the archive of an image, building it unless the same one is kept."""
+    archive = FOLDER / (digest(image, suite, sources) + ".tar")
+    if archive.exists():
+        return archive
+    print(f"lab: building {image.name} from {suite} packages", flush=True)
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    scratch = LAB / "build"
+    scratch.mkdir(parents=True, exist_ok=True)
+    files, root_tar = scratch / f"{archive.stem}.files.tar", scratch / f"{archive.stem}.root.tar"
+    files_tar(image, files)
+    hooks = [f'tar-in "{files}" /', 'chroot "$1" sh /setup.sh && rm "$1/setup.sh"']
+    bootstrap(suite, options, sources, image.packages, root_tar, hooks)
+    write_archive(image, root_tar, archive)
+    for path in (files, root_tar):
+        path.unlink()
+    return archive
+
+
+def build_all():
+    """Return {image name: archive} of both images, building side by side what isn't kept, and forget older ones."""
+    machine.require(["mmdebstrap"])
+    machine.require_unshare()
+    suite, options, sources = mirrors.arguments()
+    machine_images, failures = {}, []
+
+    def work(image):
+        try:
+            machine_images[image.name] = build(image, suite, options, sources)
+        except Exception as error:  # raised again below, in the thread that asked
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(image,)) for image in (NODE, TRAINING)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if failures:
+        raise failures[0]
+    for path in FOLDER.iterdir():
+        if path not in machine_images.values():
+            path.unlink()
+    return machine_images

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Start and stop the lab: nodes on this machine that the collection treats as any host.
+
+lab.py up [--nodes N] [--rate RATE]    build what is missing, start N nodes (2); can be run again at any time
+lab.py status                          say what runs
+lab.py down [--purge]                  remove everything but the images that were built, or those too
+"""
+
+import argparse
+import contextlib
+import fcntl
+import shutil
+import sys
+
+import engine
+import images
+import keys
+import machine
+import nodes
+import state
+from shell import LabError
+
+
+@contextlib.contextmanager
+def locked():
+    """Let one command at a time work on the lab; the lock ends with the process, however it ends."""
+    state.LAB.mkdir(exist_ok=True)
+    with open(state.LAB / "lock", "w", encoding="utf-8") as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print("lab: another command is at work on the lab; waiting for it", flush=True)
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def up(arguments):
+    """Bring the lab up with the asked number of nodes."""
+    if not 1 <= arguments.nodes <= nodes.MOST_NODES:
+        raise LabError(f"--nodes is {arguments.nodes}; it must be from 1 to {nodes.MOST_NODES}")
+    machine.require_disk(state.LAB)
+    machine.require(["ssh-keygen"])
+    docker = engine.get()
+    archives = images.build_all()
+    # Until the nodes are up again nobody shall read that they are.
+    if state.FILE.exists():
+        state.FILE.unlink()
+    found = nodes.up(docker, arguments.nodes, arguments.rate, archives)
+    keys.pin(found)
+    state.save(docker.kind, arguments.rate, found)
+    plural = "node is" if len(found) == 1 else "nodes are"
+    print(f"lab: {len(found)} {plural} up; their inventory is inventories/lab.")
+
+
+def down(arguments):
+    """Remove everything of the lab."""
+    found = engine.existing() if engine.FOLDER.exists() or state.FILE.exists() or keys.FOLDER.exists() else None
+    if found:
+        print("lab: removing the nodes", flush=True)
+        nodes.down(found)
+    engine.stop()
+    for path in (state.FILE,):
+        if path.exists():
+            path.unlink()
+    for folder in [keys.FOLDER, state.LAB / "build"] + ([images.FOLDER] if arguments.purge else []):
+        if folder.exists():
+            shutil.rmtree(str(folder))
+    print("lab: down")
+
+
+def status(_arguments):
+    """Say what runs; fails when nothing does."""
+    content = state.load()
+    if not content:
+        raise LabError("down; start it with: make lab-up")
+    docker = engine.Engine(own=content["engine"] == "own")
+    running = docker.lines("container", "ls", "--filter", "label=" + nodes.LABEL, "--format", "{{.Names}}")
+    for node in content["nodes"]:
+        print(f"lab: {node['name']} {node['address']} {'running' if node['name'] in running else 'stopped'}")
+    if not {node["name"] for node in content["nodes"]} <= set(running):
+        raise LabError("not all nodes run; start them with: make lab-up")
+
+
+def parse(argv):
+    parser = argparse.ArgumentParser(description="Start and stop the lab of the taco.train collection.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    command = commands.add_parser("up", help="build what is missing and start the nodes")
+    command.add_argument("--nodes", type=int, default=2, help="how many nodes (2)")
+    command.add_argument("--rate", default="200mbit", help="what a node may send on eth0, in the words of tc (200mbit)")
+    command.set_defaults(do=up)
+    command = commands.add_parser("down", help="remove everything of the lab")
+    command.add_argument("--purge", action="store_true", help="the images that were built too")
+    command.set_defaults(do=down)
+    commands.add_parser("status", help="say what runs").set_defaults(do=status)
+    return parser.parse_args(argv)
+
+
+def main():
+    arguments = parse(sys.argv[1:])
+    machine.complete_path()
+    try:
+        with locked():
+            arguments.do(arguments)
+    except LabError as error:
+        raise SystemExit(f"lab: {error}") from error
+    except KeyboardInterrupt:
+        raise SystemExit("lab: interrupted; `up` goes on from here, `down` removes what there is") from None
+
+
+if __name__ == "__main__":
+    main()
