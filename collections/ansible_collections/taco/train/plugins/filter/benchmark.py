@@ -1,0 +1,37 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Filters of the benchmark path."""
+
+from ansible.errors import AnsibleFilterError
+
+from ansible_collections.taco.train.plugins.plugin_utils import parse_horovod
+from ansible_collections.taco.train.plugins.plugin_utils.mpirun import MpirunError
+from ansible_collections.taco.train.plugins.plugin_utils.mpirun import mpirun_command as build_command
+
+PARSERS = {"horovod_synthetic": parse_horovod.parse}
+
+
+def mpirun_command(spec):
+    """Return the argument list of mpirun for a specification."""
+    try:
+        return build_command(spec)
+    except MpirunError as error:
+        raise AnsibleFilterError(f"mpirun_command: {error}") from error
+
+
+def parse_benchmark(text, workload="horovod_synthetic", expected_ranks=None, device="GPU"):
+    """Return the numbers that a benchmark printed."""
+    if workload not in PARSERS:
+        raise AnsibleFilterError(
+            "parse_benchmark: there is no workload {}; there is {}.".format(workload, ", ".join(PARSERS))
+        )
+    return PARSERS[workload](text, expected_ranks=expected_ranks, device=device)
+
+
+class FilterModule:
+    """Offer the filters to Ansible."""
+
+    def filters(self):
+        return {"mpirun_command": mpirun_command, "parse_benchmark": parse_benchmark}

@@ -1,0 +1,191 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Commands that end well, badly, late or never; on this Python and on every other one of this machine."""
+
+import glob
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.taco.train.plugins.module_utils._job import read_shortened
+from ansible_collections.taco.train.plugins.modules import command_job
+
+ROOT = Path(__file__).parents[3]
+# Leaves a child in its group that doesn't listen to SIGTERM, and waits for it.
+STUBBORN = """
+import signal, subprocess, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+child = subprocess.Popen(
+    [sys.executable, "-c", "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)"]
+)
+print("child", child.pid, flush=True)
+time.sleep(60)
+"""
+SCRIPT = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from ansible_collections.taco.train.plugins.module_utils._job import read_shortened, run
+path = sys.argv[2]
+with open(path, "wb") as log:
+    finished = run(json.loads(sys.argv[3]), 1, 0.3, log, None, {"A": "b"})
+print(json.dumps(dict(finished._asdict(), stdout=read_shortened(path, 1000))))
+"""
+
+
+def pythons():
+    found = {}
+    for python in [sys.executable, *sorted(glob.glob(os.path.expanduser("~/.pyenv/versions/3.*/bin/python3")))]:
+        found.setdefault(Path(python).resolve().name, python)
+    return found
+
+
+def gone(pid):
+    """Return whether a process is over. One that nobody has waited for is over all the same."""
+    end = time.monotonic() + 5
+    while time.monotonic() < end:
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+        if state == "Z":
+            return True
+        time.sleep(0.05)
+    return False
+
+
+@pytest.fixture
+def job(run, tmp_path):
+    def job(*argv, check=False, **options):
+        options = dict({"timeout": 20, "log_path": str(tmp_path / "logs/job.log")}, **options)
+        return run(command_job.main, check=check, argv=list(argv), **options)
+
+    return job
+
+
+def test_a_command_that_ends_well(job, tmp_path):
+    result = job("sh", "-c", "echo out; echo err >&2; echo $NAME; pwd", chdir=str(tmp_path), environment={"NAME": 5})
+    assert (result["rc"], result["timed_out"], result["changed"]) == (0, False, True)
+    assert result["stdout"] == f"out\nerr\n5\n{tmp_path}\n"
+    log = tmp_path / "logs/job.log"
+    assert result["log_path"] == str(log) and log.read_text() == result["stdout"]
+    assert log.stat().st_mode & 0o777 == 0o600 and log.parent.stat().st_mode & 0o777 == 0o700
+    assert result["started"] < result["ended"] and result["duration"] < 20
+
+
+@pytest.mark.parametrize(("script", "rc"), [("exit 3", 3), ("kill -9 $$", -9)])
+def test_an_exit_status_is_a_result_and_not_a_failure(job, script, rc):
+    result = job("sh", "-c", script)
+    assert result["rc"] == rc and result["timed_out"] is False and not result.get("failed")
+
+
+def test_words_are_passed_as_they_are(job):
+    assert job("printf", "%s|", "a b", "$HOME", "*", ";")["stdout"] == "a b|$HOME|*|;|"
+
+
+def test_a_process_left_behind_does_not_hold_the_job(job):
+    result = job("sh", "-c", "sleep 30 & echo $!")
+    os.kill(int(result["stdout"]), signal.SIGKILL)
+    assert result["duration"] < 10
+
+
+def test_at_the_limit_all_that_was_started_is_ended_and_the_log_kept(job):
+    result = job(sys.executable, "-c", STUBBORN, timeout=1, grace=1)
+    assert result["timed_out"] is True and result["rc"] == -signal.SIGKILL
+    child = result["stdout"].split()[1]
+    assert gone(child)
+    assert 2 <= result["duration"] < 6
+
+
+def test_one_that_ends_when_asked_is_not_kept_waiting(job):
+    result = job("sleep", "30", timeout=1, grace=30)
+    assert result["timed_out"] is True and result["rc"] == -signal.SIGTERM
+    assert result["duration"] < 5
+
+
+def test_of_long_output_the_middle_is_left_out(job, tmp_path):
+    result = job("sh", "-c", "echo first; seq 1 20000; echo last", max_output_bytes=1000)
+    assert result["stdout"].startswith("first\n1\n") and result["stdout"].endswith("20000\nlast\n")
+    size = (tmp_path / "logs/job.log").stat().st_size
+    assert f"[... {size - 1000} bytes left out here, whole in {tmp_path}/logs/job.log ...]" in result["stdout"]
+
+
+@pytest.mark.parametrize("size", range(2, 12))
+def test_the_two_ends_never_overlap(tmp_path, size):
+    path = tmp_path / "log"
+    path.write_bytes(b"0123456789")
+    text = read_shortened(str(path), size)
+    if size >= 10:
+        assert text == "0123456789"
+    else:
+        head, tail = text[: size // 2], text[-(size // 2) :]
+        assert (head, tail) == ("0123456789"[: size // 2], "0123456789"[-(size // 2) :])
+        assert f"[... {10 - size // 2 * 2} bytes left out" in text
+
+
+def test_bytes_that_are_no_text_are_replaced(job):
+    assert job("printf", "a\\377b")["stdout"] == "a\ufffdb"
+
+
+def test_check_mode_runs_and_writes_nothing(job, tmp_path):
+    result = job("touch", str(tmp_path / "made"), check=True)
+    assert result["changed"] is True and "rc" not in result
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("argv", "options", "said"),
+    [
+        (["/no/such/mpirun"], {}, "Can't run /no/such/mpirun: No such file or directory."),
+        (["/etc"], {}, "Can't run /etc: Permission denied."),
+        (["true"], {"chdir": "/no/such"}, "The folder /no/such to run true in does not exist."),
+        (["true"], {"timeout": 0}, "timeout is 0; it must be 1 or more."),
+        ([], {}, "argv is empty"),
+        (["true"], {"log_path": "/proc/none/x.log"}, "/proc/none/x.log: "),
+    ],
+)
+def test_what_cant_be_run_says_why(job, argv, options, said):
+    result = job(*argv, **options)
+    assert result["failed"] is True and said in result["msg"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_when_the_module_is_told_to_end_so_is_the_command(tmp_path, number):
+    log = tmp_path / "job.log"
+    program = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "from ansible_collections.taco.train.plugins.module_utils._job import Stopped, run\n"
+        "try:\n"
+        "    run([sys.executable, '-c', sys.argv[3]], 60, 0.5, open(sys.argv[2], 'wb'))\n"
+        "except Stopped as error:\n"
+        "    print('stopped by', error)\n"
+    )
+    command = [sys.executable, "-c", program, str(ROOT / "collections"), str(log), STUBBORN]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE)
+    end = time.monotonic() + 10
+    while not (log.exists() and log.read_text().endswith("\n")):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    child = log.read_text().split()[1]
+    process.send_signal(number)
+    assert process.communicate(timeout=20)[0].decode() == f"stopped by signal {int(number)}\n"
+    assert gone(child)
+
+
+@pytest.mark.parametrize("name", pythons())
+def test_it_runs_on(name, tmp_path):
+    def run_on(*argv):
+        command = [pythons()[name], "-c", SCRIPT, str(ROOT / "collections"), str(tmp_path / "log"), json.dumps(argv)]
+        return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+
+    well = run_on("sh", "-c", "echo $A; exit 2")
+    assert (well["rc"], well["stdout"], well["timed_out"]) == (2, "b\n", False)
+    late = run_on("sh", "-c", "trap '' TERM; echo $$; while :; do sleep 0.1; done")
+    assert late["timed_out"] is True and late["rc"] == -9 and gone(late["stdout"].strip())

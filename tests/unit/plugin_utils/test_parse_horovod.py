@@ -1,0 +1,137 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Horovod's output, as it should be and in every way that it isn't."""
+
+import pytest
+from ansible.errors import AnsibleFilterError
+
+from ansible_collections.taco.train.plugins.filter.benchmark import FilterModule
+from ansible_collections.taco.train.plugins.plugin_utils.parse_horovod import parse
+
+GOOD = """\
+Model: ResNet50
+Batch size: 256
+Number of GPUs: 16
+Running warmup...
+Running benchmark...
+Iter #0: 698.3 img/sec per GPU
+Iter #1: 700.1 img/sec per GPU
+Img/sec per GPU: 699.2 +-1.8
+Total img/sec on 16 GPU(s): 11187.2 +-28.2
+"""
+
+
+def without(start):
+    return "".join(line for line in GOOD.splitlines(True) if not line.startswith(start))
+
+
+def test_what_horovod_prints():
+    assert parse(GOOD, expected_ranks=16) == {
+        "model": "ResNet50",
+        "batch_size": 256,
+        "ranks": 16,
+        "device": "GPU",
+        "iterations": [698.3, 700.1],
+        "per_device": {"mean": 699.2, "ci": 1.8},
+        "total": {"mean": 11187.2, "ci": 28.2},
+        "network": None,
+        "problems": [],
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        GOOD.replace("\n", "\r\n"),
+        GOOD.replace("\n", "  \n"),
+        "".join("[1,0]<stdout>:" + line for line in GOOD.splitlines(True)),
+        "".join("[1,0]<stdout>: " + line for line in GOOD.splitlines(True)),
+        "Warning: noise\n" + GOOD.replace("Iter #1", "gpu1:9:12 [0] NCCL INFO Channel 00 : 0[0] -> 1[0]\nIter #1"),
+        GOOD.rstrip("\n"),
+    ],
+    ids=["CRLF", "trailing space", "rank prefix", "rank prefix and space", "noise between", "no last newline"],
+)
+def test_the_same_numbers_in_other_clothes(text):
+    assert parse(text, expected_ranks=16) == parse(GOOD, expected_ranks=16)
+
+
+@pytest.mark.parametrize(
+    ("lines", "network"),
+    [
+        ("ip-10-0-0-5:2122:2137 [2] NCCL INFO Using network Socket\n", "Socket"),
+        ("[1,2]<stdout>:ip-10-0-0-5:2122:2137 [2] NCCL INFO Using network HARP\n" * 3, "HARP"),
+        ("gpu1:1:1 [0] NCCL INFO Using network AWS Libfabric\r\n", "AWS Libfabric"),
+        ("gpu1:1:1 [0] NCCL INFO NET/Plugin : No plugin found (libnccl-net.so)\n", None),
+    ],
+)
+def test_the_network_is_what_nccl_says(lines, network):
+    found = parse(lines + GOOD)
+    assert (found["network"], found["problems"]) == (network, [])
+
+
+def test_ranks_on_different_networks_are_a_problem():
+    lines = "a:1:1 [0] NCCL INFO Using network HARP\nb:1:1 [0] NCCL INFO Using network Socket\n"
+    found = parse(lines + GOOD)
+    assert found["network"] == "HARP, Socket"
+    assert found["problems"] == ["The ranks used different networks: HARP, Socket."]
+
+
+ALONE = GOOD.replace("GPUs: 16", "GPUs: 1").replace("on 16 GPU(s): 11187.2 +-28.2", "on 1 GPU(s): 699.2 +-1.8")
+
+PROBLEMS = {
+    "nothing": ("", "no iteration was printed"),
+    "no total": (without("Total"), "iterations printed: 2"),
+    "cut in the middle": (GOOD[: GOOD.index("Img/sec per")], "did not finish (iterations printed: 2)"),
+    "cut within the total": (GOOD[: GOOD.index("7.2 +-28.2")], "did not finish"),
+    "cut within the total's ci": (GOOD[: GOOD.index(".2 +-28.2") + 4], "did not finish"),
+    "cut within its last number": (GOOD[: GOOD.rindex("8.2")], "did not finish"),
+    "nan total": (GOOD.replace("11187.2 +-28.2", "nan +-nan"), "total is not a usable number"),
+    "inf total": (GOOD.replace("11187.2", "inf"), "total is not a usable number"),
+    "zero total": (GOOD.replace("11187.2", "0.0"), "total is not a usable number"),
+    "nan per device": (GOOD.replace("699.2 +-1.8", "nan +-nan"), "per-device is not a usable number"),
+    "nan iteration": (GOOD.replace("700.1", "nan"), "iteration's img/sec is not a usable number"),
+    "no line per device": (without("Img/sec per"), "'Img/sec per GPU' is missing"),
+    "wrong rank count": (GOOD.replace("16", "8"), "16 ranks were started and 8 took part"),
+    "ranks lost on the way": (GOOD.replace("GPUs: 16", "GPUs: 8"), "counted 8 at its start and 16 at its end"),
+    "each rank alone": (ALONE * 16, "16 ranks each ran alone"),
+    "two runs in one log": (GOOD * 2, "2 lines 'Total img/sec'"),
+    "other device": (GOOD.replace("GPU", "CPU"), "ran on CPU where GPU was expected"),
+    "total doesn't fit": (GOOD.replace("11187.2", "11287.2"), "total is not the mean"),
+    "iteration lost": (without("Iter #0"), "Iterations are missing"),
+    "last iteration lost": (without("Iter #1").replace("698.3", "690.0"), "not that of the iterations"),
+    "no iterations": (without("Iter"), "a total and no iteration"),
+    "other language": ("总计 img/sec\x00\ud800", "did not finish"),
+}
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_what_makes_numbers_unfit_is_said(name):
+    text, said = PROBLEMS[name]
+    found = parse(text, expected_ranks=16)
+    assert any(said in problem for problem in found["problems"]), found["problems"]
+
+
+def test_numbers_that_json_has_no_word_for_are_null():
+    found = parse(GOOD.replace("11187.2 +-28.2", "nan +-inf").replace("700.1", "inf"))
+    assert found["total"] == {"mean": None, "ci": None}
+    assert found["iterations"] == [698.3, None]
+
+
+def test_a_log_without_its_head_still_has_its_numbers():
+    found = parse(GOOD[GOOD.index("Iter #0") :], expected_ranks=16)
+    assert found["problems"] == []
+    assert (found["model"], found["batch_size"], found["total"]["mean"]) == (None, None, 11187.2)
+
+
+@pytest.mark.parametrize("text", [None, 5, b"Total", ["x"]])
+def test_what_is_no_text_is_a_failed_run(text):
+    assert parse(text)["problems"] and parse(text)["total"] is None
+
+
+def test_the_filter_knows_its_workloads():
+    parse_benchmark = FilterModule().filters()["parse_benchmark"]
+    assert parse_benchmark(GOOD, expected_ranks=16)["total"]["mean"] == 11187.2
+    with pytest.raises(AnsibleFilterError, match="no workload x"):
+        parse_benchmark(GOOD, "x")

@@ -1,0 +1,73 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The environment and the command of each arm."""
+
+import pytest
+
+from ansible_collections.taco.train.plugins.plugin_utils.workload_horovod import TOPK_NOTE, WorkloadError, build
+
+OPTIONS = {"arm": "taco", "interface": "eth0", "script": "/mnt/s.py", "model": "ResNet50", "batch_size": 256}
+
+
+def test_arm_harp_sets_nothing_of_lightcc_or_horovod():
+    workload = build(dict(OPTIONS, arm="harp"), [8, 8])
+    assert workload.env == {"NCCL_ALGO": "RING", "NCCL_DEBUG": "INFO", "LD_LIBRARY_PATH": None, "PATH": None}
+    assert workload.notes == []
+
+
+def test_arm_taco_says_that_topk_is_lossy_unless_it_is_off():
+    assert build(OPTIONS, [8]).notes == [TOPK_NOTE]
+    for off in ("0", 0, False):
+        assert build(dict(OPTIONS, env={"LIGHT_TOPK_ALLREDUCE": off}), [8]).notes == []
+
+
+@pytest.mark.parametrize(("slots", "size"), [([8, 8], None), ([2, 2], "2"), ([1], "1"), ([16], "16")])
+def test_the_group_of_2d_allreduce_is_the_gpus_of_a_host(slots, size):
+    assert build(OPTIONS, slots).env.get("LIGHT_INTRA_SIZE") == size
+
+
+def test_hosts_with_different_slots_need_a_decision():
+    with pytest.raises(WorkloadError, match=r"\[8, 4\] slots.*LIGHT_INTRA_SIZE in benchmark_env"):
+        build(OPTIONS, [8, 4])
+    assert build(dict(OPTIONS, env={"LIGHT_INTRA_SIZE": 4}), [8, 4]).env["LIGHT_INTRA_SIZE"] == 4
+    assert "LIGHT_INTRA_SIZE" not in build(dict(OPTIONS, arm="harp"), [8, 4]).env
+
+
+def test_what_the_user_sets_replaces_and_comes_before_what_is_exported():
+    env = build(dict(OPTIONS, env={"NCCL_DEBUG": "WARN", "MINE": 1, "PATH": "/bin"}), [8]).env
+    assert list(env.items())[:2] == [("NCCL_ALGO", "RING"), ("NCCL_DEBUG", "WARN")]
+    assert list(env.items())[-3:] == [("MINE", 1), ("PATH", "/bin"), ("LD_LIBRARY_PATH", None)]
+
+
+def test_only_what_differs_from_the_script_is_said():
+    options = dict(OPTIONS, num_iters=5, num_warmup_batches=0, num_batches_per_iter=10, extra_args=["--fp16-allreduce"])
+    assert build(dict(options, device="CPU"), [8]).command == [
+        *("python3", "/mnt/s.py", "--model=ResNet50", "--batch-size=256"),
+        *("--num-warmup-batches=0", "--num-iters=5", "--no-cuda", "--fp16-allreduce"),
+    ]
+
+
+def test_mca_parameters_are_the_users_to_change():
+    mca = build(dict(OPTIONS, mca={"oob_tcp_if_include": "eth0"}), [8]).mca
+    assert mca == {"btl_tcp_if_include": "eth0", "oob_tcp_if_include": "eth0"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"arm": "tcp"}, "Arm tcp .*needs the workers' acceleration changed.*benchmark_arm"),
+        ({"arm": "horovod"}, "Arm horovod .*this version doesn't do"),
+        ({"arm": "x"}, "no arm x"),
+        ({"batch_size": 0}, "benchmark_batch_size is 0"),
+        ({"num_iters": 0}, "benchmark_num_iters is 0"),
+        ({"num_warmup_batches": -1}, "benchmark_num_warmup_batches is -1"),
+        ({"script": ""}, "benchmark_script"),
+        ({"model": "--help"}, "benchmark_model"),
+        ({"interface": ""}, "benchmark_interface"),
+    ],
+)
+def test_what_is_refused_names_the_variable(changes, said):
+    with pytest.raises(WorkloadError, match=said):
+        build(dict(OPTIONS, **changes), [8])
