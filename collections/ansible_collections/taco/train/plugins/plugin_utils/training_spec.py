@@ -1,0 +1,168 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""What a training container is, said once, and how each engine wants to be told. Values in, values out."""
+
+import re
+from dataclasses import dataclass, fields, replace
+from typing import Any, Mapping
+
+# What HARP reads and writes on the host: PCI devices, hugepages, NUMA nodes, its own tools and configuration. The only
+# list of these mounts in the collection.
+HARP_MOUNTS = (
+    "/sys/bus/pci/devices:/sys/bus/pci/devices",
+    "/sys/kernel/mm/hugepages/:/sys/kernel/mm/hugepages/",
+    "/sys/devices/system/node:/sys/devices/system/node",
+    "/dev/hugepages/:/dev/hugepages/",
+    "/dev/:/dev/",
+    "/usr/local/tfabric/tools:/usr/local/tfabric/tools",
+)
+SHM_SIZE = "32g"
+ULIMITS = ("memlock=-1", "stack=67108864")
+
+# The documents' three `docker run` lines. The HARP line has neither --shm-size nor --ulimit: the profile doesn't add
+# them, callers do (the role training_container does, since NCCL can exhaust the engine's 64 MB within a host).
+PROFILES: dict[str, dict[str, Any]] = {
+    "ttf": {"shm_size": SHM_SIZE, "ulimits": ULIMITS},
+    "lightcc": {"shm_size": SHM_SIZE, "ulimits": ULIMITS, "privileged": True, "network_mode": "host"},
+    "harp": {"mounts": HARP_MOUNTS, "privileged": True, "network_mode": "host"},
+}
+
+_SIZE = re.compile(r"[0-9]+(\.[0-9]+)?[bkmgtKMGTB]?[bB]?")
+_ULIMIT = re.compile(r"[a-z]+=-?[0-9]+(:-?[0-9]+)?")
+
+
+class SpecError(Exception):
+    """The values don't make a training container."""
+
+
+@dataclass(frozen=True)
+class TrainingSpec:
+    """A training container. None and empty mean what the engine does by itself."""
+
+    image: str
+    name: str
+    profile: str = "harp"
+    # The documents run the containers interactively (-it --rm). Automation wants them detached and kept, with an init
+    # process that reaps what mpirun leaves behind and a command that does nothing until the engine says stop.
+    command: tuple[str, ...] = ("sleep", "infinity")
+    gpus: str | tuple[str, ...] = "all"
+    shm_size: str | None = None
+    ulimits: tuple[str, ...] = ()
+    mounts: tuple[str, ...] = ()
+    privileged: bool = False
+    network_mode: str | None = None
+    environment: tuple[tuple[str, str], ...] = ()
+    restart_policy: str = "unless-stopped"
+
+
+def _mount_target(mount: str) -> str:
+    return mount.split(":")[1].rstrip("/") or "/"
+
+
+def _check(spec: TrainingSpec) -> TrainingSpec:
+    for field in ("image", "name"):
+        if not getattr(spec, field):
+            raise SpecError(f"{field} is empty")
+    if isinstance(spec.gpus, str) and spec.gpus not in ("all", "none"):
+        raise SpecError(f"gpus is {spec.gpus!r}: expected all, none, or a list of indexes or UUIDs")
+    if not spec.gpus:
+        raise SpecError("gpus is an empty list: say none for a container without GPUs")
+    if spec.shm_size and not _SIZE.fullmatch(spec.shm_size):
+        raise SpecError(f"shm_size is {spec.shm_size!r}: expected a size such as 32g")
+    for limit in spec.ulimits:
+        if not _ULIMIT.fullmatch(limit):
+            raise SpecError(f"the ulimit {limit!r} can't be read: expected name=value or name=soft:hard, as in memlock=-1")
+    for mount in spec.mounts:
+        parts = mount.split(":")
+        if len(parts) not in (2, 3) or not parts[0] or not parts[1].startswith("/"):
+            raise SpecError(f"the mount {mount!r} can't be read: expected source:target or source:target:options")
+    targets = [_mount_target(mount) for mount in spec.mounts]
+    for target in targets:
+        if targets.count(target) > 1:
+            raise SpecError(f"two mounts have the target {target}")
+    return spec
+
+
+def spec_for(
+    profile: str, overrides: Mapping[str, Any], extra_mounts: tuple[str, ...] | list[str] = ()
+) -> TrainingSpec:
+    """Return the spec of a profile, in which every override that isn't None has replaced the profile's value."""
+    if profile not in PROFILES:
+        raise SpecError(f"there is no profile {profile!r}: expected one of {', '.join(sorted(PROFILES))}")
+    names = {field.name for field in fields(TrainingSpec)} - {"profile"}
+    unknown = sorted(set(overrides) - names)
+    if unknown:
+        raise SpecError(f"a training container has no {', '.join(unknown)}")
+    values = dict(PROFILES[profile])
+    values.update((name, value) for name, value in overrides.items() if value is not None)
+    for name in ("command", "ulimits", "mounts"):
+        if name in values:
+            values[name] = tuple(str(item) for item in values[name])
+    if not isinstance(values.get("gpus", "all"), str):
+        values["gpus"] = tuple(str(item) for item in values["gpus"])
+    if isinstance(values.get("environment"), Mapping):
+        values["environment"] = tuple(sorted((str(key), str(value)) for key, value in values["environment"].items()))
+    for name in ("image", "name"):
+        values.setdefault(name, "")
+    spec = TrainingSpec(profile=profile, **values)
+    return _check(replace(spec, mounts=spec.mounts + tuple(extra_mounts)))
+
+
+def _docker_ulimit(limit: str) -> str:
+    """Return memlock=-1 as memlock:-1:-1."""
+    name, _equals, value = limit.partition("=")
+    soft, _colon, hard = value.partition(":")
+    return f"{name}:{soft}:{hard or soft}"
+
+
+def _device_requests(gpus: str | tuple[str, ...]) -> list[dict[str, Any]]:
+    if gpus == "none":
+        return []
+    if gpus == "all":
+        return [{"driver": "", "count": -1, "capabilities": [["gpu"]]}]
+    return [{"driver": "", "device_ids": list(gpus), "capabilities": [["gpu"]]}]
+
+
+def docker_container_options(spec: TrainingSpec) -> dict[str, Any]:
+    """Return the options of community.docker.docker_container that describe the container, and no others."""
+    options: dict[str, Any] = {
+        "name": spec.name,
+        "image": spec.image,
+        "command": list(spec.command),
+        "init": True,
+        "privileged": spec.privileged,
+        "device_requests": _device_requests(spec.gpus),
+        "ulimits": [_docker_ulimit(limit) for limit in spec.ulimits],
+        "volumes": list(spec.mounts),
+        "env": dict(spec.environment),
+        "restart_policy": spec.restart_policy,
+    }
+    if spec.shm_size:
+        options["shm_size"] = spec.shm_size
+    if spec.network_mode:
+        options["network_mode"] = spec.network_mode
+    return options
+
+
+def docker_run_argv(spec: TrainingSpec) -> list[str]:
+    """Return the `docker run` command that starts the same container, for people and for comparing."""
+    argv = ["docker", "run", "--detach", "--init", "--restart", spec.restart_policy, "--name", spec.name]
+    if spec.gpus != "none":
+        argv += ["--gpus", "all" if spec.gpus == "all" else "device=" + ",".join(spec.gpus)]
+    if spec.privileged:
+        argv.append("--privileged")
+    if spec.network_mode:
+        argv += ["--network", spec.network_mode]
+    if spec.shm_size:
+        argv += ["--shm-size", spec.shm_size]
+    for limit in spec.ulimits:
+        argv += ["--ulimit", limit]
+    for mount in spec.mounts:
+        argv += ["--volume", mount]
+    for key, value in spec.environment:
+        argv += ["--env", f"{key}={value}"]
+    return argv + [spec.image] + list(spec.command)
