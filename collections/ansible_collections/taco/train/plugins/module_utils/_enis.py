@@ -11,6 +11,7 @@ import re
 from typing import Any, Dict, List, Optional, Sequence
 
 Nic = Dict[str, Any]
+MOST_NAMES = 8
 
 
 class EniError(Exception):
@@ -48,7 +49,7 @@ def _names(enis: Sequence[Nic]) -> str:
 
 def _shared(enis: Sequence[Nic], key: str, what: str) -> List[str]:
     """Return a sentence for each MAC or PCI address that more than one ENI has."""
-    by_value = {}  # type: Dict[str, List[str]]
+    by_value: Dict[str, List[str]] = {}
     for eni in enis:
         if eni[key]:
             by_value.setdefault(eni[key], []).append(eni["name"])
@@ -81,9 +82,9 @@ def _misplaced(enis: Sequence[Nic], subnets: Sequence[str]) -> List[str]:
 
 
 def left_out(nics: Sequence[Nic], enis: Sequence[Nic]) -> str:
-    """Return the interfaces that aren't ENIs with the reason for each, for who wonders where one has gone."""
+    """Return the interfaces that aren't ENIs by the reason for it, for who wonders where one has gone."""
     chosen = {eni["name"] for eni in enis}
-    others = []
+    by_reason: Dict[str, List[str]] = {}
     for nic in nics:
         if nic["name"] in chosen or nic["kind"] == "loopback":
             continue
@@ -92,9 +93,14 @@ def left_out(nics: Sequence[Nic], enis: Sequence[Nic]) -> str:
         elif nic["kind"] != "physical":
             reason = nic["kind"].replace("_", " ")
         else:
-            reason = "no PCI device" if not nic["pci"] else "name does not match"
-        others.append(f"{nic['name']} ({reason})")
-    return ", ".join(others) or "none"
+            reason = "name does not match" if nic["pci"] else "no PCI device"
+        by_reason.setdefault(reason, []).append(nic["name"])
+    groups = []
+    for reason, names in by_reason.items():
+        # A host that runs containers has hundreds of virtual interfaces.
+        more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+        groups.append(f"{', '.join(names[:MOST_NAMES])}{more} ({reason})")
+    return ", ".join(groups) or "none"
 
 
 def judge_enis(
@@ -108,7 +114,7 @@ def judge_enis(
     problems = []
     if distinct != expected:
         difference = f"{expected - distinct} missing" if distinct < expected else f"{distinct - expected} too many"
-        problem = f"expected {expected} secondary ENIs, found {distinct} ({difference}): {_names(enis)}"
+        problem = f"{distinct} of {expected} secondary ENIs found ({difference}): {_names(enis)}"
         if nics is not None:
             problem += f"; left out: {left_out(nics, enis)}"
         problems.append(problem)

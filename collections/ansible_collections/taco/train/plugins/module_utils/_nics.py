@@ -85,7 +85,7 @@ def parse_addresses(text: str) -> Dict[str, List[str]]:
 
     The one-line form and not JSON: the C(ip) of EL 7 has no JSON.
     """
-    addresses = {}  # type: Dict[str, List[str]]
+    addresses: Dict[str, List[str]] = {}
     for line in text.splitlines():
         match = re.match(r"^\d+:\s+(\S+)\s+inet6?\s+(\S+)", line)
         if not match or re.search(r"\bscope link\b", line):
@@ -121,7 +121,7 @@ def _up(folder: str) -> bool:
 
 def _below(classes: str, name: Optional[str]) -> Set[str]:
     """Return an interface and all that carry it: the port below a bridge, the interface below a VLAN."""
-    seen = set()  # type: Set[str]
+    seen: Set[str] = set()
     todo = [name] if name else []
     while todo:
         one = todo.pop()

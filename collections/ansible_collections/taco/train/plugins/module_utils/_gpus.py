@@ -1,0 +1,84 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""See which NVIDIA GPUs a host has, by what nvidia-smi printed or by the PCI bus below a given root."""
+
+import os
+import re
+from typing import Any, Dict, List, Optional
+
+# What C(nvidia-smi --query-gpu) is asked for, in this order.
+QUERY = "index,uuid,pci.bus_id,driver_version,name"
+NVIDIA = "0x10de"
+# VGA and 3D controllers.
+CLASSES = ("0x0300", "0x0302")
+
+
+def normal_address(address: str) -> str:
+    """Return a PCI address as sysfs writes it. nvidia-smi writes the domain with 8 digits and in upper case."""
+    match = re.match(r"^(?:([0-9a-f]+):)?([0-9a-f]{2}:[0-9a-f]{2}\.[0-7])$", address.strip().lower())
+    if not match:
+        return address.strip().lower()
+    return f"{int(match.group(1) or '0', 16):04x}:{match.group(2)}"
+
+
+def _known(text: str) -> Optional[str]:
+    """Return the text, or None where nvidia-smi says that it can't tell."""
+    return None if not text or text.startswith("[") or text == "N/A" else text
+
+
+def parse_nvidia_smi(text: str) -> List[Dict[str, Any]]:
+    """Return the GPUs in the CSV that nvidia-smi prints for QUERY. Other lines, such as warnings, are passed over."""
+    gpus = []
+    for line in text.splitlines():
+        fields = [field.strip() for field in line.split(",", 4)]
+        if len(fields) != 5 or not fields[0].isdigit():
+            continue
+        index, uuid, pci, driver, name = fields
+        gpus.append(
+            {
+                "index": int(index),
+                "pci": normal_address(pci),
+                "name": _known(name),
+                "uuid": _known(uuid),
+                "driver_version": _known(driver),
+            }
+        )
+    return gpus
+
+
+def _attribute(folder: str, name: str) -> str:
+    try:
+        with open(os.path.join(folder, name), encoding="ascii", errors="replace") as file:
+            return file.read().strip()
+    except OSError:
+        return ""
+
+
+def pci_gpus(root: str) -> List[Dict[str, Any]]:
+    """Return the GPUs on the PCI bus. This works without a driver, but names nothing."""
+    devices = os.path.join(root, "sys/bus/pci/devices")
+    try:
+        addresses = sorted(os.listdir(devices))
+    except OSError:
+        return []
+    gpus = []
+    for address in addresses:
+        folder = os.path.join(devices, address)
+        if _attribute(folder, "vendor") == NVIDIA and _attribute(folder, "class").startswith(CLASSES):
+            gpus.append({"index": None, "pci": normal_address(address), "name": None, "uuid": None})
+    return gpus
+
+
+def judge_gpus(nvidia_smi: Optional[str], on_bus: List[Dict[str, Any]]) -> Dict[str, Any]:
+    """Return the GPUs of the host. nvidia-smi is believed where it lists some, as only those can be used."""
+    listed = parse_nvidia_smi(nvidia_smi or "")
+    if listed:
+        driver = listed[0]["driver_version"]
+        devices = [{key: gpu[key] for key in ("index", "pci", "name", "uuid")} for gpu in listed]
+        return {"count": len(devices), "source": "nvidia-smi", "driver_version": driver, "devices": devices}
+    source = "pci" if on_bus else "none"
+    return {"count": len(on_bus), "source": source, "driver_version": None, "devices": on_bus}

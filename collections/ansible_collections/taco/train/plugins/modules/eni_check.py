@@ -1,0 +1,153 @@
+#!/usr/bin/python
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+DOCUMENTATION = r"""
+module: eni_check
+short_description: Check that a host has the ENIs that HARP needs
+version_added: 0.1.0
+description:
+  - Counts the secondary elastic network interfaces (ENIs) by MAC and PCI address, and fails when there aren't as many as expected.
+  - The primary interface, members of bonds and interfaces without a PCI device, such as C(docker0) and C(veth), are left out.
+  - Changes nothing.
+author:
+  - Taco Team (@taco)
+extends_documentation_fragment:
+  - ansible.builtin.action_common_attributes
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: none
+  platform:
+    platforms: posix
+options:
+  expected:
+    description: How many secondary ENIs there must be. HARP needs one for each GPU.
+    type: int
+    required: true
+  pattern:
+    description:
+      - Regular expression that the names of the ENIs match, for hosts on which they aren't all PCI network devices but the
+        primary one.
+      - ENIs without a PCI device are accepted with it.
+    type: str
+  subnet:
+    description: Networks such as V(10.0.1.0/24). If given, each ENI must have an address in one of them.
+    type: list
+    elements: str
+    default: []
+  sysroot:
+    description:
+      - Folder below which every path is read.
+      - With another one than V(/) addresses aren't known.
+    type: path
+    default: /
+seealso:
+  - module: taco.train.node_info
+"""
+
+EXAMPLES = r"""
+- name: Check that there is an ENI for each of eight GPUs
+  taco.train.eni_check:
+    expected: 8
+
+- name: Check the ENIs of a machine in a lab, whose interfaces have no PCI device
+  taco.train.eni_check:
+    expected: 2
+    pattern: ^eth[1-9][0-9]*$
+    subnet:
+      - 10.90.0.0/16
+"""
+
+RETURN = r"""
+enis:
+  description: The secondary ENIs found. Also returned on failure.
+  returned: always
+  type: list
+  elements: dict
+  contains:
+    name:
+      description: Name of the interface, or its PCI address where a program in user space owns it.
+      type: str
+      sample: eth1
+    mac:
+      description: MAC address.
+      type: str
+      sample: 52:54:00:00:00:02
+    pci:
+      description: PCI address, or V(null).
+      type: str
+      sample: "0000:00:06.0"
+    numa_node:
+      description: NUMA node, or V(null) when the platform doesn't say.
+      type: int
+      sample: 0
+    driver:
+      description: Driver of the device, or V(null).
+      type: str
+      sample: virtio_net
+    kind:
+      description: What it is, V(physical) or V(virtual).
+      type: str
+      sample: physical
+    up:
+      description: Whether it is up.
+      type: bool
+      sample: false
+    primary:
+      description: Always V(false).
+      type: bool
+      sample: false
+    addresses:
+      description: Its addresses, other than link-local ones.
+      type: list
+      elements: str
+      sample: [10.0.1.12/24]
+problems:
+  description: What is wrong, a sentence each.
+  returned: always
+  type: list
+  elements: str
+  sample: []
+"""
+
+import os
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.taco.train.plugins.module_utils._enis import EniError, find_enis, judge_enis
+from ansible_collections.taco.train.plugins.module_utils._nics import observe_nics, parse_addresses
+from ansible_collections.taco.train.plugins.module_utils._timed_command import run_timed
+
+COMMAND_SECONDS = 10
+
+
+def main():
+    module = AnsibleModule(
+        argument_spec=dict(
+            expected=dict(type="int", required=True),
+            pattern=dict(type="str"),
+            subnet=dict(type="list", elements="str", default=[]),
+            sysroot=dict(type="path", default="/"),
+        ),
+        supports_check_mode=True,
+    )
+    root = module.params["sysroot"]
+    addresses = {}
+    if os.path.realpath(root) == "/":
+        addresses = parse_addresses(run_timed(["ip", "-o", "addr"], COMMAND_SECONDS).stdout)
+    nics = observe_nics(root, addresses)
+    try:
+        enis = find_enis(nics, module.params["pattern"])
+        problems = judge_enis(enis, module.params["expected"], module.params["subnet"], nics)
+    except EniError as error:
+        module.fail_json(msg=str(error), enis=[], problems=[str(error)])
+    if problems:
+        module.fail_json(msg="; ".join(problems), enis=enis, problems=problems)
+    module.exit_json(changed=False, enis=enis, problems=[])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,347 @@
+#!/usr/bin/python
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+DOCUMENTATION = r"""
+module: node_info
+short_description: Observe what a GPU host has and runs
+version_added: 0.1.0
+description:
+  - Returns everything that the collection decides on, in one call.
+  - Changes nothing. What only root may read is V(null) for other users; everything else needs no privilege.
+author:
+  - Taco Team (@taco)
+extends_documentation_fragment:
+  - ansible.builtin.action_common_attributes
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: none
+  platform:
+    platforms: posix
+options:
+  sysroot:
+    description:
+      - Folder below which every path is read.
+      - With another one than V(/) no command is run, so that addresses, the container engine and what nvidia-smi knows
+        are missing from the result.
+    type: path
+    default: /
+  metadata:
+    description:
+      - Whether to ask the metadata service of the instance, which knows the addresses of ENIs that nobody has configured.
+      - V(off) doesn't. V(auto) asks on instances of Tencent Cloud, and takes no answer for an answer.
+      - The URL of a service is asked in any case, and fails when it doesn't answer.
+    type: str
+    default: "off"
+  state_dir:
+    description: Folder in which the collection keeps what outlives a run.
+    type: path
+    default: /var/lib/taco-train
+  harp_config_dir:
+    description: Folder with HARP's configuration.
+    type: path
+    default: /usr/local/tfabric/tools/config
+seealso:
+  - module: taco.train.assess
+  - module: taco.train.eni_check
+"""
+
+EXAMPLES = r"""
+- name: Observe the host
+  taco.train.node_info:
+  register: observed
+
+- name: Observe the host and ask the metadata service
+  taco.train.node_info:
+    metadata: auto
+  register: observed
+
+- name: Show how many GPUs there are
+  ansible.builtin.debug:
+    msg: "{{ observed.node.gpus.count }} GPUs, counted by {{ observed.node.gpus.source }}"
+"""
+
+RETURN = r"""
+node:
+  description: What was observed. Every key is always there; what isn't known is V(null).
+  returned: always
+  type: dict
+  contains:
+    schema:
+      description: Version of this structure.
+      type: int
+      sample: 1
+    hostname:
+      description: Name of the host.
+      type: str
+      sample: gpu1
+    os:
+      description: The distribution, from os-release, as C(id), C(id_like), C(version_id) and C(name).
+      type: dict
+      sample: {id: tencentos, id_like: [rhel, fedora, centos, tlinux], version_id: "2.4", name: TencentOS Server 2.4}
+    python:
+      description: The Python that ran the module, as C(version) and C(executable).
+      type: dict
+      sample: {version: 3.6.8, executable: /usr/bin/python3}
+    kernel:
+      description: The running kernel, as C(release), C(cmdline) and C(boot_id), which differs after every boot.
+      type: dict
+      sample: {release: 5.4.119-1-tlinux4, cmdline: ro hugepages=50, boot_id: 7d0c1f2e-0000-4000-8000-000000000001}
+    boot:
+      description: How the kernel command line is configured, as C(layout), C(firmware) and the C(reason) for saying so.
+      type: dict
+      sample: {layout: grub-default, firmware: bios, reason: grub2-mkconfig is there and BLS is not in use}
+    cpu:
+      description: The number of processors as C(count), and whether they have pages of 1 GiB and 2 MiB.
+      type: dict
+      sample: {count: 164, page_1g: true, page_2m: true}
+    memory:
+      description: Memory as C(total_bytes) and C(available_bytes).
+      type: dict
+      sample: {total_bytes: 1017907249152, available_bytes: 998579896320}
+    hugepages:
+      description:
+        - The C(pools) of every page size with C(total) and C(free) pages, also for each NUMA node, the C(mounts) of
+          hugetlbfs, and C(default_size_bytes).
+      type: dict
+      sample:
+        default_size_bytes: 1073741824
+        pools: [{size_bytes: 1073741824, total: 50, free: 50, nodes: [{node: 0, total: 50, free: 50}]}]
+        mounts: [{path: /dev/hugepages, page_size_bytes: 1073741824}]
+    gpus:
+      description: The GPUs, their C(count), the C(source) that counted them, and the C(driver_version).
+      type: dict
+      sample:
+        count: 1
+        source: nvidia-smi
+        driver_version: 450.80.02
+        devices: [{index: 0, pci: "0000:00:08.0", name: A100-SXM4-40GB, uuid: GPU-0d3f}]
+    nics:
+      description:
+        - The network interfaces, the one with the default route first.
+        - A device that a program in user space owns has no name; its PCI address stands for it.
+      type: list
+      elements: dict
+      sample:
+        - name: eth0
+          mac: 52:54:00:00:00:01
+          pci: "0000:00:05.0"
+          numa_node: null
+          driver: virtio_net
+          kind: physical
+          up: true
+          primary: true
+          addresses: [10.0.2.8/24]
+    container_engine:
+      description: Docker Engine, or V(null) when it isn't installed.
+      type: dict
+      sample: {name: docker, version: 24.0.7, running: true, runtimes: [nvidia, runc], nvidia_toolkit: 1.14.3}
+    harp:
+      description: HARP's C(config_dir), its C(config_files) named C(ztcp*.conf), and the C(manifest) of the host.
+      type: dict
+      sample:
+        config_dir: /usr/local/tfabric/tools/config
+        config_files: [{path: /usr/local/tfabric/tools/config/ztcp.conf, size: 512}]
+        manifest: /var/lib/taco-train/host-manifest.json
+    ssh_trust:
+      description: The keys of the training container, as C(public_key), C(host_key) and C(port).
+      type: dict
+      sample: {public_key: ssh-ed25519 AAAA, host_key: ssh-ed25519 AAAA, port: 2222}
+    disk:
+      description: Free space as C(root_free_bytes) and, where the container engine keeps images, C(engine_free_bytes).
+      type: dict
+      sample: {root_free_bytes: 85899345920, engine_free_bytes: 85899345920}
+    metadata:
+      description: What the metadata service said.
+      type: dict
+      sample:
+        instance_id: ins-0example
+        instance_type: GT4.41XLARGE948
+        region: ap-guangzhou
+        zone: ap-guangzhou-6
+        local_ipv4: 10.0.2.8
+        mac: 52:54:00:00:00:01
+        interfaces: []
+"""
+
+import glob
+import json
+import os
+import platform
+import sys
+import urllib.error
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.urls import open_url
+
+from ansible_collections.taco.train.plugins.module_utils._boot_layout import observe_boot
+from ansible_collections.taco.train.plugins.module_utils._engine import judge_engine, parse_docker_info
+from ansible_collections.taco.train.plugins.module_utils._gpus import QUERY, judge_gpus, pci_gpus
+from ansible_collections.taco.train.plugins.module_utils._hugepage_pools import observe_hugepages
+from ansible_collections.taco.train.plugins.module_utils._meminfo import cpu, memory
+from ansible_collections.taco.train.plugins.module_utils._metadata import BASE, MetadataError, is_tencent, read_metadata
+from ansible_collections.taco.train.plugins.module_utils._nics import observe_nics, parse_addresses
+from ansible_collections.taco.train.plugins.module_utils._os_release import os_identity
+from ansible_collections.taco.train.plugins.module_utils._timed_command import run_timed
+
+COMMAND_SECONDS = 10
+# A metadata service is on the host's own network and answers at once, or not at all.
+METADATA_SECONDS = 3
+
+
+class Root:
+    """Reads below the root, and runs commands where the root is the running system."""
+
+    def __init__(self, path):
+        self.path = path
+        self.is_running_system = os.path.realpath(path) == "/"
+
+    def join(self, path):
+        return os.path.join(self.path, path.lstrip("/"))
+
+    def text(self, *paths):
+        """Return the text of the first of the files that can be read."""
+        for path in paths:
+            try:
+                with open(self.join(path), encoding="utf-8", errors="replace") as file:
+                    return file.read()
+            except OSError:
+                continue
+        return ""
+
+    def output(self, *command):
+        if not self.is_running_system:
+            return None
+        return run_timed(list(command), COMMAND_SECONDS)
+
+    def free_bytes(self, path):
+        """Return what an ordinary user may still write to the file system of a folder."""
+        try:
+            stat = os.statvfs(self.join(path))
+        except OSError:
+            return None
+        return stat.f_bavail * stat.f_frsize
+
+
+def engine(root):
+    """Return the container engine and the folder with its images."""
+    info = root.output("docker", "info", "--format", "{{json .}}")
+    if info is None or "is not installed" in info.stderr:
+        return None, None
+    folder = parse_docker_info(info.stdout).get("DockerRootDir") or "/var/lib/docker"
+    toolkit = root.output("nvidia-ctk", "--version")
+    # The client alone is asked only when the server didn't answer.
+    client = "" if info.status == 0 else root.output("docker", "--version").stdout
+    return judge_engine(info.stdout, info.stderr, client, toolkit.stdout), root.free_bytes(folder)
+
+
+def gpus(root):
+    """Return the GPUs by nvidia-smi or by the PCI bus."""
+    listed = root.output("nvidia-smi", "--query-gpu=" + QUERY, "--format=csv,noheader")
+    return judge_gpus(listed.stdout if listed and listed.status == 0 else None, pci_gpus(root.path))
+
+
+def nics(root):
+    """Return the network interfaces with their addresses."""
+    addresses = root.output("ip", "-o", "addr")
+    return observe_nics(root.path, parse_addresses(addresses.stdout) if addresses else {})
+
+
+def harp(root, config_dir, state_dir):
+    """Return which of HARP's configuration files are there, with their size, as an empty one is no configuration."""
+    files = []
+    for path in sorted(glob.glob(os.path.join(glob.escape(root.join(config_dir)), "ztcp*.conf"))):
+        files.append({"path": os.path.join(config_dir, os.path.basename(path)), "size": os.path.getsize(path)})
+    manifest = os.path.join(state_dir, "host-manifest.json")
+    found = os.path.isfile(root.join(manifest))
+    return {"config_dir": config_dir, "config_files": files, "manifest": manifest if found else None}
+
+
+def ssh_trust(root, state_dir):
+    """Return the public halves of the keys of the training container, as the module ssh_trust left them."""
+    try:
+        known = json.loads(root.text(os.path.join(state_dir, "ssh/identity.json")))
+    except ValueError:
+        return None
+    keys = ("public_key", "host_key", "port")
+    return {key: known[key] for key in keys} if isinstance(known, dict) and all(map(known.get, keys)) else None
+
+
+def metadata(root, source):
+    """Return what the metadata service says. Only a URL that was given in so many words has to answer."""
+    if source == "off":
+        return None
+    if source == "auto":
+        vendor = [root.text("/sys/class/dmi/id/" + name) for name in ("sys_vendor", "chassis_asset_tag", "bios_vendor")]
+        if not root.is_running_system or not is_tencent(*vendor):
+            return None
+    base = BASE if source == "auto" else source.rstrip("/") + "/"
+
+    def get(path):
+        try:
+            answer = open_url(base + path, timeout=METADATA_SECONDS, use_proxy=False)
+        except urllib.error.HTTPError as error:
+            if error.code == 404:
+                return None
+            raise
+        return answer.read().decode("utf-8", "replace").strip()
+
+    try:
+        return dict(read_metadata(get), url=base)
+    except (OSError, MetadataError) as error:
+        if source == "auto":
+            return None
+        raise MetadataError(f"{base}: {error}; correct the option metadata, or set it to off") from error
+
+
+def observe(root, options):
+    """Return all about the host below the root."""
+    container_engine, engine_free = engine(root)
+    hugepages = observe_hugepages(root.path)
+    cpuinfo = cpu(root.text("/proc/cpuinfo"))
+    return {
+        "schema": 1,
+        "hostname": root.text("/proc/sys/kernel/hostname", "/etc/hostname").strip(),
+        "os": os_identity(root.text("/etc/os-release", "/usr/lib/os-release")),
+        "python": {"version": platform.python_version(), "executable": sys.executable},
+        "kernel": {
+            "release": root.text("/proc/sys/kernel/osrelease").strip(),
+            "cmdline": root.text("/proc/cmdline").strip(),
+            "boot_id": root.text("/proc/sys/kernel/random/boot_id").strip(),
+        },
+        "boot": observe_boot(root.path),
+        "cpu": cpuinfo,
+        "memory": memory(root.text("/proc/meminfo")),
+        "hugepages": hugepages,
+        "gpus": gpus(root),
+        "nics": nics(root),
+        "container_engine": container_engine,
+        "harp": harp(root, options["harp_config_dir"], options["state_dir"]),
+        "ssh_trust": ssh_trust(root, options["state_dir"]),
+        "disk": {"root_free_bytes": root.free_bytes("/"), "engine_free_bytes": engine_free},
+        "metadata": metadata(root, options["metadata"]),
+    }
+
+
+def main():
+    module = AnsibleModule(
+        argument_spec=dict(
+            sysroot=dict(type="path", default="/"),
+            metadata=dict(type="str", default="off"),
+            state_dir=dict(type="path", default="/var/lib/taco-train"),
+            harp_config_dir=dict(type="path", default="/usr/local/tfabric/tools/config"),
+        ),
+        supports_check_mode=True,
+    )
+    try:
+        node = observe(Root(module.params["sysroot"]), module.params)
+    except (OSError, MetadataError) as error:
+        module.fail_json(msg=str(error))
+    module.exit_json(changed=False, node=node)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""What a check says, and how variables are read that may hold anything. Values in, values out."""
+
+from typing import Any, NamedTuple, Optional
+
+STATUSES = ("fail", "warn", "pass", "skip")
+
+
+class Check(NamedTuple):
+    """The outcome of one check of one host. Expected, found and fix are for people to read."""
+
+    id: str
+    status: str
+    expected: str = ""
+    found: str = ""
+    fix: str = ""
+
+
+def skipped(identity: str, reason: str) -> Check:
+    """Return the outcome of a check that has nothing to look at."""
+    return Check(identity, "skip", found=reason)
+
+
+def is_set(value: Any) -> bool:
+    """Return whether a variable has a value. Before ansible-core 2.19 a null in a template became an empty text."""
+    return value is not None and value != ""
+
+
+def whole(value: Any) -> Optional[int]:
+    """Return a whole number, also one given as text, or None for everything else."""
+    if isinstance(value, bool):
+        return None
+    try:
+        number = int(str(value).strip())
+    except ValueError:
+        return None
+    return number
+
+
+def fraction(value: Any, default: float) -> float:
+    """Return a number, also one given as text, or the default for everything else."""
+    try:
+        return float(str(value))
+    except ValueError:
+        return default
+
+
+def truth(value: Any, default: bool = False) -> bool:
+    """Return a boolean the way Ansible reads one."""
+    if isinstance(value, bool):
+        return value
+    text = str(value).strip().lower()
+    if text in ("yes", "true", "on", "1", "y", "t"):
+        return True
+    return False if text in ("no", "false", "off", "0", "n", "f") else default
+
+
+def gib(size: Optional[int]) -> str:
+    """Return a size for people, such as V(12.5 GiB)."""
+    return "unknown" if size is None else f"{size / 1024**3:.1f} GiB".replace(".0 GiB", " GiB")

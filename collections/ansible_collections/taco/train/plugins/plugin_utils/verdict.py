@@ -1,0 +1,120 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Judge hosts by what was observed of them and by their variables. Values in, values out."""
+
+import difflib
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
+
+from ansible_collections.taco.train.plugins.plugin_utils import (
+    checks_gpu,
+    checks_host,
+    checks_memory,
+    checks_variables,
+)
+from ansible_collections.taco.train.plugins.plugin_utils.check import STATUSES, Check, skipped
+from ansible_collections.taco.train.plugins.plugin_utils.checks_cluster import Search, cluster_checks, extra_check
+
+SCHEMA = 1
+
+# In the order in which they are shown. These look at what was observed ...
+NODE_CHECKS = {
+    "os.supported": checks_host.os_supported,
+    "boot.layout": checks_host.boot_layout,
+    "cpu.page_size": checks_memory.page_size,
+    "memory.hugepages": checks_memory.hugepages_fit,
+    "hugepages.running": checks_memory.hugepages_running,
+    "gpu.count": checks_gpu.gpu_count,
+    "eni.count": checks_gpu.eni_count,
+    "disk.free": checks_host.disk_free,
+    "engine.present": checks_host.engine_present,
+}
+# ... and these at variables alone, so that they also say something about a host that didn't answer.
+VARIABLE_CHECKS = {
+    "gpu.declared": checks_gpu.declared,
+    "harp.checksum": checks_variables.harp_checksum,
+    "image.set": checks_variables.image_set,
+}
+OTHER_CHECKS = ("host.observed", "instance.type", "variables.known", "cluster.same_gpus", "cluster.same_image")
+CHECKS = tuple(NODE_CHECKS) + tuple(VARIABLE_CHECKS) + OTHER_CHECKS
+
+
+class VerdictError(Exception):
+    """What to skip or to add can't be understood."""
+
+
+class Host(NamedTuple):
+    """All that is known about a host. An error says why there is no node."""
+
+    node: Optional[Dict[str, Any]]
+    variables: Dict[str, Any]
+    error: Optional[str] = None
+    unknown: Sequence[checks_variables.Unknown] = ()
+    undefined: Mapping[str, str] = {}
+
+
+def _known_ids(skip: Sequence[str], extra: Sequence[Mapping[str, Any]]) -> None:
+    for spec in extra:
+        if spec["id"] in CHECKS:
+            raise VerdictError(f"an added check is named {spec['id']}, as one of the collection is; choose another id")
+    ids = list(CHECKS) + [spec["id"] for spec in extra]
+    for identity in skip:
+        if identity not in ids:
+            near = difflib.get_close_matches(identity, ids, n=1, cutoff=0)
+            raise VerdictError(f"no check is named {identity}, which is to be skipped; the closest is {near[0]}")
+
+
+def judge_host(host: Host, skip: Sequence[str], extra: Sequence[Mapping[str, Any]], search: Search) -> List[Check]:
+    """Return the outcome of every check of one host."""
+    checks = [checks_host.observed(host.node, host.error)]
+    for identity, check in NODE_CHECKS.items():
+        checks.append(check(host.node, host.variables) if host.node else skipped(identity, "the host was not observed"))
+    checks += [check(host.variables) for check in VARIABLE_CHECKS.values()]
+    checks.append(checks_gpu.instance_type(host.node, host.variables))
+    checks.append(checks_variables.known(list(host.unknown), host.undefined))
+    for spec in extra:
+        unseen = skipped(spec["id"], "the host was not observed")
+        checks.append(extra_check(spec, host.node, search) if host.node else unseen)
+    return _without(checks, skip)
+
+
+def _without(checks: Sequence[Check], skip: Sequence[str]) -> List[Check]:
+    return [skipped(one.id, "left out on request") if one.id in skip else one for one in checks]
+
+
+def _worst(checks: Sequence[Check]) -> str:
+    return next((status for status in STATUSES if any(one.status == status for one in checks)), "pass")
+
+
+def judge(
+    hosts: Mapping[str, Host],
+    search: Search,
+    skip: Sequence[str] = (),
+    extra: Sequence[Mapping[str, Any]] = (),
+) -> Dict[str, Any]:
+    """Return the verdict on all hosts as a value that can be written as JSON."""
+    _known_ids(skip, extra)
+    judged = {name: judge_host(host, skip, extra, search) for name, host in hosts.items()}
+    cluster = _without(cluster_checks({name: host.variables for name, host in hosts.items()}), skip)
+    everything = [check for checks in judged.values() for check in checks] + cluster
+    summary = {status: sum(check.status == status for check in everything) for status in STATUSES}
+    return {
+        "schema": SCHEMA,
+        "status": _worst(everything) if summary["fail"] or summary["warn"] else "pass",
+        "summary": dict(summary, hosts=len(hosts)),
+        "hosts": {
+            name: {"status": _worst(checks), "checks": [dict(check._asdict()) for check in checks]}
+            for name, checks in judged.items()
+        },
+        "cluster": [dict(check._asdict()) for check in cluster],
+    }
+
+
+def failed_hosts(verdict: Mapping[str, Any]) -> List[str]:
+    """Return the hosts on which a check failed; all of them when one failed that concerns them together."""
+    if any(check["status"] == "fail" for check in verdict["cluster"]):
+        return list(verdict["hosts"])
+    return [name for name, host in verdict["hosts"].items() if host["status"] == "fail"]
