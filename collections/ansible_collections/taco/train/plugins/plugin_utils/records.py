@@ -1,0 +1,150 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The record of one run: what it holds, and how it is kept on the controller.
+
+The schema is docs/schemas/record-1.json in the collection.
+"""
+
+import json
+import os
+import re
+import tempfile
+
+SCHEMA = 1
+OWNER_ONLY = 0o600
+
+
+class RecordError(Exception):
+    """A record can't be kept or read."""
+
+
+def record_id(time, arm, suffix):
+    """Return an id that sorts by time and can be a file's name."""
+    return "{}-{}-{}".format(re.sub(r"[-:]|\.\d+", "", time), arm, suffix)
+
+
+def system_of(node):
+    """Return of a node's facts what a number must be read with."""
+    if not isinstance(node, dict):
+        return None
+    gpus = node.get("gpus") or {}
+    engine = node.get("container_engine") or {}
+    pools = (node.get("hugepages") or {}).get("pools") or []
+    return {
+        "hostname": node.get("hostname"),
+        "os": (node.get("os") or {}).get("name"),
+        "kernel": (node.get("kernel") or {}).get("release"),
+        "cpus": (node.get("cpu") or {}).get("count"),
+        "memory_bytes": (node.get("memory") or {}).get("total_bytes"),
+        "hugepages": [{"size_bytes": pool.get("size_bytes"), "total": pool.get("total")} for pool in pools],
+        "gpus": gpus.get("count"),
+        "gpu_names": sorted({gpu["name"] for gpu in gpus.get("devices") or [] if gpu.get("name")}),
+        "driver": gpus.get("driver_version"),
+        "engine": " ".join(str(engine[key]) for key in ("name", "version") if engine.get(key)) or None,
+        "interfaces": [nic["name"] for nic in node.get("nics") or [] if nic.get("kind") == "physical"],
+    }
+
+
+def make_directory(path):
+    try:
+        os.makedirs(path, exist_ok=True)
+    except OSError as error:
+        raise RecordError(
+            f"{path}: the folder for results can't be made on the controller ({error.strerror}); "
+            "set taco_results_dir to one that can."
+        ) from error
+
+
+def sync_directory(path):
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def write_text(path, text, mode=0o644):
+    """Replace a file, whole or not at all."""
+    folder = os.path.dirname(path)
+    make_directory(folder)
+    try:
+        descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=".new-")
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace", newline="") as stream:
+                stream.write(text)
+                stream.flush()
+                os.fchmod(stream.fileno(), mode)
+                os.fsync(stream.fileno())
+            os.replace(temporary, path)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+        sync_directory(folder)
+    except OSError as error:
+        raise RecordError(f"{path} can't be written: {error.strerror}.") from error
+
+
+def append(run_dir, record):
+    """Add one line to the run's records, and be sure that it is on the disk."""
+    make_directory(run_dir)
+    path = os.path.join(run_dir, "records.jsonl")
+    line = json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
+    try:
+        with open(path, "a+b") as stream:
+            # A line cut by a crash must not swallow this one.
+            if stream.tell() and not ends_with_newline(stream):
+                line = "\n" + line
+            stream.write(line.encode("utf-8", "replace"))
+            stream.flush()
+            os.fsync(stream.fileno())
+        sync_directory(run_dir)
+    except OSError as error:
+        raise RecordError(f"{path} can't be written: {error.strerror}.") from error
+
+
+def ends_with_newline(stream):
+    stream.seek(-1, os.SEEK_END)
+    return stream.read(1) == b"\n"
+
+
+def read(run_dir):
+    """Return the run's records and a sentence for each line that isn't one."""
+    path = os.path.join(run_dir, "records.jsonl")
+    try:
+        with open(path, encoding="utf-8", errors="replace") as stream:
+            lines = stream.read().split("\n")
+    except FileNotFoundError:
+        return [], []
+    except OSError as error:
+        raise RecordError(f"{path} can't be read: {error.strerror}.") from error
+    records, problems = [], []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except ValueError:
+            record = None
+        if isinstance(record, dict) and record.get("schema") == SCHEMA:
+            records.append(record)
+        else:
+            problems.append(f"Line {number} of records.jsonl is not a record of schema {SCHEMA}.")
+    return records, problems
+
+
+def point_latest(run_dir):
+    """Let `latest`, beside the run's folder, point to it."""
+    results, run = os.path.split(os.path.abspath(run_dir))
+    link = os.path.join(results, "latest")
+    if os.path.exists(link) and not os.path.islink(link):
+        raise RecordError(f"{link} is in the way of the link to the newest results: move it away.")
+    # The name is free by its own process id, and a link can only be replaced by a rename.
+    temporary = os.path.join(results, f".latest-{os.getpid()}")
+    try:
+        os.symlink(run, temporary)
+        os.replace(temporary, link)
+        sync_directory(results)
+    except OSError as error:
+        raise RecordError(f"{link} can't be made: {error.strerror}.") from error

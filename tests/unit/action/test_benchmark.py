@@ -1,0 +1,245 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The benchmark through ansible-playbook, with an mpirun that prints what a test asks for."""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[3]
+SCHEMA = json.loads((ROOT / "collections/ansible_collections/taco/train/docs/schemas/record-1.json").read_text())
+GOOD = """\
+gpu1:7:7 [0] NCCL INFO Using network HARP
+Model: ResNet50
+Batch size: 256
+Number of GPUs: 4
+Running warmup...
+Running benchmark...
+Iter #0: 100.0 img/sec per GPU
+Iter #1: 102.0 img/sec per GPU
+Img/sec per GPU: 101.0 +-2.0
+Total img/sec on 4 GPU(s): 404.0 +-7.8
+"""
+NODE = {
+    "hostname": "gpu1",
+    "os": {"name": "Debian 12"},
+    "kernel": {"release": "6.1"},
+    "cpu": {"count": 2},
+    "memory": {"total_bytes": 1024},
+    "hugepages": {"pools": [{"size_bytes": 1073741824, "total": 20, "free": 20, "nodes": []}]},
+    "gpus": {"count": 2, "driver_version": "535", "devices": [{"name": "V100"}, {"name": "V100"}]},
+    "nics": [{"name": "eth0", "kind": "physical"}, {"name": "docker0", "kind": "bridge"}],
+    "container_engine": None,
+}
+HOSTS = [{"name": "gpu1", "slots": 2}, {"name": "gpu2", "slots": 2}]
+
+
+class Bench:
+    """A folder with a fake mpirun and the results of the runs with it."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.run_dir = folder / "results/run-1"
+        self.mpirun = folder / "mpirun"
+        self.output = ""
+
+    def fake(self, script):
+        self.mpirun.write_text("#!/bin/sh\n" + script)
+        self.mpirun.chmod(0o755)
+
+    def play(self, *arguments, **options):
+        options = dict(
+            {
+                "hosts": HOSTS,
+                "mpirun": str(self.mpirun),
+                "run_dir": str(self.run_dir),
+                "target_log_dir": str(self.folder / "target"),
+                "timeout": 20,
+                "system": {"gpu1": NODE},
+            },
+            **options,
+        )
+        tasks = [{"name": "Run", "taco.train.benchmark": options}]
+        play = {"name": "Bench", "hosts": "localhost", "gather_facts": False, "tasks": tasks}
+        path = self.folder / "play.yml"
+        path.write_text(yaml.safe_dump([play]))
+        python = "ansible_python_interpreter=" + sys.executable
+        command = ["ansible-playbook", str(path), "-i", "localhost,", "-c", "local", "-e", python, *arguments]
+        environment = dict(
+            os.environ,
+            ANSIBLE_COLLECTIONS_PATH=str(ROOT / "collections"),
+            ANSIBLE_CONFIG=str(ROOT / "ansible.cfg"),
+            ANSIBLE_STDOUT_CALLBACK="ansible.builtin.json",
+            ANSIBLE_HOME=str(self.folder / "home"),
+            ANSIBLE_LOCAL_TEMP=str(self.folder / "tmp"),
+            PATH=str(Path(sys.executable).parent) + os.pathsep + os.environ["PATH"],
+        )
+        done = subprocess.run(
+            command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=str(self.folder)
+        )
+        self.output = done.stdout.decode()
+        assert '"tasks"' in self.output, self.output
+        document = json.loads(self.output[self.output.index("{\n") :])
+        return document["plays"][0]["tasks"][0]["hosts"]["localhost"]
+
+    def records(self):
+        return [json.loads(line) for line in (self.run_dir / "records.jsonl").read_text().splitlines()]
+
+    def the_failed_record(self, result):
+        """Return the one record of a run that failed, after checking what holds for each of them."""
+        assert result["failed"] is True
+        (record,) = self.records()
+        jsonschema.validate(record, SCHEMA)
+        assert (record["outcome"], record["result"]) == ("failed", None)
+        assert record["problems"]
+        log = self.run_dir / record["log"]
+        assert log.is_file() and str(log) in result["msg"]
+        assert "launcher localhost" in result["msg"] and "\n" not in result["msg"]
+        return record
+
+
+@pytest.fixture
+def bench(tmp_path):
+    bench = Bench(tmp_path)
+    bench.fake("cat <<'END'\n" + GOOD + "END\n")
+    return bench
+
+
+def test_a_good_run_is_recorded_with_all_that_it_was_made_of(bench):
+    result = bench.play(env={"MINE": "a b"}, lab=True, num_iters=2)
+    assert result["changed"] is True and not result.get("failed"), bench.output
+    (record,) = bench.records()
+    jsonschema.validate(record, SCHEMA)
+    assert record == result["record"]
+    assert (record["outcome"], record["run"], record["arm"], record["ranks"]) == ("ok", "run-1", "taco", 4)
+    assert record["result"]["total"] == {"mean": 404.0, "ci": 7.8}
+    assert record["result"]["iterations"] == [100.0, 102.0]
+    assert (record["network"], record["problems"], record["timed_out"]) == ("HARP", [], False)
+    assert (record["hosts"], record["lab"]) == (HOSTS, True)
+    assert [note.split(":")[0] for note in record["notes"]] == ["LightCC's top-k is on", "lab"]
+    assert record["parameters"]["launcher"] == "localhost" and record["parameters"]["num_iters"] == 2
+    assert record["argv"][:5] == [str(bench.mpirun), "-np", "4", "-H", "gpu1:2,gpu2:2"]
+    assert "MINE=a b" in record["argv"] and "LIGHT_INTRA_SIZE=2" in record["argv"]
+    assert record["system"]["gpu1"] == {
+        "hostname": "gpu1",
+        "os": "Debian 12",
+        "kernel": "6.1",
+        "cpus": 2,
+        "memory_bytes": 1024,
+        "hugepages": [{"size_bytes": 1073741824, "total": 20}],
+        "gpus": 2,
+        "gpu_names": ["V100"],
+        "driver": "535",
+        "engine": None,
+        "interfaces": ["eth0"],
+    }
+    assert (bench.run_dir / record["log"]).read_text() == GOOD
+    assert (bench.folder / "target" / (record["id"] + ".log")).read_text() == GOOD
+    assert os.readlink(bench.run_dir.parent / "latest") == "run-1"
+
+
+def test_a_second_run_adds_a_line_and_latest_follows_the_run(bench):
+    bench.play()
+    bench.play(arm="harp")
+    assert [record["arm"] for record in bench.records()] == ["taco", "harp"]
+    assert len({record["id"] for record in bench.records()}) == 2
+    bench.run_dir = bench.folder / "results/run-2"
+    bench.play()
+    assert os.readlink(bench.run_dir.parent / "latest") == "run-2"
+
+
+def test_check_mode_runs_and_writes_nothing_and_shows_the_command(bench):
+    result = bench.play("--check")
+    assert result["skipped"] is True and result["changed"] is False
+    assert shlex.join(result["argv"]) in result["msg"] and "-np 4" in result["msg"]
+    assert not bench.run_dir.exists() and not (bench.folder / "target").exists()
+
+
+# What mpirun does -> words of the message.
+FAILURES = {
+    "no total": ("echo 'Iter #0: 1.0 img/sec per GPU'\n", ("no line 'Total img/sec'", "iterations printed: 1")),
+    "no total and status 1": ("echo 'Boom went the GPU' >&2; exit 1\n", ("status 1", "'Boom went the GPU'")),
+    "good numbers and status 3": ("cat <<'END'\n" + GOOD + "END\nexit 3\n", ("status 3",)),
+    "nan": ("cat <<'END'\n" + GOOD.replace("404.0 +-7.8", "nan +-nan") + "END\n", ("not a usable number",)),
+    "wrong ranks": (
+        "cat <<'END'\n" + GOOD.replace("404.0", "202.0").replace("4 GPU(s)", "2 GPU(s)") + "END\n",
+        ("4 ranks were started and 2 took part",),
+    ),
+    "other device": ("cat <<'END'\n" + GOOD.replace("GPU", "CPU") + "END\n", ("ran on CPU where GPU was expected",)),
+    "wrong host": (
+        "echo 'ssh: Could not resolve hostname gpu2: Name or service not known' >&2; exit 255\n",
+        ("host gpu2 is not known", "benchmark_hosts"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FAILURES)
+def test_a_failed_run_is_recorded_and_says_why(bench, name):
+    script, words = FAILURES[name]
+    bench.fake(script)
+    result = bench.play()
+    record = bench.the_failed_record(result)
+    assert record["timed_out"] is False
+    for word in words:
+        assert word in result["msg"]
+
+
+def test_one_that_hangs_is_ended_with_its_children_and_its_log_is_kept(bench):
+    bench.fake("echo begun; sleep 1000 & echo $! > child; wait\n".replace("child", str(bench.folder / "child")))
+    result = bench.play(timeout=2)
+    record = bench.the_failed_record(result)
+    assert record["timed_out"] is True
+    assert "still running after 2 s" in result["msg"] and "benchmark_timeout" in result["msg"]
+    assert (bench.run_dir / record["log"]).read_text() == "begun\n"
+    child = Path("/proc") / (bench.folder / "child").read_text().strip() / "stat"
+    end = time.monotonic() + 5
+    while child.exists() and child.read_text().rpartition(")")[2].split()[0] != "Z":
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_within_a_container_the_limit_reaches_inside(bench):
+    # `env` stands for `docker exec NAME`: it runs the words after it.
+    bench.fake("echo begun; sleep 1000\n")
+    result = bench.play(exec_prefix=["env", "INSIDE=1"], timeout=2)
+    record = bench.the_failed_record(result)
+    assert record["argv"][:7] == ["env", "INSIDE=1", "timeout", "-k", "10", "2", str(bench.mpirun)]
+    assert record["timed_out"] is True and "still running after 2 s" in result["msg"]
+
+
+def test_an_mpirun_that_is_not_there(bench):
+    result = bench.play(mpirun="/no/such/mpirun")
+    record = bench.the_failed_record(result)
+    assert "Can't run /no/such/mpirun" in result["msg"] and "benchmark_mpirun" in result["msg"]
+    assert record["duration_s"] is None and result["changed"] is False
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"hosts": []}, ("at least one host", "benchmark_hosts")),
+        ({"hosts": [{"name": "a", "slots": 0}]}, ("host a needs", "taco_gpus_per_node")),
+        ({"arm": "tcp"}, ("this version doesn't do", "benchmark_arm")),
+        ({"timeout": 0}, ("benchmark_timeout is 0",)),
+        ({"hosts": [{"name": "a", "slots": 1}] * 2}, ("a stands in 'hosts' twice",)),
+        ({"workload": "nccl_tests"}, ("workload", "horovod_synthetic")),
+        ({"modell": "x"}, ("modell",)),
+        ({"run_dir": "/proc/none"}, ("/proc/none", "taco_results_dir")),
+    ],
+)
+def test_what_cant_be_run_is_refused_before_anything_runs(bench, options, words):
+    result = bench.play(**options)
+    assert result["failed"] is True and "Traceback" not in bench.output
+    for word in words:
+        assert word in result["msg"]
+    assert not (bench.folder / "target").exists() and not bench.run_dir.exists()

@@ -1,0 +1,91 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Records are whole lines, whatever was there before; `latest` is a link or an error."""
+
+import json
+import os
+
+import pytest
+
+from ansible_collections.taco.train.plugins.plugin_utils import records
+from ansible_collections.taco.train.plugins.plugin_utils.records import RecordError
+
+
+def test_what_is_added_is_read_back_in_order(tmp_path):
+    run_dir = str(tmp_path / "results/run")
+    for number in range(3):
+        records.append(run_dir, {"schema": 1, "number": number, "text": "a\nb é"})
+    assert len((tmp_path / "results/run/records.jsonl").read_bytes().splitlines()) == 3
+    found, problems = records.read(run_dir)
+    assert [record["number"] for record in found] == [0, 1, 2] and problems == []
+
+
+def test_a_line_cut_by_a_crash_does_not_take_the_next_one_with_it(tmp_path):
+    path = tmp_path / "records.jsonl"
+    path.write_text('{"schema": 1, "number": 0}\n{"schema": 1, "num')
+    records.append(str(tmp_path), {"schema": 1, "number": 1})
+    found, problems = records.read(str(tmp_path))
+    assert [record["number"] for record in found] == [0, 1]
+    assert problems == ["Line 2 of records.jsonl is not a record of schema 1."]
+
+
+@pytest.mark.parametrize("line", ["[]", "5", '{"schema": 2}', "{}", "\x00"])
+def test_lines_that_are_no_records_are_named(tmp_path, line):
+    (tmp_path / "records.jsonl").write_text(line + "\n")
+    assert records.read(str(tmp_path)) == ([], ["Line 1 of records.jsonl is not a record of schema 1."])
+
+
+def test_a_number_that_json_does_not_have_is_not_written(tmp_path):
+    with pytest.raises(ValueError):
+        records.append(str(tmp_path), {"schema": 1, "mean": float("nan")})
+    assert not (tmp_path / "records.jsonl").exists()
+
+
+def test_no_records_are_no_error(tmp_path):
+    assert records.read(str(tmp_path)) == ([], [])
+
+
+def test_latest_is_replaced_and_relative(tmp_path):
+    for run in ("one", "two"):
+        (tmp_path / run).mkdir()
+        records.point_latest(str(tmp_path / run) + "/")
+        assert os.readlink(tmp_path / "latest") == run
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["latest", "one", "two"]
+
+
+def test_a_folder_named_latest_is_left_alone(tmp_path):
+    (tmp_path / "latest").mkdir()
+    (tmp_path / "run").mkdir()
+    with pytest.raises(RecordError, match="in the way"):
+        records.point_latest(str(tmp_path / "run"))
+    assert (tmp_path / "latest").is_dir()
+
+
+def test_a_file_is_replaced_whole_and_leaves_nothing_beside_it(tmp_path):
+    path = tmp_path / "logs/a.log"
+    records.write_text(str(path), "one\r\n", 0o600)
+    records.write_text(str(path), "two\udcff\n", 0o600)
+    assert path.read_bytes() == b"two?\n" and path.stat().st_mode & 0o777 == 0o600
+    assert [entry.name for entry in path.parent.iterdir()] == ["a.log"]
+
+
+def test_a_folder_that_cant_be_made_names_the_variable(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RecordError, match="taco_results_dir"):
+        records.make_directory(str(tmp_path / "file/run"))
+
+
+def test_an_id_sorts_by_time_and_is_a_file_name():
+    assert records.record_id("2026-01-31T12:00:00.123456Z", "taco", "abc") == "20260131T120000Z-taco-abc"
+
+
+@pytest.mark.parametrize("node", [None, {}, {"gpus": None, "hugepages": None, "container_engine": None}])
+def test_facts_that_are_not_there_are_null(node):
+    system = records.system_of(node)
+    if node is None:
+        assert system is None
+    else:
+        assert (system["gpus"], system["hugepages"], system["engine"]) == (None, [], None)
+        json.dumps(system)

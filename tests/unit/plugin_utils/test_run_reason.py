@@ -1,0 +1,114 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What programs print when they fail, and what the user is told."""
+
+import pytest
+
+from ansible_collections.taco.train.plugins.plugin_utils.run_reason import KNOWN, known_reason, reason
+
+# What is printed -> words of what was found, and of the fix.
+SAID = {
+    "name": (
+        "ssh: Could not resolve hostname nosuchhost: Name or service not known\n"
+        "ORTE was unable to reliably start one or more daemons.\n",
+        "host nosuchhost is not known",
+        "benchmark_hosts",
+    ),
+    "connection": (
+        "ssh: connect to host 10.0.0.9 port 2222: Connection refused\r\n",
+        "ssh to 10.0.0.9 on port 2222 failed (Connection refused)",
+        "taco_ssh_port",
+    ),
+    "host key": ("Host key verification failed.\n", "refused a host's key", "ssh_trust"),
+    "key": ("root@gpu2: Permission denied (publickey).\n", "not let in (publickey)", "ssh_trust"),
+    "slots": (
+        "There are not enough slots available in the system to satisfy the 8\nslots\n",
+        "fewer slots than ranks",
+        "taco_gpus_per_node",
+    ),
+    "script": (
+        "python3: can't open file '/mnt/no.py': [Errno 2] No such file or directory\n",
+        "script /mnt/no.py is not there",
+        "benchmark_script",
+    ),
+    "script without quotes": (
+        "python3: can't open file /mnt/no.py: [Errno 2] No such file or directory\n",
+        "script /mnt/no.py is not there",
+        "benchmark_script",
+    ),
+    "container": (
+        "Error response from daemon: No such container: taco-train\n",
+        "container taco-train does not exist",
+        "training_container",
+    ),
+    "old engine's container": (
+        "Error: No such container: taco\n",
+        "container taco does not exist",
+        "taco_container_name",
+    ),
+    "stopped": (
+        "Error response from daemon: Container 0a1b is not running\n",
+        "container 0a1b is not running",
+        "training_container",
+    ),
+    "engine": (
+        "Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?\n",
+        "does not answer",
+        "container_engine",
+    ),
+    "no mpirun in the image": (
+        'OCI runtime exec failed: exec failed: unable to start container process: exec: "/usr/bin/mpirun": stat '
+        "/usr/bin/mpirun: no such file or directory: unknown\n",
+        "/usr/bin/mpirun is not in the training image",
+        "benchmark_mpirun",
+    ),
+    "no mpirun for timeout": (
+        "timeout: failed to run command '/usr/bin/mpirun': No such file or directory\n",
+        "/usr/bin/mpirun is not in the training image",
+        "benchmark_mpirun",
+    ),
+    "no python": (
+        "mpirun was unable to find the specified executable file, and therefore\ndid not launch the job.\n\n"
+        "Node:       gpu2\nExecutable: python3\n",
+        "a host has no python3",
+        "taco_image",
+    ),
+    "interface": (
+        "WARNING: An invalid value was given for btl_tcp_if_include.  This\nvalue will be ignored.\n\n"
+        "  Local host: gpu1\n  Value:      eth9\n  Message:    Unknown interface name\n",
+        "no network interface eth9",
+        "benchmark_interface",
+    ),
+    "harp": ("ERROR: no non-empty ztcp*.conf was found\n", "HARP found no configuration", "harp role"),
+    "memory": ("E ResourceExhaustedError: OOM when allocating tensor\n", "memory is full", "benchmark_batch_size"),
+    "argument": ("x.py: error: unrecognized arguments: --no-such\n", "does not know --no-such", "benchmark_extra_args"),
+}
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_what_is_printed_becomes_a_reason(name):
+    text, found, fix = SAID[name]
+    why = known_reason("gpu1:1:1 [0] NCCL INFO noise\n" + text + "-----\n")
+    assert found in why.found and fix in why.fix
+
+
+def test_each_known_reason_is_tested():
+    texts = [text for text, _found, _fix in SAID.values()]
+    assert {known_reason(text).fix for text in texts} == {fix for _pattern, _found, fix in KNOWN}
+
+
+@pytest.mark.parametrize(
+    ("text", "rc", "timed_out", "problems", "found"),
+    [
+        ("", 0, False, [], None),
+        ("anything", 0, False, ["No total.", "No device."], "No total. No device"),
+        ("first\nlast words\n-----\n\n", 2, False, ["No total."], "status 2 and 'last words'"),
+        ("", -9, False, [], "status -9"),
+        ("Host key verification failed.", 124, True, ["No total."], "after 60 s"),
+    ],
+)
+def test_which_reason_comes_first(text, rc, timed_out, problems, found):
+    why = reason(text, rc, timed_out, 60, problems)
+    assert why is None if found is None else found in why.found
