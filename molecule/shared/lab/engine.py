@@ -111,6 +111,8 @@ def start():
     if not NOTED.exists():
         absent = [path for path in TRACES if not os.path.lexists(path)]
         write(NOTED, json.dumps({"absent": absent, "groups": groups()}))
+    forget_dead(PIDFILE)
+    forget_dead(FOLDER / "exec/containerd/containerd.pid")
     # Nodes talk over bridges only and reach nothing outside, so that the machine's firewall and routing stay as they are.
     command = [
         "dockerd",
@@ -140,6 +142,12 @@ def start():
             tail = LOG.read_text(errors="replace").strip().splitlines()[-3:]
             raise LabError(f"dockerd didn't start; the end of {LOG}:\n" + "\n".join(tail))
         time.sleep(0.2)
+
+
+def forget_dead(pidfile):
+    """Remove the id of a process that was killed: engines trust it for as long as the dead process isn't collected."""
+    if pidfile.exists() and not running(int(pidfile.read_text(encoding="utf-8"))):
+        pidfile.unlink()
 
 
 def descendants_of_folder():

@@ -63,9 +63,8 @@ def down(arguments):
         print("lab: removing the nodes", flush=True)
         nodes.down(found)
     engine.stop()
-    for path in (state.FILE,):
-        if path.exists():
-            path.unlink()
+    if state.FILE.exists():
+        state.FILE.unlink()
     for folder in [keys.FOLDER, state.LAB / "build"] + ([images.FOLDER] if arguments.purge else []):
         if folder.exists():
             shutil.rmtree(str(folder))
@@ -78,6 +77,8 @@ def status(_arguments):
     if not content:
         raise LabError("down; start it with: make lab-up")
     docker = engine.Engine(own=content["engine"] == "own")
+    if not docker.succeeds("info"):
+        raise LabError("the Docker Engine of the nodes doesn't run; start it and them with: make lab-up")
     running = docker.lines("container", "ls", "--filter", "label=" + nodes.LABEL, "--format", "{{.Names}}")
     for node in content["nodes"]:
         print(f"lab: {node['name']} {node['address']} {'running' if node['name'] in running else 'stopped'}")

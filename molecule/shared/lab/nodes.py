@@ -5,9 +5,11 @@
 """The nodes: systemd containers with a network for MPI and SSH and one more network for each ENI."""
 
 import io
+import re
 import tarfile
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import images
 import keys
@@ -50,22 +52,33 @@ def describe(index):
     return {"name": name(index), "address": first, "port": 22, "enis": enis, "host_key": host_key}
 
 
-def privileges(cgroup_version):
+def group_mounts(mountinfo):
+    """Return the options that show a node the control groups of a machine with version 1, one mount for each hierarchy.
+
+    The folder that they lie in is the node's own: systemd makes folders in it and then the whole of it read-only, which must
+    not happen to the machine's.
+    """
+    points = [line.split()[4] for line in mountinfo.splitlines()]
+    hierarchies = sorted({point for point in points if re.match(r"/sys/fs/cgroup/[^/]+$", point)})
+    options = ["--cgroupns", "host", "--tmpfs", "/sys/fs/cgroup:mode=755"]
+    for point in hierarchies:
+        options += ["--volume", f"{point}:{point}:rw"]
+    return options
+
+
+def privileges(cgroup_version, mountinfo):
     """Return the ways to give a node what systemd needs, best first; which of them a machine allows is found by trying."""
     if cgroup_version == "2":
-        groups = ["--cgroupns", "private"]
-        return [
-            ["--privileged"] + groups,
-            LIMITED + ["--cgroupns", "host", "--volume", "/sys/fs/cgroup:/sys/fs/cgroup:rw"],
-        ]
-    groups = ["--cgroupns", "host", "--volume", "/sys/fs/cgroup:/sys/fs/cgroup:rw"]
-    return [["--privileged"] + groups, LIMITED + groups]
+        shared = ["--cgroupns", "host", "--volume", "/sys/fs/cgroup:/sys/fs/cgroup:rw"]
+        return [["--privileged", "--cgroupns", "private"], LIMITED + shared]
+    return [["--privileged"] + group_mounts(mountinfo), LIMITED + group_mounts(mountinfo)]
 
 
 def choose_privileges(engine):
     """Return the first way under which a container starts."""
     problems = []
-    for options in privileges(engine("info", "--format", "{{.CgroupVersion}}").strip()):
+    version = engine("info", "--format", "{{.CgroupVersion}}").strip()
+    for options in privileges(version, Path("/proc/self/mountinfo").read_text(encoding="utf-8")):
         try:
             engine("run", "--rm", "--network", "none", "--label", LABEL, *options, images.NODE.name, "true")
             return options

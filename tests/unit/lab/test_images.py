@@ -1,0 +1,81 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Images are kept under the hash of their inputs, and their content alone decides their id."""
+
+import hashlib
+import json
+import tarfile
+
+import images
+import pytest
+
+SOURCES = ["deb http://a/debian bookworm main", "deb http://a/debian bookworm-updates main"]
+
+
+@pytest.fixture
+def layer(tmp_path):
+    path = tmp_path / "root.tar"
+    content = tmp_path / "file"
+    content.write_text("content")
+    with tarfile.open(path, "w") as tar:
+        tar.add(content, "etc/file")
+    return path
+
+
+def test_the_hash_follows_what_goes_in():
+    base = images.digest(images.NODE, "bookworm", SOURCES)
+    assert base == images.digest(images.NODE, "bookworm", SOURCES[::-1])
+    assert base != images.digest(images.NODE, "trixie", SOURCES)
+    assert base != images.digest(images.NODE, "bookworm", SOURCES[:1])
+    assert base != images.digest(images.NODE._replace(packages=["more"]), "bookworm", SOURCES)
+    assert base != images.digest(images.TRAINING, "bookworm", SOURCES)
+
+
+def test_an_archive_is_what_docker_load_reads(layer, tmp_path):
+    archive = tmp_path / "image.tar"
+    images.write_archive(images.TRAINING, layer, archive)
+    with tarfile.open(archive) as tar:
+        (manifest,) = json.load(tar.extractfile("manifest.json"))
+        text = tar.extractfile(manifest["Config"]).read()
+        assert tar.extractfile("layer.tar").read() == layer.read_bytes()
+    config = json.loads(text)
+    assert manifest["RepoTags"] == ["taco-lab/training:1"]
+    assert config["config"]["Cmd"] == ["sleep", "infinity"]
+    assert config["rootfs"]["diff_ids"] == ["sha256:" + hashlib.sha256(layer.read_bytes()).hexdigest()]
+    assert images.identity(archive) == "sha256:" + hashlib.sha256(text).hexdigest()
+    assert not archive.with_suffix(".part").exists()
+
+
+def test_two_archives_of_one_content_have_one_id(layer, tmp_path):
+    ids = set()
+    for name in ("one.tar", "two.tar"):
+        images.write_archive(images.NODE, layer, tmp_path / name)
+        ids.add(images.identity(tmp_path / name))
+    assert len(ids) == 1
+
+
+@pytest.mark.parametrize("image", [images.NODE, images.TRAINING], ids=lambda image: image.name)
+def test_files_of_an_image_belong_to_root_and_keep_their_modes(image, tmp_path):
+    path = tmp_path / "files.tar"
+    images.files_tar(image, path)
+    with tarfile.open(path) as tar:
+        members = {member.name: member for member in tar}
+    assert set(members) == {target for _name, target, _mode in image.files} | {"setup.sh"}
+    assert {(member.uid, member.gid) for member in members.values()} == {(0, 0)}
+    for _name, target, mode in image.files:
+        assert members[target].mode == mode
+
+
+def test_no_mirror_and_no_proxy_stays_in_an_image(monkeypatch, tmp_path):
+    commands = []
+    monkeypatch.setattr(images, "run", lambda command, timeout: commands.append(command))
+    options = ['--aptopt=Acquire::http::Proxy "http://user:secret@proxy.example"']
+    images.bootstrap("bookworm", options, SOURCES, ["dbus"], tmp_path / "x.tar", ["first"])
+    (command,) = commands
+    hooks = [word for word in command if word.startswith("--customize-hook=")]
+    assert hooks[0] == "--customize-hook=first"
+    assert "apt.conf.d/99mmdebstrap" in hooks[-1] and "sources.list" in hooks[-1]
+    assert command[-3:] == [str(tmp_path / "x.tar")] + SOURCES
+    assert options[0] in command
