@@ -8,31 +8,9 @@
 
 from typing import Any, Dict, List, Optional
 
+from ansible_collections.taco.train.plugins.module_utils._kernel_args import PAGE_BYTES, counts, line_problems
+
 GIB = 1024**3
-SIZES = {"2M": 2 * 1024**2, "1G": GIB}
-
-
-def _names_size(token: str, page_size: str) -> bool:
-    """Say whether hugepagesz=... names this page size; the kernel stops reading at the first letter, so 1G is 1GB."""
-    return token.split("=", 1)[1].upper().rstrip("B") == page_size
-
-
-def _count_on(cmdline: str, page_size: str) -> List[str]:
-    """Return the hugepages= values that a kernel line gives to one page size, in order.
-
-    A C(hugepages=) belongs to the C(hugepagesz=) before it; one without belongs to the default size
-    (hugetlbpage.rst in the kernel's documentation).
-    """
-    tokens = cmdline.split()
-    defaults = [token for token in tokens if token.startswith("default_hugepagesz=")]
-    current_matches = bool(defaults) and _names_size(defaults[-1], page_size)
-    found = []
-    for token in tokens:
-        if token.startswith("hugepagesz="):
-            current_matches = _names_size(token, page_size)
-        elif token.startswith("hugepages=") and current_matches:
-            found.append(token.split("=", 1)[1])
-    return found
 
 
 def _pool(node: Dict[str, Any], size_bytes: int) -> Optional[Dict[str, Any]]:
@@ -43,7 +21,7 @@ def _pool(node: Dict[str, Any], size_bytes: int) -> Optional[Dict[str, Any]]:
 
 
 def _short_pool(node: Dict[str, Any], page_size: str, count: int) -> List[str]:
-    pool = _pool(node, SIZES[page_size])
+    pool = _pool(node, PAGE_BYTES[page_size])
     if pool is None and count == 0:
         return []
     if pool is None:
@@ -70,17 +48,14 @@ def boot_problems(after: Dict[str, Any], page_size: str, count: int, boot_id_bef
     problems = []
     if boot_id_before is not None and after["kernel"]["boot_id"] == boot_id_before:
         problems.append(f"it did not reboot: its boot id is still {boot_id_before}")
-    given = _count_on(after["kernel"]["cmdline"], page_size)
-    if given != [str(count)] and (given or count):
-        said = " and ".join(f"hugepages={value}" for value in given) or "none"
-        problems.append(
-            f"its kernel line should say hugepages={count} once for pages of {page_size}; it says {said}: "
-            + after["kernel"]["cmdline"]
-        )
+    cmdline = after["kernel"]["cmdline"]
+    tokens = cmdline.split()
+    wanted = count if count or counts(tokens, page_size) else None
+    problems += [f"its kernel line is wrong, {said}: {cmdline}" for said in line_problems(tokens, page_size, wanted)]
     problems += _short_pool(after, page_size, count)
     mounts = after["hugepages"]["mounts"]
     sizes = [mount["page_size_bytes"] for mount in mounts]
-    if count and mounts and SIZES[page_size] not in sizes:
+    if count and mounts and PAGE_BYTES[page_size] not in sizes:
         where = ", ".join(f"{mount['path']} ({mount['page_size_bytes']} bytes)" for mount in mounts)
         problems.append(f"no hugetlbfs mount has pages of {page_size}; mounted: {where}")
     return problems

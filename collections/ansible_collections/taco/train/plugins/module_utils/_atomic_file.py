@@ -1,0 +1,88 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Replace files so that a reader, or a host that loses power, sees the old content or the new one and nothing between."""
+
+import os
+import stat
+from typing import Optional
+
+MARGIN = 64 * 1024  # bytes that must stay free beside the new content
+
+
+class FileError(Exception):
+    """A file can't be replaced; nothing was written."""
+
+
+def read_bytes(path: str) -> Optional[bytes]:
+    """Return the content of a file, or None where there is none."""
+    try:
+        with open(path, "rb") as handle:
+            return handle.read()
+    except FileNotFoundError:
+        return None
+
+
+def sync_folder(folder: str) -> None:
+    """Make the names in a folder last."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def require_room(folder: str, size: int) -> None:
+    """Refuse a file system that has no room for size bytes more."""
+    room = os.statvfs(folder)
+    free = room.f_bavail * room.f_frsize
+    if free < size + MARGIN:
+        raise FileError(f"{folder}: {free} bytes are free and {size + MARGIN} are needed; make room and run it again")
+
+
+def replace_file(
+    path: str, data: bytes, mode: Optional[int] = None, uid: Optional[int] = None, gid: Optional[int] = None
+) -> None:
+    """Give a file new content as one step; a link is followed to its target.
+
+    Mode and owner not given stay what they were; a new file gets 0644. The folder must exist.
+    """
+    target = os.path.realpath(path)
+    folder = os.path.dirname(target)
+    try:
+        before = os.stat(target)
+    except FileNotFoundError:
+        before = None
+    if before is not None:
+        mode = stat.S_IMODE(before.st_mode) if mode is None else mode
+        uid = before.st_uid if uid is None else uid
+        gid = before.st_gid if gid is None else gid
+    require_room(folder, len(data))
+    unfinished = os.path.join(folder, f".{os.path.basename(target)}.{os.getpid()}.tmp")
+    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as handle:
+            handle.write(data)
+            if uid is not None or gid is not None:
+                os.fchown(handle.fileno(), -1 if uid is None else uid, -1 if gid is None else gid)
+            os.fchmod(handle.fileno(), 0o644 if mode is None else mode)
+            handle.flush()
+            os.fsync(handle.fileno())
+        os.rename(unfinished, target)
+    except BaseException:
+        if os.path.exists(unfinished):
+            os.unlink(unfinished)
+        raise
+    sync_folder(folder)
+
+
+def remove_file(path: str) -> None:
+    """Remove a file for good; one that isn't there is no error."""
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return
+    sync_folder(os.path.dirname(path))

@@ -1,0 +1,175 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Plan what the files of a boot configuration must say so that the kernel reserves hugepages. Texts in, texts out."""
+
+from typing import Dict, List, NamedTuple, Optional
+
+from ansible_collections.taco.train.plugins.module_utils._boot_layout import DEFAULTS, DROP_INS
+from ansible_collections.taco.train.plugins.module_utils._kernel_args import PAGE_BYTES, edits, reservations, wanted_tokens
+from ansible_collections.taco.train.plugins.module_utils._sh_assignments import (
+    append_words,
+    assignments,
+    edit_words,
+    evaluate,
+    replace_value,
+)
+
+KEYS = ("GRUB_CMDLINE_LINUX", "GRUB_CMDLINE_LINUX_DEFAULT")
+DROP_IN_NAME = "zz-taco-hugepages.cfg"
+DROP_IN = """\
+# Written by the module taco.train.hugepages. Its state "absent" removes this file, "restored" also undoes its other edits.
+GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX {arguments}"
+"""
+
+
+class HugepagesError(Exception):
+    """The pages can't be reserved as asked; nothing was written."""
+
+
+class Plan(NamedTuple):
+    """What the files should hold; a path that maps to None should not exist."""
+
+    files: Dict[str, Optional[str]]
+    before: List[str]  # the kernel arguments that the files give now, without those that only boot time adds
+    after: List[str]
+    kept: List[str]  # reservations of other sizes, left as they are
+    arguments: List[str]  # ours
+
+
+def pages_for(gpus: int) -> int:
+    """Return how many pages of 1 GiB HARP needs on a host with this many GPUs (the vendor's rule: GPUs x 5 + 10)."""
+    if gpus < 1:
+        raise HugepagesError(f"a host with {gpus} GPUs needs no pages: set taco_gpus_per_node or hugepages_count")
+    return gpus * 5 + 10
+
+
+def require_fit(
+    page_size: str, count: int, memory_bytes: Optional[int], fraction: float, supported: bool, flag: str
+) -> None:
+    """Refuse what would not boot, or boot into a host without memory."""
+    if count < 0:
+        raise HugepagesError(f"the number of pages is {count}; it must not be negative: correct hugepages_count")
+    if count and not supported:
+        raise HugepagesError(
+            f"the CPU has no pages of {page_size}: /proc/cpuinfo lacks the flag {flag}; choose another hugepages_page_size or host"
+        )
+    size = PAGE_BYTES[page_size] * count
+    if memory_bytes is not None and size > memory_bytes * fraction:
+        raise HugepagesError(
+            f"{count} pages of {page_size} are {size / 1024.0**3:.1f} GiB, more than {fraction:.0%} of the host's "
+            f"{memory_bytes / 1024.0**3:.1f} GiB: lower hugepages_count (or taco_gpus_per_node), "
+            "or raise hugepages_max_memory_fraction"
+        )
+
+
+def drop_in_path(names: List[str]) -> str:
+    """Return a path in /etc/default/grub.d that is sourced after every other one there."""
+    others = [name for name in names if name.endswith(".cfg") and not name.endswith(DROP_IN_NAME)]
+    name = DROP_IN_NAME
+    while others and name <= max(others):
+        name = "z" + name
+    return f"{DROP_INS}/{name}"
+
+
+def is_drop_in(path: str) -> bool:
+    return path.startswith(DROP_INS + "/") and path.endswith(DROP_IN_NAME)
+
+
+def kernel_line(files: Dict[str, str]) -> List[str]:
+    """Return the arguments that grub-mkconfig puts on a normal entry from the files, in the order of sourcing."""
+    values = evaluate([files[path] for path in source_order(files)], KEYS)
+    return " ".join(values[key] for key in KEYS).split()
+
+
+def source_order(files: Dict[str, str]) -> List[str]:
+    """Return the files as grub-mkconfig sources them: /etc/default/grub, then the drop-ins by name."""
+    return sorted(files, key=lambda path: (path != DEFAULTS, path))
+
+
+def stripped(text: str, page_size: str) -> str:
+    """Return a file's text whose assignments of the kernel line say nothing of one page size any more."""
+    for index in range(len(assignments(text))):
+        found = assignments(text)[index]
+        if found.key in KEYS:
+            text = replace_value(text, found, edit_words(found.raw, lambda words: edits(words, page_size)))
+    return text
+
+
+def appended(text: str, arguments: List[str]) -> str:
+    """Return a file's text whose GRUB_CMDLINE_LINUX ends with arguments; a missing key is added at the end."""
+    mine = [found for found in assignments(text) if found.key == KEYS[0]]
+    if mine:
+        return replace_value(text, mine[-1], append_words(mine[-1].raw, arguments))
+    newline = "\r\n" if "\r\n" in text else "\n"
+    gap = "" if not text or text.endswith("\n") else newline
+    return f'{text}{gap}{KEYS[0]}="{" ".join(arguments)}"{newline}'
+
+
+def _without_drop_ins(files: Dict[str, str]) -> Dict[str, str]:
+    return {path: text for path, text in files.items() if not is_drop_in(path)}
+
+
+def plan(layout: str, files: Dict[str, str], page_size: str, count: Optional[int], ours: List[str]) -> Plan:
+    """Plan the files of a host; count None takes back what was added.
+
+    ours are the arguments that an earlier run put there, as the history says. Taking back removes those and nothing else.
+    """
+    before = kernel_line(files)
+    after = _without_drop_ins(files)
+    arguments = [] if count is None else wanted_tokens(page_size, count)
+    if layout == "grub-d":
+        if count is not None:
+            after = {path: stripped(text, page_size) for path, text in after.items()}
+            names = [path.rsplit("/", 1)[1] for path in after if path.startswith(DROP_INS + "/")]
+            after[drop_in_path(names)] = DROP_IN.format(arguments=" ".join(arguments))
+    elif layout == "grub-default":
+        text = after.get(DEFAULTS, "")
+        if count is None:
+            text = _without_arguments(text, ours)
+        elif _says_exactly(after, page_size, arguments):
+            pass
+        else:
+            text = appended(stripped(text, page_size), arguments)
+        after[DEFAULTS] = text
+    else:
+        raise HugepagesError(f"a boot configuration of layout {layout} can't be planned by files")
+    changed = {path: after.get(path) for path in set(files) | set(after) if files.get(path) != after.get(path)}
+    if DEFAULTS in changed and not changed[DEFAULTS] and DEFAULTS not in files:
+        del changed[DEFAULTS]
+    line = kernel_line(after)
+    kept = [f"hugepagesz={found.size} hugepages={found.count}" for found in reservations(line) if found.size != page_size]
+    return Plan(changed, before, line, kept, arguments)
+
+
+def _says_exactly(files: Dict[str, str], page_size: str, arguments: List[str]) -> bool:
+    """Say whether GRUB_CMDLINE_LINUX alone holds the arguments, once and next to each other."""
+    text = files.get(DEFAULTS, "")
+    values = evaluate([text], KEYS)
+    tokens = values[KEYS[0]].split()
+    size = len(arguments)
+    places = [index for index in range(len(tokens)) if tokens[index : index + size] == arguments]
+    rest = tokens[: places[0]] + tokens[places[0] + size :] if len(places) == 1 else []
+    untouched = len(places) == 1 and not edits(rest + values[KEYS[1]].split(), page_size)
+    return untouched
+
+
+def _without_arguments(text: str, ours: List[str]) -> str:
+    """Return the text without the run of arguments that was added, wherever it stands in GRUB_CMDLINE_LINUX."""
+    if not ours:
+        return text
+
+    def places(words: List[str]) -> Dict[int, Optional[str]]:
+        for index in range(len(words)):
+            if words[index : index + len(ours)] == ours:
+                return {place: None for place in range(index, index + len(ours))}
+        return {}
+
+    for index in range(len(assignments(text))):
+        found = assignments(text)[index]
+        if found.key == KEYS[0]:
+            text = replace_value(text, found, edit_words(found.raw, places))
+    return text

@@ -1,0 +1,197 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Read and edit assignments in a file of shell variables such as /etc/default/grub. Text in, text out.
+
+Only what must change changes: comments, quotes, line ends, continuation lines and everything else stay byte for byte. What
+this can't understand well enough to edit it refuses.
+"""
+
+import re
+from typing import Callable, Dict, List, NamedTuple, Optional, Sequence
+
+_START = re.compile(r"(?:export[ \t]+)?(?P<key>[A-Za-z_][A-Za-z0-9_]*)(?P<operator>\+?=)")
+# Where a word of a value may begin or end: white space, a continued line, a quote, or the value's own ends.
+_WORD = re.compile(r"(?:(?!\\\r?\n)[^\s\"'])+")
+
+
+class ShError(Exception):
+    """The text has an assignment that can't be understood or edited."""
+
+
+class Assignment(NamedTuple):
+    """One assignment: where its value stands in the text, and the value with its quotes."""
+
+    key: str
+    operator: str  # = or +=
+    start: int
+    end: int
+    raw: str
+
+
+def _value_end(text: str, start: int) -> int:
+    """Return where the value that begins at start ends, as a shell reads it."""
+    index, quote = start, ""
+    while index < len(text):
+        letter = text[index]
+        if letter == "\\" and quote != "'":
+            index += 3 if text.startswith("\\\r\n", index) else 2
+            continue
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "\"'`":
+            quote = letter
+        elif text.startswith("$(", index):
+            index = _substitution_end(text, index + 2)
+            continue
+        elif letter in " \t\r\n;&|":
+            return index
+        index += 1
+    if quote:
+        raise ShError(f"line {text.count(chr(10), 0, start) + 1}: the quote {quote} is not closed")
+    return min(index, len(text))
+
+
+def _substitution_end(text: str, start: int) -> int:
+    depth = 1
+    for index in range(start, len(text)):
+        depth += {"(": 1, ")": -1}.get(text[index], 0)
+        if depth == 0:
+            return index + 1
+    raise ShError(f"line {text.count(chr(10), 0, start) + 1}: $( is not closed")
+
+
+def assignments(text: str) -> List[Assignment]:
+    """Return the assignments of a text that stand at the beginning of a command, in order."""
+    found = []
+    index = 0
+    while index < len(text):
+        if text[index] in " \t\r\n;":
+            index += 1
+            continue
+        if text[index] == "#":
+            index = _line_end(text, index)
+            continue
+        match = _START.match(text, index)
+        if not match:
+            # Some other command; what it does to a variable is not our business, but its quotes may span lines.
+            index = _command_end(text, index)
+            continue
+        end = _value_end(text, match.end())
+        found.append(Assignment(match.group("key"), match.group("operator"), match.end(), end, text[match.end() : end]))
+        index = end
+    return found
+
+
+def _line_end(text: str, index: int) -> int:
+    end = text.find("\n", index)
+    return len(text) if end < 0 else end + 1
+
+
+def _command_end(text: str, index: int) -> int:
+    while index < len(text) and text[index] not in "\n;":
+        index = max(_value_end(text, index), index + 1)
+        while index < len(text) and text[index] in " \t\r&|":
+            index += 1
+        if index < len(text) and text[index] == "#":
+            return _line_end(text, index)
+    return index
+
+
+def has_substitution(raw: str) -> bool:
+    """Say whether a value holds a command whose output only the shell knows."""
+    return re.search(r"(?<!\\)(?:`|\$\()", re.sub(r"'[^']*'", "", raw)) is not None
+
+
+def expand(raw: str, variables: Dict[str, str]) -> str:
+    """Return a value as the shell would, with variables put in; a command substitution stays as it is written."""
+    result, index, quote = [], 0, ""
+    while index < len(raw):
+        letter = raw[index]
+        if quote == "'":
+            quote = "" if letter == "'" else quote
+            result += [] if letter == "'" else [letter]
+        elif letter == "\\":
+            step = 3 if raw.startswith("\\\r\n", index) else 2
+            following = raw[index + 1 : index + step]
+            if following.strip("\r\n"):
+                # Between double quotes a backslash is itself unless it stands before one of these.
+                result.append(following if not quote or following in '$`"\\' else letter + following)
+            index += step
+            continue
+        elif letter == '"' or (letter == "'" and not quote):
+            quote = "" if letter == quote else letter
+        elif letter == "$":
+            match = re.compile(r"\$(?:\{(\w+)\}|([A-Za-z_]\w*))").match(raw, index)
+            if match:
+                result.append(variables.get(match.group(1) or match.group(2), ""))
+                index = match.end()
+                continue
+            result.append(letter)
+        else:
+            result.append(letter)
+        index += 1
+    return "".join(result)
+
+
+def evaluate(texts: Sequence[str], names: Sequence[str]) -> Dict[str, str]:
+    """Return the values of variables after files were sourced one after the other; one never assigned is empty."""
+    variables = {}  # type: Dict[str, str]
+    for text in texts:
+        for found in assignments(text):
+            value = expand(found.raw, variables)
+            variables[found.key] = variables.get(found.key, "") + value if found.operator == "+=" else value
+    return {name: variables.get(name, "") for name in names}
+
+
+def words(raw: str) -> List[str]:
+    """Return the words of a value as they stand between its quotes."""
+    return _WORD.findall(raw)
+
+
+def edit_words(raw: str, change: Callable[[List[str]], Dict[int, Optional[str]]]) -> str:
+    """Return a value with some of its words replaced or removed, together with the white space before them.
+
+    change gets the words and returns index -> new text, None to remove. Everything else of the value stays as it is.
+    """
+    matches = list(_WORD.finditer(raw))
+    changes = change([match.group() for match in matches])
+    if changes and has_substitution(raw):
+        raise ShError(f"{raw}: it holds a command substitution; take the hugepage arguments out of it by hand")
+    for index in sorted(changes, reverse=True):
+        start, end = matches[index].span()
+        new = changes[index]
+        if new is None:
+            spaces = re.compile(r"[ \t]*\Z").search(raw, 0, start)
+            start = spaces.start() if spaces else start
+            if start == 0 or raw[start - 1] in "\"'\n":
+                # First in its quotes or on its line: the white space behind it goes instead.
+                start = matches[index].start()
+                behind = re.compile(r"[ \t]*").match(raw, end)
+                end = behind.end() if behind else end
+        raw = raw[:start] + (new or "") + raw[end:]
+    return raw
+
+
+def append_words(raw: str, added: Sequence[str]) -> str:
+    """Return a value with words added at its end, inside its own quotes."""
+    text = " ".join(added)
+    inner = raw.rstrip()
+    if len(inner) >= 2 and inner[-1] in "\"'" and inner[0] == inner[-1]:
+        content = inner[1:-1]
+        space = "" if not content or content[-1] in " \t" else " "
+        return inner[:-1] + space + text + inner[-1]
+    if not inner:
+        return '"' + text + '"'
+    if re.search(r"[\"'\\`$]", inner):
+        # Several quoted parts side by side: one more part is the same value.
+        return inner + '" ' + text + '"'
+    return '"' + inner + " " + text + '"'
+
+
+def replace_value(text: str, assignment: Assignment, raw: str) -> str:
+    """Return the text with the value of one assignment replaced."""
+    return text[: assignment.start] + raw + text[assignment.end :]

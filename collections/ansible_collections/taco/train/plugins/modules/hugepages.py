@@ -1,0 +1,315 @@
+#!/usr/bin/python
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+DOCUMENTATION = r"""
+module: hugepages
+short_description: Reserve hugepages in the boot configuration, exactly once, and put back what was there
+version_added: 0.1.0
+description:
+  - Puts C(default_hugepagesz), C(hugepagesz) and C(hugepages) on the kernel command line of every boot entry, in one place, and removes
+    what other tools left of the same page size, such as the repeated arguments of a C(sed) that ran twice.
+  - On Debian and Ubuntu the place is a drop-in in C(/etc/default/grub.d) that is sourced after every other one. On CentOS 7,
+    TencentOS 2.4 and the like it is C(GRUB_CMDLINE_LINUX) in C(/etc/default/grub).
+  - Generates the boot entries and reads them back. When one of them came out wrong, everything is undone and the module fails.
+  - Reservations of other page sizes are kept and reported. A count without a page size of its own gets it in so many words, as the
+    default page size changes.
+  - It says whether a reboot is needed and never reboots.
+author: Taco Team (@taco)
+extends_documentation_fragment:
+  - ansible.builtin.action_common_attributes
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: full
+  platform:
+    platforms: posix
+options:
+  state:
+    description:
+      - V(present) reserves the pages.
+      - V(absent) removes what V(present) added and nothing else.
+      - V(restored) puts every file that was changed back to what it was before the first change, with its mode, owner and times.
+    type: str
+    choices: [present, absent, restored]
+    default: present
+  count:
+    description: Number of pages.
+    type: int
+  gpus:
+    description: Number of GPUs of the host; the number of pages is then C(gpus * 5 + 10), as HARP needs.
+    type: int
+  page_size:
+    description: Size of the pages.
+    type: str
+    choices: [1G, 2M]
+    default: 1G
+  max_memory_fraction:
+    description: The largest part of the host's memory that pages may take. More is refused before anything is written.
+    type: float
+    default: 0.8
+  runtime:
+    description:
+      - Also reserve the pages in the running kernel now. Memory may be too fragmented for it; a shortfall is a failure.
+    type: bool
+    default: false
+  regenerate:
+    description: Whether to generate the boot entries. Without it only the files are written.
+    type: bool
+    default: true
+  force:
+    description: With O(state=restored), put back also files that somebody edited since.
+    type: bool
+    default: false
+  sysroot:
+    description: Folder below which every path is read and written.
+    type: path
+    default: /
+  state_dir:
+    description: Folder on the host that keeps the files as they were before the first change.
+    type: path
+    default: /var/lib/taco-train
+"""
+
+EXAMPLES = r"""
+- name: Reserve the pages that eight GPUs need
+  taco.train.hugepages:
+    gpus: 8
+
+- name: See what would change
+  taco.train.hugepages:
+    count: 50
+  check_mode: true
+  diff: true
+
+- name: Put the boot configuration back to what it was
+  taco.train.hugepages:
+    state: restored
+"""
+
+RETURN = r"""
+reboot_required:
+  description: Whether the running kernel differs from the boot configuration in these pages.
+  returned: success
+  type: bool
+  sample: true
+layout:
+  description: How the host's boot configuration is written, V(grub-d) or V(grub-default).
+  returned: success
+  type: str
+  sample: grub-d
+page_size:
+  description: Size of the pages.
+  returned: success
+  type: str
+  sample: 1G
+count:
+  description: Number of pages that the boot configuration reserves afterwards, 0 when it says nothing of them.
+  returned: success
+  type: int
+  sample: 50
+kernel_args:
+  description: The arguments that the files put on the kernel command line.
+  returned: success
+  type: dict
+  contains:
+    before:
+      description: The arguments before.
+      type: list
+      elements: str
+    after:
+      description: The arguments after.
+      type: list
+      elements: str
+kept:
+  description: Reservations of other page sizes, which are left as they are.
+  returned: success
+  type: list
+  elements: str
+  sample: [hugepagesz=2M hugepages=512]
+files:
+  description: The files that were or would be changed.
+  returned: success
+  type: list
+  elements: str
+  sample: [/etc/default/grub.d/zz-taco-hugepages.cfg]
+"""
+
+import os
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.taco.train.plugins.module_utils._atomic_file import FileError, read_bytes
+from ansible_collections.taco.train.plugins.module_utils._boot_config import BootConfig, apply, decode, diffs, locked
+from ansible_collections.taco.train.plugins.module_utils._boot_entries import entry_problems
+from ansible_collections.taco.train.plugins.module_utils._boot_layout import detect
+from ansible_collections.taco.train.plugins.module_utils._file_history import History, HistoryError
+from ansible_collections.taco.train.plugins.module_utils._hugepage_pools import observe_hugepages
+from ansible_collections.taco.train.plugins.module_utils._hugepages import (
+    HugepagesError,
+    kernel_line,
+    pages_for,
+    plan,
+    require_fit,
+)
+from ansible_collections.taco.train.plugins.module_utils._kernel_args import (
+    PAGE_BYTES,
+    KernelArgsError,
+    counts,
+    line_problems,
+)
+from ansible_collections.taco.train.plugins.module_utils._meminfo import cpu, memory
+from ansible_collections.taco.train.plugins.module_utils._sh_assignments import ShError
+
+
+def text(root, path):
+    return decode(read_bytes(os.path.join(root, path)) or b"")
+
+
+def pool_total(root, page_size):
+    """Return how many pages of a size the running kernel holds."""
+    pools = observe_hugepages(root)["pools"]
+    return sum(pool["total"] for pool in pools if pool["size_bytes"] == PAGE_BYTES[page_size])
+
+
+def reserve_now(root, page_size, count):
+    """Ask the running kernel for the pages, and fail when it couldn't find them all."""
+    path = os.path.join(root, f"sys/kernel/mm/hugepages/hugepages-{PAGE_BYTES[page_size] // 1024}kB/nr_hugepages")
+    if not os.path.exists(path):
+        raise HugepagesError(f"{path} is missing: the running kernel has no pool of {page_size} pages; reboot instead of runtime")
+    with open(path, "w") as handle:
+        handle.write(str(count))
+    with open(path) as handle:
+        got = int(handle.read())
+    if got < count:
+        raise HugepagesError(
+            f"the running kernel reserved {got} of {count} pages of {page_size}, {count - got} missing: its memory is too "
+            "fragmented; the boot configuration is written, so a reboot gives them all"
+        )
+
+
+def needs_reboot(root, page_size, count):
+    """Say whether the running kernel lacks the pages, or has what the boot configuration no longer asks for."""
+    tokens = text(root, "proc/cmdline").split()
+    if line_problems(tokens, page_size, count):
+        return True
+    return count is not None and pool_total(root, page_size) != count
+
+
+def wanted_count(params, root):
+    """Return the number of pages asked for, None when none shall be there; refuse what would not boot."""
+    if params["state"] != "present":
+        return None
+    count = pages_for(params["gpus"]) if params["gpus"] is not None else params["count"]
+    flags = cpu(text(root, "proc/cpuinfo"))
+    supported, flag = (flags["page_1g"], "pdpe1gb") if params["page_size"] == "1G" else (flags["page_2m"], "pse")
+    total = memory(text(root, "proc/meminfo"))["total_bytes"]
+    require_fit(params["page_size"], count, total, params["max_memory_fraction"], supported, flag)
+    return count
+
+
+def restored(config, history, force):
+    """Return the changes that put back what was there before the first one; refuse when somebody edited since."""
+    changes = {}
+    for path in history.paths():
+        original = history.original(path)
+        if history.edited(path) and not force:
+            raise HistoryError(
+                f"{path} was edited since it was changed here; look at the difference below and set force: true to put it back "
+                f"all the same. Now: {text(config.root, path.lstrip('/'))!r}. Before the first change: "
+                f"{decode(original.content or b'')!r}"
+            )
+        changes[path] = None if original.content is None else decode(original.content)
+    return changes
+
+
+def run(module):
+    """Bring the boot configuration to the wanted state and return what the module answers."""
+    params = module.params
+    root, page_size = params["sysroot"], params["page_size"]
+    layout = detect(root)
+    if layout.layout not in ("grub-d", "grub-default"):
+        raise HugepagesError(
+            f"the boot configuration can't be changed safely: its layout is {layout.layout} ({layout.reason}); nothing was written"
+        )
+    count = wanted_count(params, root)
+    config = BootConfig(root, layout, module.run_command)
+    history = History(os.path.join(root, params["state_dir"].lstrip("/"), "hugepages"), root)
+    files = config.files()
+    if params["state"] == "restored":
+        changes, arguments, kept = restored(config, history, params["force"]), [], []
+        after = dict(files)
+        for path, content in changes.items():
+            after.pop(path, None)
+            if content is not None:
+                after[path] = content
+        tokens = kernel_line(after)
+        given = counts(tokens, page_size)
+        count = int(given[-1]) if given and given[-1].isdigit() else None
+        changed = bool(changes)
+    else:
+        planned = plan(layout.layout, files, page_size, count, history.load()["arguments"])
+        changes, arguments, kept, tokens = planned.files, planned.arguments, planned.kept, planned.after
+        # An earlier run may have ended between writing the files and generating the entries.
+        stale = params["regenerate"] and bool(entry_problems(config.entries(), page_size, count)) and count is not None
+        changed = bool(changes) or stale
+    if changed and not module.check_mode:
+        with locked(os.path.join(root, params["state_dir"].lstrip("/"))):
+            if params["state"] == "restored":
+                put_back(config, history, params["regenerate"])
+            else:
+                apply(config, history, changes, arguments, params["regenerate"], (page_size, count))
+    if params["runtime"] and count is not None and pool_total(root, page_size) != count:
+        changed = True
+        if not module.check_mode:
+            reserve_now(root, page_size, count)
+    return dict(
+        changed=changed,
+        reboot_required=needs_reboot(root, page_size, count),
+        layout=layout.layout,
+        page_size=page_size,
+        count=count or 0,
+        kernel_args=dict(before=kernel_line(files), after=tokens),
+        kept=kept,
+        files=sorted(changes),
+        diff=diffs(config, files, changes),
+    )
+
+
+def put_back(config, history, generate):
+    """Put back every file and generate the entries from them; only then is the history done with."""
+    for path in history.paths():
+        history.put_back(path)
+    if generate:
+        config.generate()
+    history.forget()
+
+
+def main():
+    module = AnsibleModule(
+        argument_spec=dict(
+            state=dict(type="str", choices=["present", "absent", "restored"], default="present"),
+            count=dict(type="int"),
+            gpus=dict(type="int"),
+            page_size=dict(type="str", choices=["1G", "2M"], default="1G"),
+            max_memory_fraction=dict(type="float", default=0.8),
+            runtime=dict(type="bool", default=False),
+            regenerate=dict(type="bool", default=True),
+            force=dict(type="bool", default=False),
+            sysroot=dict(type="path", default="/"),
+            state_dir=dict(type="path", default="/var/lib/taco-train"),
+        ),
+        mutually_exclusive=[("count", "gpus")],
+        required_if=[("state", "present", ("count", "gpus"), True)],
+        supports_check_mode=True,
+    )
+    try:
+        result = run(module)
+    except (HugepagesError, HistoryError, KernelArgsError, ShError, FileError, OSError) as error:
+        module.fail_json(msg=str(error))
+    module.exit_json(**result)
+
+
+if __name__ == "__main__":
+    main()
