@@ -105,9 +105,12 @@ def with_include(text: str, path: str) -> str:
 
     At the top, since below the first V(Host) line an include counts for that host alone.
     """
-    include = f"Include {path}"
-    lines = [line for line in text.splitlines() if line.strip() not in (MARK, include)]
-    return "\n".join([MARK, include] + lines) + "\n"
+    return f"{MARK}\nInclude {path}\n" + without_include(text, path)
+
+
+def without_include(text: str, path: str) -> str:
+    """Return a user's ssh_config as it was before our file was included."""
+    return "".join(line for line in text.splitlines(True) if line.strip() not in (MARK, f"Include {path}"))
 
 
 def sshd_config(address: str, port: int, user: str, folder: str, pid_file: str, host_key: str) -> str:

@@ -1,0 +1,189 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Decide whether HARP has to be configured, by what, and whether it was. Values in, values out.
+
+The format of ztcp*.conf is the vendor's and not published. Nothing here writes or reads its contents.
+"""
+
+import fnmatch
+import os.path
+import re
+from typing import Any, Dict, List, Optional, Sequence
+
+RECORD_VERSION = 1
+MANIFEST_VERSION = 1
+TAIL_LINES = 12
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+class HarpError(Exception):
+    """HARP can't be configured as asked, or was not."""
+
+
+def is_url(script: str) -> bool:
+    """Return whether a script is to be downloaded."""
+    return bool(re.match(r"[a-zA-Z][a-zA-Z0-9+.-]*://", script))
+
+
+def checked_sha256(expected: Optional[str], allow_unverified: bool) -> Optional[str]:
+    """Return the checksum that the script must have, None when the user said that it needs none."""
+    if expected:
+        text = expected.strip().lower()
+        if not _SHA256.fullmatch(text):
+            raise HarpError(f"harp_script_sha256 is {expected!r}: expected the 64 hexadecimal digits that `sha256sum` prints")
+        return text
+    if allow_unverified:
+        return None
+    raise HarpError(
+        "harp_script_sha256 is not set: set it to the value that `sha256sum` prints for a script you have read, "
+        "or say harp_allow_unverified: true"
+    )
+
+
+def check_sha256(script: str, found: str, expected: Optional[str]) -> None:
+    """Raise unless the script is the one that was promised."""
+    if expected is not None and found != expected:
+        raise HarpError(
+            f"{script} is not the script that was promised and was not run: expected SHA-256 {expected}, found {found}. "
+            "Read the script; if it is right, set harp_script_sha256 to what was found"
+        )
+
+
+def interpreter_for(script: str, first_line: str, chosen: Optional[Sequence[str]]) -> List[str]:
+    """Return what runs the script: what the user chose, else what its name says, else what its first line says."""
+    if chosen:
+        return list(chosen)
+    name = re.split(r"[?#]", script)[0].lower()
+    if name.endswith(".sh"):
+        return ["bash"]
+    if name.endswith(".py"):
+        # Not `python`: that is Python 2 on CentOS 7 and missing on Ubuntu.
+        return ["python3"]
+    if first_line.startswith("#!") and first_line[2:].strip():
+        return first_line[2:].split()
+    raise HarpError(f"{script} has no known extension and no #! line: set harp_interpreter, for example to [bash]")
+
+
+def reason_to_run(
+    record: Optional[Dict[str, Any]], script: str, sha256: Optional[str], enis: Sequence[str], files: Dict[str, str], minimum: int
+) -> Optional[str]:
+    """Return why the script has to run, None when it did its job and nothing has changed since.
+
+    files are the configuration files that are there, with their checksums. Without a checksum to compare, a script of
+    the same name counts as the same.
+    """
+    if record is None or record.get("version") != RECORD_VERSION or record.get("source") != "script":
+        return "it has not run before"
+    if sha256 is not None and record["sha256"] != sha256:
+        return "the script changed"
+    if sha256 is None and record["script"] != script:
+        return "the script changed"
+    if list(record["enis"]) != list(enis):
+        return f"the ENIs changed from {', '.join(record['enis']) or 'none'} to {', '.join(enis) or 'none'}"
+    for path, checksum in sorted(record["files"].items()):
+        if path not in files:
+            return f"{path} is gone"
+        if files[path] != checksum:
+            return f"{path} changed"
+    if len(files) < minimum:
+        return f"there are {len(files)} configuration files, and {minimum} are needed"
+    return None
+
+
+def new_record(script: str, sha256: str, enis: Sequence[str], files: Dict[str, str]) -> Dict[str, Any]:
+    """Return what to remember of a script that did its job."""
+    return {
+        "version": RECORD_VERSION,
+        "source": "script",
+        "script": script,
+        "sha256": sha256,
+        "enis": list(enis),
+        "files": files,
+    }
+
+
+def _tail(output: str) -> str:
+    lines = [line.rstrip() for line in output.splitlines() if line.strip()]
+    return " | ".join(lines[-TAIL_LINES:]) or "nothing"
+
+
+def check_files(files: Sequence[str], minimum: int, folder: str, pattern: str, what: str) -> None:
+    """Raise unless there are enough files that aren't empty."""
+    if len(files) < minimum:
+        found = ", ".join(sorted(os.path.basename(path) for path in files)) or "none"
+        raise HarpError(
+            f"{what}: expected at least {minimum} files {pattern} in {folder} that are not empty, one for each ENI, found "
+            f"{len(files)} ({found}). Attach the ENIs first, or set harp_minimum_files"
+        )
+
+
+def check_run(status: Optional[int], output: str, expected_text: Sequence[str], timeout: int, log: str) -> None:
+    """Raise unless the script ended well and said so. Each alone has been seen without the other."""
+    said = f"it said: {_tail(output)} (all of it in {log})"
+    if status is None:
+        raise HarpError(f"the HARP setup script did not end within {timeout} s and was stopped (harp_timeout); {said}")
+    if status != 0:
+        raise HarpError(f"the HARP setup script failed with exit status {status}; {said}")
+    if not any(text in output for text in expected_text):
+        wanted = " or ".join(repr(text) for text in expected_text)
+        raise HarpError(f"the HARP setup script ended with exit status 0 but without saying {wanted}; {said}")
+
+
+def checked_rendered(rendered: Sequence[Dict[str, str]], folder: str) -> Dict[str, str]:
+    """Return {path: content} of what a user's template rendered, or say why it is no configuration."""
+    if not rendered:
+        raise HarpError("harp_template rendered no file, since there is no ENI to render it for: check eni_pattern and the role eni")
+    files = {}  # type: Dict[str, str]
+    for entry in rendered:
+        path = os.path.normpath(os.path.join(folder, entry["dest"]))
+        if not entry["content"].strip():
+            raise HarpError(f"harp_template rendered nothing for {path}: HARP would start with an empty configuration")
+        if path in files:
+            raise HarpError(f"harp_template_dest names {path} for two ENIs: use index, or eni.name, in it")
+        files[path] = entry["content"]
+    return files
+
+
+def merged_files(present: Sequence[str], written: Dict[str, str], folder: str, pattern: str) -> List[str]:
+    """Return the configuration files that there are once the rendered ones have been written."""
+    ours = [
+        path
+        for path in written
+        if os.path.dirname(path) == os.path.normpath(folder) and fnmatch.fnmatchcase(os.path.basename(path), pattern)
+    ]
+    return sorted(set(present) | set(ours))
+
+
+def manifest(node: Dict[str, Any], enis: Sequence[str]) -> Dict[str, Any]:
+    """Return what a host offers to HARP: its interfaces, GPUs, CPUs and hugepages. Nothing that changes by itself."""
+    interfaces = [
+        dict(
+            {key: nic[key] for key in ("name", "mac", "pci", "numa_node", "driver", "kind", "primary", "addresses")},
+            eni=nic["name"] in enis,
+        )
+        for nic in node["nics"]
+        if nic["kind"] != "loopback"
+    ]
+    pools = [
+        {
+            "size_bytes": pool["size_bytes"],
+            "total": pool["total"],
+            "nodes": [{"node": entry["node"], "total": entry["total"]} for entry in pool["nodes"]],
+        }
+        for pool in node["hugepages"]["pools"]
+    ]
+    return {
+        "version": MANIFEST_VERSION,
+        "written_by": "taco.train",
+        "note": "What this host offers to HARP. Not a configuration of HARP.",
+        "hostname": node["hostname"],
+        "interfaces": interfaces,
+        "gpus": node["gpus"]["devices"],
+        "cpus": node["cpu"]["count"],
+        "hugepages": {"default_size_bytes": node["hugepages"]["default_size_bytes"], "pools": pools},
+    }

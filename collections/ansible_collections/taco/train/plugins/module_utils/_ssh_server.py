@@ -1,0 +1,172 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""The SSH server of a training container, or of this host: make its keys, test, start and stop it, read its banner."""
+
+import os
+import shutil
+import socket
+import tempfile
+import time
+from typing import List, Optional
+
+from ansible_collections.taco.train.plugins.module_utils._timed_command import Output, run_timed
+
+SSHD = "/usr/sbin/sshd"
+COMMAND_SECONDS = 60
+START_SECONDS = 10
+BANNER_SECONDS = 5
+
+
+class SshServerError(Exception):
+    """The server, or the container it is to run in, is not as it must be."""
+
+
+class Place:
+    """Where commands run: in a container, or without one on this host."""
+
+    def __init__(self, container: str, engine_command: List[str]) -> None:
+        self.container = container
+        self.prefix = list(engine_command) + ["exec", container] if container else []
+        self.engine_command = list(engine_command)
+
+    def __str__(self) -> str:
+        return f"the container {self.container}" if self.container else "this host"
+
+    def attempt(self, *argv: str) -> Output:
+        """Run a command and return what it left behind, whatever that is."""
+        return run_timed(self.prefix + list(argv), COMMAND_SECONDS)
+
+    def run(self, *argv: str) -> str:
+        """Run a command that must succeed and return its output."""
+        done = self.attempt(*argv)
+        if done.status != 0:
+            said = " ".join((done.stderr or done.stdout).split())
+            raise SshServerError(f"{' '.join(argv[:4])} failed in {self} with status {done.status}: {said}")
+        return done.stdout
+
+    def check(self) -> None:
+        """Raise unless commands can run there."""
+        if not self.container:
+            return
+        template = "{{.State.Running}}"
+        done = run_timed(self.engine_command + ["inspect", "--type", "container", "--format", template, self.container], COMMAND_SECONDS)
+        if done.status is None:
+            raise SshServerError(f"{done.stderr}: run the role taco.train.container_engine, or set engine_command")
+        if done.stdout.strip() != "true":
+            said = " ".join(done.stderr.split()) or "it is stopped"
+            raise SshServerError(f"the container {self.container} does not run ({said}): run the role taco.train.training_container")
+
+    def sees(self, path: str) -> bool:
+        """Return whether a file of this host is there too."""
+        return self.attempt("test", "-r", path).status == 0
+
+    def read(self, path: str) -> str:
+        """Return the text of a file there, empty when there is none."""
+        done = self.attempt("cat", path)
+        return done.stdout if done.status == 0 else ""
+
+
+def make_key(place: Place, comment: str) -> "tuple":
+    """Return the private and the public half of a new key, made by the ssh-keygen of that place."""
+    here = tempfile.mkdtemp(prefix="taco-train-")
+    folder = here
+    try:
+        if place.container:
+            folder = "/run/" + os.path.basename(here)
+            place.run("mkdir", "-m", "0700", folder)
+        path = folder + "/key"
+        place.run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", comment, "-f", path)
+        private, public = place.run("cat", path), place.run("cat", path + ".pub")
+    finally:
+        if place.container:
+            place.attempt("rm", "-rf", folder)
+        shutil.rmtree(here)
+    return private, public.strip()
+
+
+def read_banner(address: str, port: int) -> Optional[str]:
+    """Return the first line that a server says there, empty when it says nothing, None when nothing listens."""
+    try:
+        connection = socket.create_connection((address, port), timeout=BANNER_SECONDS)
+    except (OSError, socket.timeout):
+        return None
+    try:
+        connection.settimeout(BANNER_SECONDS)
+        said = b""
+        while b"\n" not in said and len(said) < 1024:
+            part = connection.recv(256)
+            if not part:
+                break
+            said += part
+    except (OSError, socket.timeout):
+        said = b""
+    finally:
+        connection.close()
+    return said.split(b"\n")[0].decode("ascii", "replace").strip()
+
+
+def check_config(place: Place, path: str) -> None:
+    """Raise unless the server accepts the configuration file."""
+    if not place.sees(path):
+        raise SshServerError(
+            f"{place} does not see {path}: start it with the mount {os.path.dirname(path)}:{os.path.dirname(path)}:ro, "
+            "as the role taco.train.training_container does"
+        )
+    # Debian's images lack this folder until the service has been started once.
+    if os.geteuid() == 0:
+        place.run("mkdir", "-p", "-m", "0755", "/run/sshd")
+    done = place.attempt(SSHD, "-t", "-f", path)
+    if done.status is None or done.status in (126, 127):
+        raise SshServerError(f"{place} has no {SSHD}: use an image with openssh-server ({' '.join(done.stderr.split())})")
+    if done.status != 0:
+        raise SshServerError(f"{SSHD} refuses {path}: {' '.join(done.stderr.split())}")
+
+
+def stop(place: Place, pid_file: str, config_path: str, address: str, port: int) -> None:
+    """Stop our own server, and no other process. Sessions that are open go on."""
+    pid = place.read(pid_file).strip()
+    command = place.read(f"/proc/{pid}/cmdline") if pid.isdigit() else ""
+    if SSHD not in command or config_path not in command:
+        raise SshServerError(
+            f"port {port} on {address} is taken by an SSH server of taco.train that does not run in {place}: stop it, or set taco_ssh_port"
+        )
+    # The shell's own kill: not every image has the program.
+    place.run("sh", "-c", 'kill -TERM "$1"', "sh", pid)
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        if read_banner(address, port) is None:
+            return
+        time.sleep(0.1)
+    raise SshServerError(f"the SSH server {pid} in {place} did not stop within {START_SECONDS} s")
+
+
+def start(place: Place, config_path: str, address: str, port: int, wanted: str) -> None:
+    """Start the server and wait until its banner shows the wanted configuration."""
+    place.run(SSHD, "-f", config_path)
+    deadline = time.monotonic() + START_SECONDS
+    banner = None
+    while time.monotonic() < deadline:
+        banner = read_banner(address, port)
+        if banner is not None and wanted in banner.split():
+            return
+        time.sleep(0.1)
+    found = "nothing listens there" if banner is None else f"found {banner!r}"
+    raise SshServerError(
+        f"the SSH server in {place} was started but does not answer on {address} port {port} ({found}, expected {wanted}): "
+        f"check that {address} is an address of this host, that the port is free (taco_ssh_port) and that the container "
+        "shares the host's network (training_container_profile: lightcc or harp)"
+    )
+
+
+def unreachable(place: Place, names: List[str], options: List[str]) -> List[str]:
+    """Return why each peer can't be reached by plain V(ssh NAME true), as mpirun does it; nothing when all can."""
+    problems = []
+    for name in names:
+        done = place.attempt("ssh", *(options + ["-o", "BatchMode=yes", name, "true"]))
+        if done.status != 0:
+            problems.append(f"{name} ({' '.join(done.stderr.split()) or 'status ' + str(done.status)})")
+    return problems

@@ -1,0 +1,362 @@
+#!/usr/bin/python
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+DOCUMENTATION = r"""
+module: harp_config
+short_description: Bring HARP's configuration into being and prove that it is there
+version_added: 0.1.0
+description:
+  - Runs the vendor's setup script, or writes what a template of your own rendered. It never invents a C(ztcp*.conf); their
+    format is the vendor's.
+  - A script must have the checksum that was promised, unless O(allow_unverified) says otherwise. An error page is not run.
+  - A run counts when the exit status is 0, the output holds the success text, and there is a configuration file that isn't
+    empty for each ENI.
+  - The script runs again only when the script, the ENIs or the configuration files differ from those of the last good run.
+  - Also writes the host manifest, a description of what the host offers to HARP.
+author:
+  - Taco Team (@taco)
+extends_documentation_fragment:
+  - ansible.builtin.action_common_attributes
+attributes:
+  check_mode:
+    support: full
+    details: Whether the script would run is known, what it would write isn't.
+  diff_mode:
+    support: full
+    details: Shows rendered files and the manifest. What a script writes is the script's.
+  platform:
+    platforms: posix
+options:
+  source:
+    type: str
+    choices: [script, template, none]
+    default: script
+    description: Where the configuration comes from. V(none) means that somebody else sees to it.
+  script:
+    type: str
+    description: The setup script, a path on the host or an HTTP(S) URL. With O(script_content), its name.
+  script_content:
+    type: str
+    description: The setup script itself, for one that is on the controller.
+  sha256:
+    type: str
+    description: The SHA-256 checksum that the script must have.
+  allow_unverified:
+    type: bool
+    default: false
+    description: Whether to run a script without O(sha256), as root and whatever it may be.
+  interpreter:
+    type: list
+    elements: str
+    description: What runs the script. By default C(bash) for C(.sh), C(python3) for C(.py), and otherwise what its first line says.
+  expected_text:
+    type: list
+    elements: str
+    default: [setup successfully, Set up HARP successfully]
+    description: Texts of which the script's output must hold one.
+  environment:
+    type: dict
+    default: {}
+    description: Environment of the script, besides E(TACO_ENI_INTERFACES), the names of the ENIs separated by commas.
+  timeout:
+    type: int
+    default: 600
+    description: Seconds after which the script is stopped.
+  rendered:
+    type: list
+    elements: dict
+    default: []
+    description: The files that a template rendered. Written as they are; no other file is removed.
+    suboptions:
+      dest:
+        type: str
+        required: true
+        description: Path of the file, below O(config_dir) unless it is absolute.
+      content:
+        type: str
+        required: true
+        description: Content of the file.
+  config_dir:
+    type: path
+    default: /usr/local/tfabric/tools/config
+    description: The folder where HARP looks for its configuration.
+  config_glob:
+    type: str
+    default: ztcp*.conf
+    description: The names of the configuration files.
+  node:
+    type: dict
+    description: The host as RV(taco.train.node_info#module:node) describes it. Needed for the manifest and to find the ENIs.
+  eni_pattern:
+    type: str
+    description: Regular expression for the names of the ENIs, where they have no PCI device to know them by.
+  enis:
+    type: list
+    elements: str
+    description: The ENIs, by names. Found in O(node) when not set.
+  minimum_files:
+    type: int
+    description: How many configuration files there must be. One for each ENI when not set.
+  manifest:
+    type: bool
+    default: true
+    description: Whether to write the host manifest, C(host-manifest.json) in O(state_dir). Needs O(node).
+  state_dir:
+    type: path
+    default: /var/lib/taco-train
+    description: Folder on the host for what outlives a run.
+seealso:
+  - module: taco.train.node_info
+  - module: taco.train.eni_check
+"""
+
+EXAMPLES = r"""
+- name: Run the vendor's setup script
+  taco.train.harp_config:
+    script: http://mirrors.tencent.com/install/GPU/taco/harp_setup.sh
+    sha256: "{{ harp_script_sha256 }}"
+    node: "{{ taco_node }}"
+
+- name: Write a configuration of one's own format
+  taco.train.harp_config:
+    source: template
+    rendered:
+      - dest: ztcp0.conf
+        content: "{{ lookup('ansible.builtin.template', 'ztcp.conf.j2') }}"
+    node: "{{ taco_node }}"
+"""
+
+RETURN = r"""
+files:
+  description: The configuration files that are there and aren't empty.
+  returned: success
+  type: list
+  elements: dict
+  sample: [{path: /usr/local/tfabric/tools/config/ztcp0.conf, size: 120}]
+ran:
+  description: Whether the script ran. Under check mode, whether it would have.
+  returned: success
+  type: bool
+  sample: true
+reason:
+  description: Why the script ran.
+  returned: when it did
+  type: str
+  sample: the ENIs changed from eth1 to eth1, eth2
+sha256:
+  description: Checksum of the script of the last good run.
+  returned: success with O(source=script)
+  type: str
+  sample: d5b549d65f45ec5f13a37cb86eb0538bffb2db3aeafd044c496768d455000e93
+enis:
+  description: Names of the ENIs that the configuration is for.
+  returned: success
+  type: list
+  elements: str
+  sample: [eth1, eth2]
+manifest:
+  description: Path of the host manifest.
+  returned: when there is one
+  type: str
+  sample: /var/lib/taco-train/host-manifest.json
+"""
+
+import glob
+import hashlib
+import json
+import os
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.urls import open_url
+
+from ansible_collections.taco.train.plugins.module_utils import _harp as harp
+from ansible_collections.taco.train.plugins.module_utils._atomic_file import FileError, replace_file
+from ansible_collections.taco.train.plugins.module_utils._enis import EniError, find_enis
+from ansible_collections.taco.train.plugins.module_utils._harp_script import ScriptError, run_script
+
+LARGEST_SCRIPT = 8 * 1024 * 1024
+DOWNLOAD_SECONDS = 60
+
+
+def read_bytes(path):
+    """Return the bytes of a file, None when there is none."""
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+
+
+def read_json(path):
+    """Return the value in a file, None when there is none or it is damaged."""
+    try:
+        return json.loads((read_bytes(path) or b"").decode("utf-8"))
+    except ValueError:
+        return None
+
+
+def config_files(options):
+    """Return {path: checksum} of the configuration files that aren't empty."""
+    pattern = os.path.join(glob.escape(options["config_dir"]), options["config_glob"])
+    contents = {path: read_bytes(path) for path in sorted(glob.glob(pattern)) if os.path.isfile(path)}
+    return {path: hashlib.sha256(content).hexdigest() for path, content in contents.items() if content}
+
+
+def fetch_script(options):
+    """Return the bytes of the script. Whatever isn't the script is an error."""
+    script = options["script"]
+    if options["script_content"] is not None:
+        return options["script_content"].encode("utf-8")
+    if not harp.is_url(script):
+        content = read_bytes(script)
+        if content is None:
+            raise harp.HarpError(f"there is no {script}, neither on the controller nor on this host: set harp_script")
+        return content
+    if not script.lower().startswith(("http://", "https://")):
+        raise harp.HarpError(f"{script} can't be downloaded: use http or https (harp_script)")
+    try:
+        response = open_url(script, timeout=DOWNLOAD_SECONDS, http_agent="taco.train")
+        content = response.read(LARGEST_SCRIPT + 1)
+    except OSError as error:
+        raise harp.HarpError(f"{script} can't be downloaded: {error}. Set harp_script to a URL or path that works") from error
+    if len(content) > LARGEST_SCRIPT:
+        raise harp.HarpError(f"{script} is larger than {LARGEST_SCRIPT} bytes and no setup script (harp_script)")
+    return content
+
+
+def run_setup(options, content, sha256, enis, minimum):
+    """Keep the script, run it, and raise unless it proved that it did its job."""
+    folder = os.path.join(options["state_dir"], "harp")
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    path = os.path.join(folder, "setup-" + sha256[:12])
+    replace_file(path, content, mode=0o700)
+    first_line = content.split(b"\n")[0].decode("utf-8", "replace")
+    argv = harp.interpreter_for(options["script"], first_line, options["interpreter"]) + [path]
+    environment = {"TACO_ENI_INTERFACES": ",".join(enis)}
+    environment.update((key, str(value)) for key, value in options["environment"].items())
+    log = os.path.join(folder, "setup.log")
+    done = run_script(argv, environment, options["timeout"], log)
+    harp.check_run(done.status, done.output, options["expected_text"], options["timeout"], log)
+    files = config_files(options)
+    harp.check_files(list(files), minimum, options["config_dir"], options["config_glob"], "the HARP setup script ended well")
+    return files
+
+
+def apply_script(options, enis, minimum, check_mode):
+    """Run the setup script where it has to run."""
+    expected = harp.checked_sha256(options["sha256"], options["allow_unverified"])
+    content = None
+    if options["script_content"] is not None:
+        content = fetch_script(options)
+        found = hashlib.sha256(content).hexdigest()
+        harp.check_sha256(options["script"], found, expected)
+        expected = found
+    record_path = os.path.join(options["state_dir"], "harp", "state.json")
+    record = read_json(record_path)
+    reason = harp.reason_to_run(record, options["script"], expected, enis, config_files(options), minimum)
+    if reason is None:
+        return dict(changed=False, ran=False, sha256=record["sha256"])
+    if check_mode:
+        return dict(changed=True, ran=True, sha256=expected or "", reason=reason)
+    if content is None:
+        content = fetch_script(options)
+    sha256 = hashlib.sha256(content).hexdigest()
+    harp.check_sha256(options["script"], sha256, expected)
+    files = run_setup(options, content, sha256, enis, minimum)
+    record = harp.new_record(options["script"], sha256, enis, files)
+    replace_file(record_path, (json.dumps(record, indent=1, sort_keys=True) + "\n").encode("utf-8"), mode=0o600)
+    return dict(changed=True, ran=True, sha256=sha256, reason=reason)
+
+
+def apply_template(options, minimum, check_mode):
+    """Write the rendered files that differ."""
+    wanted = harp.checked_rendered(options["rendered"], options["config_dir"])
+    after = harp.merged_files(list(config_files(options)), wanted, options["config_dir"], options["config_glob"])
+    harp.check_files(after, minimum, options["config_dir"], options["config_glob"], "harp_template rendered too little")
+    diff = []
+    for path, content in sorted(wanted.items()):
+        before = read_bytes(path)
+        if before == content.encode("utf-8"):
+            continue
+        text = (before or b"").decode("utf-8", "replace")
+        diff.append(dict(before=text, after=content, before_header=path, after_header=path))
+        if not check_mode:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            replace_file(path, content.encode("utf-8"), mode=None if before is not None else 0o644)
+    return dict(changed=bool(diff), ran=False, diff=diff)
+
+
+def write_manifest(options, enis, check_mode):
+    """Write the host manifest when it differs and return what that did."""
+    path = os.path.join(options["state_dir"], "host-manifest.json")
+    after = json.dumps(harp.manifest(options["node"], enis), indent=1, sort_keys=True) + "\n"
+    before = read_bytes(path)
+    if before == after.encode("utf-8"):
+        return dict(manifest=path), []
+    if not check_mode:
+        os.makedirs(options["state_dir"], mode=0o755, exist_ok=True)
+        replace_file(path, after.encode("utf-8"), mode=0o644)
+    text = (before or b"").decode("utf-8", "replace")
+    return dict(manifest=path, changed=True), [dict(before=text, after=after, before_header=path, after_header=path)]
+
+
+def configure(options, check_mode):
+    """Do all that is asked for and return the module's result."""
+    enis = options["enis"]
+    if enis is None:
+        nics = (options["node"] or {}).get("nics") or []
+        enis = [nic["name"] for nic in find_enis(nics, options["eni_pattern"] or None)]
+    minimum = options["minimum_files"]
+    if minimum is None:
+        minimum = len(enis) or 1
+    result = dict(changed=False, ran=False)
+    if options["source"] == "script":
+        result = apply_script(options, enis, minimum, check_mode)
+    elif options["source"] == "template":
+        result = apply_template(options, minimum, check_mode)
+    diff = result.pop("diff", [])
+    if options["manifest"] and options["node"]:
+        written, difference = write_manifest(options, enis, check_mode)
+        result.update(written)
+        diff += difference
+    files = [dict(path=path, size=os.path.getsize(path)) for path in config_files(options)]
+    return dict(result, enis=enis, files=files, diff=diff)
+
+
+def main():
+    rendered = dict(dest=dict(type="str", required=True), content=dict(type="str", required=True))
+    module = AnsibleModule(
+        argument_spec=dict(
+            source=dict(type="str", choices=["script", "template", "none"], default="script"),
+            script=dict(type="str"),
+            script_content=dict(type="str"),
+            sha256=dict(type="str"),
+            allow_unverified=dict(type="bool", default=False),
+            interpreter=dict(type="list", elements="str"),
+            expected_text=dict(type="list", elements="str", default=["setup successfully", "Set up HARP successfully"]),
+            environment=dict(type="dict", default={}),
+            timeout=dict(type="int", default=600),
+            rendered=dict(type="list", elements="dict", default=[], options=rendered),
+            config_dir=dict(type="path", default="/usr/local/tfabric/tools/config"),
+            config_glob=dict(type="str", default="ztcp*.conf"),
+            node=dict(type="dict"),
+            eni_pattern=dict(type="str"),
+            enis=dict(type="list", elements="str"),
+            minimum_files=dict(type="int"),
+            manifest=dict(type="bool", default=True),
+            state_dir=dict(type="path", default="/var/lib/taco-train"),
+        ),
+        required_if=[("source", "script", ["script"])],
+        supports_check_mode=True,
+    )
+    try:
+        result = configure(module.params, module.check_mode)
+    except (harp.HarpError, ScriptError, EniError, FileError, OSError, UnicodeError) as error:
+        module.fail_json(msg=f"{os.uname().nodename}: {error}")
+    module.exit_json(**result)
+
+
+if __name__ == "__main__":
+    main()

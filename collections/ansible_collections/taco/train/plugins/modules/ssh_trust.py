@@ -1,0 +1,425 @@
+#!/usr/bin/python
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+DOCUMENTATION = r"""
+module: ssh_trust
+short_description: Let training containers reach each other over SSH, by keys alone
+version_added: 0.1.0
+description:
+  - Gives each host a key pair and a host key that never leave it, pins the host keys of all peers, and runs an SSH server of
+    its own on one address and port. There are no passwords.
+  - Everything is in the folder C(ssh) below O(state_dir), which the container sees under the same path. A container made anew
+    keeps the trust; only its server is started again.
+  - The server's banner carries a checksum of its configuration, so that what runs is known without asking the process.
+requirements:
+  - OpenSSH 7.3 or newer in the container
+author:
+  - Taco Team (@taco)
+extends_documentation_fragment:
+  - ansible.builtin.action_common_attributes
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: full
+    details: Shows files without secrets only.
+  platform:
+    platforms: posix
+options:
+  state:
+    type: str
+    choices: [identity, trusted, absent]
+    default: trusted
+    description:
+      - V(identity) makes the keys where they are missing and returns their public halves.
+      - V(trusted) writes the files and runs the server. It needs the keys.
+      - V(absent) stops the server and removes the keys and all files.
+  container:
+    type: str
+    default: ""
+    description: The container to work in. Empty when SSH is to run on the host itself, or in the pod that the task runs in.
+  engine_command:
+    type: list
+    elements: str
+    default: [docker]
+    description: The command of the container engine.
+  peers:
+    type: list
+    elements: dict
+    default: []
+    description: The hosts that may reach each other, this one among them.
+    suboptions:
+      name:
+        type: str
+        required: true
+        description: Name to reach the peer by.
+      address:
+        type: str
+        required: true
+        description: IP address that its server listens on.
+      port:
+        type: int
+        required: true
+        description: Port that its server listens on.
+      public_key:
+        type: str
+        required: true
+        description: The public half of its key pair.
+      host_key:
+        type: str
+        required: true
+        description: The public half of its host key.
+  purge:
+    type: bool
+    default: true
+    description: Whether peers that are not in O(peers) lose the trust. V(false) is for runs on a part of the hosts.
+  address:
+    type: str
+    description: The IP address to listen on. Required with O(state=trusted).
+  port:
+    type: int
+    default: 2222
+    description: The port to listen on.
+  user:
+    type: str
+    default: root
+    description: The user that logs in.
+  client_config:
+    type: path
+    default: /root/.ssh/config
+    description: The user's own file of SSH in the container. One line at its top includes ours.
+  prove:
+    type: bool
+    default: false
+    description: Whether to log in to every peer, as mpirun does, and fail unless all can be reached. Changes nothing.
+  state_dir:
+    type: path
+    default: /var/lib/taco-train
+    description: Folder on the host for what outlives a run.
+"""
+
+EXAMPLES = r"""
+- name: Make the keys
+  taco.train.ssh_trust:
+    state: identity
+  register: identity
+
+- name: Trust every host of the play
+  taco.train.ssh_trust:
+    container: taco-train
+    address: 10.0.2.8
+    peers:
+      - name: gpu1
+        address: 10.0.2.8
+        port: 2222
+        public_key: "{{ hostvars['gpu1'].identity.identity.public_key }}"
+        host_key: "{{ hostvars['gpu1'].identity.identity.host_key }}"
+
+- name: Prove that every host can be reached
+  taco.train.ssh_trust:
+    container: taco-train
+    address: 10.0.2.8
+    purge: false
+    prove: true
+"""
+
+RETURN = r"""
+identity:
+  description: The public halves of this host's keys and its port. Private halves are never returned.
+  returned: success, unless O(state=absent), or under check mode with keys missing
+  type: dict
+  contains:
+    public_key: {description: Public half of the key pair., type: str, returned: always}
+    host_key: {description: Public half of the host key., type: str, returned: always}
+    port: {description: Port of the server., type: int, returned: always}
+  sample: {public_key: ssh-ed25519 AAAA, host_key: ssh-ed25519 AAAA, port: 2222}
+files:
+  description: The files that differed from what they have to be.
+  returned: success
+  type: list
+  elements: str
+  sample: [/var/lib/taco-train/ssh/known_hosts]
+server:
+  description: What was done to the server.
+  returned: success
+  type: str
+  sample: started
+proven:
+  description: The peers that were reached.
+  returned: success
+  type: list
+  elements: str
+  sample: [gpu1, gpu2]
+"""
+
+import json
+import os
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.taco.train.plugins.module_utils import _ssh_files as ssh_files
+from ansible_collections.taco.train.plugins.module_utils import _ssh_server as ssh_server
+from ansible_collections.taco.train.plugins.module_utils._atomic_file import FileError, replace_file
+
+PRIVATE = 0o600
+PUBLIC = 0o644
+KEYS = {"public_key": "id_ed25519", "host_key": "ssh_host_ed25519_key"}
+
+
+def read(path):
+    """Return the text of a file, None when there is none."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+
+
+def write(path, text, mode):
+    replace_file(path, text.encode("utf-8"), mode=mode)
+
+
+def find_identity(folder):
+    """Return the public halves of the keys in a folder, None when a key is missing."""
+    found = {}
+    for option, name in KEYS.items():
+        public = read(os.path.join(folder, name + ".pub"))
+        if public is None or not os.path.exists(os.path.join(folder, name)):
+            return None
+        found[option] = public.strip()
+    return found
+
+
+def make_identity(folder, place):
+    """Make the keys that are missing and return the public halves of all."""
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    os.chmod(folder, 0o700)
+    host = os.uname().nodename
+    for name in KEYS.values():
+        path = os.path.join(folder, name)
+        if read(path) is not None and read(path + ".pub") is not None:
+            continue
+        private, public = ssh_server.make_key(place, "taco-train@" + host)
+        write(path, private, PRIVATE)
+        write(path + ".pub", public + "\n", PUBLIC)
+    return find_identity(folder)
+
+
+def identity_text(identity, port):
+    return json.dumps(dict(identity, port=port), indent=1, sort_keys=True) + "\n"
+
+
+def key_place(options):
+    """Return where ssh-keygen is: on the host, or when it has none in the container."""
+    has_keygen = any(
+        os.access(os.path.join(folder, "ssh-keygen"), os.X_OK)
+        for folder in os.environ.get("PATH", "").split(os.pathsep) + ["/usr/bin", "/usr/local/bin"]
+    )
+    return ssh_server.Place("" if has_keygen else options["container"], options["engine_command"])
+
+
+def ensure_identity(options, folder, check_mode):
+    """Make what is missing of the keys and of the file that publishes them."""
+    identity = find_identity(folder)
+    changed = identity is None
+    if changed and not check_mode:
+        place = key_place(options)
+        place.check()
+        identity = make_identity(folder, place)
+    path = os.path.join(folder, "identity.json")
+    answer = dict(changed=changed, files=[], server="left alone", proven=[], diff=[])
+    if identity is None:
+        return dict(answer, files=[path])
+    text = identity_text(identity, options["port"])
+    if read(path) != text:
+        answer.update(changed=True, files=[path])
+        if not check_mode:
+            write(path, text, PUBLIC)
+    return dict(answer, identity=dict(identity, port=options["port"]))
+
+
+def wanted_files(options, folder, identity, pid_file):
+    """Return {path: text} of every file in the folder, and the peers."""
+    known = json.loads(read(os.path.join(folder, "peers.json")) or "[]")
+    peers = ssh_files.merged_peers(known, options["peers"], options["purge"])
+    texts = {
+        "authorized_keys": ssh_files.authorized_keys(peers),
+        "known_hosts": ssh_files.known_hosts(peers),
+        "config": ssh_files.client_config(peers, folder, options["user"]),
+        "identity.json": identity_text(identity, options["port"]),
+        "peers.json": json.dumps(peers, indent=1, sort_keys=True) + "\n",
+        "sshd_config": ssh_files.sshd_config(
+            options["address"], options["port"], options["user"], folder, pid_file, identity["host_key"]
+        ),
+    }
+    return {os.path.join(folder, name): text for name, text in texts.items()}, peers
+
+
+def write_files(place, files, folder, client_config, client_text):
+    """Write the files that differ. The server's configuration is tried before it replaces one that works."""
+    for path, text in files.items():
+        target = path
+        if path.endswith("/sshd_config"):
+            target = path + ".new"
+        write(target, text, PUBLIC)
+        if target != path:
+            ssh_server.check_config(place, target)
+            os.replace(target, path)
+    if client_text is not None:
+        # The container may be unable to write where the host can and the other way round: hand it over by the folder.
+        staged = os.path.join(folder, "client_config")
+        write(staged, client_text, PUBLIC)
+        if not place.sees(staged):
+            raise ssh_server.SshServerError(
+                f"{place} does not see {folder}: start it with the mount {folder}:{folder}:ro, as the role "
+                "taco.train.training_container does"
+            )
+        place.run("mkdir", "-p", "-m", "0700", os.path.dirname(client_config))
+        place.run("install", "-m", "0600", staged, client_config)
+
+
+def run_server(place, options, folder, pid_file, judged):
+    """Make the server run the configuration in the folder."""
+    path = os.path.join(folder, "sshd_config")
+    config = read(path)
+    ssh_server.check_config(place, path)
+    if judged == "stale":
+        ssh_server.stop(place, pid_file, path, options["address"], options["port"])
+    ssh_server.start(place, path, options["address"], options["port"], ssh_files.banner_of(config))
+
+
+def ensure_trust(options, folder, check_mode):
+    """Write what differs, run the server, and prove it when asked."""
+    place = ssh_server.Place(options["container"], options["engine_command"])
+    identity = find_identity(folder)
+    if identity is None:
+        if check_mode:
+            return dict(changed=True, files=[], server="started", proven=[], diff=[])
+        raise ssh_server.SshServerError(f"there are no keys in {folder}: run ssh_trust with state: identity first")
+    pid_file = "/run/taco-train-sshd.pid" if options["container"] else os.path.join(folder, "sshd.pid")
+    texts, peers = wanted_files(options, folder, identity, pid_file)
+    before = {path: read(path) for path in texts}
+    files = {path: text for path, text in texts.items() if before[path] != text}
+
+    config = texts[os.path.join(folder, "sshd_config")]
+    banner = ssh_server.read_banner(options["address"], options["port"])
+    judged = ssh_files.judge_banner(banner, config)
+    if judged == "foreign":
+        raise ssh_server.SshServerError(
+            f"port {options['port']} on {options['address']} is taken by something else (it says {banner!r}): "
+            "set taco_ssh_port to a free port"
+        )
+    if not check_mode:
+        place.check()
+    own = place.read(options["client_config"])
+    client_text = ssh_files.with_include(own, os.path.join(folder, "config"))
+    if client_text == own:
+        client_text = None
+
+    changed_files = sorted(files) + ([options["client_config"]] if client_text is not None else [])
+    server = {"running": "left alone", "stale": "restarted", "stopped": "started"}[judged]
+    diff = [
+        dict(before=before[path] or "", after=text, before_header=path, after_header=path)
+        for path, text in sorted(files.items())
+    ]
+    if client_text is not None:
+        header = options["client_config"]
+        diff.append(dict(before=own, after=client_text, before_header=header, after_header=header))
+    proven = []
+    if not check_mode:
+        write_files(place, files, folder, options["client_config"], client_text)
+        if judged != "running":
+            run_server(place, options, folder, pid_file, judged)
+        if options["prove"]:
+            proven = prove(place, peers, options)
+    return dict(
+        changed=bool(changed_files) or judged != "running",
+        identity=dict(identity, port=options["port"]),
+        files=changed_files,
+        server=server,
+        proven=proven,
+        diff=diff,
+    )
+
+
+def prove(place, peers, options):
+    """Log in to every peer, or say which can't be reached."""
+    names = [peer["name"] for peer in peers]
+    # mpirun calls plain ssh, which reads the user's own file. Only another file has to be named.
+    usual = os.path.expanduser("~/.ssh/config")
+    arguments = [] if options["container"] or options["client_config"] == usual else ["-F", options["client_config"]]
+    problems = ssh_server.unreachable(place, names, arguments)
+    if problems:
+        raise ssh_server.SshServerError(
+            f"{len(problems)} of {len(names)} peers can't be reached from {place}: {'; '.join(problems)}. Check that port "
+            f"{options['port']} (taco_ssh_port) is open between the hosts and that ssh_trust ran on all of them"
+        )
+    return names
+
+
+def ensure_absence(options, folder, check_mode):
+    """Stop the server and remove the keys and files."""
+    place = ssh_server.Place(options["container"], options["engine_command"])
+    config = read(os.path.join(folder, "sshd_config"))
+    pid_file = "/run/taco-train-sshd.pid" if options["container"] else os.path.join(folder, "sshd.pid")
+    running = False
+    if config is not None and options["address"]:
+        running = ssh_files.judge_banner(ssh_server.read_banner(options["address"], options["port"]), config) == "running"
+    client = place.read(options["client_config"])
+    kept = ssh_files.without_include(client, os.path.join(folder, "config"))
+    # The folder itself stays: a container that runs would go on seeing the one that was removed.
+    present = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+    if not check_mode:
+        if running:
+            path = os.path.join(folder, "sshd_config")
+            ssh_server.stop(place, pid_file, path, options["address"], options["port"])
+        if kept != client:
+            write_files(place, {}, folder, options["client_config"], kept)
+        for name in os.listdir(folder) if os.path.isdir(folder) else []:
+            os.unlink(os.path.join(folder, name))
+    files = [os.path.join(folder, name) for name in present] + ([options["client_config"]] if kept != client else [])
+    server = "stopped" if running else "left alone"
+    return dict(changed=bool(files) or running, files=files, server=server, proven=[], diff=[])
+
+
+STATES = {"identity": ensure_identity, "trusted": ensure_trust, "absent": ensure_absence}
+
+
+def main():
+    peer = dict(
+        name=dict(type="str", required=True),
+        address=dict(type="str", required=True),
+        port=dict(type="int", required=True),
+        public_key=dict(type="str", required=True, no_log=False),
+        host_key=dict(type="str", required=True, no_log=False),
+    )
+    module = AnsibleModule(
+        argument_spec=dict(
+            state=dict(type="str", choices=["identity", "trusted", "absent"], default="trusted"),
+            container=dict(type="str", default=""),
+            engine_command=dict(type="list", elements="str", default=["docker"]),
+            peers=dict(type="list", elements="dict", default=[], options=peer),
+            purge=dict(type="bool", default=True),
+            address=dict(type="str"),
+            port=dict(type="int", default=2222),
+            user=dict(type="str", default="root"),
+            client_config=dict(type="path", default="/root/.ssh/config"),
+            prove=dict(type="bool", default=False),
+            state_dir=dict(type="path", default="/var/lib/taco-train"),
+        ),
+        required_if=[("state", "trusted", ["address"])],
+        supports_check_mode=True,
+    )
+    options = module.params
+    folder = os.path.join(options["state_dir"], "ssh")
+    try:
+        result = STATES[options["state"]](options, folder, module.check_mode)
+    except (ssh_files.SshFilesError, ssh_server.SshServerError, FileError, OSError, ValueError) as error:
+        module.fail_json(msg=f"{os.uname().nodename}: {error}")
+    module.exit_json(**result)
+
+
+if __name__ == "__main__":
+    main()
