@@ -34,6 +34,9 @@ LEFT_OUT = (
     "/usr/share/bug/*",
     "/usr/share/lintian/*",
 )
+FORGET = (
+    'cd "$1/etc" && rm -f apt/apt.conf.d/99mmdebstrap apt/sources.list.d/* resolv.conf hostname && : > apt/sources.list'
+)
 
 
 class Image(NamedTuple):
@@ -65,7 +68,7 @@ TRAINING = Image(
 def digest(image, suite, sources):
     """Return the hash of everything that decides what is in an image."""
     parts = [repr((suite, sorted(sources), image.name, image.packages, image.files, image.command, LEFT_OUT))]
-    for name in [name for name, _path, _mode in image.files] + [image.setup]:
+    for name in [name for name, _path, _mode in image.files] + [image.setup, "images.py"]:
         parts.append((HERE / name).read_text(encoding="utf-8"))
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
@@ -86,10 +89,10 @@ def bootstrap(suite, options, sources, packages, tar, hooks=()):
     command += ['--aptopt=Acquire::Languages "none"', '--aptopt=APT::Install-Recommends "false"']
     command += [f"--dpkgopt=path-exclude={pattern}" for pattern in LEFT_OUT]
     command += [f"--customize-hook={hook}" for hook in hooks]
-    # Neither mirrors nor proxies of this machine stay in the image.
-    command += [
-        '--customize-hook=rm -f "$1"/etc/apt/apt.conf.d/99mmdebstrap "$1"/etc/apt/sources.list.d/*; : > "$1"/etc/apt/sources.list'
-    ]
+    # Nothing of this machine stays in the image: neither mirrors nor proxies, neither its name nor its resolver.
+    command += [f"--customize-hook={FORGET}"]
+    # What a setup script makes there has to be there: in a container nothing else makes it.
+    command += ["--skip=cleanup/run"]
     run(command + ["--format=tar", suite, str(tar)] + sources, timeout=1200)
 
 
