@@ -1,0 +1,93 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+import pytest
+
+from ansible_collections.taco.train.plugins.module_utils._kernel_args import (
+    KernelArgsError,
+    canonical_size,
+    counts,
+    line_problems,
+    wanted_tokens,
+    with_pages,
+    without,
+)
+
+OURS = "default_hugepagesz=1G hugepagesz=1G hugepages=50"
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [("1G", "1G"), ("1GB", "1G"), ("1g", "1G"), ("1024M", "1G"), ("2M", "2M"), ("2048kB", "2M"), ("64K", "64K"), ("x", "x"), ("", "")],
+)
+def test_sizes_are_compared_by_what_they_mean(text, expected):
+    assert canonical_size(text) == expected
+
+
+@pytest.mark.parametrize(
+    "line, one_gib, two_mib",
+    [
+        ("quiet", [], []),
+        (OURS, ["50"], []),
+        ("default_hugepagesz=1GB hugepagesz=1GB hugepages=50", ["50"], []),
+        (f"{OURS} {OURS}", ["50", "50"], []),
+        ("hugepages=512", [], ["512"]),
+        ("hugepages=512 hugepagesz=1G hugepages=4", ["4"], ["512"]),
+        ("default_hugepagesz=1G hugepages=4", ["4"], []),
+        ("hugepagesz=2M hugepages=512 hugepagesz=1G hugepages=4", ["4"], ["512"]),
+        ("hugepagesz=16G hugepages=1", [], []),
+    ],
+)
+def test_a_count_belongs_to_the_size_before_it_or_to_the_default(line, one_gib, two_mib):
+    assert counts(line.split(), "1G") == one_gib
+    assert counts(line.split(), "2M") == two_mib
+
+
+@pytest.mark.parametrize(
+    "line, expected",
+    [
+        ("", OURS),
+        ("quiet splash", f"quiet splash {OURS}"),
+        (f"a {OURS} b {OURS} c", f"a b c {OURS}"),
+        ("a default_hugepagesz=1GB hugepagesz=1GB hugepages=30 b", f"a b {OURS}"),
+        ("hugepagesz=2M hugepages=512 quiet", f"hugepagesz=2M hugepages=512 quiet {OURS}"),
+        # The default changes, so what leant on it says its size in so many words.
+        ("hugepages=512 quiet", f"hugepagesz=2M hugepages=512 quiet {OURS}"),
+        ("default_hugepagesz=2M hugepages=512", f"hugepagesz=2M hugepages=512 {OURS}"),
+        ("hugepagesz=1G", OURS),
+    ],
+)
+def test_pages_are_reserved_once_and_everything_else_keeps_its_order(line, expected):
+    assert " ".join(with_pages(line.split(), "1G", 50)) == expected
+
+
+def test_pages_of_2_mib_leave_those_of_1_gib_alone():
+    line = "hugepagesz=1G hugepages=4 hugepages=7"
+    assert without(line.split(), "2M") == line.split(), "the second count belongs to 1G as well"
+    assert " ".join(with_pages("hugepages=7 hugepagesz=1G hugepages=4".split(), "2M", 9)) == (
+        "hugepagesz=1G hugepages=4 default_hugepagesz=2M hugepagesz=2M hugepages=9"
+    )
+
+
+@pytest.mark.parametrize("size, count", [("1G", None), ("", 5), (None, 5)])
+def test_an_empty_argument_is_refused(size, count):
+    with pytest.raises(KernelArgsError, match="empty"):
+        wanted_tokens(size, count)
+
+
+@pytest.mark.parametrize(
+    "line, count, words",
+    [
+        (OURS, 50, None),
+        (OURS, 30, "hugepages=30 once"),
+        (f"{OURS} {OURS}", 50, "hugepages=50 and hugepages=50"),
+        ("default_hugepagesz=2M " + OURS, 50, "2 times"),
+        ("quiet", 50, "says none"),
+        ("quiet", None, None),
+        (OURS, None, "still reserves"),
+    ],
+)
+def test_problems_of_a_line(line, count, words):
+    problems = line_problems(line.split(), "1G", count)
+    assert (words in "; ".join(problems)) if words else problems == []
