@@ -41,7 +41,10 @@ def run_timed(command: List[str], timeout: float) -> Output:
     try:
         stdout, stderr = process.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass  # it ended in this very moment
         process.communicate()
         return Output(None, "", f"{command[0]} took longer than {timeout} s")
     return Output(process.returncode, stdout.decode("utf-8", "replace"), stderr.decode("utf-8", "replace"))

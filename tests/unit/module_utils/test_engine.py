@@ -1,0 +1,53 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The container engine is understood by what it says, also when it says little."""
+
+import json
+
+import pytest
+
+from ansible_collections.taco.train.plugins.module_utils._engine import judge_engine, parse_docker_info, parse_version
+
+INFO = json.dumps({"ServerVersion": "24.0.7", "Runtimes": {"runc": {}, "nvidia": {}}, "DockerRootDir": "/data/docker"})
+NO_SERVER = json.dumps({"ServerVersion": "", "Runtimes": None, "ServerErrors": ["Cannot connect"]})
+
+
+@pytest.mark.parametrize(
+    ("text", "version"),
+    [
+        ("Docker version 24.0.7, build afdd53b", "24.0.7"),
+        ("NVIDIA Container Toolkit CLI version 1.14.3\ncommit: 53b2\n", "1.14.3"),
+        ("Docker version 19.03.9-ce, build 9d988398e7", "19.03.9-ce"),
+        ("", None),
+        ("command not found", None),
+    ],
+)
+def test_versions_are_found_in_a_line(text, version):
+    assert parse_version(text) == version
+
+
+def test_a_running_engine_tells_its_version_and_runtimes():
+    assert judge_engine(INFO, "", "", "NVIDIA Container Toolkit CLI version 1.14.3") == {
+        "name": "docker",
+        "version": "24.0.7",
+        "running": True,
+        "runtimes": ["nvidia", "runc"],
+        "nvidia_toolkit": "1.14.3",
+    }
+
+
+def test_a_client_without_a_server_has_a_version_and_does_not_run():
+    found = judge_engine(NO_SERVER, "Cannot connect to the Docker daemon", "Docker version 28.2.2, build x", "")
+    assert (found["version"], found["running"], found["runtimes"]) == ("28.2.2", False, [])
+
+
+def test_an_engine_that_is_closed_to_this_user_runs_nevertheless():
+    error = "permission denied while trying to connect to the Docker daemon socket"
+    assert judge_engine(NO_SERVER, error, "Docker version 28.2.2, build x", "")["running"] is True
+
+
+@pytest.mark.parametrize("text", ["", "not json", "[]", '"x"', "null"])
+def test_what_is_no_object_says_nothing(text):
+    assert parse_docker_info(text) == {}

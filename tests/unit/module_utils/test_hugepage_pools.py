@@ -1,0 +1,76 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Hugepages are read for each size and NUMA node."""
+
+import pytest
+from fake_host import FakeHost
+
+from ansible_collections.taco.train.plugins.module_utils._hugepage_pools import (
+    observe_hugepages,
+    parse_mounts,
+    parse_size,
+)
+
+GIB = 1024**3
+MIB = 1024**2
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("1G", GIB),
+        ("1GB", GIB),
+        ("1g", GIB),
+        ("1024M", GIB),
+        ("1048576k", GIB),
+        ("2M", 2 * MIB),
+        ("4096", 4096),
+        ("", None),
+        ("1T", None),
+        ("G", None),
+    ],
+)
+def test_sizes_are_read_as_the_kernel_reads_them(text, size):
+    assert parse_size(text) == size
+
+
+def test_pools_are_listed_by_size_and_node(tmp_path):
+    host = FakeHost(tmp_path)
+    host.write("proc/meminfo", "MemTotal: 8 kB\nHugepagesize:    2048 kB\n")
+    host.hugepages(1048576, 50, 48)
+    host.hugepages(2048, 0, 0)
+    host.hugepages(1048576, 26, 26, node=0)
+    host.hugepages(1048576, 24, 22, node=1)
+    host.write("sys/devices/system/node/possible", "0-1\n")
+    assert observe_hugepages(str(tmp_path)) == {
+        "default_size_bytes": 2 * MIB,
+        "pools": [
+            {"size_bytes": 2 * MIB, "total": 0, "free": 0, "nodes": []},
+            {
+                "size_bytes": GIB,
+                "total": 50,
+                "free": 48,
+                "nodes": [{"node": 0, "total": 26, "free": 26}, {"node": 1, "total": 24, "free": 22}],
+            },
+        ],
+        "mounts": [],
+    }
+
+
+def test_a_host_without_hugepages_has_no_pools(tmp_path):
+    assert observe_hugepages(str(tmp_path)) == {"default_size_bytes": None, "pools": [], "mounts": []}
+
+
+def test_a_mount_without_a_size_has_the_default_one():
+    text = (
+        "nodev /dev/hugepages hugetlbfs rw,relatime 0 0\n"
+        "nodev /mnt/huge\\0401g hugetlbfs rw,relatime,pagesize=1024M 0 0\n"
+        "tmpfs /run tmpfs rw 0 0\n"
+    )
+    assert parse_mounts(text, 2 * MIB) == [
+        {"path": "/dev/hugepages", "page_size_bytes": 2 * MIB},
+        {"path": "/mnt/huge 1g", "page_size_bytes": GIB},
+    ]
+    assert parse_mounts(text, None)[0]["page_size_bytes"] is None
