@@ -165,6 +165,8 @@ from ansible_collections.taco.train.plugins.module_utils._atomic_file import Fil
 
 PRIVATE = 0o600
 PUBLIC = 0o644
+# The container can't write to the folder that it shares with the host.
+CONTAINER_PID_FILE = "/run/taco-train-sshd.pid"
 KEYS = {"public_key": "id_ed25519", "host_key": "ssh_host_ed25519_key"}
 
 
@@ -298,7 +300,7 @@ def ensure_trust(options, folder, check_mode):
         if check_mode:
             return dict(changed=True, files=[], server="started", proven=[], diff=[])
         raise ssh_server.SshServerError(f"there are no keys in {folder}: run ssh_trust with state: identity first")
-    pid_file = "/run/taco-train-sshd.pid" if options["container"] else os.path.join(folder, "sshd.pid")
+    pid_file = CONTAINER_PID_FILE if options["container"] else os.path.join(folder, "sshd.pid")
     texts, peers = wanted_files(options, folder, identity, pid_file)
     before = {path: read(path) for path in texts}
     files = {path: text for path, text in texts.items() if before[path] != text}
@@ -363,7 +365,7 @@ def ensure_absence(options, folder, check_mode):
     """Stop the server and remove the keys and files."""
     place = ssh_server.Place(options["container"], options["engine_command"])
     config = read(os.path.join(folder, "sshd_config"))
-    pid_file = "/run/taco-train-sshd.pid" if options["container"] else os.path.join(folder, "sshd.pid")
+    pid_file = CONTAINER_PID_FILE if options["container"] else os.path.join(folder, "sshd.pid")
     running = False
     if config is not None and options["address"]:
         running = ssh_files.judge_banner(ssh_server.read_banner(options["address"], options["port"]), config) == "running"
