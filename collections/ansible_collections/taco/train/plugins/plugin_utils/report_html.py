@@ -1,0 +1,188 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Render what a run left behind as one page that needs nothing beside it."""
+
+import shlex
+from html import escape
+
+from ansible_collections.taco.train.plugins.plugin_utils import report_table as words
+from ansible_collections.taco.train.plugins.plugin_utils.report_style import STYLE
+from ansible_collections.taco.train.plugins.plugin_utils.report_svg import iterations_chart
+
+GIB = 1 << 30
+SYSTEM = {
+    "os": "System",
+    "kernel": "Kernel",
+    "cpus": "CPUs",
+    "memory_bytes": "Memory",
+    "hugepages": "Hugepages",
+    "gpus": "GPUs",
+    "driver": "Driver",
+    "engine": "Engine",
+    "interfaces": "Interfaces",
+}
+
+
+def element(name, content, css=None):
+    """Return an element with text in it; whatever the text holds, it stays text."""
+    attribute = f' class="{css}"' if css else ""
+    return f"<{name}{attribute}>{escape(str(content))}</{name}>"
+
+
+def table(head, rows, numbers=()):
+    """Return a table; each cell is text, or (text, class). It scrolls by itself on a narrow screen."""
+
+    def draw(name, values):
+        cells = []
+        for title, value in zip(head, values):
+            content, css = value if isinstance(value, tuple) else (value, None)
+            cells.append(element(name, content, css or ("number" if title in numbers else None)))
+        return "<tr>" + "".join(cells) + "</tr>"
+
+    body = "".join(draw("td", one) for one in rows)
+    return f'<div class="scroll"><table><thead>{draw("th", head)}</thead><tbody>{body}</tbody></table></div>'
+
+
+def section(title, *parts):
+    return f"<section>{element('h2', title)}{''.join(parts)}</section>" if any(parts) else ""
+
+
+def runs(records):
+    head = (*words.HEAD, "Seconds", "Time")
+    rows = []
+    for record in records:
+        row = words.row(record)
+        duration = record["duration_s"]
+        seconds = "not run" if duration is None else f"{duration:.1f}"
+        time = record["time"][:19].replace("T", " ") + " UTC"
+        rows.append(((row[0], row[0]), *row[1:], seconds, (time, "time")))
+    return section("Runs", table(head, rows, words.RIGHT | {"Seconds"})) if rows else ""
+
+
+def charts(records):
+    drawn = []
+    for record in words.good(records):
+        result = record["result"]
+        unit = f"images/s per {result['device']}"
+        mean, interval = result["per_device"]["mean"], result["per_device"]["ci"]
+        caption = f"{record['arm']}, {words.model(record)}: {unit}. The line is the mean, {mean:.1f}; "
+        caption += f"the band is 1.96 standard deviations to each side, {interval:.1f}."
+        chart = iterations_chart(result["iterations"], mean, interval, unit)
+        drawn.append(f'<figure><div class="scroll">{chart}</div>{element("figcaption", caption)}</figure>')
+    return section("Iterations", *drawn)
+
+
+def failures(records):
+    drawn = []
+    for record in words.failed(records):
+        said = "".join(element("li", problem) for problem in record["problems"])
+        log = f'<a href="{escape(record["log"])}">{escape(record["log"])}</a>'
+        drawn.append(f'<div class="failure"><p><b>{escape(record["id"])}</b> failed.</p><ul>{said}</ul>')
+        drawn.append(f"<p>Log: {log}</p></div>")
+    return section("What failed", *drawn)
+
+
+def notes(records, problems):
+    said = dict.fromkeys([note for record in records for note in record["notes"]] + list(problems))
+    items = "".join(element("li", note) for note in said)
+    return section("To read the number by", f"<ul>{items}</ul>") if items else ""
+
+
+def command_lines(argv):
+    """Return a command for a shell, an option a line."""
+    lines, line = [], []
+    for place, word in enumerate(argv):
+        # "timeout -k 10 60" belongs together; mpirun's options begin after it.
+        option = word.startswith("-") and any(known.endswith("mpirun") for known in argv[:place])
+        if line and (option or word == "python3"):
+            lines.append(line)
+            line = []
+        line.append(shlex.quote(word))
+    return " \\\n  ".join(" ".join(words) for words in [*lines, line] if words)
+
+
+def reproduction(records):
+    if not records:
+        return ""
+    record = (words.good(records) or records)[-1]
+    launcher = record["parameters"].get("launcher")
+    where = f"On {launcher}, as root:" if launcher else "On the launcher, as root:"
+    return section("To run it again", element("p", where), element("pre", command_lines(record["argv"])))
+
+
+def system_value(key, value):
+    if value is None or value == []:
+        return "none" if value == [] else "not known"
+    if key == "memory_bytes":
+        return f"{value / GIB:.1f} GiB"
+    if key == "hugepages":
+        return ", ".join(f"{pool['total']} x {pages(pool['size_bytes'])}" for pool in value)
+    if isinstance(value, list):
+        return ", ".join(str(one) for one in value)
+    return str(value)
+
+
+def pages(size):
+    return f"{size // GIB} GiB" if size and size % GIB == 0 else f"{(size or 0) // (1 << 20)} MiB"
+
+
+def systems(records):
+    if not records:
+        return ""
+    rows = []
+    for host, system in (words.good(records) or records)[-1]["system"].items():
+        system = system or {}
+        values = [system_value(key, system.get(key)) for key in SYSTEM]
+        if system.get("gpu_names"):
+            values[list(SYSTEM).index("gpus")] += f" ({', '.join(system['gpu_names'])})"
+        rows.append((host, *values))
+    return section("Hosts", table(("Host", *SYSTEM.values()), rows, {"CPUs", "Memory"})) if rows else ""
+
+
+def preflight(verdict):
+    sentence = words.preflight_sentence(verdict)
+    if not sentence:
+        return ""
+    judged = [(host, check) for host, one in (verdict.get("hosts") or {}).items() for check in one.get("checks") or []]
+    judged += [("all hosts", check) for check in verdict.get("cluster") or []]
+    rows = [
+        ((check.get("status", ""), check.get("status")), host, *(check.get(key) or "" for key in PREFLIGHT_KEYS))
+        for host, check in judged
+        if check.get("status") in ("fail", "warn")
+    ]
+    head = ("Status", "Host", "Check", "Expected", "Found", "Fix")
+    return section("Preflight", element("p", sentence), table(head, rows) if rows else "")
+
+
+PREFLIGHT_KEYS = ("id", "expected", "found", "fix")
+
+
+def top(records, title):
+    number, said = words.headline(records)
+    banner = element("p", words.LAB, "lab") if words.is_lab(records) else ""
+    lead = f'<p class="lead">{element("b", number)} {escape(said)}</p>' if number else element("p", said, "lead none")
+    return f"<header>{banner}{element('h1', title)}{lead}</header>"
+
+
+def render(records, verdict=None, problems=(), title="Benchmark", run=""):
+    """Return the page."""
+    body = [
+        top(records, title),
+        failures(records),
+        runs(records),
+        charts(records),
+        notes(records, problems),
+        systems(records),
+        preflight(verdict),
+        reproduction(records),
+        element("footer", f"Run {run}. Everything here stands in records.jsonl and verdict.json beside this page."),
+    ]
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"{element('title', title)}<style>{STYLE}</style></head><body>\n"
+        + "\n".join(filter(None, body))
+        + "\n</body></html>\n"
+    )

@@ -1,0 +1,76 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Draw the iterations of a run as SVG, for a page that brings the colours."""
+
+import math
+from html import escape
+
+WIDTH, HEIGHT = 480, 210
+LEFT, RIGHT, TOP, BOTTOM = 58, 12, 14, 40
+MOST_LABELS = 10
+# A run whose iterations differ by a hundredth must not look like a wild one.
+LEAST_SPAN = 0.1
+
+
+def nice_step(span, steps=4):
+    """Return the 1, 2 or 5 times a power of ten that divides a span into about so many steps."""
+    raw = span / steps
+    power = 10 ** math.floor(math.log10(raw))
+    return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= raw * 0.999999)
+
+
+def scale(values, mean):
+    """Return the lower end, the upper end and the ticks of an axis that holds all values."""
+    low, high = min([*values, mean]), max([*values, mean])
+    least = max(abs(mean) * LEAST_SPAN, 1e-9)
+    if high - low < least:
+        middle = (high + low) / 2
+        low, high = middle - least / 2, middle + least / 2
+    step = nice_step(high - low)
+    first, last = math.floor(low / step), math.ceil(high / step)
+    first = max(first, 0) if low >= 0 else first
+    return first * step, last * step, [number * step for number in range(first, last + 1)]
+
+
+def number_text(value, step):
+    return f"{value:.{max(0, -math.floor(math.log10(step) + 1e-9))}f}"
+
+
+def text(x, y, content, anchor="middle", name="tick"):
+    return f'<text class="{name}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(str(content))}</text>'
+
+
+def iterations_chart(values, mean, interval, unit):
+    """Return an SVG with a point for each iteration, the mean as a line and its interval as a band."""
+    if not values:
+        return ""
+    low, high, ticks = scale([*values, max(mean - interval, 0), mean + interval], mean)
+    width, height = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
+
+    def x(number):
+        return LEFT + width * (number + 0.5) / len(values)
+
+    def y(value):
+        return TOP + height * (high - value) / (high - low)
+
+    parts = []
+    for tick in ticks:
+        parts.append(f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y(tick):.1f}" y2="{y(tick):.1f}"/>')
+        parts.append(text(LEFT - 8, y(tick) + 4, number_text(tick, ticks[1] - ticks[0]), "end"))
+    upper, lower = min(mean + interval, high), max(mean - interval, low)
+    parts.append(
+        f'<rect class="band" x="{LEFT}" width="{width}" y="{y(upper):.1f}" height="{y(lower) - y(upper):.1f}"/>'
+    )
+    parts.append(f'<line class="mean" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y(mean):.1f}" y2="{y(mean):.1f}"/>')
+    every = max(1, math.ceil(len(values) / MOST_LABELS))
+    for number, value in enumerate(values):
+        title = f"<title>iteration {number}: {value:.1f} {escape(unit)}</title>"
+        parts.append(f'<circle class="point" cx="{x(number):.1f}" cy="{y(value):.1f}" r="4">{title}</circle>')
+        if number % every == 0:
+            parts.append(text(x(number), HEIGHT - BOTTOM + 16, number))
+    parts.append(text(LEFT + width / 2, HEIGHT - 6, "iteration", name="label"))
+    label = f"{unit} of each iteration: mean {mean:.1f}, give or take {interval:.1f}"
+    opening = f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(label)}">'
+    return opening + "".join(parts) + "</svg>"

@@ -1,0 +1,133 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Say in words, and in a Markdown table, what the records of a run hold."""
+
+from ansible_collections.taco.train.plugins.plugin_utils.workload_horovod import ARMS
+
+LAB = "LAB: measured on a lab's machines. These numbers say nothing about GPUs."
+HEAD = ("Outcome", "Images/s", "Per device", "Arm", "Model", "Batch", "Nodes", "Ranks", "Network")
+RIGHT = {"Batch", "Nodes", "Ranks", "Images/s", "Per device"}
+
+
+def is_lab(records):
+    return any(record["lab"] for record in records)
+
+
+def interval(value):
+    """Return a measured number with what it may be off by."""
+    return f"{value['mean']:.1f} ± {value['ci']:.1f}" if value else "none"
+
+
+def size(record):
+    """Return over what a record was measured, such as "2 nodes x 8 ranks"."""
+    slots = {host["slots"] for host in record["hosts"]}
+    nodes = counted(len(record["hosts"]), "node")
+    if len(slots) == 1:
+        return f"{nodes} x {counted(slots.pop(), 'rank')}"
+    return f"{nodes}, {counted(record['ranks'], 'rank')}"
+
+
+def counted(number, noun):
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def arm_name(arm):
+    return f"{arm}: {ARMS[arm]}" if arm in ARMS else arm
+
+
+def model(record):
+    return record["parameters"].get("model", "")
+
+
+def good(records):
+    return [record for record in records if record["outcome"] == "ok"]
+
+
+def failed(records):
+    return [record for record in records if record["outcome"] != "ok"]
+
+
+def headline(records):
+    """Return the number, if there is one, and the sentence that belongs to it."""
+    if not records:
+        return None, "No benchmark was run."
+    bad = failed(records)
+    if not good(records):
+        if len(records) > 1:
+            return None, f"No result: all {len(records)} runs failed."
+        return None, f"No result: the run failed. {' '.join(bad[0]['problems'][:1])}".strip()
+    record = good(records)[-1]
+    measured = record["result"]
+    words = f"images/s over {size(record)} (arm {arm_name(record['arm'])}; {model(record)}, "
+    words += f"batch size {record['parameters'].get('batch_size')}, on {measured['device']}s)"
+    if bad:
+        words += f". {len(bad)} of {counted(len(records), 'run')} failed"
+    return f"{measured['total']['mean']:.1f}", words + "."
+
+
+def row(record):
+    result = record["result"] or {}
+    return (
+        record["outcome"],
+        interval(result.get("total")),
+        interval(result.get("per_device")),
+        record["arm"],
+        model(record),
+        str(record["parameters"].get("batch_size", "")),
+        str(len(record["hosts"])),
+        str(record["ranks"]),
+        record["network"] or "not said",
+    )
+
+
+def cell(text):
+    """Return text that can't leave its cell."""
+    return " ".join(text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").split())
+
+
+def markdown_rows(head, rows):
+    """Return the lines of a table that also reads well as it is."""
+    lines = [tuple(head)] + [tuple(cell(text) for text in one) for one in rows]
+    widths = [max(len(line[place]) for line in lines) for place in range(len(head))]
+    drawn = [draw(line, widths, head) for line in lines]
+    rule = ["-" * (width - 1) + ":" if name in RIGHT else "-" * width for width, name in zip(widths, head)]
+    return [drawn[0], "| " + " | ".join(rule) + " |", *drawn[1:]]
+
+
+def draw(line, widths, head):
+    cells = [text.rjust(width) if name in RIGHT else text.ljust(width) for text, width, name in zip(line, widths, head)]
+    return "| " + " | ".join(cells) + " |"
+
+
+def preflight_sentence(verdict):
+    """Return how the hosts did before the run, or None when nobody looked."""
+    summary = (verdict or {}).get("summary")
+    if not summary:
+        return None
+    said = [f"{summary.get(status, 0)} {word}" for status, word in STATUSES.items()]
+    return f"Preflight of {counted(len(verdict.get('hosts') or {}), 'host')}: {', '.join(said)}."
+
+
+STATUSES = {"pass": "passed", "fail": "failed", "warn": "to be looked at", "skip": "left out"}
+
+
+def render(records, verdict=None, problems=(), title="Benchmark"):
+    """Return the text of table.md."""
+    number, words = headline(records)
+    lines = [f"# {cell(title)}", ""]
+    if is_lab(records):
+        lines += [f"**{LAB}**", ""]
+    lines += [f"**{number}** {cell(words)}" if number else cell(words), ""]
+    if records:
+        lines += [*markdown_rows(HEAD, [row(record) for record in records]), ""]
+    for record in good(records):
+        lines += [f"- Log: {cell(record['log'])}"]
+    for record in failed(records):
+        lines += [f"- Failed, {cell(record['log'])}: {cell(' '.join(record['problems']))}"]
+    # Each note once, in the order in which they first appear.
+    notes = dict.fromkeys(note for record in records for note in record["notes"])
+    lines += [f"- Note: {cell(note)}" for note in notes]
+    lines += [f"- {cell(text)}" for text in [*problems, preflight_sentence(verdict)] if text]
+    return "\n".join(lines).rstrip("\n") + "\n"

@@ -1,0 +1,284 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The table and the page: what they say, and that nothing in a record can change what they are."""
+
+import re
+import shlex
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import pytest
+
+from ansible_collections.taco.train.plugins.plugin_utils import report_html, report_svg, report_table
+
+ARGV = [
+    *("docker", "exec", "taco-train", "timeout", "-k", "10", "60", "/usr/local/openmpi/bin/mpirun", "-np", "4"),
+    *("-x", "A=b c", "python3", "/mnt/s.py", "--model=ResNet50"),
+]
+EVIL = "<script>alert('x')</script>|`\"&"
+
+
+def record(**changes):
+    good = {
+        "schema": 1,
+        "id": "20260131T120000Z-taco-abc123",
+        "run": "run-1",
+        "time": "2026-01-31T12:00:00.000000Z",
+        "outcome": "ok",
+        "timed_out": False,
+        "arm": "taco",
+        "workload": "horovod_synthetic",
+        "parameters": {"model": "ResNet50", "batch_size": 256, "launcher": "gpu1"},
+        "argv": ARGV,
+        "hosts": [{"name": "gpu1", "slots": 2}, {"name": "gpu2", "slots": 2}],
+        "ranks": 4,
+        "duration_s": 61.25,
+        "result": {
+            "model": "ResNet50",
+            "batch_size": 256,
+            "device": "GPU",
+            "iterations": [102.0, 104.2],
+            "per_device": {"mean": 103.1, "ci": 2.2},
+            "total": {"mean": 412.3, "ci": 8.6},
+        },
+        "problems": [],
+        "notes": ["top-k is lossy."],
+        "lab": False,
+        "network": "HARP",
+        "log": "logs/one.log",
+        "system": {
+            "gpu1": {
+                "hostname": "gpu1",
+                "os": "Debian 12",
+                "kernel": "6.1",
+                "cpus": 96,
+                "memory_bytes": 96 * (1 << 30),
+                "hugepages": [{"size_bytes": 1 << 30, "total": 20}, {"size_bytes": 2 << 20, "total": 0}],
+                "gpus": 2,
+                "gpu_names": ["V100"],
+                "driver": None,
+                "engine": "docker 24",
+                "interfaces": ["eth0", "eth1"],
+            },
+            "gpu2": None,
+        },
+    }
+    return dict(good, **changes)
+
+
+def broken(**changes):
+    return record(
+        **dict({"outcome": "failed", "result": None, "problems": ["It broke."], "log": "logs/two.log"}, **changes)
+    )
+
+
+VERDICT = {
+    "summary": {"pass": 7, "fail": 0, "warn": 1, "skip": 2, "hosts": 1},
+    "hosts": {
+        "gpu1": {
+            "checks": [
+                {"id": "eni.count", "status": "pass", "expected": "2", "found": "2", "fix": None},
+                {"id": "disk.free", "status": "warn", "expected": "50 GiB", "found": "40 GiB", "fix": "make room"},
+            ]
+        }
+    },
+    "cluster": [],
+}
+
+
+class Page(HTMLParser):
+    """Text and tags of a page, and whether each tag is closed."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.tags, self.links, self.texts = [], [], [], []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self.links += [value for name, value in attributes if name in ("href", "src")]
+        if tag not in ("meta",):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.tags.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.texts).split())
+
+
+@pytest.mark.parametrize(
+    ("records", "number", "words"),
+    [
+        ([], None, "No benchmark was run."),
+        (
+            [record()],
+            "412.3",
+            "images/s over 2 nodes x 2 ranks (arm taco: LightCC and HARP; ResNet50, batch size 256, on GPUs).",
+        ),
+        ([record(hosts=[{"name": "a", "slots": 1}])], "412.3", "images/s over 1 node x 1 rank "),
+        (
+            [record(hosts=[{"name": "a", "slots": 1}, {"name": "b", "slots": 3}])],
+            "412.3",
+            "images/s over 2 nodes, 4 ranks ",
+        ),
+        ([record(), broken()], "412.3", "1 of 2 runs failed."),
+        ([broken()], None, "No result: the run failed. It broke."),
+        ([broken(), broken()], None, "No result: all 2 runs failed."),
+    ],
+)
+def test_the_first_sentence(records, number, words):
+    found = report_table.headline(records)
+    assert found[0] == number and words in found[1]
+
+
+def test_the_newest_good_run_is_the_number():
+    newer = record(result=dict(record()["result"], total={"mean": 500.0, "ci": 1.0}))
+    assert report_table.headline([record(), newer, broken()])[0] == "500.0"
+
+
+def test_the_table():
+    assert report_table.render([record(), broken(network=None)], VERDICT, ["Line 3 is cut."], "Title") == (
+        "# Title\n"
+        "\n"
+        "**412.3** images/s over 2 nodes x 2 ranks (arm taco: LightCC and HARP; ResNet50, batch size 256, on GPUs). "
+        "1 of 2 runs failed.\n"
+        "\n"
+        "| Outcome |    Images/s |  Per device | Arm  | Model    | Batch | Nodes | Ranks | Network  |\n"
+        "| ------- | ----------: | ----------: | ---- | -------- | ----: | ----: | ----: | -------- |\n"
+        "| ok      | 412.3 ± 8.6 | 103.1 ± 2.2 | taco | ResNet50 |   256 |     2 |     4 | HARP     |\n"
+        "| failed  |        none |        none | taco | ResNet50 |   256 |     2 |     4 | not said |\n"
+        "\n"
+        "- Log: logs/one.log\n"
+        "- Failed, logs/two.log: It broke.\n"
+        "- Note: top-k is lossy.\n"
+        "- Line 3 is cut.\n"
+        "- Preflight of 1 host: 7 passed, 0 failed, 1 to be looked at, 2 left out.\n"
+    )
+
+
+@pytest.mark.parametrize("text", ["a|b", "a\nb", "<b>", "a\\|b"])
+def test_a_cell_of_the_table_stays_one(text):
+    lines = report_table.render([record(network=text)]).splitlines()
+    (row,) = [line for line in lines if line.startswith("| ok")]
+    assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", row)) == len(report_table.HEAD) + 1
+    assert "<" not in row
+
+
+def test_a_lab_says_so_first_in_the_table_and_on_the_page():
+    assert report_table.render([record(lab=True)]).splitlines()[2].startswith("**LAB")
+    page = report_html.render([record(lab=True)])
+    assert page.index('class="lab"') < page.index("412.3")
+    assert "LAB" not in report_table.render([record()]) and 'class="lab"' not in report_html.render([record()])
+
+
+def test_the_page_says_everything():
+    text = Page(report_html.render([record(), broken()], VERDICT, ["Line 3 is cut."], "Title", "run-1")).text
+    for words in (
+        "412.3 images/s over 2 nodes x 2 ranks",
+        "It broke.",
+        "logs/two.log",
+        "top-k is lossy.",
+        "Line 3 is cut.",
+        "gpu1 Debian 12 6.1 96 96.0 GiB 20 x 1 GiB, 0 x 2 MiB 2 (V100) not known docker 24 eth0, eth1",
+        "gpu2 not known",
+        "warn gpu1 disk.free 50 GiB 40 GiB make room",
+        "Preflight of 1 host: 7 passed",
+        "On gpu1, as root:",
+        "Run run-1.",
+    ):
+        assert words in text, words
+    assert "eni.count" not in text
+
+
+def test_the_page_needs_nothing_beside_it_and_runs_nothing():
+    page = report_html.render([record(), broken()], VERDICT)
+    parsed = Page(page)
+    assert set(parsed.links) == {"logs/two.log"}
+    assert not {"script", "link", "img", "iframe"} & set(parsed.tags)
+    assert "url(" not in page and "@import" not in page and "http" not in page
+
+
+def test_what_a_record_holds_stays_text():
+    evil = record(
+        arm=EVIL,
+        network=EVIL,
+        notes=[EVIL],
+        id=EVIL,
+        time=EVIL,
+        argv=[EVIL],
+        hosts=[{"name": EVIL, "slots": 1}],
+        parameters={"model": EVIL, "batch_size": EVIL, "launcher": EVIL},
+        system={EVIL: {"os": EVIL, "gpu_names": [EVIL], "interfaces": [EVIL]}},
+    )
+    evil["result"]["device"] = EVIL
+    verdict = {
+        "summary": {"fail": 1},
+        "hosts": {EVIL: {"checks": [{"id": EVIL, "status": "fail", "expected": EVIL, "found": EVIL, "fix": EVIL}]}},
+    }
+    records = [evil, broken(problems=[EVIL], log=EVIL, id=EVIL)]
+    page = report_html.render(records, verdict, [EVIL], EVIL, EVIL)
+    assert "<script" not in page
+    assert "script" not in Page(page).tags
+    assert Page(page).text.count("<script>alert('x')</script>|`\"&") >= 10
+    assert "<script" not in report_table.render(records, verdict, [EVIL], EVIL)
+
+
+@pytest.mark.parametrize("records", [[], [record()], [broken()], [broken(system={}, duration_s=None)]])
+@pytest.mark.parametrize("verdict", [None, {}, VERDICT])
+def test_whatever_is_missing_the_page_is_whole(records, verdict):
+    page = report_html.render(records, verdict)
+    assert Page(page).tags.count("h1") == 1
+    assert "None" not in page
+
+
+def test_the_command_can_be_pasted():
+    shown = report_html.command_lines(ARGV)
+    assert shlex.split(shown.replace("\\\n", "")) == ARGV
+    assert shown.splitlines()[0] == "docker exec taco-train timeout -k 10 60 /usr/local/openmpi/bin/mpirun \\"
+    assert "  -x 'A=b c' \\" in shown.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("values", "mean", "interval"),
+    [
+        ([100.0], 100.0, 0.0),
+        ([100.0, 100.1], 100.05, 0.1),
+        ([0.0, 0.0], 0.0, 0.0),
+        ([1.0, 100000.0], 50000.5, 98000.0),
+        ([float(number) for number in range(1, 200)], 100.0, 112.0),
+    ],
+)
+def test_each_iteration_is_a_point_within_the_chart(values, mean, interval):
+    chart = ElementTree.fromstring(report_svg.iterations_chart(values, mean, interval, "images/s per <GPU>"))
+    points = chart.findall("circle")
+    assert len(points) == len(values)
+    for place in [(float(point.get("cx")), float(point.get("cy"))) for point in points]:
+        assert report_svg.LEFT <= place[0] <= report_svg.WIDTH - report_svg.RIGHT
+        assert report_svg.TOP - 0.1 <= place[1] <= report_svg.HEIGHT - report_svg.BOTTOM + 0.1
+    heights = [-float(point.get("cy")) for point in points]
+    assert sorted(heights) == [height for _value, height in sorted(zip(values, heights))]
+    (band,) = chart.findall("rect")
+    assert float(band.get("height")) >= 0
+    assert points[0].find("title").text == f"iteration 0: {values[0]:.1f} images/s per <GPU>"
+
+
+def test_small_differences_are_not_blown_up():
+    low, high, ticks = report_svg.scale([100.0, 100.1], 100.05)
+    assert high - low >= 10 and low <= 100 <= high
+    assert ticks == sorted(ticks) and 3 <= len(ticks) <= 7
+
+
+def test_no_iterations_no_chart():
+    assert report_svg.iterations_chart([], 1.0, 0.0, "images/s") == ""
