@@ -191,7 +191,7 @@ class ActionModule(ActionBase):
             else:
                 # The task knows what the play sets, and the defaults of the roles in it.
                 variables[name] = self._of_task(task_vars, name) if name in task_vars else default
-        unknown = unknown_variables(map(str, own), prefixes, declared)
+        unknown = unknown_variables([str(name) for name in own], prefixes, declared)
         node = self._of_host(own, "taco_node", {}) if "taco_node" in own else None
         return Host(node, variables, self._error(own) if node is None else None, unknown, errors)
 

@@ -8,7 +8,7 @@
 
 import difflib
 import re
-from typing import Any, Dict, Iterable, List, Mapping, Optional
+from typing import Any, Collection, Dict, Iterable, List, Mapping, Optional
 
 from ansible_collections.taco.train.plugins.plugin_utils.check import Check, is_set, skipped, truth
 
@@ -36,17 +36,18 @@ class Unknown:
         return self.closest is not None or self.name.startswith(OWN_PREFIX)
 
 
-def unknown_variables(names: Iterable[str], prefixes: Iterable[str], declared: Iterable[str]) -> List[Unknown]:
+def unknown_variables(names: Collection[str], prefixes: Iterable[str], declared: Iterable[str]) -> List[Unknown]:
     """Return the variables among the names that carry a role's prefix and aren't declared by any, each with the closest."""
     known = set(declared) | set(FACTS)
-    starts = tuple(prefixes)
     found = []
-    for name in sorted(names):
-        if name in known or name.startswith("__") or not name.startswith(starts):
-            continue
-        closest = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.75)
-        found.append(Unknown(name, closest[0] if closest else None))
-    return found
+    for prefix in prefixes:
+        # The prefix is left out of the comparison: it alone would make all names of a role resemble each other.
+        rests = sorted(name[len(prefix) :] for name in known if name.startswith(prefix))
+        for name in names:
+            if name not in known and name.startswith(prefix):
+                closest = difflib.get_close_matches(name[len(prefix) :], rests, n=1, cutoff=0.7)
+                found.append(Unknown(name, prefix + closest[0] if closest else None))
+    return sorted(found, key=lambda unknown: unknown.name)
 
 
 def known(unknown: List[Unknown], errors: Mapping[str, str]) -> Check:

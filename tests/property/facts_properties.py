@@ -1,0 +1,147 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What holds for every host, however odd."""
+
+import string
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from observed import NODE, VARIABLES
+
+from ansible_collections.taco.train.plugins.module_utils._enis import find_enis, judge_enis
+from ansible_collections.taco.train.plugins.module_utils._gpus import normal_address, parse_nvidia_smi
+from ansible_collections.taco.train.plugins.module_utils._hugepage_pools import parse_mounts, parse_size
+from ansible_collections.taco.train.plugins.module_utils._meminfo import cpu, memory
+from ansible_collections.taco.train.plugins.module_utils._nics import default_interface, natural, parse_addresses
+from ansible_collections.taco.train.plugins.module_utils._os_release import os_identity, parse_os_release
+from ansible_collections.taco.train.plugins.plugin_utils.check import STATUSES
+from ansible_collections.taco.train.plugins.plugin_utils.checks_variables import unknown_variables
+from ansible_collections.taco.train.plugins.plugin_utils.verdict import Host, failed_hosts, judge
+from ansible_collections.taco.train.plugins.plugin_utils.verdict_table import WIDTH, table
+
+KINDS = ("physical", "virtual", "bond", "bond_member", "bridge", "loopback")
+QUICK = settings(max_examples=60, deadline=None)
+
+
+@st.composite
+def interfaces(draw):
+    """Interfaces with names and MAC addresses of their own; only those with a device have a PCI address."""
+    nics = []
+    for number in range(draw(st.integers(0, 12))):
+        kind = draw(st.sampled_from(KINDS))
+        on_bus = kind in ("physical", "bond_member") and draw(st.booleans())
+        nics.append(
+            {
+                "name": f"eth{number}",
+                "mac": f"52:54:00:00:00:{number:02x}",
+                "pci": f"0000:00:{number:02x}.0" if on_bus else None,
+                "numa_node": None,
+                "driver": None,
+                "kind": kind,
+                "up": draw(st.booleans()),
+                "primary": draw(st.booleans()),
+                "addresses": [],
+            }
+        )
+    return nics
+
+
+@given(interfaces())
+def test_as_many_enis_as_found_are_right_and_any_other_number_is_one_problem(nics):
+    enis = find_enis(nics)
+    assert judge_enis(enis, len(enis)) == []
+    for expected in {0, len(enis) + 1, len(enis) + 8} - {len(enis)}:
+        (problem,) = judge_enis(enis, expected, nics=nics)
+        assert problem.startswith(f"{len(enis)} of {expected} ")
+        assert all(nic["name"] in problem for nic in nics if nic["kind"] != "loopback")
+
+
+@given(interfaces())
+def test_a_pattern_for_every_name_finds_at_least_what_is_found_without(nics):
+    without, with_pattern = find_enis(nics), find_enis(nics, "^eth")
+    assert [nic for nic in with_pattern if nic in without] == without
+    assert not [nic for nic in with_pattern if nic["primary"] or nic["kind"] not in ("physical", "virtual")]
+
+
+@given(st.lists(interfaces(), min_size=1, max_size=1), st.data())
+def test_a_doubled_mac_is_always_a_problem(lists, data):
+    enis = find_enis(lists[0])
+    if len(enis) < 2:
+        return
+    one, other = data.draw(st.permutations(range(len(enis))))[:2]
+    enis = [dict(eni) for eni in enis]
+    enis[other]["mac"] = enis[one]["mac"]
+    assert any("same MAC address" in problem for problem in judge_enis(enis, len(enis)))
+
+
+@given(st.integers(0, 0xFFFF), st.integers(0, 0xFF), st.integers(0, 0x1F), st.integers(0, 7))
+def test_a_pci_address_has_one_spelling(domain, bus, device, function):
+    sysfs = f"{domain:04x}:{bus:02x}:{device:02x}.{function}"
+    assert normal_address(f"{domain:08X}:{bus:02X}:{device:02X}.{function}") == sysfs == normal_address(sysfs)
+
+
+@given(st.text())
+def test_no_text_is_too_odd_to_read(text):
+    assert isinstance(parse_nvidia_smi(text), list)
+    assert isinstance(parse_addresses(text), dict)
+    assert isinstance(parse_mounts(text, None), list)
+    assert set(os_identity(text)) == {"id", "id_like", "version_id", "name"}
+    assert set(memory(text)) == {"total_bytes", "available_bytes"}
+    assert cpu(text)["count"] >= 0
+    assert default_interface(text) is None or text
+    assert parse_size(text) is None or parse_size(text) >= 0
+
+
+@given(st.dictionaries(st.text(string.ascii_uppercase + "_", min_size=1), st.text(string.printable.replace("\n", ""))))
+def test_quoted_values_of_os_release_come_back(values):
+    def quote(value):
+        return "'" + value.replace("'", "'\\''") + "'"
+
+    values = {key: value for key, value in values.items() if not set(value) & set("\r\x0b\x0c")}
+    text = "".join(f"{key}={quote(value)}\n" for key, value in values.items())
+    assert parse_os_release(text) == values
+
+
+@given(st.lists(st.integers(0, 300), unique=True))
+def test_names_sort_by_their_number(numbers):
+    names = [f"eth{number}" for number in numbers]
+    assert sorted(names, key=natural) == [f"eth{number}" for number in sorted(numbers)]
+
+
+@QUICK
+@given(
+    st.dictionaries(
+        st.text(string.ascii_lowercase + string.digits + "-.", min_size=1, max_size=60),
+        st.tuples(
+            st.booleans(), st.dictionaries(st.sampled_from(sorted(VARIABLES)), st.none() | st.text() | st.integers())
+        ),
+        max_size=12,
+    )
+)
+def test_every_verdict_adds_up_and_every_table_fits(hosts):
+    def variables(changes):
+        return dict(VARIABLES, **changes)
+
+    verdict = judge(
+        {name: Host(NODE if up else None, variables(more), "away") for name, (up, more) in hosts.items()}, None
+    )
+    checks = [check for host in verdict["hosts"].values() for check in host["checks"]] + verdict["cluster"]
+    assert sum(verdict["summary"][status] for status in STATUSES) == len(checks)
+    assert (verdict["summary"]["fail"] > 0) is bool(failed_hosts(verdict)) or not hosts
+    assert all(check["fix"] for check in checks if check["status"] == "fail")
+    text = table(verdict)
+    assert max(map(len, text.split("\n"))) <= WIDTH
+    assert all(check["id"] in text for check in checks if check["status"] in ("fail", "warn"))
+
+
+@given(st.sampled_from(["taco_image", "hugepages_count", "training_container_shm_size"]), st.data())
+def test_two_letters_in_the_wrong_order_are_found(name, data):
+    prefix = next(prefix for prefix in ("taco_", "hugepages_", "training_container_") if name.startswith(prefix))
+    place = data.draw(st.integers(len(prefix), len(name) - 2))
+    misspelt = name[:place] + name[place + 1] + name[place] + name[place + 2 :]
+    if misspelt == name:
+        return
+    (unknown,) = unknown_variables([misspelt], [prefix], [name, prefix + "entirely_different"])
+    assert unknown.closest == name

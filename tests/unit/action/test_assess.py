@@ -1,0 +1,184 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Real playbooks: what the user sees when hosts are wrong in several ways at once."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from observed import NODE, VARIABLES, node
+
+ROOT = Path(__file__).parents[3]
+PLAYBOOK = [{"hosts": "gpu_nodes", "gather_facts": False, "roles": ["taco.train.preflight"]}]
+GOOD = {"taco_node": NODE}
+# Without other roles of the collection their variables have no default.
+GROUP = dict(VARIABLES, ansible_connection="local", ansible_python_interpreter=sys.executable)
+
+
+class Site:
+    """An inventory and a playbook in a folder of their own."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def play(self, hosts, *arguments, group=None, playbook=PLAYBOOK):
+        inventory = {"gpu_nodes": {"hosts": hosts, "vars": dict(GROUP, **(group or {}))}}
+        (self.folder / "inventory.json").write_text(json.dumps(inventory))
+        (self.folder / "play.yml").write_text(yaml.safe_dump(playbook))
+        # No configuration of the machine's user, and a fast answer of an SSH server that isn't there.
+        environment = dict(os.environ, ANSIBLE_COLLECTIONS_PATH=str(ROOT / "collections"), ANSIBLE_SSH_RETRIES="0")
+        (self.folder / "ansible.cfg").write_text("[defaults]\n")
+        environment.update(
+            ANSIBLE_CONFIG=str(self.folder / "ansible.cfg"), ANSIBLE_HOME=str(self.folder / "home"), ANSIBLE_NOCOLOR="1"
+        )
+        environment.update(ANSIBLE_LOCALHOST_WARNING="false", PWD=str(self.folder))
+        command = [sys.executable, "-m", "ansible", "playbook", "-i", "inventory.json", "play.yml", *arguments]
+        done = subprocess.run(
+            command, cwd=self.folder, env=environment, text=True, capture_output=True, timeout=120, check=False
+        )
+        done.output = done.stdout + done.stderr
+        return done
+
+    def verdicts(self):
+        return [json.loads(path.read_text()) for path in sorted(self.folder.glob("results/*/verdict.json"))]
+
+
+@pytest.fixture
+def site(tmp_path):
+    return Site(tmp_path)
+
+
+def status(verdict, host, identity):
+    return next(check["status"] for check in verdict["hosts"][host]["checks"] if check["id"] == identity)
+
+
+def test_good_hosts_pass_and_leave_a_verdict(site):
+    done = site.play({"gpu1": GOOD, "gpu2": GOOD})
+    assert done.returncode == 0, done.output
+    (verdict,) = site.verdicts()
+    assert verdict["status"] == "pass" and list(verdict["hosts"]) == ["gpu1", "gpu2"]
+    assert verdict["created"].endswith("+00:00")
+    assert "changed=0" in done.stdout and "FAILED" not in done.output
+
+
+def test_everything_that_is_wrong_is_in_one_table_and_stops_every_host(site):
+    hosts = {
+        "fine": GOOD,
+        "no-enis": {"taco_node": node("nics", []), "hugepages_max_memroy_fraction": 0.5, "eni_cuont": 3},
+        "no-gpus": {"taco_node": NODE, "taco_gpus_per_node": 0, "taco_image": "{{ nowhere }}/image:1"},
+        "away": {"ansible_connection": "ssh", "ansible_host": "127.0.0.1", "ansible_port": 9},
+        "no-python": {"ansible_python_interpreter": "/no/such/python3"},
+    }
+    after = {"hosts": "gpu_nodes", "gather_facts": False, "tasks": [{"ansible.builtin.debug": {"msg": "went on"}}]}
+    done = site.play(hosts, playbook=PLAYBOOK + [after], group={"harp_script_sha256": None, "report_mail": "a@b"})
+    assert done.returncode == 2 and "went on" not in done.output, done.output
+    assert "Traceback" not in done.output
+    words = ["eni.count", "gpu.declared", "variables.known", "harp.checksum", "host.observed", "cluster.same_gpus"]
+    words += ["eni_count for eni_cuont", "taco_gpus_per_node", "nowhere", "/no/such/python3"]
+    text = " ".join(done.output.split())
+    for word in words + list(hosts):
+        assert word in text, word
+    (verdict,) = site.verdicts()
+    assert status(verdict, "away", "host.observed") == status(verdict, "no-python", "host.observed") == "fail"
+    assert status(verdict, "fine", "host.observed") == "pass"
+    assert status(verdict, "no-enis", "eni.count") == "fail" and status(verdict, "fine", "eni.count") == "pass"
+    assert status(verdict, "no-enis", "variables.known") == "fail"
+    assert status(verdict, "fine", "harp.checksum") == "fail"
+
+
+def test_check_mode_shows_the_table_and_neither_stops_nor_writes(site):
+    done = site.play({"gpu1": {"taco_node": node("nics", [])}}, "--check")
+    assert done.returncode == 0, done.output
+    assert "eni.count" in done.output and "0 of 8" in done.output
+    assert not (site.folder / "results").exists()
+
+
+def test_without_the_gate_the_table_is_shown_and_the_run_goes_on(site):
+    done = site.play({"gpu1": {"taco_node": node("nics", [])}}, group={"preflight_gate": False})
+    assert done.returncode == 0 and "eni.count" in done.output, done.output
+    assert site.verdicts()[0]["status"] == "fail"
+
+
+def test_variables_of_the_command_line_and_of_the_play_count(site):
+    bad = site.play({"gpu1": GOOD}, "-e", '{"eni_count": 3, "hugepages_max_memroy_fraction": 1}')
+    assert bad.returncode == 2 and "8 of 3" in bad.output, bad.output
+    playbook = [dict(PLAYBOOK[0], vars={"eni_count": 5, "taco_gpus_per_node": 4})]
+    bad = site.play({"gpu1": GOOD}, playbook=playbook)
+    assert bad.returncode == 2 and "8 of 5" in bad.output, bad.output
+    assert "set taco_gpus_per_node: 8 to use them all" in " ".join(bad.output.split())
+
+
+def test_values_of_single_hosts_count_for_them_alone(site):
+    hosts = {"gpu1": GOOD, "gpu2": dict(GOOD, eni_count=7)}
+    done = site.play(hosts)
+    assert done.returncode == 2, done.output
+    (verdict,) = site.verdicts()
+    assert [status(verdict, host, "eni.count") for host in hosts] == ["pass", "fail"]
+
+
+def test_users_leave_out_checks_and_add_their_own(site):
+    own = {"id": "site.driver", "query": "gpus.driver_version", "expected": "999", "fix": "install driver 999"}
+    group = {"preflight_skip": ["eni.count"], "preflight_extra_checks": [own]}
+    done = site.play({"gpu1": {"taco_node": node("nics", [])}}, group=group)
+    assert done.returncode == 2 and "site.driver" in done.output, done.output
+    (verdict,) = site.verdicts()
+    assert status(verdict, "gpu1", "eni.count") == "skip"
+    assert verdict["summary"]["fail"] == 1
+
+
+@pytest.mark.parametrize(
+    ("group", "words"),
+    [
+        ({"preflight_skip": ["eni.cuont"]}, ["eni.cuont", "eni.count"]),
+        ({"preflight_extra_checks": [{"id": "a", "query": "[["}]}, ["'[['", "checks_extra"]),
+        ({"preflight_extra_checks": [{"query": "x"}]}, ["missing required arguments: id"]),
+        ({"preflight_gpu_source": "guess"}, ["preflight_gpu_source", "observed, inventory"]),
+    ],
+)
+def test_bad_options_are_refused_in_words(site, group, words):
+    done = site.play({"gpu1": GOOD}, group=group)
+    assert done.returncode == 2 and "Traceback" not in done.output, done.output
+    for word in words:
+        assert word in done.output
+
+
+def test_the_action_judges_the_hosts_it_is_given(site):
+    task = {"taco.train.assess": {"hosts": ["gpu2"], "verdict_path": "out/verdict.json"}, "run_once": True}
+    playbook = [{"hosts": "gpu_nodes", "gather_facts": False, "tasks": [task]}]
+    done = site.play({"gpu1": {}, "gpu2": GOOD}, playbook=playbook)
+    assert done.returncode == 0, done.output
+    assert list(json.loads((site.folder / "out/verdict.json").read_text())["hosts"]) == ["gpu2"]
+    task["taco.train.assess"]["hosts"] = ["elsewhere"]
+    done = site.play({"gpu1": {}}, playbook=playbook)
+    assert done.returncode == 2 and "elsewhere" in done.output
+
+
+def test_a_verdict_that_cannot_be_written_is_an_error_that_names_the_file(site):
+    (site.folder / "file").write_text("")
+    task = {"taco.train.assess": {"verdict_path": str(site.folder / "file/verdict.json")}, "run_once": True}
+    playbook = [{"hosts": "gpu_nodes", "gather_facts": False, "tasks": [task]}]
+    done = site.play({"gpu1": GOOD}, playbook=playbook)
+    assert done.returncode == 2 and "file/verdict.json" in done.output and "Traceback" not in done.output
+
+
+def test_the_role_observes_by_itself(site):
+    # This machine is a host like any other; what is wrong with it depends on the machine.
+    done = site.play({"here": {}}, group={"preflight_gate": False})
+    assert done.returncode == 0, done.output
+    (verdict,) = site.verdicts()
+    assert status(verdict, "here", "host.observed") == "pass"
+
+
+def test_the_role_eni_counts_and_names_what_it_found(site):
+    playbook = [{"hosts": "gpu_nodes", "gather_facts": False, "roles": ["taco.train.eni"]}]
+    group = {"eni_pattern": "^no-such-interface$"}
+    done = site.play({"gpu1": GOOD}, group=group, playbook=playbook)
+    assert done.returncode == 2 and "0 of 8 secondary ENIs found (8 missing)" in done.output, done.output
+    done = site.play({"gpu1": GOOD}, group=dict(group, eni_count=0), playbook=playbook)
+    assert done.returncode == 0 and "changed=0" in done.stdout, done.output

@@ -1,0 +1,291 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Each check passes on a good host and says what is wrong with a bad one, and how to put it right."""
+
+import pytest
+from observed import GIB, NODE, VARIABLES, node
+
+from ansible_collections.taco.train.plugins.plugin_utils import checks_host
+from ansible_collections.taco.train.plugins.plugin_utils.check import fraction, gib, truth, whole
+from ansible_collections.taco.train.plugins.plugin_utils.checks_gpu import declared, instance_type
+from ansible_collections.taco.train.plugins.plugin_utils.checks_variables import (
+    Unknown,
+    harp_checksum,
+    image_set,
+    known,
+    unknown_variables,
+)
+from ansible_collections.taco.train.plugins.plugin_utils.instance_types import INSTANCE_TYPES, VIRTUAL
+from ansible_collections.taco.train.plugins.plugin_utils.verdict import NODE_CHECKS
+
+NO_FLAG = {"count": 8, "page_1g": False, "page_2m": True}
+EMPTY = {"default_size_bytes": None, "pools": [], "mounts": []}
+NO_GPU = {"count": 0, "source": "none", "driver_version": None, "devices": []}
+STOPPED = dict(NODE["container_engine"], running=False)
+PLAIN = dict(NODE["container_engine"], nvidia_toolkit=None)
+SMALL = {"total_bytes": 60 * GIB, "available_bytes": 59 * GIB}
+
+# check, what is different on the host, what is different in the variables, status, words in found or fix
+TABLE = [
+    ("os.supported", None, None, {}, "pass", []),
+    ("os.supported", "os.version_id", "16.04", {}, "warn", ["upgrade"]),
+    (
+        "os.supported",
+        "os",
+        {"id": "alpine", "id_like": [], "version_id": "3", "name": "Alpine"},
+        {},
+        "fail",
+        ["Alpine"],
+    ),
+    ("os.supported", "os", {"id": "alinux", "id_like": ["rhel"], "version_id": "3", "name": "A"}, {}, "pass", []),
+    ("os.supported", "os", {"id": "tlinux", "id_like": [], "version_id": "2.2", "name": "T"}, {}, "pass", []),
+    ("os.supported", "os", {"id": "debian", "id_like": [], "version_id": "", "name": "sid"}, {}, "pass", []),
+    ("boot.layout", None, None, {}, "pass", ["grub-d"]),
+    ("boot.layout", "boot", {"layout": "unknown", "firmware": "efi", "reason": "no GRUB"}, {}, "fail", ["no GRUB"]),
+    ("boot.layout", "boot.layout", "unknown", {"hugepages_state": "absent"}, "skip", []),
+    ("cpu.page_size", None, None, {}, "pass", []),
+    ("cpu.page_size", "cpu", NO_FLAG, {}, "pass", []),  # the kernel has a pool of that size, so the CPU can do it
+    ("hugepages.running", None, None, {}, "pass", []),
+    ("hugepages.running", None, None, {"hugepages_count": 51}, "warn", ["50 pages of 1 GiB", "rebooted"]),
+    ("hugepages.running", "hugepages", EMPTY, {}, "warn", ["0 pages"]),
+    ("hugepages.running", "hugepages", EMPTY, {"hugepages_count": 0}, "skip", []),
+    ("memory.hugepages", None, None, {}, "pass", ["50 pages"]),
+    ("memory.hugepages", "memory", SMALL, {}, "fail", ["50 pages of 1 GiB of 60 GiB", "hugepages_count to 48 or less"]),
+    ("memory.hugepages", "memory", SMALL, {"hugepages_count": 48}, "pass", []),
+    ("memory.hugepages", "memory", SMALL, {"hugepages_count": "49"}, "fail", []),
+    (
+        "memory.hugepages",
+        "memory",
+        SMALL,
+        {"preflight_max_memory_fraction": 0.9},
+        "fail",
+        ["hugepages_max_memory_fraction"],
+    ),
+    (
+        "memory.hugepages",
+        "memory",
+        SMALL,
+        {"preflight_max_memory_fraction": 0.9, "hugepages_max_memory_fraction": "0.9"},
+        "pass",
+        [],
+    ),
+    ("memory.hugepages", "memory", SMALL, {"hugepages_page_size": "2M", "hugepages_count": 24576}, "pass", []),
+    ("memory.hugepages", None, None, {"taco_gpus_per_node": None}, "skip", []),
+    ("gpu.count", None, None, {}, "pass", ["8, counted by nvidia-smi"]),
+    ("gpu.count", "gpus.count", 7, {}, "fail", ["7, counted by", "taco_gpus_per_node"]),
+    ("gpu.count", "gpus", NO_GPU, {}, "fail", ["none", "preflight_gpu_source: inventory"]),
+    ("gpu.count", "gpus", NO_GPU, {"preflight_gpu_source": "inventory"}, "warn", ["counted from the inventory"]),
+    ("gpu.count", "gpus.source", "pci", {}, "warn", ["nvidia-smi lists none", "driver"]),
+    ("gpu.count", None, None, {"taco_gpus_per_node": 4}, "warn", ["taco_gpus_per_node: 8"]),
+    ("gpu.count", None, None, {"taco_gpus_per_node": 0}, "skip", []),
+    ("eni.count", None, None, {}, "pass", ["eth1, eth2"]),
+    ("eni.count", None, None, {"eni_count": 9}, "fail", ["8 of 9", "eni_count"]),
+    ("eni.count", None, None, {"eni_count": ""}, "pass", []),
+    ("eni.count", None, None, {"eni_count": "8"}, "pass", []),
+    ("eni.count", None, None, {"eni_count": 0}, "fail", ["8 too many"]),
+    ("eni.count", None, None, {"eni_count": "many"}, "fail", ["eni_count: many"]),
+    ("eni.count", None, None, {"eni_pattern": "("}, "fail", ["eni_pattern"]),
+    ("eni.count", None, None, {"eni_subnets": ["10.0.0.0/16"]}, "pass", []),
+    ("eni.count", None, None, {"eni_subnets": ["10.0.1.0/24"]}, "fail", ["eth2", "10.0.2.8"]),
+    ("eni.count", "nics", [], {"harp_source": "none"}, "skip", ["harp_source"]),
+    ("eni.count", "nics", [], {"harp_source": "none", "eni_count": 2}, "fail", ["0 of 2"]),
+    ("eni.count", None, None, {"taco_gpus_per_node": None}, "skip", []),
+    ("disk.free", None, None, {}, "pass", ["300 GiB"]),
+    ("disk.free", "disk.engine_free_bytes", 10 * GIB, {}, "fail", ["10 GiB free", "preflight_min_disk_gib"]),
+    ("disk.free", "disk.engine_free_bytes", 10 * GIB, {"preflight_min_disk_gib": "2"}, "pass", []),
+    ("disk.free", "disk.engine_free_bytes", None, {}, "pass", ["80 GiB free on /"]),
+    ("disk.free", "disk", {"root_free_bytes": None, "engine_free_bytes": None}, {}, "skip", []),
+    ("engine.present", None, None, {}, "pass", ["24.0.7"]),
+    ("engine.present", "container_engine", None, {}, "warn", ["none", "container_engine installs"]),
+    (
+        "engine.present",
+        "container_engine",
+        None,
+        {"container_engine_install": False},
+        "fail",
+        ["container_engine_install"],
+    ),
+    ("engine.present", "container_engine", STOPPED, {}, "warn", ["not running"]),
+    ("engine.present", "container_engine", PLAIN, {}, "warn", ["without nvidia-ctk"]),
+    ("engine.present", "container_engine", PLAIN, {"container_engine_gpu": False}, "pass", []),
+]
+
+
+def assert_says(check, status, words):
+    assert check.status == status, check
+    for word in words:
+        assert word in check.found + " " + check.fix, check
+    if status in ("fail", "warn"):
+        assert check.expected and check.found and check.fix, check
+
+
+@pytest.mark.parametrize(("identity", "path", "value", "variables", "status", "words"), TABLE)
+def test_checks_of_a_host(identity, path, value, variables, status, words):
+    check = NODE_CHECKS[identity](node(path, value), dict(VARIABLES, **variables))
+    assert check.id == identity
+    assert_says(check, status, words)
+
+
+def test_a_cpu_without_large_pages_is_found():
+    bare = dict(node("cpu", NO_FLAG), hugepages=EMPTY)
+    assert_says(NODE_CHECKS["cpu.page_size"](bare, VARIABLES), "fail", ["pdpe1gb", "hugepages_page_size: 2M"])
+    assert NODE_CHECKS["cpu.page_size"](bare, dict(VARIABLES, hugepages_page_size="2M")).status == "pass"
+    assert NODE_CHECKS["cpu.page_size"](bare, dict(VARIABLES, hugepages_state="absent")).status == "skip"
+
+
+@pytest.mark.parametrize(("value", "status"), [(1, "pass"), ("8", "pass"), (0, "fail"), (-1, "fail"), (None, "fail")])
+def test_a_gpu_count_must_be_declared(value, status):
+    assert_says(declared({"taco_gpus_per_node": value}), status, ["taco_gpus_per_node"] if status == "fail" else [])
+
+
+@pytest.mark.parametrize("value", ["", "eight", True, [8], 8.5])
+def test_a_gpu_count_must_be_a_whole_number(value):
+    assert_says(declared({"taco_gpus_per_node": value}), "fail", ["taco_gpus_per_node"])
+
+
+@pytest.mark.parametrize(
+    ("variables", "told", "status", "words"),
+    [
+        ({}, None, "pass", ["8 x A100"]),
+        ({}, "GT4.41XLARGE948", "pass", []),
+        ({}, "GT4.20XLARGE474", "fail", ["taco_instance_type: GT4.20XLARGE474"]),
+        ({"taco_instance_type": None}, "GT4.20XLARGE474", "fail", ["taco_gpus_per_node: 4"]),
+        ({"taco_instance_type": ""}, None, "skip", []),
+        ({"taco_gpus_per_node": 16}, None, "fail", ["taco_gpus_per_node: 8"]),
+        ({"taco_gpus_per_node": 4}, None, "warn", ["taco_gpus_per_node: 8"]),
+        ({"taco_gpus_per_node": None}, None, "pass", []),
+        ({"taco_instance_type": "GT4.41XLARGE984"}, None, "warn", ["GT4.41XLARGE948"]),
+        ({"taco_instance_type": "zzz"}, None, "warn", ["zzz"]),
+        ({"taco_instance_type": "GN7.LARGE20"}, None, "fail", ["0.25 of a GPU"]),
+    ],
+)
+def test_the_instance_type_is_compared_with_what_is_published(variables, told, status, words):
+    metadata = {"instance_type": told} if told else None
+    assert_says(instance_type(node("metadata", metadata), dict(VARIABLES, **variables)), status, words)
+
+
+def test_the_published_types_make_sense():
+    assert len(INSTANCE_TYPES) == 20 and not set(INSTANCE_TYPES) & set(VIRTUAL)
+    for name, one in INSTANCE_TYPES.items():
+        assert one.gpus in (1, 2, 4, 8)
+        assert name.endswith(f"LARGE{one.memory_gb}")  # the name of a type ends in its memory
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        ("unreachable: Failed to connect to the host via ssh: Connection refused", ["ansible_host", "refused"]),
+        ("The module interpreter '/no/such/python3' was not found.", ["ansible_python_interpreter"]),
+        ("Missing sudo password", ["ansible_become_method"]),
+        ("something\n  else", ["something else", "ping"]),
+        (None, ["no task has observed it"]),
+    ],
+)
+def test_a_host_that_was_not_observed_says_why(error, words):
+    assert_says(checks_host.observed(None, error), "fail", words)
+
+
+def test_a_host_that_was_observed_passes():
+    assert checks_host.observed(NODE, None).status == "pass"
+
+
+@pytest.mark.parametrize(
+    ("variables", "status", "words"),
+    [
+        ({"harp_script_sha256": "a" * 64}, "pass", []),
+        (
+            {"harp_script_sha256": None, "harp_script": "https://x/y.sh"},
+            "fail",
+            ["harp_script_sha256", "https://x/y.sh"],
+        ),
+        ({"harp_script_sha256": ""}, "fail", ["harp_allow_unverified: true"]),
+        ({"harp_script_sha256": "sha256:abc"}, "fail", ["sha256:abc"]),
+        ({"harp_allow_unverified": True}, "warn", ["harp_allow_unverified"]),
+        ({"harp_allow_unverified": "yes"}, "warn", []),
+        ({"harp_source": "template"}, "skip", []),
+        ({"harp_source": "none"}, "skip", []),
+    ],
+)
+def test_a_script_that_root_runs_needs_a_checksum(variables, status, words):
+    assert_says(harp_checksum(dict({"harp_source": "script"}, **variables)), status, words)
+
+
+@pytest.mark.parametrize(
+    ("image", "status"),
+    [
+        ("ccr.ccs.tencentyun.com/qcloud/taco-training:cu112-cudnn81-py3-0.3.2", "pass"),
+        ("taco-lab/training:1", "pass"),
+        ("localhost:5000/a/b@sha256:" + "0" * 64, "pass"),
+        ("localhost:5000/a/b", "warn"),
+        ("training", "warn"),
+        ("", "fail"),
+        (None, "fail"),
+        ("Training:1", "fail"),
+        ("a b:1", "fail"),
+        ("a:1:2", "fail"),
+        ("a@sha256:123", "fail"),
+        ("{{ image }}", "fail"),
+    ],
+)
+def test_the_image_can_be_the_name_of_one(image, status):
+    assert_says(image_set({"taco_image": image}), status, [])
+
+
+def test_the_image_of_the_container_comes_before_that_of_the_cluster():
+    check = image_set({"taco_image": "a:1", "training_container_image": "B"})
+    assert_says(check, "fail", ["training_container_image: B"])
+
+
+PREFIXES = ("taco_", "hugepages_", "report_", "reboot_")
+DECLARED = ("taco_image", "hugepages_count", "hugepages_page_size", "report_title", "reboot_timeout")
+
+
+@pytest.mark.parametrize(
+    ("name", "closest"),
+    [("hugepages_cuont", "hugepages_count"), ("taco_imgae", "taco_image"), ("report_email", None), ("taco_zzz", None)],
+)
+def test_unknown_variables_come_with_the_closest_known_one(name, closest):
+    (unknown,) = unknown_variables([name, *DECLARED], PREFIXES, DECLARED)
+    assert (unknown.name, unknown.closest) == (name, closest)
+
+
+@pytest.mark.parametrize("name", ["taco_node", "taco_run_dir", "__taco_x", "other", "tacos", *DECLARED])
+def test_what_is_known_or_not_ours_is_not_reported(name):
+    assert unknown_variables([name], PREFIXES, DECLARED) == []
+
+
+def test_a_name_that_shares_only_a_prefix_is_a_warning():
+    assert_says(known([Unknown("report_email", None)], {}), "warn", ["report_email"])
+    assert known([], {}).status == "pass"
+
+
+def test_misspelt_and_broken_variables_are_all_named():
+    unknown = [Unknown("taco_zzz", None), Unknown("hugepages_cuont", "hugepages_count"), Unknown("report_email", None)]
+    check = known(unknown, {"taco_image": "'x' is\nundefined"})
+    words = ["taco_zzz, hugepages_cuont", "write hugepages_count for hugepages_cuont", "remove taco_zzz"]
+    assert_says(check, "fail", [*words, "taco_image can't be computed: 'x' is undefined"])
+    assert "report_email" not in check.found
+
+
+@pytest.mark.parametrize(
+    ("value", "number"), [(8, 8), ("8", 8), (" 8 ", 8), (8.0, None), (True, None), (None, None), ("", None)]
+)
+def test_whole_numbers(value, number):
+    assert whole(value) == number
+
+
+def test_other_values():
+    assert [truth(v) for v in (True, "yes", "1", "off", False, "", None)] == [
+        True,
+        True,
+        True,
+        False,
+        False,
+        False,
+        False,
+    ]
+    assert truth("", True) is True
+    assert [fraction(v, 0.8) for v in (0.5, "0.5", 1, "x", None)] == [0.5, 0.5, 1.0, 0.8, 0.8]
+    assert [gib(v) for v in (GIB, GIB * 3 // 2, 0, None)] == ["1 GiB", "1.5 GiB", "0 GiB", "unknown"]
