@@ -8,6 +8,7 @@
 
 from typing import Any, Dict, Optional, Tuple
 
+from ansible_collections.taco.train.plugins.module_utils._hugepages import pages_for
 from ansible_collections.taco.train.plugins.plugin_utils.check import Check, fraction, gib, is_set, skipped, whole
 
 GIB = 1024**3
@@ -21,10 +22,9 @@ def wanted_pages(variables: Dict[str, Any]) -> Optional[Tuple[int, int]]:
         return None
     if is_set(variables.get("hugepages_count")):
         count = whole(variables["hugepages_count"])
-        return (count, size) if count else None
+        return (count, size) if count and count > 0 else None
     gpus = whole(variables.get("taco_gpus_per_node"))
-    # The vendor's formula counts pages of 1 GiB.
-    return ((gpus * 5 + 10) * GIB // size, size) if gpus else None
+    return (pages_for(gpus), size) if gpus and gpus > 0 else None
 
 
 def _name(size: int) -> str:
@@ -37,7 +37,7 @@ def page_size(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
     if wanted is None:
         return skipped("cpu.page_size", "no hugepages are to be reserved")
     size = wanted[1]
-    if node["cpu"]["page_1g" if size == GIB else "page_2m"] or size in _pools(node):
+    if node["cpu"]["page_1g" if size == GIB else "page_2m"]:
         return Check("cpu.page_size", "pass", found=f"pages of {_name(size)}")
     flag = "pdpe1gb" if size == GIB else "pse"
     fix = "set hugepages_page_size: 2M, or give the virtual machine a CPU model with that flag"
