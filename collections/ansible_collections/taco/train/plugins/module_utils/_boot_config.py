@@ -13,7 +13,7 @@ import os
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 from ansible_collections.taco.train.plugins.module_utils._atomic_file import read_bytes, remove_file, replace_file
-from ansible_collections.taco.train.plugins.module_utils._boot_entries import Entry, entry_problems, grub_entries
+from ansible_collections.taco.train.plugins.module_utils._boot_entries import Entry, grub_entries
 from ansible_collections.taco.train.plugins.module_utils._boot_layout import DEFAULTS, DROP_INS, BootLayout
 from ansible_collections.taco.train.plugins.module_utils._file_history import History
 from ansible_collections.taco.train.plugins.module_utils._hugepages import HugepagesError
@@ -91,11 +91,11 @@ def apply(
     changes: Dict[str, Optional[str]],
     arguments: List[str],
     generate: bool,
-    wanted: Tuple[str, Optional[int]],
+    problems_of: Callable[[List[Entry]], List[str]],
 ) -> None:
     """Write the changes, generate the entries and read them back; when that fails, undo all of it and raise.
 
-    wanted is the page size and the count that every entry must have; a count of None asks for none.
+    problems_of says what is wrong with generated entries.
     """
     before = {path: read_bytes(config.real(path)) for path in changes}
     for path, text in changes.items():
@@ -104,7 +104,7 @@ def apply(
         config.write(changes)
         if generate:
             config.generate()
-            problems = entry_problems(config.entries(), *wanted)
+            problems = problems_of(config.entries())
             if problems:
                 raise HugepagesError(f"{config.layout.config} came out wrong: {'; '.join(problems)}")
     except (HugepagesError, OSError) as error:

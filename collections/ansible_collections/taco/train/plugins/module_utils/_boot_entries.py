@@ -9,7 +9,7 @@
 import re
 from typing import Dict, List, NamedTuple, Optional
 
-from ansible_collections.taco.train.plugins.module_utils._kernel_args import line_problems
+from ansible_collections.taco.train.plugins.module_utils._kernel_args import counts, line_problems
 
 
 class Entry(NamedTuple):
@@ -55,3 +55,14 @@ def entry_problems(entries: List[Entry], page_size: str, count: Optional[int]) -
     for entry in entries:
         problems += [f"entry {entry.name!r}: {said}" for said in line_problems(entry.tokens, page_size, count)]
     return problems
+
+
+def is_stale(entries: List[Entry], line: List[str], page_size: str) -> bool:
+    """Say whether entries differ in the pages of one size from the line that generating them now would give.
+
+    Recovery entries hold only a part of the line, so they are looked at only where the line reserves nothing.
+    """
+    expected = counts(line, page_size)
+    if expected:
+        return not entries or counts(entries[0].tokens, page_size) != expected
+    return any(counts(entry.tokens, page_size) for entry in entries)

@@ -138,11 +138,12 @@ files:
 """
 
 import os
+from functools import partial
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.taco.train.plugins.module_utils._atomic_file import FileError, read_bytes
 from ansible_collections.taco.train.plugins.module_utils._boot_config import BootConfig, apply, decode, diffs, locked
-from ansible_collections.taco.train.plugins.module_utils._boot_entries import entry_problems
+from ansible_collections.taco.train.plugins.module_utils._boot_entries import entry_problems, is_stale
 from ansible_collections.taco.train.plugins.module_utils._boot_layout import detect
 from ansible_collections.taco.train.plugins.module_utils._file_history import History, HistoryError
 from ansible_collections.taco.train.plugins.module_utils._hugepage_pools import observe_hugepages
@@ -224,6 +225,10 @@ def restored(config, history, force):
     return changes
 
 
+def no_problems(_entries):
+    return []
+
+
 def run(module):
     """Bring the boot configuration to the wanted state and return what the module answers."""
     params = module.params
@@ -252,14 +257,16 @@ def run(module):
         planned = plan(layout.layout, files, page_size, count, history.load()["arguments"])
         changes, arguments, kept, tokens = planned.files, planned.arguments, planned.kept, planned.after
         # An earlier run may have ended between writing the files and generating the entries.
-        stale = params["regenerate"] and bool(entry_problems(config.entries(), page_size, count)) and count is not None
-        changed = bool(changes) or stale
+        changed = bool(changes) or (params["regenerate"] and is_stale(config.entries(), tokens, page_size))
     if changed and not module.check_mode:
         with locked(os.path.join(root, params["state_dir"].lstrip("/"))):
             if params["state"] == "restored":
                 put_back(config, history, params["regenerate"])
             else:
-                apply(config, history, changes, arguments, params["regenerate"], (page_size, count))
+                # What others reserve is theirs; without a count of ours only the absence of ours could be read back.
+                checked = count is not None or not counts(tokens, page_size)
+                problems_of = partial(entry_problems, page_size=page_size, count=count) if checked else no_problems
+                apply(config, history, changes, arguments, params["regenerate"], problems_of)
     if params["runtime"] and count is not None and pool_total(root, page_size) != count:
         changed = True
         if not module.check_mode:

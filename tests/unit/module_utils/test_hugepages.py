@@ -1,0 +1,187 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+import pytest
+
+from ansible_collections.taco.train.plugins.module_utils._boot_layout import DEFAULTS, DROP_INS
+from ansible_collections.taco.train.plugins.module_utils._hugepages import (
+    HugepagesError,
+    drop_in_path,
+    kernel_line,
+    pages_for,
+    plan,
+    require_fit,
+)
+
+OURS = ["default_hugepagesz=1G", "hugepagesz=1G", "hugepages=50"]
+TEXT = " ".join(OURS)
+DROP_IN = f"{DROP_INS}/zz-taco-hugepages.cfg"
+CLOUD = f"{DROP_INS}/50-cloudimg-settings.cfg"
+GIB = 1024**3
+
+
+@pytest.mark.parametrize("gpus, pages", [(8, 50), (4, 30), (2, 20), (1, 15)])
+def test_the_vendors_rule(gpus, pages):
+    assert pages_for(gpus) == pages
+
+
+@pytest.mark.parametrize("gpus", [0, -1])
+def test_no_gpus_is_an_error_that_names_the_variables(gpus):
+    with pytest.raises(HugepagesError, match="taco_gpus_per_node or hugepages_count"):
+        pages_for(gpus)
+
+
+@pytest.mark.parametrize(
+    "count, memory, fraction, supported, words",
+    [
+        (50, 948 * GIB, 0.8, True, None),
+        (0, 1 * GIB, 0.8, False, None),
+        (8, 10 * GIB, 0.8, True, None),
+        (9, 10 * GIB, 0.8, True, "9.0 GiB, more than 80% of the host's 10.0 GiB: lower hugepages_count"),
+        (50, 948 * GIB, 0.8, False, "pdpe1gb"),
+        (-1, 948 * GIB, 0.8, True, "must not be negative"),
+        (5, None, 0.8, True, None),
+    ],
+)
+def test_what_would_not_boot_is_refused(count, memory, fraction, supported, words):
+    arguments = ("1G", count, memory, fraction, supported, "pdpe1gb")
+    if words is None:
+        require_fit(*arguments)
+    else:
+        with pytest.raises(HugepagesError, match=words):
+            require_fit(*arguments)
+
+
+@pytest.mark.parametrize(
+    "others, name",
+    [
+        ([], "zz-taco-hugepages.cfg"),
+        (["50-cloudimg-settings.cfg", "99-x.cfg"], "zz-taco-hugepages.cfg"),
+        (["zzz.cfg"], "zzzz-taco-hugepages.cfg"),
+        (["zz-taco-hugepages.cfg"], "zz-taco-hugepages.cfg"),
+        (["zzzz.disabled"], "zz-taco-hugepages.cfg"),
+    ],
+)
+def test_the_drop_in_is_sourced_after_every_other(others, name):
+    assert drop_in_path(others) == f"{DROP_INS}/{name}"
+
+
+def after(files, changes):
+    result = dict(files)
+    for path, text in changes.items():
+        result.pop(path, None)
+        if text is not None:
+            result[path] = text
+    return result
+
+
+DEBIAN = {
+    "plain": ({DEFAULTS: 'GRUB_CMDLINE_LINUX="net.ifnames=0"\nGRUB_CMDLINE_LINUX_DEFAULT="quiet"\n'}, "net.ifnames=0", "quiet"),
+    "no defaults at all": ({}, "", ""),
+    "cloud image": (
+        {DEFAULTS: 'GRUB_CMDLINE_LINUX=""\n', CLOUD: 'GRUB_CMDLINE_LINUX_DEFAULT="console=tty1 console=ttyS0"\n'},
+        "",
+        "console=tty1 console=ttyS0",
+    ),
+    "sed ran once": (
+        {
+            DEFAULTS: '#GRUB_CMDLINE_LINUX="x default_hugepagesz=1GB hugepagesz=1GB hugepages=50"\n'
+            'GRUB_CMDLINE_LINUX_DEFAULT="quiet default_hugepagesz=1GB hugepagesz=1GB hugepages=50"\n'
+            'GRUB_CMDLINE_LINUX="a default_hugepagesz=1GB hugepagesz=1GB hugepages=50"\n'
+        },
+        "a",
+        "quiet",
+    ),
+    "sed ran twice": (
+        {
+            DEFAULTS: 'GRUB_CMDLINE_LINUX_DEFAULT="quiet default_hugepagesz=1GB hugepagesz=1GB hugepages=50 '
+            'default_hugepagesz=1GB hugepagesz=1GB hugepages=50"\nGRUB_CMDLINE_LINUX=" default_hugepagesz=1GB '
+            'hugepagesz=1GB hugepages=30 default_hugepagesz=1GB hugepagesz=1GB hugepages=50"\n'
+        },
+        "",
+        "quiet",
+    ),
+    "in somebody's drop-in": ({DEFAULTS: "GRUB_CMDLINE_LINUX=a\n", CLOUD: 'GRUB_CMDLINE_LINUX+=" hugepagesz=1G hugepages=9"\n'}, "a", ""),
+}
+
+
+@pytest.mark.parametrize("what", DEBIAN)
+def test_debian_ends_with_one_reservation_and_a_second_run_has_nothing_to_do(what):
+    files, linux, default = DEBIAN[what]
+    planned = plan("grub-d", files, "1G", 50, [])
+    result = after(files, planned.files)
+    assert kernel_line(result) == linux.split() + OURS + default.split() == planned.after
+    again = plan("grub-d", result, "1G", 50, OURS)
+    assert again.files == {} and again.before == again.after == planned.after
+
+
+def test_comments_and_all_other_bytes_stay():
+    text = '# hugepages=1\r\nGRUB_TIMEOUT=5\r\nGRUB_CMDLINE_LINUX="a hugepagesz=1G hugepages=9 b" # why\r\nX=`date`'
+    planned = plan("grub-d", {DEFAULTS: text}, "1G", 50, [])
+    assert planned.files[DEFAULTS] == '# hugepages=1\r\nGRUB_TIMEOUT=5\r\nGRUB_CMDLINE_LINUX="a b" # why\r\nX=`date`'
+
+
+def test_a_host_that_needs_no_repair_keeps_its_defaults_file():
+    assert set(plan("grub-d", DEBIAN["plain"][0], "1G", 50, []).files) == {DROP_IN}
+
+
+def test_pages_of_another_size_are_kept_and_reported():
+    files = {DEFAULTS: 'GRUB_CMDLINE_LINUX="hugepages=512"\n'}
+    planned = plan("grub-d", files, "1G", 50, [])
+    assert planned.kept == ["hugepagesz=2M hugepages=512"]
+    assert planned.after == ["hugepagesz=2M", "hugepages=512"] + OURS
+
+
+def test_absent_takes_back_the_drop_in_and_nothing_else():
+    files, _linux, _default = DEBIAN["plain"]
+    result = after(files, plan("grub-d", files, "1G", 50, []).files)
+    assert after(result, plan("grub-d", result, "1G", None, OURS).files) == files
+    assert plan("grub-d", files, "1G", None, []).files == {}
+
+
+def test_a_new_count_replaces_the_old_one():
+    files = after({}, plan("grub-d", {}, "1G", 50, []).files)
+    result = after(files, plan("grub-d", files, "1G", 30, OURS).files)
+    assert list(result) == [DROP_IN] and kernel_line(result)[-1] == "hugepages=30"
+
+
+EL7 = {
+    "double quotes": ('GRUB_CMDLINE_LINUX="crashkernel=auto rhgb"\n', f'GRUB_CMDLINE_LINUX="crashkernel=auto rhgb {TEXT}"\n'),
+    "single quotes": ("GRUB_CMDLINE_LINUX='a'\n", f"GRUB_CMDLINE_LINUX='a {TEXT}'\n"),
+    "no quotes": ("GRUB_CMDLINE_LINUX=a\n", f'GRUB_CMDLINE_LINUX="a {TEXT}"\n'),
+    "comment behind": ('GRUB_CMDLINE_LINUX="a" # b\n', f'GRUB_CMDLINE_LINUX="a {TEXT}" # b\n'),
+    "missing key": ("GRUB_TIMEOUT=1\n", f'GRUB_TIMEOUT=1\nGRUB_CMDLINE_LINUX="{TEXT}"\n'),
+    "missing key, no newline": ("GRUB_TIMEOUT=1", f'GRUB_TIMEOUT=1\nGRUB_CMDLINE_LINUX="{TEXT}"\n'),
+    "missing key, CRLF": ("A=1\r\n", f'A=1\r\nGRUB_CMDLINE_LINUX="{TEXT}"\r\n'),
+    "several": ('GRUB_CMDLINE_LINUX="a"\nGRUB_CMDLINE_LINUX="b"\n', f'GRUB_CMDLINE_LINUX="a"\nGRUB_CMDLINE_LINUX="b {TEXT}"\n'),
+    "plus equals": ("GRUB_CMDLINE_LINUX=a\nGRUB_CMDLINE_LINUX+=' b'\n", f"GRUB_CMDLINE_LINUX=a\nGRUB_CMDLINE_LINUX+=' b {TEXT}'\n"),
+    "sed ran twice": (
+        'GRUB_CMDLINE_LINUX="a default_hugepagesz=1GB hugepagesz=1GB hugepages=50 default_hugepagesz=1GB hugepagesz=1GB hugepages=50"\n',
+        f'GRUB_CMDLINE_LINUX="a {TEXT}"\n',
+    ),
+    "right already, in the middle": (f'GRUB_CMDLINE_LINUX="a {TEXT} b"\n', f'GRUB_CMDLINE_LINUX="a {TEXT} b"\n'),
+}
+
+
+@pytest.mark.parametrize("what", EL7)
+def test_el7_edits_the_one_key(what):
+    before, expected = EL7[what]
+    planned = plan("grub-default", {DEFAULTS: before}, "1G", 50, [])
+    result = after({DEFAULTS: before}, planned.files)
+    assert result == {DEFAULTS: expected}
+    assert plan("grub-default", result, "1G", 50, OURS).files == {}
+    if before != expected:
+        assert "hugepages" not in after(result, plan("grub-default", result, "1G", None, OURS).files)[DEFAULTS]
+
+
+def test_el7_without_the_file_gets_one():
+    planned = plan("grub-default", {}, "1G", 50, [])
+    assert planned.files == {DEFAULTS: f'GRUB_CMDLINE_LINUX="{TEXT}"\n'}
+    assert plan("grub-default", {}, "1G", None, []).files == {}
+
+
+@pytest.mark.parametrize("layout", ["bls", "unknown"])
+def test_a_layout_without_rules_is_refused(layout):
+    with pytest.raises(HugepagesError, match=layout):
+        plan(layout, {}, "1G", 50, [])

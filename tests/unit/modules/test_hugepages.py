@@ -1,0 +1,320 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The module on a whole host below a folder: real files, a real update-grub of its own, kills at every step."""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from ansible_collections.taco.train.plugins.module_utils import _atomic_file, _boot_config, _file_history
+from ansible_collections.taco.train.plugins.modules import hugepages
+
+DROP_IN = "etc/default/grub.d/zz-taco-hugepages.cfg"
+LINE = "default_hugepagesz=1G hugepagesz=1G hugepages={}"
+
+# What Debian's grub-mkconfig does with the files, without looking for disks.
+UPDATE_GRUB = """#!/bin/bash
+set -e
+root=$(cd "$(dirname "$0")/../.." && pwd)
+[ -f "$root/etc/default/grub" ] && . "$root/etc/default/grub"
+for file in "$root"/etc/default/grub.d/*.cfg; do [ -e "$file" ] && . "$file"; done
+mkdir -p "$root/boot/grub"
+cat > "$root/boot/grub/grub.cfg.new" << END
+menuentry 'Debian' {
+	linux	/boot/vmlinuz-6.1 root=/dev/vda1 ro $GRUB_CMDLINE_LINUX $GRUB_CMDLINE_LINUX_DEFAULT
+}
+menuentry 'Debian (recovery mode)' {
+	linux	/boot/vmlinuz-6.1 root=/dev/vda1 ro single $GRUB_CMDLINE_LINUX
+}
+END
+mv "$root/boot/grub/grub.cfg.new" "$root/boot/grub/grub.cfg"
+"""
+
+
+@pytest.fixture
+def host(tmp_path):
+    """Lay out a Debian host with 64 GiB of memory whose boot entries are generated."""
+    root = tmp_path / "root"
+    texts = {
+        "etc/default/grub": 'GRUB_TIMEOUT=5\nGRUB_CMDLINE_LINUX_DEFAULT="quiet"\nGRUB_CMDLINE_LINUX="net.ifnames=0"\n',
+        "etc/default/grub.d/50-cloudimg-settings.cfg": 'GRUB_CMDLINE_LINUX_DEFAULT="console=ttyS0"\n',
+        "proc/cmdline": "BOOT_IMAGE=/boot/vmlinuz-6.1 root=/dev/vda1 ro net.ifnames=0 console=ttyS0\n",
+        "proc/meminfo": "MemTotal: 67108864 kB\nMemAvailable: 60000000 kB\nHugepagesize: 2048 kB\n",
+        "proc/cpuinfo": "processor: 0\nflags\t\t: fpu pse pdpe1gb\n",
+        "sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages": "0\n",
+        "sys/kernel/mm/hugepages/hugepages-1048576kB/free_hugepages": "0\n",
+        "usr/sbin/update-grub": UPDATE_GRUB,
+    }
+    for name, text in texts.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    (root / "usr/sbin/update-grub").chmod(0o755)
+    subprocess.run([str(root / "usr/sbin/update-grub")], check=True)
+    os.utime(str(root / "etc/default/grub"), (1600000000, 1600000000))
+    (root / "etc/default/grub").chmod(0o640)
+    return root
+
+
+@pytest.fixture
+def pages(run, host):
+    """Return a function that runs the module on the host."""
+    return lambda check=False, **options: run(hugepages.main, check=check, sysroot=str(host), **options)
+
+
+def tree(root):
+    """Return every file below a folder with its mode, time and content."""
+    found = {}
+    for folder, _names, files in os.walk(str(root)):
+        found[folder] = os.stat(folder).st_mtime_ns
+        for name in files:
+            path = os.path.join(folder, name)
+            status = os.stat(path)
+            content = hashlib.sha256(open(path, "rb").read()).hexdigest()
+            found[path] = (status.st_mode, status.st_mtime_ns, content)
+    return found
+
+
+def entries(host):
+    return [line.split(" ro ")[1] for line in (host / "boot/grub/grub.cfg").read_text().splitlines() if "linux\t" in line]
+
+
+def boot_files(host):
+    return {path: what for path, what in tree(host).items() if "/etc/default" in path}
+
+
+@pytest.mark.parametrize(
+    "first, then",
+    [({}, {"count": 4}), ({"count": 4}, {"count": 4}), ({"count": 4}, {"count": 6}), ({"count": 4}, {"state": "absent"}),
+     ({"count": 4}, {"state": "restored"}), ({}, {"state": "absent"}), ({}, {"state": "restored"})],
+)  # fmt: skip
+def test_check_mode_predicts_and_writes_nothing(pages, host, first, then):
+    if first:
+        pages(**first)
+    before = tree(host)
+    predicted = pages(check=True, **then)
+    assert tree(host) == before
+    done = pages(**then)
+    assert {key: done[key] for key in ("changed", "diff", "files", "kernel_args", "reboot_required")} == {
+        key: predicted[key] for key in ("changed", "diff", "files", "kernel_args", "reboot_required")
+    }
+    settled = tree(host)
+    assert not pages(**then)["changed"]
+    assert tree(host) == settled
+
+
+def test_pages_are_on_every_entry_once_and_the_answer_says_what_and_why(pages, host):
+    done = pages(gpus=8)
+    assert done["changed"] and done["reboot_required"] and done["count"] == 50
+    assert done["layout"] == "grub-d" and done["files"] == ["/" + DROP_IN]
+    assert done["kernel_args"]["before"] == ["net.ifnames=0", "console=ttyS0"]
+    line = LINE.format(50)
+    assert done["kernel_args"]["after"] == ["net.ifnames=0"] + line.split() + ["console=ttyS0"]
+    assert entries(host) == [f"net.ifnames=0 {line} console=ttyS0", f"single net.ifnames=0 {line}"]
+    assert line in done["diff"][0]["after"]
+
+
+def test_a_host_that_runs_with_its_pages_needs_no_reboot(pages, host):
+    pages(count=4)
+    (host / "proc/cmdline").write_text("ro " + LINE.format(4))
+    (host / "sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages").write_text("4\n")
+    assert not pages(count=4)["reboot_required"]
+    (host / "sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages").write_text("3\n")
+    assert pages(count=4)["reboot_required"]
+
+
+def test_restored_puts_back_bytes_mode_and_times_also_after_several_changes(pages, host):
+    grub = host / "etc/default/grub"
+    grub.write_text(grub.read_text().replace('"net', '"hugepagesz=1G hugepages=9 net'))
+    os.utime(str(grub), (1600000000, 1600000000))
+    subprocess.run([str(host / "usr/sbin/update-grub")], check=True)
+    before, generated = boot_files(host), entries(host)
+    pages(count=4)
+    pages(count=6)
+    assert boot_files(host) != before
+    assert pages(state="restored")["changed"]
+    assert boot_files(host) == before and entries(host) == generated
+    assert not pages(state="restored")["changed"]
+
+
+def test_restored_refuses_what_somebody_edited_since_and_force_does_not(pages, host):
+    before = boot_files(host)
+    pages(count=4)
+    path = host / DROP_IN
+    path.write_text(path.read_text() + "# mine\n")
+    edited = tree(host)
+    refused = pages(state="restored")
+    assert refused["failed"] and "/" + DROP_IN in refused["msg"] and "# mine" in refused["msg"] and "force" in refused["msg"]
+    assert tree(host) == edited
+    assert pages(state="restored", force=True)["changed"]
+    assert boot_files(host) == before
+
+
+@pytest.mark.parametrize(
+    "options, change, words",
+    [
+        ({"count": 52}, None, "hugepages_max_memory_fraction"),
+        ({"gpus": 0}, None, "taco_gpus_per_node"),
+        ({"count": -1}, None, "negative"),
+        ({"count": 4}, ("proc/cpuinfo", "flags : pse\n"), "pdpe1gb"),
+        ({"count": 4}, ("etc/default/grub", 'GRUB_CMDLINE_LINUX="a\n'), "not closed"),
+        ({"count": 4}, ("etc/default/grub", 'GRUB_CMDLINE_LINUX="$(x) hugepagesz=1G hugepages=2"\n'), "by hand"),
+        ({"count": 4}, ("var/lib/taco-train/hugepages/manifest.json", "{}"), "manifest.json"),
+    ],
+)
+def test_what_would_not_boot_is_refused_before_anything_is_written(pages, host, options, change, words):
+    if change:
+        path = host / change[0]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(change[1])
+    before = tree(host)
+    refused = pages(**options)
+    assert refused["failed"] and words in refused["msg"]
+    assert tree(host) == before
+
+
+def test_an_unknown_layout_is_refused(pages, host):
+    (host / "usr/sbin/update-grub").unlink()
+    before = tree(host)
+    refused = pages(count=4)
+    assert refused["failed"] and "unknown" in refused["msg"] and "nothing was written" in refused["msg"]
+    assert tree(host) == before
+
+
+@pytest.mark.parametrize(
+    "script, words",
+    [("#!/bin/sh\necho no room >&2\nexit 3\n", "ended with 3: no room"), ("#!/bin/sh\nexit 0\n", "came out wrong")],
+)
+def test_a_generator_that_fails_or_lies_has_everything_undone(pages, host, script, words):
+    before = boot_files(host)
+    (host / "usr/sbin/update-grub").write_text(script)
+    refused = pages(count=4)
+    assert refused["failed"] and words in refused["msg"] and "as they were" in refused["msg"]
+    assert {path: what[2] for path, what in boot_files(host).items() if isinstance(what, tuple)} == {
+        path: what[2] for path, what in before.items() if isinstance(what, tuple)
+    }
+
+
+def test_entries_that_an_earlier_run_did_not_come_to_generate_are_generated(pages, host):
+    pages(count=4, regenerate=False)
+    assert not any("hugepages" in entry for entry in entries(host))
+    assert pages(count=4)["changed"]
+    assert all(LINE.format(4) in entry for entry in entries(host))
+
+
+def test_a_second_run_at_the_same_time_is_refused(pages, host):
+    with _boot_config.locked(str(host / "var/lib/taco-train")):
+        refused = pages(count=4)
+    assert refused["failed"] and "another run" in refused["msg"]
+
+
+def test_pages_in_the_running_kernel_and_a_shortfall(pages, host):
+    pool = host / "sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages"
+    pages(count=4, runtime=True)
+    assert pool.read_text() == "4"
+    pool.unlink()
+    os.mkfifo(str(pool))  # a kernel that answers with less than it was asked for
+    writer = subprocess.Popen([sys.executable, "-c", f"open({str(pool)!r}).read(); open({str(pool)!r}, 'w').write('3')"])
+    with pytest.raises(hugepages.HugepagesError, match="3 of 5 pages of 1G, 2 missing"):
+        hugepages.reserve_now(str(host), "1G", 5)
+    writer.wait(10)
+
+
+class Killed(BaseException):
+    """Stands for a kill: nothing in the code may catch it and go on."""
+
+
+# Every call by which the module changes anything on the host.
+STEPS = [
+    (os, "rename"), (os, "unlink"), (os, "mkdir"), (os, "makedirs"), (os, "fsync"), (os, "fchmod"), (os, "open"),
+    (_boot_config.BootConfig, "generate"), (_file_history.History, "note"), (_atomic_file, "sync_folder"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("action", ["present", "absent", "restored"])
+def test_killed_at_any_step_the_host_boots_old_or_new_and_the_next_run_finishes(host, monkeypatch, action):
+    module = FakeModule(host, state="present", count=4)
+    if action != "present":
+        hugepages.run(module)
+        module = FakeModule(host, state=action, count=None)
+    old = entries(host)
+    snapshot = Snapshot(host)
+    survived = 0
+    for kill_at in range(1, 500):
+        snapshot.put_back()
+        with monkeypatch.context() as patch:
+            steps = count_steps(patch, kill_at)
+            try:
+                hugepages.run(module)
+            except Killed:
+                survived += 1
+        if steps[0] < kill_at:
+            break
+        left = entries(host)
+        hugepages.run(module)
+        new = entries(host)
+        assert left in (old, new), f"killed at step {kill_at}"
+        assert all(("hugepages=4" in entry) is (action == "present") for entry in new)
+        assert not hugepages.run(module)["changed"]
+    assert survived == kill_at - 1 and survived > 10
+
+
+def count_steps(patch, kill_at):
+    """Make the step number kill_at raise instead of happening; return a list with the number of steps so far."""
+    done = [0]
+
+    def counted(function):
+        def step(*args, **kwargs):
+            done[0] += 1
+            if done[0] == kill_at:
+                raise Killed()
+            return function(*args, **kwargs)
+
+        return step
+
+    for owner, name in STEPS:
+        patch.setattr(owner, name, counted(getattr(owner, name)))
+    return done
+
+
+class Snapshot:
+    """The files of a host, to start each kill from the same ones."""
+
+    def __init__(self, host):
+        self.host = host
+        self.tar = subprocess.run(["tar", "-C", str(host), "-c", "."], stdout=subprocess.PIPE, check=True).stdout
+
+    def put_back(self):
+        for name in ("etc", "boot", "var"):
+            subprocess.run(["rm", "-rf", str(self.host / name)], check=True)
+        subprocess.run(["tar", "-C", str(self.host), "-x"], input=self.tar, check=True)
+
+
+class FakeModule:
+    """What run() needs of AnsibleModule, with commands that really run."""
+
+    check_mode = False
+
+    def __init__(self, host, **params):
+        defaults = {
+            "gpus": None, "page_size": "1G", "max_memory_fraction": 0.8, "runtime": False, "regenerate": True, "force": False,
+            "sysroot": str(host), "state_dir": "/var/lib/taco-train",
+        }  # fmt: skip
+        self.params = dict(defaults, **params)
+
+    def run_command(self, argv):
+        done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+def test_the_history_is_for_root_alone_and_names_every_file(pages, host):
+    pages(count=4)
+    manifest = host / "var/lib/taco-train/hugepages/manifest.json"
+    assert oct(manifest.stat().st_mode & 0o777) == "0o600" and oct(manifest.parent.stat().st_mode & 0o777) == "0o700"
+    assert list(json.loads(manifest.read_text())["files"]) == ["/" + DROP_IN]
