@@ -11,7 +11,7 @@ import re
 from typing import Any, Dict, List, Optional, Sequence
 
 Nic = Dict[str, Any]
-MOST_NAMES = 8
+MOST_VIRTUAL = 8
 
 
 class EniError(Exception):
@@ -98,8 +98,9 @@ def left_out(nics: Sequence[Nic], enis: Sequence[Nic]) -> str:
     groups = []
     for reason, names in by_reason.items():
         # A host that runs containers has hundreds of virtual interfaces.
-        more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-        groups.append(f"{', '.join(names[:MOST_NAMES])}{more} ({reason})")
+        most = MOST_VIRTUAL if reason == "virtual" else len(names)
+        more = f" and {len(names) - most} more" if len(names) > most else ""
+        groups.append(f"{', '.join(names[:most])}{more} ({reason})")
     return ", ".join(groups) or "none"
 
 
