@@ -137,6 +137,8 @@ class ActionModule(ActionBase):
             return {"failed": True, "msg": f"The benchmark can't be run: {error}"}
         if self._task.check_mode:
             message = f"Check mode: {launcher} would run {shlex.join(argv)}"
+            # A skipped task's message stays unseen without -v, and it is all there is to see of this one.
+            self._display.display(message)
             return {"changed": False, "skipped": True, "argv": argv, "msg": message}
         try:
             return self.run_and_record(options, argv, ranks, notes, launcher, task_vars)

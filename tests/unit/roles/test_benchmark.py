@@ -1,0 +1,196 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The roles benchmark and report in a play over two hosts, with an mpirun that prints what a test asks for."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[3]
+OUTPUT = """\
+Model: ResNet50
+Batch size: 8
+Number of CPUs: 4
+Running warmup...
+Running benchmark...
+Iter #0: 100.0 img/sec per CPU
+Img/sec per CPU: 100.0 +-0.0
+Total img/sec on 4 CPU(s): 400.0 +-0.0
+"""
+PLAY = """
+- name: Benchmark
+  hosts: gpu_nodes
+  gather_facts: false
+  any_errors_fatal: true
+  tasks:
+    - name: Benchmark, and report even when it failed
+      block:
+        - name: Run the benchmark
+          ansible.builtin.import_role:
+            name: taco.train.benchmark
+      always:
+        - name: Render the report
+          ansible.builtin.import_role:
+            name: taco.train.report
+"""
+
+
+class Cluster:
+    """Two hosts that are this machine, and the results of plays over them."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.calls = folder / "calls"
+        self.fake("cat <<'END'\n" + OUTPUT + "END\n")
+        (folder / "play.yml").write_text(PLAY)
+
+    def fake(self, script):
+        path = self.folder / "mpirun"
+        path.write_text(f"#!/bin/sh\necho called >> {self.calls}\n{script}")
+        path.chmod(0o755)
+
+    def play(self, *arguments, **variables):
+        common = {
+            "ansible_connection": "local",
+            "ansible_python_interpreter": sys.executable,
+            "taco_gpus_per_node": 2,
+            "taco_lab": True,
+            "taco_results_dir": str(self.folder / "results"),
+            "taco_state_dir": str(self.folder / "state"),
+            "benchmark_exec_prefix": [],
+            "benchmark_mpirun": str(self.folder / "mpirun"),
+            "benchmark_device": "CPU",
+            "benchmark_batch_size": 8,
+        }
+        hosts = {name: {"taco_node": {"hostname": name}} for name in ("node-a", "node-b")}
+        inventory = {"gpu_nodes": {"hosts": hosts, "vars": dict(common, **variables)}}
+        (self.folder / "hosts.yml").write_text(yaml.safe_dump(inventory))
+        environment = dict(
+            os.environ,
+            ANSIBLE_COLLECTIONS_PATH=str(ROOT / "collections"),
+            ANSIBLE_CONFIG=str(ROOT / "ansible.cfg"),
+            ANSIBLE_HOME=str(self.folder / "home"),
+            ANSIBLE_LOCAL_TEMP=str(self.folder / "tmp"),
+            PATH=str(Path(sys.executable).parent) + os.pathsep + os.environ["PATH"],
+        )
+        command = ["ansible-playbook", "play.yml", "-i", "hosts.yml", *arguments]
+        done = subprocess.run(
+            command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=str(self.folder)
+        )
+        # The printed lines are wrapped as YAML pleases.
+        return done.returncode, " ".join(done.stdout.decode().split())
+
+    def run_dir(self):
+        return self.folder / "results/latest"
+
+    def record(self):
+        (line,) = (self.run_dir() / "records.jsonl").read_text().splitlines()
+        return json.loads(line)
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    return Cluster(tmp_path)
+
+
+def test_a_play_ends_in_a_table_and_a_report(cluster):
+    rc, output = cluster.play()
+    assert rc == 0, output
+    assert cluster.calls.read_text() == "called\n"
+    record = cluster.record()
+    assert record["hosts"] == [{"name": "node-a", "slots": 2}, {"name": "node-b", "slots": 2}]
+    assert (record["ranks"], record["parameters"]["launcher"]) == (4, "node-a")
+    assert {name: system["hostname"] for name, system in record["system"].items()} == {
+        "node-a": "node-a",
+        "node-b": "node-b",
+    }
+    assert "400.0" in (cluster.run_dir() / "table.md").read_text()
+    assert "400.0" in (cluster.run_dir() / "report.html").read_text()
+    assert "400.0 ± 0.0" in output and re.search(r"Report: \S+/report.html", output)
+    assert (cluster.folder / "state/logs" / (record["id"] + ".log")).read_text() == OUTPUT
+
+
+def test_variables_reach_the_command(cluster):
+    rc, output = cluster.play(
+        benchmark_hosts=[{"name": "elsewhere", "slots": 4}],
+        benchmark_launcher="node-b",
+        benchmark_exec_prefix=["env"],
+        benchmark_interface="bond0",
+        benchmark_arm="harp",
+        benchmark_env={"NCCL_DEBUG": "WARN"},
+        benchmark_mca={"btl": "^openib"},
+        benchmark_model="VGG16",
+        benchmark_num_iters=1,
+        benchmark_timeout=77,
+        report_title="My title",
+    )
+    assert rc == 0, output
+    record = cluster.record()
+    assert record["parameters"]["launcher"] == "node-b"
+    assert " ".join(record["argv"]).replace(str(cluster.folder), "") == (
+        "env timeout -k 10 77 /mpirun -np 4 -H elsewhere:4 --allow-run-as-root -bind-to none -map-by slot "
+        "-x NCCL_ALGO=RING -x NCCL_DEBUG=WARN -x LD_LIBRARY_PATH -x PATH "
+        "-mca btl_tcp_if_include bond0 -mca btl ^openib "
+        "python3 /mnt/tensorflow_synthetic_benchmark.py --model=VGG16 --batch-size=8 --num-iters=1 --no-cuda"
+    )
+    assert "<h1>My title</h1>" in (cluster.run_dir() / "report.html").read_text()
+
+
+def test_the_container_is_the_default_place(cluster):
+    rc, output = cluster.play("--check", benchmark_exec_prefix=None, taco_container_name="mine")
+    assert rc == 0, output
+    assert "docker exec mine timeout -k 10 1800" in output
+    assert not cluster.calls.exists() and not (cluster.folder / "results").exists()
+
+
+def test_a_failed_run_is_reported_and_fails_the_play(cluster):
+    cluster.fake("echo 'ssh: Could not resolve hostname node-b: Name or service not known'; exit 255\n")
+    rc, output = cluster.play()
+    assert rc != 0
+    assert "host node-b is not known" in output and "benchmark_hosts" in output
+    assert cluster.record()["outcome"] == "failed"
+    report = (cluster.run_dir() / "report.html").read_text()
+    assert "No result: the run failed." in report and "node-b is not known" in report
+    assert re.search(r"Report: \S+/report.html", output)
+
+
+@pytest.mark.parametrize(
+    ("variables", "words"),
+    [
+        ({"taco_gpus_per_node": 0}, ("taco_gpus_per_node", "node-a")),
+        ({"benchmark_timeout": "soon"}, ("benchmark_timeout",)),
+        ({"benchmark_arm": "tcp"}, ("benchmark_arm", "this version")),
+    ],
+)
+def test_bad_input_names_the_variable_and_runs_nothing(cluster, variables, words):
+    rc, output = cluster.play(**variables)
+    assert rc != 0 and "Traceback" not in output
+    for word in words:
+        assert word in output
+    assert not cluster.calls.exists()
+
+
+def test_rendering_again_changes_nothing(cluster):
+    cluster.play()
+    report = cluster.run_dir() / "report.html"
+    before = report.read_bytes()
+    # A line that a crash cut off must not keep the rest from being shown.
+    with (cluster.run_dir() / "records.jsonl").open("a") as stream:
+        stream.write('{"schema": 1, "id')
+    (cluster.run_dir() / "verdict.json").write_text("{")
+    (cluster.folder / "play.yml").write_text(
+        "- name: Report\n  hosts: gpu_nodes\n  gather_facts: false\n  roles:\n    - taco.train.report\n"
+    )
+    rc, output = cluster.play(taco_run_dir=str(cluster.run_dir().resolve()))
+    assert rc == 0 and "changed=0" in output and "changed=1" not in output, output
+    after = report.read_text()
+    assert "400.0" in after and report.read_bytes() != before
+    assert "Line 2 of records.jsonl is not a record" in after and "verdict.json can&#x27;t be read" in after
