@@ -5,6 +5,7 @@
 """What the tests of the module don't reach."""
 
 import pytest
+
 from ansible_collections.taco.train.plugins.module_utils import _harp as harp
 
 

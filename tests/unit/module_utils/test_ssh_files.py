@@ -5,13 +5,16 @@
 """The text of each file, and what can't go into one."""
 
 import pytest
+
 from ansible_collections.taco.train.plugins.module_utils import _ssh_files as ssh_files
 
 KEY = "ssh-ed25519 " + "A" * 68
 
 
 def peer(name, address="10.0.2.8", **changes):
-    return dict({"name": name, "address": address, "port": 2222, "public_key": KEY + " taco@x", "host_key": KEY}, **changes)
+    return dict(
+        {"name": name, "address": address, "port": 2222, "public_key": KEY + " taco@x", "host_key": KEY}, **changes
+    )
 
 
 def test_files_name_every_peer():
@@ -52,7 +55,13 @@ def test_peers_left_out_stay_without_purge():
 
 @pytest.mark.parametrize(
     "own",
-    ["", "Host x\n  Port 22\n", "Host x\n  Port 22", "# taco.train: SSH between the training containers\nInclude /s/config\nHost *\n", "\n\nHost *\n"],
+    [
+        "",
+        "Host x\n  Port 22\n",
+        "Host x\n  Port 22",
+        "# taco.train: SSH between the training containers\nInclude /s/config\nHost *\n",
+        "\n\nHost *\n",
+    ],
 )
 def test_a_users_lines_are_kept_and_ours_come_first_and_once(own):
     text = ssh_files.with_include(own, "/s/config")

@@ -11,6 +11,7 @@ import os
 import threading
 
 import pytest
+
 from ansible_collections.taco.train.plugins.modules import harp_config
 
 GOOD = """#!/bin/bash
@@ -167,11 +168,19 @@ def test_it_runs_again_for_other_enis_and_for_another_script(host):
 FAILURES = {
     "exit status": (GOOD + "exit 3\n", {}, ["exit status 3", "Set up HARP successfully", "setup.log"]),
     "no success text": (GOOD.replace("successfully", "somehow"), {}, ["'setup successfully'", "somehow"]),
-    "no files": ("echo Set up HARP successfully\n", {}, ["at least 2 files ztcp*.conf", "found 0 (none)", "harp_minimum_files"]),
+    "no files": (
+        "echo Set up HARP successfully\n",
+        {},
+        ["at least 2 files ztcp*.conf", "found 0 (none)", "harp_minimum_files"],
+    ),
     "one file short": (GOOD, {"minimum_files": 3}, ["at least 3", "found 2 (ztcp0.conf, ztcp1.conf)"]),
     "empty files": (GOOD.replace('echo "$name"', "true"), {}, ["found 0"]),
     "hangs": ("echo begun\nsleep 60\n", {"timeout": 1}, ["did not end within 1 s", "harp_timeout", "begun"]),
-    "no interpreter": (GOOD, {"interpreter": ["no-such-shell"]}, ["no-such-shell is not installed", "harp_interpreter"]),
+    "no interpreter": (
+        GOOD,
+        {"interpreter": ["no-such-shell"]},
+        ["no-such-shell is not installed", "harp_interpreter"],
+    ),
 }
 
 
@@ -303,7 +312,11 @@ def test_the_manifest_is_not_named_like_a_configuration_and_holds_nothing_that_c
     assert result["manifest"] == str(path) and result["changed"]
     written = json.loads(path.read_text())
     assert written["version"] == 1
-    assert [(entry["name"], entry["eni"]) for entry in written["interfaces"]] == [("eth0", False), ("eth1", True), ("eth2", True)]
+    assert [(entry["name"], entry["eni"]) for entry in written["interfaces"]] == [
+        ("eth0", False),
+        ("eth1", True),
+        ("eth2", True),
+    ]
     later = node(2)
     later["hugepages"]["pools"][0]["free"] = 0
     later["hugepages"]["pools"][0]["nodes"][0]["free"] = 0

@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from ansible_collections.taco.train.plugins.modules import ssh_trust
 
 USER = getpass.getuser()
@@ -69,9 +70,16 @@ class Host:
     def pid(self):
         return int((self.ssh / "sshd.pid").read_text())
 
+    def stop(self):
+        """Stop the server and wait until it has removed its file."""
+        os.kill(self.pid(), 15)
+        deadline = time.monotonic() + 10
+        while (self.ssh / "sshd.pid").exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+
     def close(self):
         if (self.ssh / "sshd.pid").exists():
-            os.kill(self.pid(), 15)
+            self.stop()
 
 
 @pytest.fixture
@@ -134,7 +142,9 @@ def test_a_key_that_is_not_trusted_and_a_password_do_not_get_in(hosts):
     assert "(publickey)" in refused.stderr
     proof = hosts[0](prove=True, purge=False)
     assert proof["failed"]
-    assert "1 of 2 peers can't be reached" in proof["msg"] and "node-1" in proof["msg"] and "taco_ssh_port" in proof["msg"]
+    assert (
+        "1 of 2 peers can't be reached" in proof["msg"] and "node-1" in proof["msg"] and "taco_ssh_port" in proof["msg"]
+    )
 
 
 def test_another_host_key_than_the_pinned_one_is_refused(hosts):
@@ -169,10 +179,7 @@ def test_a_server_with_another_configuration_is_restarted(hosts):
 
 def test_a_server_that_was_stopped_is_started(hosts):
     _results, peers = trusting(hosts)
-    os.kill(hosts[0].pid(), 15)
-    deadline = time.monotonic() + 10
-    while (hosts[0].ssh / "sshd.pid").exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
+    hosts[0].stop()
     again = hosts[0](peers=peers)
     assert (again["changed"], again["server"], again["files"]) == (True, "started", [])
 

@@ -35,7 +35,9 @@ def checked_sha256(expected: Optional[str], allow_unverified: bool) -> Optional[
     if expected:
         text = expected.strip().lower()
         if not _SHA256.fullmatch(text):
-            raise HarpError(f"harp_script_sha256 is {expected!r}: expected the 64 hexadecimal digits that `sha256sum` prints")
+            raise HarpError(
+                f"harp_script_sha256 is {expected!r}: expected the 64 hexadecimal digits that `sha256sum` prints"
+            )
         return text
     if allow_unverified:
         return None
@@ -70,7 +72,12 @@ def interpreter_for(script: str, first_line: str, chosen: Optional[Sequence[str]
 
 
 def reason_to_run(
-    record: Optional[Dict[str, Any]], script: str, sha256: Optional[str], enis: Sequence[str], files: Dict[str, str], minimum: int
+    record: Optional[Dict[str, Any]],
+    script: str,
+    sha256: Optional[str],
+    enis: Sequence[str],
+    files: Dict[str, str],
+    minimum: int,
 ) -> Optional[str]:
     """Return why the script has to run, None when it did its job and nothing has changed since.
 
@@ -137,7 +144,9 @@ def check_run(status: Optional[int], output: str, expected_text: Sequence[str], 
 def checked_rendered(rendered: Sequence[Dict[str, str]], folder: str) -> Dict[str, str]:
     """Return {path: content} of what a user's template rendered, or say why it is no configuration."""
     if not rendered:
-        raise HarpError("harp_template rendered no file, since there is no ENI to render it for: check eni_pattern and the role eni")
+        raise HarpError(
+            "harp_template rendered no file, since there is no ENI to render it for: check eni_pattern and the role eni"
+        )
     files = {}  # type: Dict[str, str]
     for entry in rendered:
         path = os.path.normpath(os.path.join(folder, entry["dest"]))

@@ -32,7 +32,9 @@ def checked_address(address: str) -> str:
             f"the address {address!r} is not an IP address: set ssh_trust_address, or taco_interface to an interface with one"
         ) from error
     if parsed.is_unspecified:
-        raise SshFilesError(f"the address {address} means every interface of the host: set ssh_trust_address to one of them")
+        raise SshFilesError(
+            f"the address {address} means every interface of the host: set ssh_trust_address to one of them"
+        )
     return str(parsed)
 
 
@@ -42,7 +44,9 @@ def checked_peers(peers: Sequence[Peer]) -> List[Peer]:
     for peer in peers:
         name = peer["name"]
         if not _NAME.fullmatch(name):
-            raise SshFilesError(f"the peer {name!r} can't be a host in ssh_config: use letters, digits, dot, dash and underscore")
+            raise SshFilesError(
+                f"the peer {name!r} can't be a host in ssh_config: use letters, digits, dot, dash and underscore"
+            )
         if name in seen:
             raise SshFilesError(f"the peer {name} is listed twice")
         seen.add(name)
@@ -52,7 +56,9 @@ def checked_peers(peers: Sequence[Peer]) -> List[Peer]:
             raise SshFilesError(f"peer {name}: {error}") from error
         for key in ("public_key", "host_key"):
             if not _KEY.fullmatch(peer[key]):
-                raise SshFilesError(f"peer {name}: the {key} is not an ed25519 public key: run ssh_trust with state: identity there")
+                raise SshFilesError(
+                    f"peer {name}: the {key} is not an ed25519 public key: run ssh_trust with state: identity there"
+                )
     return sorted((dict(peer) for peer in peers), key=lambda peer: peer["name"])
 
 

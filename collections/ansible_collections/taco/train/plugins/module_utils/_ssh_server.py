@@ -53,12 +53,17 @@ class Place:
         if not self.container:
             return
         template = "{{.State.Running}}"
-        done = run_timed(self.engine_command + ["inspect", "--type", "container", "--format", template, self.container], COMMAND_SECONDS)
+        done = run_timed(
+            self.engine_command + ["inspect", "--type", "container", "--format", template, self.container],
+            COMMAND_SECONDS,
+        )
         if done.status is None:
             raise SshServerError(f"{done.stderr}: run the role taco.train.container_engine, or set engine_command")
         if done.stdout.strip() != "true":
             said = " ".join(done.stderr.split()) or "it is stopped"
-            raise SshServerError(f"the container {self.container} does not run ({said}): run the role taco.train.training_container")
+            raise SshServerError(
+                f"the container {self.container} does not run ({said}): run the role taco.train.training_container"
+            )
 
     def sees(self, path: str) -> bool:
         """Return whether a file of this host is there too."""
@@ -121,7 +126,9 @@ def check_config(place: Place, path: str) -> None:
         place.run("mkdir", "-p", "-m", "0755", "/run/sshd")
     done = place.attempt(SSHD, "-t", "-f", path)
     if done.status is None or done.status in (126, 127):
-        raise SshServerError(f"{place} has no {SSHD}: use an image with openssh-server ({' '.join(done.stderr.split())})")
+        raise SshServerError(
+            f"{place} has no {SSHD}: use an image with openssh-server ({' '.join(done.stderr.split())})"
+        )
     if done.status != 0:
         raise SshServerError(f"{SSHD} refuses {path}: {' '.join(done.stderr.split())}")
 

@@ -220,7 +220,9 @@ def fetch_script(options):
         response = open_url(script, timeout=DOWNLOAD_SECONDS, http_agent="taco.train")
         content = response.read(LARGEST_SCRIPT + 1)
     except OSError as error:
-        raise harp.HarpError(f"{script} can't be downloaded: {error}. Set harp_script to a URL or path that works") from error
+        raise harp.HarpError(
+            f"{script} can't be downloaded: {error}. Set harp_script to a URL or path that works"
+        ) from error
     if len(content) > LARGEST_SCRIPT:
         raise harp.HarpError(f"{script} is larger than {LARGEST_SCRIPT} bytes and no setup script (harp_script)")
     return content
@@ -240,7 +242,9 @@ def run_setup(options, content, sha256, enis, minimum):
     done = run_script(argv, environment, options["timeout"], log)
     harp.check_run(done.status, done.output, options["expected_text"], options["timeout"], log)
     files = config_files(options)
-    harp.check_files(list(files), minimum, options["config_dir"], options["config_glob"], "the HARP setup script ended well")
+    harp.check_files(
+        list(files), minimum, options["config_dir"], options["config_glob"], "the HARP setup script ended well"
+    )
     return files
 
 

@@ -161,7 +161,7 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.taco.train.plugins.module_utils import _ssh_files as ssh_files
 from ansible_collections.taco.train.plugins.module_utils import _ssh_server as ssh_server
-from ansible_collections.taco.train.plugins.module_utils._atomic_file import FileError, replace_file
+from ansible_collections.taco.train.plugins.module_utils._atomic_file import FileError, remove_file, replace_file
 
 PRIVATE = 0o600
 PUBLIC = 0o644
@@ -368,7 +368,9 @@ def ensure_absence(options, folder, check_mode):
     pid_file = CONTAINER_PID_FILE if options["container"] else os.path.join(folder, "sshd.pid")
     running = False
     if config is not None and options["address"]:
-        running = ssh_files.judge_banner(ssh_server.read_banner(options["address"], options["port"]), config) == "running"
+        running = (
+            ssh_files.judge_banner(ssh_server.read_banner(options["address"], options["port"]), config) == "running"
+        )
     client = place.read(options["client_config"])
     kept = ssh_files.without_include(client, os.path.join(folder, "config"))
     # The folder itself stays: a container that runs would go on seeing the one that was removed.
@@ -380,7 +382,7 @@ def ensure_absence(options, folder, check_mode):
         if kept != client:
             write_files(place, {}, folder, options["client_config"], kept)
         for name in os.listdir(folder) if os.path.isdir(folder) else []:
-            os.unlink(os.path.join(folder, name))
+            remove_file(os.path.join(folder, name))
     files = [os.path.join(folder, name) for name in present] + ([options["client_config"]] if kept != client else [])
     server = "stopped" if running else "left alone"
     return dict(changed=bool(files) or running, files=files, server=server, proven=[], diff=[])

@@ -14,7 +14,9 @@ _CONNECTION = re.compile(
 )
 _GPU = re.compile(r"could not select device driver|nvidia-container-cli|unknown or invalid runtime name", re.IGNORECASE)
 _LIMIT = re.compile(r"rlimit|ulimit", re.IGNORECASE)
-_IMAGE = re.compile(r"error pulling|can ?not find image|no such image|pull access denied|manifest (for|unknown)", re.IGNORECASE)
+_IMAGE = re.compile(
+    r"error pulling|can ?not find image|no such image|pull access denied|manifest (for|unknown)", re.IGNORECASE
+)
 
 
 def _one_line(text: str) -> str:

@@ -75,7 +75,9 @@ def _check(spec: TrainingSpec) -> TrainingSpec:
         raise SpecError(f"shm_size is {spec.shm_size!r}: expected a size such as 32g")
     for limit in spec.ulimits:
         if not _ULIMIT.fullmatch(limit):
-            raise SpecError(f"the ulimit {limit!r} can't be read: expected name=value or name=soft:hard, as in memlock=-1")
+            raise SpecError(
+                f"the ulimit {limit!r} can't be read: expected name=value or name=soft:hard, as in memlock=-1"
+            )
     for mount in spec.mounts:
         parts = mount.split(":")
         if len(parts) not in (2, 3) or not parts[0] or not parts[1].startswith("/"):
