@@ -152,7 +152,8 @@ def build(image, suite, options, sources):
     FOLDER.mkdir(parents=True, exist_ok=True)
     scratch = LAB / "build"
     scratch.mkdir(parents=True, exist_ok=True)
-    files, root_tar = scratch / f"{archive.stem}.files.tar", scratch / f"{archive.stem}.root.tar"
+    # Names of this process alone: if the lab is killed, mmdebstrap works on for a while and must not write into ours.
+    files, root_tar = (scratch / f"{archive.stem}.{os.getpid()}.{kind}.tar" for kind in ("files", "root"))
     files_tar(image, files)
     hooks = [f'tar-in "{files}" /', 'chroot "$1" sh /setup.sh && rm "$1/setup.sh"']
     bootstrap(suite, options, sources, image.packages, root_tar, hooks)

@@ -52,8 +52,8 @@ def up(arguments):
     found = nodes.up(docker, arguments.nodes, arguments.rate, archives)
     keys.pin(found)
     state.save(docker.kind, arguments.rate, found)
-    plural = "node is" if len(found) == 1 else "nodes are"
-    print(f"lab: {len(found)} {plural} up; their inventory is inventories/lab.")
+    said = "1 node is up; its" if len(found) == 1 else f"{len(found)} nodes are up; their"
+    print(f"lab: {said} inventory is inventories/lab.")
 
 
 def down(arguments):

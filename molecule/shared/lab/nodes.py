@@ -94,12 +94,17 @@ def owned(engine, kind):
     return engine.lines(kind, "ls", *everything, "--filter", "label=" + LABEL, "--format", field)
 
 
-def make_networks(engine):
+def make_networks(engine, links=Path("/sys/class/net")):
     """Make the networks that aren't there."""
     present = owned(engine, "network")
     for number, (network, bridge, subnet) in enumerate(zip(NETWORKS, BRIDGES, SUBNETS)):
         if network in present:
             continue
+        # An engine would join a bridge of this name, and two labs would then share their addresses.
+        if (links / bridge).exists():
+            raise LabError(
+                f"the bridge {bridge} belongs to another lab on this machine; run make lab-down in its repository"
+            )
         isolated = ["--internal"] if number else []
         engine(
             *["network", "create", "--driver", "bridge", "--label", LABEL, "--subnet", subnet + ".0/24"],

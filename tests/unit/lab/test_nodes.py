@@ -34,6 +34,9 @@ class Engine:
                 raise CommandError("exit status 125: docker\nunable to apply caps")
         return self.answers.get(arguments[0], "")
 
+    def lines(self, *arguments):
+        return self(*arguments).split()
+
 
 def test_each_hierarchy_is_a_mount_of_its_own_and_the_folder_is_the_nodes():
     assert nodes.group_mounts(HYBRID) == [
@@ -91,3 +94,22 @@ def test_a_nodes_identity_is_readable_by_root_only(monkeypatch, tmp_path):
     described = nodes.describe(0)
     assert public.startswith(described["host_key"] + " ")
     assert [eni["name"] for eni in described["enis"]] == ["eth1", "eth2"]
+
+
+def test_a_bridge_of_another_lab_is_not_joined(tmp_path):
+    (tmp_path / "taco-lab-1").mkdir()
+    engine = Engine()
+    with pytest.raises(LabError, match="taco-lab-1 belongs to another lab"):
+        nodes.make_networks(engine, tmp_path)
+    made = [arguments[-1] for arguments in engine.asked if arguments[:2] == ("network", "create")]
+    assert made == ["taco-lab"]
+
+
+def test_only_networks_that_are_missing_are_made(tmp_path):
+    (tmp_path / "taco-lab").mkdir()
+    engine = Engine(answers={"network": ""})
+    engine.lines = lambda *arguments: ["taco-lab"]
+    nodes.make_networks(engine, tmp_path)
+    made = [arguments for arguments in engine.asked if arguments[:2] == ("network", "create")]
+    assert [arguments[-1] for arguments in made] == ["taco-lab-eni-1", "taco-lab-eni-2"]
+    assert all("--internal" in arguments for arguments in made)

@@ -7,7 +7,7 @@
 set -eu
 
 # The places that the vendor's images have.
-mkdir -p /usr/local/openmpi/bin /usr/local/tfabric/tools/config /run/sshd /root/.ssh
+mkdir -p /usr/local/openmpi/bin /usr/local/tfabric/tools/config /usr/lib/x86_64-linux-gnu /run/sshd /root/.ssh
 chmod 700 /root/.ssh
 for program in mpirun mpiexec orterun orted ompi_info; do
     ln -s "$(command -v "$program")" "/usr/local/openmpi/bin/$program"
