@@ -6,6 +6,7 @@
 
 """Run a command that may be missing, may fail and may hang, without any of that being an error."""
 
+import contextlib
 import os
 import shutil
 import signal
@@ -41,10 +42,8 @@ def run_timed(command: List[str], timeout: float) -> Output:
     try:
         stdout, stderr = process.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:
-        try:
+        with contextlib.suppress(ProcessLookupError):  # it may end in this very moment
             os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass  # it ended in this very moment
         process.communicate()
         return Output(None, "", f"{command[0]} took longer than {timeout} s")
     return Output(process.returncode, stdout.decode("utf-8", "replace"), stderr.decode("utf-8", "replace"))

@@ -73,13 +73,14 @@ def harp_checksum(variables: Dict[str, Any]) -> Check:
     if variables.get("harp_source") not in (None, "script"):
         return skipped("harp.checksum", f"harp_source is {variables['harp_source']}")
     checksum = variables.get("harp_script_sha256")
-    fix = "set harp_script_sha256 to the output of sha256sum for the script, or say harp_allow_unverified: true"
+    set_it = "set harp_script_sha256 to the output of sha256sum for the script"
+    fix = set_it + ", or say harp_allow_unverified: true"
     if is_set(checksum):
         if SHA256.match(str(checksum).strip()):
             return Check("harp.checksum", "pass", found=str(checksum))
         return Check("harp.checksum", "fail", "64 hexadecimal digits", f"harp_script_sha256: {checksum}", fix)
     if truth(variables.get("harp_allow_unverified")):
-        return Check("harp.checksum", "warn", "a checksum", "harp_allow_unverified: true", fix.split(",")[0])
+        return Check("harp.checksum", "warn", "a checksum", "harp_allow_unverified: true", set_it)
     script = variables.get("harp_script") or "harp_script"
     return Check("harp.checksum", "fail", "a checksum", f"harp_script_sha256 is not set for {script}", fix)
 
