@@ -12,7 +12,6 @@ from types import SimpleNamespace
 import jsonschema
 import pytest
 import yaml
-
 from integration.paths import COLLECTION
 
 INVENTORY = "inventories/lab"
@@ -78,7 +77,7 @@ def test_the_record_holds_a_measured_total_over_both_nodes(site):
     assert record["outcome"] == "ok"
     assert record["lab"] is True
     assert record["ranks"] == 4
-    assert {host["name"]: host["slots"] for host in record["hosts"]} == {name: 2 for name in NODES}
+    assert {host["name"]: host["slots"] for host in record["hosts"]} == dict.fromkeys(NODES, 2)
     result = record["result"]
     assert len(result["iterations"]) == 5
     assert result["total"]["mean"] > 0
@@ -104,7 +103,9 @@ def test_what_stands_on_the_nodes(site, on_node, node):
     grub = on_node(node, "cat", "/boot/grub/grub.cfg")
     assert "default_hugepagesz=1G hugepagesz=1G hugepages=1" in grub
     assert "lab" in on_node(node, "sh", "-c", "cat /usr/local/tfabric/tools/config/ztcp*.conf").lower()
-    assert "true" in on_node(node, "docker", "inspect", "--format", "{% raw %}{{.State.Running}}{% endraw %}", "taco-train")
+    assert "true" in on_node(
+        node, "docker", "inspect", "--format", "{% raw %}{{.State.Running}}{% endraw %}", "taco-train"
+    )
     other = next(name for name in NODES if name != node)
     assert other.encode()
     assert node in on_node(node, "docker", "exec", "taco-train", "ssh", node, "hostname")

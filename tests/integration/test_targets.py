@@ -14,7 +14,6 @@ import subprocess
 import sys
 
 import pytest
-
 from integration.paths import ROOT
 
 OLDEST_CORE = "ansible-core==2.16.19"

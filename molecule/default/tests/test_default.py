@@ -28,7 +28,11 @@ def test_the_pages_are_in_one_place_of_the_boot_configuration(host):
 
 
 def test_every_boot_entry_reserves_the_pages_once_and_in_order(host):
-    lines = [line for line in host.file("/boot/grub/grub.cfg").content_string.splitlines() if line.strip().startswith("linux")]
+    lines = [
+        line
+        for line in host.file("/boot/grub/grub.cfg").content_string.splitlines()
+        if line.strip().startswith("linux")
+    ]
     assert lines
     for line in lines:
         assert line.count("default_hugepagesz=1G hugepagesz=1G hugepages=1") == 1
@@ -85,7 +89,9 @@ def test_the_ssh_server_takes_keys_only_and_listens_on_one_address(host):
 
 
 def test_private_keys_are_for_root_alone(host):
-    keys = host.run("find /var/lib/taco-train/ssh -type f ! -name '*.pub' -exec grep -l 'PRIVATE KEY' {} +").stdout.split()
+    keys = host.run(
+        "find /var/lib/taco-train/ssh -type f ! -name '*.pub' -exec grep -l 'PRIVATE KEY' {} +"
+    ).stdout.split()
     assert keys
     for key in keys:
         assert host.file(key).mode == 0o600

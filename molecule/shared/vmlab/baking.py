@@ -24,7 +24,9 @@ def bake(data_root, archive, scratch):
     command += ["--pidfile", str(scratch / "d.pid"), "--bridge=none", "--iptables=false", "--ip-forward=false"]
     command += ["--storage-driver=overlay2"]
     with open(scratch / "d.log", "ab") as log:
-        daemon = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, cwd="/")
+        daemon = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, cwd="/"
+        )
     try:
         deadline = time.monotonic() + START_SECONDS
         while not succeeds(["docker", "--host", address, "info"]):

@@ -5,9 +5,9 @@
 
 """Start and stop the VM lab: machines with a boot loader of their own, which really reboot.
 
-    vmlab.py up [--nodes N] [--memory MIB] [--enis N]   build the disk once, start N machines (2); can be run again at any time
-    vmlab.py status                                     say what runs
-    vmlab.py down [--purge]                             remove everything but the disk that was built, or that too
+vmlab.py up [--nodes N] [--memory MIB] [--enis N]   build the disk once, start N machines (2); can be run again at any time
+vmlab.py status                                     say what runs
+vmlab.py down [--purge]                             remove everything but the disk that was built, or that too
 """
 
 import argparse

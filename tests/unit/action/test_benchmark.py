@@ -213,7 +213,7 @@ def test_within_a_container_the_limit_reaches_inside(bench):
     bench.fake("echo begun; sleep 1000\n")
     result = bench.play(exec_prefix=["env", "INSIDE=1"], timeout=2)
     record = bench.the_failed_record(result)
-    assert record["argv"][:7] == ["env", "INSIDE=1", "timeout", "-k", "10", "2", str(bench.mpirun)]
+    assert record["argv"][:8] == ["env", "INSIDE=1", "timeout", "--foreground", "-k", "10", "2", str(bench.mpirun)]
     assert record["timed_out"] is True and "still running after 2 s" in result["msg"]
 
 

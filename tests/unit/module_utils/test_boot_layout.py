@@ -46,7 +46,9 @@ def test_el7_on_bios(tmp_path):
     ],
 )
 def test_the_right_grub_cfg_of_several_on_efi(tmp_path, identity, folders, expected):
-    root = host(tmp_path, "usr/sbin/grub2-mkconfig", folders=["sys/firmware/efi", "boot/grub2"], etc__os_release=identity)
+    root = host(
+        tmp_path, "usr/sbin/grub2-mkconfig", folders=["sys/firmware/efi", "boot/grub2"], etc__os_release=identity
+    )
     (tmp_path / "boot/grub2/grub.cfg").write_text("")
     for name in folders:
         (tmp_path / "boot/efi/EFI" / name).mkdir(parents=True)
@@ -78,7 +80,9 @@ def test_on_efi_with_nothing_to_tell_by_the_layout_is_unknown_and_says_what_is_t
 )
 def test_boot_loader_specification_entries_need_the_setting_and_the_folder(tmp_path, text, entries, expected):
     folders = ["boot/loader/entries"] if entries else []
-    assert detect(host(tmp_path, "usr/sbin/grub2-mkconfig", folders=folders, etc__default__grub=text)).layout == expected
+    assert (
+        detect(host(tmp_path, "usr/sbin/grub2-mkconfig", folders=folders, etc__default__grub=text)).layout == expected
+    )
 
 
 def test_a_host_without_grub_is_unknown(tmp_path):

@@ -77,7 +77,11 @@ def after(files, changes):
 
 
 DEBIAN = {
-    "plain": ({DEFAULTS: 'GRUB_CMDLINE_LINUX="net.ifnames=0"\nGRUB_CMDLINE_LINUX_DEFAULT="quiet"\n'}, "net.ifnames=0", "quiet"),
+    "plain": (
+        {DEFAULTS: 'GRUB_CMDLINE_LINUX="net.ifnames=0"\nGRUB_CMDLINE_LINUX_DEFAULT="quiet"\n'},
+        "net.ifnames=0",
+        "quiet",
+    ),
     "no defaults at all": ({}, "", ""),
     "cloud image": (
         {DEFAULTS: 'GRUB_CMDLINE_LINUX=""\n', CLOUD: 'GRUB_CMDLINE_LINUX_DEFAULT="console=tty1 console=ttyS0"\n'},
@@ -102,7 +106,11 @@ DEBIAN = {
         "",
         "quiet",
     ),
-    "in somebody's drop-in": ({DEFAULTS: "GRUB_CMDLINE_LINUX=a\n", CLOUD: 'GRUB_CMDLINE_LINUX+=" hugepagesz=1G hugepages=9"\n'}, "a", ""),
+    "in somebody's drop-in": (
+        {DEFAULTS: "GRUB_CMDLINE_LINUX=a\n", CLOUD: 'GRUB_CMDLINE_LINUX+=" hugepagesz=1G hugepages=9"\n'},
+        "a",
+        "",
+    ),
 }
 
 
@@ -147,15 +155,24 @@ def test_a_new_count_replaces_the_old_one():
 
 
 EL7 = {
-    "double quotes": ('GRUB_CMDLINE_LINUX="crashkernel=auto rhgb"\n', f'GRUB_CMDLINE_LINUX="crashkernel=auto rhgb {TEXT}"\n'),
+    "double quotes": (
+        'GRUB_CMDLINE_LINUX="crashkernel=auto rhgb"\n',
+        f'GRUB_CMDLINE_LINUX="crashkernel=auto rhgb {TEXT}"\n',
+    ),
     "single quotes": ("GRUB_CMDLINE_LINUX='a'\n", f"GRUB_CMDLINE_LINUX='a {TEXT}'\n"),
     "no quotes": ("GRUB_CMDLINE_LINUX=a\n", f'GRUB_CMDLINE_LINUX="a {TEXT}"\n'),
     "comment behind": ('GRUB_CMDLINE_LINUX="a" # b\n', f'GRUB_CMDLINE_LINUX="a {TEXT}" # b\n'),
     "missing key": ("GRUB_TIMEOUT=1\n", f'GRUB_TIMEOUT=1\nGRUB_CMDLINE_LINUX="{TEXT}"\n'),
     "missing key, no newline": ("GRUB_TIMEOUT=1", f'GRUB_TIMEOUT=1\nGRUB_CMDLINE_LINUX="{TEXT}"\n'),
     "missing key, CRLF": ("A=1\r\n", f'A=1\r\nGRUB_CMDLINE_LINUX="{TEXT}"\r\n'),
-    "several": ('GRUB_CMDLINE_LINUX="a"\nGRUB_CMDLINE_LINUX="b"\n', f'GRUB_CMDLINE_LINUX="a"\nGRUB_CMDLINE_LINUX="b {TEXT}"\n'),
-    "plus equals": ("GRUB_CMDLINE_LINUX=a\nGRUB_CMDLINE_LINUX+=' b'\n", f"GRUB_CMDLINE_LINUX=a\nGRUB_CMDLINE_LINUX+=' b {TEXT}'\n"),
+    "several": (
+        'GRUB_CMDLINE_LINUX="a"\nGRUB_CMDLINE_LINUX="b"\n',
+        f'GRUB_CMDLINE_LINUX="a"\nGRUB_CMDLINE_LINUX="b {TEXT}"\n',
+    ),
+    "plus equals": (
+        "GRUB_CMDLINE_LINUX=a\nGRUB_CMDLINE_LINUX+=' b'\n",
+        f"GRUB_CMDLINE_LINUX=a\nGRUB_CMDLINE_LINUX+=' b {TEXT}'\n",
+    ),
     "sed ran twice": (
         'GRUB_CMDLINE_LINUX="a default_hugepagesz=1GB hugepagesz=1GB hugepages=50 default_hugepagesz=1GB hugepagesz=1GB hugepages=50"\n',
         f'GRUB_CMDLINE_LINUX="a {TEXT}"\n',

@@ -19,7 +19,17 @@ OURS = "default_hugepagesz=1G hugepagesz=1G hugepages=50"
 
 @pytest.mark.parametrize(
     "text, expected",
-    [("1G", "1G"), ("1GB", "1G"), ("1g", "1G"), ("1024M", "1G"), ("2M", "2M"), ("2048kB", "2M"), ("64K", "64K"), ("x", "x"), ("", "")],
+    [
+        ("1G", "1G"),
+        ("1GB", "1G"),
+        ("1g", "1G"),
+        ("1024M", "1G"),
+        ("2M", "2M"),
+        ("2048kB", "2M"),
+        ("64K", "64K"),
+        ("x", "x"),
+        ("", ""),
+    ],
 )
 def test_sizes_are_compared_by_what_they_mean(text, expected):
     assert canonical_size(text) == expected

@@ -104,6 +104,31 @@ def test_at_the_limit_all_that_was_started_is_ended_and_the_log_kept(job):
     assert 2 <= result["duration"] < 6
 
 
+def test_a_rank_in_a_group_of_its_own_is_ended_too(job):
+    # As mpirun starts its ranks: in its session, each in its own process group.
+    script = (
+        "import os, signal, subprocess, sys, time\n"
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "child = subprocess.Popen(['sleep', '60'], preexec_fn=lambda: os.setpgid(0, 0))\n"
+        "print(child.pid, flush=True)\n"
+        "time.sleep(60)\n"
+    )
+    result = job(sys.executable, "-c", script, timeout=1, grace=0)
+    assert result["timed_out"] is True and gone(result["stdout"].strip())
+
+
+def test_mpirun_is_asked_once(job):
+    script = (
+        "import signal, time\n"
+        "signal.signal(signal.SIGTERM, lambda *_: print('asked', flush=True))\n"
+        "print('begun', flush=True)\n"
+        "end = time.monotonic() + 60\n"
+        "while time.monotonic() < end:\n"
+        "    time.sleep(0.1)\n"
+    )
+    assert job(sys.executable, "-c", script, timeout=1, grace=1)["stdout"] == "begun\nasked\n"
+
+
 def test_one_that_ends_when_asked_is_not_kept_waiting(job):
     result = job("sleep", "30", timeout=1, grace=30)
     assert result["timed_out"] is True and result["rc"] == -signal.SIGTERM

@@ -159,10 +159,18 @@ def test_it_runs_again_when_its_files_differ(host, damage, reason):
 def test_it_runs_again_for_other_enis_and_for_another_script(host):
     host(**host.script(GOOD))
     more = host(node=node(3), **host.script(GOOD))
-    assert "from eth1, eth2 to eth1, eth2, eth3" in more["reason"]
+    assert "from 0000:00:01.0, 0000:00:02.0 to 0000:00:01.0, 0000:00:02.0, 0000:00:03.0" in more["reason"]
     assert len(more["files"]) == 3
     other = host(node=node(3), **host.script(GOOD + "# newer\n"))
     assert other["reason"] == "the script changed"
+
+
+def test_it_does_not_run_again_when_user_space_took_the_interfaces(host):
+    host(**host.script(GOOD))
+    taken = node(2)
+    for entry in taken["nics"][1:]:
+        entry.update(name=entry["pci"], mac="", driver="vfio-pci")
+    assert not host(node=taken, **host.script(GOOD))["ran"]
 
 
 FAILURES = {

@@ -76,13 +76,16 @@ def tree(root):
         for name in files:
             path = os.path.join(folder, name)
             status = os.stat(path)
-            content = hashlib.sha256(open(path, "rb").read()).hexdigest()
+            with open(path, "rb") as stream:
+                content = hashlib.sha256(stream.read()).hexdigest()
             found[path] = (status.st_mode, status.st_mtime_ns, content)
     return found
 
 
 def entries(host):
-    return [line.split(" ro ")[1] for line in (host / "boot/grub/grub.cfg").read_text().splitlines() if "linux\t" in line]
+    return [
+        line.split(" ro ")[1] for line in (host / "boot/grub/grub.cfg").read_text().splitlines() if "linux\t" in line
+    ]
 
 
 def boot_files(host):
@@ -150,7 +153,12 @@ def test_restored_refuses_what_somebody_edited_since_and_force_does_not(pages, h
     path.write_text(path.read_text() + "# mine\n")
     edited = tree(host)
     refused = pages(state="restored")
-    assert refused["failed"] and "/" + DROP_IN in refused["msg"] and "# mine" in refused["msg"] and "force" in refused["msg"]
+    assert (
+        refused["failed"]
+        and "/" + DROP_IN in refused["msg"]
+        and "# mine" in refused["msg"]
+        and "force" in refused["msg"]
+    )
     assert tree(host) == edited
     assert pages(state="restored", force=True)["changed"]
     assert boot_files(host) == before
@@ -220,7 +228,9 @@ def test_pages_in_the_running_kernel_and_a_shortfall(pages, host):
     assert pool.read_text() == "4"
     pool.unlink()
     os.mkfifo(str(pool))  # a kernel that answers with less than it was asked for
-    writer = subprocess.Popen([sys.executable, "-c", f"open({str(pool)!r}).read(); open({str(pool)!r}, 'w').write('3')"])
+    writer = subprocess.Popen(
+        [sys.executable, "-c", f"open({str(pool)!r}).read(); open({str(pool)!r}, 'w').write('3')"]
+    )
     with pytest.raises(hugepages.HugepagesError, match="3 of 5 pages of 1G, 2 missing"):
         hugepages.reserve_now(str(host), "1G", 5)
     writer.wait(10)

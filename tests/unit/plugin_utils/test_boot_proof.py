@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 import pytest
+
 from ansible_collections.taco.train.plugins.plugin_utils.boot_proof import GIB, boot_problems
 
 

@@ -5,9 +5,10 @@
 import math
 
 import pytest
-from ansible_collections.taco.train.plugins.plugin_utils.rolling import RollingError, plan
 from hypothesis import given
 from hypothesis import strategies as st
+
+from ansible_collections.taco.train.plugins.plugin_utils.rolling import RollingError, plan
 
 HOSTS = ["a", "b", "c", "d", "e"]
 

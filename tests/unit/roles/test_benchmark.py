@@ -136,7 +136,7 @@ def test_variables_reach_the_command(cluster):
     record = cluster.record()
     assert record["parameters"]["launcher"] == "node-b"
     assert " ".join(record["argv"]).replace(str(cluster.folder), "") == (
-        "env timeout -k 10 77 /mpirun -np 4 -H elsewhere:4 --allow-run-as-root -bind-to none -map-by slot "
+        "env timeout --foreground -k 10 77 /mpirun -np 4 -H elsewhere:4 --allow-run-as-root -bind-to none -map-by slot "
         "-x NCCL_ALGO=RING -x NCCL_DEBUG=WARN -x LD_LIBRARY_PATH -x PATH "
         "-mca btl_tcp_if_include bond0 -mca btl ^openib "
         "python3 /mnt/tensorflow_synthetic_benchmark.py --model=VGG16 --batch-size=8 --num-iters=1 --no-cuda"
@@ -147,7 +147,7 @@ def test_variables_reach_the_command(cluster):
 def test_the_container_is_the_default_place(cluster):
     rc, output = cluster.play("--check", benchmark_exec_prefix=None, taco_container_name="mine")
     assert rc == 0, output
-    assert "docker exec mine timeout -k 10 1800" in output
+    assert "docker exec mine timeout --foreground -k 10 1800" in output
     assert not cluster.calls.exists() and not (cluster.folder / "results").exists()
 
 

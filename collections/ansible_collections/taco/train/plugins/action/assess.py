@@ -21,6 +21,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.verdict_table import ta
 ROLES = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))), "roles")
 # The variables that several roles share have the collection's name for a prefix.
 PREFIXES = {"cluster": "taco_"}
+# Older versions of ansible-core show the message of a failure as JSON only, in one long line.
+SHOWS_MESSAGES = (2, 19)
 ARGUMENTS = {
     "hosts": {"type": "list", "elements": "str"},
     "checks_extra": {
@@ -127,12 +129,15 @@ class ActionModule(ActionBase):
             raise AnsibleActionFail(str(error)) from error
         except OSError as error:
             raise AnsibleActionFail(f"the verdict can't be written to {path}: {error}") from error
-        return self._answer(verdict, path, arguments["gate"])
+        return self._answer(verdict, path, arguments["gate"], task_vars)
 
-    def _answer(self, verdict, path, gate):
+    def _answer(self, verdict, path, gate, task_vars):
         text = table(verdict)
         result = {"changed": False, "failed_hosts": failed_hosts(verdict), "verdict_path": path}
         if gate and verdict["summary"]["fail"] and not self._task.check_mode:
+            version = task_vars["ansible_version"]
+            if (version["major"], version["minor"]) < SHOWS_MESSAGES:
+                self._display.display(text)
             # Without the verdict: Ansible prints all of a failed result, and the file has it.
             return dict(result, failed=True, msg=text)
         if verdict["summary"]["fail"] or verdict["summary"]["warn"]:

@@ -62,7 +62,8 @@ def plan(options):
     workload = workload_horovod.build(options, slots)
     argv = mpirun_command(dict(spec, env=workload.env, mca=workload.mca, command=workload.command))
     if options["exec_prefix"]:
-        limit = ["timeout", "-k", str(KILL_AFTER), str(options["timeout"])]
+        # In the foreground it sends one SIGTERM. Otherwise it sends two, and at the second mpirun leaves its ranks running.
+        limit = ["timeout", "--foreground", "-k", str(KILL_AFTER), str(options["timeout"])]
         argv = options["exec_prefix"] + limit + argv
     return argv, sum(slots), workload.notes + ([LAB_NOTE] if options["lab"] else [])
 

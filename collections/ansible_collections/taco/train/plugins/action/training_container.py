@@ -129,7 +129,9 @@ class ActionModule(ActionBase):
             problem = trouble_after_start(answer)
         if problem is not None:
             answer.update(failed=True, msg=explain(host, options["name"], options["image"] or "", str(problem)))
-        answer.pop("invocation", None)
+        # The traceback is of the error in the words of docker_container, and would be shown in place of ours.
+        for key in ("invocation", "exception"):
+            answer.pop(key, None)
         warnings = result.pop("warnings", []) + answer.pop("warnings", [])
         result.update(answer)
         if warnings:

@@ -35,7 +35,9 @@ class BootConfig:
         found = [DEFAULTS] if os.path.exists(self.real(DEFAULTS)) else []
         if self.layout.layout == "grub-d":
             folder = glob.escape(self.real(DROP_INS))
-            found += [f"{DROP_INS}/{os.path.basename(path)}" for path in sorted(glob.glob(os.path.join(folder, "*.cfg")))]
+            found += [
+                f"{DROP_INS}/{os.path.basename(path)}" for path in sorted(glob.glob(os.path.join(folder, "*.cfg")))
+            ]
         return {path: decode(read_bytes(self.real(path)) or b"") for path in found}
 
     def entries(self) -> List[Entry]:
@@ -80,8 +82,10 @@ def locked(state_dir: str) -> Iterator[None]:
     with open(path, "w") as handle:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise HugepagesError(f"another run is changing the boot configuration ({path} is locked); run this again when it ended")
+        except OSError as error:
+            raise HugepagesError(
+                f"another run is changing the boot configuration ({path} is locked); run this again when it ended"
+            ) from error
         yield
 
 
@@ -110,7 +114,7 @@ def apply(
     except (HugepagesError, OSError) as error:
         config.write({path: None if data is None else decode(data) for path, data in before.items()})
         undone = "nothing is changed" if not generate else _generated_again(config)
-        raise HugepagesError(f"{error}; the files are as they were, {undone}")
+        raise HugepagesError(f"{error}; the files are as they were, {undone}") from error
 
 
 def _generated_again(config: BootConfig) -> str:

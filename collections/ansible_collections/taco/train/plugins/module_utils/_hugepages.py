@@ -9,7 +9,12 @@
 from typing import Dict, List, NamedTuple, Optional
 
 from ansible_collections.taco.train.plugins.module_utils._boot_layout import DEFAULTS, DROP_INS
-from ansible_collections.taco.train.plugins.module_utils._kernel_args import PAGE_BYTES, edits, reservations, wanted_tokens
+from ansible_collections.taco.train.plugins.module_utils._kernel_args import (
+    PAGE_BYTES,
+    edits,
+    reservations,
+    wanted_tokens,
+)
 from ansible_collections.taco.train.plugins.module_utils._sh_assignments import (
     append_words,
     assignments,
@@ -141,7 +146,9 @@ def plan(layout: str, files: Dict[str, str], page_size: str, count: Optional[int
     if DEFAULTS in changed and not changed[DEFAULTS] and DEFAULTS not in files:
         del changed[DEFAULTS]
     line = kernel_line(after)
-    kept = [f"hugepagesz={found.size} hugepages={found.count}" for found in reservations(line) if found.size != page_size]
+    kept = [
+        f"hugepagesz={found.size} hugepages={found.count}" for found in reservations(line) if found.size != page_size
+    ]
     return Plan(changed, before, line, kept, arguments)
 
 
@@ -165,7 +172,7 @@ def _without_arguments(text: str, ours: List[str]) -> str:
     def places(words: List[str]) -> Dict[int, Optional[str]]:
         for index in range(len(words)):
             if words[index : index + len(ours)] == ours:
-                return {place: None for place in range(index, index + len(ours))}
+                return dict.fromkeys(range(index, index + len(ours)))
         return {}
 
     for index in range(len(assignments(text))):

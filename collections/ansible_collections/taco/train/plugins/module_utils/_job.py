@@ -4,7 +4,7 @@
 
 # Private to taco.train: may change at any time. Do not import it from another collection.
 
-"""Run one command under a time limit, in a process group of its own, with its output in a file."""
+"""Run one command under a time limit, in a session of its own, with its output in a file."""
 
 import contextlib
 import datetime
@@ -16,7 +16,7 @@ import time
 from typing import Any, Dict, List, NamedTuple, Optional
 
 POLL_SECONDS = 0.05
-# How long a killed group may take to be gone. One in uninterruptible sleep can't be waited for.
+# How long a killed session may take to be gone. One in uninterruptible sleep can't be waited for.
 KILLED_SECONDS = 5
 
 
@@ -56,40 +56,49 @@ def now() -> str:
     return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def group_lives(group: int) -> bool:
-    try:
-        os.killpg(group, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:  # it lives, as another user
-        return True
-    return True
+def session_members(session: int) -> List[int]:
+    """Return the processes of a session. mpirun gives each of its ranks a group of its own, so a group is too little."""
+    found = []
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            # One may end while it is looked at.
+            with contextlib.suppress(OSError):
+                with open("/proc/" + name + "/stat", "rb") as stream:
+                    # A program's name may hold spaces and parentheses; the last one ends it.
+                    state, _parent, _group, member_of = stream.read().rpartition(b")")[2].split()[:4]
+                if int(member_of) == session and state not in (b"Z", b"X"):
+                    found.append(int(name))
+    return found
 
 
-def signal_group(group: int, number: int) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(group, number)
-
-
-def wait_for_group(process: Any, group: int, seconds: float) -> bool:
-    """Return whether the whole group is gone in time; also take the leader's exit status, or it would stay a zombie."""
+def wait_for_session(process: Any, seconds: float) -> bool:
+    """Return whether all of the session is gone in time; also take the leader's exit status."""
     end = time.monotonic() + seconds
     while True:
         process.poll()
-        if not group_lives(group):
+        if not session_members(process.pid):
             return True
         if time.monotonic() >= end:
             return False
         time.sleep(POLL_SECONDS)
 
 
-def end_group(process: Any, grace: float) -> None:
-    """End the command and everything it started: politely, then not."""
-    group = process.pid
-    signal_group(group, signal.SIGTERM)
-    if not wait_for_group(process, group, grace):
-        signal_group(group, signal.SIGKILL)
-        wait_for_group(process, group, KILLED_SECONDS)
+def end_session(process: Any, grace: float) -> None:
+    """End the command and everything it started: politely, then not.
+
+    SIGTERM is sent once, and to the command's group only: mpirun ends its ranks at the first, and at a second within
+    five seconds gives up on them and leaves them running.
+    """
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGTERM)
+    end = time.monotonic() + grace + KILLED_SECONDS
+    over = wait_for_session(process, grace)
+    # More than once, for what one of them starts while the others are being killed.
+    while not over and time.monotonic() < end:
+        for pid in session_members(process.pid):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        over = wait_for_session(process, POLL_SECONDS)
 
 
 def stop_on_signal(number: int, frame: Any) -> None:
@@ -126,13 +135,13 @@ def run(argv: List[str], timeout: float, grace: float, log: Any, chdir: Optional
             process.wait(timeout=timeout)
         except subprocess.TimeoutExpired:
             timed_out = True
-            end_group(process, grace)
+            end_session(process, grace)
         return Finished(process.poll(), timed_out, started, now(), time.monotonic() - begun)
     except Stopped:
         if process is not None:
             for number in kept:
                 signal.signal(number, signal.SIG_IGN)
-            end_group(process, grace)
+            end_session(process, grace)
         raise
     finally:
         for number, handler in kept.items():

@@ -98,9 +98,8 @@ def edits(tokens: Sequence[str], page_size: str) -> Dict[int, Optional[str]]:
         else:
             kept_sizes.add(found.size_index)
     for index, token in enumerate(tokens):
-        if token.startswith("default_hugepagesz="):
-            changes[index] = None
-        elif token.startswith("hugepagesz=") and index not in kept_sizes and canonical_size(_value(token)) == page_size:
+        lone = token.startswith("hugepagesz=") and index not in kept_sizes
+        if token.startswith("default_hugepagesz=") or (lone and canonical_size(_value(token)) == page_size):
             changes[index] = None
     return changes
 

@@ -11,7 +11,8 @@ description:
   - Runs one command, given as an argument list, in a session of its own, and writes what it prints to a file as it
     comes.
   - When the time is up, or when the module itself is told to end, the command and every process it started in its
-    session's process group are ended. They get SIGTERM, and SIGKILL if any is still there after O(grace) seconds.
+    session are ended. The command's process group gets SIGTERM, and what is still there of the session after O(grace)
+    seconds gets SIGKILL.
   - An exit status other than 0 is not a failure of this module, nor is a command that ran out of time. Both are in the
     result for the caller to judge.
 author:
@@ -25,7 +26,7 @@ attributes:
   diff_mode:
     support: none
   platform:
-    platforms: posix
+    platforms: linux
 options:
   argv:
     description: The command and its arguments. No shell is involved.

@@ -144,7 +144,7 @@ reason:
   description: Why the script ran.
   returned: when it did
   type: str
-  sample: the ENIs changed from eth1 to eth1, eth2
+  sample: the ENIs changed from 0000:00:06.0 to 0000:00:06.0, 0000:00:07.0
 sha256:
   description: Checksum of the script of the last good run.
   returned: success with O(source=script)
@@ -248,8 +248,8 @@ def run_setup(options, content, sha256, enis, minimum):
     return files
 
 
-def apply_script(options, enis, minimum, check_mode):
-    """Run the setup script where it has to run."""
+def apply_script(options, enis, keys, minimum, check_mode):
+    """Run the setup script where it has to run. keys are what the ENIs are known by over time."""
     expected = harp.checked_sha256(options["sha256"], options["allow_unverified"])
     content = None
     if options["script_content"] is not None:
@@ -259,7 +259,7 @@ def apply_script(options, enis, minimum, check_mode):
         expected = found
     record_path = os.path.join(options["state_dir"], "harp", "state.json")
     record = read_json(record_path)
-    reason = harp.reason_to_run(record, options["script"], expected, enis, config_files(options), minimum)
+    reason = harp.reason_to_run(record, options["script"], expected, keys, config_files(options), minimum)
     if reason is None:
         return dict(changed=False, ran=False, sha256=record["sha256"])
     if check_mode:
@@ -269,7 +269,7 @@ def apply_script(options, enis, minimum, check_mode):
     sha256 = hashlib.sha256(content).hexdigest()
     harp.check_sha256(options["script"], sha256, expected)
     files = run_setup(options, content, sha256, enis, minimum)
-    record = harp.new_record(options["script"], sha256, enis, files)
+    record = harp.new_record(options["script"], sha256, keys, files)
     replace_file(record_path, (json.dumps(record, indent=1, sort_keys=True) + "\n").encode("utf-8"), mode=0o600)
     return dict(changed=True, ran=True, sha256=sha256, reason=reason)
 
@@ -308,16 +308,18 @@ def write_manifest(options, enis, check_mode):
 
 def configure(options, check_mode):
     """Do all that is asked for and return the module's result."""
-    enis = options["enis"]
+    enis = keys = options["enis"]
     if enis is None:
-        nics = (options["node"] or {}).get("nics") or []
-        enis = [nic["name"] for nic in find_enis(nics, options["eni_pattern"] or None)]
+        found = find_enis((options["node"] or {}).get("nics") or [], options["eni_pattern"] or None)
+        enis = [nic["name"] for nic in found]
+        # A program in user space that takes an interface over takes its name away, and HARP may be one.
+        keys = [nic["pci"] or nic["name"] for nic in found]
     minimum = options["minimum_files"]
     if minimum is None:
         minimum = len(enis) or 1
     result = dict(changed=False, ran=False)
     if options["source"] == "script":
-        result = apply_script(options, enis, minimum, check_mode)
+        result = apply_script(options, enis, keys, minimum, check_mode)
     elif options["source"] == "template":
         result = apply_template(options, minimum, check_mode)
     diff = result.pop("diff", [])

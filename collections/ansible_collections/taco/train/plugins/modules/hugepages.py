@@ -141,6 +141,7 @@ import os
 from functools import partial
 
 from ansible.module_utils.basic import AnsibleModule
+
 from ansible_collections.taco.train.plugins.module_utils._atomic_file import FileError, read_bytes
 from ansible_collections.taco.train.plugins.module_utils._boot_config import BootConfig, apply, decode, diffs, locked
 from ansible_collections.taco.train.plugins.module_utils._boot_entries import entry_problems, is_stale
@@ -178,7 +179,9 @@ def reserve_now(root, page_size, count):
     """Ask the running kernel for the pages, and fail when it couldn't find them all."""
     path = os.path.join(root, f"sys/kernel/mm/hugepages/hugepages-{PAGE_BYTES[page_size] // 1024}kB/nr_hugepages")
     if not os.path.exists(path):
-        raise HugepagesError(f"{path} is missing: the running kernel has no pool of {page_size} pages; reboot instead of runtime")
+        raise HugepagesError(
+            f"{path} is missing: the running kernel has no pool of {page_size} pages; reboot instead of runtime"
+        )
     with open(path, "w") as handle:
         handle.write(str(count))
     with open(path) as handle:

@@ -156,6 +156,7 @@ proven:
 
 import json
 import os
+import pwd
 
 from ansible.module_utils.basic import AnsibleModule
 
@@ -350,7 +351,8 @@ def prove(place, peers, options):
     """Log in to every peer, or say which can't be reached."""
     names = [peer["name"] for peer in peers]
     # mpirun calls plain ssh, which reads the user's own file. Only another file has to be named.
-    usual = os.path.expanduser("~/.ssh/config")
+    # It finds it by the password database; HOME does not matter to it.
+    usual = os.path.join(pwd.getpwuid(os.geteuid()).pw_dir, ".ssh", "config")
     arguments = [] if options["container"] or options["client_config"] == usual else ["-F", options["client_config"]]
     problems = ssh_server.unreachable(place, names, arguments)
     if problems:

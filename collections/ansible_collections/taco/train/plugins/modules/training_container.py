@@ -27,6 +27,7 @@ attributes:
   async:
     support: none
   become:
+    description: Is usable alongside C(become).
     support: full
   bypass_host_loop:
     support: none
