@@ -100,6 +100,7 @@ def test_a_module_and_a_role_work_alone_in_a_playbook_of_the_users(project, comm
     (root / "proc").mkdir(exist_ok=True)
     (root / "usr/sbin").mkdir(parents=True, exist_ok=True)
     (root / "usr/sbin/update-grub").write_text("#!/bin/sh\n")
+    (root / "usr/sbin/update-grub").chmod(0o755)
     (root / "etc/default/grub").write_text('GRUB_CMDLINE_LINUX="quiet"\n')
     (root / "etc/os-release").write_text("ID=ubuntu\nID_LIKE=debian\n")
     (root / "proc/cmdline").write_text("root=/dev/vda1 quiet\n")
