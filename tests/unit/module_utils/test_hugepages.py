@@ -4,7 +4,7 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.module_utils._boot_layout import DEFAULTS, DROP_INS
+from ansible_collections.taco.train.plugins.module_utils._boot_layout import DEFAULTS, DROP_INS, KERNEL_CMDLINE
 from ansible_collections.taco.train.plugins.module_utils._hugepages import (
     HugepagesError,
     drop_in_path,
@@ -198,7 +198,24 @@ def test_el7_without_the_file_gets_one():
     assert plan("grub-default", {}, "1G", None, []).files == {}
 
 
-@pytest.mark.parametrize("layout", ["bls", "unknown"])
+@pytest.mark.parametrize("layout", ["unknown", "zipl"])
 def test_a_layout_without_rules_is_refused(layout):
     with pytest.raises(HugepagesError, match=layout):
         plan(layout, {}, "1G", 50, [])
+
+
+@pytest.mark.parametrize(
+    "text, count, expected",
+    [
+        ("root=/dev/vda1 ro\n", 50, f"root=/dev/vda1 ro {TEXT}\n"),
+        ("root=/dev/vda1 ro", 50, f"root=/dev/vda1 ro {TEXT}"),
+        (f"root=/dev/vda1  {TEXT}   ro\n", 50, f"root=/dev/vda1  {TEXT}   ro\n"),
+        ("ro hugepagesz=1GB hugepages=9 quiet\n", 50, f"ro quiet {TEXT}\n"),
+        (f"ro {TEXT} quiet\n", None, "ro quiet\n"),
+        ("ro hugepagesz=1GB hugepages=9\n", None, "ro hugepagesz=1GB hugepages=9\n"),
+    ],
+)
+def test_the_line_of_new_kernels_is_edited_by_words(text, count, expected):
+    files = {DEFAULTS: "GRUB_ENABLE_BLSCFG=true\n", KERNEL_CMDLINE: text}
+    planned = plan("bls", files, "1G", count, OURS)
+    assert planned.files.get(KERNEL_CMDLINE, text) == expected

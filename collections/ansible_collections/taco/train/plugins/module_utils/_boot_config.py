@@ -10,15 +10,37 @@ import contextlib
 import fcntl
 import glob
 import os
-from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from ansible_collections.taco.train.plugins.module_utils._atomic_file import read_bytes, remove_file, replace_file
-from ansible_collections.taco.train.plugins.module_utils._boot_entries import Entry, grub_entries
-from ansible_collections.taco.train.plugins.module_utils._boot_layout import DEFAULTS, DROP_INS, BootLayout
+from ansible_collections.taco.train.plugins.module_utils._boot_entries import (
+    Entry,
+    bls_entry,
+    grub_entries,
+    grubenv,
+    with_variable,
+)
+from ansible_collections.taco.train.plugins.module_utils._boot_layout import (
+    DEFAULTS,
+    DROP_INS,
+    ENTRIES,
+    KERNEL_CMDLINE,
+    BootLayout,
+)
 from ansible_collections.taco.train.plugins.module_utils._file_history import History
 from ansible_collections.taco.train.plugins.module_utils._hugepages import HugepagesError
 
 RunCommand = Callable[..., Tuple[int, str, str]]
+
+
+class EntryEdit(NamedTuple):
+    """What entries lose and gain, for a tool that edits entries and not the files that they come from."""
+
+    removed: List[str]
+    added: List[str]
+
+
+NO_EDIT = EntryEdit([], [])
 
 
 class BootConfig:
@@ -31,8 +53,10 @@ class BootConfig:
         return os.path.join(self.root, path.lstrip("/"))
 
     def files(self) -> Dict[str, str]:
-        """Return path -> text of the files that grub-mkconfig sources. Bytes that aren't UTF-8 survive the round trip."""
+        """Return path -> text of the files that say what entries hold. Bytes that aren't UTF-8 survive the round trip."""
         found = [DEFAULTS] if os.path.exists(self.real(DEFAULTS)) else []
+        if self.layout.layout == "bls" and os.path.exists(self.real(KERNEL_CMDLINE)):
+            found.append(KERNEL_CMDLINE)
         if self.layout.layout == "grub-d":
             folder = glob.escape(self.real(DROP_INS))
             found += [
@@ -40,15 +64,36 @@ class BootConfig:
             ]
         return {path: decode(read_bytes(self.real(path)) or b"") for path in found}
 
+    def text(self, path: Optional[str]) -> str:
+        """Return the text of one file, empty where there is none."""
+        return decode(read_bytes(self.real(path)) or b"") if path else ""
+
+    def snippets(self) -> List[str]:
+        """Return the boot loader specification entries of the host, by name."""
+        found = glob.glob(os.path.join(glob.escape(self.real(ENTRIES)), "*.conf"))
+        return [f"{ENTRIES}/{os.path.basename(path)}" for path in sorted(found)]
+
     def entries(self) -> List[Entry]:
         """Return the generated boot entries."""
-        data = read_bytes(self.real(self.layout.config)) if self.layout.config else None
-        return grub_entries(decode(data or b""))
+        if self.layout.layout != "bls":
+            return grub_entries(self.text(self.layout.config))
+        variables = grubenv(self.text(self.layout.environment))
+        found = [bls_entry(os.path.basename(path), self.text(path), variables) for path in self.snippets()]
+        return [entry for entry in found if entry is not None]
+
+    def generated(self) -> List[str]:
+        """Return the files that generating changes and that generating again doesn't put back as they were."""
+        if self.layout.layout != "bls":
+            return []
+        environment = self.layout.environment
+        return self.snippets() + ([environment] if environment and os.path.exists(self.real(environment)) else [])
 
     def write(self, changes: Dict[str, Optional[str]]) -> None:
         """Give files new texts, drop-ins first: cut short after one, the host reserves the pages at least once."""
         for path in sorted(changes, key=lambda path: (path == DEFAULTS, path)):
             text = changes[path]
+            if text is not None and read_bytes(self.real(path)) == encode(text):
+                continue
             if text is None:
                 remove_file(self.real(path))
                 continue
@@ -57,13 +102,18 @@ class BootConfig:
                 os.mkdir(folder, 0o755)
             replace_file(self.real(path), encode(text))
 
-    def generate(self) -> None:
-        """Generate the boot entries from the files."""
-        command = [self.real(self.layout.command[0])] + self.layout.command[1:]
-        status, output, error = self.run_command(command)
+    def generate(self, edit: EntryEdit = NO_EDIT) -> None:
+        """Generate the boot entries from the files; grubby doesn't read those and is told the edit."""
+        command = list(self.layout.command)
+        if os.path.basename(command[0]) == "grubby":
+            command += [f"--remove-args={' '.join(edit.removed)}"] if edit.removed else []
+            command += [f"--args={' '.join(edit.added)}"] if edit.added else []
+            if not edit.removed and not edit.added:
+                return
+        status, output, error = self.run_command([self.real(command[0])] + command[1:])
         if status != 0:
             words = " | ".join((error or output).strip().splitlines()[-5:])
-            raise HugepagesError(f"{' '.join(self.layout.command)} ended with {status}: {words}")
+            raise HugepagesError(f"{' '.join(command)} ended with {status}: {words}")
 
 
 def decode(data: bytes) -> str:
@@ -94,26 +144,33 @@ def apply(
     history: History,
     changes: Dict[str, Optional[str]],
     arguments: List[str],
-    generate: bool,
+    edit: Optional[EntryEdit],
     problems_of: Callable[[List[Entry]], List[str]],
 ) -> None:
     """Write the changes, generate the entries and read them back; when that fails, undo all of it and raise.
 
-    problems_of says what is wrong with generated entries.
+    Without an edit nothing is generated. problems_of says what is wrong with generated entries.
     """
-    before = {path: read_bytes(config.real(path)) for path in changes}
+    generated = config.generated() if edit is not None else []
+    before = {path: read_bytes(config.real(path)) for path in list(changes) + generated}
     for path, text in changes.items():
         history.note(path, None if text is None else encode(text), arguments)
+    for path in generated:
+        history.note(path, before[path], arguments, generated=True)
     try:
         config.write(changes)
-        if generate:
-            config.generate()
+        if edit is not None:
+            config.generate(edit)
+            # grubby also writes the file that new entries come from, without its comments and in quotes of its own.
+            config.write(changes)
             problems = problems_of(config.entries())
             if problems:
-                raise HugepagesError(f"{config.layout.config} came out wrong: {'; '.join(problems)}")
+                raise HugepagesError(f"{config.layout.config or ENTRIES} came out wrong: {'; '.join(problems)}")
+            for path in generated:
+                history.note(path, read_bytes(config.real(path)), arguments, generated=True)
     except (HugepagesError, OSError) as error:
         config.write({path: None if data is None else decode(data) for path, data in before.items()})
-        undone = "nothing is changed" if not generate else _generated_again(config)
+        undone = "nothing is changed" if edit is None or generated else _generated_again(config)
         raise HugepagesError(f"{error}; the files are as they were, {undone}") from error
 
 
@@ -123,6 +180,44 @@ def _generated_again(config: BootConfig) -> str:
     except HugepagesError as error:
         return f"but generating the entries from them failed as well ({error}): {config.layout.config} must be looked at by hand"
     return "and so are the boot entries"
+
+
+def put_back(config: BootConfig, history: History, generate: bool) -> None:
+    """Put back every file and generate the entries from them; only then is the history done with.
+
+    A generated file that is as it was left gets its bytes back. One that isn't was made or changed by others since, as by a
+    new kernel: it loses our arguments and keeps everything else.
+    """
+    arguments = history.load()["arguments"]
+    generated = history.generated()
+    touched = [path for path in generated if history.edited(path)]
+    for path in history.paths():
+        if path not in generated:
+            history.put_back(path)
+    # After a trial boot alone the entries are what they always were.
+    wrote = [
+        path for path in history.paths() if path in (DEFAULTS, KERNEL_CMDLINE) or path.startswith((DROP_INS, ENTRIES))
+    ]
+    if generate and wrote and config.layout.layout != "bls":
+        config.generate()
+    elif generate and wrote and arguments and (touched or set(config.snippets()) - set(generated)):
+        config.generate(EntryEdit(arguments, []))
+    # The sources once more, as grubby also writes those.
+    for path in history.paths():
+        if path not in touched:
+            history.put_back(path)
+        elif path == config.layout.environment:
+            _put_back_options(config, decode(history.original(path).content or b""))
+    history.forget()
+
+
+def _put_back_options(config: BootConfig, original: str) -> None:
+    """Put back the one variable of GRUB's environment that holds arguments; the others change at every boot."""
+    path = config.real(config.layout.environment or "")
+    now = decode(read_bytes(path) or b"")
+    name = "kernelopts"
+    if grubenv(now).get(name) != grubenv(original).get(name):
+        replace_file(path, encode(with_variable(now, name, grubenv(original).get(name))))
 
 
 def diffs(config: BootConfig, files: Dict[str, str], changes: Dict[str, Optional[str]]) -> List[Dict[str, Any]]:

@@ -11,6 +11,13 @@ from typing import Dict, List, NamedTuple, Optional
 
 from ansible_collections.taco.train.plugins.module_utils._kernel_args import counts, line_problems
 
+GRUBENV_HEADER = "# GRUB Environment Block"
+GRUBENV_BLOCK = 1024  # bytes
+
+
+MENU_LINE = re.compile(r"\s*menuentry\s+(['\"])(?P<title>.*?)\1")
+LINUX_LINE = re.compile(r"\s*linux(?:16|efi)?\s+(?P<kernel>\S+)\s*(?P<arguments>.*)$")
+
 
 class Entry(NamedTuple):
     """One boot entry: what names it in a message, and the arguments of its kernel."""
@@ -24,27 +31,52 @@ def grub_entries(text: str) -> List[Entry]:
     found = []
     title = ""
     for line in text.splitlines():
-        menu = re.match(r"\s*menuentry\s+(['\"])(.*?)\1", line)
+        menu = MENU_LINE.match(line)
         if menu:
-            title = menu.group(2)
-        linux = re.match(r"\s*linux(?:16|efi)?\s+(\S+)\s*(.*)$", line)
-        if linux and "rescue" not in linux.group(1):
-            found.append(Entry(title or linux.group(1), linux.group(2).split()))
+            title = menu.group("title")
+        linux = LINUX_LINE.match(line)
+        if linux and not is_rescue(linux.group("kernel")):
+            found.append(Entry(title or linux.group("kernel"), linux.group("arguments").split()))
     return found
+
+
+def is_rescue(name: str) -> bool:
+    """Say whether a kernel or an entry is a rescue image by its name; those are left as they are."""
+    return "rescue" in name
+
+
+def bls_fields(text: str) -> Dict[str, str]:
+    """Return the fields of a snippet in /boot/loader/entries."""
+    return dict(re.findall(r"^(\w+)[ \t]+(.*)$", text, re.MULTILINE))
+
+
+def bls_options(fields: Dict[str, str], variables: Dict[str, str]) -> List[str]:
+    """Return the kernel arguments of a snippet, with variables of grubenv put in."""
+    return re.sub(r"\$(\w+)", lambda match: variables.get(match.group(1), ""), fields.get("options", "")).split()
 
 
 def bls_entry(name: str, text: str, variables: Dict[str, str]) -> Optional[Entry]:
     """Return the entry of a snippet in /boot/loader/entries, with variables of grubenv put in; None for a rescue image."""
-    fields = dict(re.findall(r"^(\w+)[ \t]+(.*)$", text, re.MULTILINE))
-    if "rescue" in name or "rescue" in fields.get("linux", ""):
+    fields = bls_fields(text)
+    if is_rescue(name) or is_rescue(fields.get("linux", "")):
         return None
-    options = re.sub(r"\$(\w+)", lambda match: variables.get(match.group(1), ""), fields.get("options", ""))
-    return Entry(fields.get("title", name), options.split())
+    return Entry(fields.get("title", name), bls_options(fields, variables))
 
 
 def grubenv(text: str) -> Dict[str, str]:
     """Return the variables of the text of a grubenv block."""
     return dict(re.findall(r"^(\w+)=(.*)$", text, re.MULTILINE))
+
+
+def with_variable(text: str, name: str, value: Optional[str]) -> str:
+    """Return the text of a grubenv block with one variable set, or removed by None.
+
+    GRUB writes into the block in place, so it keeps its size: a multiple of 1024 bytes, filled up with #.
+    """
+    lines = [line for line in text.rstrip("#").splitlines() if not line.startswith(name + "=")] or [GRUBENV_HEADER]
+    body = "".join(line + "\n" for line in lines + ([name + "=" + value] if value is not None else []))
+    size = max(GRUBENV_BLOCK, -(-len(body.encode("utf-8", "surrogateescape")) // GRUBENV_BLOCK) * GRUBENV_BLOCK)
+    return body + "#" * (size - len(body.encode("utf-8", "surrogateescape")))
 
 
 def entry_problems(entries: List[Entry], page_size: str, count: Optional[int]) -> List[str]:

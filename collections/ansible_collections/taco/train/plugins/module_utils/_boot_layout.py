@@ -17,6 +17,9 @@ from typing import Dict, List, NamedTuple, Optional
 
 DEFAULTS = "/etc/default/grub"
 DROP_INS = "/etc/default/grub.d"
+KERNEL_CMDLINE = "/etc/kernel/cmdline"  # what new kernels get on EL9 and later; one line of arguments, no shell
+ENTRIES = "/boot/loader/entries"
+UPDATE_ENTRIES = "--update-bls-cmdline"
 FOLDERS = ("usr/local/sbin", "usr/sbin", "sbin", "usr/local/bin", "usr/bin", "bin")
 
 
@@ -28,6 +31,7 @@ class BootLayout(NamedTuple):
     reason: str
     command: List[str]  # what generates it, with an absolute program; empty when unknown
     config: Optional[str]  # the generated file, without the root
+    environment: Optional[str] = None  # GRUB's environment block, without the root
 
 
 def _find(root: str, name: str) -> Optional[str]:
@@ -71,19 +75,36 @@ def detect(root: str) -> BootLayout:
     update_grub, mkconfig = _find(root, "update-grub"), _find(root, "grub2-mkconfig")
     defaults = _text(root, DEFAULTS)
     if update_grub:
-        return BootLayout("grub-d", firmware, f"{update_grub} is there", [update_grub], "/boot/grub/grub.cfg")
+        reason = f"{update_grub} is there"
+        return BootLayout("grub-d", firmware, reason, [update_grub], "/boot/grub/grub.cfg", "/boot/grub/grubenv")
     if not mkconfig:
         return BootLayout("unknown", firmware, "there is neither update-grub nor grub2-mkconfig", [], None)
     config = _grub2_config(root, firmware)
     blscfg = re.findall(r"^\s*GRUB_ENABLE_BLSCFG=[\"']?(\w+)", defaults, re.MULTILINE)
-    if blscfg and blscfg[-1] == "true" and os.path.isdir(os.path.join(root, "boot/loader/entries")):
-        return BootLayout("bls", firmware, "GRUB_ENABLE_BLSCFG=true and /boot/loader/entries is there", [], config)
+    environment = "/boot/grub2/grubenv"
+    if blscfg and blscfg[-1] == "true" and os.path.isdir(os.path.join(root, ENTRIES.lstrip("/"))):
+        reason = f"GRUB_ENABLE_BLSCFG=true and {ENTRIES} is there"
+        command = _update_entries(root, mkconfig, config)
+        if not command:
+            reason += f", but neither grubby nor a grub2-mkconfig that knows {UPDATE_ENTRIES} is"
+            return BootLayout("unknown", firmware, reason, [], None)
+        return BootLayout("bls", firmware, reason, command, config, environment)
     if config is None:
         there = ", ".join(sorted(os.listdir(os.path.join(root, "boot/efi/EFI")))) if _has_efi(root) else "nothing"
         reason = f"the host boots by EFI and /boot/efi/EFI holds {there}, so which grub.cfg is read can't be told"
         return BootLayout("unknown", firmware, reason, [], None)
     reason = f"{mkconfig} is there and boot loader specification entries are not in use"
-    return BootLayout("grub-default", firmware, reason, [mkconfig, "-o", config], config)
+    return BootLayout("grub-default", firmware, reason, [mkconfig, "-o", config], config, environment)
+
+
+def _update_entries(root: str, mkconfig: str, config: Optional[str]) -> List[str]:
+    """Return what writes new arguments into boot loader specification entries; grubby wherever it is."""
+    grubby = _find(root, "grubby")
+    if grubby:
+        return [grubby, "--update-kernel=ALL"]
+    if config and UPDATE_ENTRIES in _text(root, mkconfig):
+        return [mkconfig, "-o", config, UPDATE_ENTRIES]
+    return []
 
 
 def _has_efi(root: str) -> bool:

@@ -82,8 +82,11 @@ class History:
         data = json.dumps(manifest, indent=1, sort_keys=True).encode() + b"\n"
         replace_file(self._manifest(), data, mode=0o600)
 
-    def note(self, path: str, left: Optional[bytes], arguments: List[str]) -> None:
-        """Write down, before it happens, that a file gets new content; left is None for a file that will be removed."""
+    def note(self, path: str, left: Optional[bytes], arguments: List[str], generated: bool = False) -> None:
+        """Write down, before it happens, that a file gets new content; left is None for a file that will be removed.
+
+        A generated file is written by a tool, which others run as well; to find it changed is no sign of an edit.
+        """
         manifest = self.load()
         real = self._real(path)
         if path not in manifest["files"]:
@@ -99,12 +102,18 @@ class History:
                 entry.update(folder_atime_ns=status.st_atime_ns, folder_mtime_ns=status.st_mtime_ns)
             manifest["files"][path] = entry
         manifest["files"][path]["left_sha256"] = digest(left)
+        manifest["files"][path]["generated"] = generated
         manifest["arguments"] = arguments
         self._save(manifest)
 
     def paths(self) -> List[str]:
         """Return the files that were changed."""
         return sorted(self.load()["files"])
+
+    def generated(self) -> List[str]:
+        """Return the files that a tool changed."""
+        files = self.load()["files"]
+        return sorted(path for path in files if files[path].get("generated"))
 
     def original(self, path: str) -> Original:
         entry = self.load()["files"][path]

@@ -8,12 +8,14 @@
 
 from typing import Dict, List, NamedTuple, Optional
 
-from ansible_collections.taco.train.plugins.module_utils._boot_layout import DEFAULTS, DROP_INS
+from ansible_collections.taco.train.plugins.module_utils._boot_layout import DEFAULTS, DROP_INS, KERNEL_CMDLINE
 from ansible_collections.taco.train.plugins.module_utils._kernel_args import (
     PAGE_BYTES,
     edits,
+    line_problems,
     reservations,
     wanted_tokens,
+    with_pages,
 )
 from ansible_collections.taco.train.plugins.module_utils._sh_assignments import (
     append_words,
@@ -90,9 +92,14 @@ def kernel_line(files: Dict[str, str]) -> List[str]:
     return " ".join(values[key] for key in KEYS).split()
 
 
+def sourced(files: Dict[str, str]) -> Dict[str, str]:
+    """Return those of some files that grub-mkconfig sources."""
+    return {path: text for path, text in files.items() if path == DEFAULTS or path.startswith(DROP_INS + "/")}
+
+
 def source_order(files: Dict[str, str]) -> List[str]:
-    """Return the files as grub-mkconfig sources them: /etc/default/grub, then the drop-ins by name."""
-    return sorted(files, key=lambda path: (path != DEFAULTS, path))
+    """Return the files that grub-mkconfig sources, in its order: /etc/default/grub, then the drop-ins by name."""
+    return sorted(sourced(files), key=lambda path: (path != DEFAULTS, path))
 
 
 def stripped(text: str, page_size: str) -> str:
@@ -131,7 +138,7 @@ def plan(layout: str, files: Dict[str, str], page_size: str, count: Optional[int
             after = {path: stripped(text, page_size) for path, text in after.items()}
             names = [path.rsplit("/", 1)[1] for path in after if path.startswith(DROP_INS + "/")]
             after[drop_in_path(names)] = DROP_IN.format(arguments=" ".join(arguments))
-    elif layout == "grub-default":
+    elif layout in ("grub-default", "bls"):
         text = after.get(DEFAULTS, "")
         if count is None:
             text = _without_arguments(text, ours)
@@ -140,6 +147,8 @@ def plan(layout: str, files: Dict[str, str], page_size: str, count: Optional[int
         else:
             text = appended(stripped(text, page_size), arguments)
         after[DEFAULTS] = text
+        if KERNEL_CMDLINE in after:
+            after[KERNEL_CMDLINE] = _kernel_cmdline(after[KERNEL_CMDLINE], page_size, count, ours)
     else:
         raise HugepagesError(f"a boot configuration of layout {layout} can't be planned by files")
     changed = {path: after.get(path) for path in set(files) | set(after) if files.get(path) != after.get(path)}
@@ -150,6 +159,30 @@ def plan(layout: str, files: Dict[str, str], page_size: str, count: Optional[int
         f"hugepagesz={found.size} hugepages={found.count}" for found in reservations(line) if found.size != page_size
     ]
     return Plan(changed, before, line, kept, arguments)
+
+
+def _kernel_cmdline(text: str, page_size: str, count: Optional[int], ours: List[str]) -> str:
+    """Return the text of /etc/kernel/cmdline, the line that new kernels get, with our arguments or without them."""
+    tokens = text.split()
+    if count is None:
+        for index in _run_of(tokens, ours):
+            tokens[index] = ""
+        tokens = [token for token in tokens if token]
+    elif not line_problems(tokens, page_size, count):
+        return text
+    else:
+        tokens = with_pages(tokens, page_size, count)
+    if tokens == text.split():
+        return text
+    return " ".join(tokens) + ("\n" if text.endswith("\n") or not text else "")
+
+
+def _run_of(words: List[str], ours: List[str]) -> List[int]:
+    """Return where the run of arguments that was added stands, empty where it doesn't."""
+    for index in range(len(words) if ours else 0):
+        if words[index : index + len(ours)] == ours:
+            return list(range(index, index + len(ours)))
+    return []
 
 
 def _says_exactly(files: Dict[str, str], page_size: str, arguments: List[str]) -> bool:
@@ -166,17 +199,8 @@ def _says_exactly(files: Dict[str, str], page_size: str, arguments: List[str]) -
 
 def _without_arguments(text: str, ours: List[str]) -> str:
     """Return the text without the run of arguments that was added, wherever it stands in GRUB_CMDLINE_LINUX."""
-    if not ours:
-        return text
-
-    def places(words: List[str]) -> Dict[int, Optional[str]]:
-        for index in range(len(words)):
-            if words[index : index + len(ours)] == ours:
-                return dict.fromkeys(range(index, index + len(ours)))
-        return {}
-
     for index in range(len(assignments(text))):
         found = assignments(text)[index]
         if found.key == KEYS[0]:
-            text = replace_value(text, found, edit_words(found.raw, places))
+            text = replace_value(text, found, edit_words(found.raw, lambda words: dict.fromkeys(_run_of(words, ours))))
     return text

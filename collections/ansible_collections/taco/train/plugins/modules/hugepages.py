@@ -11,7 +11,9 @@ description:
   - Puts C(default_hugepagesz), C(hugepagesz) and C(hugepages) on the kernel command line of every boot entry, in one place, and removes
     what other tools left of the same page size, such as the repeated arguments of a C(sed) that ran twice.
   - On Debian and Ubuntu the place is a drop-in in C(/etc/default/grub.d) that is sourced after every other one. On CentOS 7,
-    TencentOS 2.4 and the like it is C(GRUB_CMDLINE_LINUX) in C(/etc/default/grub).
+    TencentOS 2.4 and the like it is C(GRUB_CMDLINE_LINUX) in C(/etc/default/grub). On hosts with boot loader specification
+    entries (EL8 and later) it is that variable, C(/etc/kernel/cmdline) where there is one, and the entries, which C(grubby) or
+    C(grub2-mkconfig --update-bls-cmdline) writes.
   - Generates the boot entries and reads them back. When one of them came out wrong, everything is undone and the module fails.
   - Reservations of other page sizes are kept and reported. A count without a page size of its own gets it in so many words, as the
     default page size changes.
@@ -59,6 +61,14 @@ options:
     description: Whether to generate the boot entries. Without it only the files are written.
     type: bool
     default: true
+  trial:
+    description:
+      - Boot the pages once and leave the boot configuration as it is, while the running kernel has not got them. GRUB clears its
+        one-shot entry before it boots it, so a host that does not come back healthy falls back by itself at its next power cycle.
+      - When the running kernel has the pages, the module makes them permanent. So it is run before the reboot and again once the
+        host has passed its checks.
+    type: bool
+    default: false
   force:
     description: With O(state=restored), put back also files that somebody edited since.
     type: bool
@@ -84,6 +94,11 @@ EXAMPLES = r"""
   check_mode: true
   diff: true
 
+- name: Boot the pages once; run this again after the reboot to make them permanent
+  taco.train.hugepages:
+    gpus: 8
+    trial: true
+
 - name: Put the boot configuration back to what it was
   taco.train.hugepages:
     state: restored
@@ -96,7 +111,7 @@ reboot_required:
   type: bool
   sample: true
 layout:
-  description: How the host's boot configuration is written, V(grub-d) or V(grub-default).
+  description: How the host's boot configuration is written, V(grub-d), V(grub-default) or V(bls).
   returned: success
   type: str
   sample: grub-d
@@ -129,6 +144,11 @@ kept:
   type: list
   elements: str
   sample: [hugepagesz=2M hugepages=512]
+trial:
+  description: Whether the pages wait for a trial boot and are not in the boot configuration yet.
+  returned: success
+  type: bool
+  sample: false
 files:
   description: The files that were or would be changed.
   returned: success
@@ -137,13 +157,23 @@ files:
   sample: [/etc/default/grub.d/zz-taco-hugepages.cfg]
 """
 
+import difflib
 import os
 from functools import partial
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.taco.train.plugins.module_utils import _boot_trial as boot_trial
 from ansible_collections.taco.train.plugins.module_utils._atomic_file import FileError, read_bytes
-from ansible_collections.taco.train.plugins.module_utils._boot_config import BootConfig, apply, decode, diffs, locked
+from ansible_collections.taco.train.plugins.module_utils._boot_config import (
+    BootConfig,
+    EntryEdit,
+    apply,
+    decode,
+    diffs,
+    locked,
+    put_back,
+)
 from ansible_collections.taco.train.plugins.module_utils._boot_entries import entry_problems, is_stale
 from ansible_collections.taco.train.plugins.module_utils._boot_layout import detect
 from ansible_collections.taco.train.plugins.module_utils._file_history import History, HistoryError
@@ -160,6 +190,8 @@ from ansible_collections.taco.train.plugins.module_utils._kernel_args import (
     KernelArgsError,
     counts,
     line_problems,
+    reservations,
+    without,
 )
 from ansible_collections.taco.train.plugins.module_utils._meminfo import cpu, memory
 from ansible_collections.taco.train.plugins.module_utils._sh_assignments import ShError
@@ -215,16 +247,21 @@ def wanted_count(params, root):
 
 def restored(config, history, force):
     """Return the changes that put back what was there before the first one; refuse when somebody edited since."""
-    changes = {}
+    changes, edited = {}, []
+    generated = history.generated()
     for path in history.paths():
-        original = history.original(path)
-        if history.edited(path) and not force:
-            raise HistoryError(
-                f"{path} was edited since it was changed here; look at the difference below and set force: true to put it back "
-                f"all the same. Now: {text(config.root, path.lstrip('/'))!r}. Before the first change: "
-                f"{decode(original.content or b'')!r}"
-            )
-        changes[path] = None if original.content is None else decode(original.content)
+        original = decode(history.original(path).content or b"")
+        if history.edited(path) and path in generated:
+            continue  # a new kernel or a boot changed it, and it loses our arguments only
+        if history.edited(path):
+            lines = original.splitlines(), config.text(path).splitlines()
+            edited += difflib.unified_diff(*lines, path + " before the first change", path + " now", lineterm="")
+        changes[path] = None if history.original(path).content is None else original
+    if edited and not force:
+        raise HistoryError(
+            "somebody edited what was changed here, and putting it back would undo that too; look at the difference and set "
+            "hugepages_force: true (force) to put it back all the same:\n" + "\n".join(edited)
+        )
     return changes
 
 
@@ -232,12 +269,45 @@ def no_problems(_entries):
     return []
 
 
+def edit_of(state, config, arguments, ours, page_size):
+    """Return what a tool that edits entries must be told; reservations of other sizes are told anew, or it merges them."""
+    if state != "present":
+        return EntryEdit(ours, [])
+    entries = config.entries()
+    others = reservations(without(entries[0].tokens, page_size)) if entries else []
+    kept = [token for found in others for token in (f"hugepagesz={found.size}", f"hugepages={found.count}")]
+    return EntryEdit([], kept + arguments)
+
+
+def boot_files(config):
+    """Return what a trial boot is made from, and its two files by name."""
+    layout, root = config.layout, config.root
+    paths = {"custom.cfg": boot_trial.custom_path(layout.config or layout.environment), "grubenv": layout.environment}
+    files = boot_trial.BootFiles(
+        config=config.text(layout.config),
+        custom=config.text(paths["custom.cfg"]),
+        environment=config.text(paths["grubenv"]),
+        mounts=text(root, "proc/mounts"),
+        folder=os.path.dirname(paths["custom.cfg"]),
+        release=text(root, "proc/sys/kernel/osrelease").strip(),
+        snippets={path: config.text(path) for path in config.snippets()} if layout.layout == "bls" else {},
+    )
+    return files, paths
+
+
+def boot_diff(config, before, after):
+    """Return Ansible's diff of what the entries say, in words: the generated file itself is the generator's business."""
+    header = f"kernel line of the boot entries, by {' '.join(config.layout.command)}"
+    lines = [" ".join(tokens) + "\n" for tokens in (before, after)]
+    return dict(before_header=header, after_header=header, before=lines[0], after=lines[1])
+
+
 def run(module):
     """Bring the boot configuration to the wanted state and return what the module answers."""
     params = module.params
-    root, page_size = params["sysroot"], params["page_size"]
+    root, state, page_size, generate = (params[key] for key in ("sysroot", "state", "page_size", "regenerate"))
     layout = detect(root)
-    if layout.layout not in ("grub-d", "grub-default"):
+    if layout.layout == "unknown":
         raise HugepagesError(
             f"the boot configuration can't be changed safely: its layout is {layout.layout} ({layout.reason}); nothing was written"
         )
@@ -245,7 +315,8 @@ def run(module):
     config = BootConfig(root, layout, module.run_command)
     history = History(os.path.join(root, params["state_dir"].lstrip("/"), "hugepages"), root)
     files = config.files()
-    if params["state"] == "restored":
+    before, ours = kernel_line(files), history.load()["arguments"]
+    if state == "restored":
         changes, arguments, kept = restored(config, history, params["force"]), [], []
         after = dict(files)
         for path, content in changes.items():
@@ -255,45 +326,52 @@ def run(module):
         tokens = kernel_line(after)
         given = counts(tokens, page_size)
         count = int(given[-1]) if given and given[-1].isdigit() else None
-        changed = bool(changes)
+        changed = bool(history.paths())
     else:
-        planned = plan(layout.layout, files, page_size, count, history.load()["arguments"])
+        planned = plan(layout.layout, files, page_size, count, ours)
         changes, arguments, kept, tokens = planned.files, planned.arguments, planned.kept, planned.after
         # An earlier run may have ended between writing the files and generating the entries.
-        changed = bool(changes) or (params["regenerate"] and is_stale(config.entries(), tokens, page_size))
+        changed = bool(changes) or (generate and is_stale(config.entries(), tokens, page_size))
+    reboot_required = needs_reboot(root, page_size, count)
+    trial = params["trial"] and state == "present" and changed and reboot_required
+    diff = [boot_diff(config, before, tokens)] if changed and generate and not trial and before != tokens else []
+    if state != "restored":
+        trial_files, paths = boot_files(config)
+        if trial:
+            wanted, generate = boot_trial.begin(trial_files, page_size, count), False
+            changes = {paths[name]: content for name, content in wanted.items() if config.text(paths[name]) != content}
+            changed, kept, tokens = bool(changes), [], before
+        else:
+            changes = dict(changes, **{paths[name]: content for name, content in boot_trial.end(trial_files).items()})
+            changed = changed or bool(changes)
+    diff = diffs(config, files, changes) + diff
     if changed and not module.check_mode:
         with locked(os.path.join(root, params["state_dir"].lstrip("/"))):
-            if params["state"] == "restored":
-                put_back(config, history, params["regenerate"])
+            if state == "restored":
+                put_back(config, history, generate)
             else:
                 # What others reserve is theirs; without a count of ours only the absence of ours could be read back.
                 checked = count is not None or not counts(tokens, page_size)
                 problems_of = partial(entry_problems, page_size=page_size, count=count) if checked else no_problems
-                apply(config, history, changes, arguments, params["regenerate"], problems_of)
+                edit = edit_of(state, config, arguments, ours, page_size) if generate else None
+                apply(config, history, changes, arguments, edit, problems_of)
     if params["runtime"] and count is not None and pool_total(root, page_size) != count:
         changed = True
         if not module.check_mode:
             reserve_now(root, page_size, count)
+            reboot_required = needs_reboot(root, page_size, count)
     return dict(
         changed=changed,
-        reboot_required=needs_reboot(root, page_size, count),
+        reboot_required=reboot_required,
         layout=layout.layout,
         page_size=page_size,
         count=count or 0,
-        kernel_args=dict(before=kernel_line(files), after=tokens),
+        kernel_args=dict(before=before, after=tokens),
         kept=kept,
+        trial=trial,
         files=sorted(changes),
-        diff=diffs(config, files, changes),
+        diff=diff,
     )
-
-
-def put_back(config, history, generate):
-    """Put back every file and generate the entries from them; only then is the history done with."""
-    for path in history.paths():
-        history.put_back(path)
-    if generate:
-        config.generate()
-    history.forget()
 
 
 def main():
@@ -306,6 +384,7 @@ def main():
             max_memory_fraction=dict(type="float", default=0.8),
             runtime=dict(type="bool", default=False),
             regenerate=dict(type="bool", default=True),
+            trial=dict(type="bool", default=False),
             force=dict(type="bool", default=False),
             sysroot=dict(type="path", default="/"),
             state_dir=dict(type="path", default="/var/lib/taco-train"),

@@ -1,0 +1,247 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The module on hosts with boot loader specification entries: EL8 with kernelopts, EL9 with options in each entry.
+
+No distribution package brings grubby here. The stand-in below does with entries what grubby of EL8 and later does, down to its
+habits: it drops every argument of a key that it is given, adds the new ones at the end, rewrites /etc/default/grub in quotes of
+its own and loses the comments of that line.
+"""
+
+import os
+import sys
+
+import pytest
+from unit.modules.test_hugepages import LINE, Snapshot, tree
+
+from ansible_collections.taco.train.plugins.modules import hugepages
+
+GRUBBY = """#!{python}
+import glob, os, re, sys
+root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+options = dict(one.split("=", 1) for one in sys.argv[1:])
+assert options.pop("--update-kernel") == "ALL"
+removed, added = options.pop("--remove-args", "").split(), options.pop("--args", "").split()
+assert not options, options
+def update(line):
+    words = line.split()
+    for one in removed:
+        words = [word for word in words if word != one and ("=" in one or word.split("=")[0] != one)]
+    for one in added:
+        words = [word for word in words if word.split("=")[0] != one.split("=")[0]]
+    return " ".join(words + {added})
+def rewrite(path, pattern):
+    text = open(path).read()
+    open(path + ".new", "w").write(re.sub(pattern, lambda found: found.group(1) + update(found.group(2)) + found.group(3), text,
+                                          flags=re.M))
+    os.rename(path + ".new", path)
+environment = root + "/boot/grub2/grubenv"
+if os.path.exists(environment) and "kernelopts=" in open(environment).read():
+    text = open(environment).read()
+    line = re.search("^kernelopts=(.*)$", text, re.M).group(1)
+    text = text.replace("kernelopts=" + line, "kernelopts=" + update(line)).rstrip("#")
+    open(environment, "w").write(text + "#" * (1024 - len(text)))
+for entry in glob.glob(root + "/boot/loader/entries/*.conf"):
+    rewrite(entry, r"^(options )(?!\\$kernelopts)(.*)()$")
+text = open(root + "/etc/default/grub").read()
+line = re.search('^GRUB_CMDLINE_LINUX=["\\'](.*)["\\'].*$', text, re.M)
+open(root + "/etc/default/grub", "w").write(text.replace(line.group(), 'GRUB_CMDLINE_LINUX="' + update(line.group(1)) + '"'))
+"""
+
+MKCONFIG = """#!{python}
+# Knows --update-bls-cmdline: entries get root=/dev/vda1 ro and GRUB_CMDLINE_LINUX.
+import glob, os, re, sys
+root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+assert sys.argv[1:] == ["-o", "/boot/grub2/grub.cfg", "--update-bls-cmdline"], sys.argv
+line = re.search('^GRUB_CMDLINE_LINUX=["\\'](.*)["\\'].*$', open(root + "/etc/default/grub").read(), re.M).group(1)
+for entry in glob.glob(root + "/boot/loader/entries/*.conf"):
+    text = open(entry).read()
+    open(entry, "w").write(re.sub("^options .*$", "options root=/dev/vda1 ro " + line, text, flags=re.M))
+"""
+
+DEFAULTS = "GRUB_TIMEOUT=5\nGRUB_ENABLE_BLSCFG=true\nGRUB_CMDLINE_LINUX='crashkernel=auto net.ifnames=0'  # kept\n"
+ENTRY = "title EL ({0})\nversion {0}\nlinux /vmlinuz-{0}\ninitrd /initramfs-{0}.img $tuned_initrd\noptions {1}\ngrub_class kernel\n"
+OPTIONS = "root=/dev/vda1 ro crashkernel=auto net.ifnames=0"
+RESCUE = ENTRY.format("0-rescue-1f2e", OPTIONS)
+
+
+def environment(**variables):
+    body = "# GRUB Environment Block\n" + "".join(f"{name}={value}\n" for name, value in variables.items())
+    return body + "#" * (1024 - len(body))
+
+
+@pytest.fixture(params=["EL8", "EL9", "EL9 without grubby"])
+def host(request, tmp_path):
+    """Lay out a host with two kernels and a rescue image."""
+    root = tmp_path / "root"
+    el8 = request.param == "EL8"
+    options = "$kernelopts $tuned_params" if el8 else OPTIONS
+    texts = {
+        "etc/default/grub": DEFAULTS,
+        "boot/grub2/grub.cfg": "set default=${next_entry}\nblscfg\nsource ${config_directory}/custom.cfg\n",
+        "boot/grub2/grubenv": environment(saved_entry="1f2e-5.14", **({"kernelopts": OPTIONS} if el8 else {})),
+        "boot/loader/entries/1f2e-5.14.conf": ENTRY.format("5.14", options),
+        "boot/loader/entries/1f2e-5.15.conf": ENTRY.format("5.15", options),
+        "boot/loader/entries/1f2e-0-rescue.conf": RESCUE,
+        "proc/cmdline": "BOOT_IMAGE=(hd0,msdos1)/vmlinuz-5.15 " + OPTIONS + "\n",
+        "proc/meminfo": "MemTotal: 67108864 kB\nMemAvailable: 60000000 kB\nHugepagesize: 2048 kB\n",
+        "proc/cpuinfo": "processor: 0\nflags\t\t: fpu pse pdpe1gb\n",
+        "proc/mounts": "/dev/vda1 / xfs rw 0 0\n",
+        "proc/sys/kernel/osrelease": "5.15\n",
+        "usr/sbin/grub2-mkconfig": MKCONFIG.replace("{python}", sys.executable),
+        "sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages": "0\n",
+    }
+    if not el8:
+        texts["etc/kernel/cmdline"] = OPTIONS + "\n"
+    if request.param != "EL9 without grubby":
+        texts["usr/sbin/grubby"] = GRUBBY.replace("{python}", sys.executable).replace("{added}", "added")
+    for name, text in texts.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        os.utime(str(path), (1600000000, 1600000000))
+    for path in (root / "usr/sbin").iterdir():
+        path.chmod(0o755)
+    return root
+
+
+@pytest.fixture
+def pages(run, host):
+    """Return a function that runs the module on the host."""
+    return lambda check=False, **options: run(hugepages.main, check=check, sysroot=str(host), **options)
+
+
+def boot(host):
+    found = {path: what for path, what in tree(host).items() if "/var/" not in path and not path.endswith("/var")}
+    found.pop(str(host))
+    return found
+
+
+def options_of(host, name):
+    """Return the arguments that an entry boots with."""
+    text = (host / "boot/loader/entries" / name).read_text().split("options ")[1].splitlines()[0]
+    for line in (host / "boot/grub2/grubenv").read_text().splitlines():
+        if line.startswith("kernelopts="):
+            text = text.replace("$kernelopts", line.split("=", 1)[1]).replace(" $tuned_params", "")
+    return text
+
+
+def test_every_entry_gets_the_pages_once_and_what_new_kernels_get_too(pages, host):
+    before = tree(host)
+    predicted = pages(check=True, count=4)
+    assert tree(host) == before
+    done = pages(count=4)
+    assert done["layout"] == "bls" and done["changed"] and done["reboot_required"]
+    assert {key: predicted[key] for key in ("files", "diff", "kernel_args")} == {
+        key: done[key] for key in ("files", "diff", "kernel_args")
+    }
+    for name in ("1f2e-5.14.conf", "1f2e-5.15.conf"):
+        assert options_of(host, name) == f"{OPTIONS} {LINE.format(4)}"
+    # Comments and quotes are the user's, whatever a tool makes of them.
+    text = DEFAULTS.replace("ifnames=0'", "ifnames=0 " + LINE.format(4) + "'")
+    assert (host / "etc/default/grub").read_text() == text
+    if (host / "etc/kernel").exists():
+        assert (host / "etc/kernel/cmdline").read_text() == f"{OPTIONS} {LINE.format(4)}\n"
+    settled = tree(host)
+    assert not pages(count=4)["changed"] and tree(host) == settled
+    pages(count=6)
+    assert options_of(host, "1f2e-5.15.conf") == f"{OPTIONS} {LINE.format(6)}"
+
+
+def test_pages_of_another_size_stay(pages, host):
+    two = "hugepagesz=2M hugepages=512"
+    for path in ("etc/default/grub", "etc/kernel/cmdline", "boot/grub2/grubenv"):
+        if (host / path).exists():
+            (host / path).write_text((host / path).read_text().replace("net.ifnames=0", "net.ifnames=0 " + two))
+    for path in (host / "boot/loader/entries").iterdir():
+        path.write_text(path.read_text().replace("net.ifnames=0", "net.ifnames=0 " + two))
+    done = pages(count=4)
+    assert done["kept"] == [two]
+    assert options_of(host, "1f2e-5.15.conf") == f"{OPTIONS} {two} {LINE.format(4)}"
+    assert not pages(count=4)["changed"]
+
+
+@pytest.mark.parametrize("then", [{}, {"count": 6}])
+def test_restored_puts_every_byte_mode_and_time_back(pages, host, then):
+    before = boot(host)
+    pages(count=4)
+    if then:
+        pages(**then)
+    assert pages(state="restored")["changed"]
+    assert boot(host) == before
+    assert not pages(state="restored")["changed"]
+
+
+def test_absent_takes_our_arguments_away(pages, host):
+    before = {name: options_of(host, name) for name in ("1f2e-5.14.conf", "1f2e-5.15.conf")}
+    pages(count=4)
+    assert pages(state="absent")["changed"]
+    assert {name: options_of(host, name) for name in before} == before
+    assert "hugepages" not in (host / "etc/default/grub").read_text()
+    assert not pages(state="absent")["changed"]
+
+
+def test_a_kernel_installed_since_loses_our_arguments_and_a_removed_one_stays_away(pages, host):
+    entries = host / "boot/loader/entries"
+    grubenv = host / "boot/grub2/grubenv"
+    pages(count=4)
+    (entries / "1f2e-5.16.conf").write_text((entries / "1f2e-5.15.conf").read_text().replace("5.15", "5.16"))
+    (entries / "1f2e-5.14.conf").unlink()
+    grubenv.write_text(grubenv.read_text().replace("saved_entry=1f2e-5.14", "saved_entry=1f2e-5.16"))
+    pages(state="restored")
+    assert options_of(host, "1f2e-5.16.conf") == OPTIONS
+    assert (entries / "1f2e-5.15.conf").read_text() == ENTRY.format(
+        "5.15", "$kernelopts $tuned_params" if "kernelopts" in grubenv.read_text() else OPTIONS
+    )
+    assert not (entries / "1f2e-5.14.conf").exists()
+    assert "saved_entry=1f2e-5.16" in grubenv.read_text() and len(grubenv.read_bytes()) == 1024
+    assert (host / "etc/default/grub").read_text() == DEFAULTS
+
+
+def test_a_tool_that_mangles_the_arguments_has_everything_undone(pages, host):
+    tool = host / "usr/sbin/grubby"
+    if not tool.exists():
+        tool = host / "usr/sbin/grub2-mkconfig"
+    # As grubby of 2018 did: hugepagesz= is found within default_hugepagesz=, and so never added.
+    tool.write_text(
+        tool.read_text()
+        .replace("words + added", 'words + [one for one in added if not one.startswith("hugepages")]')
+        .replace(' ro " + line', ' ro " + line.replace("hugepages=4", "")')
+    )
+    before = {path: what[2] for path, what in boot(host).items() if isinstance(what, tuple)}
+    refused = pages(count=4)
+    assert refused["failed"] and "came out wrong" in refused["msg"] and "hugepages=4 once" in refused["msg"]
+    assert {path: what[2] for path, what in boot(host).items() if isinstance(what, tuple)} == before
+
+
+def test_a_trial_boots_the_running_kernel_once_and_then_becomes_permanent(pages, host):
+    snapshot = Snapshot(host)
+    before = boot(host)
+    done = pages(count=4, trial=True)
+    assert done["trial"] and done["reboot_required"]
+    assert done["files"] == ["/boot/grub2/custom.cfg", "/boot/grub2/grubenv"]
+    custom = (host / "boot/grub2/custom.cfg").read_text()
+    assert f"linux /vmlinuz-5.15 {OPTIONS} {LINE.format(4)}\n" in custom.replace("  ", " ")
+    assert "initrd /initramfs-5.15.img $tuned_initrd" in custom
+    grubenv = host / "boot/grub2/grubenv"
+    assert "next_entry=taco-hugepages-trial" in grubenv.read_text() and len(grubenv.read_bytes()) == 1024
+    assert options_of(host, "1f2e-5.15.conf") == OPTIONS
+    assert not pages(count=4, trial=True)["changed"]
+    # GRUB clears the variable before it boots the entry.
+    grubenv.write_text(grubenv.read_text().replace("next_entry=taco-hugepages-trial", "next_entry="))
+    (host / "proc/cmdline").write_text(f"{OPTIONS} {LINE.format(4)}\n")
+    (host / "sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages").write_text("4\n")
+    done = pages(count=4, trial=True)
+    assert done["changed"] and not done["trial"] and not done["reboot_required"]
+    assert options_of(host, "1f2e-5.15.conf") == f"{OPTIONS} {LINE.format(4)}"
+    assert not (host / "boot/grub2/custom.cfg").exists()
+    assert not pages(count=4, trial=True)["changed"]
+    snapshot.put_back()
+    assert pages(count=4, trial=True)["trial"]
+    pages(state="restored")
+    names = ("boot/grub2/grubenv", "boot/grub2", "boot/loader/entries/1f2e-5.15.conf", "etc/default/grub")
+    assert {name: boot(host).get(str(host / name)) for name in names[:1] + names[2:]} == {
+        name: before[str(host / name)] for name in names[:1] + names[2:]
+    }
+    assert not (host / "boot/grub2/custom.cfg").exists()
