@@ -107,7 +107,6 @@ def test_what_stands_on_the_nodes(site, on_node, node):
         node, "docker", "inspect", "--format", "{% raw %}{{.State.Running}}{% endraw %}", "taco-train"
     )
     other = next(name for name in NODES if name != node)
-    assert other.encode()
     assert node in on_node(node, "docker", "exec", "taco-train", "ssh", node, "hostname")
     assert other in on_node(node, "docker", "exec", "taco-train", "ssh", other, "hostname")
 
@@ -136,7 +135,7 @@ BAD_INPUT = {
     "no checksum without preflight": ("prepare.yml", {"harp_script_sha256": None}, ("harp_allow_unverified",)),
     "no such image": (
         "deploy.yml",
-        {"taco_image": "taco-lab/no-such-image:1", "training_container_name": "taco-other"},
+        {"taco_image": "taco-lab/no-such-image:1", "taco_container_name": "taco-other"},
         ("taco-lab/no-such-image:1", "taco_image"),
     ),
 }

@@ -176,6 +176,10 @@ FAILURES = {
         ("4 ranks were started and 2 took part",),
     ),
     "other device": ("cat <<'END'\n" + GOOD.replace("GPU", "CPU") + "END\n", ("ran on CPU where GPU was expected",)),
+    "kernel TCP": (
+        "cat <<'END'\n0:7:7 [0] NCCL INFO Using network Socket\n" + GOOD + "END\n",
+        ("NCCL used network Socket", "HARP was not in use"),
+    ),
     "wrong host": (
         "echo 'ssh: Could not resolve hostname gpu2: Name or service not known' >&2; exit 255\n",
         ("host gpu2 is not known", "benchmark_hosts"),

@@ -86,9 +86,10 @@ def test_options_replace_what_the_profile_says(act):
     assert told["pull"] == "never"
 
 
-def test_a_container_in_which_harp_would_abort_is_not_started(act):
+@pytest.mark.parametrize("files", [[], [{"path": "/h/ztcp0.conf", "size": 0}]])
+def test_a_container_in_which_harp_would_abort_is_not_started(act, files):
     with pytest.raises(AnsibleActionFail) as refused:
-        act(harp_config_dir="/h")
+        act(harp_config_dir="/h", harp_config_files=files)
     for word in ("node-0: ", "ztcp*.conf in /h", "taco.train.harp", "training_container_profile"):
         assert word in str(refused.value)
 

@@ -43,3 +43,29 @@ def test_paths_are_no_urls(text):
 def test_files_outside_the_folder_do_not_count():
     written = {"/etc/ztcp0.conf": "a", "/c/ztcp1.conf": "b", "/c/ztcp.conf.bak": "c"}
     assert harp.merged_files(["/c/ztcp9.conf"], written, "/c", "ztcp*.conf") == ["/c/ztcp1.conf", "/c/ztcp9.conf"]
+
+
+def test_another_order_of_the_same_enis_is_no_change():
+    enis = [f"0000:00:{number:02x}.0" for number in range(6, 14)]
+    record = harp.new_record("setup.sh", "0" * 64, enis, {})
+    assert harp.reason_to_run(record, "setup.sh", "0" * 64, enis[4:] + enis[:4], {}, 0) is None
+
+
+def test_a_script_without_a_known_success_text():
+    harp.check_run(0, "whatever", [], 600, "/log")
+    with pytest.raises(harp.HarpError):
+        harp.check_run(0, "whatever", ["done"], 600, "/log")
+
+
+def test_the_manifest_leaves_out_what_engines_add_by_themselves():
+    nic = {"mac": "", "pci": None, "numa_node": None, "driver": "", "primary": False, "addresses": []}
+    kinds = {"eth0": "physical", "docker0": "bridge", "lab0": "veth"}
+    node = {
+        "hostname": "a",
+        "nics": [dict(nic, name=name, kind=kind) for name, kind in kinds.items()],
+        "hugepages": {"pools": [], "default_size_bytes": 2097152},
+        "gpus": {"devices": []},
+        "cpu": {"count": 1},
+    }
+    found = harp.manifest(node, ["lab0"])
+    assert [entry["name"] for entry in found["interfaces"]] == ["eth0", "lab0"]

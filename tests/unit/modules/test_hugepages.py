@@ -313,8 +313,8 @@ class FakeModule:
 
     def __init__(self, host, **params):
         defaults = {
-            "gpus": None, "page_size": "1G", "max_memory_fraction": 0.8, "runtime": False, "regenerate": True, "force": False, "trial": False,
-            "sysroot": str(host), "state_dir": "/var/lib/taco-train",
+            "gpus": None, "page_size": "1G", "max_memory_fraction": 0.8, "runtime": False, "regenerate": True, "force": False,
+            "trial": False, "sysroot": str(host), "state_dir": "/var/lib/taco-train",
         }  # fmt: skip
         self.params = dict(defaults, **params)
 

@@ -293,3 +293,23 @@ def test_commands_run_in_the_container(hosts, tmp_path, monkeypatch):
     finally:
         if pid_file.exists():
             os.kill(int(pid_file.read_text()), 15)
+
+
+def listening(address, port):
+    with socket.socket() as probe:
+        return probe.connect_ex((address, port)) == 0
+
+
+def test_a_server_that_moves_leaves_no_other_one_behind(hosts):
+    _results, peers = trusting(hosts)
+    first = hosts[0]
+    old = first.port
+    first.port = free_port(first.address)
+    assert first(peers=peers)["server"] == "started"
+    assert listening(first.address, first.port) and not listening(first.address, old)
+
+
+def test_absent_finds_the_server_without_being_told_where(hosts):
+    trusting(hosts)
+    assert hosts[0](state="absent", address=None)["server"] == "stopped"
+    assert not listening(hosts[0].address, hosts[0].port)

@@ -17,6 +17,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.mpirun import MPIRUN, M
 
 LAB_NOTE = "lab: these numbers are from a lab and say nothing about GPUs."
 # The module's own limit is only for when the one inside the container didn't hold: it waits for that one's SIGKILL.
+# Arms whose number is about HARP, which NCCL says by a network of its own.
+ARMS_WITH_HARP = ("taco", "harp")
 KILL_AFTER = 10
 OUTER_SECONDS = 30
 # The exit status of timeout(1) when it ended the command, and when it had to kill it.
@@ -84,8 +86,8 @@ def make_record(options, job, ranks, launcher):
         reason = run_reason.Reason(str(job.get("msg", "the module failed")).rstrip("."), fix_of_failed_start(options))
         found = []
     else:
-        reason = run_reason.reason(text, job.get("rc"), timed_out, options["timeout"], parsed["problems"])
-        found = parsed["problems"]
+        found = parsed["problems"] + without_the_plugin(options["arm"], parsed["network"])
+        reason = run_reason.reason(text, job.get("rc"), timed_out, options["timeout"], found)
     problems = (
         [sentence(reason.found)] if reason and (job.get("failed") or timed_out or job.get("rc")) else []
     ) + found
@@ -107,6 +109,16 @@ def make_record(options, job, ranks, launcher):
         "system": {str(host): records.system_of(node) for host, node in options["system"].items()},
     }
     return record, reason
+
+
+def without_the_plugin(arm, network):
+    """Return what is wrong with a run of an arm that stands for HARP whose log says that NCCL used the kernel's TCP."""
+    if arm in ARMS_WITH_HARP and "Socket" in (network or "").split(", "):
+        return [
+            f"NCCL used network {network}, so HARP was not in use and the number is not one of arm {arm}: look for the plugin "
+            "libnccl-net.so and for ztcp*.conf in the container, or set benchmark_arm"
+        ]
+    return []
 
 
 def fix_of_failed_start(options):

@@ -60,6 +60,8 @@ STRICT = {"volumes": "strict", "env": "strict", "ulimits": "strict", "device_req
 def spec_of(options: dict[str, Any]) -> TrainingSpec:
     """Return the spec that the task's options describe. A templated null can arrive as an empty string."""
     overrides = {name: None if options[name] == "" else options[name] for name in OVERRIDES}
+    if isinstance(overrides["gpus"], int):
+        raise SpecError(f"gpus is {overrides['gpus']}: expected all, none, or a list of indexes or UUIDs")
     if isinstance(overrides["gpus"], str) and overrides["gpus"] not in ("all", "none"):
         overrides["gpus"] = [item.strip() for item in overrides["gpus"].split(",")]
     return spec_for(options["profile"], overrides, options["mounts_extra"])
@@ -77,11 +79,13 @@ def harp_refusal(options: dict[str, Any], host: str) -> str | None:
     required = options["require_harp"]
     if required is None:
         required = options["profile"] == "harp"
-    if not required or options["harp_config_files"]:
+    # HARP would not start with an empty one either.
+    files = [one for one in options["harp_config_files"] if not isinstance(one, dict) or one.get("size", 1)]
+    if not required or files:
         return None
     return (
         f"{host}: the container {options['name']} is not started: HARP would abort when it initialises, since there is no "
-        f"ztcp*.conf in {options['harp_config_dir']}. Run the role taco.train.harp first; without HARP set "
+        f"ztcp*.conf in {options['harp_config_dir']} that isn't empty. Run the role taco.train.harp first; without HARP set "
         "training_container_profile: lightcc"
     )
 

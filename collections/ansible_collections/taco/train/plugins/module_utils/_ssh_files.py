@@ -9,7 +9,7 @@
 import hashlib
 import ipaddress
 import re
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 Peer = Dict[str, Any]
 
@@ -144,6 +144,12 @@ def sshd_config(address: str, port: int, user: str, folder: str, pid_file: str, 
     ]
     digest = hashlib.sha256("\n".join(lines + [_bare(host_key)]).encode()).hexdigest()[:12]
     return "\n".join(lines + [f"VersionAddendum {BANNER}{digest}"]) + "\n"
+
+
+def listens_on(config: str) -> Tuple[str, int]:
+    """Return the address and the port of a server with this configuration."""
+    words = dict(line.split(None, 1) for line in config.splitlines() if line.startswith(("Port ", "ListenAddress ")))
+    return words["ListenAddress"], int(words["Port"])
 
 
 def banner_of(config: str) -> str:

@@ -55,7 +55,7 @@ options:
     type: list
     elements: str
     default: [setup successfully, Set up HARP successfully]
-    description: Texts of which the script's output must hold one.
+    description: Texts of which the script's output must hold one. An empty list asks for none.
   environment:
     type: dict
     default: {}

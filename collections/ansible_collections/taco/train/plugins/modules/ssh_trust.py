@@ -283,6 +283,13 @@ def write_files(place, files, folder, client_config, client_text):
         place.run("install", "-m", "0600", staged, client_config)
 
 
+def runs(config):
+    """Say whether a server with this configuration, or with none, listens where it says."""
+    if config is None:
+        return False
+    return ssh_files.judge_banner(ssh_server.read_banner(*ssh_files.listens_on(config)), config) == "running"
+
+
 def run_server(place, options, folder, pid_file, judged):
     """Make the server run the configuration in the folder."""
     path = os.path.join(folder, "sshd_config")
@@ -331,7 +338,11 @@ def ensure_trust(options, folder, check_mode):
         header = options["client_config"]
         diff.append(dict(before=own, after=client_text, before_header=header, after_header=header))
     proven = []
+    old = before[os.path.join(folder, "sshd_config")]
     if not check_mode:
+        if old and ssh_files.listens_on(old) != ssh_files.listens_on(config) and runs(old):
+            # At another address it would be nobody's once the new one has its place in the pid file.
+            ssh_server.stop(place, pid_file, os.path.join(folder, "sshd_config"), *ssh_files.listens_on(old))
         write_files(place, files, folder, options["client_config"], client_text)
         if judged != "running":
             run_server(place, options, folder, pid_file, judged)
@@ -368,19 +379,14 @@ def ensure_absence(options, folder, check_mode):
     place = ssh_server.Place(options["container"], options["engine_command"])
     config = read(os.path.join(folder, "sshd_config"))
     pid_file = CONTAINER_PID_FILE if options["container"] else os.path.join(folder, "sshd.pid")
-    running = False
-    if config is not None and options["address"]:
-        running = (
-            ssh_files.judge_banner(ssh_server.read_banner(options["address"], options["port"]), config) == "running"
-        )
+    running = runs(config)
     client = place.read(options["client_config"])
     kept = ssh_files.without_include(client, os.path.join(folder, "config"))
     # The folder itself stays: a container that runs would go on seeing the one that was removed.
     present = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
     if not check_mode:
         if running:
-            path = os.path.join(folder, "sshd_config")
-            ssh_server.stop(place, pid_file, path, options["address"], options["port"])
+            ssh_server.stop(place, pid_file, os.path.join(folder, "sshd_config"), *ssh_files.listens_on(config))
         if kept != client:
             write_files(place, {}, folder, options["client_config"], kept)
         for name in os.listdir(folder) if os.path.isdir(folder) else []:

@@ -28,8 +28,8 @@ def explain(host: str, name: str, image: str, message: str) -> str:
     said = _one_line(message)
     if _LIBRARY.search(said):
         return (
-            f"{host}: the Python on this host lacks a library that managing containers needs ({said}): run the role "
-            "taco.train.container_engine, or install python3-requests"
+            f"{host}: the Python on this host lacks a library that managing containers needs ({said}): install "
+            "python3-requests there, or run the role taco.train.container_engine with container_engine_force: true"
         )
     if _IMAGE.search(said):
         return (

@@ -60,7 +60,7 @@ KNOWN = [
     (
         r"Cannot connect to the Docker daemon",
         "the container engine does not answer",
-        "run the container_engine role (playbook prepare)",
+        "run the container_engine role (playbook deploy)",
     ),
     (
         r"(?:exec: |failed to run command ['\u2018]?)\"?([^\s\"'\u2019:]*mpirun)\"?",
