@@ -162,9 +162,9 @@ EL7 = {
     "single quotes": ("GRUB_CMDLINE_LINUX='a'\n", f"GRUB_CMDLINE_LINUX='a {TEXT}'\n"),
     "no quotes": ("GRUB_CMDLINE_LINUX=a\n", f'GRUB_CMDLINE_LINUX="a {TEXT}"\n'),
     "comment behind": ('GRUB_CMDLINE_LINUX="a" # b\n', f'GRUB_CMDLINE_LINUX="a {TEXT}" # b\n'),
-    "missing key": ("GRUB_TIMEOUT=1\n", f'GRUB_TIMEOUT=1\nGRUB_CMDLINE_LINUX="{TEXT}"\n'),
-    "missing key, no newline": ("GRUB_TIMEOUT=1", f'GRUB_TIMEOUT=1\nGRUB_CMDLINE_LINUX="{TEXT}"\n'),
-    "missing key, CRLF": ("A=1\r\n", f'A=1\r\nGRUB_CMDLINE_LINUX="{TEXT}"\r\n'),
+    "missing key": ("GRUB_TIMEOUT=1\n", f'GRUB_TIMEOUT=1\nGRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX {TEXT}"\n'),
+    "missing key, no newline": ("GRUB_TIMEOUT=1", f'GRUB_TIMEOUT=1\nGRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX {TEXT}"\n'),
+    "missing key, CRLF": ("A=1\r\n", f'A=1\r\nGRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX {TEXT}"\r\n'),
     "several": (
         'GRUB_CMDLINE_LINUX="a"\nGRUB_CMDLINE_LINUX="b"\n',
         f'GRUB_CMDLINE_LINUX="a"\nGRUB_CMDLINE_LINUX="b {TEXT}"\n',
@@ -194,7 +194,7 @@ def test_el7_edits_the_one_key(what):
 
 def test_el7_without_the_file_gets_one():
     planned = plan("grub-default", {}, "1G", 50, [])
-    assert planned.files == {DEFAULTS: f'GRUB_CMDLINE_LINUX="{TEXT}"\n'}
+    assert planned.files == {DEFAULTS: f'GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX {TEXT}"\n'}
     assert plan("grub-default", {}, "1G", None, []).files == {}
 
 
@@ -219,3 +219,50 @@ def test_the_line_of_new_kernels_is_edited_by_words(text, count, expected):
     files = {DEFAULTS: "GRUB_ENABLE_BLSCFG=true\n", KERNEL_CMDLINE: text}
     planned = plan("bls", files, "1G", count, OURS)
     assert planned.files.get(KERNEL_CMDLINE, text) == expected
+
+
+@pytest.mark.parametrize("name", ["~local.cfg", "\u00fcberall.cfg"])
+def test_a_drop_in_that_nothing_can_follow_is_refused(name):
+    with pytest.raises(HugepagesError, match="rename it"):
+        drop_in_path([name])
+
+
+def test_pages_of_2_mib_are_as_much_memory():
+    assert pages_for(8, "2M") == 50 * 512
+
+
+@pytest.mark.parametrize("fraction", [0, -0.1, 1.5, 80, float("nan")])
+def test_a_fraction_that_is_none_is_refused(fraction):
+    with pytest.raises(HugepagesError, match="more than 0 and at most 1"):
+        require_fit("1G", 1, 64 * GIB, fraction, True, "pdpe1gb")
+
+
+def test_pages_of_other_sizes_count_as_well():
+    with pytest.raises(HugepagesError, match="others take 40.0 GiB"):
+        require_fit("1G", 20, 64 * GIB, 0.8, True, "pdpe1gb", 40 * GIB)
+
+
+@pytest.mark.parametrize("layout", ["grub-d", "grub-default"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        'GRUB_CMDLINE_LINUX="default_hugepagesz=1G hugepagesz=1G"\nGRUB_CMDLINE_LINUX_DEFAULT="quiet hugepages=8"\n',
+        'GRUB_CMDLINE_LINUX="hugepagesz=2M"\nGRUB_CMDLINE_LINUX+=" hugepages=512"\n',
+    ],
+)
+def test_a_size_and_its_count_in_different_places_are_not_parted(layout, text):
+    with pytest.raises(HugepagesError, match="side by side by hand"):
+        plan(layout, {DEFAULTS: text}, "1G", 50, [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ". /etc/sysconfig/x\n",
+        '[ -d /sys ] && GRUB_CMDLINE_LINUX="rd.luks.uuid=abc"\n',
+        "declare -x GRUB_CMDLINE_LINUX=a\n",
+    ],
+)
+def test_what_other_commands_give_the_variable_stays(text):
+    planned = plan("grub-default", {DEFAULTS: text}, "1G", 50, [])
+    assert planned.files[DEFAULTS] == text + f'GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX {TEXT}"\n'

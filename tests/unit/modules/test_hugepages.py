@@ -7,6 +7,7 @@
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -318,7 +319,7 @@ class FakeModule:
         }  # fmt: skip
         self.params = dict(defaults, **params)
 
-    def run_command(self, argv):
+    def run_command(self, argv, handle_exceptions=True):
         done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         return done.returncode, done.stdout.decode(), done.stderr.decode()
 
@@ -328,3 +329,126 @@ def test_the_history_is_for_root_alone_and_names_every_file(pages, host):
     manifest = host / "var/lib/taco-train/hugepages/manifest.json"
     assert oct(manifest.stat().st_mode & 0o777) == "0o600" and oct(manifest.parent.stat().st_mode & 0o777) == "0o700"
     assert list(json.loads(manifest.read_text())["files"]) == ["/" + DROP_IN]
+
+
+# Other ways to a plan, from a clean host of the EL7 kind: what is done, and whether the generator fails meanwhile.
+GRUB2_MKCONFIG = """#!/bin/bash
+set -e
+root=$(cd "$(dirname "$0")/../.." && pwd)
+[ ! -e "$root/broken" ] || exit 9
+. "$root/etc/default/grub"
+printf "menuentry 'EL' {\\n\\tlinux16 /vmlinuz-3.10 root=/dev/vda1 ro %s\\n}\\n" "$GRUB_CMDLINE_LINUX" > "$root/boot/grub2/grub.cfg"
+"""
+
+
+@pytest.fixture
+def el7(host):
+    """Make the host one that has no drop-ins."""
+    (host / "usr/sbin/update-grub").unlink()
+    (host / "etc/default/grub.d/50-cloudimg-settings.cfg").unlink()
+    (host / "usr/sbin/grub2-mkconfig").write_text(GRUB2_MKCONFIG)
+    (host / "usr/sbin/grub2-mkconfig").chmod(0o755)
+    (host / "boot/grub2").mkdir()
+    (host / "etc/default/grub").write_text('GRUB_CMDLINE_LINUX="net.ifnames=0"\n')
+    subprocess.run([str(host / "usr/sbin/grub2-mkconfig")], check=True)
+    return host
+
+
+def edit(host):
+    path = host / "etc/default/grub"
+    path.write_text(path.read_text().replace("net.", "rd.luks.uuid=abc net."))
+    subprocess.run([str(host / "usr/sbin/grub2-mkconfig")], check=True)
+
+
+def test_an_edit_between_two_changes_is_still_an_edit(el7, pages):
+    pages(count=4)
+    edit(el7)
+    assert pages(state="restored")["failed"]
+    pages(count=6)
+    refused = pages(state="restored")
+    assert refused["failed"] and "rd.luks.uuid=abc" in refused["msg"]
+    assert "rd.luks.uuid=abc" in (el7 / "etc/default/grub").read_text()
+
+
+def test_after_a_change_that_came_to_nothing_the_next_one_works(el7, pages):
+    before = (el7 / "etc/default/grub").read_text()
+    pages(count=4)
+    (el7 / "broken").touch()
+    for options in ({"state": "absent"}, {"count": 6}):
+        refused = pages(**options)
+        assert refused.get("failed"), refused
+    assert "hugepages=4" in (el7 / "etc/default/grub").read_text()
+    assert "hugepages=4" in (el7 / "boot/grub2/grub.cfg").read_text()
+    (el7 / "broken").unlink()
+    assert pages(state="absent")["changed"]
+    assert (el7 / "etc/default/grub").read_text() == before
+    pages(count=4)
+    (el7 / "broken").touch()
+    assert pages(count=6)["failed"]
+    (el7 / "broken").unlink()
+    assert pages(state="restored")["changed"]
+    assert (el7 / "etc/default/grub").read_text() == before
+
+
+def test_arguments_that_only_the_entries_hold_are_not_dropped(el7, pages):
+    config = el7 / "boot/grub2/grub.cfg"
+    config.write_text(config.read_text().replace(" ro ", " ro rd.driver.blacklist=nouveau "))
+    before = tree(el7 / "boot"), (el7 / "etc/default/grub").read_text()
+    refused = pages(count=4)
+    assert refused["failed"] and "drops rd.driver.blacklist=nouveau" in refused["msg"]
+    assert {path: what[2] for path, what in tree(el7 / "boot").items() if isinstance(what, tuple)} == {
+        path: what[2] for path, what in before[0].items() if isinstance(what, tuple)
+    }
+    assert (el7 / "etc/default/grub").read_text() == before[1]
+
+
+def test_a_generator_that_cannot_be_started_has_everything_undone(pages, host):
+    (host / "usr/sbin/update-grub").write_text("#!/no/such/interpreter\n")
+    refused = pages(count=4)
+    assert refused["failed"] and "as they were" in refused["msg"]
+    assert not (host / DROP_IN).exists()
+
+
+def test_memory_tests_and_the_entries_of_other_systems_are_left_as_they_are(pages, host):
+    script = host / "usr/sbin/update-grub"
+    extra = (
+        "### BEGIN /etc/grub.d/20_memtest86+ ###\nmenuentry 'Memory test' {\n\tlinux16 /boot/memtest86+.bin\n}\n"
+        "### END /etc/grub.d/20_memtest86+ ###\n### BEGIN /etc/grub.d/30_os-prober ###\nmenuentry 'Fedora' {\n"
+        "\tlinux /vmlinuz-6 ro\n}\n### END /etc/grub.d/30_os-prober ###\n"
+    )
+    script.write_text(script.read_text().replace("END\nmv", extra + "END\nmv"))
+    assert pages(count=4)["changed"]
+
+
+def test_a_reboot_is_needed_where_the_line_differs_and_only_there(pages, host):
+    pool = host / "sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages"
+    pool.write_text("8\n")
+    line = "hugepagesz=1G hugepages=8"
+    grub = host / "etc/default/grub"
+    grub.write_text(grub.read_text().replace('"net', f'"{line} net'))
+    (host / "proc/cmdline").write_text(f"ro {line} net.ifnames=0 console=ttyS0\n")
+    subprocess.run([str(host / "usr/sbin/update-grub")], check=True)
+    done = pages(state="absent")
+    assert not done["changed"] and not done["reboot_required"] and done["count"] == 8
+    # The same pages with another default size: /dev/hugepages changes at the next boot only.
+    assert pages(count=8)["reboot_required"]
+
+
+def test_pages_reserved_now_need_no_reboot(pages, host):
+    done = pages(count=4, runtime=True)
+    assert done["changed"] and not done["reboot_required"]
+
+
+def test_restored_copes_with_a_folder_that_went_away(pages, host):
+    pages(count=4)
+    shutil.rmtree(str(host / "etc/default/grub.d"))
+    subprocess.run([str(host / "usr/sbin/update-grub")], check=True)
+    assert not pages(state="restored").get("failed")
+
+
+def test_restored_without_generating_is_finished_by_the_next_one(pages, host):
+    pages(count=4)
+    assert pages(state="restored", regenerate=False)["changed"]
+    assert pages(state="restored")["changed"]
+    assert not any("hugepages" in entry for entry in entries(host))
+    assert not pages(state="restored")["changed"]

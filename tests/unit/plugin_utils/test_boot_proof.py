@@ -81,4 +81,11 @@ def test_after_a_rollback_no_pages_and_no_word_of_them_is_right():
     assert boot_problems(node("quiet", total=0, nodes=(0, 0)), "1G", 0, "old") == []
     assert boot_problems(node("quiet hugepagesz=1G hugepages=0", total=0, nodes=(0, 0)), "1G", 0) == []
     line, pool = boot_problems(node(), "1G", 0)
-    assert "should say hugepages=0" in line and "50 too many" in pool
+    assert "still reserves pages of 1G" in line and "50 too many" in pool
+
+
+def test_what_others_left_twice_has_to_be_said_twice():
+    twice = "quiet hugepagesz=1G hugepages=50 hugepagesz=1G hugepages=50"
+    assert boot_problems(node(twice), "1G", 0, "old", ["50", "50"]) == []
+    (problem,) = boot_problems(node(), "1G", 0, "old", ["50", "50"])
+    assert "should say hugepages=50 and 50" in problem

@@ -12,12 +12,18 @@ import glob
 import os
 from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
-from ansible_collections.taco.train.plugins.module_utils._atomic_file import read_bytes, remove_file, replace_file
+from ansible_collections.taco.train.plugins.module_utils._atomic_file import (
+    FileError,
+    read_bytes,
+    remove_file,
+    replace_file,
+)
 from ansible_collections.taco.train.plugins.module_utils._boot_entries import (
     Entry,
     bls_entry,
     grub_entries,
     grubenv,
+    lost_arguments,
     with_variable,
 )
 from ansible_collections.taco.train.plugins.module_utils._boot_layout import (
@@ -81,10 +87,10 @@ class BootConfig:
         found = [bls_entry(os.path.basename(path), self.text(path), variables) for path in self.snippets()]
         return [entry for entry in found if entry is not None]
 
-    def generated(self) -> List[str]:
-        """Return the files that generating changes and that generating again doesn't put back as they were."""
+    def outputs(self) -> List[str]:
+        """Return the files that generating writes."""
         if self.layout.layout != "bls":
-            return []
+            return [self.layout.config] if self.layout.config else []
         environment = self.layout.environment
         return self.snippets() + ([environment] if environment and os.path.exists(self.real(environment)) else [])
 
@@ -110,7 +116,7 @@ class BootConfig:
             command += [f"--args={' '.join(edit.added)}"] if edit.added else []
             if not edit.removed and not edit.added:
                 return
-        status, output, error = self.run_command([self.real(command[0])] + command[1:])
+        status, output, error = self.run_command([self.real(command[0])] + command[1:], handle_exceptions=False)
         if status != 0:
             words = " | ".join((error or output).strip().splitlines()[-5:])
             raise HugepagesError(f"{' '.join(command)} ended with {status}: {words}")
@@ -151,11 +157,13 @@ def apply(
 
     Without an edit nothing is generated. problems_of says what is wrong with generated entries.
     """
-    generated = config.generated() if edit is not None else []
-    before = {path: read_bytes(config.real(path)) for path in list(changes) + generated}
+    outputs = config.outputs() if edit is not None else []
+    noted = outputs if config.layout.layout == "bls" else []
+    before = {path: read_bytes(config.real(path)) for path in list(changes) + outputs}
+    entries = config.entries()
     for path, text in changes.items():
-        history.note(path, None if text is None else encode(text), arguments)
-    for path in generated:
+        history.note(path, None if text is None else encode(text), arguments, path == config.layout.environment)
+    for path in noted:
         history.note(path, before[path], arguments, generated=True)
     try:
         config.write(changes)
@@ -164,22 +172,14 @@ def apply(
             # grubby also writes the file that new entries come from, without its comments and in quotes of its own.
             config.write(changes)
             problems = problems_of(config.entries())
+            problems += lost_arguments(entries, config.entries(), " ".join(config.layout.command))
             if problems:
                 raise HugepagesError(f"{config.layout.config or ENTRIES} came out wrong: {'; '.join(problems)}")
-            for path in generated:
+            for path in noted:
                 history.note(path, read_bytes(config.real(path)), arguments, generated=True)
-    except (HugepagesError, OSError) as error:
+    except (HugepagesError, FileError, OSError) as error:
         config.write({path: None if data is None else decode(data) for path, data in before.items()})
-        undone = "nothing is changed" if edit is None or generated else _generated_again(config)
-        raise HugepagesError(f"{error}; the files are as they were, {undone}") from error
-
-
-def _generated_again(config: BootConfig) -> str:
-    try:
-        config.generate()
-    except HugepagesError as error:
-        return f"but generating the entries from them failed as well ({error}): {config.layout.config} must be looked at by hand"
-    return "and so are the boot entries"
+        raise HugepagesError(f"{error}; the files and the boot entries are as they were") from error
 
 
 def put_back(config: BootConfig, history: History, generate: bool) -> None:
@@ -188,7 +188,8 @@ def put_back(config: BootConfig, history: History, generate: bool) -> None:
     A generated file that is as it was left gets its bytes back. One that isn't was made or changed by others since, as by a
     new kernel: it loses our arguments and keeps everything else.
     """
-    arguments = history.load()["arguments"]
+    found = [history.arguments_in(entry.tokens) for entry in config.entries()]
+    arguments = next((ours for ours in found if ours), [])
     generated = history.generated()
     touched = [path for path in generated if history.edited(path)]
     for path in history.paths():
@@ -198,7 +199,7 @@ def put_back(config: BootConfig, history: History, generate: bool) -> None:
     wrote = [
         path for path in history.paths() if path in (DEFAULTS, KERNEL_CMDLINE) or path.startswith((DROP_INS, ENTRIES))
     ]
-    if generate and wrote and config.layout.layout != "bls":
+    if generate and (wrote or not history.paths()) and config.layout.layout != "bls":
         config.generate()
     elif generate and wrote and arguments and (touched or set(config.snippets()) - set(generated)):
         config.generate(EntryEdit(arguments, []))

@@ -16,6 +16,9 @@ GRUBENV_BLOCK = 1024  # bytes
 
 
 MENU_LINE = re.compile(r"\s*menuentry\s+(['\"])(?P<title>.*?)\1")
+# Every script of /etc/grub.d has a section of its own; these write entries of others.
+SECTION_LINE = re.compile(r"### (?P<edge>BEGIN|END) \S*/(?P<script>\S+) ###")
+FOREIGN = re.compile("os-prober|memtest|custom")
 LINUX_LINE = re.compile(r"\s*linux(?:16|efi)?\s+(?P<kernel>\S+)\s*(?P<arguments>.*)$")
 
 
@@ -27,22 +30,25 @@ class Entry(NamedTuple):
 
 
 def grub_entries(text: str) -> List[Entry]:
-    """Return the entries of a grub.cfg that boot Linux, but those of rescue images."""
+    """Return the entries of a grub.cfg that boot this system: no rescue images, memory tests, others' systems, users' own."""
     found = []
-    title = ""
+    title, foreign = "", False
     for line in text.splitlines():
+        section = SECTION_LINE.match(line)
+        if section:
+            foreign = section.group("edge") == "BEGIN" and FOREIGN.search(section.group("script")) is not None
         menu = MENU_LINE.match(line)
         if menu:
             title = menu.group("title")
         linux = LINUX_LINE.match(line)
-        if linux and not is_rescue(linux.group("kernel")):
+        if linux and not foreign and not is_rescue(linux.group("kernel")):
             found.append(Entry(title or linux.group("kernel"), linux.group("arguments").split()))
     return found
 
 
 def is_rescue(name: str) -> bool:
-    """Say whether a kernel or an entry is a rescue image by its name; those are left as they are."""
-    return "rescue" in name
+    """Say whether a kernel or an entry is a rescue image or a memory test by its name; those are left as they are."""
+    return re.search("rescue|memtest", name) is not None
 
 
 def bls_fields(text: str) -> Dict[str, str]:
@@ -87,6 +93,17 @@ def entry_problems(entries: List[Entry], page_size: str, count: Optional[int]) -
     for entry in entries:
         problems += [f"entry {entry.name!r}: {said}" for said in line_problems(entry.tokens, page_size, count)]
     return problems
+
+
+def lost_arguments(before: List[Entry], after: List[Entry], command: str) -> List[str]:
+    """Return what is wrong when generating dropped arguments that only the entries held, as grubby leaves them on EL7."""
+    if not before or not after:
+        return []
+    # Which device is the root is the generator's own business.
+    ours = ("hugepages=", "hugepagesz=", "default_hugepagesz=", "root=")
+    lost = [token for token in before[0].tokens if token not in after[0].tokens and not token.startswith(ours)]
+    said = f"generating the entries drops {' '.join(lost)}, which nothing but the entries holds: put it into GRUB_CMDLINE_LINUX, or"
+    return [f"{said} run {command} yourself first if it shall go"] if lost else []
 
 
 def is_stale(entries: List[Entry], line: List[str], page_size: str) -> bool:

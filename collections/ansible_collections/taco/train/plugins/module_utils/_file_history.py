@@ -7,7 +7,7 @@
 """Keep files as they were before the first change, so that they can be put back byte for byte.
 
 A folder holds the original content of each file under a number, and manifest.json: which file, its mode, owner and times, and
-the hash of what was left there. It is written before the file is, so that a kill in between loses nothing.
+the hashes of what was left there. It is written before the file is, so that a kill in between loses nothing.
 """
 
 import base64
@@ -47,6 +47,11 @@ def digest(content: Optional[bytes]) -> Optional[str]:
     return None if content is None else hashlib.sha256(content).hexdigest()
 
 
+def _with(known: List[Any], value: Any) -> List[Any]:
+    """Return a list with a value at its end, once."""
+    return [one for one in known if one != value] + [value]
+
+
 class History:
     """The history in one folder; root is put before every path of a file."""
 
@@ -66,7 +71,11 @@ class History:
             return {"version": VERSION, "files": {}, "arguments": []}
         try:
             manifest = json.loads(data.decode())
-            if manifest["version"] == VERSION:
+            if (
+                manifest["version"] == VERSION
+                and isinstance(manifest["files"], dict)
+                and isinstance(manifest["arguments"], list)
+            ):
                 return manifest
         except (ValueError, KeyError, TypeError):
             pass
@@ -101,10 +110,21 @@ class History:
                 status = os.stat(folder)
                 entry.update(folder_atime_ns=status.st_atime_ns, folder_mtime_ns=status.st_mtime_ns)
             manifest["files"][path] = entry
-        manifest["files"][path]["left_sha256"] = digest(left)
-        manifest["files"][path]["generated"] = generated
-        manifest["arguments"] = arguments
+        elif not generated and self.edited(path):
+            manifest["files"][path]["edited"] = True
+        entry = manifest["files"][path]
+        entry["generated"] = generated
+        # All of them: this may end between here and the write, or be undone, and then the file is what an earlier run left.
+        entry["left_sha256"] = _with(entry.get("left_sha256", []), digest(left))
+        manifest["arguments"] = _with(manifest["arguments"], arguments)
         self._save(manifest)
+
+    def arguments_in(self, line: List[str]) -> List[str]:
+        """Return the arguments of ours that a kernel line holds, the newest of them first; empty when it holds none."""
+        for ours in reversed(self.load()["arguments"]):
+            if ours and any(line[index : index + len(ours)] == ours for index in range(len(line))):
+                return list(ours)
+        return []
 
     def paths(self) -> List[str]:
         """Return the files that were changed."""
@@ -125,7 +145,8 @@ class History:
         """Say whether a file is neither what was left there nor what was there before."""
         entry = self.load()["files"][path]
         current = digest(read_bytes(self._real(path)))
-        return current not in (entry["left_sha256"], digest(self.original(path).content))
+        known = entry["left_sha256"] + [digest(self.original(path).content)]
+        return entry.get("edited", False) or current not in known
 
     def put_back(self, path: str) -> None:
         """Give a file its original content, mode, owner and times, or remove it when there was none."""
@@ -136,7 +157,7 @@ class History:
         else:
             replace_file(real, original.content, original.mode, original.uid, original.gid)
             os.utime(real, ns=(original.atime_ns, original.mtime_ns))
-        if "folder_mtime_ns" in entry:
+        if "folder_mtime_ns" in entry and os.path.isdir(os.path.dirname(real)):
             os.utime(os.path.dirname(real), ns=(entry["folder_atime_ns"], entry["folder_mtime_ns"]))
 
     def forget(self) -> None:

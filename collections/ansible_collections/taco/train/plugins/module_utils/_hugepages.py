@@ -11,6 +11,7 @@ from typing import Dict, List, NamedTuple, Optional
 from ansible_collections.taco.train.plugins.module_utils._boot_layout import DEFAULTS, DROP_INS, KERNEL_CMDLINE
 from ansible_collections.taco.train.plugins.module_utils._kernel_args import (
     PAGE_BYTES,
+    canonical_size,
     edits,
     line_problems,
     reservations,
@@ -26,6 +27,7 @@ from ansible_collections.taco.train.plugins.module_utils._sh_assignments import 
 )
 
 KEYS = ("GRUB_CMDLINE_LINUX", "GRUB_CMDLINE_LINUX_DEFAULT")
+MOST_LETTERS = 200  # of a file's name
 DROP_IN_NAME = "zz-taco-hugepages.cfg"
 DROP_IN = """\
 # Written by the module taco.train.hugepages. Its state "absent" removes this file, "restored" also undoes its other edits.
@@ -47,17 +49,25 @@ class Plan(NamedTuple):
     arguments: List[str]  # ours
 
 
-def pages_for(gpus: int) -> int:
-    """Return how many pages of 1 GiB HARP needs on a host with this many GPUs (the vendor's rule: GPUs x 5 + 10)."""
+def pages_for(gpus: int, page_size: str = "1G") -> int:
+    """Return how many pages HARP needs on a host with this many GPUs (the vendor's rule: GPUs x 5 + 10 pages of 1 GiB)."""
     if gpus < 1:
         raise HugepagesError(f"a host with {gpus} GPUs needs no pages: set taco_gpus_per_node or hugepages_count")
-    return gpus * 5 + 10
+    return (gpus * 5 + 10) * (PAGE_BYTES["1G"] // PAGE_BYTES[page_size])
 
 
 def require_fit(
-    page_size: str, count: int, memory_bytes: Optional[int], fraction: float, supported: bool, flag: str
+    page_size: str,
+    count: int,
+    memory_bytes: Optional[int],
+    fraction: float,
+    supported: bool,
+    flag: str,
+    others_bytes: int = 0,
 ) -> None:
-    """Refuse what would not boot, or boot into a host without memory."""
+    """Refuse what would not boot, or boot into a host without memory. others_bytes is what pages of other sizes take."""
+    if not 0 < fraction <= 1:
+        raise HugepagesError(f"hugepages_max_memory_fraction is {fraction}; it must be more than 0 and at most 1")
     if count < 0:
         raise HugepagesError(f"the number of pages is {count}; it must not be negative: correct hugepages_count")
     if count and not supported:
@@ -65,9 +75,10 @@ def require_fit(
             f"the CPU has no pages of {page_size}: /proc/cpuinfo lacks the flag {flag}; choose another hugepages_page_size or host"
         )
     size = PAGE_BYTES[page_size] * count
-    if memory_bytes is not None and size > memory_bytes * fraction:
+    if memory_bytes is not None and size + others_bytes > memory_bytes * fraction:
+        others = f" and others take {others_bytes / 1024.0**3:.1f} GiB, together" if others_bytes else ","
         raise HugepagesError(
-            f"{count} pages of {page_size} are {size / 1024.0**3:.1f} GiB, more than {fraction:.0%} of the host's "
+            f"{count} pages of {page_size} are {size / 1024.0**3:.1f} GiB{others} more than {fraction:.0%} of the host's "
             f"{memory_bytes / 1024.0**3:.1f} GiB: lower hugepages_count (or taco_gpus_per_node), "
             "or raise hugepages_max_memory_fraction"
         )
@@ -78,6 +89,10 @@ def drop_in_path(names: List[str]) -> str:
     others = [name for name in names if name.endswith(".cfg") and not name.endswith(DROP_IN_NAME)]
     name = DROP_IN_NAME
     while others and name <= max(others):
+        if len(name) > MOST_LETTERS:
+            raise HugepagesError(
+                f"{DROP_INS}/{max(others)} is sourced after any name that could be chosen here; rename it"
+            )
         name = "z" + name
     return f"{DROP_INS}/{name}"
 
@@ -118,7 +133,8 @@ def appended(text: str, arguments: List[str]) -> str:
         return replace_value(text, mine[-1], append_words(mine[-1].raw, arguments))
     newline = "\r\n" if "\r\n" in text else "\n"
     gap = "" if not text or text.endswith("\n") else newline
-    return f'{text}{gap}{KEYS[0]}="{" ".join(arguments)}"{newline}'
+    # What other commands of the file give the variable, where this can't see it, must stay.
+    return f'{text}{gap}{KEYS[0]}="${KEYS[0]} {" ".join(arguments)}"{newline}'
 
 
 def _without_drop_ins(files: Dict[str, str]) -> Dict[str, str]:
@@ -158,7 +174,25 @@ def plan(layout: str, files: Dict[str, str], page_size: str, count: Optional[int
     kept = [
         f"hugepagesz={found.size} hugepages={found.count}" for found in reservations(line) if found.size != page_size
     ]
+    if count is not None:
+        _refuse_another_meaning(before, line, page_size)
     return Plan(changed, before, line, kept, arguments)
+
+
+def _refuse_another_meaning(before: List[str], after: List[str], page_size: str) -> None:
+    """Refuse to part what belongs together: a size in one assignment and its count in another."""
+    lines = (before, after)
+    old, new = (sorted((one.size, one.count) for one in reservations(line) if one.size != page_size) for line in lines)
+    twice = [len(sizes) - len(set(sizes)) for sizes in (_named_sizes(line) for line in lines)]
+    if old != new or (twice[1] and not twice[0]):
+        raise HugepagesError(
+            "a page size and its count stand in different assignments of the kernel line, so neither can be changed alone: put "
+            f"them side by side by hand. Now: {' '.join(before)}. It would become: {' '.join(after)}"
+        )
+
+
+def _named_sizes(line: List[str]) -> List[str]:
+    return [canonical_size(token.split("=", 1)[1]) for token in line if token.startswith("hugepagesz=")]
 
 
 def _kernel_cmdline(text: str, page_size: str, count: Optional[int], ours: List[str]) -> str:

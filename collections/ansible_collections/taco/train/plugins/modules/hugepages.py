@@ -41,7 +41,8 @@ options:
     description: Number of pages.
     type: int
   gpus:
-    description: Number of GPUs of the host; the number of pages is then C(gpus * 5 + 10), as HARP needs.
+    description:
+      - Number of GPUs of the host. HARP then needs C(gpus * 5 + 10) pages of 1 GiB, or as much memory in pages of 2 MiB.
     type: int
   page_size:
     description: Size of the pages.
@@ -54,7 +55,8 @@ options:
     default: 0.8
   runtime:
     description:
-      - Also reserve the pages in the running kernel now. Memory may be too fragmented for it; a shortfall is a failure.
+      - Also reserve the pages in the running kernel now, so that no reboot is needed. Memory may be too fragmented for it; a
+        shortfall is a failure. The default page size, and so that of C(/dev/hugepages), changes with the next boot only.
     type: bool
     default: false
   regenerate:
@@ -125,6 +127,12 @@ count:
   returned: success
   type: int
   sample: 50
+said:
+  description: Every count that the boot configuration gives for these pages. After putting back what others left it may be more than one.
+  returned: success
+  type: list
+  elements: str
+  sample: ["50"]
 kernel_args:
   description: The arguments that the files put on the kernel command line.
   returned: success
@@ -189,7 +197,7 @@ from ansible_collections.taco.train.plugins.module_utils._kernel_args import (
     PAGE_BYTES,
     KernelArgsError,
     counts,
-    line_problems,
+    default_size,
     reservations,
     without,
 )
@@ -225,10 +233,10 @@ def reserve_now(root, page_size, count):
         )
 
 
-def needs_reboot(root, page_size, count):
-    """Say whether the running kernel lacks the pages, or has what the boot configuration no longer asks for."""
+def needs_reboot(root, page_size, count, line):
+    """Say whether the running kernel lacks the pages, or was booted with others than the boot configuration's line says."""
     tokens = text(root, "proc/cmdline").split()
-    if line_problems(tokens, page_size, count):
+    if counts(tokens, page_size) != counts(line, page_size) or default_size(tokens) != default_size(line):
         return True
     return count is not None and pool_total(root, page_size) != count
 
@@ -237,12 +245,21 @@ def wanted_count(params, root):
     """Return the number of pages asked for, None when none shall be there; refuse what would not boot."""
     if params["state"] != "present":
         return None
-    count = pages_for(params["gpus"]) if params["gpus"] is not None else params["count"]
-    flags = cpu(text(root, "proc/cpuinfo"))
-    supported, flag = (flags["page_1g"], "pdpe1gb") if params["page_size"] == "1G" else (flags["page_2m"], "pse")
-    total = memory(text(root, "proc/meminfo"))["total_bytes"]
-    require_fit(params["page_size"], count, total, params["max_memory_fraction"], supported, flag)
+    page_size, gpus = params["page_size"], params["gpus"]
+    count = pages_for(gpus, page_size) if gpus is not None else params["count"]
+    require_room_for(params, root, count)
     return count
+
+
+def require_room_for(params, root, count, line=()):
+    """Refuse pages that leave the host too little memory beside those of other sizes that a kernel line reserves."""
+    page_size = params["page_size"]
+    flags = cpu(text(root, "proc/cpuinfo"))
+    supported, flag = (flags["page_1g"], "pdpe1gb") if page_size == "1G" else (flags["page_2m"], "pse")
+    total = memory(text(root, "proc/meminfo"))["total_bytes"]
+    others = [found for found in reservations(line) if found.size in PAGE_BYTES and found.size != page_size]
+    taken = sum(PAGE_BYTES[found.size] * int(found.count) for found in others if found.count.isdigit())
+    require_fit(page_size, count, total, params["max_memory_fraction"], supported, flag, taken)
 
 
 def restored(config, history, force):
@@ -315,7 +332,8 @@ def run(module):
     config = BootConfig(root, layout, module.run_command)
     history = History(os.path.join(root, params["state_dir"].lstrip("/"), "hugepages"), root)
     files = config.files()
-    before, ours = kernel_line(files), history.load()["arguments"]
+    before = kernel_line(files)
+    ours = history.arguments_in(before)
     if state == "restored":
         changes, arguments, kept = restored(config, history, params["force"]), [], []
         after = dict(files)
@@ -324,15 +342,17 @@ def run(module):
             if content is not None:
                 after[path] = content
         tokens = kernel_line(after)
-        given = counts(tokens, page_size)
-        count = int(given[-1]) if given and given[-1].isdigit() else None
-        changed = bool(history.paths())
+        changed = bool(history.paths()) or (generate and is_stale(config.entries(), tokens, page_size))
     else:
         planned = plan(layout.layout, files, page_size, count, ours)
         changes, arguments, kept, tokens = planned.files, planned.arguments, planned.kept, planned.after
         # An earlier run may have ended between writing the files and generating the entries.
         changed = bool(changes) or (generate and is_stale(config.entries(), tokens, page_size))
-    reboot_required = needs_reboot(root, page_size, count)
+        if count is not None:
+            require_room_for(params, root, count, tokens)
+    said = counts(tokens, page_size)
+    total = int(said[0]) if len(said) == 1 and said[0].isdigit() else None
+    reboot_required = needs_reboot(root, page_size, total, tokens)
     trial = params["trial"] and state == "present" and changed and reboot_required
     diff = [boot_diff(config, before, tokens)] if changed and generate and not trial and before != tokens else []
     if state != "restored":
@@ -355,17 +375,19 @@ def run(module):
                 problems_of = partial(entry_problems, page_size=page_size, count=count) if checked else no_problems
                 edit = edit_of(state, config, arguments, ours, page_size) if generate else None
                 apply(config, history, changes, arguments, edit, problems_of)
-    if params["runtime"] and count is not None and pool_total(root, page_size) != count:
-        changed = True
-        if not module.check_mode:
-            reserve_now(root, page_size, count)
-            reboot_required = needs_reboot(root, page_size, count)
+    if params["runtime"] and count is not None:
+        if pool_total(root, page_size) != count:
+            changed = True
+            if not module.check_mode:
+                reserve_now(root, page_size, count)
+        reboot_required = False
     return dict(
         changed=changed,
         reboot_required=reboot_required,
         layout=layout.layout,
         page_size=page_size,
-        count=count or 0,
+        count=total or 0,
+        said=said,
         kernel_args=dict(before=before, after=tokens),
         kept=kept,
         trial=trial,

@@ -38,19 +38,34 @@ def _short_pool(node: Dict[str, Any], page_size: str, count: int) -> List[str]:
     ]
 
 
-def boot_problems(after: Dict[str, Any], page_size: str, count: int, boot_id_before: Optional[str] = None) -> List[str]:
+def boot_problems(
+    after: Dict[str, Any],
+    page_size: str,
+    count: int,
+    boot_id_before: Optional[str] = None,
+    said: Optional[List[str]] = None,
+) -> List[str]:
     """Return what is wrong with a host that should run with count pages of page_size; an empty list is a proof.
 
     A count of 0 asks for a kernel line that reserves none, as after a rollback.
 
-    after is what node_info returned; boot_id_before, where known, is the boot id from before the reboot.
+    after is what node_info returned; boot_id_before, where known, is the boot id from before the reboot. said holds the counts
+    that the boot configuration gives for the page size; where it isn't count once, as after putting back what others left
+    there, the kernel line must say the same and how many pages that makes is the kernel's business.
     """
     problems = []
     if boot_id_before is not None and after["kernel"]["boot_id"] == boot_id_before:
         problems.append(f"it did not reboot: its boot id is still {boot_id_before}")
     cmdline = after["kernel"]["cmdline"]
     tokens = cmdline.split()
-    wanted = count if count or counts(tokens, page_size) else None
+    given = counts(tokens, page_size)
+    if said and said != [str(count)]:
+        if given != said:
+            problems.append(
+                f"its kernel line should say hugepages={' and '.join(said)} for pages of {page_size}: {cmdline}"
+            )
+        return problems
+    wanted = count if count or given == ["0"] else None
     problems += [f"its kernel line is wrong, {said}: {cmdline}" for said in line_problems(tokens, page_size, wanted)]
     problems += _short_pool(after, page_size, count)
     mounts = after["hugepages"]["mounts"]

@@ -9,22 +9,23 @@
 from typing import Any, Dict, Optional, Tuple
 
 from ansible_collections.taco.train.plugins.module_utils._hugepages import pages_for
+from ansible_collections.taco.train.plugins.module_utils._kernel_args import PAGE_BYTES
 from ansible_collections.taco.train.plugins.plugin_utils.check import Check, fraction, gib, is_set, skipped, whole
 
 GIB = 1024**3
-SIZES = {"1G": GIB, "2M": 2 * 1024**2}
 
 
 def wanted_pages(variables: Dict[str, Any]) -> Optional[Tuple[int, int]]:
     """Return how many pages of which size are to be reserved, or None when that isn't known or none are."""
-    size = SIZES.get(str(variables.get("hugepages_page_size") or "1G"))
+    name = str(variables.get("hugepages_page_size") or "1G")
+    size = PAGE_BYTES.get(name)
     if size is None or variables.get("hugepages_state") not in (None, "present"):
         return None
     if is_set(variables.get("hugepages_count")):
         count = whole(variables["hugepages_count"])
         return (count, size) if count and count > 0 else None
     gpus = whole(variables.get("taco_gpus_per_node"))
-    return (pages_for(gpus), size) if gpus and gpus > 0 else None
+    return (pages_for(gpus, name), size) if gpus and gpus > 0 else None
 
 
 def _name(size: int) -> str:
