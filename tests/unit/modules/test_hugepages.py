@@ -84,9 +84,8 @@ def tree(root):
 
 
 def entries(host):
-    return [
-        line.split(" ro ")[1] for line in (host / "boot/grub/grub.cfg").read_text().splitlines() if "linux\t" in line
-    ]
+    config = next(path for path in (host / "boot/grub2/grub.cfg", host / "boot/grub/grub.cfg") if path.exists())
+    return [line.split(" ro ")[1] for line in config.read_text().splitlines() if line.startswith("\tlinux")]
 
 
 def boot_files(host):
@@ -248,12 +247,18 @@ STEPS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("action", ["present", "absent", "restored"])
-def test_killed_at_any_step_the_host_boots_old_or_new_and_the_next_run_finishes(host, monkeypatch, action):
+@pytest.mark.parametrize("kind", ["grub-d", "grub-default"])
+@pytest.mark.parametrize("action", ["present", "change", "absent", "restored"])
+def test_killed_at_any_step_the_host_boots_old_or_new_and_the_next_run_finishes(
+    request, host, monkeypatch, action, kind
+):
+    if kind == "grub-default":
+        request.getfixturevalue("el7")
     module = FakeModule(host, state="present", count=4)
     if action != "present":
         hugepages.run(module)
-        module = FakeModule(host, state=action, count=None)
+        module = FakeModule(host, state="present", count=6) if action == "change" else FakeModule(host, state=action)
+    wanted = {"present": "hugepages=4", "change": "hugepages=6"}.get(action)
     old = entries(host)
     snapshot = Snapshot(host)
     survived = 0
@@ -271,7 +276,7 @@ def test_killed_at_any_step_the_host_boots_old_or_new_and_the_next_run_finishes(
         hugepages.run(module)
         new = entries(host)
         assert left in (old, new), f"killed at step {kill_at}"
-        assert all(("hugepages=4" in entry) is (action == "present") for entry in new)
+        assert all((wanted or "hugepages=") in entry if wanted else "hugepages=" not in entry for entry in new)
         assert not hugepages.run(module)["changed"]
     assert survived == kill_at - 1 and survived > 10
 
@@ -314,8 +319,8 @@ class FakeModule:
 
     def __init__(self, host, **params):
         defaults = {
-            "gpus": None, "page_size": "1G", "max_memory_fraction": 0.8, "runtime": False, "regenerate": True, "force": False,
-            "trial": False, "sysroot": str(host), "state_dir": "/var/lib/taco-train",
+            "gpus": None, "count": None, "page_size": "1G", "max_memory_fraction": 0.8, "runtime": False, "regenerate": True,
+            "force": False, "trial": False, "sysroot": str(host), "state_dir": "/var/lib/taco-train",
         }  # fmt: skip
         self.params = dict(defaults, **params)
 

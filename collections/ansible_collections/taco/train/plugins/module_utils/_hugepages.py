@@ -130,7 +130,7 @@ def appended(text: str, arguments: List[str]) -> str:
     """Return a file's text whose GRUB_CMDLINE_LINUX ends with arguments; a missing key is added at the end."""
     mine = [found for found in assignments(text) if found.key == KEYS[0]]
     if mine:
-        return replace_value(text, mine[-1], append_words(mine[-1].raw, arguments))
+        return replace_value(text, mine[-1], append_words(mine[-1].raw, arguments, mine[-1].operator))
     newline = "\r\n" if "\r\n" in text else "\n"
     gap = "" if not text or text.endswith("\n") else newline
     # What other commands of the file give the variable, where this can't see it, must stay.

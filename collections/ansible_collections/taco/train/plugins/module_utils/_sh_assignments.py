@@ -152,6 +152,20 @@ def words(raw: str) -> List[str]:
     return _WORD.findall(raw)
 
 
+def _is_quoted(raw: str, place: int) -> bool:
+    """Say whether a place of a value stands between quotes."""
+    index, quote = 0, ""
+    while index < place:
+        if raw[index] == "\\" and quote != "'":
+            index += 1
+        elif quote:
+            quote = "" if raw[index] == quote else quote
+        elif raw[index] in "\"'":
+            quote = raw[index]
+        index += 1
+    return quote != ""
+
+
 def edit_words(raw: str, change: Callable[[List[str]], Dict[int, Optional[str]]]) -> str:
     """Return a value with some of its words replaced or removed, together with the white space before them.
 
@@ -172,14 +186,19 @@ def edit_words(raw: str, change: Callable[[List[str]], Dict[int, Optional[str]]]
                 start = matches[index].start()
                 behind = re.compile(r"[ \t]*").match(raw, end)
                 end = behind.end() if behind else end
+        elif " " in new and not _is_quoted(raw, start):
+            new = '"' + new + '"'
         raw = raw[:start] + (new or "") + raw[end:]
     return raw
 
 
-def append_words(raw: str, added: Sequence[str]) -> str:
+def append_words(raw: str, added: Sequence[str], operator: str = "=") -> str:
     """Return a value with words added at its end, inside its own quotes."""
     text = " ".join(added)
     inner = raw.rstrip()
+    if operator == "+=" and inner in ("", '""', "''"):
+        # What it is added to may end with a word.
+        return '" ' + text + '"'
     if len(inner) >= 2 and inner[-1] in "\"'" and inner[0] == inner[-1]:
         content = inner[1:-1]
         space = "" if not content or content[-1] in " \t" else " "

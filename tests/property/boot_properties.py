@@ -1,0 +1,248 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Kernel lines and GRUB files, more than a hundred thousand: made from seeds, held against the rules and a real shell."""
+
+import os
+import random
+import subprocess
+
+import pytest
+
+from ansible_collections.taco.train.plugins.module_utils._boot_config import BootConfig, EntryEdit, apply, put_back
+from ansible_collections.taco.train.plugins.module_utils._boot_entries import grubenv, with_variable
+from ansible_collections.taco.train.plugins.module_utils._boot_layout import DEFAULTS, DROP_INS, BootLayout
+from ansible_collections.taco.train.plugins.module_utils._file_history import History
+from ansible_collections.taco.train.plugins.module_utils._hugepages import KEYS, HugepagesError, kernel_line, plan
+from ansible_collections.taco.train.plugins.module_utils._kernel_args import (
+    line_problems,
+    reservations,
+    wanted_tokens,
+    with_pages,
+    without,
+)
+from ansible_collections.taco.train.plugins.module_utils._sh_assignments import (
+    assignments,
+    edit_words,
+    evaluate,
+    replace_value,
+)
+
+SEEDS = range(100)
+LINES_PER_SEED = 900
+FILES_PER_SEED = 120
+
+OTHERS = """quiet splash ro rhgb crashkernel=auto net.ifnames=0 console=tty1 console=ttyS0,115200n8 rd.lvm.lv=vg/root
+    root=UUID=1f2e-3d4c iommu=pt intel_iommu=on transparent_hugepage=never nohugepages=1 hugepages_x=2 isolcpus=2-5,8""".split()
+SIZES = ("1G", "1GB", "1g", "1024M", "2M", "2MB", "2048K", "512M")
+
+
+def hugepage_tokens(rng):
+    """Return arguments as the documents' sed, other tools and people leave them."""
+    size = rng.choice(SIZES)
+    return rng.choice(
+        [
+            [f"default_hugepagesz={size}", f"hugepagesz={size}", f"hugepages={rng.randrange(100)}"],
+            [f"hugepagesz={size}", f"hugepages={rng.randrange(100)}"],
+            [f"hugepages={rng.randrange(100)}"],
+            [f"default_hugepagesz={size}"],
+            [f"hugepagesz={size}"],
+        ]
+    )
+
+
+def line(rng):
+    tokens = []
+    for _part in range(rng.randrange(8)):
+        tokens += hugepage_tokens(rng) if rng.random() < 0.4 else [rng.choice(OTHERS)]
+    return tokens
+
+
+def unrelated(tokens):
+    names = ("hugepages=", "hugepagesz=", "default_hugepagesz=")
+    return [token for token in tokens if not token.startswith(names)]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_line_gets_the_pages_once_and_keeps_everything_else(seed):
+    rng = random.Random(seed)
+    for _number in range(LINES_PER_SEED):
+        tokens, size, count = line(rng), rng.choice(["1G", "2M"]), rng.randrange(1, 100)
+        new = with_pages(tokens, size, count)
+        assert line_problems(new, size, count) == [], tokens
+        assert with_pages(new, size, count) == new, tokens
+        assert new[-3:] == wanted_tokens(size, count)
+        assert unrelated(new) == unrelated(tokens), tokens
+        others = [(found.size, found.count) for found in reservations(tokens) if found.size != size]
+        assert [(found.size, found.count) for found in reservations(new) if found.size != size] == others, tokens
+        bare = without(tokens, size)
+        assert without(bare, size) == bare, tokens
+        if not any("hugepage" in token for token in tokens):
+            assert bare == tokens
+
+
+def value(rng, tokens):
+    """Return tokens as somebody may have written them behind a key."""
+    text = rng.choice([" ", " ", "  "]).join(tokens)
+    if not tokens and rng.random() < 0.5:
+        return ""
+    form = rng.randrange(6)
+    if form == 0 and len(tokens) == 1:
+        return text
+    if form == 1:
+        return "'" + text + "'"
+    if form == 2 and len(tokens) > 1:
+        return '"' + tokens[0] + " \\\n" + " ".join(tokens[1:]) + '"'
+    if form == 3:
+        return '" ' + text + ' "'
+    return '"' + text + '"'
+
+
+def grub_text(rng, newline="\n"):
+    """Return a file of assignments with comments, other keys, several of one key, += and $VAR."""
+    lines = []
+    for _number in range(rng.randrange(1, 7)):
+        kind = rng.randrange(8)
+        key = rng.choice(KEYS)
+        if kind == 0:
+            lines.append(rng.choice(['# GRUB_CMDLINE_LINUX="hugepages=9"', "", "   # it's a comment"]))
+        elif kind == 1:
+            lines.append(rng.choice(["GRUB_TIMEOUT=5", "GRUB_DISTRIBUTOR=`echo Debian`", 'export GRUB_COLOR="it\'s"']))
+        elif kind == 2:
+            lines.append(f"{key}+=" + value(rng, [""] + line(rng)) + rng.choice(["", "  # mine"]))
+        elif kind == 3:
+            lines.append(f'{key}="${key} ' + " ".join(line(rng)) + '"')
+        else:
+            lines.append(f"{key}=" + value(rng, line(rng)) + rng.choice(["", "  # mine"]))
+    return newline.join(lines) + rng.choice(["", newline])
+
+
+def files_of(rng, layout):
+    files = {DEFAULTS: grub_text(rng)}
+    if layout == "grub-d" and rng.random() < 0.5:
+        files[f"{DROP_INS}/50-cloudimg-settings.cfg"] = grub_text(rng)
+    return files
+
+
+def applied(files, changes):
+    result = dict(files, **{path: text for path, text in changes.items() if text is not None})
+    return {path: text for path, text in result.items() if changes.get(path, text) is not None}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_files_reserve_the_pages_once_and_keep_everything_else(seed):
+    rng = random.Random(seed)
+    refused = 0
+    for _number in range(FILES_PER_SEED):
+        layout = rng.choice(["grub-d", "grub-default"])
+        files, count = files_of(rng, layout), rng.randrange(1, 100)
+        # Parsing and rendering what was parsed gives the same bytes.
+        for text in files.values():
+            same = text
+            for found in assignments(text):
+                same = replace_value(same, found, edit_words(found.raw, lambda words: {}))
+            assert same == text
+        before = kernel_line(files)
+        try:
+            planned = plan(layout, files, "1G", count, [])
+        except HugepagesError:
+            # What belongs together stands in two assignments; nothing was planned.
+            refused += 1
+            continue
+        after = applied(files, planned.files)
+        assert line_problems(kernel_line(after), "1G", count) == [], files
+        assert kernel_line(after) == planned.after
+        assert unrelated(planned.after) == unrelated(before), files
+        again = plan(layout, after, "1G", count, wanted_tokens("1G", count))
+        assert again.files == {}, files
+        back = applied(after, plan(layout, after, "1G", None, wanted_tokens("1G", count)).files)
+        assert unrelated(kernel_line(back)) == unrelated(before), files
+        assert wanted_tokens("1G", count) not in [
+            kernel_line(back)[place : place + 3] for place in range(len(before))
+        ], files
+    assert refused < FILES_PER_SEED / 2
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_shell_reads_the_same_values_out_of_a_file(seed, tmp_path):
+    rng = random.Random(seed)
+    texts = [grub_text(rng) for _number in range(FILES_PER_SEED)]
+    script = ""
+    for number, text in enumerate(texts):
+        (tmp_path / str(number)).write_text(text)
+        shown = " ".join(f'"${key}"' for key in KEYS)
+        script += f"unset {' '.join(KEYS)}; . {tmp_path}/{number}; printf '%s\\0' {shown}\n"
+    (tmp_path / "script").write_text(script)
+    done = subprocess.run(["bash", str(tmp_path / "script")], stdout=subprocess.PIPE, check=True)
+    said = done.stdout.decode().split("\0")[:-1]
+    for number, text in enumerate(texts):
+        mine = evaluate([text], KEYS)
+        assert [mine[key] for key in KEYS] == said[2 * number : 2 * number + 2], text
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_an_environment_block_keeps_its_size_and_its_other_variables(seed):
+    rng = random.Random(seed)
+    for _number in range(200):
+        known = {f"name_{place}": " ".join(line(rng)) for place in range(rng.randrange(6))}
+        text = ""
+        for name, content in known.items():
+            text = with_variable(text, name, content)
+        text = with_variable(text, "next_entry", "trial")
+        assert grubenv(text) == dict(known, next_entry="trial")
+        assert len(text.encode()) % 1024 == 0
+        assert grubenv(with_variable(text, "next_entry", None)) == known
+
+
+class Host:
+    """A host below a folder whose generator puts the kernel line of the files on one entry."""
+
+    def __init__(self, root, layout, files):
+        self.root = root
+        config = "/boot/grub/grub.cfg"
+        self.config = BootConfig(str(root), BootLayout(layout, "bios", "", ["/generate"], config), self.generate)
+        self.history = History(str(root / "state"), str(root))
+        (root / "etc/default/grub.d").mkdir(parents=True)
+        (root / "boot/grub").mkdir(parents=True)
+        for path, text in files.items():
+            (root / path.lstrip("/")).write_text(text)
+            os.utime(str(root / path.lstrip("/")), (1500000000, 1500000000))
+        self.generate([])
+
+    def generate(self, _argv, handle_exceptions=True):
+        line = " ".join(kernel_line(self.config.files()))
+        (self.root / "boot/grub/grub.cfg").write_text(f"menuentry 'one' {{\n\tlinux /vmlinuz ro {line}\n}}\n")
+        return 0, "", ""
+
+    def tree(self):
+        paths = [path for path in sorted(self.root.rglob("*")) if "state" not in path.parts]
+        return {
+            path: (
+                path.stat().st_mode,
+                path.is_file() and path.read_bytes(),
+                "boot" in path.parts or path.stat().st_mtime_ns,
+            )
+            for path in paths
+        }
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_apply_and_put_back_are_the_identity(seed, tmp_path):
+    rng = random.Random(seed)
+    for number in range(10):
+        layout = rng.choice(["grub-d", "grub-default"])
+        host = Host(tmp_path / str(number), layout, files_of(rng, layout))
+        before = host.tree()
+        done = 0
+        for count in (rng.randrange(1, 100), rng.randrange(1, 100)):
+            try:
+                planned = plan(layout, host.config.files(), "1G", count, [])
+            except HugepagesError:
+                continue
+            apply(host.config, host.history, planned.files, planned.arguments, EntryEdit([], []), lambda entries: [])
+            assert line_problems(host.config.entries()[0].tokens, "1G", count) == []
+            done += 1
+        if done:
+            put_back(host.config, host.history, True)
+        assert host.tree() == before
