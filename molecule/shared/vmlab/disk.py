@@ -38,6 +38,7 @@ iface lo inet loopback
 auto eth0
 iface eth0 inet static
     address {address}/24
+    gateway {gateway}
 """
 
 FIRST_BOOT = """\
@@ -120,7 +121,7 @@ def write_system_files(root, uuid):
     (root / "boot/grub/grub.cfg").write_text(FIRST_BOOT.format(uuid=uuid, kernel=kernel, initrd=initrd))
 
 
-def copy_for_node(base, disk, scratch, name, address, authorized_key, host_key):
+def copy_for_node(base, disk, scratch, name, address, gateway, authorized_key, host_key):
     """Copy the base disk, keeping it sparse, and write what only this node has: name, address and SSH keys.
 
     host_key is the path of a private key; its public half lies beside it.
@@ -130,7 +131,7 @@ def copy_for_node(base, disk, scratch, name, address, authorized_key, host_key):
     with loop_device(unfinished, PARTITION_OFFSET) as partition, mounted(partition, scratch) as root:
         (root / "etc/hostname").write_text(name + "\n")
         (root / "etc/hosts").write_text("127.0.0.1 localhost\n%s %s\n" % (address, name))
-        (root / "etc/network/interfaces").write_text(INTERFACES.format(address=address))
+        (root / "etc/network/interfaces").write_text(INTERFACES.format(address=address, gateway=gateway))
         for key in (root / "etc/ssh").glob("ssh_host_*"):
             key.unlink()
         for suffix, mode in (("", 0o600), (".pub", 0o644)):

@@ -4,13 +4,15 @@
 
 """Start and stop the machines of the VM lab: QEMU processes on a bridge of their own."""
 
+import json
 import os
 import signal
+import socket
 import subprocess
 import time
 from pathlib import Path
 
-from shell import run
+from shell import LabError, run
 
 BRIDGE = "taco-vm"
 NETWORK = "10.177.88"  # /24; the controller is .1, node n is .(11 + n)
@@ -59,9 +61,12 @@ def arguments(index, disk, folder, memory, enis, accelerator):
 
     memory is in MiB. Only the primary NIC is connected; the others are there as ENIs are before anybody configures them.
     """
-    command = ["qemu-system-x86_64", "-accel", accelerator, "-cpu", "host" if accelerator == "kvm" else "max"]
+    # With system management mode the firmware can lose itself in a warm reset under emulation, and a reboot never ends.
+    command = ["qemu-system-x86_64", "-machine", "pc,smm=off", "-accel", accelerator]
+    command += ["-cpu", "host" if accelerator == "kvm" else "max"]
     command += ["-smp", "2", "-m", str(memory), "-display", "none", "-no-user-config", "-nodefaults"]
     command += ["-serial", "file:%s" % (folder / "console.log"), "-pidfile", str(folder / "pid")]
+    command += ["-qmp", "unix:%s,server=on,wait=off" % (folder / "qmp")]
     command += ["-drive", "file=%s,format=raw,if=virtio,cache=writeback" % disk, "-device", "virtio-rng-pci"]
     command += ["-netdev", "tap,id=nic0,ifname=%s,script=no,downscript=no" % tap(index)]
     command += ["-device", "virtio-net-pci,netdev=nic0,mac=" + mac(index, 0)]
@@ -96,6 +101,28 @@ def stop(folder):
     os.kill(pid, signal.SIGKILL)
     while running(folder) is not None:
         time.sleep(0.05)
+
+
+def on_reboot(folder, action):
+    """Say what a running machine does when it is rebooted: reset, as machines do, or shutdown, so that it stays away."""
+    with socket.socket(socket.AF_UNIX) as monitor:
+        monitor.settimeout(10)
+        # The path of a socket may have 107 bytes, which a deep checkout exceeds.
+        descriptor = os.open(str(folder), os.O_PATH)
+        try:
+            monitor.connect("/proc/self/fd/%d/qmp" % descriptor)
+        finally:
+            os.close(descriptor)
+        with monitor.makefile("rw", encoding="utf-8") as stream:
+            stream.readline()
+            for command in ({"execute": "qmp_capabilities"}, {"execute": "set-action", "arguments": {"reboot": action}}):
+                stream.write(json.dumps(command) + "\n")
+                stream.flush()
+                answer = json.loads(stream.readline())
+                while "event" in answer:
+                    answer = json.loads(stream.readline())
+                if "error" in answer:
+                    raise LabError("QEMU refused %s: %s" % (command["execute"], answer["error"]["desc"]))
 
 
 def choose_accelerator(scratch):

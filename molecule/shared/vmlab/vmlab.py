@@ -93,7 +93,8 @@ def start_machine(index, arguments, base, accelerator):
     if not own.exists():
         _identity, authorized = keys.pair(IDENTITY, "taco-vm-lab")
         host_key = FOLDER / "ssh" / ("host-" + name(index))
-        disk.copy_for_node(base, own, FOLDER / "mnt", name(index), machines.address(index), authorized, host_key)
+        address = (machines.address(index), machines.NETWORK + ".1")
+        disk.copy_for_node(base, own, FOLDER / "mnt", name(index), *address, authorized, host_key)
     machines.start(index, own, folder, arguments.memory, arguments.enis, accelerator)
     enis = ["eth%d" % nic for nic in range(1, arguments.enis + 1)]
     return {"name": name(index), "address": machines.address(index), "port": 22, "host_key": public, "enis": enis}
