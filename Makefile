@@ -10,11 +10,13 @@ VMLAB := $(PYTHON) molecule/shared/vmlab/vmlab.py
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 
-.PHONY: help demo demo-vm test test-vm lint unit sanity targets molecule site install build lab-up lab-down vm-up vm-down venv tools
+.PHONY: help demo demo-vm test test-vm vm-slice lint unit sanity targets molecule site install build lab-up lab-down vm-up vm-down venv tools
 
 help:
 	@echo "make demo      build a lab of $(LAB_NODES) nodes, take them from bare hosts to a benchmark number, show the report"
-	@echo "make test      everything CI runs: lint unit sanity targets install molecule site"
+	@echo "make demo-vm   the same on machines that really reboot, and back to the boot files that they came with"
+	@echo "make test      lint unit sanity targets install molecule site vm-slice"
+	@echo "make test-vm   the whole scenario on machines that really reboot, and reboots that go wrong"
 	@echo "make lab-up    only the lab; make lab-down removes it and leaves nothing behind"
 
 demo: venv
@@ -37,6 +39,7 @@ test: venv tools
 	$(MAKE) molecule
 	$(MAKE) site
 	$(MAKE) lab-down
+	$(MAKE) vm-slice
 
 lint: venv
 	ruff check . && ruff format --check .
@@ -63,16 +66,25 @@ molecule: venv tools
 	$(LAB) up --nodes 2
 	molecule test
 
-test-vm: venv
+# Six reboots and more: the whole path with its way back, and reboots that go wrong.
+test-vm: venv tools
 	$(VMLAB) down
 	$(VMLAB) up --nodes 2
 	molecule test --scenario-name vm
+	pytest -q tests/integration/test_vm.py
+	$(VMLAB) down
+
+# What of it fits into `make test`: one machine, one reboot.
+vm-slice: venv tools
+	$(VMLAB) down
+	$(VMLAB) up --nodes 1
+	pytest -q tests/integration/test_vm_slice.py
 	$(VMLAB) down
 
 # The whole path on the lab, what each kind of bad input gets, and how many connections a converged host costs.
 site: venv
 	$(LAB) up --nodes 2
-	pytest -q tests/integration/test_site.py
+	pytest -q tests/integration/test_site.py tests/integration/test_faults.py
 
 build: venv
 	ansible-galaxy collection build --force $(COLLECTION)

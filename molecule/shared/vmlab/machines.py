@@ -115,7 +115,10 @@ def on_reboot(folder, action):
             os.close(descriptor)
         with monitor.makefile("rw", encoding="utf-8") as stream:
             stream.readline()
-            for command in ({"execute": "qmp_capabilities"}, {"execute": "set-action", "arguments": {"reboot": action}}):
+            for command in (
+                {"execute": "qmp_capabilities"},
+                {"execute": "set-action", "arguments": {"reboot": action}},
+            ):
                 stream.write(json.dumps(command) + "\n")
                 stream.flush()
                 answer = json.loads(stream.readline())

@@ -1,0 +1,105 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What breaks while the boot configuration of a node of the Docker lab is changed, and what is left of it then."""
+
+import contextlib
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from faults import switch
+
+INVENTORY = "inventories/lab"
+BROKEN, WHOLE = "taco-lab-node-0", "taco-lab-node-1"
+COUNT = 1  # pages of the lab's inventory
+# Content, mode and owner; the times of what was put back after a failure are new.
+DESCRIBE = (
+    "find /etc/default/grub /etc/default/grub.d -type f -exec stat -c '%n %a %U %s' {} + | sort; "
+    "find /etc/default/grub /etc/default/grub.d -type f -exec sha256sum {} + | sort; grep -o 'hugepage.*' /boot/grub/grub.cfg"
+)
+
+
+@pytest.fixture(scope="module")
+def pages(command):
+    """Return a function that reserves pages on both nodes."""
+
+    def run(count):
+        extra = ("-e", json.dumps({"hugepages_count": count, "hugepages_max_memory_fraction": 1.0}))
+        return command("ansible-playbook", "playbooks/prepare.yml", "-i", INVENTORY, "--tags", "hugepages", *extra)
+
+    return run
+
+
+@pytest.fixture(autouse=True)
+def settled(pages):
+    """Every test begins and ends with what the lab's inventory asks for."""
+    done = pages(COUNT)
+    assert done.returncode == 0, done.stdout
+    yield
+    done = pages(COUNT)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.fixture
+def boot_files(command):
+    def run(node):
+        done = command("ansible", node, "-i", INVENTORY, "-m", "ansible.builtin.shell", "-a", DESCRIBE)
+        assert done.returncode == 0, done.stdout
+        return done.stdout
+
+    return run
+
+
+@contextlib.contextmanager
+def broken(fault):
+    switch(BROKEN, fault, True)
+    try:
+        yield
+    finally:
+        switch(BROKEN, fault, False)
+
+
+@pytest.mark.parametrize(
+    "fault, words",
+    [
+        ("generator-fails", ("ended with 9", "the generator is broken", "as they were")),
+        ("boot-full", ("update-grub", "as they were")),
+        ("defaults-read-only", ("Read-only file system",)),
+    ],
+)
+def test_a_change_that_fails_is_undone_and_the_other_host_is_not_held_back(pages, boot_files, fault, words):
+    before = boot_files(BROKEN)
+    with broken(fault):
+        done = pages(2)
+        assert done.returncode != 0 and "fatal: [%s]" % BROKEN in done.stdout, done.stdout
+        for word in words:
+            assert word in done.stdout, done.stdout
+        assert "changed: [%s]" % WHOLE in done.stdout
+        assert boot_files(BROKEN) == before
+    done = pages(2)
+    assert done.returncode == 0, done.stdout
+    assert "hugepages=2" in boot_files(BROKEN)
+
+
+def test_a_connection_lost_in_the_middle_leaves_a_host_that_boots_and_the_next_run_finishes(pages, boot_files):
+    with broken("ssh-lost"):
+        done = pages(2)
+        assert done.returncode != 0 and "UNREACHABLE" in done.stdout, done.stdout
+    left = boot_files(BROKEN)
+    assert left.count("hugepages=2") + left.count("hugepages=1") >= 1
+    done = pages(2)
+    assert done.returncode == 0, done.stdout
+    assert "hugepages=2" in boot_files(BROKEN) and "hugepages=1" not in boot_files(BROKEN)
+
+
+def test_of_two_controllers_at_once_one_is_refused_and_neither_does_harm(pages, boot_files):
+    with broken("generator-slow"), ThreadPoolExecutor(2) as pool:
+        first, second = [run.result() for run in [pool.submit(pages, count) for count in (2, 3)]]
+    outputs = first.stdout + second.stdout
+    assert sorted((first.returncode == 0, second.returncode == 0)) == [False, True], outputs
+    assert "another run is changing the boot configuration" in outputs
+    count = 2 if first.returncode == 0 else 3
+    found = boot_files(BROKEN)
+    assert "hugepages=%d" % count in found and "hugepages=%d" % (5 - count) not in found
