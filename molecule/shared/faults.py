@@ -27,6 +27,7 @@ VMS = state.LAB / "vm"
 
 # Another update-grub in the place of the real one, which stays reachable as $real.
 REPLACE_GENERATOR = """
+if mountpoint -q /usr/sbin/update-grub; then echo 'update-grub is replaced already'; exit 1; fi
 mkdir -p /run/taco-fault
 cp -p /usr/sbin/update-grub /run/taco-fault/real
 cat > /run/taco-fault/update-grub << 'END'
@@ -37,7 +38,8 @@ END
 chmod 755 /run/taco-fault/update-grub
 mount --bind /run/taco-fault/update-grub /usr/sbin/update-grub
 """
-RESTORE_GENERATOR = "umount /usr/sbin/update-grub; rm -r /run/taco-fault"
+# Lazily, as it may still run.
+RESTORE_GENERATOR = "umount -l /usr/sbin/update-grub; rm -r /run/taco-fault"
 
 OLD_LINE = """
 uuid=$(sed -n 's/.*root=UUID=\\([^ ]*\\).*/\\1/p' /proc/cmdline)

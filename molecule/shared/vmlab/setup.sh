@@ -19,4 +19,5 @@ for unit in apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer e2scrub
     getty@tty1.service systemd-timesyncd.service; do
     ln -sf /dev/null "/etc/systemd/system/$unit"
 done
+chmod -x /etc/grub.d/20_linux_xen /etc/grub.d/30_os-prober /etc/grub.d/30_uefi-firmware
 systemctl enable docker.service containerd.service ssh.service
