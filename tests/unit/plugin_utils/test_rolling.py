@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.taco.train.plugins.plugin_utils.rolling import RollingError, plan
+from ansible_collections.taco.train.plugins.plugin_utils.rolling import Rebooted, RollingError, plan, progress
 
 HOSTS = ["a", "b", "c", "d", "e"]
 
@@ -55,3 +55,25 @@ def test_every_host_once_in_order_and_no_batch_too_large(hosts, size, percent):
     assert all(1 <= len(batch) <= size for batch in planned.batches)
     assert len(planned.batches) == math.ceil(len(hosts) / size)
     assert 0 <= planned.may_fail <= len(hosts)
+
+
+@pytest.mark.parametrize(
+    "hosts, index, batches, took, said",
+    [
+        (
+            [Rebooted("a", [], 51.2)], 1, 3, 58.4,
+            "batch 1 of 3: a runs as asked for. It took 58 s, 51 s of them to boot; 2 batches left, about 2 min",
+        ),
+        (
+            [Rebooted("a", [], 50), Rebooted("b", [], 51)], 2, 2, 60,
+            "batch 2 of 2: a, b run as asked for. It took 60 s, 51 s of them to boot",
+        ),
+        (
+            [Rebooted("a", [], 50), Rebooted("b", ["1 missing"], 51), Rebooted("c", None, None)], 1, 2, 900,
+            "batch 1 of 2: a runs as asked for. b: 1 missing. c: unreachable. It took 900 s, 51 s of them to boot; "
+            "1 batch left, about 15 min",
+        ),
+    ],
+)  # fmt: skip
+def test_what_became_of_a_batch(hosts, index, batches, took, said):
+    assert progress(hosts, index, batches, took) == said

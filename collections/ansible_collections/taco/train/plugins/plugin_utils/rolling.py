@@ -8,7 +8,7 @@
 
 import math
 import re
-from typing import List, NamedTuple, Union
+from typing import List, NamedTuple, Optional, Union
 
 
 class RollingError(Exception):
@@ -21,6 +21,14 @@ class Plan(NamedTuple):
     batches: List[List[str]]
     may_fail: int
     forecast: str
+
+
+class Rebooted(NamedTuple):
+    """A host after its reboot; problems is None for one that can't be reached, seconds is what it took to boot."""
+
+    name: str
+    problems: Optional[List[str]]
+    seconds: Optional[float]
 
 
 def _share(value: Union[int, str], whole: int, name: str) -> int:
@@ -37,6 +45,25 @@ def _share(value: Union[int, str], whole: int, name: str) -> int:
 def _duration(seconds: float) -> str:
     minutes = math.ceil(seconds / 60)
     return f"{minutes} min" if minutes < 120 else f"{minutes / 60:.1f} h"
+
+
+def progress(hosts: List[Rebooted], index: int, batches: int, took: float) -> str:
+    """Return what became of batch number index, from 1, of so many batches, and how long the others will take.
+
+    took is how long the batch took, in seconds; without what the hosts needed to boot it is the overhead.
+    """
+    well = [host.name for host in hosts if host.problems == []]
+    parts = [f"{', '.join(well)} {'run' if len(well) > 1 else 'runs'} as asked for"] if well else []
+    parts += [
+        f"{host.name}: {'; '.join(host.problems) if host.problems else 'unreachable'}"
+        for host in hosts
+        if host.problems != []
+    ]
+    boots = [host.seconds for host in hosts if host.seconds is not None]
+    booting = f", {max(boots):.0f} s of them to boot" if boots else ""
+    left = batches - index
+    forecast = f"; {left} batch{'es' * (left != 1)} left, about {_duration(left * took)}" if left else ""
+    return f"batch {index} of {batches}: {'. '.join(parts)}. It took {took:.0f} s{booting}{forecast}"
 
 
 def plan(hosts: List[str], batch: Union[int, str], may_fail: Union[int, str], boot_seconds: int) -> Plan:
