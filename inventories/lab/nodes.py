@@ -33,16 +33,17 @@ def inventory(state, ssh):
     }
 
 
-def main():
+def show(folder, start):
+    """Print the inventory of the lab in a folder as Ansible asks for it; start is what starts that lab."""
     try:
-        state = json.loads((LAB / "state.json").read_text(encoding="utf-8"))
+        state = json.loads((folder / "state.json").read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):
-        raise SystemExit("the lab is not up; run make lab-up") from None
-    found = inventory(state, LAB / "ssh")
+        raise SystemExit("the lab is not up; run " + start) from None
+    found = inventory(state, folder / "ssh")
     if "--host" in sys.argv[1:]:
         found = found["_meta"]["hostvars"].get(sys.argv[-1], {})
     print(json.dumps(found, indent=1))
 
 
 if __name__ == "__main__":
-    main()
+    show(LAB, "make lab-up")
