@@ -457,3 +457,18 @@ def test_restored_without_generating_is_finished_by_the_next_one(pages, host):
     assert pages(state="restored")["changed"]
     assert not any("hugepages" in entry for entry in entries(host))
     assert not pages(state="restored")["changed"]
+
+
+def test_files_that_another_run_changed_meanwhile_are_not_written_over(host, monkeypatch):
+    module = FakeModule(host, state="present", count=4)
+    grub = host / "etc/default/grub"
+    locked = _boot_config.locked
+
+    def slow(folder):
+        grub.write_text(grub.read_text() + "# another run\n")
+        return locked(folder)
+
+    monkeypatch.setattr(hugepages, "locked", slow)
+    with pytest.raises(hugepages.HugepagesError, match="another run changed"):
+        hugepages.run(module)
+    assert not (host / DROP_IN).exists() and "# another run" in grub.read_text()

@@ -168,6 +168,7 @@ files:
 import difflib
 import os
 from functools import partial
+from typing import NamedTuple
 
 from ansible.module_utils.basic import AnsibleModule
 
@@ -319,10 +320,75 @@ def boot_diff(config, before, after):
     return dict(before_header=header, after_header=header, before=lines[0], after=lines[1])
 
 
+class Decision(NamedTuple):
+    """What is to be done, before anything of it is."""
+
+    changes: dict  # path -> text, None for no file
+    arguments: list  # ours
+    kept: list  # reservations of other sizes
+    line: list  # the kernel arguments that the files give then
+    changed: bool
+    trial: bool = False
+
+
+def decide_restored(config, history, params, files):
+    """Decide to put back what was there before the first change."""
+    changes = restored(config, history, params["force"])
+    after = {path: content for path, content in dict(files, **changes).items() if content is not None}
+    line = kernel_line(after)
+    stale = params["regenerate"] and is_stale(config.entries(), line, params["page_size"])
+    return Decision(changes, [], [], line, bool(history.paths()) or stale)
+
+
+def decide(config, params, files, count, ours):
+    """Decide what the files must say; count None takes back what an earlier run added."""
+    planned = plan(config.layout.layout, files, params["page_size"], count, ours)
+    if count is not None:
+        require_room_for(params, config.root, count, planned.after)
+    # An earlier run may have ended between writing the files and generating the entries.
+    stale = params["regenerate"] and is_stale(config.entries(), planned.after, params["page_size"])
+    return Decision(planned.files, planned.arguments, planned.kept, planned.after, bool(planned.files) or stale)
+
+
+def with_trial(config, params, decision, count, before):
+    """Return the decision to boot the pages once instead."""
+    files, paths = boot_files(config)
+    wanted = boot_trial.begin(files, params["page_size"], count)
+    changes = {paths[name]: content for name, content in wanted.items() if config.text(paths[name]) != content}
+    return Decision(changes, decision.arguments, [], before, bool(changes), trial=True)
+
+
+def after_trial(config, decision):
+    """Return the decision with what is left of a trial taken away."""
+    files, paths = boot_files(config)
+    left = {paths[name]: content for name, content in boot_trial.end(files).items()}
+    return decision._replace(changes=dict(decision.changes, **left), changed=decision.changed or bool(left))
+
+
+def carry_out(config, history, params, decision, files, count):
+    """Do what was decided, unless somebody changed the files that it was decided from."""
+    page_size, state = params["page_size"], params["state"]
+    ours = history.arguments_in(kernel_line(files))
+    with locked(os.path.join(config.root, params["state_dir"].lstrip("/"))):
+        if config.files() != files:
+            raise HugepagesError(
+                "another run changed the boot configuration while this one looked at it; run this again"
+            )
+        if state == "restored":
+            put_back(config, history, params["regenerate"])
+            return
+        # What others reserve is theirs; without a count of ours only the absence of ours could be read back.
+        checked = count is not None or not counts(decision.line, page_size)
+        problems_of = partial(entry_problems, page_size=page_size, count=count) if checked else no_problems
+        edit = edit_of(state, config, decision.arguments, ours, page_size)
+        generate = params["regenerate"] and not decision.trial
+        apply(config, history, decision.changes, decision.arguments, edit if generate else None, problems_of)
+
+
 def run(module):
     """Bring the boot configuration to the wanted state and return what the module answers."""
     params = module.params
-    root, state, page_size, generate = (params[key] for key in ("sysroot", "state", "page_size", "regenerate"))
+    root, page_size = params["sysroot"], params["page_size"]
     layout = detect(root)
     if layout.layout == "unknown":
         raise HugepagesError(
@@ -333,54 +399,27 @@ def run(module):
     history = History(os.path.join(root, params["state_dir"].lstrip("/"), "hugepages"), root)
     files = config.files()
     before = kernel_line(files)
-    ours = history.arguments_in(before)
-    if state == "restored":
-        changes, arguments, kept = restored(config, history, params["force"]), [], []
-        after = dict(files)
-        for path, content in changes.items():
-            after.pop(path, None)
-            if content is not None:
-                after[path] = content
-        tokens = kernel_line(after)
-        changed = bool(history.paths()) or (generate and is_stale(config.entries(), tokens, page_size))
+    if params["state"] == "restored":
+        decision = decide_restored(config, history, params, files)
     else:
-        planned = plan(layout.layout, files, page_size, count, ours)
-        changes, arguments, kept, tokens = planned.files, planned.arguments, planned.kept, planned.after
-        # An earlier run may have ended between writing the files and generating the entries.
-        changed = bool(changes) or (generate and is_stale(config.entries(), tokens, page_size))
-        if count is not None:
-            require_room_for(params, root, count, tokens)
-    said = counts(tokens, page_size)
+        decision = decide(config, params, files, count, history.arguments_in(before))
+    said = counts(decision.line, page_size)
     total = int(said[0]) if len(said) == 1 and said[0].isdigit() else None
-    reboot_required = needs_reboot(root, page_size, total, tokens)
-    trial = params["trial"] and state == "present" and changed and reboot_required
-    diff = [boot_diff(config, before, tokens)] if changed and generate and not trial and before != tokens else []
-    if state != "restored":
-        trial_files, paths = boot_files(config)
-        if trial:
-            wanted, generate = boot_trial.begin(trial_files, page_size, count), False
-            changes = {paths[name]: content for name, content in wanted.items() if config.text(paths[name]) != content}
-            changed, kept, tokens = bool(changes), [], before
-        else:
-            changes = dict(changes, **{paths[name]: content for name, content in boot_trial.end(trial_files).items()})
-            changed = changed or bool(changes)
-    diff = diffs(config, files, changes) + diff
+    reboot_required = needs_reboot(root, page_size, total, decision.line)
+    in_words = [boot_diff(config, before, decision.line)] if params["regenerate"] and before != decision.line else []
+    if params["state"] == "present" and params["trial"] and decision.changed and reboot_required:
+        decision, in_words = with_trial(config, params, decision, count, before), []
+    elif params["state"] != "restored":
+        decision = after_trial(config, decision)
+    changed = decision.changed
     if changed and not module.check_mode:
-        with locked(os.path.join(root, params["state_dir"].lstrip("/"))):
-            if state == "restored":
-                put_back(config, history, generate)
-            else:
-                # What others reserve is theirs; without a count of ours only the absence of ours could be read back.
-                checked = count is not None or not counts(tokens, page_size)
-                problems_of = partial(entry_problems, page_size=page_size, count=count) if checked else no_problems
-                edit = edit_of(state, config, arguments, ours, page_size) if generate else None
-                apply(config, history, changes, arguments, edit, problems_of)
+        carry_out(config, history, params, decision, files, count)
     if params["runtime"] and count is not None:
+        reboot_required = False
         if pool_total(root, page_size) != count:
             changed = True
             if not module.check_mode:
                 reserve_now(root, page_size, count)
-        reboot_required = False
     return dict(
         changed=changed,
         reboot_required=reboot_required,
@@ -388,11 +427,11 @@ def run(module):
         page_size=page_size,
         count=total or 0,
         said=said,
-        kernel_args=dict(before=before, after=tokens),
-        kept=kept,
-        trial=trial,
-        files=sorted(changes),
-        diff=diff,
+        kernel_args=dict(before=before, after=decision.line),
+        kept=decision.kept,
+        trial=decision.trial,
+        files=sorted(decision.changes),
+        diff=diffs(config, files, decision.changes) + in_words,
     )
 
 
