@@ -320,7 +320,7 @@ class FakeModule:
     def __init__(self, host, **params):
         defaults = {
             "gpus": None, "count": None, "page_size": "1G", "max_memory_fraction": 0.8, "runtime": False, "regenerate": True,
-            "force": False, "trial": False, "sysroot": str(host), "state_dir": "/var/lib/taco-train",
+            "force": False, "trial": False, "keep_other_sizes": True, "sysroot": str(host), "state_dir": "/var/lib/taco-train",
         }  # fmt: skip
         self.params = dict(defaults, **params)
 
@@ -472,3 +472,15 @@ def test_files_that_another_run_changed_meanwhile_are_not_written_over(host, mon
     with pytest.raises(hugepages.HugepagesError, match="another run changed"):
         hugepages.run(module)
     assert not (host / DROP_IN).exists() and "# another run" in grub.read_text()
+
+
+def test_pages_of_other_sizes_stay_or_go_as_told(pages, host):
+    grub = host / "etc/default/grub"
+    grub.write_text(grub.read_text().replace('"net', '"hugepagesz=2M hugepages=512 net'))
+    subprocess.run([str(host / "usr/sbin/update-grub")], check=True)
+    assert pages(count=4)["kept"] == ["hugepagesz=2M hugepages=512"]
+    done = pages(count=4, keep_other_sizes=False)
+    assert done["changed"] and done["kept"] == [] and "2M" not in " ".join(entries(host))
+    assert not pages(count=4, keep_other_sizes=False)["changed"]
+    pages(state="restored")
+    assert "hugepagesz=2M hugepages=512" in " ".join(entries(host))

@@ -160,6 +160,9 @@ def test_pages_of_another_size_stay(pages, host):
     assert done["kept"] == [two]
     assert options_of(host, "1f2e-5.15.conf") == f"{OPTIONS} {two} {LINE.format(4)}"
     assert not pages(count=4)["changed"]
+    assert pages(count=4, keep_other_sizes=False)["changed"]
+    assert options_of(host, "1f2e-5.15.conf") == f"{OPTIONS} {LINE.format(4)}"
+    assert not pages(count=4, keep_other_sizes=False)["changed"]
 
 
 @pytest.mark.parametrize("then", [{}, {"count": 6}])

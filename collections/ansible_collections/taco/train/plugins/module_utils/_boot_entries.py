@@ -9,7 +9,7 @@
 import re
 from typing import Dict, List, NamedTuple, Optional
 
-from ansible_collections.taco.train.plugins.module_utils._kernel_args import counts, line_problems
+from ansible_collections.taco.train.plugins.module_utils._kernel_args import PREFIXES, counts, line_problems
 
 GRUBENV_HEADER = "# GRUB Environment Block"
 GRUBENV_BLOCK = 1024  # bytes
@@ -100,8 +100,11 @@ def lost_arguments(before: List[Entry], after: List[Entry], command: str) -> Lis
     if not before or not after:
         return []
     # Which device is the root is the generator's own business.
-    ours = ("hugepages=", "hugepagesz=", "default_hugepagesz=", "root=")
-    lost = [token for token in before[0].tokens if token not in after[0].tokens and not token.startswith(ours)]
+    lost = [
+        token
+        for token in before[0].tokens
+        if token not in after[0].tokens and not token.startswith(PREFIXES + ("root=",))
+    ]
     said = f"generating the entries drops {' '.join(lost)}, which nothing but the entries holds: put it into GRUB_CMDLINE_LINUX, or"
     return [f"{said} run {command} yourself first if it shall go"] if lost else []
 

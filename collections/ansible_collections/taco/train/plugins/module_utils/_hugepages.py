@@ -117,12 +117,12 @@ def source_order(files: Dict[str, str]) -> List[str]:
     return sorted(sourced(files), key=lambda path: (path != DEFAULTS, path))
 
 
-def stripped(text: str, page_size: str) -> str:
-    """Return a file's text whose assignments of the kernel line say nothing of one page size any more."""
+def stripped(text: str, page_size: str, keep_others: bool = True) -> str:
+    """Return a file's text whose assignments of the kernel line say nothing of one page size, or of any, any more."""
     for index in range(len(assignments(text))):
         found = assignments(text)[index]
         if found.key in KEYS:
-            text = replace_value(text, found, edit_words(found.raw, lambda words: edits(words, page_size)))
+            text = replace_value(text, found, edit_words(found.raw, lambda words: edits(words, page_size, keep_others)))
     return text
 
 
@@ -141,30 +141,33 @@ def _without_drop_ins(files: Dict[str, str]) -> Dict[str, str]:
     return {path: text for path, text in files.items() if not is_drop_in(path)}
 
 
-def plan(layout: str, files: Dict[str, str], page_size: str, count: Optional[int], ours: List[str]) -> Plan:
+def plan(
+    layout: str, files: Dict[str, str], page_size: str, count: Optional[int], ours: List[str], keep_others: bool = True
+) -> Plan:
     """Plan the files of a host; count None takes back what was added.
 
     ours are the arguments that an earlier run put there, as the history says. Taking back removes those and nothing else.
+    Without keep_others the pages of other sizes go, whoever reserved them.
     """
     before = kernel_line(files)
     after = _without_drop_ins(files)
     arguments = [] if count is None else wanted_tokens(page_size, count)
     if layout == "grub-d":
         if count is not None:
-            after = {path: stripped(text, page_size) for path, text in after.items()}
+            after = {path: stripped(text, page_size, keep_others) for path, text in after.items()}
             names = [path.rsplit("/", 1)[1] for path in after if path.startswith(DROP_INS + "/")]
             after[drop_in_path(names)] = DROP_IN.format(arguments=" ".join(arguments))
     elif layout in ("grub-default", "bls"):
         text = after.get(DEFAULTS, "")
         if count is None:
             text = _without_arguments(text, ours)
-        elif _says_exactly(after, page_size, arguments):
+        elif _says_exactly(after, page_size, arguments, keep_others):
             pass
         else:
-            text = appended(stripped(text, page_size), arguments)
+            text = appended(stripped(text, page_size, keep_others), arguments)
         after[DEFAULTS] = text
         if KERNEL_CMDLINE in after:
-            after[KERNEL_CMDLINE] = _kernel_cmdline(after[KERNEL_CMDLINE], page_size, count, ours)
+            after[KERNEL_CMDLINE] = _kernel_cmdline(after[KERNEL_CMDLINE], page_size, count, ours, keep_others)
     else:
         raise HugepagesError(f"a boot configuration of layout {layout} can't be planned by files")
     changed = {path: after.get(path) for path in set(files) | set(after) if files.get(path) != after.get(path)}
@@ -174,7 +177,7 @@ def plan(layout: str, files: Dict[str, str], page_size: str, count: Optional[int
     kept = [
         f"hugepagesz={found.size} hugepages={found.count}" for found in reservations(line) if found.size != page_size
     ]
-    if count is not None:
+    if count is not None and keep_others:
         _refuse_another_meaning(before, line, page_size)
     return Plan(changed, before, line, kept, arguments)
 
@@ -195,17 +198,17 @@ def _named_sizes(line: List[str]) -> List[str]:
     return [canonical_size(token.split("=", 1)[1]) for token in line if token.startswith("hugepagesz=")]
 
 
-def _kernel_cmdline(text: str, page_size: str, count: Optional[int], ours: List[str]) -> str:
+def _kernel_cmdline(text: str, page_size: str, count: Optional[int], ours: List[str], keep_others: bool) -> str:
     """Return the text of /etc/kernel/cmdline, the line that new kernels get, with our arguments or without them."""
     tokens = text.split()
     if count is None:
         for index in _run_of(tokens, ours):
             tokens[index] = ""
         tokens = [token for token in tokens if token]
-    elif not line_problems(tokens, page_size, count):
+    elif not line_problems(tokens, page_size, count) and (keep_others or len(reservations(tokens)) == 1):
         return text
     else:
-        tokens = with_pages(tokens, page_size, count)
+        tokens = with_pages(tokens, page_size, count, keep_others)
     if tokens == text.split():
         return text
     return " ".join(tokens) + ("\n" if text.endswith("\n") or not text else "")
@@ -219,7 +222,7 @@ def _run_of(words: List[str], ours: List[str]) -> List[int]:
     return []
 
 
-def _says_exactly(files: Dict[str, str], page_size: str, arguments: List[str]) -> bool:
+def _says_exactly(files: Dict[str, str], page_size: str, arguments: List[str], keep_others: bool) -> bool:
     """Say whether GRUB_CMDLINE_LINUX alone holds the arguments, once and next to each other."""
     text = files.get(DEFAULTS, "")
     values = evaluate([text], KEYS)
@@ -227,7 +230,7 @@ def _says_exactly(files: Dict[str, str], page_size: str, arguments: List[str]) -
     size = len(arguments)
     places = [index for index in range(len(tokens)) if tokens[index : index + size] == arguments]
     rest = tokens[: places[0]] + tokens[places[0] + size :] if len(places) == 1 else []
-    untouched = len(places) == 1 and not edits(rest + values[KEYS[1]].split(), page_size)
+    untouched = len(places) == 1 and not edits(rest + values[KEYS[1]].split(), page_size, keep_others)
     return untouched
 
 

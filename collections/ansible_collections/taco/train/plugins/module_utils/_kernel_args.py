@@ -14,6 +14,7 @@ from typing import Dict, List, NamedTuple, Optional, Sequence
 
 PAGE_BYTES = {"2M": 2 * 1024**2, "1G": 1024**3}
 DEFAULT_SIZE = "2M"  # of x86-64 when the line doesn't say another
+PREFIXES = ("default_hugepagesz=", "hugepagesz=", "hugepages=")
 _UNITS = {"K": 1024, "M": 1024**2, "G": 1024**3}
 
 
@@ -83,11 +84,14 @@ def wanted_tokens(page_size: str, count: int) -> List[str]:
     return tokens
 
 
-def edits(tokens: Sequence[str], page_size: str) -> Dict[int, Optional[str]]:
+def edits(tokens: Sequence[str], page_size: str, keep_others: bool = True) -> Dict[int, Optional[str]]:
     """Return what to do with tokens so that a line says nothing of one page size: index -> new text, None to remove.
 
     A count without a size of its own means the default size. As the default changes, it gets its size in so many words.
+    Without keep_others the line says nothing of any page size then.
     """
+    if not keep_others:
+        return dict.fromkeys(index for index, token in enumerate(tokens) if token.startswith(PREFIXES))
     changes = {}  # type: Dict[int, Optional[str]]
     kept_sizes = set()
     for found in reservations(tokens):
@@ -104,9 +108,9 @@ def edits(tokens: Sequence[str], page_size: str) -> Dict[int, Optional[str]]:
     return changes
 
 
-def without(tokens: Sequence[str], page_size: str) -> List[str]:
-    """Return a line that says nothing of one page size; everything else keeps its order."""
-    changes = edits(tokens, page_size)
+def without(tokens: Sequence[str], page_size: str, keep_others: bool = True) -> List[str]:
+    """Return a line that says nothing of one page size, or of any; everything else keeps its order."""
+    changes = edits(tokens, page_size, keep_others)
     result = []  # type: List[str]
     for index, token in enumerate(tokens):
         changed = changes.get(index, token)
@@ -114,9 +118,9 @@ def without(tokens: Sequence[str], page_size: str) -> List[str]:
     return result
 
 
-def with_pages(tokens: Sequence[str], page_size: str, count: int) -> List[str]:
+def with_pages(tokens: Sequence[str], page_size: str, count: int, keep_others: bool = True) -> List[str]:
     """Return a line that reserves count pages of one size once, after everything else."""
-    return without(tokens, page_size) + wanted_tokens(page_size, count)
+    return without(tokens, page_size, keep_others) + wanted_tokens(page_size, count)
 
 
 def line_problems(tokens: Sequence[str], page_size: str, count: Optional[int]) -> List[str]:

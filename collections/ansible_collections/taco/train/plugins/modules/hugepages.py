@@ -53,6 +53,11 @@ options:
     description: The largest part of the host's memory that pages may take. More is refused before anything is written.
     type: float
     default: 0.8
+  keep_other_sizes:
+    description:
+      - Whether pages of other sizes that somebody reserved on the kernel line stay. They are reported as RV(kept).
+    type: bool
+    default: true
   runtime:
     description:
       - Also reserve the pages in the running kernel now, so that no reboot is needed. Memory may be too fragmented for it; a
@@ -287,11 +292,11 @@ def no_problems(_entries):
     return []
 
 
-def edit_of(state, config, arguments, ours, page_size):
+def edit_of(params, config, arguments, ours):
     """Return what a tool that edits entries must be told; reservations of other sizes are told anew, or it merges them."""
-    if state != "present":
+    if params["state"] != "present":
         return EntryEdit(ours, [])
-    entries = config.entries()
+    page_size, entries = params["page_size"], config.entries() if params["keep_other_sizes"] else []
     others = reservations(without(entries[0].tokens, page_size)) if entries else []
     kept = [token for found in others for token in (f"hugepagesz={found.size}", f"hugepages={found.count}")]
     return EntryEdit([], kept + arguments)
@@ -342,7 +347,7 @@ def decide_restored(config, history, params, files):
 
 def decide(config, params, files, count, ours):
     """Decide what the files must say; count None takes back what an earlier run added."""
-    planned = plan(config.layout.layout, files, params["page_size"], count, ours)
+    planned = plan(config.layout.layout, files, params["page_size"], count, ours, params["keep_other_sizes"])
     if count is not None:
         require_room_for(params, config.root, count, planned.after)
     # An earlier run may have ended between writing the files and generating the entries.
@@ -380,7 +385,7 @@ def carry_out(config, history, params, decision, files, count):
         # What others reserve is theirs; without a count of ours only the absence of ours could be read back.
         checked = count is not None or not counts(decision.line, page_size)
         problems_of = partial(entry_problems, page_size=page_size, count=count) if checked else no_problems
-        edit = edit_of(state, config, decision.arguments, ours, page_size)
+        edit = edit_of(params, config, decision.arguments, ours)
         generate = params["regenerate"] and not decision.trial
         apply(config, history, decision.changes, decision.arguments, edit if generate else None, problems_of)
 
@@ -443,6 +448,7 @@ def main():
             gpus=dict(type="int"),
             page_size=dict(type="str", choices=["1G", "2M"], default="1G"),
             max_memory_fraction=dict(type="float", default=0.8),
+            keep_other_sizes=dict(type="bool", default=True),
             runtime=dict(type="bool", default=False),
             regenerate=dict(type="bool", default=True),
             trial=dict(type="bool", default=False),
