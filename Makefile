@@ -61,15 +61,18 @@ targets: venv
 install: venv tools
 	pytest -q tests/integration/test_install.py
 
+# Reset, or molecule takes these nodes for those that it has prepared before.
 molecule: venv tools
 	$(LAB) down
 	$(LAB) up --nodes 2
+	molecule reset --scenario-name default
 	molecule test
 
 # Six reboots and more: the whole path with its way back, and reboots that go wrong.
 test-vm: venv tools
 	$(VMLAB) down
 	$(VMLAB) up --nodes 2
+	molecule reset --scenario-name vm
 	molecule test --scenario-name vm
 	pytest -q tests/integration/test_vm.py
 	$(VMLAB) down
