@@ -15,7 +15,7 @@ export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 help:
 	@echo "make demo      build a lab of $(LAB_NODES) nodes, take them from bare hosts to a benchmark number, show the report"
 	@echo "make demo-vm   the same on machines that really reboot, and back to the boot files that they came with"
-	@echo "make test      lint unit sanity targets install molecule site vm-slice"
+	@echo "make test      lint unit sanity targets install molecule site"
 	@echo "make test-vm   the whole scenario on machines that really reboot, and reboots that go wrong"
 	@echo "make lab-up    only the lab; make lab-down removes it and leaves nothing behind"
 
@@ -39,7 +39,6 @@ test: venv tools
 	$(MAKE) molecule
 	$(MAKE) site
 	$(MAKE) lab-down
-	$(MAKE) vm-slice
 
 lint: venv
 	ruff check . && ruff format --check .
@@ -68,7 +67,7 @@ molecule: venv tools
 	molecule reset --scenario-name default
 	molecule test
 
-# Six reboots and more: the whole path with its way back, and reboots that go wrong.
+# The whole path with its way back, and reboots that go wrong.
 test-vm: venv tools
 	$(VMLAB) down
 	$(VMLAB) up --nodes 2
@@ -77,7 +76,7 @@ test-vm: venv tools
 	pytest -q tests/integration/test_vm.py
 	$(VMLAB) down
 
-# What of it fits into `make test`: one machine, one reboot.
+# The short of it: one machine, one reboot.
 vm-slice: venv tools
 	$(VMLAB) down
 	$(VMLAB) up --nodes 1

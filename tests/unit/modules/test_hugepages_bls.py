@@ -44,6 +44,10 @@ if os.path.exists(environment) and "kernelopts=" in open(environment).read():
     open(environment, "w").write(text + "#" * (1024 - len(text)))
 for entry in glob.glob(root + "/boot/loader/entries/*.conf"):
     rewrite(entry, r"^(options )(?!\\$kernelopts)(.*)()$")
+cmdline = root + "/etc/kernel/cmdline"
+if os.path.isdir(os.path.dirname(cmdline)):
+    line = open(cmdline).read() if os.path.exists(cmdline) else "root=/dev/vda1 ro"
+    open(cmdline, "w").write(update(line) + "\\n")
 text = open(root + "/etc/default/grub").read()
 line = re.search('^GRUB_CMDLINE_LINUX=["\\'](.*)["\\'].*$', text, re.M)
 open(root + "/etc/default/grub", "w").write(text.replace(line.group(), 'GRUB_CMDLINE_LINUX="' + update(line.group(1)) + '"'))
@@ -248,3 +252,67 @@ def test_a_trial_boots_the_running_kernel_once_and_then_becomes_permanent(pages,
         name: before[str(host / name)] for name in names[:1] + names[2:]
     }
     assert not (host / "boot/grub2/custom.cfg").exists()
+
+
+def test_what_a_tool_makes_beside_the_entries_goes_again(pages, host):
+    made = host / "etc/kernel/cmdline"
+    if made.exists():
+        made.unlink()
+    pages(count=4)
+    pages(state="restored")
+    assert not made.exists()
+    assert not pages(state="restored")["changed"]
+
+
+def test_a_new_kernel_without_the_pages_gets_them(pages, host):
+    pages(count=4)
+    entries = host / "boot/loader/entries"
+    (entries / "1f2e-5.16.conf").write_text(ENTRY.format("5.16", OPTIONS))
+    assert pages(count=4)["changed"]
+    assert options_of(host, "1f2e-5.16.conf") == f"{OPTIONS} {LINE.format(4)}"
+    assert not pages(count=4)["changed"]
+
+
+def test_a_trial_that_nobody_booted_gives_way_to_the_permanent_pages(pages, host):
+    pages(count=4, trial=True)
+    assert pages(count=4)["changed"]
+    assert options_of(host, "1f2e-5.15.conf") == f"{OPTIONS} {LINE.format(4)}"
+    assert "next_entry=taco" not in (host / "boot/grub2/grubenv").read_text()
+    assert not pages(count=4)["changed"]
+
+
+def test_files_that_were_right_before_stay_as_they_are(pages, host):
+    pages(count=4, regenerate=False)
+    text = (host / "etc/default/grub").read_text()
+    assert pages(count=4)["changed"]
+    assert (host / "etc/default/grub").read_text() == text
+    assert pages(state="restored")["changed"]
+    assert (host / "etc/default/grub").read_text() == DEFAULTS
+
+
+def test_a_restored_host_has_no_trial_left_whatever_else_its_environment_says(pages, host):
+    pages(count=4, trial=True)
+    grubenv = host / "boot/grub2/grubenv"
+    text = grubenv.read_text()
+    grubenv.write_text(text.replace("saved_entry=1f2e-5.14", "saved_entry=1f2e-5.15"))
+    pages(state="restored")
+    assert "next_entry" not in grubenv.read_text() and "saved_entry=1f2e-5.15" in grubenv.read_text()
+
+
+@pytest.mark.parametrize("host", ["EL8"], indirect=True)
+def test_a_trial_takes_the_options_that_grub_cfg_gives_where_the_environment_has_none(pages, host):
+    config = host / "boot/grub2/grub.cfg"
+    grubenv = host / "boot/grub2/grubenv"
+    config.write_text(f'if [ -z "${{kernelopts}}" ]; then\n  set kernelopts="{OPTIONS}"\nfi\n' + config.read_text())
+    grubenv.write_text(environment(saved_entry="1f2e-5.14"))
+    pages(count=4, trial=True)
+    assert f"linux /vmlinuz-5.15 {OPTIONS} {LINE.format(4)}\n" in (host / "boot/grub2/custom.cfg").read_text()
+
+
+def test_a_trial_without_pages_of_other_sizes_tries_what_becomes_permanent(pages, host):
+    for path in (host / "boot/loader/entries").iterdir():
+        path.write_text(path.read_text().replace("ifnames=0", "ifnames=0 hugepagesz=2M hugepages=512"))
+    pages(count=4, trial=True, keep_other_sizes=False)
+    assert "2M" not in (host / "boot/grub2/custom.cfg").read_text()
+    refused = pages(count=4, trial=True, runtime=True)
+    assert refused["failed"] and "exclude each other" in refused["msg"]

@@ -33,6 +33,7 @@ from ansible_collections.taco.train.plugins.module_utils._boot_layout import (
     KERNEL_CMDLINE,
     BootLayout,
 )
+from ansible_collections.taco.train.plugins.module_utils._boot_trial import ENTRY_ID, VARIABLE
 from ansible_collections.taco.train.plugins.module_utils._file_history import History
 from ansible_collections.taco.train.plugins.module_utils._hugepages import HugepagesError
 
@@ -159,7 +160,10 @@ def apply(
     """
     outputs = config.outputs() if edit is not None else []
     noted = outputs if config.layout.layout == "bls" else []
-    before = {path: read_bytes(config.real(path)) for path in list(changes) + outputs}
+    if noted and not os.path.exists(config.real(KERNEL_CMDLINE)):
+        noted = noted + [KERNEL_CMDLINE]  # grubby makes it
+    sources = {path: text for path, text in dict(config.files(), **changes).items() if path not in outputs}
+    before = {path: read_bytes(config.real(path)) for path in list(changes) + list(sources) + outputs + noted}
     entries = config.entries()
     for path, text in changes.items():
         history.note(path, None if text is None else encode(text), arguments, path == config.layout.environment)
@@ -170,7 +174,7 @@ def apply(
         if edit is not None:
             config.generate(edit)
             # grubby also writes the file that new entries come from, without its comments and in quotes of its own.
-            config.write(changes)
+            config.write(sources)
             problems = problems_of(config.entries())
             problems += lost_arguments(entries, config.entries(), " ".join(config.layout.command))
             if problems:
@@ -213,12 +217,16 @@ def put_back(config: BootConfig, history: History, generate: bool) -> None:
 
 
 def _put_back_options(config: BootConfig, original: str) -> None:
-    """Put back the one variable of GRUB's environment that holds arguments; the others change at every boot."""
+    """Put back the variables of GRUB's environment that are ours; the others change at every boot."""
     path = config.real(config.layout.environment or "")
     now = decode(read_bytes(path) or b"")
-    name = "kernelopts"
-    if grubenv(now).get(name) != grubenv(original).get(name):
-        replace_file(path, encode(with_variable(now, name, grubenv(original).get(name))))
+    after = now
+    if grubenv(now).get("kernelopts") != grubenv(original).get("kernelopts"):
+        after = with_variable(after, "kernelopts", grubenv(original).get("kernelopts"))
+    if grubenv(now).get(VARIABLE) == ENTRY_ID:
+        after = with_variable(after, VARIABLE, None)
+    if after != now:
+        replace_file(path, encode(after))
 
 
 def diffs(config: BootConfig, files: Dict[str, str], changes: Dict[str, Optional[str]]) -> List[Dict[str, Any]]:

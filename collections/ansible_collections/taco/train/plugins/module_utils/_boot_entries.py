@@ -56,6 +56,11 @@ def bls_fields(text: str) -> Dict[str, str]:
     return dict(re.findall(r"^(\w+)[ \t]+(.*)$", text, re.MULTILINE))
 
 
+def bls_initrds(text: str) -> List[str]:
+    """Return the images that a snippet in /boot/loader/entries loads before the kernel starts, in order."""
+    return re.findall(r"^initrd[ \t]+(.*)$", text, re.MULTILINE)
+
+
 def bls_options(fields: Dict[str, str], variables: Dict[str, str]) -> List[str]:
     """Return the kernel arguments of a snippet, with variables of grubenv put in."""
     return re.sub(r"\$(\w+)", lambda match: variables.get(match.group(1), ""), fields.get("options", "")).split()
@@ -107,6 +112,11 @@ def lost_arguments(before: List[Entry], after: List[Entry], command: str) -> Lis
     ]
     said = f"generating the entries drops {' '.join(lost)}, which nothing but the entries holds: put it into GRUB_CMDLINE_LINUX, or"
     return [f"{said} run {command} yourself first if it shall go"] if lost else []
+
+
+def any_lacks(entries: List[Entry], line: List[str], page_size: str) -> bool:
+    """Say whether any of some entries reserves other pages of one size than a line; each of them is a kernel's usual one."""
+    return any(counts(entry.tokens, page_size) != counts(line, page_size) for entry in entries)
 
 
 def is_stale(entries: List[Entry], line: List[str], page_size: str) -> bool:

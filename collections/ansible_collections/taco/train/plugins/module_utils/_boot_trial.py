@@ -20,6 +20,7 @@ from ansible_collections.taco.train.plugins.module_utils._boot_entries import (
     LINUX_LINE,
     MENU_LINE,
     bls_fields,
+    bls_initrds,
     bls_options,
     grubenv,
     is_rescue,
@@ -105,13 +106,13 @@ def _is_usual(block: str, release: str) -> bool:
     return kernel is not None and kernel.endswith("-" + release) and not recovery
 
 
-def _copy(block: str, page_size: str, count: int) -> str:
+def _copy(block: str, page_size: str, count: int, keep_others: bool) -> str:
     """Return a menu entry under the trial's own name, its kernel with the pages."""
     body = []
     for line in block.splitlines()[1:-1]:
         linux = LINUX_LINE.match(line)
         if linux:
-            tokens = with_pages(linux.group("arguments").split(), page_size, count)
+            tokens = with_pages(linux.group("arguments").split(), page_size, count, keep_others)
             line = line[: linux.start("arguments")] + " ".join(tokens)
         # The trial must not become the saved default.
         if line.strip() != "savedefault":
@@ -123,23 +124,26 @@ def _head(page_size: str, count: int) -> str:
     return f"menuentry 'Trial of {count} pages of {page_size}' --unrestricted --id {ENTRY_ID} {{"
 
 
-def _from_snippet(text: str, variables: Dict[str, str], page_size: str, count: int) -> str:
+def _from_snippet(text: str, variables: Dict[str, str], page_size: str, count: int, keep_others: bool) -> str:
     """Return a menu entry like the one that GRUB makes of a boot loader specification entry."""
     fields = bls_fields(text)
-    arguments = with_pages(bls_options(fields, variables), page_size, count)
+    arguments = with_pages(bls_options(fields, variables), page_size, count, keep_others)
     lines = ["load_video", "insmod gzio", "linux " + " ".join([fields["linux"]] + arguments)]
-    lines += ["initrd " + fields["initrd"]] if "initrd" in fields else []
+    lines += ["initrd " + " ".join(bls_initrds(text))] if "initrd" in fields else []
     return "\n".join([_head(page_size, count)] + ["\t" + line for line in lines] + ["}", ""])
 
 
-def entry(files: BootFiles, page_size: str, count: int) -> str:
+def entry(files: BootFiles, page_size: str, count: int, keep_others: bool = True) -> str:
     """Return the menu entry of the trial: that of the running kernel, with the pages."""
     for path, text in sorted(files.snippets.items()):
         if not is_rescue(path) and bls_fields(text).get("linux", "").endswith("-" + files.release):
-            return _from_snippet(text, grubenv(files.environment), page_size, count)
+            # grub.cfg sets kernelopts itself where the environment lacks it.
+            variables = dict(re.findall(r'^\s*set (kernelopts)="(.*)"$', files.config, re.MULTILINE))
+            variables.update(grubenv(files.environment))
+            return _from_snippet(text, variables, page_size, count, keep_others)
     for block in blocks(files.config):
         if _is_usual(block, files.release):
-            return _copy(block, page_size, count)
+            return _copy(block, page_size, count, keep_others)
     raise HugepagesError(
         f"no boot entry starts the running kernel {files.release}, so there is nothing to try; set hugepages_trial: false"
     )
@@ -150,7 +154,7 @@ def without_trial(custom: str) -> str:
     return re.sub(re.escape(BEGIN) + ".*?" + re.escape(END), "", custom, flags=re.DOTALL)
 
 
-def begin(files: BootFiles, page_size: str, count: int) -> Dict[str, Optional[str]]:
+def begin(files: BootFiles, page_size: str, count: int, keep_others: bool = True) -> Dict[str, Optional[str]]:
     """Return the new texts of custom.cfg and grubenv, by name, that boot the pages once."""
     problems = obstacles(files)
     if problems:
@@ -158,7 +162,7 @@ def begin(files: BootFiles, page_size: str, count: int) -> Dict[str, Optional[st
     custom = without_trial(files.custom)
     gap = "" if not custom or custom.endswith("\n") else "\n"
     return {
-        "custom.cfg": custom + gap + BEGIN + entry(files, page_size, count) + END,
+        "custom.cfg": custom + gap + BEGIN + entry(files, page_size, count, keep_others) + END,
         "grubenv": with_variable(files.environment, VARIABLE, ENTRY_ID),
     }
 

@@ -205,6 +205,8 @@ def _kernel_cmdline(text: str, page_size: str, count: Optional[int], ours: List[
         for index in _run_of(tokens, ours):
             tokens[index] = ""
         tokens = [token for token in tokens if token]
+    elif not tokens:
+        return text  # a line of ours alone would be one without a root
     elif not line_problems(tokens, page_size, count) and (keep_others or len(reservations(tokens)) == 1):
         return text
     else:

@@ -188,7 +188,7 @@ from ansible_collections.taco.train.plugins.module_utils._boot_config import (
     locked,
     put_back,
 )
-from ansible_collections.taco.train.plugins.module_utils._boot_entries import entry_problems, is_stale
+from ansible_collections.taco.train.plugins.module_utils._boot_entries import any_lacks, entry_problems, is_stale
 from ansible_collections.taco.train.plugins.module_utils._boot_layout import detect
 from ansible_collections.taco.train.plugins.module_utils._file_history import History, HistoryError
 from ansible_collections.taco.train.plugins.module_utils._hugepage_pools import observe_hugepages
@@ -341,24 +341,33 @@ def decide_restored(config, history, params, files):
     changes = restored(config, history, params["force"])
     after = {path: content for path, content in dict(files, **changes).items() if content is not None}
     line = kernel_line(after)
-    stale = params["regenerate"] and is_stale(config.entries(), line, params["page_size"])
-    return Decision(changes, [], [], line, bool(history.paths()) or stale)
+    # On a host of snippets the history alone says what was changed in them.
+    stale = config.layout.layout != "bls" and is_stale(config.entries(), line, params["page_size"])
+    return Decision(changes, [], [], line, bool(history.paths()) or (params["regenerate"] and stale))
 
 
-def decide(config, params, files, count, ours):
+def decide(config, history, params, files, count):
     """Decide what the files must say; count None takes back what an earlier run added."""
+    ours = history.arguments_in(kernel_line(files))
     planned = plan(config.layout.layout, files, params["page_size"], count, ours, params["keep_other_sizes"])
     if count is not None:
         require_room_for(params, config.root, count, planned.after)
     # An earlier run may have ended between writing the files and generating the entries.
-    stale = params["regenerate"] and is_stale(config.entries(), planned.after, params["page_size"])
-    return Decision(planned.files, planned.arguments, planned.kept, planned.after, bool(planned.files) or stale)
+    entries = config.entries()
+    if config.layout.layout != "bls":
+        stale = is_stale(entries, planned.after, params["page_size"])
+    elif count is not None:
+        stale = any_lacks(entries, planned.after, params["page_size"])
+    else:
+        stale = any(history.arguments_in(entry.tokens) for entry in entries)
+    changed = bool(planned.files) or (params["regenerate"] and stale)
+    return Decision(planned.files, planned.arguments, planned.kept, planned.after, changed)
 
 
 def with_trial(config, params, decision, count, before):
     """Return the decision to boot the pages once instead."""
     files, paths = boot_files(config)
-    wanted = boot_trial.begin(files, params["page_size"], count)
+    wanted = boot_trial.begin(files, params["page_size"], count, params["keep_other_sizes"])
     changes = {paths[name]: content for name, content in wanted.items() if config.text(paths[name]) != content}
     return Decision(changes, decision.arguments, [], before, bool(changes), trial=True)
 
@@ -373,7 +382,8 @@ def after_trial(config, decision):
 def carry_out(config, history, params, decision, files, count):
     """Do what was decided, unless somebody changed the files that it was decided from."""
     page_size, state = params["page_size"], params["state"]
-    ours = history.arguments_in(kernel_line(files))
+    lines = [kernel_line(files)] + [entry.tokens for entry in config.entries()]
+    ours = next((found for found in map(history.arguments_in, lines) if found), [])
     with locked(os.path.join(config.root, params["state_dir"].lstrip("/"))):
         if config.files() != files:
             raise HugepagesError(
@@ -399,6 +409,10 @@ def run(module):
         raise HugepagesError(
             f"the boot configuration can't be changed safely: its layout is {layout.layout} ({layout.reason}); nothing was written"
         )
+    if params["trial"] and params["runtime"]:
+        raise HugepagesError(
+            "trial and runtime exclude each other: with the pages reserved now there is nothing to be booted for"
+        )
     count = wanted_count(params, root)
     config = BootConfig(root, layout, module.run_command)
     history = History(os.path.join(root, params["state_dir"].lstrip("/"), "hugepages"), root)
@@ -407,7 +421,7 @@ def run(module):
     if params["state"] == "restored":
         decision = decide_restored(config, history, params, files)
     else:
-        decision = decide(config, params, files, count, history.arguments_in(before))
+        decision = decide(config, history, params, files, count)
     said = counts(decision.line, page_size)
     total = int(said[0]) if len(said) == 1 and said[0].isdigit() else None
     reboot_required = needs_reboot(root, page_size, total, decision.line)
