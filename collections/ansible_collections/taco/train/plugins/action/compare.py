@@ -1,0 +1,140 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Plan the runs of a comparison, and judge what they measured. Works on the controller only."""
+
+import os
+import sys
+
+from ansible.plugins.action import ActionBase
+
+from ansible_collections.taco.train.plugins.plugin_utils import comparison_store as store
+from ansible_collections.taco.train.plugins.plugin_utils import records
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_plan import plan, remaining
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import KEYS, ComparisonError, read
+
+ARGUMENTS = {
+    "state": {"type": "str", "choices": ["planned", "judged"], "required": True},
+    "name": {"type": "str", "default": "comparison"},
+    "results_dir": {"type": "str"},
+    "run_dir": {"type": "str"},
+    "arms": {"type": "list", "elements": "raw", "default": []},
+    "baseline": {"type": "str"},
+    "workloads": {"type": "list", "elements": "dict", "default": []},
+    "node_counts": {"type": "list", "elements": "int", "default": []},
+    "batch_sizes": {"type": "list", "elements": "int", "default": []},
+    "single_device": {"type": "bool", "default": False},
+    "repeats": {"type": "int", "default": 5},
+    "warmup_runs": {"type": "int", "default": 1},
+    "hosts": {"type": "list", "elements": "dict", "default": []},
+    "defaults": {"type": "dict", "default": {}},
+    "fresh": {"type": "bool", "default": False},
+    "min_effect": {"type": "float", "default": 0.03},
+    "confidence": {"type": "float", "default": 0.95},
+    "allow_unlike": {"type": "bool", "default": False},
+    "line_rate_gbps": {"type": "float"},
+    "against": {"type": "str"},
+}
+
+
+def as_step(run, place, count, raw_arms):
+    """Return a run as the tasks that carry it out need it."""
+    shape = run.block.id.split("/")
+    overrides = dict(run.block.options, arm=raw_arms[run.arm])
+    label = f"{run.arm}, {shape[1] if shape[1] != '-' else shape[0]} on {shape[2]}, run {place} of {count}"
+    return {
+        "label": label + (" (warm-up)" if run.warmup else ""),
+        "arm": raw_arms[run.arm],
+        "arm_name": run.arm,
+        "cell": {"block": run.block.id, "round": run.round, "warmup": run.warmup},
+        "hosts": [{"name": name, "slots": slots} for name, slots in run.block.hosts],
+        "overrides": overrides,
+    }
+
+
+def check_limits(options):
+    """Raise for what judging can't work with."""
+    for name, high in (("min_effect", 1), ("confidence", 1)):
+        if not 0 < options[name] < high:
+            raise ComparisonError(f"compare_{name} is {options[name]}; it must be above 0 and below 1.")
+
+
+class ActionModule(ActionBase):
+    """Read, decide, write on the controller."""
+
+    _supports_check_mode = True
+    _requires_connection = False
+
+    def run(self, tmp=None, task_vars=None):
+        super().run(tmp, task_vars)
+        _validated, options = self.validate_argument_spec(argument_spec=ARGUMENTS)
+        try:
+            check_limits(options)
+            return self.planned(options) if options["state"] == "planned" else self.judged(options)
+        except (ComparisonError, records.RecordError) as error:
+            return {"failed": True, "msg": str(error)}
+
+    def planned(self, options):
+        """Return the runs that are still to be done, and the folder that they belong in."""
+        if not options["results_dir"]:
+            raise ComparisonError("state planned needs results_dir, the folder for all results.")
+        spec = {key: options[key] for key in KEYS}
+        comparison = read(spec, options["hosts"], options["defaults"])
+        results_dir = os.path.abspath(os.path.expanduser(options["results_dir"]))
+        found = None if options["fresh"] else store.unfinished(results_dir, comparison)
+        run_dir = found or store.new_folder(results_dir, options["name"])
+        if not self._task.check_mode:
+            plan_file = {
+                "spec": spec,
+                "hosts": options["hosts"],
+                "defaults": options["defaults"],
+                "name": options["name"],
+            }
+            store.begin(run_dir, comparison, plan_file)
+        everything = plan(comparison)
+        left = remaining(comparison, records.read(run_dir)[0])
+        place = {run.key: number for number, run in enumerate(everything, 1)}
+        raw = dict(zip([arm.name for arm in comparison.arms], options["arms"]))
+        done = len(everything) - len(left)
+        said = f"{len(everything)} runs: {len(comparison.arms)} arms in {len(comparison.blocks)} settings"
+        said += f", {done} of them done before; {len(left)} to go" if found else ""
+        steps = [as_step(run, place[run.key], len(everything), raw) for run in left]
+        return {
+            "changed": False,
+            "run_dir": run_dir,
+            "runs": steps,
+            "planned": len(everything),
+            "done": done,
+            "msg": said + ".",
+        }
+
+    def judged(self, options):
+        """Return the verdicts on what was measured, and fail when an arm became slower than in an earlier comparison."""
+        try:
+            from ansible_collections.taco.train.plugins.plugin_utils import comparison, comparison_regression
+        except ImportError as error:
+            fix = f"{sys.executable} -m pip install scipy"
+            raise ComparisonError(f"Judging needs SciPy and NumPy on the controller ({error}): {fix}") from error
+        if not options["run_dir"]:
+            raise ComparisonError("state judged needs run_dir, the folder of the comparison.")
+        run_dir = os.path.abspath(os.path.expanduser(options["run_dir"]))
+        wanted, plan_file = store.planned(run_dir)
+        found, problems = records.read(run_dir)
+        result = comparison.assemble(
+            *(wanted, found, plan_file["name"], options["min_effect"], options["confidence"]),
+            refuse_unlike=not options["allow_unlike"],
+            line_rate_gbps=options["line_rate_gbps"],
+        )
+        result["spec"] = plan_file["spec"]
+        if options["against"]:
+            path = os.path.abspath(os.path.expanduser(options["against"]))
+            result["regression"] = comparison_regression.regression(result, store.stored(path), path)
+        if not self._task.check_mode:
+            store.keep(run_dir, result)
+        answer = {"changed": False, "comparison": result, "problems": problems, "msg": result["sentence"]}
+        worse = (result["regression"] or {}).get("worse")
+        if worse:
+            answer["failed"] = True
+            answer["msg"] = f"Slower than in {options['against']}: " + "; ".join(worse) + "."
+        return answer

@@ -1,0 +1,174 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Make of the records of a comparison what its report shows: comparison.json. Values in, values out."""
+
+from typing import Any, Dict, List, Optional, Sequence
+
+from ansible_collections.taco.train.plugins.plugin_utils import comparison_statistics as statistics
+from ansible_collections.taco.train.plugins.plugin_utils.arms import Arm
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_alike import unlike
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_plan import key_of, plan
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_regression import values_of
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_scaling import bus_bandwidth, scaling
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import Block, Comparison
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_words import question, sentence
+from ansible_collections.taco.train.plugins.plugin_utils.published import figures
+
+SCHEMA = 1
+Record = Dict[str, Any]
+
+
+def _run(record: Record) -> Dict[str, Any]:
+    result, cell = record["result"], record["cell"]
+    return {
+        "record": record["id"],
+        "round": cell["round"],
+        "warmup": cell["warmup"],
+        "value": result["value"],
+        "series": result["series"],
+    }
+
+
+def _arm(name: str, records: Sequence[Record], confidence: float) -> Dict[str, Any]:
+    """Return what an arm measured in a block; runs that only warmed the machine are shown and not counted."""
+    runs = [_run(record) for record in records if record["outcome"] == "ok"]
+    values = [run["value"] for run in runs if not run["warmup"]]
+    middle = statistics.median_interval(values, confidence) if values else statistics.Interval(None, None, None)
+    failed = sum(record["outcome"] != "ok" for record in records)
+    return {"arm": name, "runs": runs, "median": middle.value, "low": middle.low, "high": middle.high, "failed": failed}
+
+
+def _judgement(
+    arm: Dict[str, Any], baseline: Dict[str, Any], block: Dict[str, Any], limits: Dict[str, float]
+) -> Dict[str, Any]:
+    ours, theirs = values_of(arm), values_of(baseline)
+    found = statistics.judge(ours, theirs, limits["min_effect"], limits["confidence"], block["higher_is_better"])
+    return dict(found._asdict(), arm=arm["arm"], baseline=baseline["arm"], runs=[len(ours), len(theirs)])
+
+
+def _refused(judgement: Dict[str, Any]) -> Dict[str, Any]:
+    reason = "The runs were not alike, so their difference says nothing about the arms."
+    return dict(judgement, verdict="refused", reason=reason, more_repeats=None)
+
+
+def _expected(arms: Sequence[Dict[str, Any]], records: Sequence[Record], images: Optional[int]) -> List[Dict[str, Any]]:
+    """Return for each arm whose benchmark counts them the bytes between hosts in a batch, beside the seconds that a batch took."""
+    found = []
+    for arm in arms:
+        details = [
+            record["result"]["details"]["exchange"]
+            for record in records
+            if record["arm"] == arm["arm"] and record["result"]["details"].get("exchange")
+        ]
+        if details and arm["median"] and images:
+            found.append(
+                {
+                    "arm": arm["arm"],
+                    "bytes": details[-1]["bytes"],
+                    "seconds": details[-1]["seconds"],
+                    "measured_seconds": images / arm["median"],
+                }
+            )
+    return found
+
+
+def _block(comparison: Comparison, block: Block, records: Sequence[Record], limits: Dict[str, Any]) -> Dict[str, Any]:
+    measured = [record for record in records if key_of(record)[0] == block.id]
+    good = [record for record in measured if record["outcome"] == "ok"]
+    result = good[-1]["result"] if good else {}
+    shown = {
+        "id": block.id,
+        "workload": block.workload,
+        "model": block.options.get("model"),
+        "parameters": result.get("details", {}).get("parameters"),
+        "nodes": len(block.hosts),
+        "ranks": block.ranks,
+        "batch_size": block.options.get("batch_size"),
+        "unit": result.get("unit", ""),
+        "higher_is_better": result.get("higher_is_better", True),
+        "published": figures(block.workload, block.options.get("model")),
+    }
+    arms = [
+        _arm(arm.name, [record for record in measured if record["arm"] == arm.name], limits["confidence"])
+        for arm in comparison.arms
+    ]
+    baseline = next(arm for arm in arms if arm["arm"] == comparison.baseline)
+    judged = [_judgement(arm, baseline, shown, limits) for arm in arms if arm is not baseline]
+    differences = unlike(good, block.id)
+    batch_size = block.options.get("batch_size")
+    images = batch_size * block.ranks if batch_size and shown["unit"] == "images/s" else None
+    if differences and limits["refuse_unlike"]:
+        judged = [_refused(one) for one in judged]
+    return dict(shown, arms=arms, comparisons=judged, unlike=differences, expected=_expected(arms, good, images))
+
+
+def _shown(arm: Arm) -> Dict[str, Any]:
+    shown = {"name": arm.name, "label": arm.label, "lossy": arm.lossy, "environment": dict(arm.env)}
+    return dict(shown, plugin=arm.plugin, horovod=arm.horovod)
+
+
+def _failure(record: Record) -> Dict[str, Any]:
+    block = key_of(record)[0]
+    return {
+        "record": record["id"],
+        "arm": record["arm"],
+        "block": block,
+        "problems": record["problems"],
+        "log": record["log"],
+    }
+
+
+def _systems(records: Sequence[Record]) -> Dict[str, Any]:
+    """Return what each host was in the last good run that it took part in."""
+    found: Dict[str, Any] = {}
+    for record in records:
+        if record["outcome"] == "ok":
+            found.update((name, system) for name, system in record["system"].items() if system)
+    return found
+
+
+def assemble(
+    comparison: Comparison,
+    records: Sequence[Record],
+    name: str,
+    min_effect: float = 0.03,
+    confidence: float = 0.95,
+    refuse_unlike: bool = True,
+    line_rate_gbps: Optional[float] = None,
+) -> Dict[str, Any]:
+    """Return the comparison's results, as docs/schemas/comparison-1.json describes them."""
+    limits = {"min_effect": min_effect, "confidence": confidence, "refuse_unlike": refuse_unlike}
+    mine = [record for record in records if record.get("cell")]
+    blocks = [_block(comparison, block, mine, limits) for block in comparison.blocks]
+    planned = plan(comparison)
+    good = {key_of(record) for record in mine if record["outcome"] == "ok"}
+    done = sum(run.key in good for run in planned)
+    found = {
+        "schema": SCHEMA,
+        "name": name,
+        "lab": any(record["lab"] for record in mine),
+        "complete": done == len(planned),
+        "confidence": confidence,
+        "min_effect": min_effect,
+        "planned": len(planned),
+        "done": done,
+        "failed": sum(record["outcome"] != "ok" for record in mine),
+        "started": min((record["time"] for record in mine), default=None),
+        "ended": max((record["time"] for record in mine), default=None),
+        "baseline": comparison.baseline,
+        "arms": [_shown(arm) for arm in comparison.arms],
+        "unlike": [sentence for block in blocks for sentence in block["unlike"]],
+        "blocks": blocks,
+        "scaling": scaling(blocks),
+        "bus_bandwidth": bus_bandwidth(blocks, line_rate_gbps),
+        "failures": [_failure(record) for record in mine if record["outcome"] != "ok"],
+        "systems": _systems(mine),
+        "regression": None,
+    }
+    return dict(found, question=question(found), sentence=sentence(found))

@@ -1,0 +1,79 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Say in what the runs of a comparison differ beside their arms. Values in, sentences out."""
+
+import json
+from typing import Any, Dict, Iterable, List, Sequence, Tuple
+
+# Of a host's part in a record: what changes a number, by the words for it.
+OF_A_HOST = {
+    "image": "training image",
+    "driver": "GPU driver",
+    "gpus": "number of GPUs",
+    "gpu_names": "GPU model",
+    "instance_type": "instance type",
+    "interfaces": "network interfaces",
+    "hugepages": "hugepages",
+    "kernel": "kernel",
+    "kernel_line": "kernel line",
+    "cpus": "number of CPUs",
+    "memory_bytes": "memory",
+    "engine": "container engine",
+}
+# Of the options of a run: an arm is free to change its environment and nothing else.
+OF_A_RUN = {
+    "script": "script",
+    "batch_size": "batch size",
+    "num_iters": "number of iterations",
+    "num_warmup_batches": "number of warm-up batches",
+    "num_batches_per_iter": "batches of an iteration",
+    "extra_args": "arguments of the script",
+    "interface": "network interface of MPI",
+    "mixed_precision": "mixed precision",
+    "xla": "XLA",
+    "env": "environment beside the arm's",
+    "mca": "MCA parameters",
+}
+
+
+def _text(value: Any) -> str:
+    if value is None or value == "" or value == []:
+        return "not known" if value is None else "none"
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str)
+
+
+def _facts(record: Dict[str, Any]) -> Iterable[Tuple[str, str, str]]:
+    """Yield (where, what, value) of everything that must be the same in every run."""
+    for name, words in OF_A_RUN.items():
+        if name in record.get("parameters", {}):
+            yield "", words, _text(record["parameters"][name])
+    placement = ", ".join(f"{host['name']}:{host['slots']}" for host in record.get("hosts", []))
+    yield "", "placement", placement
+    for host in record.get("hosts", []):
+        system = (record.get("system") or {}).get(host["name"]) or {}
+        for name, words in OF_A_HOST.items():
+            if name in system:
+                yield host["name"], words, _text(system[name])
+
+
+def unlike(records: Sequence[Dict[str, Any]], where: str = "") -> List[str]:
+    """Return a sentence for each fact in which the records of one block differ; none when the runs were alike."""
+    seen: Dict[Tuple[str, str], Dict[str, List[str]]] = {}
+    for record in records:
+        for host, words, value in _facts(record):
+            arms = seen.setdefault((host, words), {}).setdefault(value, [])
+            if record["arm"] not in arms:
+                arms.append(record["arm"])
+    said = []
+    for (host, words), values in seen.items():
+        if len(values) > 1:
+            found = "; ".join(f"{value} in {', '.join(sorted(arms))}" for value, arms in values.items())
+            place = f" of {host}" if host else ""
+            said.append(f"{where + ': ' if where else ''}the {words}{place} was not the same in all runs: {found}.")
+    return said

@@ -1,0 +1,127 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Read what is to be compared: arms on one side; workloads, numbers of hosts and batch sizes on the other."""
+
+from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
+
+from ansible_collections.taco.train.plugins.plugin_utils.arms import Arm, ArmError, arms_of
+
+# Below this the smallest p that a two-sided Mann-Whitney U test can give lies above 0.05, so nothing could be decided.
+LEAST_REPEATS = 4
+KEYS = ("arms", "baseline", "workloads", "node_counts", "batch_sizes", "repeats", "warmup_runs", "single_device")
+
+
+class ComparisonError(Exception):
+    """What is to be compared can't be; the text names the variable."""
+
+
+class Block(NamedTuple):
+    """What is alike for all arms that are compared with each other."""
+
+    id: str
+    workload: str
+    options: Dict[str, Any]  # of the action benchmark, with model and batch_size among them
+    hosts: Tuple[Tuple[str, int], ...]  # (name, slots)
+
+    @property
+    def ranks(self) -> int:
+        return sum(slots for _name, slots in self.hosts)
+
+
+class Comparison(NamedTuple):
+    """Everything that a comparison consists of."""
+
+    arms: Tuple[Arm, ...]
+    baseline: str
+    blocks: Tuple[Block, ...]
+    repeats: int
+    warmup_runs: int
+
+
+def _whole(value: Any, name: str, least: int) -> int:
+    if isinstance(value, bool) or not str(value).strip().isdigit() or int(value) < least:
+        raise ComparisonError(f"compare_{name} is {value!r}; it must be a whole number, {least} or more.")
+    return int(value)
+
+
+def _arms(values: Any) -> Tuple[Arm, ...]:
+    try:
+        arms = tuple(arms_of(values, "compare_arms"))
+    except ArmError as error:
+        raise ComparisonError(str(error)) from error
+    if len(arms) < 2:
+        raise ComparisonError(f"compare_arms has only {arms[0].name}; a comparison needs two arms or more.")
+    return arms
+
+
+def _hosts(hosts: Sequence[Dict[str, Any]], count: Any) -> Tuple[Tuple[str, int], ...]:
+    number = _whole(count, "node_counts", 1)
+    if number > len(hosts):
+        raise ComparisonError(f"compare_node_counts has {number}, and the play has {len(hosts)} hosts.")
+    return tuple((str(host["name"]), int(host["slots"])) for host in hosts[:number])
+
+
+def shape(hosts: Sequence[Tuple[str, int]]) -> str:
+    """Return nodes and slots as in 2x8, or the slots one by one where they differ."""
+    slots = [count for _name, count in hosts]
+    return f"{len(slots)}x{slots[0]}" if len(set(slots)) == 1 else "+".join(map(str, slots))
+
+
+def _block(
+    workload: Dict[str, Any], batch_size: Any, hosts: Tuple[Tuple[str, int], ...], defaults: Dict[str, Any]
+) -> Block:
+    options = dict(defaults, **workload)
+    label = str(options.pop("name", None) or options.get("workload"))
+    if batch_size is not None:
+        options["batch_size"] = _whole(batch_size, "batch_sizes", 1)
+    parts = [label, str(options.get("model") or "-"), shape(hosts), str(options.get("batch_size", "-"))]
+    return Block("/".join(parts), str(options.get("workload")), options, hosts)
+
+
+def _sizes(value: Dict[str, Any], hosts: Sequence[Dict[str, Any]]) -> List[Tuple[Tuple[str, int], ...]]:
+    counts = value.get("node_counts") or [len(hosts)]
+    sizes = [_hosts(hosts, count) for count in counts]
+    single = ((str(hosts[0]["name"]), 1),)
+    return ([single] if value.get("single_device") and single not in sizes else []) + sizes
+
+
+def read(value: Dict[str, Any], hosts: Sequence[Dict[str, Any]], defaults: Dict[str, Any]) -> Comparison:
+    """Return the comparison that a specification asks for on hosts, each {name, slots}; defaults are a run's options.
+
+    Raises ComparisonError for everything that can be known to be wrong before the first run.
+    """
+    unknown = sorted(set(value) - set(KEYS))
+    if unknown:
+        raise ComparisonError(f"A comparison has no {unknown[0]}; it has {', '.join(KEYS)}.")
+    if not hosts:
+        raise ComparisonError("A comparison needs hosts, and the play has none.")
+    arms = _arms(value.get("arms"))
+    baseline = str(value.get("baseline") or arms[0].name)
+    if baseline not in [arm.name for arm in arms]:
+        raise ComparisonError(f"compare_baseline is {baseline}, which is not one of compare_arms.")
+    workloads = value.get("workloads") or [{}]
+    if not isinstance(workloads, (list, tuple)) or not all(isinstance(one, dict) for one in workloads):
+        raise ComparisonError("compare_workloads is a list of mappings, such as [{model: ResNet50}, {model: VGG16}].")
+    strange = sorted({str(name) for one in workloads for name in one} - set(defaults) - {"name"})
+    if strange:
+        raise ComparisonError(
+            f"compare_workloads has {strange[0]}, which no run has as an option; it has {', '.join(sorted(defaults))}."
+        )
+    blocks = [
+        _block(workload, batch_size, size, defaults)
+        for workload in workloads
+        for size in _sizes(value, hosts)
+        for batch_size in value.get("batch_sizes") or [workload.get("batch_size")]
+    ]
+    identities = [block.id for block in blocks]
+    twice = sorted({one for one in identities if identities.count(one) > 1})
+    if twice:
+        raise ComparisonError(f"Two of compare_workloads would both be called {twice[0]}: give each a name.")
+    repeats = _whole(value.get("repeats", 5), "repeats", LEAST_REPEATS)
+    return Comparison(arms, baseline, tuple(blocks), repeats, _whole(value.get("warmup_runs", 1), "warmup_runs", 0))

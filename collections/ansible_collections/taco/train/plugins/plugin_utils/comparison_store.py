@@ -1,0 +1,86 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Where a comparison is kept on the controller, and which unfinished one is to be taken up again."""
+
+import json
+import os
+from datetime import datetime, timezone
+from typing import Any, Dict, List, Optional, Tuple
+
+from ansible_collections.taco.train.plugins.plugin_utils import records
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_plan import fingerprint, remaining
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import Comparison, ComparisonError, read
+
+PLAN = "comparison-plan.json"
+RESULT = "comparison.json"
+
+
+def load(path: str, what: str) -> Dict[str, Any]:
+    """Return the mapping in a JSON file; what says in an error what it should have been."""
+    try:
+        with open(path, encoding="utf-8") as stream:
+            value = json.load(stream)
+    except (OSError, ValueError) as error:
+        raise ComparisonError(f"{path} can't be read as {what}: {error}.") from error
+    if not isinstance(value, dict):
+        raise ComparisonError(f"{path} is not {what}.")
+    return value
+
+
+def planned(run_dir: str) -> Tuple[Comparison, Dict[str, Any]]:
+    """Return the comparison that a folder was made for, and its plan as it was written."""
+    plan = load(os.path.join(run_dir, PLAN), "the plan of a comparison")
+    if not {"spec", "hosts", "defaults", "name"} <= set(plan):
+        raise ComparisonError(f"{os.path.join(run_dir, PLAN)} is not the plan of a comparison.")
+    return read(plan["spec"], plan["hosts"], plan["defaults"]), plan
+
+
+def unfinished(results_dir: str, comparison: Comparison) -> Optional[str]:
+    """Return the newest folder with the same comparison that has runs left, or has not been judged yet."""
+    wanted, found = fingerprint(comparison), []
+    for name in sorted(os.listdir(results_dir)) if os.path.isdir(results_dir) else []:
+        folder = os.path.join(results_dir, name)
+        if os.path.islink(folder) or not os.path.exists(os.path.join(folder, PLAN)):
+            continue
+        if load(os.path.join(folder, PLAN), "the plan of a comparison").get("fingerprint") == wanted:
+            found.append(folder)
+    if not found:
+        return None
+    newest = found[-1]
+    left = remaining(comparison, records.read(newest)[0])
+    return newest if left or not os.path.exists(os.path.join(newest, RESULT)) else None
+
+
+def new_folder(results_dir: str, name: str) -> str:
+    """Return the name of a folder that sorts by time among those of single runs."""
+    time = datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%S.%fZ")
+    return os.path.join(results_dir, f"{time}-{name}")
+
+
+def begin(run_dir: str, comparison: Comparison, plan: Dict[str, Any]) -> None:
+    """Write down what the folder is for, before the first run."""
+    records.make_directory(os.path.join(run_dir, "logs"))
+    text = json.dumps(dict(plan, fingerprint=fingerprint(comparison)), indent=1, sort_keys=True)
+    records.write_text(os.path.join(run_dir, PLAN), text + "\n")
+    records.point_latest(run_dir)
+
+
+def keep(run_dir: str, result: Dict[str, Any]) -> str:
+    """Write the results and return where they are."""
+    path = os.path.join(run_dir, RESULT)
+    records.write_text(path, json.dumps(result, indent=1, allow_nan=False) + "\n")
+    return path
+
+
+def stored(path: str) -> Dict[str, Any]:
+    """Return an earlier comparison, given by its file or its folder."""
+    file = os.path.join(path, RESULT) if os.path.isdir(path) else path
+    result = load(file, "the result of a comparison")
+    missing: List[str] = sorted({"blocks", "schema"} - set(result))
+    if missing:
+        raise ComparisonError(f"{file} is not the result of a comparison: it has no {missing[0]}.")
+    return result
