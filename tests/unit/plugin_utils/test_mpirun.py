@@ -11,6 +11,7 @@ from ansible.errors import AnsibleFilterError
 
 from ansible_collections.taco.train.plugins.filter.benchmark import FilterModule
 from ansible_collections.taco.train.plugins.plugin_utils import workload_horovod
+from ansible_collections.taco.train.plugins.plugin_utils.arms import ARMS
 from ansible_collections.taco.train.plugins.plugin_utils.mpirun import MpirunError, mpirun_command
 
 # The commands of the documents, word for word; splitting them drops their accidental double spaces.
@@ -30,7 +31,7 @@ DOCUMENT_TKE = (
 )
 
 OPTIONS = {
-    "arm": "taco",
+    "arm": ARMS["taco"],
     "interface": "eth0",
     "script": "tensorflow_synthetic_benchmark.py",
     "model": "ResNet50",

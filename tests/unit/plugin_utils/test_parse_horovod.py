@@ -38,7 +38,23 @@ def test_what_horovod_prints():
         "total": {"mean": 11187.2, "ci": 28.2},
         "network": None,
         "problems": [],
+        "unit": "images/s",
+        "higher_is_better": True,
+        "value": 11187.2,
+        "series": [11172.8, 11201.6],
+        "details": {},
     }
+
+
+def test_the_run_is_judged_by_the_median_which_one_stray_iteration_does_not_move():
+    lines = "".join(f"Iter #{number}: {speed} img/sec per GPU\n" for number, speed in enumerate([700.0, 1.0, 702.0]))
+    text = (
+        GOOD[: GOOD.index("Iter #0")]
+        + lines
+        + "Img/sec per GPU: 467.7 +-646.7\nTotal img/sec on 16 GPU(s): 7482.7 +-10347.2\n"
+    )
+    found = parse(text, expected_ranks=16)
+    assert (found["problems"], found["value"], found["series"]) == ([], 11200.0, [11200.0, 16.0, 11232.0])
 
 
 @pytest.mark.parametrize(
@@ -91,6 +107,7 @@ PROBLEMS = {
     "inf total": (GOOD.replace("11187.2", "inf"), "total is not a usable number"),
     "zero total": (GOOD.replace("11187.2", "0.0"), "total is not a usable number"),
     "nan per device": (GOOD.replace("699.2 +-1.8", "nan +-nan"), "per-device is not a usable number"),
+    "iteration at a standstill": (GOOD.replace("700.1", "0.0"), "iteration's img/sec is not a usable number"),
     "nan iteration": (GOOD.replace("700.1", "nan"), "iteration's img/sec is not a usable number"),
     "no line per device": (without("Img/sec per"), "'Img/sec per GPU' is missing"),
     "wrong rank count": (GOOD.replace("16", "8"), "16 ranks were started and 8 took part"),
@@ -111,12 +128,14 @@ def test_what_makes_numbers_unfit_is_said(name):
     text, said = PROBLEMS[name]
     found = parse(text, expected_ranks=16)
     assert any(said in problem for problem in found["problems"]), found["problems"]
+    assert found["value"] is None
 
 
 def test_numbers_that_json_has_no_word_for_are_null():
     found = parse(GOOD.replace("11187.2 +-28.2", "nan +-inf").replace("700.1", "inf"))
     assert found["total"] == {"mean": None, "ci": None}
     assert found["iterations"] == [698.3, None]
+    assert (found["value"], found["series"]) == (None, [11172.8])
 
 
 def test_a_log_without_its_head_still_has_its_numbers():

@@ -6,13 +6,16 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.workload_horovod import TOPK_NOTE, WorkloadError, build
+from ansible_collections.taco.train.plugins.plugin_utils.arms import ARMS
+from ansible_collections.taco.train.plugins.plugin_utils.lightcc import TOPK_NOTE
+from ansible_collections.taco.train.plugins.plugin_utils.workload import WorkloadError
+from ansible_collections.taco.train.plugins.plugin_utils.workload_horovod import build
 
-OPTIONS = {"arm": "taco", "interface": "eth0", "script": "/mnt/s.py", "model": "ResNet50", "batch_size": 256}
+OPTIONS = {"arm": ARMS["taco"], "interface": "eth0", "script": "/mnt/s.py", "model": "ResNet50", "batch_size": 256}
 
 
 def test_arm_harp_sets_nothing_of_lightcc_or_horovod():
-    workload = build(dict(OPTIONS, arm="harp"), [8, 8])
+    workload = build(dict(OPTIONS, arm=ARMS["harp"]), [8, 8])
     assert workload.env == {"NCCL_ALGO": "RING", "NCCL_DEBUG": "INFO", "LD_LIBRARY_PATH": None, "PATH": None}
     assert workload.notes == []
 
@@ -32,7 +35,7 @@ def test_hosts_with_different_slots_need_a_decision():
     with pytest.raises(WorkloadError, match=r"\[8, 4\] slots.*LIGHT_INTRA_SIZE in benchmark_env"):
         build(OPTIONS, [8, 4])
     assert build(dict(OPTIONS, env={"LIGHT_INTRA_SIZE": 4}), [8, 4]).env["LIGHT_INTRA_SIZE"] == 4
-    assert "LIGHT_INTRA_SIZE" not in build(dict(OPTIONS, arm="harp"), [8, 4]).env
+    assert "LIGHT_INTRA_SIZE" not in build(dict(OPTIONS, arm=ARMS["harp"]), [8, 4]).env
 
 
 def test_what_the_user_sets_replaces_and_comes_before_what_is_exported():
@@ -57,17 +60,65 @@ def test_mca_parameters_are_the_users_to_change():
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"arm": "tcp"}, "Arm tcp .*needs the workers' acceleration changed.*benchmark_arm"),
-        ({"arm": "horovod"}, "Arm horovod .*this version doesn't do"),
-        ({"arm": "x"}, "no arm x"),
         ({"batch_size": 0}, "benchmark_batch_size is 0"),
         ({"num_iters": 0}, "benchmark_num_iters is 0"),
         ({"num_warmup_batches": -1}, "benchmark_num_warmup_batches is -1"),
         ({"script": ""}, "benchmark_script"),
         ({"model": "--help"}, "benchmark_model"),
         ({"interface": ""}, "benchmark_interface"),
+        ({"framework": "mxnet"}, "benchmark_framework is 'mxnet'"),
+        ({"framework": "pytorch"}, "named in lower case: set it to resnet50"),
+        ({"framework": "tensorflow2", "model": "vgg16"}, "benchmark_model is vgg16, and Keras"),
+        ({"framework": "pytorch", "model": "vgg16", "xla": True}, "benchmark_xla is a switch of TensorFlow"),
+        ({"lightcc": {"topk": 1}}, "benchmark_lightcc has no topk; the closest is topk_"),
+        ({"env": {"LIGHT_TOPK_THRESHOLD": "2MB"}}, r"LIGHT_TOPK_THRESHOLD is '2MB'.*bytes.*\(2MB is 2097152\)"),
+        ({"env": {"LIGHT_INTRA_SIZE": 3}}, "8 ranks, which don't make whole groups of 3"),
     ],
 )
 def test_what_is_refused_names_the_variable(changes, said):
     with pytest.raises(WorkloadError, match=said):
         build(dict(OPTIONS, **changes), [8])
+
+
+@pytest.mark.parametrize(
+    ("framework", "model", "script"),
+    [
+        ("tensorflow", "ResNet50", "/mnt/tensorflow_synthetic_benchmark.py"),
+        ("tensorflow2", "VGG16", "/mnt/tensorflow2_synthetic_benchmark.py"),
+        ("pytorch", "vgg16", "/mnt/pytorch_synthetic_benchmark.py"),
+    ],
+)
+def test_each_framework_has_its_script_in_the_image(framework, model, script):
+    options = dict(OPTIONS, framework=framework, model=model, script=None)
+    assert build(options, [8]).command == ["python3", script, f"--model={model}", "--batch-size=256"]
+
+
+def test_a_script_by_its_own_name_says_its_framework():
+    with pytest.raises(WorkloadError, match="PyTorch's models"):
+        build(dict(OPTIONS, script="/x/pytorch_synthetic_benchmark.py"), [8])
+
+
+def test_what_comes_later_wins_in_the_environment():
+    options = dict(
+        OPTIONS,
+        mixed_precision=True,
+        xla=True,
+        lightcc={"topk_ratio": 0.00001, "topk_fp16": True, "topk_threshold": 5},
+        env={"LIGHT_TOPK_THRESHOLD": 6, "TF_XLA_FLAGS": "mine"},
+    )
+    env = build(options, [8]).env
+    assert env["TF_ENABLE_AUTO_MIXED_PRECISION"] == "1"
+    assert (env["TF_XLA_FLAGS"], env["LIGHT_TOPK_THRESHOLD"]) == ("mine", 6)
+    assert (env["LIGHT_TOPK_RATIO"], env["LIGHT_TOPK_FP16"]) == ("0.00001", "1")
+    assert "TF_XLA_FLAGS" not in build(OPTIONS, [8]).env
+
+
+def test_options_of_lightcc_do_not_put_lightcc_into_an_arm_without_it():
+    workload = build(dict(OPTIONS, arm=ARMS["harp"], lightcc={"topk_allreduce": True}), [8])
+    assert not [name for name in workload.env if name.startswith("LIGHT_")]
+    assert workload.notes == ["Arm harp does not use LightCC, so benchmark_lightcc was left out."]
+
+
+def test_it_runs_under_mpirun_and_leaves_nothing_to_clean():
+    workload = build(OPTIONS, [8])
+    assert (workload.mpi, workload.chdir, list(workload.cleanup)) == (True, None, [])

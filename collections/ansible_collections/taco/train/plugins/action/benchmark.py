@@ -12,8 +12,10 @@ from datetime import datetime, timezone
 from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.taco.train.plugins.plugin_utils import parse_horovod, records, run_reason, workload_horovod
+from ansible_collections.taco.train.plugins.plugin_utils import arms, records, run_reason
 from ansible_collections.taco.train.plugins.plugin_utils.mpirun import MPIRUN, MpirunError, mpirun_command
+from ansible_collections.taco.train.plugins.plugin_utils.workload import WorkloadError
+from ansible_collections.taco.train.plugins.plugin_utils.workloads import WORKLOADS
 
 LAB_NOTE = "lab: these numbers are from a lab and say nothing about GPUs."
 # The module's own limit is only for when the one inside the container didn't hold: it waits for that one's SIGKILL.
@@ -57,17 +59,29 @@ PARAMETERS = (
 def plan(options):
     """Return the command of a run, how many ranks it has, and what to say about it."""
     if options["timeout"] < 1:
-        raise workload_horovod.WorkloadError(f"benchmark_timeout is {options['timeout']}; it must be 1 or more.")
+        raise WorkloadError(f"benchmark_timeout is {options['timeout']}; it must be 1 or more.")
     spec = {"hosts": options["hosts"], "mpirun": options["mpirun"], "command": ["true"]}
     mpirun_command(spec)  # what is wrong with the hosts comes before what their slots mean
     slots = [int(host["slots"]) for host in options["hosts"]]
-    workload = workload_horovod.build(options, slots)
+    workload = WORKLOADS[options["workload"]].build(dict(options, arm=arm_in_image(options["arm"])), slots)
     argv = mpirun_command(dict(spec, env=workload.env, mca=workload.mca, command=workload.command))
     if options["exec_prefix"]:
         # In the foreground it sends one SIGTERM. Otherwise it sends two, and at the second mpirun leaves its ranks running.
         limit = ["timeout", "--foreground", "-k", str(KILL_AFTER), str(options["timeout"])]
         argv = options["exec_prefix"] + limit + argv
     return argv, sum(slots), workload.notes + ([LAB_NOTE] if options["lab"] else [])
+
+
+def arm_in_image(name):
+    """Return an arm that needs nothing but its environment, or raise for one that does."""
+    arm = arms.arm_of(name)
+    if not arm.as_in_image:
+        usable = " or ".join(known.name for known in arms.ARMS.values() if known.as_in_image)
+        raise WorkloadError(
+            f"Arm {arm.name} ({arm.label}) needs the workers' acceleration changed, which this version doesn't do: "
+            f"set benchmark_arm to {usable}."
+        )
+    return arm
 
 
 def ran_out_of_time(options, job):
@@ -79,7 +93,7 @@ def ran_out_of_time(options, job):
 def make_record(options, job, ranks, launcher):
     """Return the record of a finished run, and why it failed if it did."""
     text = job.get("stdout", "")
-    parsed = parse_horovod.parse(text, expected_ranks=ranks, device=options["device"])
+    parsed = WORKLOADS[options["workload"]].parse(text, expected_ranks=ranks, device=options["device"])
     timed_out = ran_out_of_time(options, job)
     if job.get("failed"):
         # The command did not end by itself, so its output has nothing to be judged by.
@@ -146,7 +160,7 @@ class ActionModule(ActionBase):
         except MpirunError as error:
             origin = "Hosts and slots are those of benchmark_hosts, or the play's hosts and taco_gpus_per_node."
             return {"failed": True, "msg": f"The benchmark can't be run: {error} {origin}"}
-        except workload_horovod.WorkloadError as error:
+        except WorkloadError as error:
             return {"failed": True, "msg": f"The benchmark can't be run: {error}"}
         if self._task.check_mode:
             message = f"Check mode: {launcher} would run {shlex.join(argv)}"

@@ -6,11 +6,9 @@
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.taco.train.plugins.plugin_utils import parse_horovod
 from ansible_collections.taco.train.plugins.plugin_utils.mpirun import MpirunError
 from ansible_collections.taco.train.plugins.plugin_utils.mpirun import mpirun_command as build_command
-
-PARSERS = {"horovod_synthetic": parse_horovod.parse}
+from ansible_collections.taco.train.plugins.plugin_utils.workloads import WORKLOADS
 
 
 def mpirun_command(spec):
@@ -21,13 +19,13 @@ def mpirun_command(spec):
         raise AnsibleFilterError(f"mpirun_command: {error}") from error
 
 
-def parse_benchmark(text, workload="horovod_synthetic", expected_ranks=None, device="GPU"):
+def parse_benchmark(text, workload="horovod_synthetic", expected_ranks=None, device="GPU", options=None):
     """Return the numbers that a benchmark printed."""
-    if workload not in PARSERS:
+    if workload not in WORKLOADS:
         raise AnsibleFilterError(
-            "parse_benchmark: there is no workload {}; there is {}.".format(workload, ", ".join(PARSERS))
+            "parse_benchmark: there is no workload {}; there is {}.".format(workload, ", ".join(WORKLOADS))
         )
-    return PARSERS[workload](text, expected_ranks=expected_ranks, device=device)
+    return WORKLOADS[workload].parse(text, expected_ranks=expected_ranks, device=device, options=options)
 
 
 class FilterModule:

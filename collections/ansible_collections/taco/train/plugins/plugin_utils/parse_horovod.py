@@ -2,16 +2,16 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Read what Horovod's synthetic benchmark prints.
+# Private to taco.train: may change at any time. Do not import it from another collection.
 
-The text comes from many processes through mpirun and perhaps through a log cut in two, so nothing here raises:
-whatever makes the numbers unfit for use becomes a sentence.
-"""
+"""Read what Horovod's synthetic benchmark prints: rank 0 alone, images per second of one device for each iteration."""
 
-import math
 import re
 
-PREFIX = r"^(?:\[\d+,\d+\]<std(?:out|err|diag)>:\s?)?"
+from ansible_collections.taco.train.plugins.plugin_utils import parsed
+from ansible_collections.taco.train.plugins.plugin_utils.parsed import PREFIX, finite, values
+
+UNIT = "images/s"
 # Horovod prints one decimal, so a number without one was cut off.
 NUMBER = r"([+-]?(?:\d{1,15}\.\d|nan|inf))"
 MODEL = re.compile(PREFIX + r"Model: (\S+)\s*$")
@@ -20,13 +20,11 @@ COUNT = re.compile(PREFIX + r"Number of (GPU|CPU)s: (\d{1,9})\s*$")
 ITERATION = re.compile(PREFIX + r"Iter #(\d{1,9}): " + NUMBER + r" img/sec per (GPU|CPU)\s*$")
 PER_DEVICE = re.compile(PREFIX + r"Img/sec per (GPU|CPU): " + NUMBER + r" \+-" + NUMBER + r"\s*$")
 TOTAL = re.compile(PREFIX + r"Total img/sec on (\d{1,9}) (GPU|CPU)\(s\): " + NUMBER + r" \+-" + NUMBER + r"\s*$")
-# NCCL's own line, "<host>:<pid>:<tid> [<device>] NCCL INFO Using network <name>".
-NETWORK = re.compile(r"NCCL INFO Using network (\S[^\r\n]{0,63}?)\s*$")
 
 
-def parse(text, expected_ranks=None, device="GPU"):
-    """Return the numbers in the text and everything that is wrong with them."""
-    lines = re.split(r"\r\n|\n|\r", text if isinstance(text, str) else "" if text is None else str(text))
+def parse(text, expected_ranks=None, device="GPU", options=None):
+    """Return the numbers in the text and everything that is wrong with them, as parsed.result describes."""
+    lines = parsed.lines_of(text)
     found = {
         "model": values(MODEL, lines),
         "batch_size": values(BATCH_SIZE, lines),
@@ -35,11 +33,9 @@ def parse(text, expected_ranks=None, device="GPU"):
         "per_device": values(PER_DEVICE, lines),
         "total": values(TOTAL, lines),
     }
-    # A set would lose the order of the lines, and with it which network came first.
-    networks = list(dict.fromkeys(match.group(1) for match in map(NETWORK.search, lines) if match))
     total = found["total"][-1] if found["total"] else None
     per_device = found["per_device"][-1] if found["per_device"] else None
-    result = {
+    read = {
         "model": found["model"][-1][0] if found["model"] else None,
         "batch_size": int(found["batch_size"][-1][0]) if found["batch_size"] else None,
         "ranks": int(total[0]) if total else int(found["count"][-1][1]) if found["count"] else None,
@@ -47,33 +43,20 @@ def parse(text, expected_ranks=None, device="GPU"):
         "iterations": [finite(value) for _number, value, _device in found["iterations"]],
         "per_device": interval(per_device[1:]) if per_device else None,
         "total": interval(total[2:]) if total else None,
-        "network": ", ".join(networks) or None,
     }
-    result["problems"] = problems(result, found, networks, expected_ranks, device)
-    return result
-
-
-def values(pattern, lines):
-    return [match.groups() for match in map(pattern.match, lines) if match]
-
-
-def finite(text):
-    """Return a printed number, or None for one that JSON and arithmetic have no use for."""
-    number = float(text)
-    return number if math.isfinite(number) else None
+    said = problems(read, found, expected_ranks, device)
+    value = None if said else parsed.middle(read["iterations"], read["ranks"])
+    series = parsed.scaled(read["iterations"], read["ranks"])
+    return parsed.result(lines, UNIT, said, value=value, series=series, **read)
 
 
 def interval(pair):
     return {"mean": finite(pair[0]), "ci": finite(pair[1])}
 
 
-def problems(result, found, networks, expected_ranks, device):
+def problems(result, found, expected_ranks, device):
     """Return a sentence for each reason not to use the numbers."""
-    said = missing(result, found)
-    said += bad_numbers(result)
-    said += wrong_world(result, found, expected_ranks, device)
-    if len(networks) > 1:
-        said.append("The ranks used different networks: {}.".format(", ".join(networks)))
+    said = missing(result, found) + bad_numbers(result) + wrong_world(result, found, expected_ranks, device)
     # One that doesn't fit a total that is itself absent or wrong would say nothing new.
     return said if said else disagreements(result, found)
 
@@ -92,7 +75,7 @@ def bad_numbers(result):
         numbers = result[name]
         if numbers and (None in numbers.values() or numbers["mean"] <= 0 or numbers["ci"] < 0):
             said.append("The {} is not a usable number.".format(name.replace("_", "-")))
-    if any(number is None or number < 0 for number in result["iterations"]):
+    if parsed.unusable(result["iterations"]):
         said.append("An iteration's img/sec is not a usable number.")
     return said
 
@@ -113,8 +96,7 @@ def wrong_world(result, found, expected_ranks, device):
     if totals and len(totals) == 1 and counts and counts != {result["ranks"]}:
         printed = ", ".join(str(count) for count in sorted(counts))
         said.append(f"The benchmark counted {printed} at its start and {result['ranks']} at its end.")
-    if expected_ranks is not None and result["ranks"] is not None and result["ranks"] != int(expected_ranks):
-        said.append(f"{int(expected_ranks)} ranks were started and {result['ranks']} took part.")
+    said += parsed.rank_problems(expected_ranks, result["ranks"])
     devices = {total[1] for total in totals} | {name for name, _count in found["count"]}
     if device and devices - {device}:
         said.append("The benchmark ran on {} where {} was expected.".format(", ".join(sorted(devices)), device))

@@ -4,7 +4,7 @@
 
 """Say in words, and in a Markdown table, what the records of a run hold."""
 
-from ansible_collections.taco.train.plugins.plugin_utils.workload_horovod import ARMS
+from ansible_collections.taco.train.plugins.plugin_utils.arms import ARMS
 
 LAB = "LAB: measured on a lab's machines. These numbers say nothing about GPUs."
 HEAD = ("Outcome", "Images/s", "Per device", "Arm", "Model", "Batch", "Nodes", "Ranks", "Network")
@@ -34,7 +34,7 @@ def counted(number, noun):
 
 
 def arm_name(arm):
-    return f"{arm}: {ARMS[arm]}" if arm in ARMS else arm
+    return f"{arm}: {ARMS[arm].label}" if arm in ARMS else arm
 
 
 def model(record):

@@ -1,0 +1,94 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""What every parser of a benchmark's output returns, and the small things that they share.
+
+The text comes from many processes through mpirun and perhaps through a log cut in two, so no parser raises: whatever
+makes the numbers unfit for use becomes a sentence in `problems`.
+"""
+
+import math
+import re
+from statistics import median
+
+from ansible_collections.taco.train.plugins.plugin_utils import parse_nccl_log
+
+# Before each line, with mpirun's --tag-output.
+PREFIX = r"^(?:\[\d+,\d+\]<std(?:out|err|diag)>:\s?)?"
+# Arithmetic on printed tenths leaves digits that were never measured.
+DIGITS = 6
+
+
+def lines_of(text):
+    """Return the lines of a text, and of what is no text as well as can be."""
+    return re.split(r"\r\n|\n|\r", text if isinstance(text, str) else "" if text is None else str(text))
+
+
+def values(pattern, lines):
+    return [match.groups() for match in map(pattern.match, lines) if match]
+
+
+def finite(text):
+    """Return a printed number, or None for one that JSON and arithmetic have no use for."""
+    try:
+        number = float(text)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def middle(numbers, factor=1):
+    """Return the median times a factor, or None of no numbers. One stray iteration does not move it."""
+    return round(median(numbers) * factor, DIGITS) if numbers else None
+
+
+def scaled(numbers, factor=1):
+    """Return the usable numbers times a factor; none without a factor."""
+    return [round(number * factor, DIGITS) for number in numbers if number is not None] if factor else []
+
+
+def unusable(numbers):
+    """Return whether one of the numbers is missing or not above zero."""
+    return any(number is None or number <= 0 for number in numbers)
+
+
+def rank_problems(expected, found):
+    """Return what is wrong with how many ranks took part. What nobody expects or nothing says is not looked at."""
+    if expected is None or found is None or found == int(expected):
+        return []
+    return [f"{int(expected)} ranks were started and {found} took part."]
+
+
+def result(lines, unit, problems, value=None, higher_is_better=True, **found):
+    """Return what a run's output says.
+
+    model, batch_size, ranks and device are null where the output doesn't say them. iterations is what was printed for
+    each iteration; series is the same in the quantity of value: the number, in unit and of the whole job, that the run
+    is judged by, null as soon as there is a problem. per_device and total are {mean, ci} as printed, or null. network is
+    what NCCL says it uses. details holds what only one workload has.
+    """
+    networks = parse_nccl_log.networks(lines)
+    problems = problems + parse_nccl_log.problems(networks)
+    answer = {
+        "model": None,
+        "batch_size": None,
+        "ranks": None,
+        "device": None,
+        "iterations": [],
+        "per_device": None,
+        "total": None,
+        "series": [],
+        "details": {},
+    }
+    answer.update(found)
+    answer.update(
+        unit=unit,
+        higher_is_better=higher_is_better,
+        network=parse_nccl_log.joined(networks),
+        problems=problems,
+        value=None if problems else value,
+    )
+    return answer

@@ -1,0 +1,122 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""What all workloads share: the value that a builder returns, the environment of the ranks, and checks of options."""
+
+from typing import NamedTuple, Optional, Sequence
+
+from ansible_collections.taco.train.plugins.plugin_utils import lightcc
+from ansible_collections.taco.train.plugins.plugin_utils.mpirun import whole_number
+
+# What the vendor's documents set for NCCL in every run.
+COMMON = {"NCCL_ALGO": "RING", "NCCL_DEBUG": "INFO"}
+# The launcher's values go to every rank.
+EXPORTED = {"LD_LIBRARY_PATH": None, "PATH": None}
+
+# Switches of TensorFlow, from the vendor's document (section TTF).
+SWITCHES = {
+    "mixed_precision": {"TF_ENABLE_AUTO_MIXED_PRECISION": "1"},
+    "xla": {"TF_XLA_FLAGS": "--tf_xla_auto_jit=1"},
+}
+
+
+class WorkloadError(Exception):
+    """The options don't make a run."""
+
+
+class Workload(NamedTuple):
+    """What is run."""
+
+    env: dict
+    mca: dict
+    """Parameters of Open MPI's components; empty when mpirun has no part in it."""
+    command: list
+    notes: list
+    """Sentences that belong to the number, such as that the gradients were compressed with loss."""
+    mpi: bool = True
+    """Whether mpirun starts it, once for each slot; otherwise it is one process on the launcher."""
+    chdir: Optional[str] = None
+    cleanup: Sequence[str] = ()
+    """Names of files that are removed before the run, relative to chdir or absolute."""
+
+
+def switches(options):
+    """Return the variables of the TensorFlow switches that are on."""
+    env = {}
+    for name, variables in SWITCHES.items():
+        if options.get(name):
+            env.update(variables)
+    return env
+
+
+def has_lightcc(arm):
+    """Return whether an arm uses LightCC. One that doesn't must not begin to by an option meant for those that do."""
+    return any(name.startswith("LIGHT_") for name in arm.env)
+
+
+def lightcc_env(options):
+    try:
+        return lightcc.options_to_env(options.get("lightcc"))
+    except lightcc.LightccError as error:
+        raise WorkloadError(str(error)) from error
+
+
+def environment(options, slots, switched=None):
+    """Return the variables of the ranks of an MPI run.
+
+    What comes later wins: what every run has, the arm, TensorFlow's switches, benchmark_lightcc (in arms that use
+    LightCC), benchmark_env. A null in benchmark_env exports the launcher's value. What is exported comes last, as the
+    vendor's documents have it.
+    """
+    extra = options.get("env") or {}
+    chosen = dict(COMMON, **options["arm"].env)
+    chosen.update(switched or {})
+    if has_lightcc(options["arm"]):
+        chosen.update(lightcc_env(options))
+    problems = lightcc.validate(dict(chosen, **extra), slots)
+    if problems:
+        raise WorkloadError(problems[0])
+    chosen.update(lightcc.group_size(dict(chosen, **extra), slots))
+    chosen.update(extra)
+    chosen.update((name, value) for name, value in EXPORTED.items() if name not in chosen)
+    return chosen
+
+
+def mca_parameters(options):
+    """Return the parameters of Open MPI's components: the interface, and what the user adds."""
+    require_words(options, "interface")
+    return dict({"btl_tcp_if_include": options["interface"]}, **(options.get("mca") or {}))
+
+
+def notes_of(env, options):
+    """Return the sentences that belong to a number measured with this environment."""
+    notes = [lightcc.TOPK_NOTE] if lightcc.is_lossy(env) else []
+    arm = options["arm"]
+    if lightcc_env(options) and not has_lightcc(arm):
+        notes.append(f"Arm {arm.name} does not use LightCC, so benchmark_lightcc was left out.")
+    return notes
+
+
+def extra_args(options):
+    return [str(word) for word in options.get("extra_args") or []]
+
+
+def require_words(options, *names):
+    """Raise for the first option that isn't a text fit for a command line, by the name of the role's variable."""
+    for name in names:
+        value = options.get(name)
+        if not isinstance(value, str) or not value or value.startswith("-"):
+            raise WorkloadError(f"benchmark_{name} is {value!r}; it must be set.")
+
+
+def require_at_least(options, least, *names):
+    """Raise for the first option that isn't a whole number of the least value or more. What is absent is not looked at."""
+    for name in names:
+        if options.get(name) is None:
+            continue
+        number = whole_number(options[name])
+        if number is None or number < least:
+            raise WorkloadError(f"benchmark_{name} is {options[name]}; it must be {least} or more.")
