@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).parents[3]
-SCHEMA = json.loads((ROOT / "collections/ansible_collections/taco/train/docs/schemas/record-1.json").read_text())
+SCHEMA = json.loads((ROOT / "collections/ansible_collections/taco/train/docs/schemas/record-2.json").read_text())
 GOOD = """\
 gpu1:7:7 [0] NCCL INFO Using network HARP
 Model: ResNet50
@@ -33,13 +33,17 @@ Total img/sec on 4 GPU(s): 404.0 +-7.8
 NODE = {
     "hostname": "gpu1",
     "os": {"name": "Debian 12"},
-    "kernel": {"release": "6.1"},
+    "kernel": {"release": "6.1", "cmdline": "ro quiet"},
     "cpu": {"count": 2},
     "memory": {"total_bytes": 1024},
     "hugepages": {"pools": [{"size_bytes": 1073741824, "total": 20, "free": 20, "nodes": []}]},
     "gpus": {"count": 2, "driver_version": "535", "devices": [{"name": "V100"}, {"name": "V100"}]},
     "nics": [{"name": "eth0", "kind": "physical"}, {"name": "docker0", "kind": "bridge"}],
     "container_engine": None,
+}
+SEEN = {
+    "container": {"repo_digests": ["taco@sha256:12"], "image_id": "sha256:34"},
+    "packages": {"light-horovod": "0.1"},
 }
 HOSTS = [{"name": "gpu1", "slots": 2}, {"name": "gpu2", "slots": 2}]
 
@@ -116,7 +120,8 @@ def bench(tmp_path):
 
 
 def test_a_good_run_is_recorded_with_all_that_it_was_made_of(bench):
-    result = bench.play(env={"MINE": "a b"}, lab=True, num_iters=2)
+    workers = {"gpu1": {"after": SEEN, "environment": {"PYTHONPATH": "/opt/h"}}}
+    result = bench.play(env={"MINE": "a b"}, lab=True, num_iters=2, workers=workers)
     assert result["changed"] is True and not result.get("failed"), bench.output
     (record,) = bench.records()
     jsonschema.validate(record, SCHEMA)
@@ -130,10 +135,13 @@ def test_a_good_run_is_recorded_with_all_that_it_was_made_of(bench):
     assert record["parameters"]["launcher"] == "localhost" and record["parameters"]["num_iters"] == 2
     assert record["argv"][:5] == [str(bench.mpirun), "-np", "4", "-H", "gpu1:2,gpu2:2"]
     assert "MINE=a b" in record["argv"] and "LIGHT_INTRA_SIZE=2" in record["argv"]
+    assert "PYTHONPATH=/opt/h" in record["argv"] and record["parameters"]["env"] == {"MINE": "a b"}
     assert record["system"]["gpu1"] == {
         "hostname": "gpu1",
         "os": "Debian 12",
+        "instance_type": None,
         "kernel": "6.1",
+        "kernel_line": "ro quiet",
         "cpus": 2,
         "memory_bytes": 1024,
         "hugepages": [{"size_bytes": 1073741824, "total": 20}],
@@ -142,6 +150,8 @@ def test_a_good_run_is_recorded_with_all_that_it_was_made_of(bench):
         "driver": "535",
         "engine": None,
         "interfaces": ["eth0"],
+        "image": "taco@sha256:12",
+        "packages": {"light-horovod": "0.1"},
     }
     assert (bench.run_dir / record["log"]).read_text() == GOOD
     assert (bench.folder / "target" / (record["id"] + ".log")).read_text() == GOOD
@@ -233,10 +243,13 @@ def test_an_mpirun_that_is_not_there(bench):
     [
         ({"hosts": []}, ("at least one host", "benchmark_hosts")),
         ({"hosts": [{"name": "a", "slots": 0}]}, ("host a needs", "taco_gpus_per_node")),
-        ({"arm": "tcp"}, ("this version doesn't do", "benchmark_arm")),
+        ({"arm": "tpc"}, ("There is no arm 'tpc'", "benchmark_arm")),
+        ({"overrides": {"modell": "x"}}, ("no option modell", "model")),
+        ({"overrides": {"batch_size": "many"}}, ("batch_size", "many")),
+        ({"lightcc": {"topk_ratio": 2}}, ("LIGHT_TOPK_RATIO", "at most 1")),
         ({"timeout": 0}, ("benchmark_timeout is 0",)),
         ({"hosts": [{"name": "a", "slots": 1}] * 2}, ("a stands in 'hosts' twice",)),
-        ({"workload": "nccl_tests"}, ("workload", "horovod_synthetic")),
+        ({"workload": "nccltest"}, ("workload", "horovod_synthetic")),
         ({"modell": "x"}, ("modell",)),
         ({"run_dir": "/proc/none"}, ("/proc/none", "taco_results_dir")),
     ],
@@ -247,3 +260,53 @@ def test_what_cant_be_run_is_refused_before_anything_runs(bench, options, words)
     for word in words:
         assert word in result["msg"]
     assert not (bench.folder / "target").exists() and not bench.run_dir.exists()
+
+
+def test_an_arm_without_the_plugin_is_one_whose_ranks_used_the_kernel(bench):
+    bench.fake("cat <<'END'\n" + GOOD.replace("network HARP", "network Socket") + "END\n")
+    result = bench.play(arm={"name": "mine", "base": "tcp", "env": {"LIGHT_2D_ALLREDUCE": 1}})
+    assert not result.get("failed"), bench.output
+    (record,) = bench.records()
+    jsonschema.validate(record, SCHEMA)
+    assert (record["arm"], record["arm_spec"]["plugin"], record["network"]) == ("mine", "off", "Socket")
+    assert "LIGHT_2D_ALLREDUCE=1" in record["argv"] and not any("TOPK" in word for word in record["argv"])
+
+
+@pytest.mark.parametrize(
+    ("arm", "said", "words"),
+    [("tcp", "HARP", "so a plugin was in use and the number is not one of arm tcp"), ("taco", "", "NCCL did not say")],
+)
+def test_an_arm_that_did_not_take_effect_makes_the_run_a_failed_one(bench, arm, said, words):
+    line = "gpu1:7:7 [0] NCCL INFO Using network HARP\n"
+    text = GOOD.replace(line, line.replace("HARP", said) if said else "")
+    bench.fake("cat <<'END'\n" + text + "END\n")
+    result = bench.play(arm=arm)
+    bench.the_failed_record(result)
+    assert words in result["msg"]
+
+
+def test_a_bad_run_of_a_comparison_is_kept_and_does_not_stop_it(bench):
+    bench.fake("exit 3\n")
+    cell = {"block": "horovod_synthetic/ResNet50/2x2/256", "round": -1, "warmup": True}
+    result = bench.play(fail_on_bad_run=False, cell=cell, overrides={"model": "VGG16", "batch_size": 8})
+    assert not result.get("failed") and "status 3" in result["msg"]
+    (record,) = bench.records()
+    jsonschema.validate(record, SCHEMA)
+    assert (record["outcome"], record["cell"]) == ("failed", cell)
+    assert (record["parameters"]["model"], record["parameters"]["batch_size"]) == ("VGG16", 8)
+
+
+def test_the_iterations_of_a_running_benchmark_are_shown_as_they_come(bench):
+    head, _, tail = GOOD.partition("Iter #1")
+    bench.fake(f"cat <<'END'\n{head}END\nsleep 1.5\ncat <<'END'\nIter #1{tail}END\n")
+    bench.play(label="taco on 2x2, run 3 of 30", num_iters=2, progress_interval=0.3)
+    said = [line for line in bench.output.splitlines() if line.startswith("taco on 2x2, run 3 of 30: ")]
+    assert [line.partition(": ")[2] for line in said] == [
+        "iteration 1 of 2, 100.0 images/s, mean 100.0",
+        "iteration 2 of 2, 102.0 images/s, mean 101.0",
+    ]
+
+
+def test_a_quiet_run_shows_no_iterations(bench):
+    bench.play(progress=False)
+    assert "iteration 1" not in bench.output

@@ -16,7 +16,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.records import RecordEr
 def test_what_is_added_is_read_back_in_order(tmp_path):
     run_dir = str(tmp_path / "results/run")
     for number in range(3):
-        records.append(run_dir, {"schema": 1, "number": number, "text": "a\nb é"})
+        records.append(run_dir, {"schema": 2, "number": number, "text": "a\nb é"})
     assert len((tmp_path / "results/run/records.jsonl").read_bytes().splitlines()) == 3
     found, problems = records.read(run_dir)
     assert [record["number"] for record in found] == [0, 1, 2] and problems == []
@@ -24,22 +24,22 @@ def test_what_is_added_is_read_back_in_order(tmp_path):
 
 def test_a_line_cut_by_a_crash_does_not_take_the_next_one_with_it(tmp_path):
     path = tmp_path / "records.jsonl"
-    path.write_text('{"schema": 1, "number": 0}\n{"schema": 1, "num')
-    records.append(str(tmp_path), {"schema": 1, "number": 1})
+    path.write_text('{"schema": 2, "number": 0}\n{"schema": 1, "num')
+    records.append(str(tmp_path), {"schema": 2, "number": 1})
     found, problems = records.read(str(tmp_path))
     assert [record["number"] for record in found] == [0, 1]
-    assert problems == ["Line 2 of records.jsonl is not a record of schema 1."]
+    assert problems == ["Line 2 of records.jsonl is not a record of schema 2."]
 
 
-@pytest.mark.parametrize("line", ["[]", "5", '{"schema": 2}', "{}", "\x00"])
+@pytest.mark.parametrize("line", ["[]", "5", '{"schema": 1}', "{}", "\x00"])
 def test_lines_that_are_no_records_are_named(tmp_path, line):
     (tmp_path / "records.jsonl").write_text(line + "\n")
-    assert records.read(str(tmp_path)) == ([], ["Line 1 of records.jsonl is not a record of schema 1."])
+    assert records.read(str(tmp_path)) == ([], ["Line 1 of records.jsonl is not a record of schema 2."])
 
 
 def test_a_number_that_json_does_not_have_is_not_written(tmp_path):
     with pytest.raises(ValueError):
-        records.append(str(tmp_path), {"schema": 1, "mean": float("nan")})
+        records.append(str(tmp_path), {"schema": 2, "mean": float("nan")})
     assert not (tmp_path / "records.jsonl").exists()
 
 

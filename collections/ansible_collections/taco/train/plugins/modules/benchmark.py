@@ -146,7 +146,7 @@ argv:
   type: list
   elements: str
 record:
-  description: The record, as it stands in C(records.jsonl). Its schema is C(docs/schemas/record-1.json) in the collection.
+  description: The record, as it stands in C(records.jsonl). Its schema is C(docs/schemas/record-2.json) in the collection.
   returned: when the command was run
   type: dict
 log:

@@ -4,40 +4,44 @@
 
 # Private to taco.train: may change at any time. Do not import it from another collection.
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Show what a command writes to its log on the launcher, while the connection waits for the command to end."""
 
 import copy
 import os
 import shlex
 import threading
-from typing import Any, Callable
+from typing import Any, Callable, List
 
-# A poll is a remote execution of some milliseconds; a slow reader is better than one that a benchmark can feel.
+# A poll is a remote execution of some milliseconds; what is left over comes with the next one.
 MOST_BYTES = 65536
+# Brings the cursor to the line's beginning and clears what was there.
+REWRITE = "\r\033[K"
 
 
 class LogFollower(threading.Thread):
     """Reads a log piece by piece until it is stopped. What goes wrong here must not reach the run: progress is a courtesy."""
 
-    def __init__(self, action: Any, path: str, seconds: float, show: Callable[[str], None]) -> None:
-        """Action is the plugin whose connection is used; show gets the text of each piece."""
+    def __init__(
+        self, action: Any, path: str, seconds: float, lines_of: Callable[[str], List[str]], display: Any, in_place: bool
+    ) -> None:
+        """Action is the plugin whose connection is used; lines_of returns what to show for a piece of the log."""
         super().__init__(daemon=True)
         # The plugin's own connection and its become plugin keep state about the command that they are running.
         self.action = copy.copy(action)
         self.action._connection = copy.copy(action._connection)
         self.action._connection.become = copy.copy(action._connection.become)
-        self.path, self.seconds, self.show = path, seconds, show
-        self.offset = 0
+        self.path, self.seconds, self.lines_of = path, seconds, lines_of
+        self.display, self.in_place = display, in_place
+        self.offset, self.shown = 0, 0
         self.ended = threading.Event()
 
     def run(self) -> None:
         while not self.ended.wait(self.seconds):
             try:
                 self.poll()
-            except Exception:
-                # Whatever the connection may raise: the run itself will meet it too, and say it.
+            except Exception as error:
+                # Whatever a connection may raise: the run itself meets it too, and says it.
+                self.display.vvv(f"The log of the run can't be followed: {error}")
                 return
 
     def poll(self) -> None:
@@ -45,16 +49,31 @@ class LogFollower(threading.Thread):
         command = f"tail -c +{self.offset + 1} {shlex.quote(self.path)} 2>/dev/null | head -c {MOST_BYTES}"
         done = self.action._low_level_execute_command(command, sudoable=True)
         piece = done.get("stdout", "")
-        if done.get("rc") == 0 and piece:
-            # A reply's last line end is lost on the way, so what comes after the last one is read again next time.
-            whole = piece[: piece.rfind("\n") + 1]
+        # What comes after the last line end may be cut, so it is read again next time.
+        whole = piece[: piece.rfind("\n") + 1]
+        if done.get("rc") == 0 and whole:
             self.offset += len(whole.encode("utf-8", "surrogateescape"))
-            if whole:
-                self.show(whole)
+            self.show(self.lines_of(whole))
+
+    def show(self, lines: List[str]) -> None:
+        for line in lines:
+            self.shown += 1
+            if self.in_place:
+                self.display.display(REWRITE + line, newline=False)
+            else:
+                self.display.display(line)
 
     def stop(self) -> None:
+        """Wait until nothing more is read."""
         self.ended.set()
         self.join(self.seconds + 5)
+
+    def finish(self, text: str) -> None:
+        """Show what the log held beyond what was read of it; text is all that the command printed."""
+        rest = text.encode("utf-8", "surrogateescape")[self.offset :].decode("utf-8", "surrogateescape")
+        self.show(self.lines_of(rest))
+        if self.in_place and self.shown:
+            self.display.display("")
 
 
 def on_terminal() -> bool:

@@ -4,7 +4,7 @@
 
 """The record of one run: what it holds, and how it is kept on the controller.
 
-The schema is docs/schemas/record-1.json in the collection.
+The schema is docs/schemas/record-2.json in the collection.
 """
 
 import json
@@ -12,7 +12,7 @@ import os
 import re
 import tempfile
 
-SCHEMA = 1
+SCHEMA = 2
 OWNER_ONLY = 0o600
 
 
@@ -25,17 +25,21 @@ def record_id(time, arm, suffix):
     return "{}-{}-{}".format(re.sub(r"[-:]|\.\d+", "", time), arm, suffix)
 
 
-def system_of(node):
-    """Return of a node's facts what a number must be read with."""
+def system_of(node, worker=None):
+    """Return of a node's facts, and of what the module acceleration saw in its container, what a number must be read with."""
     if not isinstance(node, dict):
         return None
+    seen = (worker or {}).get("after") or {}
+    container = seen.get("container") or {}
     gpus = node.get("gpus") or {}
     engine = node.get("container_engine") or {}
     pools = (node.get("hugepages") or {}).get("pools") or []
     return {
         "hostname": node.get("hostname"),
         "os": (node.get("os") or {}).get("name"),
+        "instance_type": (node.get("metadata") or {}).get("instance_type"),
         "kernel": (node.get("kernel") or {}).get("release"),
+        "kernel_line": (node.get("kernel") or {}).get("cmdline"),
         "cpus": (node.get("cpu") or {}).get("count"),
         "memory_bytes": (node.get("memory") or {}).get("total_bytes"),
         "hugepages": [{"size_bytes": pool.get("size_bytes"), "total": pool.get("total")} for pool in pools],
@@ -44,6 +48,9 @@ def system_of(node):
         "driver": gpus.get("driver_version"),
         "engine": " ".join(str(engine[key]) for key in ("name", "version") if engine.get(key)) or None,
         "interfaces": [nic["name"] for nic in node.get("nics") or [] if nic.get("kind") == "physical"],
+        # A digest tells an image from another one of the same name; an image that was never in a registry has its id alone.
+        "image": (container.get("repo_digests") or [container.get("image_id")])[0],
+        "packages": seen.get("packages") or {},
     }
 
 

@@ -1,0 +1,117 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Turn the options of a run into the one command that the launcher executes. Values in, values out."""
+
+import shlex
+from typing import Any, Dict, List, NamedTuple
+
+from ansible_collections.taco.train.plugins.plugin_utils.arms import Arm, ArmError, arm_of
+from ansible_collections.taco.train.plugins.plugin_utils.mpirun import MPIRUN, mpirun_command
+from ansible_collections.taco.train.plugins.plugin_utils.workload import Workload, WorkloadError
+from ansible_collections.taco.train.plugins.plugin_utils.workloads import WORKLOADS
+
+LAB_NOTE = "lab: these numbers are from a lab and say nothing about GPUs."
+# Seconds between SIGTERM and SIGKILL.
+KILL_AFTER = 10
+
+# What a workload can be told: these make up the parameters of a record, and a comparison may set each of them.
+OPTIONS: Dict[str, Dict[str, Any]] = {
+    "workload": {"type": "str", "choices": sorted(WORKLOADS), "default": "horovod_synthetic"},
+    "interface": {"type": "str", "default": "eth0"},
+    "script": {"type": "str", "default": "/mnt/tensorflow_synthetic_benchmark.py"},
+    "model": {"type": "str", "default": "ResNet50"},
+    "batch_size": {"type": "int", "default": 256},
+    "num_iters": {"type": "int", "default": 10},
+    "num_warmup_batches": {"type": "int", "default": 10},
+    "num_batches_per_iter": {"type": "int", "default": 10},
+    "extra_args": {"type": "list", "elements": "str", "default": []},
+    "lightcc": {"type": "dict", "default": {}},
+    "mixed_precision": {"type": "bool", "default": False},
+    "xla": {"type": "bool", "default": False},
+    "env": {"type": "dict", "default": {}},
+    "mca": {"type": "dict", "default": {}},
+    "device": {"type": "str", "choices": ["GPU", "CPU"], "default": "GPU"},
+    "timeout": {"type": "int", "default": 1800},
+}
+# How a run is reached and where it is kept.
+PLACES: Dict[str, Dict[str, Any]] = {
+    "arm": {"type": "raw", "default": "taco"},
+    "hosts": {"type": "list", "elements": "dict", "required": True},
+    "exec_prefix": {"type": "list", "elements": "str", "default": []},
+    "mpirun": {"type": "str", "default": MPIRUN},
+    "run_dir": {"type": "str", "required": True},
+    "target_log_dir": {"type": "str", "default": "/var/lib/taco-train/logs"},
+    "lab": {"type": "bool", "default": False},
+    "system": {"type": "dict", "default": {}},
+    "workers": {"type": "dict", "default": {}},
+    "cell": {"type": "dict"},
+    "label": {"type": "str"},
+    "progress": {"type": "bool", "default": True},
+    "progress_interval": {"type": "float", "default": 2.0},
+    "fail_on_bad_run": {"type": "bool", "default": True},
+}
+
+
+class RunPlan(NamedTuple):
+    """A run before it is begun."""
+
+    argv: List[str]
+    arm: Arm
+    ranks: int
+    notes: List[str]
+    mpi: bool
+
+
+def _in_folder(workload: Workload) -> List[str]:
+    """Return the command of a run without mpirun, in its folder and without the files that an earlier run left there."""
+    env = [f"{name}={value}" for name, value in workload.env.items() if value is not None]
+    argv = (["env", *env] if env else []) + list(workload.command)
+    if not workload.chdir and not workload.cleanup:
+        return argv
+    steps = [f"cd {shlex.quote(workload.chdir)}"] if workload.chdir else []
+    steps += [f"rm -f -- {shlex.join(workload.cleanup)}"] if workload.cleanup else []
+    return ["sh", "-c", " && ".join([*steps, f"exec {shlex.join(argv)}"])]
+
+
+def worker_environment(workers: Dict[str, Any]) -> Dict[str, str]:
+    """Return the variables that what the workers were given needs, such as where another Horovod is; all must agree."""
+    found: Dict[str, str] = {}
+    for host, worker in workers.items():
+        for name, value in ((worker or {}).get("environment") or {}).items():
+            if found.setdefault(name, value) != value:
+                raise WorkloadError(
+                    f"{host} needs {name}={value} and another host {found[name]}: let all hosts have the same image and state_dir."
+                )
+    return found
+
+
+def plan(options: Dict[str, Any]) -> RunPlan:
+    """Return what is to be run.
+
+    Raises WorkloadError, or MpirunError for hosts that can't be those of mpirun.
+    """
+    if options["timeout"] < 1:
+        raise WorkloadError(f"benchmark_timeout is {options['timeout']}; it must be 1 or more.")
+    try:
+        arm = arm_of(options["arm"])
+    except ArmError as error:
+        raise WorkloadError(str(error)) from error
+    spec = {"hosts": options["hosts"], "mpirun": options["mpirun"], "command": ["true"]}
+    mpirun_command(spec)  # what is wrong with the hosts comes before what their slots mean
+    slots = [int(host["slots"]) for host in options["hosts"]]
+    env = dict(worker_environment(options["workers"]), **(options["env"] or {}))
+    workload = WORKLOADS[options["workload"]].build(dict(options, arm=arm, env=env), slots)
+    if workload.mpi:
+        argv = mpirun_command(dict(spec, env=workload.env, mca=workload.mca, command=workload.command))
+    else:
+        argv = _in_folder(workload)
+    if options["exec_prefix"]:
+        # In the foreground it sends one SIGTERM. Otherwise it sends two, and at the second mpirun leaves its ranks running.
+        limit = ["timeout", "--foreground", "-k", str(KILL_AFTER), str(options["timeout"])]
+        argv = options["exec_prefix"] + limit + argv
+    notes = list(workload.notes) + ([LAB_NOTE] if options["lab"] else [])
+    return RunPlan(argv, arm, sum(slots) if workload.mpi else 1, notes, workload.mpi)

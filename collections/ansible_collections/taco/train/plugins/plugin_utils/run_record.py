@@ -1,0 +1,116 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Make of what a run printed the record that is kept of it. Values in, values out."""
+
+from typing import Any, Dict, List, Optional, Tuple
+
+from ansible_collections.taco.train.plugins.plugin_utils import parse_nccl_log, records, run_reason
+from ansible_collections.taco.train.plugins.plugin_utils.arms import Arm
+from ansible_collections.taco.train.plugins.plugin_utils.run_plan import OPTIONS, RunPlan
+from ansible_collections.taco.train.plugins.plugin_utils.workloads import WORKLOADS
+
+# The exit status of timeout(1) when it ended the command, and when it had to kill it.
+TIMEOUT_STATUS = (124, 137)
+RESULT = (
+    *(
+        "value",
+        "unit",
+        "higher_is_better",
+        "series",
+        "model",
+        "batch_size",
+        "device",
+        "iterations",
+        "per_device",
+        "total",
+    ),
+    "details",
+)
+
+
+def ran_out_of_time(options: Dict[str, Any], job: Dict[str, Any]) -> bool:
+    """Return whether the run was ended by a limit, this one or the one inside the container."""
+    inside = options["exec_prefix"] and job.get("rc") in TIMEOUT_STATUS
+    return bool(job.get("timed_out") or (inside and job.get("duration", 0) >= options["timeout"]))
+
+
+def not_in_force(arm: Arm, text: str, network: Optional[str], options: Dict[str, Any]) -> List[str]:
+    """Return what is wrong with a run whose log doesn't show that the arm took effect.
+
+    NCCL says which network it uses; that the plugin is in its place proves nothing. Where ranks don't run on GPUs there need not
+    be any NCCL, so there silence is no fault.
+    """
+    in_use = parse_nccl_log.plugin_in_use(text)
+    if arm.plugin == "on" and in_use is False:
+        return [
+            f"NCCL used network {network or 'of its own'}, so HARP was not in use and the number is not one of arm {arm.name}: "
+            "look for the plugin libnccl-net.so and for ztcp*.conf in the container, or set benchmark_arm"
+        ]
+    if arm.plugin == "off" and in_use:
+        return [
+            f"NCCL used network {network}, so a plugin was in use and the number is not one of arm {arm.name}: look for "
+            "libnccl-net.so in the containers, which acceleration_plugin_path may not name"
+        ]
+    silent = in_use is None and arm.plugin != "keep" and options["device"] == "GPU" and len(options["hosts"]) > 1
+    if silent and options["workload"] != "ttf_dynamic_embedding":
+        return [
+            f"NCCL did not say which network it used, so nothing shows that arm {arm.name} took effect: leave NCCL_DEBUG=INFO in "
+            "benchmark_env as it is, or use an arm with plugin: keep"
+        ]
+    return []
+
+
+def fix_of_failed_start(options: Dict[str, Any]) -> str:
+    if options["exec_prefix"]:
+        return f"check {options['exec_prefix'][0]} there (role container_engine), or set benchmark_exec_prefix"
+    return "set benchmark_mpirun to the path of mpirun, and check that the host can be reached"
+
+
+def sentence(text: str) -> str:
+    return text[:1].upper() + text[1:].rstrip(".") + "."
+
+
+def make_record(
+    options: Dict[str, Any], job: Dict[str, Any], plan: RunPlan, launcher: str
+) -> Tuple[Dict[str, Any], Optional[run_reason.Reason]]:
+    """Return the record of a finished run, and why it failed if it did."""
+    text = job.get("stdout", "")
+    expected = plan.ranks if plan.mpi else None
+    parsed = WORKLOADS[options["workload"]].parse(
+        text, expected_ranks=expected, device=options["device"], options=options
+    )
+    timed_out = ran_out_of_time(options, job)
+    if job.get("failed"):
+        # The command did not end by itself, so its output has nothing to be judged by.
+        reason = run_reason.Reason(str(job.get("msg", "the module failed")).rstrip("."), fix_of_failed_start(options))
+        found = []
+    else:
+        found = parsed["problems"] + not_in_force(plan.arm, text, parsed["network"], options)
+        reason = run_reason.reason(text, job.get("rc"), timed_out, options["timeout"], found)
+    broken = reason and (job.get("failed") or timed_out or job.get("rc"))
+    system = {
+        str(host): records.system_of(node, options["workers"].get(host)) for host, node in options["system"].items()
+    }
+    record = {
+        "schema": records.SCHEMA,
+        "outcome": "failed" if reason else "ok",
+        "timed_out": timed_out,
+        "arm": plan.arm.name,
+        "arm_spec": plan.arm._asdict(),
+        "cell": options["cell"],
+        "workload": options["workload"],
+        "parameters": dict({key: options[key] for key in OPTIONS}, launcher=launcher),
+        "hosts": [{"name": str(host["name"]), "slots": int(host["slots"])} for host in options["hosts"]],
+        "ranks": plan.ranks,
+        "duration_s": job.get("duration"),
+        "result": None if reason else {key: parsed[key] for key in RESULT},
+        "problems": ([sentence(reason.found)] if broken else []) + found,
+        "lab": options["lab"],
+        "network": parsed["network"],
+        "system": system,
+    }
+    return record, reason
