@@ -15,7 +15,7 @@ export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 help:
 	@echo "make demo      build a lab of $(LAB_NODES) nodes, take them from bare hosts to a benchmark number, show the report"
 	@echo "make demo-vm   the same on machines that really reboot, and back to the boot files that they came with"
-	@echo "make test      lint unit sanity targets install molecule site"
+	@echo "make test      lint unit sanity targets install molecule site vm-slice"
 	@echo "make test-vm   the whole scenario on machines that really reboot, and reboots that go wrong"
 	@echo "make lab-up    only the lab; make lab-down removes it and leaves nothing behind"
 
@@ -29,7 +29,7 @@ demo-vm: venv
 	ansible-playbook playbooks/site.yml -i inventories/vm
 	ansible-playbook playbooks/rollback.yml -i inventories/vm
 
-# One after the other, also under make -j: they share two cores and one lab.
+# One after the other, also under make -j: they share two cores and a lab at a time.
 test: venv tools
 	$(MAKE) lint
 	$(MAKE) unit
@@ -39,6 +39,7 @@ test: venv tools
 	$(MAKE) molecule
 	$(MAKE) site
 	$(MAKE) lab-down
+	$(MAKE) vm-slice
 
 lint: venv
 	ruff check . && ruff format --check .

@@ -170,152 +170,42 @@ files:
   sample: [/etc/default/grub.d/zz-taco-hugepages.cfg]
 """
 
-import difflib
 import os
 from functools import partial
-from typing import NamedTuple
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.taco.train.plugins.module_utils import _boot_trial as boot_trial
-from ansible_collections.taco.train.plugins.module_utils._atomic_file import FileError, read_bytes
+from ansible_collections.taco.train.plugins.module_utils._atomic_file import FileError
 from ansible_collections.taco.train.plugins.module_utils._boot_config import (
     BootConfig,
-    EntryEdit,
     apply,
-    decode,
     diffs,
     locked,
     put_back,
 )
-from ansible_collections.taco.train.plugins.module_utils._boot_entries import any_lacks, entry_problems, is_stale
+from ansible_collections.taco.train.plugins.module_utils._boot_entries import entry_problems
 from ansible_collections.taco.train.plugins.module_utils._boot_layout import detect
 from ansible_collections.taco.train.plugins.module_utils._file_history import History, HistoryError
-from ansible_collections.taco.train.plugins.module_utils._hugepage_pools import observe_hugepages
-from ansible_collections.taco.train.plugins.module_utils._hugepages import (
-    HugepagesError,
-    kernel_line,
-    pages_for,
-    plan,
-    require_fit,
+from ansible_collections.taco.train.plugins.module_utils._hugepages import HugepagesError, kernel_line
+from ansible_collections.taco.train.plugins.module_utils._hugepages_decision import (
+    after_trial,
+    decide,
+    decide_restored,
+    edit_of,
+    wanted_count,
+    with_trial,
 )
-from ansible_collections.taco.train.plugins.module_utils._kernel_args import (
-    PAGE_BYTES,
-    KernelArgsError,
-    counts,
-    default_size,
-    reservations,
-    without,
+from ansible_collections.taco.train.plugins.module_utils._hugepages_running import (
+    needs_reboot,
+    pool_total,
+    reserve_now,
 )
-from ansible_collections.taco.train.plugins.module_utils._meminfo import cpu, memory
+from ansible_collections.taco.train.plugins.module_utils._kernel_args import KernelArgsError, counts
 from ansible_collections.taco.train.plugins.module_utils._sh_assignments import ShError
-
-
-def text(root, path):
-    return decode(read_bytes(os.path.join(root, path)) or b"")
-
-
-def pool_total(root, page_size):
-    """Return how many pages of a size the running kernel holds."""
-    pools = observe_hugepages(root)["pools"]
-    return sum(pool["total"] for pool in pools if pool["size_bytes"] == PAGE_BYTES[page_size])
-
-
-def reserve_now(root, page_size, count):
-    """Ask the running kernel for the pages, and fail when it couldn't find them all."""
-    path = os.path.join(root, f"sys/kernel/mm/hugepages/hugepages-{PAGE_BYTES[page_size] // 1024}kB/nr_hugepages")
-    if not os.path.exists(path):
-        raise HugepagesError(
-            f"{path} is missing: the running kernel has no pool of {page_size} pages; reboot instead of runtime"
-        )
-    with open(path, "w") as handle:
-        handle.write(str(count))
-    with open(path) as handle:
-        got = int(handle.read())
-    if got < count:
-        raise HugepagesError(
-            f"the running kernel reserved {got} of {count} pages of {page_size}, {count - got} missing: its memory is too "
-            "fragmented; the boot configuration is written, so a reboot gives them all"
-        )
-
-
-def needs_reboot(root, page_size, count, line):
-    """Say whether the running kernel lacks the pages, or was booted with others than the boot configuration's line says."""
-    tokens = text(root, "proc/cmdline").split()
-    if counts(tokens, page_size) != counts(line, page_size) or default_size(tokens) != default_size(line):
-        return True
-    return count is not None and pool_total(root, page_size) != count
-
-
-def wanted_count(params, root):
-    """Return the number of pages asked for, None when none shall be there; refuse what would not boot."""
-    if params["state"] != "present":
-        return None
-    page_size, gpus = params["page_size"], params["gpus"]
-    count = pages_for(gpus, page_size) if gpus is not None else params["count"]
-    require_room_for(params, root, count)
-    return count
-
-
-def require_room_for(params, root, count, line=()):
-    """Refuse pages that leave the host too little memory beside those of other sizes that a kernel line reserves."""
-    page_size = params["page_size"]
-    flags = cpu(text(root, "proc/cpuinfo"))
-    supported, flag = (flags["page_1g"], "pdpe1gb") if page_size == "1G" else (flags["page_2m"], "pse")
-    total = memory(text(root, "proc/meminfo"))["total_bytes"]
-    others = [found for found in reservations(line) if found.size in PAGE_BYTES and found.size != page_size]
-    taken = sum(PAGE_BYTES[found.size] * int(found.count) for found in others if found.count.isdigit())
-    require_fit(page_size, count, total, params["max_memory_fraction"], supported, flag, taken)
-
-
-def restored(config, history, force):
-    """Return the changes that put back what was there before the first one; refuse when somebody edited since."""
-    changes, edited = {}, []
-    generated = history.generated()
-    for path in history.paths():
-        original = decode(history.original(path).content or b"")
-        if history.edited(path) and path in generated:
-            continue  # a new kernel or a boot changed it, and it loses our arguments only
-        if history.edited(path):
-            lines = original.splitlines(), config.text(path).splitlines()
-            edited += difflib.unified_diff(*lines, path + " before the first change", path + " now", lineterm="")
-        changes[path] = None if history.original(path).content is None else original
-    if edited and not force:
-        raise HistoryError(
-            "somebody edited what was changed here, and putting it back would undo that too; look at the difference and set "
-            "hugepages_force: true (force) to put it back all the same:\n" + "\n".join(edited)
-        )
-    return changes
 
 
 def no_problems(_entries):
     return []
-
-
-def edit_of(params, config, arguments, ours):
-    """Return what a tool that edits entries must be told; reservations of other sizes are told anew, or it merges them."""
-    if params["state"] != "present":
-        return EntryEdit(ours, [])
-    page_size, entries = params["page_size"], config.entries() if params["keep_other_sizes"] else []
-    others = reservations(without(entries[0].tokens, page_size)) if entries else []
-    kept = [token for found in others for token in (f"hugepagesz={found.size}", f"hugepages={found.count}")]
-    return EntryEdit([], kept + arguments)
-
-
-def boot_files(config):
-    """Return what a trial boot is made from, and its two files by name."""
-    layout, root = config.layout, config.root
-    paths = {"custom.cfg": boot_trial.custom_path(layout.config or layout.environment), "grubenv": layout.environment}
-    files = boot_trial.BootFiles(
-        config=config.text(layout.config),
-        custom=config.text(paths["custom.cfg"]),
-        environment=config.text(paths["grubenv"]),
-        mounts=text(root, "proc/mounts"),
-        folder=os.path.dirname(paths["custom.cfg"]),
-        release=text(root, "proc/sys/kernel/osrelease").strip(),
-        snippets={path: config.text(path) for path in config.snippets()} if layout.layout == "bls" else {},
-    )
-    return files, paths
 
 
 def boot_diff(config, before, after):
@@ -323,60 +213,6 @@ def boot_diff(config, before, after):
     header = f"kernel line of the boot entries, by {' '.join(config.layout.command)}"
     lines = [" ".join(tokens) + "\n" for tokens in (before, after)]
     return dict(before_header=header, after_header=header, before=lines[0], after=lines[1])
-
-
-class Decision(NamedTuple):
-    """What is to be done, before anything of it is."""
-
-    changes: dict  # path -> text, None for no file
-    arguments: list  # ours
-    kept: list  # reservations of other sizes
-    line: list  # the kernel arguments that the files give then
-    changed: bool
-    trial: bool = False
-
-
-def decide_restored(config, history, params, files):
-    """Decide to put back what was there before the first change."""
-    changes = restored(config, history, params["force"])
-    after = {path: content for path, content in dict(files, **changes).items() if content is not None}
-    line = kernel_line(after)
-    # On a host of snippets the history alone says what was changed in them.
-    stale = config.layout.layout != "bls" and is_stale(config.entries(), line, params["page_size"])
-    return Decision(changes, [], [], line, bool(history.paths()) or (params["regenerate"] and stale))
-
-
-def decide(config, history, params, files, count):
-    """Decide what the files must say; count None takes back what an earlier run added."""
-    ours = history.arguments_in(kernel_line(files))
-    planned = plan(config.layout.layout, files, params["page_size"], count, ours, params["keep_other_sizes"])
-    if count is not None:
-        require_room_for(params, config.root, count, planned.after)
-    # An earlier run may have ended between writing the files and generating the entries.
-    entries = config.entries()
-    if config.layout.layout != "bls":
-        stale = is_stale(entries, planned.after, params["page_size"])
-    elif count is not None:
-        stale = any_lacks(entries, planned.after, params["page_size"])
-    else:
-        stale = any(history.arguments_in(entry.tokens) for entry in entries)
-    changed = bool(planned.files) or (params["regenerate"] and stale)
-    return Decision(planned.files, planned.arguments, planned.kept, planned.after, changed)
-
-
-def with_trial(config, params, decision, count, before):
-    """Return the decision to boot the pages once instead."""
-    files, paths = boot_files(config)
-    wanted = boot_trial.begin(files, params["page_size"], count, params["keep_other_sizes"])
-    changes = {paths[name]: content for name, content in wanted.items() if config.text(paths[name]) != content}
-    return Decision(changes, decision.arguments, [], before, bool(changes), trial=True)
-
-
-def after_trial(config, decision):
-    """Return the decision with what is left of a trial taken away."""
-    files, paths = boot_files(config)
-    left = {paths[name]: content for name, content in boot_trial.end(files).items()}
-    return decision._replace(changes=dict(decision.changes, **left), changed=decision.changed or bool(left))
 
 
 def carry_out(config, history, params, decision, files, count):
@@ -395,7 +231,7 @@ def carry_out(config, history, params, decision, files, count):
         # What others reserve is theirs; without a count of ours only the absence of ours could be read back.
         checked = count is not None or not counts(decision.line, page_size)
         problems_of = partial(entry_problems, page_size=page_size, count=count) if checked else no_problems
-        edit = edit_of(params, config, decision.arguments, ours)
+        edit = edit_of(config, params, decision.arguments, ours)
         generate = params["regenerate"] and not decision.trial
         apply(config, history, decision.changes, decision.arguments, edit if generate else None, problems_of)
 
@@ -413,8 +249,8 @@ def run(module):
         raise HugepagesError(
             "trial and runtime exclude each other: with the pages reserved now there is nothing to be booted for"
         )
-    count = wanted_count(params, root)
     config = BootConfig(root, layout, module.run_command)
+    count = wanted_count(config, params)
     history = History(os.path.join(root, params["state_dir"].lstrip("/"), "hugepages"), root)
     files = config.files()
     before = kernel_line(files)
@@ -424,7 +260,7 @@ def run(module):
         decision = decide(config, history, params, files, count)
     said = counts(decision.line, page_size)
     total = int(said[0]) if len(said) == 1 and said[0].isdigit() else None
-    reboot_required = needs_reboot(root, page_size, total, decision.line)
+    reboot_required = needs_reboot(config, page_size, total, decision.line)
     in_words = [boot_diff(config, before, decision.line)] if params["regenerate"] and before != decision.line else []
     if params["state"] == "present" and params["trial"] and decision.changed and reboot_required:
         decision, in_words = with_trial(config, params, decision, count, before), []
