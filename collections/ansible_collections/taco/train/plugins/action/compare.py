@@ -35,6 +35,7 @@ ARGUMENTS = {
     "allow_unlike": {"type": "bool", "default": False},
     "line_rate_gbps": {"type": "float"},
     "against": {"type": "str"},
+    "verdict": {"type": "str"},
 }
 
 
@@ -91,7 +92,7 @@ class ActionModule(ActionBase):
                 "defaults": options["defaults"],
                 "name": options["name"],
             }
-            store.begin(run_dir, comparison, plan_file)
+            store.begin(run_dir, comparison, plan_file, options["verdict"])
         everything = plan(comparison)
         left = remaining(comparison, records.read(run_dir)[0])
         place = {run.key: number for number, run in enumerate(everything, 1)}

@@ -6,6 +6,7 @@
 
 from ansible.errors import AnsibleFilterError
 
+from ansible_collections.taco.train.plugins.plugin_utils.arms import ArmError, arm_of
 from ansible_collections.taco.train.plugins.plugin_utils.mpirun import MpirunError
 from ansible_collections.taco.train.plugins.plugin_utils.mpirun import mpirun_command as build_command
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import WORKLOADS
@@ -28,8 +29,16 @@ def parse_benchmark(text, workload="horovod_synthetic", expected_ranks=None, dev
     return WORKLOADS[workload].parse(text, expected_ranks=expected_ranks, device=device, options=options)
 
 
+def benchmark_arm(value):
+    """Return everything about an arm that is given by its name or as a mapping."""
+    try:
+        return dict(arm_of(value)._asdict(), lossy=arm_of(value).lossy)
+    except ArmError as error:
+        raise AnsibleFilterError(f"benchmark_arm: {error}") from error
+
+
 class FilterModule:
     """Offer the filters to Ansible."""
 
     def filters(self):
-        return {"mpirun_command": mpirun_command, "parse_benchmark": parse_benchmark}
+        return {"benchmark_arm": benchmark_arm, "mpirun_command": mpirun_command, "parse_benchmark": parse_benchmark}

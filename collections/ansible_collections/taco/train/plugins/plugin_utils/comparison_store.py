@@ -61,11 +61,14 @@ def new_folder(results_dir: str, name: str) -> str:
     return os.path.join(results_dir, f"{time}-{name}")
 
 
-def begin(run_dir: str, comparison: Comparison, plan: Dict[str, Any]) -> None:
-    """Write down what the folder is for, before the first run."""
+def begin(run_dir: str, comparison: Comparison, plan: Dict[str, Any], verdict: Optional[str] = None) -> None:
+    """Write down what the folder is for, before the first run, and take along what preflight said of the hosts."""
     records.make_directory(os.path.join(run_dir, "logs"))
     text = json.dumps(dict(plan, fingerprint=fingerprint(comparison)), indent=1, sort_keys=True)
     records.write_text(os.path.join(run_dir, PLAN), text + "\n")
+    if verdict and os.path.exists(verdict):
+        with open(verdict, encoding="utf-8") as stream:
+            records.write_text(os.path.join(run_dir, "verdict.json"), stream.read())
     records.point_latest(run_dir)
 
 
