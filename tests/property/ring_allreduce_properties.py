@@ -4,14 +4,14 @@
 
 """The ring all-reduce of the lab's workload sums for every number of ranks and every length."""
 
+import collectives
 from hypothesis import given
 from hypothesis import strategies as st
-from training import gradient_exchange
 
 
 @given(st.integers(0, 200), st.integers(1, 12))
 def test_chunks_cover_an_array_once_and_evenly(length, parts):
-    found = gradient_exchange.chunks(length, parts)
+    found = collectives.chunks(length, parts)
     assert [index for start, stop in found for index in range(start, stop)] == list(range(length))
     sizes = [stop - start for start, stop in found]
     assert len(sizes) == parts
@@ -24,8 +24,8 @@ def test_every_rank_ends_with_the_sum(size, data):
     length = data.draw(st.integers(0, 40))
     arrays = [data.draw(st.lists(st.integers(-99, 99), min_size=length, max_size=length)) for _rank in range(size)]
     expected = [sum(column) for column in zip(*arrays)]
-    parts = gradient_exchange.chunks(length, size)
-    steps = [gradient_exchange.ring_steps(rank, size) for rank in range(size)]
+    parts = collectives.chunks(length, size)
+    steps = [collectives.ring_steps(rank, size) for rank in range(size)]
     for step in range(len(steps[0])):
         sent = [arrays[rank][slice(*parts[steps[rank][step][0]])] for rank in range(size)]
         for rank in range(size):
@@ -41,4 +41,4 @@ def test_every_rank_ends_with_the_sum(size, data):
 @given(st.integers(1, 16))
 def test_each_rank_sends_the_least_that_an_all_reduce_can(size):
     for rank in range(size):
-        assert len(gradient_exchange.ring_steps(rank, size)) == 2 * (size - 1)
+        assert len(collectives.ring_steps(rank, size)) == 2 * (size - 1)

@@ -56,10 +56,13 @@ NODE = Image(
     "node/setup.sh",
     ["/sbin/init"],
 )
+# What the training workload imports, beside it in the image as here.
+WORKLOAD_MODULES = "collectives exchange_plan exchange_settings gradients model_tensors topk traffic".split()
 TRAINING = Image(
     "taco-lab/training:1",
     "openmpi-bin openssh-server openssh-client python3 python3-mpi4py python3-numpy python3-pip iproute2 procps".split(),
-    [("training/gradient_exchange.py", "mnt/tensorflow_synthetic_benchmark.py", 0o755)],
+    [("training/gradient_exchange.py", "mnt/tensorflow_synthetic_benchmark.py", 0o755)]
+    + [(f"training/{module}.py", f"mnt/{module}.py", 0o644) for module in WORKLOAD_MODULES],
     "training/setup.sh",
     ["sleep", "infinity"],
 )

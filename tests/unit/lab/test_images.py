@@ -6,6 +6,8 @@
 
 import hashlib
 import json
+import subprocess
+import sys
 import tarfile
 
 import images
@@ -66,6 +68,17 @@ def test_files_of_an_image_belong_to_root_and_keep_their_modes(image, tmp_path):
     assert {(member.uid, member.gid) for member in members.values()} == {(0, 0)}
     for _name, target, mode in image.files:
         assert members[target].mode == mode
+
+
+def test_the_training_workload_starts_from_what_is_in_its_image(tmp_path):
+    images.files_tar(images.TRAINING, tmp_path / "files.tar")
+    with tarfile.open(tmp_path / "files.tar") as tar:
+        tar.extractall(tmp_path)
+    script = tmp_path / "mnt/tensorflow_synthetic_benchmark.py"
+    done = subprocess.run([sys.executable, "-S", str(script), "--help"], stdout=subprocess.PIPE, check=True)
+    assert b"transformerxl" in done.stdout
+    here = {path.stem for path in (images.HERE / "training").glob("*.py")}
+    assert here == set(images.WORKLOAD_MODULES) | {"gradient_exchange"}
 
 
 def test_no_mirror_and_no_proxy_stays_in_an_image(monkeypatch, tmp_path):

@@ -2,35 +2,18 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The lab's training workload: its arithmetic, its output and its refusal."""
+"""The lab's training workload: its arguments, its output and its refusal."""
 
 import re
 import statistics
 import subprocess
 import sys
 
+import exchange_settings
+import gradient_exchange
 import pytest
-from training import gradient_exchange
 
 TOTAL = re.compile(r"^Total img/sec on (\d+) (GPU|CPU)\(s\): (\d+\.\d) \+-(\d+\.\d)\s*$")
-
-
-@pytest.mark.parametrize(
-    ("length", "parts", "expected"),
-    [
-        (8, 4, [(0, 2), (2, 4), (4, 6), (6, 8)]),
-        (5, 2, [(0, 2), (2, 5)]),
-        (1, 3, [(0, 0), (0, 0), (0, 1)]),
-        (7, 1, [(0, 7)]),
-    ],
-)
-def test_chunks(length, parts, expected):
-    assert gradient_exchange.chunks(length, parts) == expected
-
-
-def test_the_steps_of_three_ranks():
-    assert gradient_exchange.ring_steps(0, 3) == [(0, 2, True), (2, 1, True), (1, 0, False), (0, 2, False)]
-    assert gradient_exchange.ring_steps(0, 1) == []
 
 
 def test_the_last_lines_are_horovods():
@@ -46,6 +29,11 @@ def test_the_arguments_are_horovods_with_its_defaults():
     found = gradient_exchange.parse(["--fp16-allreduce", "--no-cuda"])
     assert (found.model, found.batch_size, found.num_warmup_batches) == ("ResNet50", 32, 10)
     assert (found.num_batches_per_iter, found.num_iters, found.fp16_allreduce) == (10, 10, True)
+
+
+@pytest.mark.parametrize("model", ["ResNet50", "resnet50", "inception_v3", "InceptionV3", "Transformer-XL", "VGG16"])
+def test_models_go_by_the_names_that_frameworks_give_them(model):
+    assert gradient_exchange.parse(["--model", model]).model == model
 
 
 @pytest.mark.parametrize("argv", [["--model", "NoSuchNet"], ["--num-iters", "0"], ["--batch-size", "-1"]])
@@ -82,3 +70,45 @@ def test_help_needs_neither_mpi_nor_numpy():
         [sys.executable, "-S", gradient_exchange.__file__, "--help"], stdout=subprocess.PIPE, check=True
     )
     assert b"--num-batches-per-iter" in done.stdout
+
+
+def test_a_batch_is_slowed_down_by_the_factor(monkeypatch):
+    slept = []
+    monkeypatch.setattr(gradient_exchange.time, "sleep", slept.append)
+    gradient_exchange.slow_down(2.0, 1.25)
+    gradient_exchange.slow_down(2.0, 1.0)
+    assert slept == [0.5]
+
+
+class World:
+    """A communicator as one rank sees it; what rank 0 broadcasts arrives at once."""
+
+    def __init__(self, rank, size, arrives=None):
+        self.rank, self.size, self.arrives = rank, size, arrives
+
+    def Get_rank(self):
+        return self.rank
+
+    def Get_size(self):
+        return self.size
+
+    def bcast(self, found):
+        return found if self.rank == 0 else self.arrives
+
+
+def test_the_settings_of_rank_0_hold_everywhere(monkeypatch):
+    monkeypatch.setenv("LIGHT_TOPK_RATIO", "0.5")
+    found = gradient_exchange.settings_of_rank_0(World(0, 4))
+    assert found.topk_ratio == 0.5
+    monkeypatch.setenv("LIGHT_TOPK_RATIO", "0.25")
+    assert gradient_exchange.settings_of_rank_0(World(1, 4, found)).topk_ratio == 0.5
+
+
+def test_a_bad_variable_ends_every_rank_and_only_rank_0_says_why(monkeypatch):
+    monkeypatch.setenv("LIGHT_TOPK_RATIO", "2")
+    with pytest.raises(SystemExit) as stopped:
+        gradient_exchange.settings_of_rank_0(World(0, 4))
+    assert "LIGHT_TOPK_RATIO is '2'; it must be a number above 0 and up to 1" in stopped.value.code
+    with pytest.raises(SystemExit) as stopped:
+        gradient_exchange.settings_of_rank_0(World(1, 4, exchange_settings.SettingsError("said by rank 0")))
+    assert stopped.value.code == 1

@@ -3,10 +3,12 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The lab's training workload: compute on the CPU, then exchange gradients by a ring all-reduce, and count images.
+"""The lab's training workload: compute on the CPU, then exchange gradients as LightCC or Horovod would, and count images.
 
 It takes the arguments of Horovod's synthetic benchmark and prints in its format, so that what drives and reads the one
-drives and reads the other. Its numbers say something about the lab's links and nothing about GPUs.
+drives and reads the other; lines of its own begin with LAB. It obeys LightCC's documented variables LIGHT_* and
+HOROVOD_FUSION_THRESHOLD (exchange_settings), with tensors and thresholds divided by one factor (exchange_plan). Its numbers
+say something about the lab's links and nothing about GPUs.
 """
 
 import argparse
@@ -17,42 +19,15 @@ import statistics
 import sys
 import time
 
-# MiB of gradients in one exchange: single-precision parameters of the model, divided by 24 so that a run takes seconds on
-# the lab's links and the models keep their proportions.
-MODELS = {"mobilenetv2": 1, "resnet50": 4, "inceptionv3": 4, "resnet101": 7, "vgg16": 22}
+import exchange_plan
+import exchange_settings
+import model_tensors
+import traffic
+
 PLUGIN = "/usr/lib/x86_64-linux-gnu/libnccl-net.so"
 HARP_CONFIG = "/usr/local/tfabric/tools/config/ztcp*.conf"
 LAB_LINE = "This is the taco.train lab: CPU ranks, not a measurement of GPUs"
 MATRIX = 128
-
-
-def chunks(length, parts):
-    """Return (start, stop) of each of the parts of an array; their lengths differ by one at most."""
-    edges = [length * part // parts for part in range(parts + 1)]
-    return list(zip(edges, edges[1:]))
-
-
-def ring_steps(rank, size):
-    """Return (chunk to send, chunk to receive, whether to add it) for each step of a ring all-reduce."""
-    reduce_scatter = [((rank - step) % size, (rank - step - 1) % size, True) for step in range(size - 1)]
-    all_gather = [((rank + 1 - step) % size, (rank - step) % size, False) for step in range(size - 1)]
-    return reduce_scatter + all_gather
-
-
-def ring_allreduce(exchange, rank, size, array, buffer):
-    """Sum a NumPy array over all ranks, in place, with the help of a buffer that holds its largest chunk.
-
-    exchange(send, receive, to, source) sends one array while it receives another.
-    """
-    parts = chunks(len(array), size)
-    for sent, received, add in ring_steps(rank, size):
-        start, stop = parts[received]
-        incoming = buffer[: stop - start]
-        exchange(array[slice(*parts[sent])], incoming, (rank + 1) % size, (rank - 1) % size)
-        if add:
-            array[start:stop] += incoming
-        else:
-            array[start:stop] = incoming
 
 
 def summary(rates, size, device="CPU"):
@@ -73,7 +48,7 @@ def refusal(plugin=PLUGIN, config=HARP_CONFIG):
 
 def parse(argv):
     parser = argparse.ArgumentParser(description="The gradient exchange of the taco.train lab.")
-    parser.add_argument("--model", default="ResNet50", help="one of " + ", ".join(sorted(MODELS)))
+    parser.add_argument("--model", default="ResNet50", help="one of " + ", ".join(sorted(model_tensors.MODELS)))
     parser.add_argument("--batch-size", type=int, default=32)
     parser.add_argument("--num-warmup-batches", type=int, default=10)
     parser.add_argument("--num-batches-per-iter", type=int, default=10)
@@ -82,12 +57,32 @@ def parse(argv):
     parser.add_argument("--no-cuda", action="store_true", help="accepted as Horovod does; the lab has no GPU anyway")
     parser.add_argument("--eager", action="store_true", help="accepted as Horovod does, without effect")
     arguments = parser.parse_args(argv)
-    if arguments.model.lower() not in MODELS:
-        parser.error("the lab has no model %s, only %s" % (arguments.model, ", ".join(sorted(MODELS))))
+    if model_tensors.key(arguments.model) not in model_tensors.MODELS:
+        parser.error("the lab has no model %s, only %s" % (arguments.model, ", ".join(sorted(model_tensors.MODELS))))
     for name in ("batch_size", "num_batches_per_iter", "num_iters"):
         if getattr(arguments, name) < 1:
             parser.error("--%s must be 1 or more" % name.replace("_", "-"))
     return arguments
+
+
+def settings_of_rank_0(world):
+    """Return the Settings that rank 0 finds in its environment, which all must follow, or end the run."""
+    found = None
+    if world.Get_rank() == 0:
+        try:
+            found = exchange_settings.read(os.environ, world.Get_size())
+        except exchange_settings.SettingsError as error:
+            found = error
+    found = world.bcast(found)
+    if isinstance(found, exchange_settings.SettingsError):
+        sys.exit("%s: %s" % (socket.gethostname(), found) if world.Get_rank() == 0 else 1)
+    return found
+
+
+def slow_down(elapsed, slowdown):
+    """Make what took so many seconds take that many times as long."""
+    if slowdown > 1:
+        time.sleep(elapsed * (slowdown - 1))
 
 
 def main():
@@ -97,42 +92,47 @@ def main():
     if reason:
         sys.exit("%s: %s" % (host, reason))
 
+    import gradients  # needs NumPy, which --help must not
     import numpy as np
     from mpi4py import MPI  # starts MPI, which a refused run must not
 
     world = MPI.COMM_WORLD
     rank, size = world.Get_rank(), world.Get_size()
+    settings = settings_of_rank_0(world)
+    hosts = world.allgather(MPI.Get_processor_name())
 
     def say(text):
         if rank == 0:
             print(text, flush=True)
 
-    def exchange(send, receive, to, source):
+    def send_and_receive(send, receive, to, source):
         # As bytes, because MPI has no type for half precision.
         outgoing = [np.ascontiguousarray(send).view(np.uint8), MPI.BYTE]
         world.Sendrecv(outgoing, to, recvbuf=[receive.view(np.uint8), MPI.BYTE], source=source)
+
+    def sum_over_ranks(array):
+        total = np.empty_like(array)
+        world.Allreduce(array, total)
+        return total
 
     if os.environ.get("NCCL_DEBUG") == "INFO" and os.environ.get("OMPI_COMM_WORLD_LOCAL_RANK", "0") == "0":
         network = "LabHARP" if os.path.exists(PLUGIN) else "Socket"
         print("%s:%d:%d [0] NCCL INFO Using network %s" % (host, os.getpid(), os.getpid(), network), flush=True)
 
-    precision = np.float16 if arguments.fp16_allreduce else np.float32
-    length = MODELS[arguments.model.lower()] * 2**20 // 4
-    # Small whole numbers, so that the sum over all ranks is known; half precision holds them exactly up to 2048.
-    pattern = (np.arange(length) % 7 + 1).astype(precision)
-    expected = pattern.astype(np.float32) * (size * (size + 1) / 2)
-    tolerance = 0.01 if arguments.fp16_allreduce else 0
-    buffer = np.empty(length // size + 1, precision)
+    tensors, itemsize = model_tensors.tensors(arguments.model), 2 if arguments.fp16_allreduce else 4
+    transfers = exchange_plan.plan(tensors, itemsize, settings)
+    mine = gradients.Gradients(transfers, settings, rank, size, half=arguments.fp16_allreduce)
+    exchange = traffic.CountingExchange(send_and_receive, rank, hosts)
     left, right = np.random.default_rng(rank).random((2, MATRIX, MATRIX), dtype=np.float32)
 
     def batch():
+        start = time.perf_counter()
         for _image in range(arguments.batch_size):
             np.matmul(left, right)
-        summed = pattern * precision(rank + 1)
-        ring_allreduce(exchange, rank, size, summed, buffer)
-        if not np.allclose(summed.astype(np.float32), expected, rtol=tolerance, atol=0):
+        if not mine.batch(exchange, sum_over_ranks):
             print("%s: rank %d holds a wrong sum of the gradients" % (host, rank), file=sys.stderr, flush=True)
             world.Abort(1)
+        slow_down(time.perf_counter() - start, settings.slowdown)
 
     def timed(batches):
         world.Barrier()
@@ -142,6 +142,8 @@ def main():
         return time.perf_counter() - start
 
     say(LAB_LINE)
+    for text in exchange_plan.lines(arguments.model, tensors, itemsize, transfers, settings):
+        say(text)
     say("Model: %s" % arguments.model)
     say("Batch size: %d" % arguments.batch_size)
     say("Number of CPUs: %d" % size)
@@ -155,6 +157,10 @@ def main():
         rates.append(rate)
     for text in summary(rates, size):
         say(text)
+    batches = arguments.num_warmup_batches + arguments.num_iters * arguments.num_batches_per_iter
+    # Every batch sends the same: what is exchanged depends on sizes, not on values.
+    sent = traffic.busiest(world.allgather(exchange.sent // batches), hosts)
+    say(traffic.line(sent, settings.rate_mbit))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,93 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""One rank's gradients: made, exchanged as planned, and held against what their sum has to be."""
+
+import collectives
+import exchange_plan
+import numpy as np
+import topk
+
+SAMPLE = 16  # elements of each top-k transfer whose sum over all ranks is checked in every batch
+
+
+class Gradients:
+    """The gradients of one rank; what top-k has not sent yet stays from batch to batch."""
+
+    def __init__(self, transfers, settings, rank, size, half=False):
+        """Gradients are in half precision if that is asked for, as with Horovod's --fp16-allreduce."""
+        self.transfers, self.settings, self.rank, self.size = transfers, settings, rank, size
+        self.precision = np.float16 if half else np.float32
+        self.sent_precision = np.float16 if half or settings.topk_fp16 else np.float32
+        self.tolerance = 0.01 if half else 0
+        # Small whole numbers, so that the sum over all ranks is known; half precision holds them exactly up to 2048.
+        pattern = (np.arange(transfers[-1].stop) % 7 + 1).astype(self.precision)
+        self.own = pattern * self.precision(rank + 1)
+        self.expected = pattern.astype(np.float32) * (size * (size + 1) / 2)
+        self.summed = np.empty_like(self.own)
+        largest = max(transfer.stop - transfer.start for transfer in transfers)
+        self.buffer = np.empty(largest // self.parts() + 1, self.precision)
+        self.residuals = {
+            transfer: np.zeros(transfer.stop - transfer.start, np.float32)
+            for transfer in transfers
+            if transfer.algorithm == exchange_plan.TOPK
+        }
+
+    def parts(self):
+        """Return into how few chunks the first of the ranks' rings may cut an array, which makes them largest."""
+        intra = self.settings.intra_size
+        # A group of one cuts nothing: the array goes whole to the ring across the groups.
+        return intra if self.settings.two_dimensional and intra > 1 else self.size
+
+    def batch(self, exchange, sum_over_ranks):
+        """Exchange the gradients of a batch; return whether every sum that was checked is right.
+
+        sum_over_ranks(array) returns the sum of a small array over all ranks, by other means than those under test.
+        """
+        right, sent, received = True, [], []
+        for transfer in self.transfers:
+            part = slice(transfer.start, transfer.stop)
+            if transfer.algorithm == exchange_plan.TOPK:
+                mine, theirs = self.sparse(exchange, transfer, part)
+                sent.append(mine)
+                received.append(theirs)
+            else:
+                self.dense(exchange, transfer, part)
+                right = right and self.agrees(self.summed[part], self.expected[part])
+        if sent:
+            total, received = sum_over_ranks(np.concatenate(sent)), np.concatenate(received)
+            right = right and bool(np.allclose(received, total, rtol=1e-5, atol=1e-3))
+        return right
+
+    def dense(self, exchange, transfer, part):
+        self.summed[part] = self.own[part]
+        array = self.summed[part]
+        if transfer.algorithm == exchange_plan.TWO_DIMENSIONAL:
+            intra = self.settings.intra_size
+            collectives.allreduce_2d(exchange, self.rank, self.size, intra, array, self.buffer)
+        else:
+            everyone = list(range(self.size))
+            collectives.ring_allreduce(exchange, everyone, self.rank, array, self.buffer)
+
+    def sparse(self, exchange, transfer, part):
+        """Exchange a tensor by top-k; return what this rank gave away and what all got, at a sample of its elements.
+
+        What was given away is what was there before less what stayed, so nothing may get lost, doubled or misplaced.
+        """
+        before = self.residuals[transfer] + self.own[part]
+        indexes, values, residual = topk.compress(before, self.settings.topk_ratio, self.sent_precision)
+        self.residuals[transfer] = residual
+        messages = topk.gather(exchange, self.rank, self.size, indexes, values)
+        total = topk.sparse_sum(transfer.stop - transfer.start, messages)
+        self.summed[part] = total
+        # All ranks know everybody's indexes, so all take the same sample.
+        spread = np.linspace(0, len(total) - 1, SAMPLE // 2).astype(topk.INDEX)
+        chosen = messages[transfer.start % self.size][0][: SAMPLE // 2]
+        sample = np.concatenate((spread, chosen))
+        return (before - residual)[sample], total[sample]
+
+    def agrees(self, found, expected):
+        if np.array_equal(found, expected):
+            return True
+        return bool(np.allclose(found.astype(np.float32), expected, rtol=self.tolerance, atol=0))

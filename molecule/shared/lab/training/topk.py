@@ -1,0 +1,71 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Top-k: every rank sends only its largest gradients, and keeps the rest for the next batch (error feedback)."""
+
+import math
+
+import collectives
+import numpy as np
+
+INDEX = np.dtype(np.int32)
+
+
+def kept(elements, ratio):
+    """Return how many of so many elements are sent."""
+    # 0.07 * 100 is 7.000000000000001: a product that should be whole mustn't be rounded up.
+    return max(1, math.ceil(round(elements * ratio, 6)))
+
+
+def message_bytes(elements, ratio, precision):
+    """Return the size of what one rank has to tell every other: indexes and values."""
+    return kept(elements, ratio) * (INDEX.itemsize + np.dtype(precision).itemsize)
+
+
+def select(array, count):
+    """Return the indexes of the elements of largest magnitude, ascending; among equal ones the first are taken."""
+    if count >= len(array):
+        return np.arange(len(array), dtype=INDEX)
+    magnitude = np.abs(array)
+    # Much faster than sorting indexes along, of which nearly all would be dropped.
+    least = np.partition(magnitude, len(array) - count)[len(array) - count]
+    larger = np.flatnonzero(magnitude > least)
+    equal = np.flatnonzero(magnitude == least)[: count - len(larger)]
+    return np.sort(np.concatenate((larger, equal))).astype(INDEX)
+
+
+def compress(total, ratio, precision):
+    """Return (indexes, values to send, the residual to keep) of a gradient to which the last residual was added.
+
+    All that isn't sent stays in the residual, also what a value loses by being sent in the precision given.
+    """
+    indexes = select(total, kept(len(total), ratio))
+    # Half precision ends at 65504; what is beyond it waits.
+    limit = np.finfo(precision).max
+    values = np.clip(total[indexes], -limit, limit).astype(precision)
+    residual = total.copy()
+    residual[indexes] -= values
+    return indexes, values, residual
+
+
+def gather(exchange, rank, size, indexes, values):
+    """Return [(indexes, values)] of all ranks, in the same order on each."""
+    message = np.concatenate((indexes.view(np.uint8), values.view(np.uint8)))
+    everyone, ranks = np.empty(size * len(message), np.uint8), list(range(size))
+    start, stop = collectives.own_chunk(ranks, rank, len(everyone))
+    everyone[start:stop] = message
+    collectives.all_gather(exchange, ranks, rank, everyone)
+    edge = indexes.nbytes
+    # Copies, because a message may start where no number of its type may.
+    return [
+        (part[:edge].copy().view(INDEX), part[edge:].copy().view(values.dtype)) for part in np.split(everyone, size)
+    ]
+
+
+def sparse_sum(length, messages):
+    """Return the sum of all messages, in single precision, zero where nobody sent anything."""
+    total = np.zeros(length, np.float32)
+    for indexes, values in messages:
+        total[indexes] += values  # the indexes of one message differ
+    return total

@@ -1,0 +1,35 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""How many bytes cross between hosts, counted where they are sent."""
+
+
+class CountingExchange:
+    """An exchange that counts the bytes which this rank sends to ranks on other hosts: data, without any header."""
+
+    def __init__(self, exchange, rank, hosts):
+        """hosts holds the name of each rank's host."""
+        self.exchange, self.hosts, self.own = exchange, hosts, hosts[rank]
+        self.sent = 0
+
+    def __call__(self, send, receive, to, source):
+        if self.hosts[to] != self.own:
+            self.sent += send.nbytes
+        self.exchange(send, receive, to, source)
+
+
+def busiest(sent, hosts):
+    """Return what the ranks of one host sent together, for the host where that is most.
+
+    Hosts send side by side, each through a link of its own, so this one decides how long it takes.
+    """
+    return max(sum(count for count, name in zip(sent, hosts) if name == host) for host in set(hosts))
+
+
+def line(sent, rate_mbit=None):
+    """Return what the output says of the bytes of a batch."""
+    said = "LAB bytes between nodes: %d a batch" % sent
+    if rate_mbit:
+        said += ", %.2f s at %g Mbit/s" % (sent * 8 / (rate_mbit * 1e6), rate_mbit)
+    return said + " (sent by the busiest node)"

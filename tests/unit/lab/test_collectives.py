@@ -1,0 +1,70 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Collective operations of the lab's workload, by values."""
+
+import collectives
+import numpy as np
+import pytest
+from lab_ranks import Ranks
+
+
+@pytest.mark.parametrize(
+    ("length", "parts", "expected"),
+    [
+        (8, 4, [(0, 2), (2, 4), (4, 6), (6, 8)]),
+        (5, 2, [(0, 2), (2, 5)]),
+        (1, 3, [(0, 0), (0, 0), (0, 1)]),
+        (7, 1, [(0, 7)]),
+    ],
+)
+def test_chunks(length, parts, expected):
+    assert collectives.chunks(length, parts) == expected
+
+
+def test_the_steps_of_three_ranks():
+    assert collectives.ring_steps(0, 3) == [(0, 2, True), (2, 1, True), (1, 0, False), (0, 2, False)]
+    assert collectives.ring_steps(0, 1) == []
+
+
+@pytest.mark.parametrize(
+    ("rank", "inside", "across"),
+    [(0, [0, 1], [0, 2, 4]), (3, [2, 3], [1, 3, 5]), (5, [4, 5], [1, 3, 5])],
+)
+def test_the_groups_of_six_ranks_in_pairs(rank, inside, across):
+    assert collectives.groups(rank, 6, 2) == (inside, across)
+
+
+def test_groups_of_one_and_of_all():
+    assert collectives.groups(2, 3, 1) == ([2], [0, 1, 2])
+    assert collectives.groups(2, 3, 3) == ([0, 1, 2], [2])
+
+
+def test_a_gathered_array_holds_each_ranks_own_chunk():
+    ranks = Ranks(3)
+
+    def gather(rank, exchange):
+        array = np.zeros(6, np.int64)
+        array[slice(*collectives.own_chunk([0, 1, 2], rank, 6))] = rank + 1
+        collectives.all_gather(exchange, [0, 1, 2], rank, array)
+        return array.tolist()
+
+    assert ranks.run(gather) == [[3, 3, 1, 1, 2, 2]] * 3
+
+
+# 2 hosts of 2 ranks: 1200 elements of 4 bytes. A ring carries 2 * 3/4 of them out of each host, 2D each once.
+@pytest.mark.parametrize(("intra", "expected"), [(None, 7200), (2, 4800), (1, 7200), (4, 7200)])
+def test_what_crosses_between_two_hosts(intra, expected):
+    ranks = Ranks(4, ["a", "a", "b", "b"])
+
+    def allreduce(rank, exchange):
+        array, buffer = np.full(1200, rank, np.float32), np.empty(1201, np.float32)
+        if intra is None:
+            collectives.ring_allreduce(exchange, [0, 1, 2, 3], rank, array, buffer)
+        else:
+            collectives.allreduce_2d(exchange, rank, 4, intra, array, buffer)
+        return set(array.tolist())
+
+    assert ranks.run(allreduce) == [{6.0}] * 4
+    assert [ranks.sent[0] + ranks.sent[1], ranks.sent[2] + ranks.sent[3]] == [expected, expected]
