@@ -85,6 +85,11 @@ def environment(options, slots, switched=None):
     return chosen
 
 
+def without_exports(env):
+    """Return the variables of a process that mpirun doesn't start: it has the launcher's own anyway."""
+    return {name: value for name, value in env.items() if value is not None}
+
+
 def mca_parameters(options):
     """Return the parameters of Open MPI's components: the interface, and what the user adds."""
     require_words(options, "interface")
