@@ -12,6 +12,7 @@ either says how many took part, and is then held against how many were started.
 """
 
 from ansible_collections.taco.train.plugins.plugin_utils import parse_pattern, parsed
+from ansible_collections.taco.train.plugins.plugin_utils.log_lines import lines_of
 from ansible_collections.taco.train.plugins.plugin_utils.workload import WorkloadError
 
 UNIT = "units/s"
@@ -20,7 +21,7 @@ UNIT = "units/s"
 def parse(text, expected_ranks=None, device="GPU", options=None):
     """Return the numbers in the text and everything that is wrong with them, as parsed.result describes."""
     options = options or {}
-    lines = parsed.lines_of(text)
+    lines = lines_of(text)
     told = {
         "model": options.get("model"),
         "higher_is_better": options.get("higher_is_better") is not False,

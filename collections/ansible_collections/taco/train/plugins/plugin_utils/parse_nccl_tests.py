@@ -15,13 +15,14 @@ because they are not rounded for a table.
 import re
 
 from ansible_collections.taco.train.plugins.plugin_utils import parse_nccl_json, parsed
-from ansible_collections.taco.train.plugins.plugin_utils.parsed import PREFIX, finite, values
+from ansible_collections.taco.train.plugins.plugin_utils.log_lines import PREFIX, lines_of, values
+from ansible_collections.taco.train.plugins.plugin_utils.parsed import finite
 
 UNIT = "GB/s"
 RANK = re.compile(PREFIX + r"# *Rank +(\d{1,9}) .*\bdevice +\d+")
-HEADER = re.compile(PREFIX + r"# +(size +count +type .*\bbusbw\b.*?)\s*$")
-ROW = re.compile(PREFIX + r" *(\d{1,18} +\d{1,18} +[a-z]\S* .*?)\s*$")
-STAMP = re.compile(r" +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$")
+HEADER = re.compile(PREFIX + r"# +(size +count +type .*\bbusbw\b.*)$")
+ROW = re.compile(PREFIX + r" *(\d{1,18} +\d{1,18} +[a-z]\S* .*)$")
+STAMP = re.compile(r" \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\s*$")
 OUT_OF_BOUNDS = re.compile(PREFIX + r"# Out of bounds values +: (\d{1,18}) (OK|FAILED)\s*$")
 # The number has no fixed length, so one at the very end of the text may have been cut: see finished_lines.
 AVERAGE = re.compile(PREFIX + r"# Avg bus bandwidth +: (\S+)\s*(OK|FAILED)?\s*$")
@@ -34,7 +35,7 @@ def parse(text, expected_ranks=None, device="GPU", options=None):
     A size is no iteration, so iterations and series are empty; details.rows holds what was printed for each size, times in
     microseconds and bandwidths in GB/s.
     """
-    lines = parsed.lines_of(text)
+    lines = lines_of(text)
     table = read_table(finished_lines(lines))
     document = parse_nccl_json.read(lines, (options or {}).get("json"))
     read = document or table

@@ -9,10 +9,10 @@
 import re
 from typing import NamedTuple, Optional
 
-from ansible_collections.taco.train.plugins.plugin_utils import parsed
+from ansible_collections.taco.train.plugins.plugin_utils import log_lines, parsed
 from ansible_collections.taco.train.plugins.plugin_utils.workload import WorkloadError
 
-PREFIX = re.compile(parsed.PREFIX)
+PREFIX = re.compile(log_lines.PREFIX)
 
 
 class Found(NamedTuple):

@@ -15,7 +15,8 @@ import re
 from statistics import median
 
 from ansible_collections.taco.train.plugins.plugin_utils import parsed
-from ansible_collections.taco.train.plugins.plugin_utils.parsed import PREFIX, finite, values
+from ansible_collections.taco.train.plugins.plugin_utils.log_lines import PREFIX, lines_of, values
+from ansible_collections.taco.train.plugins.plugin_utils.parsed import finite
 
 UNIT = "images/s"
 MODEL = re.compile(PREFIX + r"Model: +(\S+)\s*$")
@@ -34,7 +35,7 @@ TOTAL = re.compile(PREFIX + r"total images/sec: (\d{1,15}\.\d\d|nan|inf)\s*$")
 
 def parse(text, expected_ranks=None, device="GPU", options=None):
     """Return the numbers in the text and everything that is wrong with them, as parsed.result describes."""
-    lines = parsed.lines_of(text)
+    lines = lines_of(text)
     totals = [finite(total) for (total,) in values(TOTAL, lines)]
     head = read_head(lines)
     iterations = by_step(values(STEP, lines))

@@ -14,6 +14,7 @@ one for each interval of steps. That is read, unless the option `pattern` says w
 import re
 
 from ansible_collections.taco.train.plugins.plugin_utils import parse_command, parsed
+from ansible_collections.taco.train.plugins.plugin_utils.log_lines import lines_of
 
 UNIT = "steps/s"
 STEPS = re.compile(r"(?:^|[\s:\]])global_step/sec: (\S+)\s*$")
@@ -32,7 +33,7 @@ def parse(text, expected_ranks=None, device="GPU", options=None):
     told = {"ranks": 1, "batch_size": options.get("batch_size")}
     if options.get("pattern"):
         return dict(parse_command.parse(text, None, device, dict(options, unit=options.get("unit") or UNIT)), **told)
-    lines = parsed.lines_of(text)
+    lines = lines_of(text)
     # The number has no fixed length, so one in a line without an end may have been cut.
     found = [match.group(1) for match in map(STEPS.search, lines[:-1]) if match]
     iterations = [parsed.finite(number) for number in found]

@@ -28,7 +28,8 @@ def batches(options):
 def check(options):
     """Raise for options that are fit for another workload."""
     workload.require_words(options, "script", "model")
-    workload.require_at_least(options, 1, "batch_size", "num_batches", "num_iters", "num_batches_per_iter")
+    workload.require_batch_size(options)
+    workload.require_at_least(options, 1, "num_batches", "num_iters", "num_batches_per_iter")
     workload.require_at_least(options, 0, "num_warmup_batches")
     if PurePosixPath(options["script"]).name in SCRIPTS.values():
         raise WorkloadError(
