@@ -6,9 +6,10 @@
 
 """The arms of a comparison: for each, the environment of the ranks and the state of the software on the workers.
 
-The built-in arms are those of the vendor's own comparison (https://cloud.tencent.com/document/product/1573/74099):
-its environment with everything on, the same image without those variables, and that again without the plugin. The
-fourth, upstream Horovod, is what the vendor's documents for TKE compare with.
+The built-in arms are those of the vendor's own comparisons: its environment with everything on; the same image without
+those variables; that again without the plugin, so over kernel TCP (TACO Kit documentation,
+https://cloud.tencent.com/document/product/1573/74082). The fourth, upstream Horovod, is what the vendor's documents for
+TKE compare with.
 """
 
 import re

@@ -6,8 +6,8 @@
 
 """LightCC's environment variables: what each means, what it may be, and which of them change the gradients.
 
-The seven variables, their defaults and units are those of the vendor's documentation of TACO-Train,
-https://cloud.tencent.com/document/product/1573/74099 (section LightCC).
+The seven variables, their defaults and units are those of the vendor's document on TACO-Training, section LightCC
+(https://intl.cloud.tencent.com/document/product/560/50235).
 """
 
 import difflib

@@ -9,7 +9,8 @@
 import re
 
 from ansible_collections.taco.train.plugins.plugin_utils import parsed
-from ansible_collections.taco.train.plugins.plugin_utils.parsed import PREFIX, finite, values
+from ansible_collections.taco.train.plugins.plugin_utils.log_lines import PREFIX, lines_of, values
+from ansible_collections.taco.train.plugins.plugin_utils.parsed import finite
 
 UNIT = "images/s"
 # Horovod prints one decimal, so a number without one was cut off.
@@ -24,7 +25,7 @@ TOTAL = re.compile(PREFIX + r"Total img/sec on (\d{1,9}) (GPU|CPU)\(s\): " + NUM
 
 def parse(text, expected_ranks=None, device="GPU", options=None):
     """Return the numbers in the text and everything that is wrong with them, as parsed.result describes."""
-    lines = parsed.lines_of(text)
+    lines = lines_of(text)
     found = {
         "model": values(MODEL, lines),
         "batch_size": values(BATCH_SIZE, lines),

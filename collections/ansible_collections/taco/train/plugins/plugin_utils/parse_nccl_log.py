@@ -13,6 +13,8 @@ and every communicator says "Using network <name>".
 
 import re
 
+from ansible_collections.taco.train.plugins.plugin_utils.log_lines import lines_of
+
 # The names of NCCL's own transports; any other is a plugin's.
 INTERNAL = ("Socket", "IB")
 NETWORK = re.compile(r"NCCL INFO Using network (\S[^\r\n]{0,63}?)\s*$")
@@ -39,7 +41,7 @@ def plugin_in_use(text):
 
     That a plugin was loaded proves nothing: NCCL falls back to its own transports when it can't be initialised.
     """
-    lines = re.split(r"\r\n|\n|\r", text or "")
+    lines = lines_of(text)
     names = networks(lines)
     if names:
         return not any(name in INTERNAL for name in names)

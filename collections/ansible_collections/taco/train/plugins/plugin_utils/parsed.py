@@ -11,24 +11,12 @@ makes the numbers unfit for use becomes a sentence in `problems`.
 """
 
 import math
-import re
 from statistics import median
 
 from ansible_collections.taco.train.plugins.plugin_utils import parse_nccl_log
 
-# Before each line, with mpirun's --tag-output.
-PREFIX = r"^(?:\[\d+,\d+\]<std(?:out|err|diag)>:\s?)?"
 # Arithmetic on printed tenths leaves digits that were never measured.
 DIGITS = 6
-
-
-def lines_of(text):
-    """Return the lines of a text, and of what is no text as well as can be."""
-    return re.split(r"\r\n|\n|\r", text if isinstance(text, str) else "" if text is None else str(text))
-
-
-def values(pattern, lines):
-    return [match.groups() for match in map(pattern.match, lines) if match]
 
 
 def finite(text):
@@ -42,7 +30,7 @@ def finite(text):
 
 def middle(numbers, factor=1):
     """Return the median times a factor, or None of no numbers. One stray iteration does not move it."""
-    return round(median(numbers) * factor, DIGITS) if numbers else None
+    return finite(round(median(numbers) * factor, DIGITS)) if numbers else None
 
 
 def scaled(numbers, factor=1):
@@ -72,6 +60,8 @@ def result(lines, unit, problems, value=None, higher_is_better=True, **found):
     """
     networks = parse_nccl_log.networks(lines)
     problems = problems + parse_nccl_log.problems(networks)
+    if not problems and value is None:
+        problems = ["The output holds no usable number."]
     answer = {
         "model": None,
         "batch_size": None,

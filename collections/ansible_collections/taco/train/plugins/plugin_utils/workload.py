@@ -76,13 +76,18 @@ def environment(options, slots, switched=None):
     chosen.update(switched or {})
     if has_lightcc(options["arm"]):
         chosen.update(lightcc_env(options))
-    problems = lightcc.validate(dict(chosen, **extra), slots)
+    problems = lightcc.validate({**chosen, **extra}, slots)
     if problems:
         raise WorkloadError(problems[0])
-    chosen.update(lightcc.group_size(dict(chosen, **extra), slots))
+    chosen.update(lightcc.group_size({**chosen, **extra}, slots))
     chosen.update(extra)
     chosen.update((name, value) for name, value in EXPORTED.items() if name not in chosen)
     return chosen
+
+
+def without_exports(env):
+    """Return the variables of a process that mpirun doesn't start: it has the launcher's own anyway."""
+    return {name: value for name, value in env.items() if value is not None}
 
 
 def mca_parameters(options):
@@ -110,6 +115,12 @@ def require_words(options, *names):
         value = options.get(name)
         if not isinstance(value, str) or not value or value.startswith("-"):
             raise WorkloadError(f"benchmark_{name} is {value!r}; it must be set.")
+
+
+def require_batch_size(options):
+    if options.get("batch_size") is None:
+        raise WorkloadError("benchmark_batch_size is not set; it must be 1 or more.")
+    require_at_least(options, 1, "batch_size")
 
 
 def require_at_least(options, least, *names):

@@ -65,8 +65,8 @@ def check_framework(framework, options):
 def command(options, script):
     words = ["python3", script, f"--model={options['model']}", f"--batch-size={options['batch_size']}"]
     for name, default in SCRIPT_DEFAULTS.items():
-        value = options.get(name, default)
-        if value != default:
+        value = options.get(name)
+        if value not in (None, default):
             words.append(f"--{name.replace('_', '-')}={value}")
     if options.get("device", "GPU") == "CPU":
         words.append("--no-cuda")
@@ -75,7 +75,8 @@ def command(options, script):
 
 def build(options, slots):
     """Return the Workload of options and of the slots of each host, or raise the first that can't be run."""
-    workload.require_at_least(options, 1, "batch_size", "num_iters", "num_batches_per_iter")
+    workload.require_batch_size(options)
+    workload.require_at_least(options, 1, "num_iters", "num_batches_per_iter")
     workload.require_at_least(options, 0, "num_warmup_batches")
     script = script_of(options)
     workload.require_words(options, "model")

@@ -8,7 +8,18 @@
 
 from typing import Callable, NamedTuple
 
-from ansible_collections.taco.train.plugins.plugin_utils import parse_horovod, workload_horovod
+from ansible_collections.taco.train.plugins.plugin_utils import (
+    parse_command,
+    parse_horovod,
+    parse_nccl_tests,
+    parse_tf_cnn,
+    parse_ttf,
+    workload_command,
+    workload_horovod,
+    workload_nccl_tests,
+    workload_tf_cnn,
+    workload_ttf,
+)
 
 
 class WorkloadKind(NamedTuple):
@@ -23,5 +34,9 @@ class WorkloadKind(NamedTuple):
 
 
 WORKLOADS = {
-    "horovod_synthetic": WorkloadKind(workload_horovod.build, parse_horovod.parse, "images/s"),
+    "horovod_synthetic": WorkloadKind(workload_horovod.build, parse_horovod.parse, parse_horovod.UNIT),
+    "tf_cnn_benchmarks": WorkloadKind(workload_tf_cnn.build, parse_tf_cnn.parse, parse_tf_cnn.UNIT),
+    "nccl_tests": WorkloadKind(workload_nccl_tests.build, parse_nccl_tests.parse, parse_nccl_tests.UNIT),
+    "ttf_dynamic_embedding": WorkloadKind(workload_ttf.build, parse_ttf.parse, parse_ttf.UNIT),
+    "command": WorkloadKind(workload_command.build, parse_command.parse, parse_command.UNIT),
 }

@@ -1,0 +1,147 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Read what nccl-tests print: a table of sizes with the bandwidth of each, and their average.
+
+The lines are those of https://github.com/NVIDIA/nccl-tests (src/common.cu and src/util.cu, v2.9 to v2.18): 12 columns up to
+v2.12 and 13 from v2.13, of which the header line tells, and a timestamp after them where that was asked for. Versions with
+the argument -J also write a JSON document; where the text holds one, or the option `json` does, its numbers are read,
+because they are not rounded for a table.
+"""
+
+import re
+
+from ansible_collections.taco.train.plugins.plugin_utils import parse_nccl_json, parsed
+from ansible_collections.taco.train.plugins.plugin_utils.log_lines import PREFIX, lines_of, values
+from ansible_collections.taco.train.plugins.plugin_utils.parsed import finite
+
+UNIT = "GB/s"
+RANK = re.compile(PREFIX + r"# *Rank +(\d{1,9}) .*\bdevice +\d+")
+HEADER = re.compile(PREFIX + r"# +(size +count +type .*\bbusbw\b.*)$")
+ROW = re.compile(PREFIX + r" *(\d{1,18} +\d{1,18} +[a-z]\S* .*)$")
+STAMP = re.compile(r" \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\s*$")
+OUT_OF_BOUNDS = re.compile(PREFIX + r"# Out of bounds values +: (\d{1,18}) (OK|FAILED)\s*$")
+# The number has no fixed length, so one at the very end of the text may have been cut: see finished_lines.
+AVERAGE = re.compile(PREFIX + r"# Avg bus bandwidth +: (\S+)\s*(OK|FAILED)?\s*$")
+ALONE = "{} ranks each ran a test of their own: build nccl-tests with MPI=1."
+
+
+def parse(text, expected_ranks=None, device="GPU", options=None):
+    """Return the numbers in the text and everything that is wrong with them, as parsed.result describes.
+
+    A size is no iteration, so iterations and series are empty; details.rows holds what was printed for each size, times in
+    microseconds and bandwidths in GB/s.
+    """
+    lines = lines_of(text)
+    table = read_table(finished_lines(lines))
+    document = parse_nccl_json.read(lines, (options or {}).get("json"))
+    read = document or table
+    ranks = len(read["ranks"]) or len(table["ranks"]) or None
+    problems = problems_of(read, table, expected_ranks, ranks)
+    if device and device != "GPU":
+        problems.append(f"The test runs on GPUs where {device} was expected.")
+    return parsed.result(
+        lines,
+        UNIT,
+        problems,
+        value=None if problems else read["averages"][-1][0],
+        ranks=ranks,
+        device="GPU" if ranks else None,
+        details={
+            "rows": read["rows"],
+            "out_of_bounds": read["out_of_bounds"][-1][0] if read["out_of_bounds"] else None,
+            "from_json": bool(document),
+        },
+    )
+
+
+def finished_lines(lines):
+    """Return the lines that were printed to their end. Text ends with a newline, so its last line is an empty one."""
+    return lines[:-1]
+
+
+def read_table(lines):
+    headers = [words.split() for (words,) in values(HEADER, lines)]
+    rows = []
+    for (text,) in values(ROW, lines):
+        row = read_row(STAMP.sub("", text).split(), headers[-1]) if headers else None
+        if row:
+            rows.append(row)
+    return {
+        "ranks": {int(rank) for (rank,) in values(RANK, lines)},
+        "rows": rows,
+        "out_of_bounds": [(int(count), said == "OK") for count, said in values(OUT_OF_BOUNDS, lines)],
+        "averages": [(finite(number), said != "FAILED") for number, said in values(AVERAGE, lines)],
+    }
+
+
+def read_row(words, header):
+    """Return one size's numbers, by the columns that the header names, or None for a line that doesn't have them.
+
+    The columns come in two groups, out of place and in place, each from "time" to before the next group. A test that
+    only runs in place leaves the first empty.
+    """
+    names = [name for name in header if name != "timestamp"]
+    starts = [place for place, name in enumerate(names) if name in ("time", "cputime")]
+    if len(starts) != 2 or len(names) - starts[1] != starts[1] - starts[0]:
+        return None
+    width = starts[1] - starts[0]
+    # A size and a count come first, then what the version has of type, operation and root.
+    leading = next((rest for rest in (len(words) - 2 * width, len(words) - width) if 3 <= rest <= starts[0]), None)
+    if leading is None:
+        return None
+    row = {"size": int(words[0]), "count": int(words[1])}
+    row.update(zip(names[2 : starts[0]], words[2:leading]))
+    both = len(words) - leading > width
+    row["out_of_place"] = read_group(names[starts[0] : starts[1]], words[leading:]) if both else None
+    row["in_place"] = read_group(names[starts[1] :], words[-width:])
+    return row
+
+
+def read_group(names, words):
+    found = dict(zip(names, words))
+    # "error" up to v2.12, the largest difference; "#wrong" since, a count. Unchecked values are N/A.
+    wrong = found.get("#wrong", found.get("error"))
+    return {
+        "time_us": finite(found.get("time", found.get("cputime"))),
+        "algbw": finite(found.get("algbw")),
+        "busbw": finite(found.get("busbw")),
+        "wrong": finite(wrong),
+    }
+
+
+def problems_of(read, table, expected_ranks, ranks):
+    """Return a sentence for each reason not to use the numbers."""
+    if not read["averages"]:
+        reached = f"sizes printed: {len(read['rows'])}" if read["rows"] else "no size was printed"
+        return [f"There is no line 'Avg bus bandwidth': the run did not finish ({reached})."]
+    if len(read["averages"]) > 1:
+        alone = table["ranks"] == {0}
+        several = f"There are {len(read['averages'])} lines 'Avg bus bandwidth' where one is expected."
+        return [ALONE.format(len(read["averages"])) if alone else several]
+    said = []
+    average, good = read["averages"][0]
+    if parsed.unusable([average]):
+        said.append("The average bus bandwidth is not a usable number.")
+    if not good:
+        said.append("The average bus bandwidth is below what NCCL_TESTS_MIN_BW asks for (FAILED).")
+    if not read["rows"]:
+        said.append("The output holds an average and no size.")
+    said += wrong_values(read)
+    said += parsed.rank_problems(expected_ranks, ranks)
+    if expected_ranks is not None and ranks is None:
+        said.append("The output doesn't say which ranks took part, so they can't be checked.")
+    return said
+
+
+def wrong_values(read):
+    """Return what the test says about the data that came back."""
+    if not read["out_of_bounds"]:
+        return ["The line 'Out of bounds values' is missing."]
+    count, good = read["out_of_bounds"][-1]
+    if count or not good:
+        return [f"NCCL returned wrong data: {count} values are out of bounds."]
+    return []

@@ -1,0 +1,51 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Read what the TTF demo prints.
+
+What its train.py prints is not public. TensorFlow itself has one public line with a speed, that of StepCounterHook
+(https://github.com/tensorflow/tensorflow, tensorflow/python/training/basic_session_run_hooks.py): "global_step/sec: 12.3",
+one for each interval of steps. That is read, unless the option `pattern` says what else to look for.
+"""
+
+import re
+
+from ansible_collections.taco.train.plugins.plugin_utils import parse_command, parsed
+from ansible_collections.taco.train.plugins.plugin_utils.log_lines import lines_of
+
+UNIT = "steps/s"
+STEPS = re.compile(r"(?:^|[\s:\]])global_step/sec: (\S+)\s*$")
+NOTHING = (
+    "The output has no line 'global_step/sec' of TensorFlow, and what else the demo prints is not known: set benchmark_pattern "
+    "to a regular expression that finds its number, in a group named value."
+)
+
+
+def parse(text, expected_ranks=None, device="GPU", options=None):
+    """Return the numbers in the text and everything that is wrong with them, as parsed.result describes.
+
+    It is one process, however many slots there are: expected_ranks has no part in it.
+    """
+    options = options or {}
+    told = {"ranks": 1, "batch_size": options.get("batch_size")}
+    if options.get("pattern"):
+        return dict(parse_command.parse(text, None, device, dict(options, unit=options.get("unit") or UNIT)), **told)
+    lines = lines_of(text)
+    # The number has no fixed length, so one in a line without an end may have been cut.
+    found = [match.group(1) for match in map(STEPS.search, lines[:-1]) if match]
+    iterations = [parsed.finite(number) for number in found]
+    problems = [] if found else [NOTHING]
+    if parsed.unusable(iterations):
+        problems.append("A number of steps per second is not a usable number.")
+    return parsed.result(
+        lines,
+        UNIT,
+        problems,
+        value=None if problems else parsed.middle(iterations),
+        iterations=iterations,
+        series=parsed.scaled(iterations, 1),
+        **told,
+    )

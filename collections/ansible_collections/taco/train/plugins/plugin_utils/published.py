@@ -1,0 +1,100 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""The vendors' published figures, and the arithmetic by which they are compared.
+
+They are what the vendors say of their own machines: something to hold a result against, never a result.
+"""
+
+from typing import Mapping, NamedTuple, Optional
+
+TACO_DOCS = (
+    "Tencent Cloud, TACO Kit documentation, https://cloud.tencent.com/document/product/1573/74082, page of the image "
+)
+TENSORFLOW = TACO_DOCS + "taco-train:ttf115-cu112-cvm-0.4.1"
+PYTORCH = TACO_DOCS + "taco-train:torch111-cu113-cvm-0.4.3"
+BARE_METAL = TACO_DOCS + "of bare metal instances"
+TACO_0_3_2 = (
+    "https://github.com/tencentyun/qcloud-documents, commit 0f66dc54, product/计算与网络/GPU 云服务器/最佳实践/"
+    "AI训练加速引擎TACOTraining最佳实践/部署及实践.md"
+)
+ACK = "Alibaba Cloud, Container Service for Kubernetes user guide, GPU topology-aware scheduling of TensorFlow jobs"
+
+
+class Published(NamedTuple):
+    """Images per second that a vendor published for one case."""
+
+    instances: str
+    model: str
+    batch_size: int
+    ranks: int
+    single: Optional[float]
+    """With one GPU."""
+    host: Optional[float]
+    """With the eight GPUs of one host."""
+    totals: Mapping[str, float]
+    """With all ranks, by what they used."""
+    source: str
+
+
+PUBLISHED = (
+    Published(
+        *("2 x GT4.41XLARGE948", "ResNet50", 256, 16, 777, 6105),
+        {"Horovod over kernel TCP": 5504, "Horovod and HARP": 7857, "LightCC and HARP": 11173},
+        TENSORFLOW,
+    ),
+    Published(
+        *("2 x GN10Xp.20XLARGE320", "vgg16", 128, 16, 251, 1977),
+        {"Horovod over kernel TCP": 847, "Horovod and HARP": 1644, "LightCC and HARP": 3562},
+        PYTORCH,
+    ),
+    Published(
+        *("2 x HCCPNV4h", "ResNet50", 256, 16, 819, 6469),
+        {"Horovod over RDMA": 12299, "LightCC over RDMA": 12532},
+        BARE_METAL,
+    ),
+    Published(
+        *("2 x GT4.41XLARGE948", "ResNet50", 256, 16, None, None),
+        {
+            "Horovod over kernel TCP": 5421.9,
+            "Horovod and HARP": 8970.7,
+            "LightCC over kernel TCP": 7183.5,
+            "LightCC and HARP": 10229.9,
+        },
+        TACO_0_3_2,
+    ),
+    Published(
+        *("4 GPUs of ACK nodes", "vgg16", 64, 4, None, None),
+        {"scheduled by topology": 991.92, "scheduled as usual": 200.47},
+        ACK,
+    ),
+    Published(
+        *("4 GPUs of ACK nodes", "resnet50", 64, 4, None, None),
+        {"scheduled by topology": 1471.55, "scheduled as usual": 745.38},
+        ACK,
+    ),
+)
+
+
+def efficiency(total, devices, single):
+    """Return which part of its devices' own speed a job reaches, such as 0.4427: total / (devices * single).
+
+    It is the formula behind the vendor's percentages. Raises ValueError for what is not above zero.
+    """
+    if not (total > 0 and devices > 0 and single > 0):
+        raise ValueError(f"An efficiency is of numbers above zero, and these are {total}, {devices} and {single}.")
+    return total / (devices * single)
+
+
+def allreduce_bus_bandwidth(size_bytes, seconds, ranks):
+    """Return the bus bandwidth of an all-reduce in GB/s (10^9 bytes), as nccl-tests define it.
+
+    size / time * 2 (n - 1) / n, from https://github.com/NVIDIA/nccl-tests, doc/PERFORMANCE.md. Raises ValueError for a
+    time or a number of ranks that is not above zero.
+    """
+    if not (seconds > 0 and ranks > 0):
+        raise ValueError(f"A bandwidth is of a time and ranks above zero, and these are {seconds} and {ranks}.")
+    return size_bytes / seconds * 2 * (ranks - 1) / ranks / 1e9

@@ -1,0 +1,109 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The arms: what is built in, and what a user's mapping becomes."""
+
+import pytest
+
+from ansible_collections.taco.train.plugins.plugin_utils.arms import ARMS, ArmError, arm_of, arms_of
+
+
+def test_the_built_in_arms_are_those_of_the_vendors_comparison():
+    assert {name: (arm.plugin, arm.horovod, arm.lossy, arm.as_in_image) for name, arm in ARMS.items()} == {
+        "taco": ("on", "image", True, True),
+        "harp": ("on", "image", False, True),
+        "tcp": ("off", "image", False, False),
+        "horovod": ("off", "upstream", False, False),
+    }
+    assert ARMS["taco"].env == {
+        "HOROVOD_MPI_THREADS_DISABLE": "1",
+        "HOROVOD_FUSION_THRESHOLD": "0",
+        "HOROVOD_CYCLE_TIME": "0",
+        "LIGHT_2D_ALLREDUCE": "1",
+        "LIGHT_TOPK_ALLREDUCE": "1",
+        "LIGHT_TOPK_THRESHOLD": "2097152",
+    }
+    assert [ARMS[name].env for name in ("harp", "tcp", "horovod")] == [{}, {}, {}]
+
+
+def test_an_arm_starts_from_its_base_and_a_null_takes_a_variable_away():
+    arm = arm_of(
+        {
+            "name": "exact",
+            "label": "LightCC without top-k",
+            "base": "taco",
+            "env": {"LIGHT_TOPK_ALLREDUCE": None, "LIGHT_TOPK_THRESHOLD": None, "MINE": True, "NUMBER": 2},
+        }
+    )
+    assert (arm.name, arm.label, arm.plugin, arm.horovod) == ("exact", "LightCC without top-k", "on", "image")
+    assert arm.env["LIGHT_2D_ALLREDUCE"] == "1" and (arm.env["MINE"], arm.env["NUMBER"]) == ("1", "2")
+    assert "LIGHT_TOPK_ALLREDUCE" not in arm.env and not arm.lossy
+    assert ARMS["taco"].lossy
+
+
+def test_an_arm_without_a_base_leaves_everything_as_it_is():
+    arm = arm_of({"name": "mine"})
+    assert (arm.label, arm.env, arm.plugin, arm.horovod, arm.before, arm.after) == ("mine", {}, "keep", "image", (), ())
+    assert arm_of(arm) is arm
+
+
+def test_yaml_reads_on_and_off_as_truth_values():
+    assert [arm_of({"name": "a", "plugin": value}).plugin for value in (True, False, "off")] == ["on", "off", "off"]
+
+
+def test_commands_are_lists_of_words():
+    arm = arm_of({"name": "a", "before": [["tc", "qdisc", "add", 1]], "after": [["true"]]})
+    assert (arm.before, arm.after) == ((("tc", "qdisc", "add", "1"),), (("true",),))
+    assert not arm.as_in_image
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("fast", r"no arm 'fast': set compare_arms to one of taco, harp, tcp, horovod"),
+        (5, "compare_arms is a name or a mapping.*5"),
+        ({}, "has the name None"),
+        ({"name": "a-b"}, "has the name 'a-b'.*underscores"),
+        ({"name": "Taco"}, "lower-case"),
+        ({"name": "a" * 32}, "1 to 31"),
+        ({"name": "tcp"}, "that of a built-in arm"),
+        ({"name": "a", "envs": {}}, "no key 'envs'; it has name, label, base"),
+        ({"name": "a", "base": "b"}, "starts from 'b'.*taco, harp"),
+        ({"name": "a", "base": ["taco"]}, "starts from"),
+        ({"name": "a", "label": 5}, "the label 5"),
+        ({"name": "a", "plugin": "maybe"}, "plugin 'maybe'; it must be one of on, off, keep"),
+        ({"name": "a", "plugin": []}, "plugin"),
+        ({"name": "a", "horovod": "mine"}, "horovod 'mine'; it must be one of image, upstream"),
+        ({"name": "a", "env": ["A=1"]}, "env that is no mapping"),
+        ({"name": "a", "env": {"A-B": 1}}, "'A-B' can't be the name of an environment variable"),
+        ({"name": "a", "env": {1: 1}}, "1 can't be the name"),
+        ({"name": "a", "env": {"A": [1]}}, r"A is \[1\]; it must be a text or a number"),
+        ({"name": "a", "env": {"LIGHT_TOPK_RATE": 1}}, "no variable LIGHT_TOPK_RATE; the closest is LIGHT_TOPK_RATIO"),
+        ({"name": "a", "before": "true"}, "'before' is a list of commands"),
+        ({"name": "a", "after": [[]]}, "'after' is a list of commands.*not one"),
+        ({"name": "a", "after": [[True]]}, "'after' is a list of commands"),
+        ({"name": "a", "before": ["true"]}, "each a list of words"),
+    ],
+)
+def test_what_is_no_arm_names_the_variable(value, said):
+    with pytest.raises(ArmError, match=said) as error:
+        arm_of(value, "compare_arms")
+    assert "compare_arms" in str(error.value)
+
+
+def test_the_arms_of_a_comparison_keep_their_order():
+    assert [arm.name for arm in arms_of(["tcp", {"name": "mine"}, "taco"])] == ["tcp", "mine", "taco"]
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ([], "at least one arm"),
+        ("taco", "compare_arms is a list"),
+        (["taco", "harp", "taco"], "taco stands in .* twice"),
+    ],
+)
+def test_what_is_no_comparison(values, said):
+    with pytest.raises(ArmError, match=said):
+        arms_of(values)
