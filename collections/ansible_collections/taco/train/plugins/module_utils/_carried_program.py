@@ -13,7 +13,7 @@ from typing import Any, List
 _START = """
 import json, sys, types
 if sys.version_info < (3, 6):
-    sys.exit("Python %d.%d is too old, 3.6 or newer is needed" % sys.version_info[:2])
+    sys.exit("Python %d.%d is too old: set python to 3.6 or newer" % sys.version_info[:2])
 sys.path[:] = [folder for folder in sys.path if folder]
 carried = json.loads({carried!r})
 for name, text in carried["modules"]:
