@@ -13,66 +13,15 @@ import tempfile
 import time
 from typing import List, Optional
 
-from ansible_collections.taco.train.plugins.module_utils._timed_command import Output, run_timed
+from ansible_collections.taco.train.plugins.module_utils._place import Place, PlaceError
 
 SSHD = "/usr/sbin/sshd"
-COMMAND_SECONDS = 60
 START_SECONDS = 10
 BANNER_SECONDS = 5
 
 
-class SshServerError(Exception):
-    """The server, or the container it is to run in, is not as it must be."""
-
-
-class Place:
-    """Where commands run: in a container, or without one on this host."""
-
-    def __init__(self, container: str, engine_command: List[str]) -> None:
-        self.container = container
-        self.prefix = list(engine_command) + ["exec", container] if container else []
-        self.engine_command = list(engine_command)
-
-    def __str__(self) -> str:
-        return f"the container {self.container}" if self.container else "this host"
-
-    def attempt(self, *argv: str) -> Output:
-        """Run a command and return what it left behind, whatever that is."""
-        return run_timed(self.prefix + list(argv), COMMAND_SECONDS)
-
-    def run(self, *argv: str) -> str:
-        """Run a command that must succeed and return its output."""
-        done = self.attempt(*argv)
-        if done.status != 0:
-            said = " ".join((done.stderr or done.stdout).split())
-            raise SshServerError(f"{' '.join(argv[:4])} failed in {self} with status {done.status}: {said}")
-        return done.stdout
-
-    def check(self) -> None:
-        """Raise unless commands can run there."""
-        if not self.container:
-            return
-        template = "{{.State.Running}}"
-        done = run_timed(
-            self.engine_command + ["inspect", "--type", "container", "--format", template, self.container],
-            COMMAND_SECONDS,
-        )
-        if done.status is None:
-            raise SshServerError(f"{done.stderr}: run the role taco.train.container_engine, or set engine_command")
-        if done.stdout.strip() != "true":
-            said = " ".join(done.stderr.split()) or "it is stopped"
-            raise SshServerError(
-                f"the container {self.container} does not run ({said}): run the role taco.train.training_container"
-            )
-
-    def sees(self, path: str) -> bool:
-        """Return whether a file of this host is there too."""
-        return self.attempt("test", "-r", path).status == 0
-
-    def read(self, path: str) -> str:
-        """Return the text of a file there, empty when there is none."""
-        done = self.attempt("cat", path)
-        return done.stdout if done.status == 0 else ""
+class SshServerError(PlaceError):
+    """The server is not as it must be."""
 
 
 def make_key(place: Place, comment: str) -> "tuple":

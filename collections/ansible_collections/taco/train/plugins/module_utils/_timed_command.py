@@ -25,7 +25,7 @@ class Output(NamedTuple):
     stderr: str
 
 
-def run_timed(command: List[str], timeout: float) -> Output:
+def run_timed(command: List[str], timeout: float, stdin: bytes = b"") -> Output:
     """Run a command in a process group of its own, and end the whole group when it takes too long."""
     path = os.pathsep.join([os.environ.get("PATH", "")] + list(EXTRA_PATH))
     program = shutil.which(command[0], path=path)
@@ -33,14 +33,14 @@ def run_timed(command: List[str], timeout: float) -> Output:
         return Output(None, "", f"{command[0]} is not installed")
     process = subprocess.Popen(
         [program] + command[1:],
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=dict(os.environ, PATH=path, LC_ALL="C"),
         start_new_session=True,
     )
     try:
-        stdout, stderr = process.communicate(timeout=timeout)
+        stdout, stderr = process.communicate(stdin or None, timeout=timeout)
     except subprocess.TimeoutExpired:
         with contextlib.suppress(ProcessLookupError):  # it may end in this very moment
             os.killpg(process.pid, signal.SIGKILL)

@@ -163,6 +163,7 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.taco.train.plugins.module_utils import _ssh_files as ssh_files
 from ansible_collections.taco.train.plugins.module_utils import _ssh_server as ssh_server
 from ansible_collections.taco.train.plugins.module_utils._atomic_file import FileError, remove_file, replace_file
+from ansible_collections.taco.train.plugins.module_utils._place import Place, PlaceError
 
 PRIVATE = 0o600
 PUBLIC = 0o644
@@ -220,7 +221,7 @@ def key_place(options):
         os.access(os.path.join(folder, "ssh-keygen"), os.X_OK)
         for folder in os.environ.get("PATH", "").split(os.pathsep) + ["/usr/bin", "/usr/local/bin"]
     )
-    return ssh_server.Place("" if has_keygen else options["container"], options["engine_command"])
+    return Place("" if has_keygen else options["container"], options["engine_command"])
 
 
 def ensure_identity(options, folder, check_mode):
@@ -302,7 +303,7 @@ def run_server(place, options, folder, pid_file, judged):
 
 def ensure_trust(options, folder, check_mode):
     """Write what differs, run the server, and prove it when asked."""
-    place = ssh_server.Place(options["container"], options["engine_command"])
+    place = Place(options["container"], options["engine_command"])
     identity = find_identity(folder)
     if identity is None:
         if check_mode:
@@ -376,7 +377,7 @@ def prove(place, peers, options):
 
 def ensure_absence(options, folder, check_mode):
     """Stop the server and remove the keys and files."""
-    place = ssh_server.Place(options["container"], options["engine_command"])
+    place = Place(options["container"], options["engine_command"])
     config = read(os.path.join(folder, "sshd_config"))
     pid_file = CONTAINER_PID_FILE if options["container"] else os.path.join(folder, "sshd.pid")
     running = runs(config)
@@ -428,7 +429,7 @@ def main():
     folder = os.path.join(options["state_dir"], "ssh")
     try:
         result = STATES[options["state"]](options, folder, module.check_mode)
-    except (ssh_files.SshFilesError, ssh_server.SshServerError, FileError, OSError, ValueError) as error:
+    except (ssh_files.SshFilesError, PlaceError, FileError, OSError, ValueError) as error:
         module.fail_json(msg=f"{os.uname().nodename}: {error}")
     module.exit_json(**result)
 
