@@ -49,8 +49,12 @@ def drawn(head, body):
 def styled(title, value):
     if title == "Verdict":
         return value, value.split(" ")[-1]
+    if value == rows.PUBLISHED:
+        return value, "published"
     if title == "Log" and words.is_local(value) and value != "none":
         return Html(f'<a href="{escape(value)}">{escape(value)}</a>')
+    if title == "Low to high" or title.lower().endswith("interval"):
+        return marked_up(value), "time"
     return (marked_up(value), STYLES[title]) if title in STYLES else marked_up(value)
 
 
@@ -110,21 +114,22 @@ def regression(comparison):
 
 def measured(comparison):
     cases, lab = words.cases(comparison), comparison.get("lab")
-    caption = (
-        ": every run is a column. Small points are its iterations, the short line is the run's value, "
-        "the long line is the arm's median. Warm-up runs are hollow and dashed."
-    )
     charts = [
-        figure(comparison_svg.strip(comparison, block), cases[block["id"]] + caption, lab)
+        figure(comparison_svg.strip(comparison, block), f"{cases[block['id']]}: every run.", lab)
         for block in comparison.get("blocks") or []
     ]
-    return section("Runs", figures(charts), drawn(*rows.measured(comparison)))
+    told = (
+        "Every run is a column: small points are its iterations, the short line is the run's value, and the long line is "
+        "the median of the arm, which stands beneath. Warm-up runs are hollow and dashed; they take no part in a verdict."
+    )
+    drawings = figures(charts)
+    return section("Runs", element("p", told, "said") if drawings else "", drawings, drawn(*rows.measured(comparison)))
 
 
 def scaling(comparison):
     together = {}
     for line in comparison.get("scaling") or []:
-        together.setdefault((rows.scaling_case(line), line.get("basis")), []).append(line)
+        together.setdefault((rows.scaling_case(comparison, line), line.get("basis")), []).append(line)
     charts = [
         figure(comparison_svg_scaling.scaling(comparison, lines), f"{case}: efficiency.", comparison.get("lab"))
         for (case, _basis), lines in together.items()
@@ -134,23 +139,24 @@ def scaling(comparison):
 
 def network(comparison):
     cases, lab = words.cases(comparison), comparison.get("lab")
-    caption = (
-        ": the filled bar is the measured time of a batch, the dashed one the time that its bytes between nodes "
-        "need at the link's bandwidth."
-    )
     charts = [
-        figure(comparison_svg_scaling.expected(comparison, block), cases[block["id"]] + caption, lab)
+        figure(comparison_svg_scaling.expected(comparison, block), f"{cases[block['id']]}: time of a batch.", lab)
         for block in comparison.get("blocks") or []
     ]
+    told = (
+        "The filled bar is the measured time of a batch, the dashed one the time that its bytes between nodes need at the "
+        "link's bandwidth."
+    )
+    drawings = figures(charts)
+    explained = element("p", told, "said") if drawings else ""
     bus = drawn(*rows.bus_bandwidth(comparison))
     times = drawn(*rows.expected(comparison))
-    return section("Time against bytes over bandwidth", figures(charts), times) + section("Bus bandwidth", bus)
+    return section("Time against bytes over bandwidth", explained, drawings, times) + section("Bus bandwidth", bus)
 
 
 def published(comparison, records):
     body = drawn(*rows.published(comparison, records))
     note = "Published figures are the vendor's, from its documents and its hardware. They take no part in a verdict."
-    body = body.replace(f"<td>{rows.PUBLISHED}</td>", f'<td class="published">{rows.PUBLISHED}</td>')
     return section("Published figures", element("p", note), body) if body else ""
 
 

@@ -31,26 +31,16 @@ def compared(comparison):
 
 def verdicts(comparison):
     cases = words.cases(comparison)
-    head = (
-        "Case",
-        "Arm",
-        "Against",
-        "Ratio",
-        words.confidence(comparison),
-        "Verdict",
-        "p",
-        "Runs",
-        "More repeats",
-        "Why",
-    )
+    interval = words.confidence(comparison)
+    head = ("Case", "Arm", "Verdict", "Ratio", interval, "Against", "p", "Runs", "More repeats", "Why")
     rows = [
         (
             cases[block["id"]],
             words.marked(comparison, one["arm"]),
-            words.marked(comparison, one["baseline"]),
+            words.verdict(one["verdict"]),
             words.ratio(one.get("ratio")),
             words.interval(one.get("low"), one.get("high"), words.ratio),
-            words.verdict(one["verdict"]),
+            words.marked(comparison, one["baseline"]),
             words.chance(one.get("p")),
             " and ".join(str(count) for count in one.get("runs") or []),
             words.more_repeats(one.get("more_repeats")),
@@ -68,7 +58,8 @@ def measured(comparison):
     for block in blocks(comparison):
         for arm in block.get("arms") or []:
             runs = arm.get("runs") or []
-            warmups = sum(bool(run.get("warmup")) for run in runs)
+            good = [run for run in runs if run.get("value") is not None]
+            warmups = sum(bool(run.get("warmup")) for run in good)
             rows.append(
                 (
                     cases[block["id"]],
@@ -76,7 +67,7 @@ def measured(comparison):
                     words.number(arm.get("median")),
                     words.interval(arm.get("low"), arm.get("high")),
                     block.get("unit") or "",
-                    str(len(runs) - warmups),
+                    str(len(good) - warmups),
                     str(warmups),
                     str(arm.get("failed") or 0),
                 )
@@ -91,7 +82,7 @@ def scaling(comparison):
         for point in line.get("points") or []:
             rows.append(
                 (
-                    scaling_case(line),
+                    scaling_case(comparison, line),
                     words.marked(comparison, line["arm"]),
                     str(point.get("nodes")),
                     str(point.get("ranks")),
@@ -105,8 +96,10 @@ def scaling(comparison):
     return head, rows
 
 
-def scaling_case(line):
-    return ", ".join(words.case_parts(line))
+def scaling_case(comparison, line):
+    """Return what a line of the scaling was measured with; its workload only where there are several."""
+    several = len({other.get("workload") for other in comparison.get("scaling") or []}) > 1
+    return ", ".join(part for part in words.case_parts(line) if several or part != line.get("workload"))
 
 
 def expected(comparison):

@@ -17,27 +17,30 @@ STYLE = (
 }
 .arm-0 { --arm: var(--arm-0); } .arm-1 { --arm: var(--arm-1); } .arm-2 { --arm: var(--arm-2); }
 .arm-3 { --arm: var(--arm-3); } .arm-4 { --arm: var(--arm-4); } .arm-5 { --arm: var(--arm-5); }
+body { max-width: 78rem; }
 .question { font-size: 1.5rem; font-weight: 650; line-height: 1.25; margin: 0 0 .5rem; overflow-wrap: anywhere; }
 .progress, .said { color: var(--soft); font-size: .875rem; }
 .stop { border: 2px solid var(--bad); color: var(--bad); font-weight: 600; padding: .6rem .9rem; border-radius: .4rem; }
 h3 { font-size: .95rem; margin: 1.2rem 0 .3rem; }
 .better, .worse, .equivalent, .inconclusive, .refused { font-weight: 600; white-space: nowrap; }
 .better { color: var(--good); } .worse, .refused { color: var(--bad); } .inconclusive { color: var(--warn); }
-.why { min-width: 15rem; }
+.why { min-width: 13rem; }
 .code { font: .8125rem/1.5 ui-monospace, "DejaVu Sans Mono", monospace; overflow-wrap: anywhere; min-width: 14rem; }
 .name { white-space: nowrap; font-weight: 600; }
 .lossy {
   display: inline-block; border: 1px solid var(--warn); color: var(--warn); border-radius: .3rem; padding: 0 .35rem;
   font-size: .75rem; font-weight: 600; white-space: nowrap;
 }
-.published td { font-style: italic; background: var(--panel); }
+.published { color: var(--warn); font-weight: 600; white-space: nowrap; }
 .charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 25rem), 1fr)); gap: 1rem 2rem; }
 .charts figure { max-width: 36rem; min-width: 0; }
 .chart { min-width: 24rem; }
 .chart text.row { fill: var(--ink); font-size: 12px; }
+.chart text { paint-order: stroke; stroke: var(--paper); stroke-width: 3px; stroke-linejoin: round; }
 .chart text.label { font-size: 11px; }
 .chart text.verdict { font-size: 12px; font-weight: 600; fill: var(--verdict); }
-.verdict { --verdict: var(--ink); fill: var(--verdict); stroke: var(--verdict); } text.verdict { stroke: none; }
+.verdict { --verdict: var(--ink); fill: var(--verdict); }
+line.verdict, circle.verdict { stroke: var(--verdict); }
 .verdict.better { --verdict: var(--good); } .verdict.worse, .verdict.refused { --verdict: var(--bad); }
 .verdict.inconclusive { --verdict: var(--warn); }
 line.verdict { stroke-width: 2; }
@@ -49,6 +52,7 @@ line.verdict { stroke-width: 2; }
 .trend { stroke: var(--arm); stroke-width: 2; } .whisker { stroke: var(--arm); stroke-width: 1.2; }
 .bar { fill: var(--arm); stroke: var(--arm); } .bar.needed { fill: none; stroke-dasharray: 3 2; }
 @media print {
+  body { max-width: none; }
   :root { --arm-0: #0b4fb3; --arm-1: #a03f00; --arm-2: #5b2bb0; --arm-3: #065e5a; --arm-4: #982367; --arm-5: #5f4c00; }
   .charts { grid-template-columns: 1fr 1fr; gap: .5rem 1rem; }
   .chart, .why, .code { min-width: 0; }

@@ -9,6 +9,7 @@
 import math
 import textwrap
 from html import escape
+from statistics import median
 
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_words as words
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_svg_marks import (
@@ -35,6 +36,8 @@ AXIS = 40
 LETTER_WIDTH = 6.2
 LINE_HEIGHT = 13
 PLOT_HEIGHT = 170
+# Runs that differ by less must not look wild.
+LEAST_PERCENT = 2.0
 # Wider than that, equal steps would press small ratios together.
 WIDE = 4.0
 
@@ -80,13 +83,18 @@ def forest(comparison):
         parts.append(line("grid", x(tick), top, x(tick), bottom))
         parts.append(text(x(tick), bottom + 15, f"{tick:g}x"))
     parts.append(line("one", x(1), top, x(1), bottom))
+    baselines = list(dict.fromkeys(one["baseline"] for _block, one in rows))
     for number, (block, one) in enumerate(rows):
-        said = f"{cases[block['id']]}: {words.marked(comparison, one['arm'])} against {one['baseline']}"
+        said = f"{cases[block['id']]}: {words.marked(comparison, one['arm'])}"
+        said += f" against {words.marked(comparison, one['baseline'])}" if len(baselines) > 1 else ""
         parts.append(forest_row(one, said, top + ROW * number, x))
+    over = words.marked(comparison, baselines[0]) if len(baselines) == 1 else "the baseline"
     parts.append(
-        text(WIDTH / 2, bottom + 32, "speed-up over the baseline; the line at 1 is no difference", name="label")
+        text(
+            WIDTH / 2, bottom + 32, shortened(f"speed-up over {over}; the line at 1 is no difference", 76), name="label"
+        )
     )
-    label = f"Speed-up of {len(rows)} comparisons with their intervals; the table of verdicts says the same in numbers"
+    label = f"Speed-up over {over} of {len(rows)} comparisons with their intervals; the table of verdicts says the same in numbers"
     return drawing(parts, label, WIDTH, bottom + AXIS)
 
 
@@ -114,57 +122,73 @@ def column_label(label, x, y, width):
     return [text(x, y + LINE_HEIGHT * number, one) for number, one in enumerate(lines)], len(lines)
 
 
-def strip(comparison, block):
-    """Return every value of every run of a block: a column for each run, its value and the arm's median as lines."""
-    arms = block.get("arms") or []
-    values = [value for arm in arms for run in arm.get("runs") or [] for value in run_values(run)]
-    values += [arm["median"] for arm in arms if words.finite(arm.get("median"))]
-    if not values:
-        return ""
-    names = words.arm_names(comparison)
-    # Many arms, or many runs of each, need more room; the page lets a wide chart scroll.
-    most_runs = max(len(arm.get("runs") or []) for arm in arms)
-    width = max(WIDTH, LEFT + RIGHT + len(arms) * max(96, 14 * most_runs))
-    low, high, ticks = scale(values, sum(values) / len(values))
-    column = (width - LEFT - RIGHT) / len(arms)
-
-    def y(value):
-        return TOP + 8 + PLOT_HEIGHT * (high - value) / (high - low)
-
-    bottom, lines = TOP + 8 + PLOT_HEIGHT, 1
-    unit = str(block.get("unit") or "")
-    parts = [*level_grid(ticks, y, LEFT, width - RIGHT), text(LEFT, TOP, unit, "middle", "label")]
-    for place, arm in enumerate(arms):
-        left = LEFT + column * place
-        parts += strip_arm(arm, names.index(arm["arm"]), left, column, y, unit)
-        label, needed = column_label(words.marked(comparison, arm["arm"]), left + column / 2, bottom + 16, column - 6)
-        parts += label
-        lines = max(lines, needed)
-    label = f"{words.cases(comparison)[block['id']]}: {unit} of each run, by arm"
-    return drawing(parts, label, width, bottom + 12 + LINE_HEIGHT * lines)
+def middle_of(arm):
+    """Return the arm's median, or that of all its values when it has none; None when neither is above 0."""
+    values = [arm["median"]] if words.finite(arm.get("median")) else []
+    values = values or [value for run in arm.get("runs") or [] for value in run_values(run)]
+    middle = median(values) if values else 0
+    return middle if middle > 0 else None
 
 
 def run_values(run):
     return [value for value in [run.get("value"), *(run.get("series") or [])] if words.finite(value)]
 
 
-def strip_arm(arm, number, left, column, y, unit):
+def strip(comparison, block):
+    """Return how far each value of each run lies from its arm's median: a column for each run, a group for each arm.
+
+    In percent, because arms can be so far apart that on one axis of speed the noise of each would be a dot.
+    """
+    arms = [(arm, middle_of(arm)) for arm in block.get("arms") or []]
+    arms = [(arm, middle) for arm, middle in arms if middle]
+    offs = [off(value, middle) for arm, middle in arms for run in arm.get("runs") or [] for value in run_values(run)]
+    if not offs:
+        return ""
+    names = words.arm_names(comparison)
+    # Many arms, or many runs of each, need more room; the page lets a wide chart scroll.
+    most_runs = max(len(arm.get("runs") or []) for arm, _middle in arms)
+    width = max(WIDTH, LEFT + RIGHT + len(arms) * max(96, 14 * most_runs))
+    column = (width - LEFT - RIGHT) / len(arms)
+    low, high, ticks = scale([*offs, -LEAST_PERCENT, LEAST_PERCENT], 0.0)
+    top, bottom, lines = TOP + 16, TOP + 16 + PLOT_HEIGHT, 1
+
+    def y(value):
+        return top + PLOT_HEIGHT * (high - value) / (high - low)
+
+    unit = str(block.get("unit") or "")
+    parts = [*level_grid(ticks, y, LEFT, width - RIGHT), text(8, TOP, "% off the median of the arm", "start", "label")]
+    for place, (arm, middle) in enumerate(arms):
+        left = LEFT + column * place
+        parts += strip_arm(arm, middle, names.index(arm["arm"]), (left, column), y, unit)
+        said = f"{words.marked(comparison, arm['arm'])}: {words.number(middle)} {unit}"
+        label, needed = column_label(said, left + column / 2, bottom + 16, column - 6)
+        parts += label
+        lines = max(lines, needed)
+    label = f"{words.cases(comparison)[block['id']]}: how far each run is from its arm's median"
+    return drawing(parts, label, width, bottom + 12 + LINE_HEIGHT * lines)
+
+
+def off(value, middle):
+    """Return how far a value is from another, in percent of that."""
+    return 100 * (value / middle - 1)
+
+
+def strip_arm(arm, middle, number, place, y, unit):
+    """Return one arm's group; place is its left end and its width."""
+    left, column = place
     runs = arm.get("runs") or []
+    colour = f"arm-{number % COLOURS}"
     parts, step = [], column * 0.8 / max(1, len(runs))
-    for place, run in enumerate(runs):
-        x = left + column * 0.1 + step * (place + 0.5)
+    parts.append(line(f"median {colour}", left + column * 0.04, y(0), left + column * 0.96, y(0)))
+    for position, run in enumerate(runs):
+        x = left + column * 0.1 + step * (position + 0.5)
         css = "small warmup" if run.get("warmup") else "small"
-        points = [marker(number, x, y(value), 2, css) for value in run.get("series") or [] if words.finite(value)]
+        series = [value for value in run.get("series") or [] if words.finite(value)]
+        points = [marker(number, x, y(off(value, middle)), 2.2, css) for value in series]
         if words.finite(run.get("value")):
-            reach = min(step * 0.4, 9)
-            points.append(
-                line(f"run arm-{number % COLOURS} {css}", x - reach, y(run["value"]), x + reach, y(run["value"]))
-            )
+            height, reach = y(off(run["value"], middle)), min(step * 0.42, 10)
+            points.append(line(f"run {colour} {css}", x - reach, height, x + reach, height))
         kind = "warm-up run" if run.get("warmup") else "run"
         said = f"{arm['arm']}, {kind} {run.get('repeat')}: {words.number(run.get('value'))} {unit}"
         parts.append(titled("".join(points), said))
-    if words.finite(arm.get("median")):
-        height = y(arm["median"])
-        median = line(f"median arm-{number % COLOURS}", left + column * 0.04, height, left + column * 0.96, height)
-        parts.append(titled(median, f"{arm['arm']}: median {words.number(arm['median'])} {unit}"))
     return parts

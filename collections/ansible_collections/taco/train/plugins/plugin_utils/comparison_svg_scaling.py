@@ -59,7 +59,7 @@ def scaling(comparison, lines):
         for key in ("efficiency", "low", "high")
         if words.finite(point.get(key))
     ]
-    low, high, ticks = scale([100 * share for share in [*shares, 0.0, 1.0]], 100)
+    low, high, ticks = scale([100 * share for share in [*shares, 0.0, 1.0]], 100, steps=6)
     ranks = sorted({point["ranks"] for _arm, points in drawn for point in points})
     top += 14
     bottom = top + PLOT_HEIGHT
@@ -132,7 +132,7 @@ def expected(comparison, block):
     for place, one in enumerate(rows):
         y, css = 4 + ROW * place, f"arm-{known.index(one['arm']) % COLOURS if one['arm'] in known else 0}"
         name, measured = words.marked(comparison, one["arm"]), one.get("measured_seconds")
-        said = f"{name}: {words.number(measured)} s measured, {words.number(one['seconds'])} s for its bytes"
+        said = f"{name}: {words.number(measured)} s, its bytes {words.number(one['seconds'])} s"
         bars = [text(SIDE, y + 14, shortened(said, 70), "start", "row")]
         if words.finite(measured):
             bars.append(bar(f"bar {css}", x(0), y + 19, x(measured)))

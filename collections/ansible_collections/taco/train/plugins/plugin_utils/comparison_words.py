@@ -12,7 +12,7 @@ import os
 from ansible_collections.taco.train.plugins.plugin_utils.report_table import counted
 
 # A symbol beside each word, so that nothing rests on colour.
-SYMBOLS = {"better": "▲", "worse": "▼", "equivalent": "=", "inconclusive": "?", "refused": "✕"}
+SYMBOLS = {"better": "▲", "worse": "▼", "equivalent": "≈", "inconclusive": "?", "refused": "✕"}
 VERDICTS = {
     "better": "better by more than the smallest difference that counts",
     "worse": "worse by more than the smallest difference that counts",
@@ -145,7 +145,7 @@ def incomplete(comparison):
     if comparison.get("complete", True):
         return None
     done, planned = (comparison.get(key) or 0 for key in ("done", "planned"))
-    return f"NOT COMPLETE: {done} of {counted(planned, 'planned run')} done. Run it again to do what is left."
+    return f"NOT COMPLETE: {done} of {counted(planned, 'planned run')} done. The verdicts rest on those alone."
 
 
 def unlike(comparison):

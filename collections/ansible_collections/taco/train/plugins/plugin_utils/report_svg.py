@@ -21,14 +21,14 @@ def nice_step(span, steps=4):
     return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= raw * 0.999999)
 
 
-def scale(values, mean):
+def scale(values, mean, steps=4):
     """Return the lower end, the upper end and the ticks of an axis that holds all values."""
     low, high = min([*values, mean]), max([*values, mean])
     least = max(abs(mean) * LEAST_SPAN, 1e-9)
     if high - low < least:
         middle = (high + low) / 2
         low, high = middle - least / 2, middle + least / 2
-    step = nice_step(high - low)
+    step = nice_step(high - low, steps)
     first, last = math.floor(low / step), math.ceil(high / step)
     first = max(first, 0) if low >= 0 else first
     return first * step, last * step, [number * step for number in range(first, last + 1)]
