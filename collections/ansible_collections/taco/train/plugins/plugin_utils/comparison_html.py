@@ -27,7 +27,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.report_html import (
 from ansible_collections.taco.train.plugins.plugin_utils.report_table import LAB
 
 # How the cells beneath a head look, where they are more than text.
-STYLES = {"Why": "why", "Environment": "code", "Case": "name", "Property": "name", "Problems": "why"}
+STYLES = {"Why": "why", "Environment": "code", "Case": "name", "Property": "name", "Problems": "why", "Image": "code"}
 
 
 def marked_up(text):
@@ -168,7 +168,8 @@ def systems(comparison, records):
     found = comparison.get("systems") or {}
     differs = "".join(element("li", words.plain(one)) for one in found.get("differs") or [])
     differs = f"<p>The systems differ:</p><ul>{differs}</ul>" if differs else ""
-    return section("Hosts", differs, drawn(*system_rows(records)), drawn(*rows.images(comparison, records)))
+    images = section("Images", drawn(*rows.images(comparison, records)))
+    return section("Hosts", differs, drawn(*system_rows(records))) + images
 
 
 def failures(comparison):

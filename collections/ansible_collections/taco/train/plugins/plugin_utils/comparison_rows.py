@@ -202,14 +202,14 @@ def images(comparison, records):
 
 def failures(comparison):
     cases = words.cases(comparison)
-    head = ("Run", "Case", "Arm", "Problems", "Log")
+    head = ("Case", "Arm", "Problems", "Log", "Run")
     rows = [
         (
-            str(one.get("record")),
             cases.get(one.get("block"), str(one.get("block"))),
             words.marked(comparison, one.get("arm")),
             " ".join(str(problem) for problem in one.get("problems") or []),
             str(one.get("log") or "none"),
+            str(one.get("record")),
         )
         for one in comparison.get("failures") or []
     ]

@@ -29,7 +29,7 @@ h3 { font-size: .95rem; margin: 1.2rem 0 .3rem; }
 .name { white-space: nowrap; font-weight: 600; }
 .lossy {
   display: inline-block; border: 1px solid var(--warn); color: var(--warn); border-radius: .3rem; padding: 0 .35rem;
-  font-size: .75rem; font-weight: 600; white-space: nowrap;
+  font-size: .85em; font-weight: 600; line-height: 1.35;
 }
 .published { color: var(--warn); font-weight: 600; white-space: nowrap; }
 .charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 25rem), 1fr)); gap: 1rem 2rem; }
@@ -51,11 +51,13 @@ line.verdict { stroke-width: 2; }
 .median { stroke: var(--ink); stroke-width: 1.2; }
 .trend { stroke: var(--arm); stroke-width: 2; } .whisker { stroke: var(--arm); stroke-width: 1.2; }
 .bar { fill: var(--arm); stroke: var(--arm); } .bar.needed { fill: none; stroke-dasharray: 3 2; }
+@media (min-width: 45rem) { .lossy { white-space: nowrap; } }
 @media print {
   body { max-width: none; }
   :root { --arm-0: #0b4fb3; --arm-1: #a03f00; --arm-2: #5b2bb0; --arm-3: #065e5a; --arm-4: #982367; --arm-5: #5f4c00; }
   .charts { grid-template-columns: 1fr 1fr; gap: .5rem 1rem; }
-  .chart, .why, .code { min-width: 0; }
+  .chart, .code { min-width: 0; } .why { min-width: 7.5rem; }
+  .code { font-size: 7.5pt; } .progress, .said, figcaption { font-size: 9pt; } .said { break-after: avoid; }
   section { break-inside: auto; }
 }
 """

@@ -10,6 +10,7 @@ import json
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_words import UNKNOWN, plain
 from ansible_collections.taco.train.plugins.plugin_utils.report_html import SYSTEM, system_value
+from ansible_collections.taco.train.plugins.plugin_utils.report_table import counted
 
 # What tells hosts apart that are otherwise equal.
 OF_ONE_HOST = {"hostname", "boot_id", "machine_id"}
@@ -60,7 +61,7 @@ def _all(hosts):
 
 def _title(host, ids, changed):
     """Return a host's name, and in how many runs it was so when it changed in between."""
-    return f"{host} (in {len(ids)} runs)" if host in changed else host
+    return f"{host} (in {counted(len(ids), 'run')})" if host in changed else host
 
 
 def system_rows(records):

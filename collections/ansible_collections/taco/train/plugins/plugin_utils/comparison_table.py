@@ -95,15 +95,8 @@ def notes(records, problems):
 
 def terminal_table(comparison):
     """Return the lines of the verdicts without what a terminal has no room for."""
-    widths = {
-        "Case": 18,
-        "Arm": 16,
-        "Against": 12,
-        "Ratio": 7,
-        words.confidence(comparison): 16,
-        "Verdict": 12,
-        "Runs": 7,
-    }
+    interval = words.confidence(comparison)
+    widths = {"Case": 18, "Arm": 16, "Verdict": 12, "Ratio": 7, interval: 16, "Against": 12, "Runs": 7}
     head, body = rows.verdicts(comparison)
     if not body:
         return []
@@ -136,7 +129,7 @@ def terminal(comparison):
     lines += terminal_table(comparison)
     for said in unsettled(comparison):
         lines += wrapped(said)
-    for _run, case, arm, problems, log in rows.failures(comparison)[1]:
+    for case, arm, problems, log, _run in rows.failures(comparison)[1]:
         lines += wrapped(f"Failed: {case}, {arm}: {problems} Log: {log}")
     return "\n".join([*lines, words.progress(comparison)])
 
