@@ -6,68 +6,22 @@
 
 """Render a comparison as one page that needs nothing beside it."""
 
-import json
-from html import escape
-
+from ansible_collections.taco.train.plugins.plugin_utils import comparison_context as context
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_rows as rows
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_svg, comparison_svg_scaling
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_words as words
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_parts import drawn, figure, figures, marked_up
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_style import STYLE
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_systems import system_rows
 from ansible_collections.taco.train.plugins.plugin_utils.report_html import (
-    Html,
     command_lines,
     element,
     notes,
     page,
     preflight,
     section,
-    table,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.report_table import LAB
-
-# How the cells beneath a head look, where they are more than text.
-STYLES = {"Why": "why", "Environment": "code", "Case": "name", "Property": "name", "Problems": "why", "Image": "code"}
-
-
-def marked_up(text):
-    """Return text as markup in which every lossy arm carries its mark."""
-    return Html(escape(str(text)).replace(f"({words.LOSSY})", f'<span class="lossy">{words.LOSSY}</span>'))
-
-
-def drawn(head, body):
-    """Return a table of text as markup, or nothing when it has no rows."""
-    if not body:
-        return ""
-    return table(
-        [marked_up(title) for title in head],
-        [[styled(title, value) for title, value in zip(head, one)] for one in body],
-        rows.NUMBERS,
-    )
-
-
-def styled(title, value):
-    if title == "Verdict":
-        return value, value.split(" ")[-1]
-    if value == rows.PUBLISHED:
-        return value, "published"
-    if title == "Log" and words.is_local(value) and value != "none":
-        return Html(f'<a href="{escape(value)}">{escape(value)}</a>')
-    if title == "Low to high" or title.lower().endswith("interval"):
-        return marked_up(value), "time"
-    return (marked_up(value), STYLES[title]) if title in STYLES else marked_up(value)
-
-
-def figure(chart, caption, lab):
-    if not chart:
-        return ""
-    said = f"Lab: {caption}" if lab else caption
-    return f'<figure><div class="scroll">{chart}</div>{element("figcaption", said)}</figure>'
-
-
-def figures(found):
-    found = [one for one in found if one]
-    return f'<div class="charts">{"".join(found)}</div>' if found else ""
 
 
 def top(comparison, title):
@@ -85,30 +39,23 @@ def top(comparison, title):
 
 
 def verdicts(comparison):
-    shared, effect = words.shared_parts(comparison), words.effect(comparison)
-    said = [f"All of it: {', '.join(shared)}."] if shared else []
-    used = dict.fromkeys(one["verdict"] for _block, one in rows.compared(comparison))
-    said += [f"{words.verdict(word)}: {words.VERDICTS[word]}." for word in used if word in words.VERDICTS]
-    said += [f"The smallest difference that counts is {words.percent(effect)}."] if effect and used else []
+    effect = words.effect(comparison)
     caption = (
         "The point is the speed-up, the line through it its interval. The shaded band, "
         f"{words.percent(effect)} to each side of 1, holds differences too small to count."
     )
     chart = figure(comparison_svg.forest(comparison), caption, comparison.get("lab"))
-    under = element("p", " ".join(said), "said") if said else ""
     body = drawn(*rows.verdicts(comparison))
-    return section("Verdicts", body, under if body else "") + section("Speed-up", figures([chart]))
+    under = element("p", rows.explained(comparison), "said") if body else ""
+    return section("Verdicts", body, under) + section("Speed-up", figures([chart]))
 
 
 def regression(comparison):
     found = comparison.get("regression")
     if not found:
         return ""
-    parts = [element("p", f"Against the kept baseline {found.get('baseline')}:")]
-    for word in ("worse", "better"):
-        parts += [element("p", f"{words.verdict(word)}: {words.plain(one)}", word) for one in found.get(word) or []]
-    if len(parts) == 1:
-        parts.append(element("p", "Nothing is worse and nothing is better."))
+    parts = [element("p", context.against(found))]
+    parts += [element("p", said, word) for word, said in context.changes(found)]
     return section("Regression", *parts)
 
 
@@ -155,41 +102,36 @@ def network(comparison):
 
 
 def published(comparison, records):
-    body = drawn(*rows.published(comparison, records))
-    note = "Published figures are the vendor's, from its documents and its hardware. They take no part in a verdict."
-    return section("Published figures", element("p", note), body) if body else ""
+    body = drawn(*context.published(comparison, records))
+    return section("Published figures", element("p", context.PUBLISHED_NOTE), body) if body else ""
 
 
 def arms(comparison):
-    return section("Arms", drawn(*rows.arms(comparison)))
+    return section("Arms", drawn(*context.arms(comparison)))
 
 
 def systems(comparison, records):
-    found = comparison.get("systems") or {}
-    differs = "".join(element("li", words.plain(one)) for one in found.get("differs") or [])
-    differs = f"<p>The systems differ:</p><ul>{differs}</ul>" if differs else ""
-    images = section("Images", drawn(*rows.images(comparison, records)))
+    items = "".join(element("li", said) for said in context.differences(comparison))
+    differs = f"{element('p', context.DIFFERS)}<ul>{items}</ul>" if items else ""
+    images = section("Images", drawn(*context.images(comparison, records)))
     return section("Hosts", differs, drawn(*system_rows(records))) + images
 
 
 def failures(comparison):
-    return section("What failed", drawn(*rows.failures(comparison)))
+    return section("What failed", drawn(*context.failures(comparison)))
 
 
 def reproduction(comparison, records):
     parts = []
-    for case, arm, launcher, argv in rows.commands(comparison, records):
+    for case, arm, launcher, argv in context.commands(comparison, records):
         title = f"<h3>{marked_up(f'{case}: {words.marked(comparison, arm)}')}</h3>"
         where = f"On {launcher}, as root:" if launcher else "On the launcher, as root:"
         parts += [title, element("p", where, "said"), element("pre", command_lines(argv))]
     if parts:
-        told = (
-            "Before the command, bring the arm's NCCL plugin and Horovod, as said under Arms, in force on every worker."
-        )
-        parts.insert(0, element("p", told))
-    if comparison.get("spec"):
-        settings = json.dumps(comparison["spec"], indent=2, ensure_ascii=False, default=str)
-        parts += [element("h3", "The comparison as it was asked for"), element("pre", settings)]
+        parts.insert(0, element("p", context.BEFORE_A_COMMAND))
+    settings = context.settings(comparison)
+    if settings:
+        parts += [element("h3", context.AS_ASKED), element("pre", settings)]
     return section("To run it again", *parts)
 
 

@@ -4,13 +4,12 @@
 
 # Private to taco.train: may change at any time. Do not import it from another collection.
 
-"""The tables of a comparison, as heads and rows of text, for whoever draws them.
+"""What a comparison measured, as heads and rows of text, for whoever draws them.
 
-Each function takes the comparison (and the result records where it needs them) and returns (head, rows).
+Each function takes the comparison and returns (head, rows).
 """
 
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_words as words
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_systems import groups, image_rows, value_text
 
 # Heads of columns that hold numbers.
 NUMBERS = {
@@ -49,6 +48,15 @@ def verdicts(comparison):
         for block, one in compared(comparison)
     ]
     return head, rows
+
+
+def explained(comparison):
+    """Return what the table of verdicts is to be read with: what its cases share and what its words mean."""
+    shared, effect = words.shared_parts(comparison), words.effect(comparison)
+    used = dict.fromkeys(one["verdict"] for _block, one in compared(comparison))
+    said = [f"All of it: {', '.join(shared)}."] if shared else []
+    said += [f"{words.verdict(word)}: {words.VERDICTS[word]}." for word in used if word in words.VERDICTS]
+    return " ".join([*said, *([f"The smallest difference that counts is {words.percent(effect)}."] if effect else [])])
 
 
 def measured(comparison):
@@ -135,103 +143,3 @@ def bus_bandwidth(comparison):
         for one in comparison.get("bus_bandwidth") or []
     ]
     return head, rows
-
-
-PUBLISHED, OWN = "PUBLISHED by the vendor", "measured here"
-
-
-def published(comparison, records):
-    """Return the vendor's figures, and beneath those of a case what was measured here."""
-    cases = words.cases(comparison)
-    head = ("Case", "Whose", "Software", "Value", "Unit", "Ranks", "Hardware and source")
-    rows = []
-    for block in blocks(comparison):
-        for one in block.get("published") or []:
-            value, ranks = words.number(one.get("value")), str(one.get("ranks") or words.UNKNOWN)
-            said = (value, one.get("unit") or "", ranks, one.get("source") or words.UNKNOWN)
-            rows.append((cases[block["id"]], PUBLISHED, one.get("label") or words.UNKNOWN, *said))
-        for arm in (block.get("arms") or []) if block.get("published") else []:
-            own = (words.number(arm.get("median")), block.get("unit") or "", str(block.get("ranks") or words.UNKNOWN))
-            name = words.marked(comparison, arm["arm"])
-            rows.append((cases[block["id"]], whose(comparison), name, *own, hardware(records)))
-    return head, rows
-
-
-def whose(comparison):
-    return f"{OWN}, in a lab" if comparison.get("lab") else OWN
-
-
-def hardware(records):
-    """Return what the measured numbers came from, in short."""
-    kinds = [f"GPUs: {value_text('gpus', system)}" for _hosts, system in groups(records) if system]
-    return "this run; " + "; ".join(dict.fromkeys(kinds)) if kinds else "this run"
-
-
-HOROVOD = {"image": "the image's", "upstream": "upstream"}
-
-
-def arms(comparison):
-    head = ("Arm", "Stands for", "NCCL plugin", "Horovod", "Environment")
-    rows = [
-        (
-            words.marked(comparison, arm["name"])
-            + (", the baseline" if arm["name"] == comparison.get("baseline") else ""),
-            arm.get("label") or "",
-            words.plain(arm.get("plugin")),
-            HOROVOD.get(arm.get("horovod")) or words.plain(arm.get("horovod")),
-            environment(arm.get("environment")),
-        )
-        for arm in comparison.get("arms") or []
-    ]
-    return head, rows
-
-
-def environment(variables):
-    """Return variables as a shell has them; None is one that is taken away."""
-    named = (variables or {}).items()
-    return (
-        " ".join(f"{name} unset" if value is None else f"{name}={value}" for name, value in named)
-        or "nothing of its own"
-    )
-
-
-def images(comparison, records):
-    rows = [(image, ", ".join(words.marked(comparison, arm) for arm in found)) for image, found in image_rows(records)]
-    return ("Image", "Arms"), rows
-
-
-def failures(comparison):
-    cases = words.cases(comparison)
-    head = ("Case", "Arm", "Problems", "Log", "Run")
-    rows = [
-        (
-            cases.get(one.get("block"), str(one.get("block"))),
-            words.marked(comparison, one.get("arm")),
-            " ".join(str(problem) for problem in one.get("problems") or []),
-            str(one.get("log") or "none"),
-            str(one.get("record")),
-        )
-        for one in comparison.get("failures") or []
-    ]
-    return head, rows
-
-
-def commands(comparison, records):
-    """Return (case, arm, launcher, argv) of the newest record of each arm in each block, a good one where there is one."""
-    found = {record.get("id"): record for record in records}
-    cases, shown = words.cases(comparison), []
-    for block in blocks(comparison):
-        for arm in block.get("arms") or []:
-            ids = [run.get("record") for run in arm.get("runs") or []]
-            ids += [
-                one.get("record")
-                for one in comparison.get("failures") or []
-                if one.get("arm") == arm["arm"] and one.get("block") == block["id"]
-            ]
-            ran = [found[one] for one in ids if one in found and found[one].get("argv")]
-            good = [record for record in ran if record.get("outcome") == "ok"]
-            if ran:
-                record = (good or ran)[-1]
-                launcher = (record.get("parameters") or {}).get("launcher")
-                shown.append((cases[block["id"]], arm["arm"], launcher, record["argv"]))
-    return shown

@@ -58,7 +58,7 @@ line.verdict { stroke-width: 2; }
   .charts { grid-template-columns: 1fr 1fr; gap: .5rem 1rem; }
   .chart, .code { min-width: 0; } .why { min-width: 7.5rem; }
   .code { font-size: 7.5pt; } .progress, .said, figcaption { font-size: 9pt; } .said { break-after: avoid; }
-  section { break-inside: auto; }
+  h3 { break-after: avoid; }
 }
 """
 )

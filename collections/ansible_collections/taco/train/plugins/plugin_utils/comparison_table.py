@@ -8,6 +8,7 @@
 
 import textwrap
 
+from ansible_collections.taco.train.plugins.plugin_utils import comparison_context as context
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_rows as rows
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_words as words
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_systems import system_rows
@@ -43,10 +44,13 @@ def fenced(text):
 
 def reproduction(comparison, records):
     lines = []
-    for case, arm, launcher, argv in rows.commands(comparison, records):
+    for case, arm, launcher, argv in context.commands(comparison, records):
         where = f"on {launcher}" if launcher else "on the launcher"
         lines += [f"{cell(f'{case}: {words.marked(comparison, arm)}, {where}, as root:')}", ""]
         lines += fenced(command_lines(argv))
+    lines = [context.BEFORE_A_COMMAND, "", *lines] if lines else []
+    settings = context.settings(comparison)
+    lines += [f"{context.AS_ASKED}:", "", *fenced(settings)] if settings else []
     return ["## To run it again", "", *lines] if lines else []
 
 
@@ -54,13 +58,8 @@ def regression(comparison):
     found = comparison.get("regression")
     if not found:
         return []
-    lines = ["## Regression", "", cell(f"Against the kept baseline {found.get('baseline')}:"), ""]
-    said = [
-        f"- {words.verdict(word)}: {cell(words.plain(one))}"
-        for word in ("worse", "better")
-        for one in found.get(word) or []
-    ]
-    return [*lines, *(said or ["- Nothing is worse and nothing is better."]), ""]
+    said = [f"- {cell(sentence)}" for _word, sentence in context.changes(found)]
+    return ["## Regression", "", cell(context.against(found)), "", *said, ""]
 
 
 def render(comparison, records, title="Comparison", problems=()):
@@ -71,19 +70,19 @@ def render(comparison, records, title="Comparison", problems=()):
     if comparison.get("question"):
         lines += [f"*{cell(comparison['question'])}*", ""]
     lines += [f"**{cell(comparison.get('sentence') or 'No verdict.')}**", "", words.progress(comparison), ""]
-    shared = words.shared_parts(comparison)
-    lines += part("Verdicts", *rows.verdicts(comparison), f"All of it: {', '.join(shared)}." if shared else None)
+    lines += part("Verdicts", *rows.verdicts(comparison), rows.explained(comparison))
     lines += regression(comparison)
-    lines += part("What failed", *rows.failures(comparison))
+    lines += part("What failed", *context.failures(comparison))
     lines += part("Runs", *rows.measured(comparison))
     lines += part("Scaling", *rows.scaling(comparison))
     lines += part("Time against bytes over bandwidth", *rows.expected(comparison))
     lines += part("Bus bandwidth", *rows.bus_bandwidth(comparison))
-    lines += part("Published figures", *rows.published(comparison, records))
-    lines += part("Arms", *rows.arms(comparison))
+    lines += part("Published figures", *context.published(comparison, records), context.PUBLISHED_NOTE)
+    lines += part("Arms", *context.arms(comparison))
     lines += notes(records, problems)
-    lines += part("Hosts", *system_rows(records))
-    lines += part("Images", *rows.images(comparison, records))
+    differs = " ".join([context.DIFFERS, *context.differences(comparison)]) if context.differences(comparison) else None
+    lines += part("Hosts", *system_rows(records), differs)
+    lines += part("Images", *context.images(comparison, records))
     lines += reproduction(comparison, records)
     return "\n".join(lines).rstrip("\n") + "\n"
 
@@ -129,7 +128,7 @@ def terminal(comparison):
     lines += terminal_table(comparison)
     for said in unsettled(comparison):
         lines += wrapped(said)
-    for case, arm, problems, log, _run in rows.failures(comparison)[1]:
+    for case, arm, problems, log, _run in context.failures(comparison)[1]:
         lines += wrapped(f"Failed: {case}, {arm}: {problems} Log: {log}")
     return "\n".join([*lines, words.progress(comparison)])
 
