@@ -9,7 +9,14 @@ import os
 
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.taco.train.plugins.plugin_utils import records, report_html, report_table
+from ansible_collections.taco.train.plugins.plugin_utils import (
+    comparison_csv,
+    comparison_html,
+    comparison_table,
+    records,
+    report_html,
+    report_table,
+)
 
 ARGUMENTS = {"run_dir": {"type": "str", "required": True}, "title": {"type": "str", "default": "Training benchmark"}}
 KEYS = {
@@ -18,17 +25,32 @@ KEYS = {
 }
 
 
-def read_verdict(run_dir):
-    """Return the verdict of preflight, None when there is none, and what is wrong with it."""
-    path = os.path.join(run_dir, "verdict.json")
+COMPARISON_SCHEMA = 1
+
+
+def read_json(run_dir, name):
+    """Return what a file of the run's folder holds, None when there is none, and what is wrong with it."""
     try:
-        with open(path, encoding="utf-8") as stream:
-            verdict = json.load(stream)
+        with open(os.path.join(run_dir, name), encoding="utf-8") as stream:
+            found = json.load(stream)
     except FileNotFoundError:
         return None, []
     except (OSError, ValueError) as error:
-        return None, [f"verdict.json can't be read: {error}."]
-    return (verdict, []) if isinstance(verdict, dict) else (None, ["verdict.json is not a verdict."])
+        return None, [f"{name} can't be read: {error}."]
+    return (
+        (found, []) if isinstance(found, dict) else (None, [f"{name} is not what its name says: it holds no object."])
+    )
+
+
+def read_comparison(run_dir):
+    """Return the comparison of the run, None when there is none that can be shown, and what is wrong with it."""
+    comparison, problems = read_json(run_dir, "comparison.json")
+    if comparison is not None and comparison.get("schema") != COMPARISON_SCHEMA:
+        found = comparison.get("schema")
+        return None, [
+            f"comparison.json is of schema {found}, this version shows {COMPARISON_SCHEMA}: run the comparison again."
+        ]
+    return comparison, problems
 
 
 def whole(found):
@@ -36,6 +58,23 @@ def whole(found):
     kept = [record for record in found if set(record) >= KEYS]
     lost = len(found) - len(kept)
     return kept, [f"Records that lack what the schema asks for: {lost}."] if lost else []
+
+
+def of_runs(found, verdict, problems, title, run):
+    """Return the text for people and the files of single runs."""
+    found, more = whole(found)
+    table = report_table.render(found, verdict, [*problems, *more], title)
+    return table, {"table.md": table, "report.html": report_html.render(found, verdict, [*problems, *more], title, run)}
+
+
+def of_comparison(comparison, found, verdict, problems, title, run):
+    """Return the text for people and the files of a comparison."""
+    return comparison_table.terminal(comparison), {
+        "comparison.md": comparison_table.render(comparison, found, title, problems),
+        "runs.csv": comparison_csv.runs(comparison),
+        "iterations.csv": comparison_csv.iterations(comparison),
+        "report.html": comparison_html.render(comparison, found, verdict, title, run, problems),
+    }
 
 
 class ActionModule(ActionBase):
@@ -48,17 +87,16 @@ class ActionModule(ActionBase):
         super().run(tmp, task_vars)
         _validated, options = self.validate_argument_spec(argument_spec=ARGUMENTS)
         run_dir = os.path.abspath(os.path.expanduser(options["run_dir"]))
-        path = os.path.join(run_dir, "report.html")
         try:
             found, problems = records.read(run_dir)
-            found, more = whole(found)
-            verdict, unread = read_verdict(run_dir)
-            problems = problems + more + unread
-            table = report_table.render(found, verdict, problems, options["title"])
-            page = report_html.render(found, verdict, problems, options["title"], os.path.basename(run_dir))
+            verdict, unread = read_json(run_dir, "verdict.json")
+            comparison, unfit = read_comparison(run_dir)
+            shown = (found, verdict, problems + unread + unfit, options["title"], os.path.basename(run_dir))
+            table, files = of_runs(*shown) if comparison is None else of_comparison(comparison, *shown)
             if not self._task.check_mode:
-                records.write_text(os.path.join(run_dir, "table.md"), table)
-                records.write_text(path, page)
+                for name, text in files.items():
+                    records.write_text(os.path.join(run_dir, name), text)
         except records.RecordError as error:
             return {"failed": True, "msg": str(error)}
-        return {"changed": False, "table": table, "path": path}
+        path = os.path.join(run_dir, "report.html")
+        return {"changed": False, "table": table, "path": path, "files": sorted(files)}

@@ -9,7 +9,9 @@ short_description: Render what a run left behind
 version_added: 0.1.0
 description:
   - Writes C(table.md) and C(report.html) into the folder of a run, from C(records.jsonl) and C(verdict.json) there.
-  - The page needs nothing beside it and no network. It holds nothing that those two files don't.
+  - When the folder also holds C(comparison.json), the page is the comparison's, and C(comparison.md), C(runs.csv) and
+    C(iterations.csv) are written in place of C(table.md).
+  - The page needs nothing beside it and no network. It holds nothing that those files don't.
   - Works on the controller only. A rendering is not a change.
 author:
   - Taco Team (@taco)
@@ -51,11 +53,17 @@ EXAMPLES = r"""
 
 RETURN = r"""
 table:
-  description: The text of C(table.md).
+  description: The text of C(table.md), or of a comparison the verdicts as plain text, at most 100 columns wide.
   returned: success
   type: str
 path:
   description: Where the page is, on the controller.
   returned: success
   type: str
+files:
+  description: The names of the files in the folder of the run that were written, or would be in check mode.
+  returned: success
+  type: list
+  elements: str
+  sample: [comparison.md, iterations.csv, report.html, runs.csv]
 """

@@ -17,7 +17,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.comparison_plan import 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_regression import values_of
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_scaling import bus_bandwidth, scaling
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import Block, Comparison
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_words import question, sentence
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_sentence import question, sentence
 from ansible_collections.taco.train.plugins.plugin_utils.published import figures
 
 SCHEMA = 1

@@ -10,7 +10,7 @@ from typing import Any, Dict, List
 
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_statistics as statistics
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_alike import OF_A_HOST
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_words import ratio_text
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_sentence import ratio_text
 
 
 def values_of(arm: Dict[str, Any]) -> List[float]:

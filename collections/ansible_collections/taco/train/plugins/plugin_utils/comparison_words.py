@@ -4,58 +4,170 @@
 
 # Private to taco.train: may change at any time. Do not import it from another collection.
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
+"""Say the parts of a comparison in words: arms, cases, ratios and verdicts, the same on the page and in the tables."""
 
-"""Say the outcome of a comparison in a sentence."""
+import math
+import os
 
-from typing import Any, Dict, List
+from ansible_collections.taco.train.plugins.plugin_utils.report_table import counted
 
-WORDS = {"better": "faster than", "worse": "slower than", "equivalent": "as fast as"}
-
-
-def _list(names: List[str]) -> str:
-    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
-
-
-def question(found: Dict[str, Any]) -> str:
-    """Return what the comparison asks."""
-    others = [arm["name"] for arm in found["arms"] if arm["name"] != found["baseline"]]
-    do = "Does" if len(others) == 1 else "Do"
-    return f"{do} {_list(others)} train faster than {found['baseline']}?"
-
-
-def ratio_text(judged: Dict[str, Any], confidence: float) -> str:
-    """Return a ratio with its interval."""
-    text = f"{judged['ratio']:.2f} times"
-    if judged["low"] is not None:
-        text += f" ({confidence:.0%} interval {judged['low']:.2f} to {judged['high']:.2f})"
-    return text
+# A symbol beside each word, so that nothing rests on colour.
+SYMBOLS = {"better": "▲", "worse": "▼", "equivalent": "≈", "inconclusive": "?", "refused": "✕"}
+VERDICTS = {
+    "better": "better by more than the smallest difference that counts",
+    "worse": "worse by more than the smallest difference that counts",
+    "equivalent": "any difference is smaller than what counts",
+    "inconclusive": "these runs don't settle it",
+    "refused": "not judged, because the number would mislead",
+}
+LOSSY = "lossy: top-k compression"
+UNKNOWN = "not known"
 
 
-def _one(judged: Dict[str, Any], where: str, found: Dict[str, Any]) -> str:
-    arm, baseline = judged["arm"], judged["baseline"]
-    lossy = " (lossy)" if any(one["name"] == arm and one["lossy"] for one in found["arms"]) else ""
-    if judged["verdict"] == "refused":
-        return f"{arm}{lossy} can't be held against {baseline} on {where}"
-    if judged["ratio"] is None:
-        return f"{arm}{lossy} against {baseline} on {where}: not measured"
-    if judged["verdict"] == "inconclusive":
-        return f"{arm}{lossy} against {baseline} on {where} is not decided: {ratio_text(judged, found['confidence'])}"
-    return (
-        f"{arm}{lossy} is {WORDS[judged['verdict']]} {baseline} on {where}: {ratio_text(judged, found['confidence'])}"
-    )
+def finite(value):
+    """Return whether a value is a number that can be drawn; a file of JSON can also hold NaN."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def sentence(found: Dict[str, Any]) -> str:
-    """Return the verdicts in one sentence, the one with the largest effect first."""
-    said = []
-    for block in found["blocks"]:
-        where = block["model"] or block["id"]
-        if len({one["id"] for one in found["blocks"] if (one["model"] or one["id"]) == where}) > 1:
-            where = block["id"]
-        said += [(judged["ratio"] or 0, _one(judged, where, found)) for judged in block["comparisons"]]
-    ordered = [text for _ratio, text in sorted(said, key=lambda one: -abs(one[0] - 1))]
-    if not ordered:
-        return "Nothing was compared."
-    end = "." if found["complete"] else f". {found['done']} of {found['planned']} runs are done."
-    return "; ".join(ordered) + end
+def arm_names(comparison):
+    """Return the names of all arms, those that are described first."""
+    described = [arm["name"] for arm in comparison.get("arms") or []]
+    measured = [arm["arm"] for block in comparison.get("blocks") or [] for arm in block.get("arms") or []]
+    return list(dict.fromkeys(described + measured))
+
+
+def is_lossy(comparison, name):
+    return any(arm["name"] == name and arm.get("lossy") for arm in comparison.get("arms") or [])
+
+
+def marked(comparison, name):
+    """Return an arm's name, and behind it that it is lossy where it is."""
+    return f"{name} ({LOSSY})" if is_lossy(comparison, name) else str(name)
+
+
+def described(arm):
+    """Return an arm as its name, what it stands for, and whether it is lossy."""
+    label = arm.get("label")
+    words = f"{arm['name']}: {label}" if label and label != arm["name"] else arm["name"]
+    return f"{words} ({LOSSY})" if arm.get("lossy") else words
+
+
+def case_parts(block):
+    """Return what a block was measured with, from the most to the least telling."""
+    parts = [str(block.get("model") or block.get("workload") or block.get("id"))]
+    if block.get("nodes") is not None:
+        parts.append(counted(block["nodes"], "node"))
+    if block.get("ranks") is not None:
+        parts.append(counted(block["ranks"], "rank"))
+    if block.get("batch_size") is not None:
+        parts.append(f"batch size {block['batch_size']}")
+    if block.get("model") and block.get("workload"):
+        parts.append(str(block["workload"]))
+    return parts
+
+
+def shared_parts(comparison):
+    """Return what all blocks have in common beside their model, to be said once."""
+    parts = [case_parts(block)[1:] for block in comparison.get("blocks") or []]
+    return [part for part in (parts[0] if parts else []) if all(part in other for other in parts)]
+
+
+def cases(comparison):
+    """Return for each block's id the words that tell it from the other blocks."""
+    shared = shared_parts(comparison)
+    named = {}
+    for block in comparison.get("blocks") or []:
+        first, *rest = case_parts(block)
+        named[block["id"]] = ", ".join([first, *(part for part in rest if part not in shared)])
+    return named
+
+
+def number(value):
+    """Return a measured value with as many digits as help."""
+    if not finite(value):
+        return UNKNOWN
+    if value == 0 or abs(value) >= 10:
+        return f"{value:.1f}"
+    return f"{value:.3g}"
+
+
+def ratio(value):
+    return f"{value:.2f}x" if finite(value) else UNKNOWN
+
+
+def percent(value):
+    return f"{100 * value:.1f} %" if finite(value) else UNKNOWN
+
+
+def interval(low, high, form=number):
+    return f"{form(low)} to {form(high)}" if finite(low) and finite(high) else UNKNOWN
+
+
+def chance(value):
+    """Return a p value."""
+    if not finite(value):
+        return "none"
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def more_repeats(value):
+    """Return how many more repeats would settle a comparison; None is when that can't be told."""
+    if value is None:
+        return "can't be told"
+    return str(value) if value else "none"
+
+
+def verdict(word):
+    return f"{SYMBOLS.get(word, '?')} {word}"
+
+
+def confidence(comparison):
+    value = comparison.get("confidence")
+    return f"{100 * value:g} % interval" if finite(value) else "Interval"
+
+
+def effect(comparison):
+    """Return the smallest difference that counts, as a share; 0 when there is none."""
+    value = comparison.get("min_effect")
+    return value if finite(value) and 0 <= value < 1 else 0.0
+
+
+def progress(comparison):
+    """Return how far the comparison came, and when."""
+    done, planned, failed = (comparison.get(key) or 0 for key in ("done", "planned", "failed"))
+    words = f"{done} of {counted(planned, 'planned run')} done, {failed} failed"
+    times = [str(comparison[key])[:19].replace("T", " ") for key in ("started", "ended") if comparison.get(key)]
+    return f"{words}; {' to '.join(times)} UTC." if times else f"{words}."
+
+
+def incomplete(comparison):
+    """Return the sentence for a comparison that was cut short, or None."""
+    if comparison.get("complete", True):
+        return None
+    done, planned = (comparison.get(key) or 0 for key in ("done", "planned"))
+    return f"NOT COMPLETE: {done} of {counted(planned, 'planned run')} done. The verdicts rest on those alone."
+
+
+def unlike(comparison):
+    """Return the sentence that must come first when the arms were not measured alike, or None."""
+    reasons = [str(reason) for reason in comparison.get("unlike") or []]
+    return f"NOT A LIKE-FOR-LIKE COMPARISON: {' '.join(reasons)}" if reasons else None
+
+
+def plain(value):
+    """Return a value of a record's system in words."""
+    if value is None or value == "":
+        return UNKNOWN
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {plain(one)}" for key, one in value.items()) or "none"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(plain(one) for one in value) or "none"
+    return str(value)
+
+
+def is_local(path):
+    """Return whether a path names a file below the report, so that a link to it can't lead or do anything else."""
+    parts = str(path).split("/")
+    return bool(path) and ":" not in parts[0] and not os.path.isabs(str(path)) and ".." not in parts

@@ -25,10 +25,14 @@ SYSTEM = {
 }
 
 
+class Html(str):
+    """Markup of our own, in which everything that was measured or set is already escaped."""
+
+
 def element(name, content, css=None):
-    """Return an element with text in it; whatever the text holds, it stays text."""
+    """Return an element with text in it; whatever the text holds, it stays text. Only Html is taken as it is."""
     attribute = f' class="{css}"' if css else ""
-    return f"<{name}{attribute}>{escape(str(content))}</{name}>"
+    return f"<{name}{attribute}>{content if isinstance(content, Html) else escape(str(content))}</{name}>"
 
 
 def table(head, rows, numbers=()):
@@ -166,6 +170,17 @@ def top(records, title):
     return f"<header>{banner}{element('h1', title)}{lead}</header>"
 
 
+def page(title, body, style=STYLE):
+    """Return a whole page of parts, those that are empty left out."""
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"{element('title', title)}<style>{style}</style></head><body>\n"
+        + "\n".join(filter(None, body))
+        + "\n</body></html>\n"
+    )
+
+
 def render(records, verdict=None, problems=(), title="Benchmark", run=""):
     """Return the page."""
     body = [
@@ -179,10 +194,4 @@ def render(records, verdict=None, problems=(), title="Benchmark", run=""):
         reproduction(records),
         element("footer", f"Run {run}. Everything here stands in records.jsonl and verdict.json beside this page."),
     ]
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"{element('title', title)}<style>{STYLE}</style></head><body>\n"
-        + "\n".join(filter(None, body))
-        + "\n</body></html>\n"
-    )
+    return page(title, body)

@@ -21,14 +21,14 @@ def nice_step(span, steps=4):
     return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= raw * 0.999999)
 
 
-def scale(values, mean):
+def scale(values, mean, steps=4):
     """Return the lower end, the upper end and the ticks of an axis that holds all values."""
     low, high = min([*values, mean]), max([*values, mean])
     least = max(abs(mean) * LEAST_SPAN, 1e-9)
     if high - low < least:
         middle = (high + low) / 2
         low, high = middle - least / 2, middle + least / 2
-    step = nice_step(high - low)
+    step = nice_step(high - low, steps)
     first, last = math.floor(low / step), math.ceil(high / step)
     first = max(first, 0) if low >= 0 else first
     return first * step, last * step, [number * step for number in range(first, last + 1)]
@@ -40,6 +40,21 @@ def number_text(value, step):
 
 def text(x, y, content, anchor="middle", name="tick"):
     return f'<text class="{name}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(str(content))}</text>'
+
+
+def level_grid(ticks, y, left=LEFT, right=WIDTH - RIGHT):
+    """Return a line across the chart, and its number, for each tick of the upright axis."""
+    parts = []
+    for tick in ticks:
+        parts.append(f'<line class="grid" x1="{left}" x2="{right}" y1="{y(tick):.1f}" y2="{y(tick):.1f}"/>')
+        parts.append(text(left - 8, y(tick) + 4, number_text(tick, ticks[1] - ticks[0]), "end"))
+    return parts
+
+
+def drawing(parts, label, width=WIDTH, height=HEIGHT):
+    """Return the parts as one SVG that says in words what it shows."""
+    opening = f'<svg class="chart" viewBox="0 0 {width} {height}" role="img" aria-label="{escape(label)}">'
+    return opening + "".join(parts) + "</svg>"
 
 
 def iterations_chart(values, mean, interval, unit):
@@ -55,10 +70,7 @@ def iterations_chart(values, mean, interval, unit):
     def y(value):
         return TOP + height * (high - value) / (high - low)
 
-    parts = []
-    for tick in ticks:
-        parts.append(f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y(tick):.1f}" y2="{y(tick):.1f}"/>')
-        parts.append(text(LEFT - 8, y(tick) + 4, number_text(tick, ticks[1] - ticks[0]), "end"))
+    parts = level_grid(ticks, y)
     upper, lower = min(mean + interval, high), max(mean - interval, low)
     parts.append(
         f'<rect class="band" x="{LEFT}" width="{width}" y="{y(upper):.1f}" height="{y(lower) - y(upper):.1f}"/>'
@@ -72,5 +84,4 @@ def iterations_chart(values, mean, interval, unit):
             parts.append(text(x(number), HEIGHT - BOTTOM + 16, number))
     parts.append(text(LEFT + width / 2, HEIGHT - 6, "iteration", name="label"))
     label = f"{unit} of each iteration: mean {mean:.1f}, give or take {interval:.1f}"
-    opening = f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(label)}">'
-    return opening + "".join(parts) + "</svg>"
+    return drawing(parts, label)

@@ -87,17 +87,17 @@ def cell(text):
     return " ".join(text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").split())
 
 
-def markdown_rows(head, rows):
-    """Return the lines of a table that also reads well as it is."""
-    lines = [tuple(head)] + [tuple(cell(text) for text in one) for one in rows]
+def markdown_rows(head, rows, right=RIGHT):
+    """Return the lines of a table that also reads well as it is; heads in `right` stand over numbers."""
+    lines = [tuple(cell(title) for title in head)] + [tuple(cell(text) for text in one) for one in rows]
     widths = [max(len(line[place]) for line in lines) for place in range(len(head))]
-    drawn = [draw(line, widths, head) for line in lines]
-    rule = ["-" * (width - 1) + ":" if name in RIGHT else "-" * width for width, name in zip(widths, head)]
+    drawn = [draw(line, widths, head, right) for line in lines]
+    rule = ["-" * (width - 1) + ":" if name in right else "-" * width for width, name in zip(widths, head)]
     return [drawn[0], "| " + " | ".join(rule) + " |", *drawn[1:]]
 
 
-def draw(line, widths, head):
-    cells = [text.rjust(width) if name in RIGHT else text.ljust(width) for text, width, name in zip(line, widths, head)]
+def draw(line, widths, head, right):
+    cells = [text.rjust(width) if name in right else text.ljust(width) for text, width, name in zip(line, widths, head)]
     return "| " + " | ".join(cells) + " |"
 
 

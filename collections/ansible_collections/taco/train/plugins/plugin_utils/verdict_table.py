@@ -48,7 +48,7 @@ def _widths(rows: Sequence[Sequence[str]]) -> List[int]:
     return [first, second] + parts
 
 
-def _lines(row: Sequence[str], widths: Sequence[int]) -> List[str]:
+def row_lines(row: Sequence[str], widths: Sequence[int]) -> List[str]:
     """Return a row as lines. A word is cut only when it doesn't fit a column, as names of variables are words."""
     cells = [
         textwrap.wrap(" ".join(cell.split()), width, break_on_hyphens=False) or [""] for cell, width in zip(row, widths)
@@ -72,7 +72,7 @@ def table(verdict: Mapping[str, Any]) -> str:
     widths = _widths([row for _title, rows in groups for row in rows])
     for title, rows in groups:
         if rows:
-            lines += ["", title] + _lines(HEADINGS, widths) + [GAP.join("-" * width for width in widths)]
+            lines += ["", title] + row_lines(HEADINGS, widths) + [GAP.join("-" * width for width in widths)]
             for row in rows:
-                lines += _lines(row, widths)
+                lines += row_lines(row, widths)
     return "\n".join(lines)

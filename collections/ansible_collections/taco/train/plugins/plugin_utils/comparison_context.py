@@ -1,0 +1,147 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""What the numbers of a comparison must be read with: published figures, arms, images, failures and commands.
+
+Each function takes the comparison, and the result records where it needs them, and returns (head, rows) of text.
+"""
+
+import json
+
+from ansible_collections.taco.train.plugins.plugin_utils import comparison_words as words
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_systems import groups, image_rows, value_text
+
+PUBLISHED_NOTE = (
+    "Published figures are the vendor's, from its documents and its hardware. They take no part in a verdict."
+)
+BEFORE_A_COMMAND = (
+    "Before a command, bring the arm's NCCL plugin and Horovod, as said under Arms, in force on every worker."
+)
+AS_ASKED = "The comparison as it was asked for"
+DIFFERS = "The systems of the arms differ:"
+PUBLISHED, OWN = "PUBLISHED by the vendor", "measured here"
+
+
+def published(comparison, records):
+    """Return the vendor's figures, and beneath those of a case what was measured here."""
+    cases = words.cases(comparison)
+    head = ("Case", "Whose", "Software", "Value", "Unit", "Ranks", "Hardware and source")
+    rows = []
+    for block in comparison.get("blocks") or []:
+        for one in block.get("published") or []:
+            value, ranks = words.number(one.get("value")), str(one.get("ranks") or words.UNKNOWN)
+            said = (value, one.get("unit") or "", ranks, one.get("source") or words.UNKNOWN)
+            rows.append((cases[block["id"]], PUBLISHED, one.get("label") or words.UNKNOWN, *said))
+        for arm in (block.get("arms") or []) if block.get("published") else []:
+            own = (words.number(arm.get("median")), block.get("unit") or "", str(block.get("ranks") or words.UNKNOWN))
+            name = words.marked(comparison, arm["arm"])
+            rows.append((cases[block["id"]], whose(comparison), name, *own, hardware(records)))
+    return head, rows
+
+
+def whose(comparison):
+    return f"{OWN}, in a lab" if comparison.get("lab") else OWN
+
+
+def hardware(records):
+    """Return what the measured numbers came from, in short."""
+    kinds = [f"GPUs: {value_text('gpus', system)}" for _hosts, system in groups(records) if system]
+    return "this run; " + "; ".join(dict.fromkeys(kinds)) if kinds else "this run"
+
+
+HOROVOD = {"image": "the image's", "upstream": "upstream"}
+
+
+def arms(comparison):
+    head = ("Arm", "Stands for", "NCCL plugin", "Horovod", "Environment")
+    rows = [
+        (
+            words.marked(comparison, arm["name"])
+            + (", the baseline" if arm["name"] == comparison.get("baseline") else ""),
+            arm.get("label") or "",
+            words.plain(arm.get("plugin")),
+            HOROVOD.get(arm.get("horovod")) or words.plain(arm.get("horovod")),
+            environment(arm.get("environment")),
+        )
+        for arm in comparison.get("arms") or []
+    ]
+    return head, rows
+
+
+def environment(variables):
+    """Return variables as a shell has them; None is one that is taken away."""
+    named = (variables or {}).items()
+    return (
+        " ".join(f"{name} unset" if value is None else f"{name}={value}" for name, value in named)
+        or "nothing of its own"
+    )
+
+
+def images(comparison, records):
+    rows = [(image, ", ".join(words.marked(comparison, arm) for arm in found)) for image, found in image_rows(records)]
+    return ("Image", "Arms"), rows
+
+
+def failures(comparison):
+    cases = words.cases(comparison)
+    head = ("Case", "Arm", "Problems", "Log", "Run")
+    rows = [
+        (
+            cases.get(one.get("block"), str(one.get("block"))),
+            words.marked(comparison, one.get("arm")),
+            " ".join(str(problem) for problem in one.get("problems") or []),
+            str(one.get("log") or "none"),
+            str(one.get("record")),
+        )
+        for one in comparison.get("failures") or []
+    ]
+    return head, rows
+
+
+def commands(comparison, records):
+    """Return (case, arm, launcher, argv) of the newest record of each arm in each block, a good one where there is one."""
+    found = {record.get("id"): record for record in records}
+    cases, shown = words.cases(comparison), []
+    for block in comparison.get("blocks") or []:
+        for arm in block.get("arms") or []:
+            ids = [run.get("record") for run in arm.get("runs") or []]
+            ids += [
+                one.get("record")
+                for one in comparison.get("failures") or []
+                if one.get("arm") == arm["arm"] and one.get("block") == block["id"]
+            ]
+            ran = [found[one] for one in ids if one in found and found[one].get("argv")]
+            good = [record for record in ran if record.get("outcome") == "ok"]
+            if ran:
+                record = (good or ran)[-1]
+                launcher = (record.get("parameters") or {}).get("launcher")
+                shown.append((cases[block["id"]], arm["arm"], launcher, record["argv"]))
+    return shown
+
+
+def settings(comparison):
+    """Return the comparison as it was asked for, as JSON; empty when that is not kept."""
+    spec = comparison.get("spec")
+    return json.dumps(spec, indent=2, ensure_ascii=False, default=str) if spec else ""
+
+
+def differences(comparison):
+    """Return what of the systems differs between the arms, each in words."""
+    return [words.plain(one) for one in (comparison.get("systems") or {}).get("differs") or []]
+
+
+def against(regression):
+    return f"Against the kept baseline {regression.get('baseline')}:"
+
+
+def changes(regression):
+    """Return (verdict, sentence) for what is worse and what is better than the kept baseline."""
+    said = [
+        (word, f"{words.verdict(word)}: {words.plain(one)}")
+        for word in ("worse", "better")
+        for one in regression.get(word) or []
+    ]
+    return said or [("equivalent", "Nothing is worse and nothing is better.")]

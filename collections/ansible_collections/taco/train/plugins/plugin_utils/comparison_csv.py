@@ -1,0 +1,80 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Write the runs of a comparison as comma-separated values, for a spreadsheet or a script."""
+
+import csv
+import io
+
+RUNS = ("block", "arm", "repeat", "warmup", "value", "unit", "ranks", "nodes", "batch_size", "record", "outcome")
+ITERATIONS = ("block", "arm", "repeat", "warmup", "iteration", "value", "unit", "record")
+# With one of these first a spreadsheet takes a text for a formula and computes it.
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def cell(value):
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str) and value.startswith(FORMULA):
+        return "'" + value
+    return "" if value is None else value
+
+
+def text(head, rows):
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerows([head, *([cell(value) for value in row] for row in rows)])
+    return stream.getvalue()
+
+
+def each_run(comparison):
+    """Yield (block, arm's name, run) for every run that has a place in a block."""
+    for block in comparison.get("blocks") or []:
+        for arm in block.get("arms") or []:
+            for run in arm.get("runs") or []:
+                yield block, arm["arm"], run
+
+
+def runs(comparison):
+    """Return a line for each run; those that failed have no value."""
+    failures = comparison.get("failures") or []
+    failed = {one.get("record") for one in failures}
+    blocks = {block["id"]: block for block in comparison.get("blocks") or []}
+
+    def row(block, arm, run):
+        good = run.get("value") is not None and run.get("record") not in failed
+        place = (block["id"], arm, run.get("repeat"), run.get("warmup"), run.get("value") if good else None)
+        size = (block.get("unit"), block.get("ranks"), block.get("nodes"), block.get("batch_size"))
+        return (*place, *size, run.get("record"), "ok" if good else "failed")
+
+    rows = [row(*one) for one in each_run(comparison)]
+    written = {run.get("record") for _block, _arm, run in each_run(comparison)}
+    for one in failures:
+        if one.get("record") not in written:
+            block = blocks.get(one.get("block"), {"id": one.get("block")})
+            rows.append(row(block, one.get("arm"), {"record": one.get("record")}))
+    return text(RUNS, rows)
+
+
+def iterations(comparison):
+    """Return a line for each value of each run's series, in the order in which they were measured."""
+    return text(
+        ITERATIONS,
+        (
+            (
+                block["id"],
+                arm,
+                run.get("repeat"),
+                run.get("warmup"),
+                number,
+                value,
+                block.get("unit"),
+                run.get("record"),
+            )
+            for block, arm, run in each_run(comparison)
+            for number, value in enumerate(run.get("series") or [])
+        ),
+    )

@@ -1,0 +1,159 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Render a comparison as one page that needs nothing beside it."""
+
+from ansible_collections.taco.train.plugins.plugin_utils import comparison_context as context
+from ansible_collections.taco.train.plugins.plugin_utils import comparison_rows as rows
+from ansible_collections.taco.train.plugins.plugin_utils import comparison_svg, comparison_svg_scaling
+from ansible_collections.taco.train.plugins.plugin_utils import comparison_words as words
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_parts import drawn, figure, figures, marked_up
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_style import STYLE
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_systems import system_rows
+from ansible_collections.taco.train.plugins.plugin_utils.report_html import (
+    command_lines,
+    element,
+    notes,
+    page,
+    preflight,
+    section,
+)
+from ansible_collections.taco.train.plugins.plugin_utils.report_table import LAB
+
+
+def top(comparison, title):
+    """Return what a reader must see first: what makes the numbers unfit, the question, the answer."""
+    first = [element("p", said, "stop") for said in (words.unlike(comparison), words.incomplete(comparison)) if said]
+    lab = [element("p", LAB, "lab")] if comparison.get("lab") else []
+    question = comparison.get("question")
+    parts = [
+        element("h1", title),
+        element("p", question, "question") if question else "",
+        element("p", comparison.get("sentence") or "No verdict.", "lead"),
+        element("p", words.progress(comparison), "progress"),
+    ]
+    return f"<header>{''.join(first + lab + parts)}</header>"
+
+
+def verdicts(comparison):
+    effect = words.effect(comparison)
+    caption = (
+        "The point is the speed-up, the line through it its interval. The shaded band, "
+        f"{words.percent(effect)} to each side of 1, holds differences too small to count."
+    )
+    chart = figure(comparison_svg.forest(comparison), caption, comparison.get("lab"))
+    body = drawn(*rows.verdicts(comparison))
+    under = element("p", rows.explained(comparison), "said") if body else ""
+    return section("Verdicts", body, under) + section("Speed-up", figures([chart]))
+
+
+def regression(comparison):
+    found = comparison.get("regression")
+    if not found:
+        return ""
+    parts = [element("p", context.against(found))]
+    parts += [element("p", said, word) for word, said in context.changes(found)]
+    return section("Regression", *parts)
+
+
+def measured(comparison):
+    cases, lab = words.cases(comparison), comparison.get("lab")
+    charts = [
+        figure(comparison_svg.strip(comparison, block), f"{cases[block['id']]}: every run.", lab)
+        for block in comparison.get("blocks") or []
+    ]
+    told = (
+        "Every run is a column: small points are its iterations, the short line is the run's value, and the long line is "
+        "the median of the arm, which stands beneath. Warm-up runs are hollow and dashed; they take no part in a verdict."
+    )
+    drawings = figures(charts)
+    return section("Runs", element("p", told, "said") if drawings else "", drawings, drawn(*rows.measured(comparison)))
+
+
+def scaling(comparison):
+    together = {}
+    for line in comparison.get("scaling") or []:
+        together.setdefault((rows.scaling_case(comparison, line), line.get("basis")), []).append(line)
+    charts = [
+        figure(comparison_svg_scaling.scaling(comparison, lines), f"{case}: efficiency.", comparison.get("lab"))
+        for (case, _basis), lines in together.items()
+    ]
+    return section("Scaling", figures(charts), drawn(*rows.scaling(comparison)))
+
+
+def network(comparison):
+    cases, lab = words.cases(comparison), comparison.get("lab")
+    charts = [
+        figure(comparison_svg_scaling.expected(comparison, block), f"{cases[block['id']]}: time of a batch.", lab)
+        for block in comparison.get("blocks") or []
+    ]
+    told = (
+        "The filled bar is the measured time of a batch, the dashed one the time that its bytes between nodes need at the "
+        "link's bandwidth."
+    )
+    drawings = figures(charts)
+    explained = element("p", told, "said") if drawings else ""
+    bus = drawn(*rows.bus_bandwidth(comparison))
+    times = drawn(*rows.expected(comparison))
+    return section("Time against bytes over bandwidth", explained, drawings, times) + section("Bus bandwidth", bus)
+
+
+def published(comparison, records):
+    body = drawn(*context.published(comparison, records))
+    return section("Published figures", element("p", context.PUBLISHED_NOTE), body) if body else ""
+
+
+def arms(comparison):
+    return section("Arms", drawn(*context.arms(comparison)))
+
+
+def systems(comparison, records):
+    items = "".join(element("li", said) for said in context.differences(comparison))
+    differs = f"{element('p', context.DIFFERS)}<ul>{items}</ul>" if items else ""
+    images = section("Images", drawn(*context.images(comparison, records)))
+    return section("Hosts", differs, drawn(*system_rows(records))) + images
+
+
+def failures(comparison):
+    return section("What failed", drawn(*context.failures(comparison)))
+
+
+def reproduction(comparison, records):
+    parts = []
+    for case, arm, launcher, argv in context.commands(comparison, records):
+        title = f"<h3>{marked_up(f'{case}: {words.marked(comparison, arm)}')}</h3>"
+        where = f"On {launcher}, as root:" if launcher else "On the launcher, as root:"
+        parts += [title, element("p", where, "said"), element("pre", command_lines(argv))]
+    if parts:
+        parts.insert(0, element("p", context.BEFORE_A_COMMAND))
+    settings = context.settings(comparison)
+    if settings:
+        parts += [element("h3", context.AS_ASKED), element("pre", settings)]
+    return section("To run it again", *parts)
+
+
+def render(comparison, records, verdict=None, title="Comparison", run="", problems=()):
+    """Return the page of a comparison (comparison.json), its result records and preflight's verdict, if there is one."""
+    with_notes = [dict(record, notes=record.get("notes") or []) for record in records]
+    body = [
+        top(comparison, title),
+        verdicts(comparison),
+        regression(comparison),
+        failures(comparison),
+        measured(comparison),
+        scaling(comparison),
+        network(comparison),
+        published(comparison, records),
+        arms(comparison),
+        notes(with_notes, problems),
+        systems(comparison, records),
+        preflight(verdict),
+        reproduction(comparison, records),
+        element(
+            "footer", f"Run {run}. Everything here stands in comparison.json, records.jsonl and verdict.json beside it."
+        ),
+    ]
+    return page(title, body, STYLE)

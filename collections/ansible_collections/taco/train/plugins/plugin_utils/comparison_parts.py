@@ -1,0 +1,57 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""The parts that the page of a comparison is made of: tables and figures in which every lossy arm is marked."""
+
+from html import escape
+
+from ansible_collections.taco.train.plugins.plugin_utils import comparison_words as words
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_context import PUBLISHED
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_rows import NUMBERS
+from ansible_collections.taco.train.plugins.plugin_utils.report_html import Html, element, table
+
+# How the cells beneath a head look, where they are more than text.
+STYLES = {"Why": "why", "Environment": "code", "Case": "name", "Property": "name", "Problems": "why", "Image": "code"}
+
+
+def marked_up(text):
+    """Return text as markup in which every lossy arm carries its mark."""
+    return Html(escape(str(text)).replace(f"({words.LOSSY})", f'<span class="lossy">{words.LOSSY}</span>'))
+
+
+def drawn(head, body):
+    """Return a table of text as markup, or nothing when it has no rows."""
+    if not body:
+        return ""
+    return table(
+        [marked_up(title) for title in head],
+        [[styled(title, value) for title, value in zip(head, one)] for one in body],
+        NUMBERS,
+    )
+
+
+def styled(title, value):
+    if title == "Verdict":
+        return value, value.split(" ")[-1]
+    if value == PUBLISHED:
+        return value, "published"
+    if title == "Log" and words.is_local(value) and value != "none":
+        return Html(f'<a href="{escape(value)}">{escape(value)}</a>')
+    if title == "Low to high" or title.lower().endswith("interval"):
+        return marked_up(value), "time"
+    return (marked_up(value), STYLES[title]) if title in STYLES else marked_up(value)
+
+
+def figure(chart, caption, lab):
+    if not chart:
+        return ""
+    said = f"Lab: {caption}" if lab else caption
+    return f'<figure><div class="scroll">{chart}</div>{element("figcaption", said)}</figure>'
+
+
+def figures(found):
+    found = [one for one in found if one]
+    return f'<div class="charts">{"".join(found)}</div>' if found else ""

@@ -1,0 +1,145 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""What a comparison measured, as heads and rows of text, for whoever draws them.
+
+Each function takes the comparison and returns (head, rows).
+"""
+
+from ansible_collections.taco.train.plugins.plugin_utils import comparison_words as words
+
+# Heads of columns that hold numbers.
+NUMBERS = {
+    *("Ratio", "p", "Runs", "Median", "Measured runs", "Warm-up runs", "Failed runs", "Nodes", "Ranks", "Efficiency"),
+    *("Value", "Bytes between nodes", "Bytes / bandwidth", "Measured time", "Measured / expected"),
+    *("Bus bandwidth", "Line rate", "Share"),
+}
+
+
+def blocks(comparison):
+    return comparison.get("blocks") or []
+
+
+def compared(comparison):
+    """Return (block, comparison of two arms) for all of them, in the order of the tables."""
+    return [(block, one) for block in blocks(comparison) for one in block.get("comparisons") or []]
+
+
+def verdicts(comparison):
+    cases = words.cases(comparison)
+    interval = words.confidence(comparison)
+    head = ("Case", "Arm", "Verdict", "Ratio", interval, "Against", "p", "Runs", "More repeats", "Why")
+    rows = [
+        (
+            cases[block["id"]],
+            words.marked(comparison, one["arm"]),
+            words.verdict(one["verdict"]),
+            words.ratio(one.get("ratio")),
+            words.interval(one.get("low"), one.get("high"), words.ratio),
+            words.marked(comparison, one["baseline"]),
+            words.chance(one.get("p")),
+            " and ".join(str(count) for count in one.get("runs") or []),
+            words.more_repeats(one.get("more_repeats")),
+            one.get("reason") or "",
+        )
+        for block, one in compared(comparison)
+    ]
+    return head, rows
+
+
+def explained(comparison):
+    """Return what the table of verdicts is to be read with: what its cases share and what its words mean."""
+    shared, effect = words.shared_parts(comparison), words.effect(comparison)
+    used = dict.fromkeys(one["verdict"] for _block, one in compared(comparison))
+    said = [f"All of it: {', '.join(shared)}."] if shared else []
+    said += [f"{words.verdict(word)}: {words.VERDICTS[word]}." for word in used if word in words.VERDICTS]
+    return " ".join([*said, *([f"The smallest difference that counts is {words.percent(effect)}."] if effect else [])])
+
+
+def measured(comparison):
+    cases = words.cases(comparison)
+    head = ("Case", "Arm", "Median", "Low to high", "Unit", "Measured runs", "Warm-up runs", "Failed runs")
+    rows = []
+    for block in blocks(comparison):
+        for arm in block.get("arms") or []:
+            runs = arm.get("runs") or []
+            good = [run for run in runs if run.get("value") is not None]
+            warmups = sum(bool(run.get("warmup")) for run in good)
+            rows.append(
+                (
+                    cases[block["id"]],
+                    words.marked(comparison, arm["arm"]),
+                    words.number(arm.get("median")),
+                    words.interval(arm.get("low"), arm.get("high")),
+                    block.get("unit") or "",
+                    str(len(good) - warmups),
+                    str(warmups),
+                    str(arm.get("failed") or 0),
+                )
+            )
+    return head, rows
+
+
+def scaling(comparison):
+    head = ("Case", "Arm", "Nodes", "Ranks", "Value", "Unit", "Efficiency", "Its interval", "Against")
+    rows = []
+    for line in comparison.get("scaling") or []:
+        for point in line.get("points") or []:
+            rows.append(
+                (
+                    scaling_case(comparison, line),
+                    words.marked(comparison, line["arm"]),
+                    str(point.get("nodes")),
+                    str(point.get("ranks")),
+                    words.number(point.get("value")),
+                    line.get("unit") or "",
+                    words.percent(point.get("efficiency")),
+                    words.interval(point.get("low"), point.get("high"), words.percent),
+                    line.get("basis") or "",
+                )
+            )
+    return head, rows
+
+
+def scaling_case(comparison, line):
+    """Return what a line of the scaling was measured with; its workload only where there are several."""
+    several = len({other.get("workload") for other in comparison.get("scaling") or []}) > 1
+    return ", ".join(part for part in words.case_parts(line) if several or part != line.get("workload"))
+
+
+def expected(comparison):
+    cases = words.cases(comparison)
+    head = ("Case", "Arm", "Bytes between nodes", "Bytes / bandwidth", "Measured time", "Measured / expected")
+    rows = []
+    for block in blocks(comparison):
+        for one in block.get("expected") or []:
+            seconds, found = one.get("seconds"), one.get("measured_seconds")
+            share = found / seconds if words.finite(seconds) and words.finite(found) and seconds > 0 else None
+            rows.append(
+                (
+                    cases[block["id"]],
+                    words.marked(comparison, one["arm"]),
+                    f"{one['bytes']:,.0f}" if words.finite(one.get("bytes")) else words.UNKNOWN,
+                    f"{words.number(seconds)} s" if words.finite(seconds) else words.UNKNOWN,
+                    f"{words.number(found)} s" if words.finite(found) else words.UNKNOWN,
+                    words.ratio(share),
+                )
+            )
+    return head, rows
+
+
+def bus_bandwidth(comparison):
+    head = ("Arm", "Bus bandwidth", "Line rate", "Share")
+    rows = [
+        (
+            words.marked(comparison, one["arm"]),
+            f"{words.number(one.get('value_gbps'))} Gbit/s",
+            f"{words.number(one.get('line_rate_gbps'))} Gbit/s",
+            words.percent(one.get("share")),
+        )
+        for one in comparison.get("bus_bandwidth") or []
+    ]
+    return head, rows

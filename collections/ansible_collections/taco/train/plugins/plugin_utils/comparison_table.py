@@ -1,0 +1,137 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Say a comparison in Markdown, and in plain text for a terminal."""
+
+import textwrap
+
+from ansible_collections.taco.train.plugins.plugin_utils import comparison_context as context
+from ansible_collections.taco.train.plugins.plugin_utils import comparison_rows as rows
+from ansible_collections.taco.train.plugins.plugin_utils import comparison_words as words
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_systems import system_rows
+from ansible_collections.taco.train.plugins.plugin_utils.report_html import command_lines
+from ansible_collections.taco.train.plugins.plugin_utils.report_table import LAB, cell, markdown_rows
+from ansible_collections.taco.train.plugins.plugin_utils.verdict_table import GAP, row_lines
+
+WIDTH = 100
+
+
+def first_lines(comparison):
+    """Return what must come before every number."""
+    return [said for said in (words.unlike(comparison), words.incomplete(comparison)) if said] + (
+        [LAB] if comparison.get("lab") else []
+    )
+
+
+def part(title, head, body, before=None):
+    """Return the lines of a section of Markdown, none when its table is empty."""
+    if not body:
+        return []
+    said = [cell(before), ""] if before else []
+    return [f"## {title}", "", *said, *markdown_rows(head, body, rows.NUMBERS), ""]
+
+
+def fenced(text):
+    """Return lines of text as a block of code that nothing in it can end."""
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return [fence, *text.splitlines(), fence, ""]
+
+
+def reproduction(comparison, records):
+    lines = []
+    for case, arm, launcher, argv in context.commands(comparison, records):
+        where = f"on {launcher}" if launcher else "on the launcher"
+        lines += [f"{cell(f'{case}: {words.marked(comparison, arm)}, {where}, as root:')}", ""]
+        lines += fenced(command_lines(argv))
+    lines = [context.BEFORE_A_COMMAND, "", *lines] if lines else []
+    settings = context.settings(comparison)
+    lines += [f"{context.AS_ASKED}:", "", *fenced(settings)] if settings else []
+    return ["## To run it again", "", *lines] if lines else []
+
+
+def regression(comparison):
+    found = comparison.get("regression")
+    if not found:
+        return []
+    said = [f"- {cell(sentence)}" for _word, sentence in context.changes(found)]
+    return ["## Regression", "", cell(context.against(found)), "", *said, ""]
+
+
+def render(comparison, records, title="Comparison", problems=()):
+    """Return the text of comparison.md."""
+    lines = [f"**{cell(said)}**" for said in first_lines(comparison)]
+    lines = [line for said in lines for line in (said, "")]
+    lines += [f"# {cell(title)}", ""]
+    if comparison.get("question"):
+        lines += [f"*{cell(comparison['question'])}*", ""]
+    lines += [f"**{cell(comparison.get('sentence') or 'No verdict.')}**", "", words.progress(comparison), ""]
+    lines += part("Verdicts", *rows.verdicts(comparison), rows.explained(comparison))
+    lines += regression(comparison)
+    lines += part("What failed", *context.failures(comparison))
+    lines += part("Runs", *rows.measured(comparison))
+    lines += part("Scaling", *rows.scaling(comparison))
+    lines += part("Time against bytes over bandwidth", *rows.expected(comparison))
+    lines += part("Bus bandwidth", *rows.bus_bandwidth(comparison))
+    lines += part("Published figures", *context.published(comparison, records), context.PUBLISHED_NOTE)
+    lines += part("Arms", *context.arms(comparison))
+    lines += notes(records, problems)
+    differs = " ".join([context.DIFFERS, *context.differences(comparison)]) if context.differences(comparison) else None
+    lines += part("Hosts", *system_rows(records), differs)
+    lines += part("Images", *context.images(comparison, records))
+    lines += reproduction(comparison, records)
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def notes(records, problems):
+    found = dict.fromkeys([note for record in records for note in record.get("notes") or []] + list(problems))
+    return ["## To read the numbers by", "", *(f"- {cell(note)}" for note in found), ""] if found else []
+
+
+def terminal_table(comparison):
+    """Return the lines of the verdicts without what a terminal has no room for."""
+    interval = words.confidence(comparison)
+    widths = {"Case": 18, "Arm": 16, "Verdict": 12, "Ratio": 7, interval: 16, "Against": 12, "Runs": 7}
+    head, body = rows.verdicts(comparison)
+    if not body:
+        return []
+    lines = row_lines([name.upper() for name in widths], list(widths.values()))
+    lines.append(GAP.join("-" * width for width in widths.values()))
+    for row in body:
+        cells = dict(zip(head, row))
+        # The word alone: not every terminal has the symbol.
+        cells["Verdict"] = cells["Verdict"].split(" ")[-1]
+        lines += row_lines([cells[name] for name in widths], list(widths.values()))
+    return [*lines, ""]
+
+
+def unsettled(comparison):
+    """Return a sentence for each comparison that these runs don't settle."""
+    cases = words.cases(comparison)
+    return [
+        f"{cases[block['id']]}, {words.marked(comparison, one['arm'])}: inconclusive; more repeats that would settle it: "
+        f"{words.more_repeats(one.get('more_repeats'))}."
+        for block, one in rows.compared(comparison)
+        if one["verdict"] == "inconclusive"
+    ]
+
+
+def terminal(comparison):
+    """Return the verdicts as plain text, at most 100 columns wide."""
+    lines = []
+    for said in [*first_lines(comparison), comparison.get("question"), comparison.get("sentence") or "No verdict."]:
+        lines += [*wrapped(said), ""] if said else []
+    lines += terminal_table(comparison)
+    for said in unsettled(comparison):
+        lines += wrapped(said)
+    for case, arm, problems, log, _run in context.failures(comparison)[1]:
+        lines += wrapped(f"Failed: {case}, {arm}: {problems} Log: {log}")
+    return "\n".join([*lines, words.progress(comparison)])
+
+
+def wrapped(said):
+    return textwrap.wrap(" ".join(said.split()), WIDTH, break_on_hyphens=False)
