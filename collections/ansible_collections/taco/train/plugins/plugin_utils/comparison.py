@@ -14,11 +14,11 @@ from ansible_collections.taco.train.plugins.plugin_utils import comparison_stati
 from ansible_collections.taco.train.plugins.plugin_utils.arms import Arm
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_alike import unlike
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_plan import key_of, plan
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_published import figures
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_regression import values_of
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_scaling import bus_bandwidth, scaling
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import Block, Comparison
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_sentence import question, sentence
-from ansible_collections.taco.train.plugins.plugin_utils.published import figures
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import Block, Comparison
 
 SCHEMA = 1
 Record = Dict[str, Any]
@@ -28,7 +28,7 @@ def _run(record: Record) -> Dict[str, Any]:
     result, cell = record["result"], record["cell"]
     return {
         "record": record["id"],
-        "round": cell["round"],
+        "repeat": cell["round"],
         "warmup": cell["warmup"],
         "value": result["value"],
         "series": result["series"],
