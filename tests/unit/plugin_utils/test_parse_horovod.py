@@ -4,11 +4,15 @@
 
 """Horovod's output, as it should be and in every way that it isn't."""
 
+from pathlib import Path
+
 import pytest
+import yaml
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.taco.train.plugins.filter.benchmark import FilterModule
+from ansible_collections.taco.train.plugins.filter import benchmark
 from ansible_collections.taco.train.plugins.plugin_utils.parse_horovod import parse
+from ansible_collections.taco.train.plugins.plugin_utils.workloads import WORKLOADS
 
 GOOD = """\
 Model: ResNet50
@@ -150,7 +154,19 @@ def test_what_is_no_text_is_a_failed_run(text):
 
 
 def test_the_filter_knows_its_workloads():
-    parse_benchmark = FilterModule().filters()["parse_benchmark"]
+    parse_benchmark = benchmark.FilterModule().filters()["parse_benchmark"]
     assert parse_benchmark(GOOD, expected_ranks=16)["total"]["mean"] == 11187.2
     with pytest.raises(AnsibleFilterError, match="no workload x"):
         parse_benchmark(GOOD, "x")
+
+
+def test_the_filter_documents_the_workloads_that_there_are():
+    path = Path(benchmark.__file__).parent / "parse_benchmark.yml"
+    options = yaml.safe_load(path.read_text())["DOCUMENTATION"]["options"]
+    assert options["workload"]["choices"] == list(WORKLOADS)
+
+
+def test_the_filter_hands_on_what_reading_needs():
+    options = {"pattern": "speed (?P<value>.+)", "unit": "it/s"}
+    found = benchmark.FilterModule().filters()["parse_benchmark"]("speed 5\n", "command", options=options)
+    assert (found["value"], found["unit"]) == (5.0, "it/s")
