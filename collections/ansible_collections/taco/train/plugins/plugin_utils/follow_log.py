@@ -32,7 +32,7 @@ class LogFollower(threading.Thread):
         self.action._connection.become = copy.copy(action._connection.become)
         self.path, self.seconds, self.lines_of = path, seconds, lines_of
         self.display, self.in_place = display, in_place
-        self.offset, self.shown = 0, 0
+        self.read, self.shown = 0, 0  # lines
         self.ended = threading.Event()
 
     def run(self) -> None:
@@ -46,14 +46,14 @@ class LogFollower(threading.Thread):
 
     def poll(self) -> None:
         """Read once what is new."""
-        command = f"tail -c +{self.offset + 1} {shlex.quote(self.path)} 2>/dev/null | head -c {MOST_BYTES}"
+        # By lines and not by bytes: on its way through a terminal every line end becomes two characters.
+        command = f"tail -n +{self.read + 1} {shlex.quote(self.path)} 2>/dev/null | head -c {MOST_BYTES}"
         done = self.action._low_level_execute_command(command, sudoable=True)
-        piece = done.get("stdout", "")
         # What comes after the last line end may be cut, so it is read again next time.
-        whole = piece[: piece.rfind("\n") + 1]
-        if done.get("rc") == 0 and whole:
-            self.offset += len(whole.encode("utf-8", "surrogateescape"))
-            self.show(self.lines_of(whole))
+        *lines, _cut = done.get("stdout", "").replace("\r\n", "\n").split("\n")
+        if done.get("rc") == 0 and lines:
+            self.read += len(lines)
+            self.show(self.lines_of("\n".join([*lines, ""])))
 
     def show(self, lines: List[str]) -> None:
         for line in lines:
@@ -70,8 +70,7 @@ class LogFollower(threading.Thread):
 
     def finish(self, text: str) -> None:
         """Show what the log held beyond what was read of it; text is all that the command printed."""
-        rest = text.encode("utf-8", "surrogateescape")[self.offset :].decode("utf-8", "surrogateescape")
-        self.show(self.lines_of(rest))
+        self.show(self.lines_of("\n".join(text.replace("\r\n", "\n").split("\n")[self.read :])))
         if self.in_place and self.shown:
             self.display.display("")
 
