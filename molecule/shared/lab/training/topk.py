@@ -49,17 +49,22 @@ def compress(total, ratio, precision):
     return indexes, values, residual
 
 
-def gather(exchange, rank, size, indexes, values):
-    """Return [(indexes, values)] of all ranks, in the same order on each."""
-    message = np.concatenate((indexes.view(np.uint8), values.view(np.uint8)))
-    everyone, ranks = np.empty(size * len(message), np.uint8), list(range(size))
-    start, stop = collectives.own_chunk(ranks, rank, len(everyone))
-    everyone[start:stop] = message
+def gather(exchange, rank, size, messages):
+    """Return, for each of this rank's messages (indexes, values), those of all ranks, in the same order on each."""
+    ranks, everyone = list(range(size)), []
+    for indexes, values in messages:
+        message = np.concatenate((indexes.view(np.uint8), values.view(np.uint8)))
+        array = np.empty(size * len(message), np.uint8)
+        array[slice(*collectives.own_chunk(ranks, rank, len(array)))] = message
+        everyone.append(array)
     collectives.all_gather(exchange, ranks, rank, everyone)
-    edge = indexes.nbytes
-    # Copies, because a message may start where no number of its type may.
     return [
-        (part[:edge].copy().view(INDEX), part[edge:].copy().view(values.dtype)) for part in np.split(everyone, size)
+        # Copies, because a message may start where no number of its type may.
+        [
+            (part[: indexes.nbytes].copy().view(INDEX), part[indexes.nbytes :].copy().view(values.dtype))
+            for part in np.split(array, size)
+        ]
+        for array, (indexes, values) in zip(everyone, messages)
     ]
 
 
