@@ -68,6 +68,18 @@ def parse(argv):
     return arguments
 
 
+def seconds(batch, batches, slowdown):
+    """Return how long so many batches take, after making them take slowdown times as long.
+
+    Ranks wait for each other in every batch, so one that slept after each would wait for the others' sleep as well.
+    """
+    start = time.perf_counter()
+    for _batch in range(batches):
+        batch()
+    time.sleep((time.perf_counter() - start) * (slowdown - 1))
+    return time.perf_counter() - start
+
+
 def settings_of_rank_0(world):
     """Return the Settings that rank 0 finds in its environment, which all must follow, or end the run."""
     found = None
@@ -85,12 +97,6 @@ def settings_of_rank_0(world):
 def pieces(array):
     """Return an array cut into pieces of PIECE bytes; it holds bytes."""
     return [array[start : start + PIECE] for start in range(0, len(array), PIECE)]
-
-
-def slow_down(elapsed, slowdown):
-    """Make what took so many seconds take that many times as long."""
-    if slowdown > 1:
-        time.sleep(elapsed * (slowdown - 1))
 
 
 def main():
@@ -137,20 +143,15 @@ def main():
     left, right = np.random.default_rng(rank).random((2, MATRIX, MATRIX), dtype=np.float32)
 
     def batch():
-        start = time.perf_counter()
         for _image in range(arguments.batch_size):
             np.matmul(left, right)
         if not mine.batch(exchange, sum_over_ranks):
             print("%s: rank %d holds a wrong sum of the gradients" % (host, rank), file=sys.stderr, flush=True)
             world.Abort(1)
-        slow_down(time.perf_counter() - start, settings.slowdown)
 
     def timed(batches):
         world.Barrier()
-        start = time.perf_counter()
-        for _batch in range(batches):
-            batch()
-        return time.perf_counter() - start
+        return seconds(batch, batches, settings.slowdown)
 
     say(LAB_LINE)
     for text in exchange_plan.lines(arguments.model, tensors, itemsize, transfers, settings):

@@ -18,11 +18,6 @@ def kept(elements, ratio):
     return max(1, math.ceil(round(elements * ratio, 6)))
 
 
-def message_bytes(elements, ratio, precision):
-    """Return the size of what one rank has to tell every other: indexes and values."""
-    return kept(elements, ratio) * (INDEX.itemsize + np.dtype(precision).itemsize)
-
-
 def select(array, count):
     """Return the indexes of the elements of largest magnitude, ascending; among equal ones the first are taken."""
     if count >= len(array):
