@@ -23,11 +23,12 @@ class Ranks:
         self.barrier, self.arrays = threading.Barrier(size), [None] * size
 
     def exchange_of(self, rank):
-        def exchange(send, receive, to, source):
-            self.mail[rank, to].put(send.copy())
+        def exchange(outgoing, incoming, to, source):
+            self.mail[rank, to].put([array.copy() for array in outgoing])
             received = self.mail[source, rank].get(timeout=SECONDS)
-            assert received.nbytes == receive.nbytes, "a rank gets as much as it waits for"
-            receive[:] = received
+            assert [array.nbytes for array in received] == [array.nbytes for array in incoming], "as much as waited for"
+            for target, values in zip(incoming, received):
+                target[:] = values
 
         return exchange
 

@@ -67,7 +67,7 @@ def test_2d_ends_with_the_dense_sum_on_every_rank(intra, count, length, data):
 
     def allreduce(rank, exchange):
         array, buffer = arrays[rank].copy(), np.empty(length + 1, np.int64)
-        collectives.allreduce_2d(exchange, rank, size, intra, array, buffer)
+        collectives.allreduce_2d(exchange, rank, size, intra, [array], [buffer])
         return array.tolist()
 
     assert Ranks(size).run(allreduce) == [expected] * size

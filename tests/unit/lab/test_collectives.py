@@ -47,7 +47,7 @@ def test_a_gathered_array_holds_each_ranks_own_chunk():
     def gather(rank, exchange):
         array = np.zeros(6, np.int64)
         array[slice(*collectives.own_chunk([0, 1, 2], rank, 6))] = rank + 1
-        collectives.all_gather(exchange, [0, 1, 2], rank, array)
+        collectives.all_gather(exchange, [0, 1, 2], rank, [array])
         return array.tolist()
 
     assert ranks.run(gather) == [[3, 3, 1, 1, 2, 2]] * 3
@@ -61,10 +61,21 @@ def test_what_crosses_between_two_hosts(intra, expected):
     def allreduce(rank, exchange):
         array, buffer = np.full(1200, rank, np.float32), np.empty(1201, np.float32)
         if intra is None:
-            collectives.ring_allreduce(exchange, [0, 1, 2, 3], rank, array, buffer)
+            collectives.ring_allreduce(exchange, [0, 1, 2, 3], rank, [array], [buffer])
         else:
-            collectives.allreduce_2d(exchange, rank, 4, intra, array, buffer)
+            collectives.allreduce_2d(exchange, rank, 4, intra, [array], [buffer])
         return set(array.tolist())
 
     assert ranks.run(allreduce) == [{6.0}] * 4
     assert [ranks.sent[0] + ranks.sent[1], ranks.sent[2] + ranks.sent[3]] == [expected, expected]
+
+
+def test_arrays_of_a_list_go_together_and_stay_apart():
+    ranks = Ranks(3)
+
+    def allreduce(rank, exchange):
+        arrays = [np.full(length, 10**number * (rank + 1)) for number, length in enumerate((5, 0, 1, 7))]
+        collectives.ring_allreduce(exchange, [0, 1, 2], rank, arrays, [np.empty_like(array) for array in arrays])
+        return [array.tolist() for array in arrays]
+
+    assert ranks.run(allreduce) == [[[6] * 5, [], [600], [6000] * 7]] * 3

@@ -136,5 +136,5 @@ def test_what_the_output_says_of_a_plan():
         "24: 456 bytes",
         "LAB exchange by ring: tensors 4, transfers 2, bytes 56",
         "LAB exchange by top-k: tensors 1, transfers 1, bytes 400",
-        "LAB slowdown: every batch is made to take 1.1 times as long",
+        "LAB slowdown: batches are made to take 1.1 times as long",
     ]

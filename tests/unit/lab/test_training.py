@@ -72,12 +72,24 @@ def test_help_needs_neither_mpi_nor_numpy():
     assert b"--num-batches-per-iter" in done.stdout
 
 
-def test_a_batch_is_slowed_down_by_the_factor(monkeypatch):
-    slept = []
-    monkeypatch.setattr(gradient_exchange.time, "sleep", slept.append)
-    gradient_exchange.slow_down(2.0, 1.25)
-    gradient_exchange.slow_down(2.0, 1.0)
-    assert slept == [0.5]
+@pytest.mark.parametrize(("slowdown", "expected"), [(1.0, 6.0), (1.25, 7.5)])
+def test_batches_are_slowed_down_by_the_factor(monkeypatch, slowdown, expected):
+    clock = [100.0]
+
+    def pass_by(time):
+        clock[0] += time
+
+    monkeypatch.setattr(gradient_exchange.time, "perf_counter", lambda: clock[0])
+    monkeypatch.setattr(gradient_exchange.time, "sleep", pass_by)
+    assert gradient_exchange.seconds(lambda: pass_by(2.0), 3, slowdown) == expected
+
+
+@pytest.mark.parametrize("length", [0, 1, 59999, 60000, 60001, 200000])
+def test_pieces_are_small_enough_to_be_sent_without_asking(length):
+    array = bytes(range(256)) * 1000
+    found = gradient_exchange.pieces(array[:length])
+    assert b"".join(found) == array[:length]
+    assert all(0 < len(piece) <= 60000 < 64 * 1024 for piece in found)
 
 
 class World:

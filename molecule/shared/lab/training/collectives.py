@@ -2,10 +2,12 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Collective operations out of one that every pair of ranks has: send one array while receiving another.
+"""Collective operations out of one that every pair of ranks has: send to one while receiving from another.
 
-Everywhere, exchange(send, receive, to, source) sends an array to one rank while it receives another from one, and a group is
-the list of world ranks that take part, each of which calls the same function.
+Everywhere, exchange(outgoing, incoming, to, source) sends a list of NumPy arrays to one rank while it receives as many from
+one, and a group is the list of world ranks that take part, each of which calls the same function. All arrays of a list are
+on their way at once, one message each, as a framework hands over its gradients without waiting for each: ranks of the lab
+share processors, and the time that one waits for its turn would else be counted for every tensor.
 """
 
 
@@ -25,17 +27,19 @@ def ring_steps(rank, size):
     return reduce_scatter + all_gather
 
 
-def walk(exchange, group, rank, array, steps, buffer=None):
+def walk(exchange, group, rank, arrays, steps, buffers=()):
     """Follow steps around the ring of a group."""
     place, size = group.index(rank), len(group)
-    parts = chunks(len(array), size)
+    parts = [chunks(len(array), size) for array in arrays]
     to, source = group[(place + 1) % size], group[(place - 1) % size]
     for sent, received, add in steps:
-        start, stop = parts[received]
-        incoming = buffer[: stop - start] if add else array[start:stop]
-        exchange(array[slice(*parts[sent])], incoming, to, source)
+        outgoing = [array[slice(*part[sent])] for array, part in zip(arrays, parts)]
+        targets = [array[slice(*part[received])] for array, part in zip(arrays, parts)]
+        incoming = [buffer[: len(target)] for buffer, target in zip(buffers, targets)] if add else targets
+        exchange(outgoing, incoming, to, source)
         if add:
-            array[start:stop] += incoming
+            for target, values in zip(targets, incoming):
+                target += values
 
 
 def own_chunk(group, rank, length):
@@ -43,20 +47,20 @@ def own_chunk(group, rank, length):
     return chunks(length, len(group))[(group.index(rank) + 1) % len(group)]
 
 
-def reduce_scatter(exchange, group, rank, array, buffer):
-    """Sum an array over a group; only this rank's own chunk holds the whole sum then, the rest is scratch."""
-    walk(exchange, group, rank, array, ring_steps(group.index(rank), len(group))[: len(group) - 1], buffer)
+def reduce_scatter(exchange, group, rank, arrays, buffers):
+    """Sum arrays over a group; only this rank's own chunk of each holds the whole sum then, the rest is scratch."""
+    walk(exchange, group, rank, arrays, ring_steps(group.index(rank), len(group))[: len(group) - 1], buffers)
 
 
-def all_gather(exchange, group, rank, array):
-    """Give every rank of a group every other's own chunk of an array."""
-    walk(exchange, group, rank, array, ring_steps(group.index(rank), len(group))[len(group) - 1 :])
+def all_gather(exchange, group, rank, arrays):
+    """Give every rank of a group every other's own chunk of each array."""
+    walk(exchange, group, rank, arrays, ring_steps(group.index(rank), len(group))[len(group) - 1 :])
 
 
-def ring_allreduce(exchange, group, rank, array, buffer):
-    """Sum a NumPy array over a group, in place, with the help of a buffer that holds its largest chunk."""
-    reduce_scatter(exchange, group, rank, array, buffer)
-    all_gather(exchange, group, rank, array)
+def ring_allreduce(exchange, group, rank, arrays, buffers):
+    """Sum arrays over a group, in place, with the help of a buffer for each that holds its largest chunk."""
+    reduce_scatter(exchange, group, rank, arrays, buffers)
+    all_gather(exchange, group, rank, arrays)
 
 
 def groups(rank, size, intra):
@@ -65,13 +69,13 @@ def groups(rank, size, intra):
     return list(range(first, first + intra)), list(range(rank % intra, size, intra))
 
 
-def allreduce_2d(exchange, rank, size, intra, array, buffer):
-    """Sum a NumPy array over all ranks, in place, so that only 1/intra of it travels between groups.
+def allreduce_2d(exchange, rank, size, intra, arrays, buffers):
+    """Sum arrays over all ranks, in place, so that a rank's traffic with other groups is about 1/intra of them.
 
-    The buffer holds the largest chunk of the array in a group of intra ranks.
+    A buffer holds the largest chunk of its array in a group of intra ranks or, if intra is 1, of all.
     """
     inside, across = groups(rank, size, intra)
-    reduce_scatter(exchange, inside, rank, array, buffer)
-    mine = array[slice(*own_chunk(inside, rank, len(array)))]
-    ring_allreduce(exchange, across, rank, mine, buffer)
-    all_gather(exchange, inside, rank, array)
+    reduce_scatter(exchange, inside, rank, arrays, buffers)
+    mine = [array[slice(*own_chunk(inside, rank, len(array)))] for array in arrays]
+    ring_allreduce(exchange, across, rank, mine, buffers)
+    all_gather(exchange, inside, rank, arrays)

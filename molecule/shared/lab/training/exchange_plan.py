@@ -78,5 +78,5 @@ def lines(model, tensors, itemsize, transfers, settings):
             count = sum(transfer.tensors for transfer in mine)
             said.append("LAB exchange by %s: tensors %d, transfers %d, bytes %d" % (way, count, len(mine), size))
     if settings.slowdown > 1:
-        said.append("LAB slowdown: every batch is made to take %g times as long" % settings.slowdown)
+        said.append("LAB slowdown: batches are made to take %g times as long" % settings.slowdown)
     return said

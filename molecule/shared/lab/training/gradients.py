@@ -12,6 +12,10 @@ import topk
 SAMPLE = 16  # elements of each top-k transfer whose sum over all ranks is checked in every batch
 
 
+def part(transfer):
+    return slice(transfer.start, transfer.stop)
+
+
 class Gradients:
     """The gradients of one rank; what top-k has not sent yet stays from batch to batch."""
 
@@ -26,8 +30,11 @@ class Gradients:
         self.own = pattern * self.precision(rank + 1)
         self.expected = pattern.astype(np.float32) * (size * (size + 1) / 2)
         self.summed = np.empty_like(self.own)
-        largest = max(transfer.stop - transfer.start for transfer in transfers)
-        self.buffer = np.empty(largest // self.parts() + 1, self.precision)
+        self.buffers = {
+            transfer: np.empty((transfer.stop - transfer.start) // self.parts() + 1, self.precision)
+            for transfer in transfers
+            if transfer.algorithm != exchange_plan.TOPK
+        }
         self.residuals = {
             transfer: np.zeros(transfer.stop - transfer.start, np.float32)
             for transfer in transfers
@@ -45,47 +52,51 @@ class Gradients:
 
         sum_over_ranks(array) returns the sum of a small array over all ranks, by other means than those under test.
         """
-        right, sent, received = True, [], []
-        for transfer in self.transfers:
-            part = slice(transfer.start, transfer.stop)
-            if transfer.algorithm == exchange_plan.TOPK:
-                mine, theirs = self.sparse(exchange, transfer, part)
-                sent.append(mine)
-                received.append(theirs)
-            else:
-                self.dense(exchange, transfer, part)
-                right = right and self.agrees(self.summed[part], self.expected[part])
-        if sent:
-            total, received = sum_over_ranks(np.concatenate(sent)), np.concatenate(received)
-            right = right and bool(np.allclose(received, total, rtol=1e-5, atol=1e-3))
+        self.dense(exchange, exchange_plan.RING)
+        self.dense(exchange, exchange_plan.TWO_DIMENSIONAL)
+        right = all(self.agrees(self.summed[part(done)], self.expected[part(done)]) for done in self.buffers)
+        if self.residuals:
+            given, received = self.sparse(exchange)
+            # All ranks take part in this, whatever they found so far.
+            close = np.allclose(received, sum_over_ranks(given), rtol=1e-5, atol=1e-3)
+            right = right and bool(close)
         return right
 
-    def dense(self, exchange, transfer, part):
-        self.summed[part] = self.own[part]
-        array = self.summed[part]
-        if transfer.algorithm == exchange_plan.TWO_DIMENSIONAL:
-            intra = self.settings.intra_size
-            collectives.allreduce_2d(exchange, self.rank, self.size, intra, array, self.buffer)
-        else:
+    def dense(self, exchange, algorithm):
+        """Sum all that goes by ring or by 2D."""
+        transfers = [transfer for transfer in self.transfers if transfer.algorithm == algorithm]
+        arrays = [self.summed[part(transfer)] for transfer in transfers]
+        buffers = [self.buffers[transfer] for transfer in transfers]
+        for array, transfer in zip(arrays, transfers):
+            array[:] = self.own[part(transfer)]
+        if transfers and algorithm == exchange_plan.RING:
             everyone = list(range(self.size))
-            collectives.ring_allreduce(exchange, everyone, self.rank, array, self.buffer)
+            collectives.ring_allreduce(exchange, everyone, self.rank, arrays, buffers)
+        elif transfers:
+            collectives.allreduce_2d(exchange, self.rank, self.size, self.settings.intra_size, arrays, buffers)
 
-    def sparse(self, exchange, transfer, part):
-        """Exchange a tensor by top-k; return what this rank gave away and what all got, at a sample of its elements.
+    def sparse(self, exchange):
+        """Exchange all that goes by top-k; return what this rank gave away and what all got, at a sample of elements.
 
         What was given away is what was there before less what stayed, so nothing may get lost, doubled or misplaced.
         """
-        before = self.residuals[transfer] + self.own[part]
-        indexes, values, residual = topk.compress(before, self.settings.topk_ratio, self.sent_precision)
-        self.residuals[transfer] = residual
-        messages = topk.gather(exchange, self.rank, self.size, indexes, values)
-        total = topk.sparse_sum(transfer.stop - transfer.start, messages)
-        self.summed[part] = total
-        # All ranks know everybody's indexes, so all take the same sample.
-        spread = np.linspace(0, len(total) - 1, SAMPLE // 2).astype(topk.INDEX)
-        chosen = messages[transfer.start % self.size][0][: SAMPLE // 2]
-        sample = np.concatenate((spread, chosen))
-        return (before - residual)[sample], total[sample]
+        messages, given, received = [], [], []
+        before = {transfer: kept + self.own[part(transfer)] for transfer, kept in self.residuals.items()}
+        for transfer, total in before.items():
+            indexes, values, self.residuals[transfer] = topk.compress(
+                total, self.settings.topk_ratio, self.sent_precision
+            )
+            messages.append((indexes, values))
+        gathered = topk.gather(exchange, self.rank, self.size, messages)
+        for number, (transfer, theirs) in enumerate(zip(self.residuals, gathered)):
+            total = topk.sparse_sum(transfer.stop - transfer.start, theirs)
+            self.summed[part(transfer)] = total
+            # All ranks know everybody's indexes, so all take the same sample.
+            spread = np.linspace(0, len(total) - 1, SAMPLE // 2).astype(topk.INDEX)
+            sample = np.concatenate((spread, theirs[number % self.size][0][: SAMPLE // 2]))
+            given.append(before[transfer][sample] - self.residuals[transfer][sample])
+            received.append(total[sample])
+        return np.concatenate(given), np.concatenate(received)
 
     def agrees(self, found, expected):
         if np.array_equal(found, expected):

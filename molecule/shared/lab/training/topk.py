@@ -18,11 +18,6 @@ def kept(elements, ratio):
     return max(1, math.ceil(round(elements * ratio, 6)))
 
 
-def message_bytes(elements, ratio, precision):
-    """Return the size of what one rank has to tell every other: indexes and values."""
-    return kept(elements, ratio) * (INDEX.itemsize + np.dtype(precision).itemsize)
-
-
 def select(array, count):
     """Return the indexes of the elements of largest magnitude, ascending; among equal ones the first are taken."""
     if count >= len(array):
@@ -49,17 +44,22 @@ def compress(total, ratio, precision):
     return indexes, values, residual
 
 
-def gather(exchange, rank, size, indexes, values):
-    """Return [(indexes, values)] of all ranks, in the same order on each."""
-    message = np.concatenate((indexes.view(np.uint8), values.view(np.uint8)))
-    everyone, ranks = np.empty(size * len(message), np.uint8), list(range(size))
-    start, stop = collectives.own_chunk(ranks, rank, len(everyone))
-    everyone[start:stop] = message
+def gather(exchange, rank, size, messages):
+    """Return, for each of this rank's messages (indexes, values), those of all ranks, in the same order on each."""
+    ranks, everyone = list(range(size)), []
+    for indexes, values in messages:
+        message = np.concatenate((indexes.view(np.uint8), values.view(np.uint8)))
+        array = np.empty(size * len(message), np.uint8)
+        array[slice(*collectives.own_chunk(ranks, rank, len(array)))] = message
+        everyone.append(array)
     collectives.all_gather(exchange, ranks, rank, everyone)
-    edge = indexes.nbytes
-    # Copies, because a message may start where no number of its type may.
     return [
-        (part[:edge].copy().view(INDEX), part[edge:].copy().view(values.dtype)) for part in np.split(everyone, size)
+        # Copies, because a message may start where no number of its type may.
+        [
+            (part[: indexes.nbytes].copy().view(INDEX), part[indexes.nbytes :].copy().view(values.dtype))
+            for part in np.split(array, size)
+        ]
+        for array, (indexes, values) in zip(everyone, messages)
     ]
 
 

@@ -13,10 +13,10 @@ class CountingExchange:
         self.exchange, self.hosts, self.own = exchange, hosts, hosts[rank]
         self.sent = 0
 
-    def __call__(self, send, receive, to, source):
+    def __call__(self, outgoing, incoming, to, source):
         if self.hosts[to] != self.own:
-            self.sent += send.nbytes
-        self.exchange(send, receive, to, source)
+            self.sent += sum(array.nbytes for array in outgoing)
+        self.exchange(outgoing, incoming, to, source)
 
 
 def busiest(sent, hosts):
