@@ -34,8 +34,9 @@ def drawn(head, body):
 
 
 def styled(title, value):
-    if title == "Verdict":
-        return value, value.split(" ")[-1]
+    word = value.split(" ")[-1]
+    if title == "Verdict" and word in words.SYMBOLS:
+        return value, word
     if value == PUBLISHED:
         return value, "published"
     if title == "Log" and words.is_local(value) and value != "none":

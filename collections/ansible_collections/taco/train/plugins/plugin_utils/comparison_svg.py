@@ -8,7 +8,6 @@
 
 import math
 import textwrap
-from html import escape
 from statistics import median
 
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_words as words
@@ -101,7 +100,7 @@ def forest(comparison):
 def forest_row(one, said, y, x):
     """Return one comparison: its words above, its point and interval beneath."""
     ratio, low, high = (one.get(key) for key in ("ratio", "low", "high"))
-    css = f"verdict {escape(str(one['verdict']))}"
+    css = f"verdict {one['verdict']}" if one["verdict"] in words.SYMBOLS else "verdict"
     result = f"{words.ratio(ratio) if words.finite(ratio) else ''} {words.verdict(one['verdict'])}".strip()
     parts = [
         text(SIDE, y + 14, shortened(said), "start", "row"),
@@ -159,8 +158,9 @@ def strip(comparison, block):
     parts = [*level_grid(ticks, y, LEFT, width - RIGHT), text(8, TOP, "% off the median of the arm", "start", "label")]
     for place, (arm, middle) in enumerate(arms):
         left = LEFT + column * place
-        parts += strip_arm(arm, middle, names.index(arm["arm"]), (left, column), y, unit)
-        said = f"{words.marked(comparison, arm['arm'])}: {words.number(middle)} {unit}"
+        name = words.marked(comparison, arm["arm"])
+        parts += strip_arm(arm, name, middle, names.index(arm["arm"]), (left, column), y, unit)
+        said = f"{name}: {words.number(middle)} {unit}"
         label, needed = column_label(said, left + column / 2, bottom + 16, column - 6)
         parts += label
         lines = max(lines, needed)
@@ -173,7 +173,7 @@ def off(value, middle):
     return 100 * (value / middle - 1)
 
 
-def strip_arm(arm, middle, number, place, y, unit):
+def strip_arm(arm, name, middle, number, place, y, unit):
     """Return one arm's group; place is its left end and its width."""
     left, column = place
     runs = arm.get("runs") or []
@@ -189,6 +189,6 @@ def strip_arm(arm, middle, number, place, y, unit):
             height, reach = y(off(run["value"], middle)), min(step * 0.42, 10)
             points.append(line(f"run {colour} {css}", x - reach, height, x + reach, height))
         kind = "warm-up run" if run.get("warmup") else "run"
-        said = f"{arm['arm']}, {kind} {run.get('repeat')}: {words.number(run.get('value'))} {unit}"
+        said = f"{name}, {kind} {run.get('repeat')}: {words.number(run.get('value'))} {unit}"
         parts.append(titled("".join(points), said))
     return parts

@@ -87,7 +87,7 @@ def scaling(comparison, lines):
             for one, two in zip(points, points[1:])
         ]
         for point in points:
-            parts.append(scaling_point(arm, point, number, x(point["ranks"]), y))
+            parts.append(scaling_point(words.marked(comparison, arm), point, number, x(point["ranks"]), y))
     return drawing(
         parts, "Efficiency over the number of ranks, by arm; the table says the same in numbers", WIDTH, bottom + AXIS
     )
@@ -103,12 +103,12 @@ def drawable(one):
     return sorted(points, key=lambda point: point["ranks"])
 
 
-def scaling_point(arm, point, number, x, y):
+def scaling_point(name, point, number, x, y):
     parts = []
     if words.finite(point.get("low")) and words.finite(point.get("high")):
         parts.append(line(f"whisker arm-{number % COLOURS}", x, y(100 * point["low"]), x, y(100 * point["high"])))
     parts.append(marker(number, x, y(100 * point["efficiency"])))
-    said = f"{arm}, {point['ranks']} ranks: {words.percent(point['efficiency'])}, {words.number(point.get('value'))}"
+    said = f"{name}, {point['ranks']} ranks: {words.percent(point['efficiency'])}, {words.number(point.get('value'))}"
     return titled("".join(parts), said)
 
 
