@@ -47,7 +47,7 @@ def test_a_wide_range_is_drawn_by_ratio_and_a_narrow_one_by_difference():
     assert place(1.1) - place(1.0) == pytest.approx(place(1.2) - place(1.1))
 
 
-@pytest.mark.parametrize("ends_", [(0.2, 1.0), (0.9, 4.0), (1.0, 300.0), (0.001, 5000.0)])
+@pytest.mark.parametrize("ends_", [(0.2, 1.0), (0.9, 4.0), (1.0, 300.0), (0.001, 5000.0), (1e-12, 1e12)])
 def test_a_wide_axis_has_a_readable_number_of_ticks_and_one_of_them_is_1(ends_):
     low, high, ticks, place = comparison_svg.ratio_axis([*ends_, 1.0])
     assert 3 <= len(ticks) <= 9 and ticks == sorted(ticks)

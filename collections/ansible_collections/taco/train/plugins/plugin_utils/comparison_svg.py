@@ -39,15 +39,19 @@ PLOT_HEIGHT = 170
 LEAST_PERCENT = 2.0
 # Wider than that, equal steps would press small ratios together.
 WIDE = 4.0
+MOST_TICKS = 8
 
 
 def ratio_ticks(low, high):
     """Return the ticks of a logarithmic axis: about equally far apart, and 1 among them when it is in the range."""
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    # So many powers of ten that their labels don't run into each other.
+    every = max(1, math.ceil((last - first) / MOST_TICKS))
+    powers = [power for power in range(first, last + 1) if power % every == 0]
     for factors in ((1,), (1, 2, 5), (1, 1.5, 2, 3, 5, 7)):
-        powers = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1)
         ticks = [factor * 10.0**power for power in powers for factor in factors]
         ticks = [tick for tick in ticks if low <= tick <= high]
-        if len(ticks) >= 4:
+        if every > 1 or len(ticks) >= 4:
             break
     return ticks
 
