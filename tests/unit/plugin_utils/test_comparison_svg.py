@@ -9,7 +9,11 @@ from xml.etree import ElementTree
 import compared
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils import comparison_svg, comparison_svg_scaling
+from ansible_collections.taco.train.plugins.plugin_utils import (
+    comparison_svg_forest,
+    comparison_svg_runs,
+    comparison_svg_scaling,
+)
 from ansible_collections.taco.train.plugins.plugin_utils.report_svg import WIDTH
 
 
@@ -25,7 +29,7 @@ def ends(line):
 
 @pytest.mark.parametrize("ratios", [(1.01, 0.98), (2.1, 4.2), (0.05, 30.0), (1000.0,)])
 def test_the_forest_is_in_order_and_its_points_lie_within_their_intervals(ratios):
-    drawing = ElementTree.fromstring(comparison_svg.forest(with_ratios(*ratios)))
+    drawing = ElementTree.fromstring(comparison_svg_forest.forest(with_ratios(*ratios)))
     points = [float(one.get("cx")) for one in drawing.iter("circle")]
     assert len(points) == len(ratios)
     assert sorted(range(len(ratios)), key=ratios.__getitem__) == sorted(range(len(ratios)), key=points.__getitem__)
@@ -41,32 +45,49 @@ def test_the_forest_is_in_order_and_its_points_lie_within_their_intervals(ratios
 
 
 def test_a_wide_range_is_drawn_by_ratio_and_a_narrow_one_by_difference():
-    _low, _high, _ticks, place = comparison_svg.ratio_axis([0.5, 1.0, 8.0])
+    _low, _high, _ticks, place = comparison_svg_forest.ratio_axis([0.5, 1.0, 8.0])
     assert place(2) - place(1) == pytest.approx(place(4) - place(2))
-    _low, _high, _ticks, place = comparison_svg.ratio_axis([0.9, 1.0, 1.2])
+    _low, _high, _ticks, place = comparison_svg_forest.ratio_axis([0.9, 1.0, 1.2])
     assert place(1.1) - place(1.0) == pytest.approx(place(1.2) - place(1.1))
 
 
-@pytest.mark.parametrize("ends_", [(0.2, 1.0), (0.9, 4.0), (1.0, 300.0), (0.001, 5000.0), (1e-12, 1e12)])
+@pytest.mark.parametrize("ends_", [(0.2, 1.0), (0.9, 4.0), (1.0, 300.0), (0.001, 5000.0), (1e-5, 1e5)])
 def test_a_wide_axis_has_a_readable_number_of_ticks_and_one_of_them_is_1(ends_):
-    low, high, ticks, place = comparison_svg.ratio_axis([*ends_, 1.0])
+    low, high, ticks, place = comparison_svg_forest.ratio_axis([*ends_, 1.0])
     assert 3 <= len(ticks) <= 9 and ticks == sorted(ticks)
     assert 1 in [pytest.approx(tick) for tick in ticks]
     assert all(0 <= place(tick) <= 1 for tick in ticks) and low < min(ends_) and high > max(ends_)
+
+
+@pytest.mark.parametrize("ratio", [5e-324, 1e-12, 1e12, 1e17])
+def test_a_ratio_beyond_sense_is_drawn_at_the_edge(ratio):
+    drawing = ElementTree.fromstring(comparison_svg_forest.forest(with_ratios(1.5, ratio)))
+    middle, edge = (float(one.get("cx")) for one in drawing.iter("circle"))
+    assert 0 < edge < WIDTH and (edge > middle) == (ratio > 1)
+
+
+def test_a_long_name_is_cut_but_its_mark_is_not():
+    found = with_ratios(2.0)
+    found["arms"] = [compared.arm("n" * 60, "", lossy=True)]
+    found["blocks"][0]["comparisons"][0]["arm"] = "n" * 60
+    drawing = ElementTree.fromstring(comparison_svg_forest.forest(found))
+    (name,) = [one.text for one in drawing.iter("text") if one.get("class") == "row"]
+    assert name == "n" * 35 + "… (lossy: top-k compression)"
+    assert any("n" * 60 + " (lossy" in one.text for one in drawing.iter("title"))
 
 
 def test_a_comparison_without_a_number_is_named_but_has_no_point():
     found = with_ratios(2.0)
     refused = dict(compared.against_base("harp", 1.0, "refused", None), ratio=None, low=None, high=None)
     found["blocks"][0]["comparisons"].append(refused)
-    drawing = ElementTree.fromstring(comparison_svg.forest(found))
+    drawing = ElementTree.fromstring(comparison_svg_forest.forest(found))
     assert len(list(drawing.iter("circle"))) == 1
     assert [one.text for one in drawing.iter("text") if "refused" in (one.text or "")] == ["✕ refused"]
 
 
 def test_every_run_is_a_column_of_its_iterations_and_a_line():
     found = compared.comparison()
-    drawing = ElementTree.fromstring(comparison_svg.strip(found, found["blocks"][0]))
+    drawing = ElementTree.fromstring(comparison_svg_runs.strip(found, found["blocks"][0]))
     shapes = [one for one in drawing.iter() if "small" in (one.get("class") or "") and one.tag != "line"]
     assert len(shapes) == 3 * 3 * 2
     # A shape for each arm, so that colour is not alone: a circle, a square of four corners, a triangle of three.
@@ -87,7 +108,7 @@ def test_every_run_is_a_column_of_its_iterations_and_a_line():
 def test_many_arms_make_the_drawing_wider_not_the_columns_narrower():
     found = compared.comparison()
     block = dict(found["blocks"][0], arms=[compared.measured(f"arm{number}", "x", 10.0) for number in range(12)])
-    drawing = ElementTree.fromstring(comparison_svg.strip(dict(found, arms=[], blocks=[block]), block))
+    drawing = ElementTree.fromstring(comparison_svg_runs.strip(dict(found, arms=[], blocks=[block]), block))
     assert float(drawing.get("viewBox").split()[2]) > 2 * WIDTH
 
 
@@ -118,7 +139,7 @@ def test_bars_are_as_long_as_their_times():
 def test_where_nothing_can_be_drawn_nothing_is():
     empty = compared.comparison(blocks=[], scaling=[])
     block = {"id": "x", "arms": [], "expected": []}
-    assert comparison_svg.forest(empty) == ""
-    assert comparison_svg.strip(dict(empty, blocks=[block]), block) == ""
+    assert comparison_svg_forest.forest(empty) == ""
+    assert comparison_svg_runs.strip(dict(empty, blocks=[block]), block) == ""
     assert comparison_svg_scaling.scaling(empty, []) == ""
     assert comparison_svg_scaling.expected(dict(empty, blocks=[block]), block) == ""

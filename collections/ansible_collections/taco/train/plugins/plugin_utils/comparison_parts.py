@@ -15,6 +15,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.report_html import Html
 
 # How the cells beneath a head look, where they are more than text.
 STYLES = {"Why": "why", "Environment": "code", "Case": "name", "Property": "name", "Problems": "why", "Image": "code"}
+MOST_ON_A_LINE = 24
 
 
 def marked_up(text):
@@ -43,6 +44,8 @@ def styled(title, value):
         return Html(f'<a href="{escape(value)}">{escape(value)}</a>')
     if title == "Low to high" or title.lower().endswith("interval"):
         return marked_up(value), "time"
+    if title == "Case" and len(value) > MOST_ON_A_LINE:
+        return marked_up(value), "long"
     return (marked_up(value), STYLES[title]) if title in STYLES else marked_up(value)
 
 

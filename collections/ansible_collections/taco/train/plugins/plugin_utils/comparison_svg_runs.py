@@ -4,9 +4,8 @@
 
 # Private to taco.train: may change at any time. Do not import it from another collection.
 
-"""Draw the verdicts and the runs of a comparison as SVG, for a page that brings the colours."""
+"""Draw every run of a comparison as SVG, to show how much the runs of an arm differ."""
 
-import math
 import textwrap
 from statistics import median
 
@@ -15,7 +14,6 @@ from ansible_collections.taco.train.plugins.plugin_utils.comparison_svg_marks im
     COLOURS,
     line,
     marker,
-    shortened,
     titled,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.report_svg import (
@@ -29,94 +27,13 @@ from ansible_collections.taco.train.plugins.plugin_utils.report_svg import (
     text,
 )
 
-SIDE = 16
-ROW = 44
-AXIS = 40
 LETTER_WIDTH = 6.2
 LINE_HEIGHT = 13
 PLOT_HEIGHT = 170
 # Runs that differ by less must not look wild.
 LEAST_PERCENT = 2.0
-# Wider than that, equal steps would press small ratios together.
-WIDE = 4.0
-MOST_TICKS = 8
-
-
-def ratio_ticks(low, high):
-    """Return the ticks of a logarithmic axis: about equally far apart, and 1 among them when it is in the range."""
-    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    # So many powers of ten that their labels don't run into each other.
-    every = max(1, math.ceil((last - first) / MOST_TICKS))
-    powers = [power for power in range(first, last + 1) if power % every == 0]
-    for factors in ((1,), (1, 2, 5), (1, 1.5, 2, 3, 5, 7)):
-        ticks = [factor * 10.0**power for power in powers for factor in factors]
-        ticks = [tick for tick in ticks if low <= tick <= high]
-        if every > 1 or len(ticks) >= 4:
-            break
-    return ticks
-
-
-def ratio_axis(values):
-    """Return (low, high, ticks, place): place maps a ratio to 0 (low) .. 1 (high). Wide ranges get a logarithmic axis."""
-    low, high = min(values), max(values)
-    if low > 0 and high / low > WIDE:
-        low, high = low / 1.1, high * 1.1
-        return low, high, ratio_ticks(low, high), lambda value: math.log(value / low) / math.log(high / low)
-    low, high, ticks = scale(values, 1.0)
-    return low, high, ticks, lambda value: (value - low) / (high - low)
-
-
-def forest(comparison):
-    """Return the ratio of each arm to its baseline as a point with its interval, or nothing when there is none."""
-    cases, effect = words.cases(comparison), words.effect(comparison)
-    rows = [(block, one) for block in comparison.get("blocks") or [] for one in block.get("comparisons") or []]
-    values = [one.get(key) for _block, one in rows for key in ("ratio", "low", "high")]
-    values = [value for value in values if words.finite(value)]
-    if not values:
-        return ""
-    _low, _high, ticks, place = ratio_axis([*values, 1 - effect, 1 + effect])
-
-    def x(value):
-        return SIDE + (WIDTH - 2 * SIDE) * place(value)
-
-    top, bottom = 6, 6 + ROW * len(rows)
-    band = f'<rect class="no-effect" x="{x(1 - effect):.1f}" y="{top}" width="{x(1 + effect) - x(1 - effect):.1f}" '
-    parts = [titled(f'{band}height="{bottom - top}"/>', f"too small to count: within {words.percent(effect)} of 1")]
-    for tick in ticks:
-        parts.append(line("grid", x(tick), top, x(tick), bottom))
-        parts.append(text(x(tick), bottom + 15, f"{tick:g}x"))
-    parts.append(line("one", x(1), top, x(1), bottom))
-    baselines = list(dict.fromkeys(one["baseline"] for _block, one in rows))
-    for number, (block, one) in enumerate(rows):
-        said = f"{cases[block['id']]}: {words.marked(comparison, one['arm'])}"
-        said += f" against {words.marked(comparison, one['baseline'])}" if len(baselines) > 1 else ""
-        parts.append(forest_row(one, said, top + ROW * number, x))
-    over = words.marked(comparison, baselines[0]) if len(baselines) == 1 else "the baseline"
-    parts.append(
-        text(
-            WIDTH / 2, bottom + 32, shortened(f"speed-up over {over}; the line at 1 is no difference", 76), name="label"
-        )
-    )
-    label = f"Speed-up over {over} of {len(rows)} comparisons with their intervals; the table of verdicts says the same in numbers"
-    return drawing(parts, label, WIDTH, bottom + AXIS)
-
-
-def forest_row(one, said, y, x):
-    """Return one comparison: its words above, its point and interval beneath."""
-    ratio, low, high = (one.get(key) for key in ("ratio", "low", "high"))
-    css = f"verdict {one['verdict']}" if one["verdict"] in words.SYMBOLS else "verdict"
-    result = f"{words.ratio(ratio) if words.finite(ratio) else ''} {words.verdict(one['verdict'])}".strip()
-    parts = [
-        text(SIDE, y + 14, shortened(said), "start", "row"),
-        text(WIDTH - SIDE, y + 14, result, "end", css),
-    ]
-    middle = y + 29
-    if words.finite(low) and words.finite(high):
-        parts.append(line(css, x(low), middle, x(high), middle))
-        parts += [line(css, x(end), middle - 4, x(end), middle + 4) for end in (low, high)]
-    if words.finite(ratio):
-        parts.append(f'<circle class="{css}" cx="{x(ratio):.1f}" cy="{middle}" r="5"/>')
-    return titled("".join(parts), f"{said}: {result}, {words.interval(low, high, words.ratio)}")
+# A median of nothing has no percentages.
+LEAST_MIDDLE = 1e-12
 
 
 def column_label(label, x, y, width):
@@ -130,7 +47,7 @@ def middle_of(arm):
     values = [arm["median"]] if words.finite(arm.get("median")) else []
     values = values or [value for run in arm.get("runs") or [] for value in run_values(run)]
     middle = median(values) if values else 0
-    return middle if middle > 0 else None
+    return middle if middle > LEAST_MIDDLE else None
 
 
 def run_values(run):
