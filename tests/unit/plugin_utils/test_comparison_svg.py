@@ -76,6 +76,26 @@ def test_a_long_name_is_cut_but_its_mark_is_not():
     assert any("n" * 60 + " (lossy" in one.text for one in drawing.iter("title"))
 
 
+def test_several_baselines_are_named_above_their_arms_and_one_beneath_the_axis():
+    found = compared.comparison()
+    assert "speed-up over tcp" in comparison_svg_forest.forest(found)
+    found["blocks"][0]["comparisons"][1]["baseline"] = compared.LOSSY
+    drawing = ElementTree.fromstring(comparison_svg_forest.forest(found))
+    said = [one.text for one in drawing.iter("text") if one.get("class") in ("group", "label", "row")]
+    assert said == [
+        "VGG16",
+        "speed-up over tcp",
+        "zebra (lossy: top-k compression)",
+        "VGG16",
+        "speed-up over zebra (lossy: top-k compression)",
+        "harp",
+        "ResNet50",
+        "speed-up over tcp",
+        "zebra (lossy: top-k compression)",
+        "speed-up",
+    ]
+
+
 def test_a_comparison_without_a_number_is_named_but_has_no_point():
     found = with_ratios(2.0)
     refused = dict(compared.against_base("harp", 1.0, "refused", None), ratio=None, low=None, high=None)

@@ -14,7 +14,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.report_svg import WIDTH
 
 SIDE = 16
 # Of a group's title and of an arm; the axis beneath; the room for a verdict, right of the points.
-TITLE, ROW, AXIS, VERDICT = 24, 42, 42, 150
+TITLE, ROW, AXIS, VERDICT = 20, 42, 42, 150
 MOST_NAME = 36
 # Wider than that, equal steps would press small ratios together.
 WIDE = 4.0
@@ -52,10 +52,19 @@ def ratio_axis(values):
     return low, high, ticks, lambda value: (within(value) - low) / (high - low)
 
 
+def grouped(comparison):
+    """Return (block, baseline, comparisons) for each block and each arm that others are compared with in it."""
+    groups = {}
+    for place, block in enumerate(comparison.get("blocks") or []):
+        for one in block.get("comparisons") or []:
+            groups.setdefault((place, one["baseline"]), (block, one["baseline"], []))[2].append(one)
+    return list(groups.values())
+
+
 def forest(comparison):
     """Return the ratio of each arm to its baseline as a point with its interval, or nothing when there is none."""
-    groups = [(block, block["comparisons"]) for block in comparison.get("blocks") or [] if block.get("comparisons")]
-    every = [one for _block, rows in groups for one in rows]
+    groups = grouped(comparison)
+    every = [one for _block, _baseline, rows in groups for one in rows]
     values = [one.get(key) for one in every for key in ("ratio", "low", "high")]
     values = [value for value in values if words.finite(value)]
     if not values:
@@ -66,23 +75,30 @@ def forest(comparison):
     def x(value):
         return SIDE + (WIDTH - 2 * SIDE - VERDICT) * place(value)
 
-    top, bottom = 6, 6 + TITLE * len(groups) + ROW * len(every)
+    # Said once beneath the axis, or above each group when there are several.
+    baselines = list(dict.fromkeys(baseline for _block, baseline, _rows in groups))
+    title = TITLE if len(baselines) == 1 else 2 * TITLE
+    top, bottom = 6, 6 + title * len(groups) + ROW * len(every)
     parts = [*background(x, ticks, effect, top, bottom)]
-    baselines = list(dict.fromkeys(one["baseline"] for one in every))
     y = top
-    for block, rows in groups:
+    for block, baseline, rows in groups:
         parts.append(text(SIDE, y + 16, shortened(cases[block["id"]], 62), "start", "group"))
-        y += TITLE
+        if len(baselines) > 1:
+            parts.append(text(SIDE, y + 16 + TITLE, speed_up_over(comparison, baseline), "start", "label"))
+        y += title
         for one in rows:
-            name = words.marked(comparison, one["arm"], MOST_NAME)
-            name += f" against {shortened(str(one['baseline']), 20)}" if len(baselines) > 1 else ""
             full = f"{cases[block['id']]}: {words.marked(comparison, one['arm'])}"
-            parts.append(forest_row(one, name, f"{full} against {words.marked(comparison, one['baseline'])}", y, x))
+            full += f" against {words.marked(comparison, baseline)}"
+            parts.append(forest_row(one, words.marked(comparison, one["arm"], MOST_NAME), full, y, x))
             y += ROW
-    over = words.marked(comparison, baselines[0], MOST_NAME) if len(baselines) == 1 else "the baseline"
-    parts.append(text(SIDE, bottom + 33, f"speed-up over {over}", "start", "label"))
+    under = speed_up_over(comparison, baselines[0]) if len(baselines) == 1 else "speed-up"
+    parts.append(text(SIDE, bottom + 33, under, "start", "label"))
     label = f"Speed-up of {len(every)} comparisons with their intervals; the table of verdicts says the same in numbers"
     return drawing(parts, label, WIDTH, bottom + AXIS)
+
+
+def speed_up_over(comparison, baseline):
+    return f"speed-up over {words.marked(comparison, baseline, MOST_NAME)}"
 
 
 def background(x, ticks, effect, top, bottom):
