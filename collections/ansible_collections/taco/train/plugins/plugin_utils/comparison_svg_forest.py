@@ -9,7 +9,7 @@
 import math
 
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_words as words
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_svg_marks import line, shortened, titled
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_svg_marks import line, titled
 from ansible_collections.taco.train.plugins.plugin_utils.report_svg import WIDTH, drawing, scale, text
 
 SIDE = 16
@@ -82,7 +82,7 @@ def forest(comparison):
     parts = [*background(x, ticks, effect, top, bottom)]
     y = top
     for block, baseline, rows in groups:
-        parts.append(text(SIDE, y + 16, shortened(cases[block["id"]], 62), "start", "group"))
+        parts.append(text(SIDE, y + 16, words.shortened(cases[block["id"]], 62), "start", "group"))
         if len(baselines) > 1:
             parts.append(text(SIDE, y + 16 + TITLE, speed_up_over(comparison, baseline), "start", "label"))
         y += title

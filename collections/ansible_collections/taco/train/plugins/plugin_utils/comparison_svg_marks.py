@@ -15,10 +15,6 @@ from html import escape
 COLOURS, SHAPES = 6, 4
 
 
-def shortened(label, most):
-    return label if len(label) <= most else label[: most - 1].rstrip() + "…"
-
-
 def titled(content, title):
     """Return a part of a drawing with the words that a pointer or a screen reader gets."""
     return f"<g><title>{escape(title)}</title>{content}</g>"

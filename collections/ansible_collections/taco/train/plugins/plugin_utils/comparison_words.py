@@ -43,11 +43,14 @@ def is_lossy(comparison, name):
     return any(arm["name"] == name and arm.get("lossy") for arm in comparison.get("arms") or [])
 
 
+def shortened(text, most):
+    """Return text of at most so many letters, with a sign where it was cut."""
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+
+
 def marked(comparison, name, most=None):
     """Return an arm's name, cut after so many letters, and behind it that it is lossy where it is."""
-    shown = str(name)
-    if most is not None and len(shown) > most:
-        shown = shown[: most - 1] + "…"
+    shown = str(name) if most is None else shortened(str(name), most)
     return f"{shown} ({LOSSY})" if is_lossy(comparison, name) else shown
 
 
