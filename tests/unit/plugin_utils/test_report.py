@@ -6,10 +6,10 @@
 
 import re
 import shlex
-from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 import pytest
+from page import Page
 
 from ansible_collections.taco.train.plugins.plugin_utils import report_html, report_svg, report_table
 
@@ -86,36 +86,6 @@ VERDICT = {
     },
     "cluster": [],
 }
-
-
-class Page(HTMLParser):
-    """Text and tags of a page, and whether each tag is closed."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.open, self.tags, self.links, self.texts = [], [], [], []
-        self.feed(text)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag, attributes):
-        self.tags.append(tag)
-        self.links += [value for name, value in attributes if name in ("href", "src")]
-        if tag not in ("meta",):
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attributes):
-        self.tags.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.texts.append(data)
-
-    @property
-    def text(self):
-        return " ".join(" ".join(self.texts).split())
 
 
 @pytest.mark.parametrize(

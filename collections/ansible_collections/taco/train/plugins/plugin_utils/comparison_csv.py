@@ -12,14 +12,16 @@ import io
 RUNS = ("block", "arm", "repeat", "warmup", "value", "unit", "ranks", "nodes", "batch_size", "record", "outcome")
 ITERATIONS = ("block", "arm", "repeat", "warmup", "iteration", "value", "unit", "record")
 # With one of these first a spreadsheet takes a text for a formula and computes it.
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+FORMULA = ("=", "+", "-", "@", "\t", "\n")
 
 
 def cell(value):
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, str) and value.startswith(FORMULA):
-        return "'" + value
+    if isinstance(value, str):
+        # A lone carriage return is not quoted by every Python, and would end the line for a reader.
+        value = value.replace("\r\n", "\n").replace("\r", "\n")
+        return "'" + value if value.startswith(FORMULA) else value
     return "" if value is None else value
 
 

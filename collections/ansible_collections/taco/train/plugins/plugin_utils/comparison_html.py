@@ -8,7 +8,11 @@
 
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_context as context
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_rows as rows
-from ansible_collections.taco.train.plugins.plugin_utils import comparison_svg, comparison_svg_scaling
+from ansible_collections.taco.train.plugins.plugin_utils import (
+    comparison_svg_forest,
+    comparison_svg_runs,
+    comparison_svg_scaling,
+)
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_words as words
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_parts import drawn, figure, figures, marked_up
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_style import STYLE
@@ -44,7 +48,7 @@ def verdicts(comparison):
         "The point is the speed-up, the line through it its interval. The shaded band, "
         f"{words.percent(effect)} to each side of 1, holds differences too small to count."
     )
-    chart = figure(comparison_svg.forest(comparison), caption, comparison.get("lab"))
+    chart = figure(comparison_svg_forest.forest(comparison), caption, comparison.get("lab"))
     body = drawn(*rows.verdicts(comparison))
     under = element("p", rows.explained(comparison), "said") if body else ""
     return section("Verdicts", body, under) + section("Speed-up", figures([chart]))
@@ -62,7 +66,7 @@ def regression(comparison):
 def measured(comparison):
     cases, lab = words.cases(comparison), comparison.get("lab")
     charts = [
-        figure(comparison_svg.strip(comparison, block), f"{cases[block['id']]}: every run.", lab)
+        figure(comparison_svg_runs.strip(comparison, block), f"{cases[block['id']]}: every run.", lab)
         for block in comparison.get("blocks") or []
     ]
     told = (

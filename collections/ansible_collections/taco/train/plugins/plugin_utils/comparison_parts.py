@@ -15,6 +15,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.report_html import Html
 
 # How the cells beneath a head look, where they are more than text.
 STYLES = {"Why": "why", "Environment": "code", "Case": "name", "Property": "name", "Problems": "why", "Image": "code"}
+MOST_ON_A_LINE = 24
 
 
 def marked_up(text):
@@ -34,14 +35,17 @@ def drawn(head, body):
 
 
 def styled(title, value):
-    if title == "Verdict":
-        return value, value.split(" ")[-1]
+    word = value.split(" ")[-1]
+    if title == "Verdict" and word in words.SYMBOLS:
+        return value, word
     if value == PUBLISHED:
         return value, "published"
     if title == "Log" and words.is_local(value) and value != "none":
         return Html(f'<a href="{escape(value)}">{escape(value)}</a>')
     if title == "Low to high" or title.lower().endswith("interval"):
         return marked_up(value), "time"
+    if title == "Case" and len(value) > MOST_ON_A_LINE:
+        return marked_up(value), "long"
     return (marked_up(value), STYLES[title]) if title in STYLES else marked_up(value)
 
 

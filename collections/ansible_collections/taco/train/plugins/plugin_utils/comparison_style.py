@@ -26,7 +26,7 @@ h3 { font-size: .95rem; margin: 1.2rem 0 .3rem; }
 .better { color: var(--good); } .worse, .refused { color: var(--bad); } .inconclusive { color: var(--warn); }
 .why { min-width: 13rem; }
 .code { font: .8125rem/1.5 ui-monospace, "DejaVu Sans Mono", monospace; overflow-wrap: anywhere; min-width: 14rem; }
-.name { white-space: nowrap; font-weight: 600; }
+.name, .long { font-weight: 600; } .name { white-space: nowrap; } .long { min-width: 12rem; }
 .lossy {
   display: inline-block; border: 1px solid var(--warn); color: var(--warn); border-radius: .3rem; padding: 0 .35rem;
   font-size: .85em; font-weight: 600; line-height: 1.35;
@@ -35,6 +35,9 @@ h3 { font-size: .95rem; margin: 1.2rem 0 .3rem; }
 .charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 25rem), 1fr)); gap: 1rem 2rem; }
 .charts figure { max-width: 36rem; min-width: 0; }
 .chart { min-width: 24rem; }
+.chart.wide { min-width: 60rem; }
+.charts figure:has(.wide) { grid-column: 1 / -1; max-width: none; }
+.chart text.group { fill: var(--ink); font-size: 12px; font-weight: 600; }
 .chart text.row { fill: var(--ink); font-size: 12px; }
 .chart text { paint-order: stroke; stroke: var(--paper); stroke-width: 3px; stroke-linejoin: round; }
 .chart text.label { font-size: 11px; }
@@ -56,7 +59,7 @@ line.verdict { stroke-width: 2; }
   body { max-width: none; }
   :root { --arm-0: #0b4fb3; --arm-1: #a03f00; --arm-2: #5b2bb0; --arm-3: #065e5a; --arm-4: #982367; --arm-5: #5f4c00; }
   .charts { grid-template-columns: 1fr 1fr; gap: .5rem 1rem; }
-  .chart, .code { min-width: 0; } .why { min-width: 7.5rem; }
+  .chart, .chart.wide, .code { min-width: 0; } .why { min-width: 7.5rem; }
   .code { font-size: 7.5pt; } .progress, .said, figcaption { font-size: 9pt; } .said { break-after: avoid; }
   h3 { break-after: avoid; }
 }

@@ -13,12 +13,6 @@ from html import escape
 
 # Arms beyond these share a colour with another arm, but not the shape: six and four have 12 combinations.
 COLOURS, SHAPES = 6, 4
-# Letters of the small type that fit into the width of a chart.
-MOST_LETTERS = 52
-
-
-def shortened(label, most=MOST_LETTERS):
-    return label if len(label) <= most else label[: most - 1].rstrip() + "…"
 
 
 def titled(content, title):

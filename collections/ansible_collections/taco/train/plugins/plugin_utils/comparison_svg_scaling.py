@@ -14,7 +14,6 @@ from ansible_collections.taco.train.plugins.plugin_utils.comparison_svg_marks im
     bar,
     line,
     marker,
-    shortened,
     titled,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.report_svg import (
@@ -32,6 +31,7 @@ SIDE = 16
 ROW = 48
 AXIS = 40
 PLOT_HEIGHT = 170
+MOST_NAME = 36
 
 
 def legend(comparison, names):
@@ -41,7 +41,7 @@ def legend(comparison, names):
     for place, name in enumerate(names):
         y = 12 + 16 * place
         parts.append(marker(known.index(name) if name in known else len(known), LEFT + 8, y - 4))
-        parts.append(text(LEFT + 20, y, shortened(words.marked(comparison, name)), "start", "row"))
+        parts.append(text(LEFT + 20, y, words.marked(comparison, name, MOST_NAME), "start", "row"))
     return parts, 12 + 16 * len(names)
 
 
@@ -61,7 +61,7 @@ def scaling(comparison, lines):
     ]
     low, high, ticks = scale([100 * share for share in [*shares, 0.0, 1.0]], 100, steps=6)
     ranks = sorted({point["ranks"] for _arm, points in drawn for point in points})
-    top += 14
+    top += 20
     bottom = top + PLOT_HEIGHT
 
     def x(count):
@@ -73,7 +73,7 @@ def scaling(comparison, lines):
     def y(value):
         return top + PLOT_HEIGHT * (high - value) / (high - low)
 
-    parts += [*level_grid(ticks, y), text(LEFT, top - 8, "% efficiency", "middle", "label")]
+    parts += [*level_grid(ticks, y), text(8, top - 12, "% efficiency", "start", "label")]
     parts.append(line("one", LEFT, y(100), WIDTH - RIGHT, y(100)))
     parts += [text(x(count), bottom + 16, count) for count in ranks]
     parts.append(
@@ -87,7 +87,7 @@ def scaling(comparison, lines):
             for one, two in zip(points, points[1:])
         ]
         for point in points:
-            parts.append(scaling_point(arm, point, number, x(point["ranks"]), y))
+            parts.append(scaling_point(words.marked(comparison, arm), point, number, x(point["ranks"]), y))
     return drawing(
         parts, "Efficiency over the number of ranks, by arm; the table says the same in numbers", WIDTH, bottom + AXIS
     )
@@ -103,12 +103,12 @@ def drawable(one):
     return sorted(points, key=lambda point: point["ranks"])
 
 
-def scaling_point(arm, point, number, x, y):
+def scaling_point(name, point, number, x, y):
     parts = []
     if words.finite(point.get("low")) and words.finite(point.get("high")):
         parts.append(line(f"whisker arm-{number % COLOURS}", x, y(100 * point["low"]), x, y(100 * point["high"])))
     parts.append(marker(number, x, y(100 * point["efficiency"])))
-    said = f"{arm}, {point['ranks']} ranks: {words.percent(point['efficiency'])}, {words.number(point.get('value'))}"
+    said = f"{name}, {point['ranks']} ranks: {words.percent(point['efficiency'])}, {words.number(point.get('value'))}"
     return titled("".join(parts), said)
 
 
@@ -131,9 +131,9 @@ def expected(comparison, block):
         parts.append(text(x(tick), bottom + 15, f"{number_text(tick, ticks[1] - ticks[0])} s"))
     for place, one in enumerate(rows):
         y, css = 4 + ROW * place, f"arm-{known.index(one['arm']) % COLOURS if one['arm'] in known else 0}"
-        name, measured = words.marked(comparison, one["arm"]), one.get("measured_seconds")
+        name, measured = words.marked(comparison, one["arm"], 20), one.get("measured_seconds")
         said = f"{name}: {words.number(measured)} s, its bytes {words.number(one['seconds'])} s"
-        bars = [text(SIDE, y + 14, shortened(said, 70), "start", "row")]
+        bars = [text(SIDE, y + 14, said, "start", "row")]
         if words.finite(measured):
             bars.append(bar(f"bar {css}", x(0), y + 19, x(measured)))
         bars.append(bar(f"bar needed {css}", x(0), y + 31, x(one["seconds"])))

@@ -69,7 +69,7 @@ def render(comparison, records, title="Comparison", problems=()):
     lines += [f"# {cell(title)}", ""]
     if comparison.get("question"):
         lines += [f"*{cell(comparison['question'])}*", ""]
-    lines += [f"**{cell(comparison.get('sentence') or 'No verdict.')}**", "", words.progress(comparison), ""]
+    lines += [f"**{cell(comparison.get('sentence') or 'No verdict.')}**", "", cell(words.progress(comparison)), ""]
     lines += part("Verdicts", *rows.verdicts(comparison), rows.explained(comparison))
     lines += regression(comparison)
     lines += part("What failed", *context.failures(comparison))

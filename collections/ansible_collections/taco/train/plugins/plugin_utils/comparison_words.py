@@ -22,11 +22,14 @@ VERDICTS = {
 }
 LOSSY = "lossy: top-k compression"
 UNKNOWN = "not known"
+# No bytes, images or seconds of a run are more.
+LARGEST = 1e18
 
 
 def finite(value):
-    """Return whether a value is a number that can be drawn; a file of JSON can also hold NaN."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    """Return whether a value is a number that can be shown; a file of JSON can also hold NaN and numbers beyond sense."""
+    number_like = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return number_like and math.isfinite(value) and abs(value) <= LARGEST
 
 
 def arm_names(comparison):
@@ -40,16 +43,15 @@ def is_lossy(comparison, name):
     return any(arm["name"] == name and arm.get("lossy") for arm in comparison.get("arms") or [])
 
 
-def marked(comparison, name):
-    """Return an arm's name, and behind it that it is lossy where it is."""
-    return f"{name} ({LOSSY})" if is_lossy(comparison, name) else str(name)
+def shortened(text, most):
+    """Return text of at most so many letters, with a sign where it was cut."""
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 
-def described(arm):
-    """Return an arm as its name, what it stands for, and whether it is lossy."""
-    label = arm.get("label")
-    words = f"{arm['name']}: {label}" if label and label != arm["name"] else arm["name"]
-    return f"{words} ({LOSSY})" if arm.get("lossy") else words
+def marked(comparison, name, most=None):
+    """Return an arm's name, cut after so many letters, and behind it that it is lossy where it is."""
+    shown = str(name) if most is None else shortened(str(name), most)
+    return f"{shown} ({LOSSY})" if is_lossy(comparison, name) else shown
 
 
 def case_parts(block):

@@ -53,7 +53,8 @@ def level_grid(ticks, y, left=LEFT, right=WIDTH - RIGHT):
 
 def drawing(parts, label, width=WIDTH, height=HEIGHT):
     """Return the parts as one SVG that says in words what it shows."""
-    opening = f'<svg class="chart" viewBox="0 0 {width} {height}" role="img" aria-label="{escape(label)}">'
+    css = "chart wide" if width > WIDTH else "chart"
+    opening = f'<svg class="{css}" viewBox="0 0 {width} {height}" role="img" aria-label="{escape(label)}">'
     return opening + "".join(parts) + "</svg>"
 
 

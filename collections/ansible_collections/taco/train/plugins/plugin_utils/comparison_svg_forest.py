@@ -1,0 +1,127 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Draw the speed-ups of a comparison with their intervals, grouped by what was measured, as SVG."""
+
+import math
+
+from ansible_collections.taco.train.plugins.plugin_utils import comparison_words as words
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_svg_marks import line, titled
+from ansible_collections.taco.train.plugins.plugin_utils.report_svg import WIDTH, drawing, scale, text
+
+SIDE = 16
+# Of a group's title and of an arm; the axis beneath; the room for a verdict, right of the points.
+TITLE, ROW, AXIS, VERDICT = 20, 42, 42, 150
+MOST_NAME = 36
+# Wider than that, equal steps would press small ratios together.
+WIDE = 4.0
+MOST_TICKS = 6
+# Beyond these a ratio is drawn at the edge; such a number says that something is wrong, not how fast it is.
+LEAST_RATIO, MOST_RATIO = 1e-6, 1e6
+
+
+def ratio_ticks(low, high):
+    """Return the ticks of a logarithmic axis: about equally far apart, and 1 among them when it is in the range."""
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    # So many powers of ten that their labels don't run into each other.
+    every = max(1, math.ceil((last - first) / MOST_TICKS))
+    powers = [power for power in range(first, last + 1) if power % every == 0]
+    for factors in ((1,), (1, 2, 5), (1, 1.5, 2, 3, 5, 7)):
+        ticks = [factor * 10.0**power for power in powers for factor in factors]
+        ticks = [tick for tick in ticks if low <= tick <= high]
+        if every > 1 or len(ticks) >= 4:
+            break
+    return ticks
+
+
+def ratio_axis(values):
+    """Return (low, high, ticks, place): place maps a ratio to 0 (low) .. 1 (high). Wide ranges get a logarithmic axis."""
+    values = [min(max(value, 0.0 if value <= 0 else LEAST_RATIO), MOST_RATIO) for value in values]
+    low, high = min(values), max(values)
+
+    def within(value):
+        return min(max(value, low), high)
+
+    if low > 0 and high / low > WIDE:
+        low, high = low / 1.1, high * 1.1
+        return low, high, ratio_ticks(low, high), lambda value: math.log(within(value) / low) / math.log(high / low)
+    low, high, ticks = scale(values, 1.0)
+    return low, high, ticks, lambda value: (within(value) - low) / (high - low)
+
+
+def grouped(comparison):
+    """Return (block, baseline, comparisons) for each block and each arm that others are compared with in it."""
+    groups = {}
+    for place, block in enumerate(comparison.get("blocks") or []):
+        for one in block.get("comparisons") or []:
+            groups.setdefault((place, one["baseline"]), (block, one["baseline"], []))[2].append(one)
+    return list(groups.values())
+
+
+def forest(comparison):
+    """Return the ratio of each arm to its baseline as a point with its interval, or nothing when there is none."""
+    groups = grouped(comparison)
+    every = [one for _block, _baseline, rows in groups for one in rows]
+    values = [one.get(key) for one in every for key in ("ratio", "low", "high")]
+    values = [value for value in values if words.finite(value)]
+    if not values:
+        return ""
+    cases, effect = words.cases(comparison), words.effect(comparison)
+    _low, _high, ticks, place = ratio_axis([*values, 1 - effect, 1 + effect])
+
+    def x(value):
+        return SIDE + (WIDTH - 2 * SIDE - VERDICT) * place(value)
+
+    # Said once beneath the axis, or above each group when there are several.
+    baselines = list(dict.fromkeys(baseline for _block, baseline, _rows in groups))
+    title = TITLE if len(baselines) == 1 else 2 * TITLE
+    top, bottom = 6, 6 + title * len(groups) + ROW * len(every)
+    parts = [*background(x, ticks, effect, top, bottom)]
+    y = top
+    for block, baseline, rows in groups:
+        parts.append(text(SIDE, y + 16, words.shortened(cases[block["id"]], 62), "start", "group"))
+        if len(baselines) > 1:
+            parts.append(text(SIDE, y + 16 + TITLE, speed_up_over(comparison, baseline), "start", "label"))
+        y += title
+        for one in rows:
+            full = f"{cases[block['id']]}: {words.marked(comparison, one['arm'])}"
+            full += f" against {words.marked(comparison, baseline)}"
+            parts.append(forest_row(one, words.marked(comparison, one["arm"], MOST_NAME), full, y, x))
+            y += ROW
+    under = speed_up_over(comparison, baselines[0]) if len(baselines) == 1 else "speed-up"
+    parts.append(text(SIDE, bottom + 33, under, "start", "label"))
+    label = f"Speed-up of {len(every)} comparisons with their intervals; the table of verdicts says the same in numbers"
+    return drawing(parts, label, WIDTH, bottom + AXIS)
+
+
+def speed_up_over(comparison, baseline):
+    return f"speed-up over {words.marked(comparison, baseline, MOST_NAME)}"
+
+
+def background(x, ticks, effect, top, bottom):
+    """Return the band of differences too small to count, the grid and the line at 1."""
+    left, right = x(1 - effect), x(1 + effect)
+    band = f'<rect class="no-effect" x="{left:.1f}" y="{top}" width="{right - left:.1f}" height="{bottom - top}"/>'
+    yield titled(band, f"too small to count: within {words.percent(effect)} of 1")
+    for tick in ticks:
+        yield line("grid", x(tick), top, x(tick), bottom)
+        yield text(x(tick), bottom + 15, f"{tick:g}x")
+    yield line("one", x(1), top, x(1), bottom)
+
+
+def forest_row(one, name, full, y, x):
+    """Return one comparison: its arm above, its point, interval and verdict beneath."""
+    ratio, low, high = (one.get(key) for key in ("ratio", "low", "high"))
+    css = f"verdict {one['verdict']}" if one["verdict"] in words.SYMBOLS else "verdict"
+    result = f"{words.ratio(ratio) if words.finite(ratio) else ''} {words.verdict(one['verdict'])}".strip()
+    middle = y + 26
+    parts = [text(SIDE, y + 12, name, "start", "row"), text(WIDTH - SIDE, middle + 4, result, "end", css)]
+    if words.finite(low) and words.finite(high):
+        parts.append(line(css, x(low), middle, x(high), middle))
+        parts += [line(css, x(end), middle - 4, x(end), middle + 4) for end in (low, high)]
+    if words.finite(ratio):
+        parts.append(f'<circle class="{css}" cx="{x(ratio):.1f}" cy="{middle}" r="5"/>')
+    return titled("".join(parts), f"{full}: {result}, {words.interval(low, high, words.ratio)}")

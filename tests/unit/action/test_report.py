@@ -1,0 +1,118 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Rendering through ansible-playbook: which files it leaves, by what lies in the folder of the run."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import compared
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[3]
+OF_A_COMPARISON = ["comparison.md", "iterations.csv", "report.html", "runs.csv"]
+OF_RUNS = ["report.html", "table.md"]
+
+
+class Site:
+    """The folder of a run, and what the action returned when it rendered it."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.run_dir = folder / "run-1"
+        self.run_dir.mkdir()
+
+    def write(self, name, value):
+        (self.run_dir / name).write_text(json.dumps(value))
+
+    def files(self):
+        return sorted(path.name for path in self.run_dir.iterdir() if path.suffix not in (".json", ".jsonl"))
+
+    def render(self, *arguments):
+        options = {"run_dir": str(self.run_dir), "title": "Title"}
+        save = {"content": "{{ rendered | to_json }}", "dest": str(self.folder / "rendered.json"), "mode": "0600"}
+        tasks = [
+            {"name": "Render", "taco.train.report": options, "register": "rendered"},
+            {"name": "Keep what was returned", "ansible.builtin.copy": save, "check_mode": False},
+        ]
+        play = {"name": "Report", "hosts": "localhost", "gather_facts": False, "tasks": tasks}
+        (self.folder / "play.yml").write_text(yaml.safe_dump([play]))
+        (self.folder / "ansible.cfg").write_text("[defaults]\n")
+        environment = dict(
+            os.environ,
+            ANSIBLE_COLLECTIONS_PATH=str(ROOT / "collections"),
+            ANSIBLE_CONFIG=str(self.folder / "ansible.cfg"),
+            ANSIBLE_HOME=str(self.folder / "home"),
+        )
+        python = "ansible_python_interpreter=" + sys.executable
+        command = [
+            sys.executable,
+            "-m",
+            "ansible",
+            "playbook",
+            "play.yml",
+            "-i",
+            "localhost,",
+            "-c",
+            "local",
+            "-e",
+            python,
+        ]
+        done = subprocess.run(
+            [*command, *arguments],
+            cwd=self.folder,
+            env=environment,
+            text=True,
+            capture_output=True,
+            timeout=120,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return json.loads((self.folder / "rendered.json").read_text())
+
+
+@pytest.fixture
+def site(tmp_path):
+    return Site(tmp_path)
+
+
+def test_a_comparison_is_rendered_where_there_is_one(site):
+    site.write("comparison.json", compared.comparison())
+    (site.run_dir / "records.jsonl").write_text("".join(json.dumps(one) + "\n" for one in compared.records()) + "cut")
+    rendered = site.render()
+    assert rendered["files"] == site.files() == OF_A_COMPARISON
+    assert rendered["path"] == str(site.run_dir / "report.html") and not rendered["changed"]
+    assert rendered["table"].startswith("Does it train faster?\n\nLightCC is better by 2.10x.\n\nCASE ")
+    page = (site.run_dir / "report.html").read_text()
+    assert "Does it train faster?" in page and "RUN=a2" in page
+    lost = "is not a record of schema 1."
+    assert lost in page and lost in (site.run_dir / "comparison.md").read_text()
+    assert len((site.run_dir / "runs.csv").read_text().splitlines()) == 17
+
+
+def test_check_mode_says_what_it_would_write_and_writes_nothing(site):
+    site.write("comparison.json", compared.comparison())
+    rendered = site.render("--check")
+    assert rendered["files"] == OF_A_COMPARISON and site.files() == []
+
+
+@pytest.mark.parametrize(
+    ("comparison", "said"),
+    [
+        (None, None),
+        ([], "comparison.json is not what its name says: it holds no object."),
+        ({"schema": 99}, "comparison.json is of schema 99, this version shows 1: run the comparison again."),
+    ],
+)
+def test_without_a_comparison_that_can_be_shown_the_runs_are(site, comparison, said):
+    if comparison is not None:
+        site.write("comparison.json", comparison)
+    rendered = site.render()
+    assert rendered["files"] == site.files() == OF_RUNS
+    assert rendered["table"].startswith("# Title\n\nNo benchmark was run.")
+    assert said is None or (said in rendered["table"] and said in (site.run_dir / "report.html").read_text())

@@ -1,0 +1,187 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The Markdown of a comparison and what a terminal shows of it."""
+
+import re
+
+import compared
+import pytest
+
+from ansible_collections.taco.train.plugins.plugin_utils import comparison_table
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_words import LOSSY
+
+UNLIKE = ["Batch size differs: 8 and 16."]
+MARKED = f"zebra ({LOSSY})"
+
+
+def render(**changes):
+    return comparison_table.render(compared.comparison(**changes), compared.records(), "Title")
+
+
+def section(text, title):
+    """Return the cells of the table beneath a heading."""
+    lines = text.partition(f"\n## {title}\n\n")[2].partition("\n## ")[0].splitlines()
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines if line.startswith("| ")]
+
+
+def test_the_question_and_the_verdict_come_first():
+    assert render().splitlines()[:7] == [
+        "# Title",
+        "",
+        "*Does it train faster?*",
+        "",
+        "**LightCC is better by 2.10x.**",
+        "",
+        "16 of 16 planned runs done, 1 failed; 2026-01-31 12:00:00 to 2026-01-31 13:00:00 UTC.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("title", "rows"),
+    [
+        (
+            "Verdicts",
+            [
+                [
+                    "VGG16",
+                    MARKED,
+                    "▲ better",
+                    "2.10x",
+                    "2.00x to 2.20x",
+                    "tcp",
+                    "0.008",
+                    "5 and 4",
+                    "none",
+                    "Why better.",
+                ],
+                [
+                    "VGG16",
+                    "harp",
+                    "? inconclusive",
+                    "1.20x",
+                    "0.95x to 1.45x",
+                    "tcp",
+                    "0.008",
+                    "5 and 4",
+                    "7",
+                    "Why inconclusive.",
+                ],
+                [
+                    "ResNet50",
+                    MARKED,
+                    "≈ equivalent",
+                    "1.01x",
+                    "1.00x to 1.02x",
+                    "tcp",
+                    "0.008",
+                    "5 and 4",
+                    "none",
+                    "Why equivalent.",
+                ],
+            ],
+        ),
+        ("What failed", [["VGG16", MARKED, "It broke.", "logs/a3.log", "a3"]]),
+        ("Bus bandwidth", [["tcp", "20.0 Gbit/s", "25.0 Gbit/s", "80.0 %"]]),
+        (
+            "Time against bytes over bandwidth",
+            [
+                ["VGG16", MARKED, "1,234,567", "0.05 s", "0.32 s", "6.40x"],
+                ["VGG16", "tcp", "12,345,678", "0.5 s", "0.64 s", "1.28x"],
+            ],
+        ),
+        ("Images", [["registry/image@sha256:abc", f"{MARKED}, harp, tcp"]]),
+    ],
+)
+def test_the_tables(title, rows):
+    head, rule, *found = section(render(), title)
+    assert found == rows
+    assert len(head) == len(rule) == len(rows[0])
+
+
+def test_published_figures_stand_above_those_measured_here():
+    rows = section(render(lab=True), "Published figures")[2:]
+    assert [row[1] for row in rows] == ["PUBLISHED by the vendor", "measured here, in a lab", "measured here, in a lab"]
+    assert [row[3] for row in rows] == ["5504.0", "501.5", "496.5"]
+
+
+def test_where_arms_were_not_measured_alike_that_is_the_first_line():
+    for text in (
+        render(unlike=UNLIKE, lab=True),
+        comparison_table.terminal(compared.comparison(unlike=UNLIKE, lab=True)),
+    ):
+        assert text.strip("*").startswith("NOT A LIKE-FOR-LIKE COMPARISON: Batch size differs: 8 and 16.")
+        assert text.index("LAB: ") < text.index("Does it train faster?")
+
+
+@pytest.mark.parametrize("evil", ["a|b", "a\nb", "<script>", "a\\|b"])
+def test_whatever_a_text_holds_it_stays_in_its_cell(evil):
+    found = compared.comparison(sentence=evil, question=evil)
+    for block in found["blocks"]:
+        block.update(model=evil, unit=evil)
+        for one in block["comparisons"]:
+            one["reason"] = evil
+    text = comparison_table.render(found, compared.records(), evil)
+    assert "<script" not in text
+    table = [line for line in text.splitlines() if line.startswith("| ")]
+    start = next(place for place, line in enumerate(table) if line.startswith("| Case"))
+    for line in table[start : start + 5]:
+        assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) == 11
+
+
+def test_a_command_can_not_end_its_block():
+    records = [compared.record("a2", "zebra", argv=["mpirun", "```", "````"])]
+    text = comparison_table.render(compared.comparison(), records, "Title")
+    assert "\n`````\nmpirun '```' '````'\n`````\n" in text
+
+
+def test_the_command_the_settings_and_what_comes_before_are_there():
+    text = render().partition("## To run it again")[2]
+    assert "Before a command" in text and f"VGG16: {MARKED}, on gpu1, as root:" in text
+    assert '"repeats": 5' in text and "'RUN=a2 |'" in text
+
+
+def test_a_regression_and_systems_that_differ_are_said():
+    regression = {"baseline": "kept.json", "worse": ["VGG16: 0.9x"], "better": []}
+    text = render(regression=regression, systems={"differs": ["Driver: 470 and 515"]})
+    assert "Against the kept baseline kept.json:\n\n- ▼ worse: VGG16: 0.9x\n" in text
+    assert "The systems of the arms differ: Driver: 470 and 515" in text
+
+
+def test_the_terminal_shows_the_verdicts():
+    assert comparison_table.terminal(compared.comparison()).splitlines() == [
+        "Does it train faster?",
+        "",
+        "LightCC is better by 2.10x.",
+        "",
+        "CASE                ARM               VERDICT       RATIO    95 % INTERVAL     AGAINST       RUNS",
+        "------------------  ----------------  ------------  -------  ----------------  ------------  -------",
+        "VGG16               zebra (lossy:     better        2.10x    2.00x to 2.20x    tcp           5 and 4",
+        "                    top-k",
+        "                    compression)",
+        "VGG16               harp              inconclusive  1.20x    0.95x to 1.45x    tcp           5 and 4",
+        "ResNet50            zebra (lossy:     equivalent    1.01x    1.00x to 1.02x    tcp           5 and 4",
+        "                    top-k",
+        "                    compression)",
+        "",
+        "VGG16, harp: inconclusive; more repeats that would settle it: 7.",
+        "Failed: VGG16, zebra (lossy: top-k compression): It broke. Log: logs/a3.log",
+        "16 of 16 planned runs done, 1 failed; 2026-01-31 12:00:00 to 2026-01-31 13:00:00 UTC.",
+    ]
+
+
+def test_the_terminal_is_never_wider_than_100_columns():
+    long = "word " * 60 + "w" * 300
+    found = compared.comparison(sentence=long, question=long, unlike=[long], lab=True, complete=False)
+    found["failures"][0]["problems"] = [long]
+    found["blocks"][0]["model"] = long
+    assert max(map(len, comparison_table.terminal(found).splitlines())) <= 100
+
+
+def test_nothing_measured_is_said_plainly():
+    empty = {"schema": 1, "blocks": [], "arms": []}
+    assert comparison_table.terminal(empty) == "No verdict.\n\n0 of 0 planned runs done, 0 failed."
+    assert comparison_table.render(empty, [], "Title") == (
+        "# Title\n\n**No verdict.**\n\n0 of 0 planned runs done, 0 failed.\n"
+    )
