@@ -8,6 +8,7 @@
 
 import contextlib
 import fcntl
+import glob
 import hashlib
 import os
 import shutil
@@ -35,13 +36,14 @@ from ansible_collections.taco.train.plugins.module_utils._horovod_prefix import 
     BUILD_FILE,
     FRAMEWORKS,
     HOROVODS,
+    LOG,
     OWN_NAME,
+    UNFINISHED,
     is_path,
     parse_info,
 )
-from ansible_collections.taco.train.plugins.module_utils._move_file import move_file
+from ansible_collections.taco.train.plugins.module_utils._move_file import move_file, unfinished_copy
 from ansible_collections.taco.train.plugins.module_utils._nccl_plugin import (
-    OTHER_FOLDERS,
     PluginError,
     Step,
     record_text,
@@ -85,9 +87,9 @@ def look_at(path: str) -> Optional[Dict[str, Any]]:
     }
 
 
-def find_files(path: str, folders: Any = OTHER_FOLDERS) -> List[Dict[str, Any]]:
+def find_files(path: str) -> List[Dict[str, Any]]:
     """Return the plugin, and all that it can be under another name, with checksums where there are several."""
-    files = [file for file in map(look_at, [path] + renamed_paths(path, folders)) if file is not None]
+    files = [file for file in map(look_at, [path] + renamed_paths(path)) if file is not None]
     for file in files if len(files) > 1 else []:
         if file["kind"] == "file":
             file["sha256"] = sha256_of(file["path"])
@@ -123,10 +125,11 @@ def find_packages() -> Dict[str, str]:
 
 
 def find_builds(folder: str) -> Dict[str, List[str]]:
-    """Return what earlier calls built, and all that they left in the folder, logs and half a build among it."""
+    """Return what earlier calls built, and all of theirs in the folder, with logs and what a kill left of a build."""
     names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
     own = [os.path.join(folder, name) for name in names if OWN_NAME.fullmatch(name)]
-    return {"built": [path for path in own if os.path.isfile(os.path.join(path, BUILD_FILE))], "own": own}
+    named = [path for path in own if not path.endswith((UNFINISHED, LOG))]
+    return {"built": [path for path in named if os.path.isfile(os.path.join(path, BUILD_FILE))], "own": own}
 
 
 def text_of(path: str) -> Optional[str]:
@@ -177,6 +180,14 @@ def locked(folder: str) -> Iterator[None]:
         os.close(descriptor)
 
 
+def sweep(options: Dict[str, Any]) -> None:
+    """Remove what a call that was killed had begun to write. No other call is at work."""
+    path = options["plugin_path"]
+    unfinished = [unfinished_copy(place) for place in [path] + renamed_paths(path)]
+    for left in unfinished + glob.glob(os.path.join(glob.escape(options["state_dir"]), "." + RECORD + ".*.tmp")):
+        remove_file(left)
+
+
 def move_plugin(step: Step, path: str, worker: str, record_path: str) -> None:
     """Do the one step. What was there first is kept in mind before, and until the plugin is there again."""
     replace_file(record_path, record_text(step.record, path, worker).encode("utf-8"))
@@ -224,8 +235,7 @@ def main(options: Dict[str, Any]) -> Dict[str, Any]:
         if options["check_mode"]:
             return ensure(options, True)
         with locked(options["state_dir"]):
-            # Python looks into the current folder first, and the image's may be a checkout of Horovod.
-            os.chdir(options["state_dir"])
+            sweep(options)
             return ensure(options, False)
     except (AccelerationError, PluginError, BuildError, FileError) as error:
         return {"error": str(error)}

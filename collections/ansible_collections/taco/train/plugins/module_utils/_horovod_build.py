@@ -16,6 +16,8 @@ from typing import Any, Dict, List
 from ansible_collections.taco.train.plugins.module_utils._atomic_file import replace_file, sync_folder
 from ansible_collections.taco.train.plugins.module_utils._horovod_prefix import (
     BUILD_FILE,
+    LOG,
+    UNFINISHED,
     missing_requirements,
     pip_install,
     python_path,
@@ -41,8 +43,8 @@ class Builder:
 
     def __init__(self, prefix: str, options: Dict[str, Any], seen: Dict[str, Any]) -> None:
         self.prefix = prefix
-        self.unfinished = prefix + ".new"
-        self.log = prefix + ".log"
+        self.unfinished = prefix + UNFINISHED
+        self.log = prefix + LOG
         self.options = options
         self.pip_version = seen["packages"]["pip"]
         self.own_path = seen["pythonpath"]
@@ -73,9 +75,12 @@ class Builder:
             raise self._fail(f"pip could not install {' '.join(what)} (exit status {done.rc})")
 
     def python(self, *words: str) -> Output:
-        """Run Python with the unfinished folder before everything else."""
+        """Run Python with the unfinished folder before everything else.
+
+        Python looks into the current folder first, and the image's may be a checkout of Horovod.
+        """
         path = "PYTHONPATH=" + python_path(self.unfinished, self.own_path)
-        return run_timed(["env", path, sys.executable] + list(words), CHECK_SECONDS)
+        return run_timed(["env", path, sys.executable] + list(words), CHECK_SECONDS, folder=self.unfinished)
 
     def prove(self) -> Dict[str, str]:
         """Return the version and the file of the Horovod that a run would import; raise when that isn't this one."""

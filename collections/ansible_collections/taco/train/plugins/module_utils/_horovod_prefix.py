@@ -16,11 +16,14 @@ HOROVODS = ("horovod", "light-horovod", "tencent-lightcc")
 # Horovod is built against those that are there.
 FRAMEWORKS = ("mxnet", "tensorflow", "tensorflow-gpu", "torch", "ttensorflow")
 BUILD_FILE = "taco-train-build.json"
+# Beside a build's folder: itself until it is whole, and what pip said.
+UNFINISHED = ".new"
+LOG = ".log"
 OWN_NAME = re.compile(r"horovod-[^/]+-[0-9a-f]{12}(\.new|\.log)?")
 # The first pip that builds in isolation, where Horovod finds no framework to build against.
 FIRST_ISOLATING_PIP = 10
 
-_INFO = re.compile(r"(?P<name>.+?)-(?P<version>[0-9][^-]*)(-py[0-9.]+)?(-[^-]+)?\.(dist-info|egg-info)")
+_INFO = re.compile(r"(?P<name>.+?)-(?P<version>[0-9][^-]*)(-py[0-9.]+(-.+)?)?\.(dist-info|egg-info)")
 _MISSING = re.compile(r"^(\S+) \S+ requires (\S+), which is not installed\.", re.M)
 _UNFIT = re.compile(r"^(\S+) \S+ has requirement (.+), but you(?:'ll)? have .+\.$", re.M)
 

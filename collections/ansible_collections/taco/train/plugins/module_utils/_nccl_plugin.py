@@ -53,14 +53,14 @@ def off_path(path: str) -> str:
     return os.path.join(os.path.dirname(path), "bak." + os.path.basename(path))
 
 
-def renamed_paths(path: str, folders: Any = OTHER_FOLDERS) -> List[str]:
+def renamed_paths(path: str) -> List[str]:
     """Return every place that the documents leave the plugin in when it is off."""
     folder, name = os.path.split(path)
     beside = [off_path(path), path + "_bak"]
     if name == NAME:
         # One page restores it under this misspelled name, so it stays off there.
         beside.append(os.path.join(folder, "libncc-net.so"))
-    return beside + [os.path.join(other, name) for other in folders if other != folder]
+    return beside + [os.path.join(other, name) for other in OTHER_FOLDERS if other != folder]
 
 
 def record_text(record: Record, path: str, worker: str) -> str:
