@@ -190,3 +190,21 @@ def test_a_renamed_plugin_beside_one_in_place_is_no_hindrance_where_no_name_is_t
     # The record knows which of the two is ours.
     assert acceleration_worker.main(worker_options(worker, plugin="on"))["changed"]
     assert tree_of(worker.lib) == first
+
+
+def test_a_copy_that_was_made_by_hand_does_not_hide_where_the_plugin_went(worker):
+    worker.give_plugin(worker.mnt / "libnccl-net.so")
+    acceleration_worker.main(worker_options(worker, plugin="on"))
+    worker.give_plugin(worker.lib / "bak.libnccl-net.so", b"an older one")
+    predicted = acceleration_worker.ensure(worker_options(worker, plugin="off"), check_mode=True)
+    done = acceleration_worker.main(worker_options(worker, plugin="off"))
+    assert done == predicted
+    assert (worker.mnt / "libnccl-net.so").exists() and not worker.plugin.exists()
+
+
+def test_a_link_that_leads_nowhere_from_its_own_place_is_told(worker):
+    (worker.mnt / "libnccl-net.so").symlink_to("no-such-library")
+    answer = acceleration_worker.main(worker_options(worker, plugin="on"))
+    assert "a link to a file that is not there" in answer["error"]
+    assert "error" not in acceleration_worker.main(worker_options(worker, state="restored"))
+    assert list(tree_of(worker.lib, worker.mnt)) == [str(worker.mnt / "libnccl-net.so")]

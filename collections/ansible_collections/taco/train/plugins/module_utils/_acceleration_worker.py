@@ -98,15 +98,16 @@ def find_files(path: str) -> List[Dict[str, Any]]:
 
 def find_elsewhere(path: str) -> List[str]:
     """Return other files of the plugin's name that dlopen would find when the plugin is off."""
-    own, name = os.path.split(path)
+    own, name = os.path.realpath(os.path.dirname(path)), os.path.basename(path)
     listed = run_timed(["ldconfig", "-p"], LDCONFIG_SECONDS).stdout.splitlines()
     cached = [line.split(" => ")[1].strip() for line in listed if line.strip().startswith(name + " (")]
     folders = os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep) + [os.path.dirname(file) for file in cached]
     found = []
     for folder in folders + list(LIBRARY_FOLDERS):
         file = os.path.join(os.path.realpath(folder), name)
-        leads_here = os.path.islink(file) and os.path.join(os.path.dirname(file), os.readlink(file)) == path
-        ours = os.path.dirname(file) == os.path.realpath(own) or leads_here
+        # A link to the plugin leads nowhere once that is off.
+        next_one = os.path.join(os.path.dirname(file), os.readlink(file)) if os.path.islink(file) else file
+        ours = os.path.basename(next_one) == name and os.path.realpath(os.path.dirname(next_one)) == own
         if folder and os.path.isfile(file) and not ours and file not in found:
             found.append(file)
     return found
@@ -208,7 +209,10 @@ def apply(decided: Plan, options: Dict[str, Any], seen: Dict[str, Any], worker: 
     if decided.forget:
         remove_file(seen["record_path"])
     for path in decided.remove:
-        shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
+        if os.path.isdir(path):
+            shutil.rmtree(path)
+        else:
+            os.unlink(path)
     if decided.remove and not os.listdir(options["prefix_dir"]):
         os.rmdir(options["prefix_dir"])
 
@@ -224,7 +228,10 @@ def ensure(options: Dict[str, Any], check_mode: bool) -> Dict[str, Any]:
         apply(decided, options, seen, worker)
         after = observation(options, observe(options))
         if after != decided.after:
-            raise AccelerationError(f"expected {decided.after} and found {after}: run it again")
+            raise AccelerationError(
+                f"expected {decided.after} and found {after}: something else changed the worker at the same time, or the "
+                "plugin is a link to a file that is not there"
+            )
     changed = bool(decided.build or decided.step or decided.remove)
     return {"before": before, "after": after, "environment": decided.environment, "changed": changed}
 

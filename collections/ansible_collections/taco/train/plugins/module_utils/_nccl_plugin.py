@@ -100,6 +100,16 @@ def state_of(path: str, files: List[File]) -> str:
     return "off" if any(file["path"] != path for file in files) else "missing"
 
 
+def files_after(path: str, files: List[File], step: Optional[Step]) -> List[File]:
+    """Return what there will be when a step is done, in the order in which it is looked for."""
+    if step is None:
+        return files
+    left = {file["path"]: file for file in files}
+    moved = left.pop(step.source)
+    left.setdefault(step.target, dict(moved, path=step.target, loads=True))
+    return [left[place] for place in [path] + renamed_paths(path) if place in left]
+
+
 def same_content(one: File, other: File) -> bool:
     return all(one[key] == other[key] for key in ("kind", "target", "size", "sha256"))
 
