@@ -13,6 +13,7 @@ from fake_worker import Worker, facts_of, tree_of, worker_options, write_sdist
 
 from ansible_collections.taco.train.plugins.module_utils import _acceleration_worker as acceleration_worker
 from ansible_collections.taco.train.plugins.module_utils import _nccl_plugin as nccl_plugin
+from ansible_collections.taco.train.plugins.module_utils import _worker_observation as worker_observation
 
 # Every call that leaves something behind.
 LASTING = ("rename", "unlink", "fsync", "open", "mkdir", "rmdir", "symlink", "utime", "fchown", "sync")
@@ -23,9 +24,9 @@ def worker(tmp_path, monkeypatch):
     made = Worker(tmp_path)
     monkeypatch.setattr(nccl_plugin, "OTHER_FOLDERS", (str(made.mnt), str(tmp_path / "root")))
     # What this machine has is asked once.
-    packages = acceleration_worker.find_packages()
-    monkeypatch.setattr(acceleration_worker, "find_packages", lambda: packages)
-    monkeypatch.setattr(acceleration_worker, "find_elsewhere", lambda path: [])
+    packages = worker_observation.find_packages()
+    monkeypatch.setattr(worker_observation, "find_packages", lambda: packages)
+    monkeypatch.setattr(worker_observation, "find_elsewhere", lambda path: [])
     yield made
     made.close()
 

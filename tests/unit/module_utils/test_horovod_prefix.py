@@ -97,3 +97,29 @@ def test_what_pip_check_says_of_others_is_no_concern():
 def test_a_prefix_comes_before_what_the_worker_has():
     assert horovod_prefix.python_path("/p", "") == "/p"
     assert horovod_prefix.python_path("/p", "/own:/p::/more") == "/p:/own:/more"
+
+
+LOG = """Collecting horovod==0.21.3
+  Building wheel for horovod: finished with status 'error'
+  error: subprocess-exited-with-error
+  -- Could NOT find MPI_CXX
+  CMake Error at /usr/share/cmake/FindMPI.cmake:1271 (message):
+    Could NOT find MPI (missing: MPI_CXX_FOUND)
+
+  subprocess.CalledProcessError: Command 'cmake' returned non-zero exit status 1.
+  [end of output]
+note: This error originates from a subprocess, and is likely not a problem with pip.
+ERROR: Failed building wheel for horovod
+hint: See above for output from the failure.
+"""
+
+
+def test_a_log_is_told_by_where_it_begins_to_go_wrong():
+    assert horovod_prefix.failure_words(LOG, last=1).split(" | ") == [
+        "CMake Error at /usr/share/cmake/FindMPI.cmake:1271 (message):",
+        "Could NOT find MPI (missing: MPI_CXX_FOUND)",
+        "subprocess.CalledProcessError: Command 'cmake' returned non-zero exit status 1.",
+        "ERROR: Failed building wheel for horovod",
+    ]
+    assert horovod_prefix.failure_words("one\n\ntwo\nthree\n", last=2) == "two | three"
+    assert horovod_prefix.failure_words("") == "nothing"

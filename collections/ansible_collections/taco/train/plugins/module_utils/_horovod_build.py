@@ -18,6 +18,7 @@ from ansible_collections.taco.train.plugins.module_utils._horovod_prefix import 
     BUILD_FILE,
     LOG,
     UNFINISHED,
+    failure_words,
     missing_requirements,
     pip_install,
     python_path,
@@ -30,7 +31,7 @@ from ansible_collections.taco.train.plugins.module_utils._timed_command import O
 OPEN_MPI = "/usr/local/openmpi/bin"
 GRACE_SECONDS = 10
 CHECK_SECONDS = 120
-LAST_LINES = 12
+LOG_BYTES = 1024 * 1024
 IMPORT = "import horovod; print(horovod.__version__); print(horovod.__file__)"
 
 
@@ -51,9 +52,8 @@ class Builder:
         self.end = time.monotonic() + options["build_timeout"]
 
     def _fail(self, what: str) -> BuildError:
-        last = read_shortened(self.log, 8192).strip().splitlines()[-LAST_LINES:]
-        said = " | ".join(line.strip() for line in last) or "nothing"
-        return BuildError(f"{what}. Its last lines: {said}. All of it is in {self.log} in the worker")
+        said = failure_words(read_shortened(self.log, LOG_BYTES))
+        return BuildError(f"{what}. It said: {said}. All of it is in {self.log} in the worker")
 
     def pip(self, log: Any, what: List[str], whole: bool) -> None:
         """Install into the unfinished folder, or raise with the end of the log."""

@@ -205,6 +205,7 @@ from ansible_collections.taco.train.plugins.module_utils import (
     _move_file,
     _nccl_plugin,
     _timed_command,
+    _worker_observation,
 )
 from ansible_collections.taco.train.plugins.module_utils._carried_program import ProgramError, answer, program
 from ansible_collections.taco.train.plugins.module_utils._place import COMMAND_SECONDS, Place, PlaceError
@@ -219,6 +220,7 @@ WORKER_MODULES = [
     _horovod_prefix,
     _horovod_build,
     _acceleration,
+    _worker_observation,
     _acceleration_worker,
 ]
 BUILD_ENV = {
