@@ -149,3 +149,24 @@ def tree_of(*folders):
     """Return {path: facts} of every file below the folders."""
     files = [path for folder in folders for path in sorted(folder.rglob("*")) if path.is_symlink() or path.is_file()]
     return {str(path): facts_of(path) for path in files}
+
+
+def worker_options(worker, **options):
+    """Return what the module tells the worker's part, for tests that run that part in their own process."""
+    common = {
+        "state": "present",
+        "plugin": "keep",
+        "plugin_path": str(worker.plugin),
+        "horovod": "image",
+        "horovod_version": "0.21.3",
+        "horovod_build_env": {},
+        "horovod_source": None,
+        "pip_args": ["--no-index", "--find-links", str(worker.index)],
+        "prefix_dir": str(worker.state / "horovod"),
+        "build_timeout": 300,
+        "state_dir": str(worker.state),
+        "container_id": "1" * 64,
+        "image_id": None,
+        "check_mode": False,
+    }
+    return dict(common, **options)

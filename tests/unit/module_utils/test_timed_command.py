@@ -39,3 +39,10 @@ def test_a_command_that_hangs_is_ended_with_its_children(tmp_path):
 def test_messages_are_not_translated_and_bytes_may_be_anything():
     assert run_timed(["sh", "-c", "echo $LC_ALL"], 30).stdout == "C\n"
     assert run_timed(["printf", "\\377"], 30).stdout == "\ufffd"
+
+
+def test_a_command_is_given_its_input_and_its_folder(tmp_path):
+    data = b"x" * 200_000
+    assert run_timed(["sh", "-c", "pwd; wc -c"], 30, data, str(tmp_path)).stdout.split() == [str(tmp_path), "200000"]
+    # Without input it finds the end of it at once.
+    assert run_timed(["cat"], 30).stdout == ""

@@ -22,6 +22,7 @@ from ansible_collections.taco.train.plugins.module_utils._horovod_prefix import 
 from ansible_collections.taco.train.plugins.module_utils._nccl_plugin import (
     PluginError,
     Step,
+    files_after,
     parse_record,
     plan_plugin,
     state_of,
@@ -107,10 +108,7 @@ def plan(options: Dict[str, Any], seen: Dict[str, Any], worker: str, image_id: O
             raise AccelerationError(f"{error}; it may be {', '.join(seen['elsewhere'])}") from error
         raise
     _require_sole(options, seen["elsewhere"])
-    after = dict(observation(options, seen), builds=sorted(seen["builds"]))
-    if step is not None:
-        on = step.target == path
-        after["plugin"] = {"path": step.target, "state": "on" if on else "off"}
+    after = observation(options, dict(seen, files=files_after(path, seen["files"], step)))
     environment, build, key, remove = {}, None, "", []
     if options["state"] == "present" and options["horovod"] == "upstream":
         chosen = _plan_horovod(options, seen, image_id)

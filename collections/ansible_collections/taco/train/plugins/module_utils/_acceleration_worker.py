@@ -4,154 +4,35 @@
 
 # Private to taco.train: may change at any time. Do not import it from another collection.
 
-"""Observe a worker and put an arm in force on it. Runs in the worker, by its own Python, with what it imports carried there."""
+"""Put an arm in force on a worker. Runs in the worker, by its own Python, with what it imports carried there."""
 
 import contextlib
 import fcntl
-import hashlib
+import glob
 import os
 import shutil
-import stat
-import sys
 import time
-from typing import Any, Dict, Iterator, List, Optional
+from typing import Any, Dict, Iterator
 
 from ansible_collections.taco.train.plugins.module_utils._acceleration import (
     AccelerationError,
     Plan,
     observation,
     plan,
-    root_layer,
     worker_key,
 )
-from ansible_collections.taco.train.plugins.module_utils._atomic_file import (
-    FileError,
-    read_bytes,
-    remove_file,
-    replace_file,
-)
+from ansible_collections.taco.train.plugins.module_utils._atomic_file import FileError, remove_file, replace_file
 from ansible_collections.taco.train.plugins.module_utils._horovod_build import Builder, BuildError
-from ansible_collections.taco.train.plugins.module_utils._horovod_prefix import (
-    BUILD_FILE,
-    FRAMEWORKS,
-    HOROVODS,
-    OWN_NAME,
-    is_path,
-    parse_info,
-)
-from ansible_collections.taco.train.plugins.module_utils._move_file import move_file
+from ansible_collections.taco.train.plugins.module_utils._move_file import move_file, unfinished_copy
 from ansible_collections.taco.train.plugins.module_utils._nccl_plugin import (
-    OTHER_FOLDERS,
     PluginError,
     Step,
     record_text,
     renamed_paths,
 )
-from ansible_collections.taco.train.plugins.module_utils._timed_command import run_timed
+from ansible_collections.taco.train.plugins.module_utils._worker_observation import RECORD, observe
 
-RECORD = "acceleration.json"
-# Where dlopen looks without being told.
-LIBRARY_FOLDERS = ("/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64", "/lib", "/usr/lib")
 LOCK_SECONDS = 10
-LDCONFIG_SECONDS = 30
-
-
-def sha256_of(path: str) -> str:
-    digest = hashlib.sha256()
-    with open(path, "rb") as file:
-        for part in iter(lambda: file.read(1024 * 1024), b""):
-            digest.update(part)
-    return digest.hexdigest()
-
-
-def look_at(path: str) -> Optional[Dict[str, Any]]:
-    """Return what lstat says of a file, None when there is none."""
-    try:
-        found = os.lstat(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    kind = "link" if stat.S_ISLNK(found.st_mode) else "file" if stat.S_ISREG(found.st_mode) else "other"
-    return {
-        "path": path,
-        "kind": kind,
-        "target": os.readlink(path) if kind == "link" else None,
-        "loads": os.path.isfile(path),
-        "size": found.st_size,
-        "mode": stat.S_IMODE(found.st_mode),
-        "uid": found.st_uid,
-        "gid": found.st_gid,
-        "mtime_ns": found.st_mtime_ns,
-        "sha256": None,
-    }
-
-
-def find_files(path: str, folders: Any = OTHER_FOLDERS) -> List[Dict[str, Any]]:
-    """Return the plugin, and all that it can be under another name, with checksums where there are several."""
-    files = [file for file in map(look_at, [path] + renamed_paths(path, folders)) if file is not None]
-    for file in files if len(files) > 1 else []:
-        if file["kind"] == "file":
-            file["sha256"] = sha256_of(file["path"])
-    return files
-
-
-def find_elsewhere(path: str) -> List[str]:
-    """Return other files of the plugin's name that dlopen would find when the plugin is off."""
-    own, name = os.path.split(path)
-    listed = run_timed(["ldconfig", "-p"], LDCONFIG_SECONDS).stdout.splitlines()
-    cached = [line.split(" => ")[1].strip() for line in listed if line.strip().startswith(name + " (")]
-    folders = os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep) + [os.path.dirname(file) for file in cached]
-    found = []
-    for folder in folders + list(LIBRARY_FOLDERS):
-        file = os.path.join(os.path.realpath(folder), name)
-        leads_here = os.path.islink(file) and os.path.join(os.path.dirname(file), os.readlink(file)) == path
-        ours = os.path.dirname(file) == os.path.realpath(own) or leads_here
-        if folder and os.path.isfile(file) and not ours and file not in found:
-            found.append(file)
-    return found
-
-
-def find_packages() -> Dict[str, str]:
-    """Return {name: version} of what matters here and Python would import; the first on its path counts."""
-    wanted = HOROVODS + FRAMEWORKS + ("pip",)
-    found = {}
-    for folder in sys.path:
-        for entry in os.listdir(folder) if os.path.isdir(folder) else []:
-            info = parse_info(entry)
-            if info and info[0] in wanted:
-                found.setdefault(info[0], info[1])
-    return found
-
-
-def find_builds(folder: str) -> Dict[str, List[str]]:
-    """Return what earlier calls built, and all that they left in the folder, logs and half a build among it."""
-    names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
-    own = [os.path.join(folder, name) for name in names if OWN_NAME.fullmatch(name)]
-    return {"built": [path for path in own if os.path.isfile(os.path.join(path, BUILD_FILE))], "own": own}
-
-
-def text_of(path: str) -> Optional[str]:
-    data = read_bytes(path)
-    return None if data is None else data.decode("utf-8", "replace")
-
-
-def observe(options: Dict[str, Any]) -> Dict[str, Any]:
-    """Return all that is decided on. Changes nothing."""
-    source, record_path = options["horovod_source"], os.path.join(options["state_dir"], RECORD)
-    builds = find_builds(options["prefix_dir"])
-    has_source = is_path(source) and os.path.isfile(source)
-    return {
-        "python": {"version": ".".join(map(str, sys.version_info[:3])), "executable": sys.executable},
-        "packages": find_packages(),
-        "pythonpath": os.environ.get("PYTHONPATH", ""),
-        "files": find_files(options["plugin_path"]),
-        "elsewhere": find_elsewhere(options["plugin_path"]),
-        "record_path": record_path,
-        "record": text_of(record_path),
-        "root_layer": root_layer(text_of("/proc/self/mountinfo") or ""),
-        "source_sha256": sha256_of(source) if has_source else None,
-        "builds": {path: text_of(os.path.join(path, BUILD_FILE)) for path in builds["built"]},
-        "leftovers": builds["own"],
-    }
 
 
 @contextlib.contextmanager
@@ -177,6 +58,14 @@ def locked(folder: str) -> Iterator[None]:
         os.close(descriptor)
 
 
+def sweep(options: Dict[str, Any]) -> None:
+    """Remove what a call that was killed had begun to write. No other call is at work."""
+    path = options["plugin_path"]
+    unfinished = [unfinished_copy(place) for place in [path] + renamed_paths(path)]
+    for left in unfinished + glob.glob(os.path.join(glob.escape(options["state_dir"]), "." + RECORD + ".*.tmp")):
+        remove_file(left)
+
+
 def move_plugin(step: Step, path: str, worker: str, record_path: str) -> None:
     """Do the one step. What was there first is kept in mind before, and until the plugin is there again."""
     replace_file(record_path, record_text(step.record, path, worker).encode("utf-8"))
@@ -197,7 +86,10 @@ def apply(decided: Plan, options: Dict[str, Any], seen: Dict[str, Any], worker: 
     if decided.forget:
         remove_file(seen["record_path"])
     for path in decided.remove:
-        shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
+        if os.path.isdir(path):
+            shutil.rmtree(path)
+        else:
+            os.unlink(path)
     if decided.remove and not os.listdir(options["prefix_dir"]):
         os.rmdir(options["prefix_dir"])
 
@@ -213,7 +105,10 @@ def ensure(options: Dict[str, Any], check_mode: bool) -> Dict[str, Any]:
         apply(decided, options, seen, worker)
         after = observation(options, observe(options))
         if after != decided.after:
-            raise AccelerationError(f"expected {decided.after} and found {after}: run it again")
+            raise AccelerationError(
+                f"expected {decided.after} and found {after}: something else changed the worker at the same time, or the "
+                "plugin is a link to a file that is not there"
+            )
     changed = bool(decided.build or decided.step or decided.remove)
     return {"before": before, "after": after, "environment": decided.environment, "changed": changed}
 
@@ -224,8 +119,7 @@ def main(options: Dict[str, Any]) -> Dict[str, Any]:
         if options["check_mode"]:
             return ensure(options, True)
         with locked(options["state_dir"]):
-            # Python looks into the current folder first, and the image's may be a checkout of Horovod.
-            os.chdir(options["state_dir"])
+            sweep(options)
             return ensure(options, False)
     except (AccelerationError, PluginError, BuildError, FileError) as error:
         return {"error": str(error)}

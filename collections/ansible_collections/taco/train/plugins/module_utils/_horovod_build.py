@@ -16,6 +16,9 @@ from typing import Any, Dict, List
 from ansible_collections.taco.train.plugins.module_utils._atomic_file import replace_file, sync_folder
 from ansible_collections.taco.train.plugins.module_utils._horovod_prefix import (
     BUILD_FILE,
+    LOG,
+    UNFINISHED,
+    failure_words,
     missing_requirements,
     pip_install,
     python_path,
@@ -28,7 +31,7 @@ from ansible_collections.taco.train.plugins.module_utils._timed_command import O
 OPEN_MPI = "/usr/local/openmpi/bin"
 GRACE_SECONDS = 10
 CHECK_SECONDS = 120
-LAST_LINES = 12
+LOG_BYTES = 1024 * 1024
 IMPORT = "import horovod; print(horovod.__version__); print(horovod.__file__)"
 
 
@@ -41,17 +44,16 @@ class Builder:
 
     def __init__(self, prefix: str, options: Dict[str, Any], seen: Dict[str, Any]) -> None:
         self.prefix = prefix
-        self.unfinished = prefix + ".new"
-        self.log = prefix + ".log"
+        self.unfinished = prefix + UNFINISHED
+        self.log = prefix + LOG
         self.options = options
         self.pip_version = seen["packages"]["pip"]
         self.own_path = seen["pythonpath"]
         self.end = time.monotonic() + options["build_timeout"]
 
     def _fail(self, what: str) -> BuildError:
-        last = read_shortened(self.log, 8192).strip().splitlines()[-LAST_LINES:]
-        said = " | ".join(line.strip() for line in last) or "nothing"
-        return BuildError(f"{what}. Its last lines: {said}. All of it is in {self.log} in the worker")
+        said = failure_words(read_shortened(self.log, LOG_BYTES))
+        return BuildError(f"{what}. It said: {said}. All of it is in {self.log} in the worker")
 
     def pip(self, log: Any, what: List[str], whole: bool) -> None:
         """Install into the unfinished folder, or raise with the end of the log."""
@@ -73,9 +75,12 @@ class Builder:
             raise self._fail(f"pip could not install {' '.join(what)} (exit status {done.rc})")
 
     def python(self, *words: str) -> Output:
-        """Run Python with the unfinished folder before everything else."""
+        """Run Python with the unfinished folder before everything else.
+
+        Python looks into the current folder first, and the image's may be a checkout of Horovod.
+        """
         path = "PYTHONPATH=" + python_path(self.unfinished, self.own_path)
-        return run_timed(["env", path, sys.executable] + list(words), CHECK_SECONDS)
+        return run_timed(["env", path, sys.executable] + list(words), CHECK_SECONDS, folder=self.unfinished)
 
     def prove(self) -> Dict[str, str]:
         """Return the version and the file of the Horovod that a run would import; raise when that isn't this one."""

@@ -16,12 +16,18 @@ HOROVODS = ("horovod", "light-horovod", "tencent-lightcc")
 # Horovod is built against those that are there.
 FRAMEWORKS = ("mxnet", "tensorflow", "tensorflow-gpu", "torch", "ttensorflow")
 BUILD_FILE = "taco-train-build.json"
+# Beside a build's folder: itself until it is whole, and what pip said.
+UNFINISHED = ".new"
+LOG = ".log"
 OWN_NAME = re.compile(r"horovod-[^/]+-[0-9a-f]{12}(\.new|\.log)?")
 # The first pip that builds in isolation, where Horovod finds no framework to build against.
 FIRST_ISOLATING_PIP = 10
 
-_INFO = re.compile(r"(?P<name>.+?)-(?P<version>[0-9][^-]*)(-py[0-9.]+)?(-[^-]+)?\.(dist-info|egg-info)")
+_INFO = re.compile(r"(?P<name>.+?)-(?P<version>[0-9][^-]*)(-py[0-9.]+(-.+)?)?\.(dist-info|egg-info)")
 _MISSING = re.compile(r"^(\S+) \S+ requires (\S+), which is not installed\.", re.M)
+# What compilers, CMake, Python and pip begin the reason with, and what pip adds that is none.
+_REASON = re.compile(r"(^|\s)(CMake Error|ERROR|error|fatal error|[A-Za-z.]+Error)( at | in |:)")
+_NO_REASON = re.compile(r"subprocess-exited-with-error|^(note|hint): |\[end of output\]|^[×╰]|^$")
 _UNFIT = re.compile(r"^(\S+) \S+ has requirement (.+), but you(?:'ll)? have .+\.$", re.M)
 
 
@@ -88,3 +94,14 @@ def missing_requirements(checked: str) -> List[str]:
 def python_path(prefix: str, own: str) -> str:
     """Return the worker's PYTHONPATH with a prefix before what it already holds."""
     return os.pathsep.join([prefix] + [part for part in own.split(os.pathsep) if part and part != prefix])
+
+
+def failure_words(log: str, first: int = 3, last: int = 4) -> str:
+    """Return where a build's log begins to speak of errors, with the line after each, and how it ends."""
+    lines = [line.strip() for line in log.splitlines()]
+    lines = [line for line in lines if not _NO_REASON.search(line)]
+    told = []
+    for number in [number for number, line in enumerate(lines) if _REASON.search(line)][:first]:
+        told += [near for near in range(number, min(number + 2, len(lines))) if near not in told]
+    told += [near for near in range(max(0, len(lines) - last), len(lines)) if near not in told]
+    return " | ".join(lines[number][:300] for number in told) or "nothing"

@@ -13,6 +13,11 @@ import stat
 from ansible_collections.taco.train.plugins.module_utils._atomic_file import require_room, sync_folder
 
 
+def unfinished_copy(target: str) -> str:
+    """Return the name of a copy until it is whole. One that is left by a kill may be removed."""
+    return os.path.join(os.path.dirname(target), "." + os.path.basename(target) + ".taco-train.tmp")
+
+
 def _copy(source: str, unfinished: str, before: os.stat_result) -> None:
     if stat.S_ISLNK(before.st_mode):
         os.symlink(os.readlink(source), unfinished)
@@ -42,7 +47,7 @@ def move_file(source: str, target: str) -> None:
     except OSError as error:
         if error.errno != errno.EXDEV:
             raise
-        unfinished = os.path.join(os.path.dirname(target), "." + os.path.basename(target) + ".taco-train.tmp")
+        unfinished = unfinished_copy(target)
         if os.path.lexists(unfinished):
             os.unlink(unfinished)
         try:

@@ -53,14 +53,14 @@ def off_path(path: str) -> str:
     return os.path.join(os.path.dirname(path), "bak." + os.path.basename(path))
 
 
-def renamed_paths(path: str, folders: Any = OTHER_FOLDERS) -> List[str]:
+def renamed_paths(path: str) -> List[str]:
     """Return every place that the documents leave the plugin in when it is off."""
     folder, name = os.path.split(path)
     beside = [off_path(path), path + "_bak"]
     if name == NAME:
         # One page restores it under this misspelled name, so it stays off there.
         beside.append(os.path.join(folder, "libncc-net.so"))
-    return beside + [os.path.join(other, name) for other in folders if other != folder]
+    return beside + [os.path.join(other, name) for other in OTHER_FOLDERS if other != folder]
 
 
 def record_text(record: Record, path: str, worker: str) -> str:
@@ -98,6 +98,16 @@ def state_of(path: str, files: List[File]) -> str:
     if any(file["path"] == path and file["loads"] for file in files):
         return "on"
     return "off" if any(file["path"] != path for file in files) else "missing"
+
+
+def files_after(path: str, files: List[File], step: Optional[Step]) -> List[File]:
+    """Return what there will be when a step is done, in the order in which it is looked for."""
+    if step is None:
+        return files
+    left = {file["path"]: file for file in files}
+    moved = left.pop(step.source)
+    left.setdefault(step.target, dict(moved, path=step.target, loads=True))
+    return [left[place] for place in [path] + renamed_paths(path) if place in left]
 
 
 def same_content(one: File, other: File) -> bool:

@@ -25,7 +25,7 @@ class Output(NamedTuple):
     stderr: str
 
 
-def run_timed(command: List[str], timeout: float, stdin: bytes = b"") -> Output:
+def run_timed(command: List[str], timeout: float, stdin: bytes = b"", folder: Optional[str] = None) -> Output:
     """Run a command in a process group of its own, and end the whole group when it takes too long."""
     path = os.pathsep.join([os.environ.get("PATH", "")] + list(EXTRA_PATH))
     program = shutil.which(command[0], path=path)
@@ -36,6 +36,7 @@ def run_timed(command: List[str], timeout: float, stdin: bytes = b"") -> Output:
         stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        cwd=folder,
         env=dict(os.environ, PATH=path, LC_ALL="C"),
         start_new_session=True,
     )

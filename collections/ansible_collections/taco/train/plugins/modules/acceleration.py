@@ -14,6 +14,12 @@ description:
     C(acceleration.json) below O(state_dir), until it is there again. A container made anew is not taken for the one before it.
   - Upstream's Horovod is built once, into a folder of its own, and proved by importing it. A run uses it by the variables that
     are returned as RV(environment).
+notes:
+  - A library folder that has the plugin as C(libnccl-net.so_bak), one of the documents' ways, is one C(ldconfig) away from a
+    link that switches it on again. Engines run that when a container with GPUs starts. Call this module before each arm,
+    and have the run's log say which network NCCL uses.
+  - The variables in RV(environment) go to every rank. They name the same folder on every worker when the workers have the
+    same image and Python.
 requirements:
   - Python 3.6 or newer in the worker, with pip and what Horovod is built with for O(horovod=upstream)
 author:
@@ -199,6 +205,7 @@ from ansible_collections.taco.train.plugins.module_utils import (
     _move_file,
     _nccl_plugin,
     _timed_command,
+    _worker_observation,
 )
 from ansible_collections.taco.train.plugins.module_utils._carried_program import ProgramError, answer, program
 from ansible_collections.taco.train.plugins.module_utils._place import COMMAND_SECONDS, Place, PlaceError
@@ -213,6 +220,7 @@ WORKER_MODULES = [
     _horovod_prefix,
     _horovod_build,
     _acceleration,
+    _worker_observation,
     _acceleration_worker,
 ]
 BUILD_ENV = {

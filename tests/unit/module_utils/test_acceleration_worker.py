@@ -1,0 +1,211 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The worker's part, killed before each of its steps that last, and run again."""
+
+import fcntl
+import os
+import signal
+
+import pytest
+from fake_worker import Worker, facts_of, tree_of, worker_options, write_sdist
+
+from ansible_collections.taco.train.plugins.module_utils import _acceleration_worker as acceleration_worker
+from ansible_collections.taco.train.plugins.module_utils import _nccl_plugin as nccl_plugin
+from ansible_collections.taco.train.plugins.module_utils import _worker_observation as worker_observation
+
+# Every call that leaves something behind.
+LASTING = ("rename", "unlink", "fsync", "open", "mkdir", "rmdir", "symlink", "utime", "fchown", "sync")
+
+
+@pytest.fixture
+def worker(tmp_path, monkeypatch):
+    made = Worker(tmp_path)
+    monkeypatch.setattr(nccl_plugin, "OTHER_FOLDERS", (str(made.mnt), str(tmp_path / "root")))
+    # What this machine has is asked once.
+    packages = worker_observation.find_packages()
+    monkeypatch.setattr(worker_observation, "find_packages", lambda: packages)
+    monkeypatch.setattr(worker_observation, "find_elsewhere", lambda path: [])
+    yield made
+    made.close()
+
+
+def killed_before(number, options):
+    """Run the worker's part in a process that kills itself before its nth lasting call; return whether it got there."""
+    child = os.fork()
+    if child == 0:
+        left = [number]
+
+        def counted(call):
+            def counting(*words, **options):
+                left[0] -= 1
+                if left[0] == 0:
+                    os.kill(os.getpid(), signal.SIGKILL)
+                return call(*words, **options)
+
+            return counting
+
+        for name in LASTING:
+            setattr(os, name, counted(getattr(os, name)))
+        os._exit(0 if "error" not in acceleration_worker.main(options) else 3)
+    status = os.waitpid(child, 0)[1]
+    assert os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == 0
+    return os.WIFSIGNALED(status)
+
+
+# The place of the plugin first, then what is called, the last of which is killed and called again.
+WAYS = {
+    "off": ("lib/libnccl-net.so", [{"plugin": "off"}]),
+    "on again": ("lib/libnccl-net.so", [{"plugin": "off"}, {"plugin": "on"}]),
+    "restored": ("lib/libnccl-net.so", [{"plugin": "off"}, {"state": "restored"}]),
+    "on from another file system": ("mnt", [{"plugin": "on"}]),
+    "off to another file system": ("mnt", [{"plugin": "on"}, {"plugin": "off"}]),
+    "restored to another file system": ("mnt", [{"plugin": "on"}, {"state": "restored"}]),
+}
+
+
+@pytest.mark.parametrize("again", [True, False], ids=["called again", "restored at once"])
+@pytest.mark.parametrize("link", [False, True], ids=["file", "link"])
+@pytest.mark.parametrize("way", WAYS)
+def test_killed_at_any_step_it_goes_on_where_it_was_and_can_be_restored(worker, way, link, again):
+    place, calls = WAYS[way]
+    path = worker.mnt / "libnccl-net.so" if place == "mnt" else worker.folder / place
+    if link:
+        path.symlink_to(worker.give_plugin(worker.folder / "harp.so"))
+        os.utime(path, ns=(1_500_000_000_000_000_001, 1_500_000_000_000_000_003), follow_symlinks=False)
+    else:
+        worker.give_plugin(path)
+    first = tree_of(worker.lib, worker.mnt)
+    number = 0
+    reached = True
+    while reached:
+        number += 1
+        for options in calls[:-1]:
+            assert "error" not in acceleration_worker.main(worker_options(worker, **options))
+        reached = killed_before(number, worker_options(worker, **calls[-1]))
+        # Whole at every moment, under one of its names.
+        assert any(facts == first[str(path)] for facts in tree_of(worker.lib, worker.mnt).values())
+        if again:
+            result = acceleration_worker.main(worker_options(worker, **calls[-1]))
+            assert "error" not in result, (number, result)
+            settled = tree_of(worker.lib, worker.mnt)
+            assert list(settled.values()) == [first[str(path)]], (number, settled)
+            assert calls[-1].get("plugin") in (None, result["after"]["plugin"]["state"])
+        back = acceleration_worker.main(worker_options(worker, state="restored"))
+        assert "error" not in back, (number, back)
+        assert tree_of(worker.lib, worker.mnt) == first, number
+        assert os.listdir(worker.state) == []
+    # A record, its name, the move and its name at least.
+    assert number > 6
+
+
+def test_a_build_killed_at_any_step_is_whole_or_not_there(worker):
+    write_sdist(worker.index)
+    options = worker_options(worker, horovod="upstream")
+    number, reached = 0, True
+    while reached:
+        number += 1
+        reached = killed_before(number, options)
+        seen = acceleration_worker.ensure(options, check_mode=True)
+        for prefix in seen["before"]["builds"]:
+            assert sorted(os.listdir(prefix)) == ["horovod", "horovod-0.21.3.dist-info", "taco-train-build.json"]
+        # Its last step is the name; before that it has to be built again.
+        assert seen["changed"] != bool(seen["before"]["builds"])
+        if seen["before"]["builds"]:
+            acceleration_worker.main(worker_options(worker, state="absent"))
+    assert number > 5
+
+
+def test_a_copy_cut_short_is_not_taken_for_the_plugin(worker):
+    worker.give_plugin(worker.mnt / "libnccl-net.so")
+    first = tree_of(worker.lib, worker.mnt)
+    (worker.lib / ".libnccl-net.so.taco-train.tmp").write_bytes(b"\x7fEL")
+    on = acceleration_worker.main(worker_options(worker, plugin="on"))
+    assert on["changed"] and os.listdir(worker.lib) == ["libnccl-net.so"]
+    acceleration_worker.main(worker_options(worker, state="restored"))
+    assert tree_of(worker.lib, worker.mnt) == first
+
+
+def test_a_file_in_the_way_is_never_overwritten(worker):
+    worker.give_plugin()
+    acceleration_worker.main(worker_options(worker, plugin="off"))
+    other = worker.give_plugin(content=b"a newer one")
+    kept = tree_of(worker.lib)
+    for options in ({"plugin": "off"}, {"state": "restored"}):
+        answer = acceleration_worker.main(worker_options(worker, **options))
+        assert "they differ: remove the one that is not wanted" in answer["error"]
+        assert tree_of(worker.lib) == kept
+    other.unlink()
+    assert acceleration_worker.main(worker_options(worker, state="restored"))["changed"]
+
+
+def test_a_plugin_moved_by_hand_since_goes_back_to_where_it_was_first(worker):
+    worker.give_plugin()
+    first = tree_of(worker.lib, worker.mnt)
+    acceleration_worker.main(worker_options(worker, plugin="off"))
+    (worker.lib / "bak.libnccl-net.so").rename(worker.lib / "libnccl-net.so_bak")
+    assert acceleration_worker.main(worker_options(worker, state="restored"))["changed"]
+    assert tree_of(worker.lib, worker.mnt) == first
+
+
+def test_a_plugin_that_is_gone_is_told(worker):
+    worker.give_plugin()
+    acceleration_worker.main(worker_options(worker, plugin="off"))
+    (worker.lib / "bak.libnccl-net.so").unlink()
+    answer = acceleration_worker.main(worker_options(worker, state="restored"))
+    assert f"the plugin was at {worker.plugin} first and is at none of" in answer["error"]
+
+
+def test_two_calls_do_not_mix(worker, monkeypatch):
+    worker.give_plugin()
+    worker.state.mkdir()
+    monkeypatch.setattr(acceleration_worker, "LOCK_SECONDS", 0.2)
+    holder = os.open(worker.state, os.O_RDONLY)
+    fcntl.flock(holder, fcntl.LOCK_EX)
+    answer = acceleration_worker.main(worker_options(worker, plugin="off"))
+    os.close(holder)
+    assert "another call has been working" in answer["error"]
+    assert worker.plugin.exists()
+    assert acceleration_worker.main(worker_options(worker, plugin="off"))["changed"]
+
+
+def test_a_full_or_read_only_file_system_is_told_with_its_path(worker, monkeypatch):
+    worker.give_plugin()
+    before = facts_of(worker.plugin)
+
+    def refuse(source, target):
+        raise OSError(30, "Read-only file system", source)
+
+    monkeypatch.setattr(acceleration_worker, "move_file", refuse)
+    answer = acceleration_worker.main(worker_options(worker, plugin="off"))
+    assert answer == {"error": f"{worker.plugin}: Read-only file system"}
+    assert facts_of(worker.plugin) == before
+
+
+def test_a_renamed_plugin_beside_one_in_place_is_no_hindrance_where_no_name_is_taken_twice(worker):
+    worker.give_plugin()
+    worker.give_plugin(worker.lib / "libnccl-net.so_bak", b"an older one")
+    first = tree_of(worker.lib)
+    assert acceleration_worker.main(worker_options(worker, plugin="off"))["changed"]
+    # The record knows which of the two is ours.
+    assert acceleration_worker.main(worker_options(worker, plugin="on"))["changed"]
+    assert tree_of(worker.lib) == first
+
+
+def test_a_copy_that_was_made_by_hand_does_not_hide_where_the_plugin_went(worker):
+    worker.give_plugin(worker.mnt / "libnccl-net.so")
+    acceleration_worker.main(worker_options(worker, plugin="on"))
+    worker.give_plugin(worker.lib / "bak.libnccl-net.so", b"an older one")
+    predicted = acceleration_worker.ensure(worker_options(worker, plugin="off"), check_mode=True)
+    done = acceleration_worker.main(worker_options(worker, plugin="off"))
+    assert done == predicted
+    assert (worker.mnt / "libnccl-net.so").exists() and not worker.plugin.exists()
+
+
+def test_a_link_that_leads_nowhere_from_its_own_place_is_told(worker):
+    (worker.mnt / "libnccl-net.so").symlink_to("no-such-library")
+    answer = acceleration_worker.main(worker_options(worker, plugin="on"))
+    assert "a link to a file that is not there" in answer["error"]
+    assert "error" not in acceleration_worker.main(worker_options(worker, state="restored"))
+    assert list(tree_of(worker.lib, worker.mnt)) == [str(worker.mnt / "libnccl-net.so")]
