@@ -77,6 +77,7 @@ def test_nccl_tests_run_one_gpu_for_each_rank():
     workload = build("nccl_tests", options)
     words = "/opt/broadcast_perf -b 1048576 -e 1G -f 4 -n 50 -w 0 -g 1 -J /tmp/n.json -c 0"
     assert (workload.command, list(workload.cleanup)) == (words.split(), ["/tmp/n.json"])
+    assert build("nccl_tests", dict(COMMON, min_bytes=1, max_bytes="1")).command[1:5] == ["-b", "1", "-e", "1"]
 
 
 def test_lightcc_has_no_part_in_nccl_tests():
