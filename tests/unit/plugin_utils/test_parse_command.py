@@ -37,6 +37,11 @@ def test_or_by_its_total_and_then_what_an_iteration_is_to_it_is_not_known():
     assert (found["iterations"], found["series"], found["higher_is_better"]) == ([10.5, 12.0, 11.0], [], False)
 
 
+def test_the_last_total_counts():
+    found = parse("total 9 over 2 ranks\n" + TEXT + TOTAL, 4, total_pattern=TOTAL_PATTERN)
+    assert (found["problems"], found["value"], found["ranks"]) == ([], 33.5, 4)
+
+
 @pytest.mark.parametrize(
     ("text", "options", "said"),
     [

@@ -41,6 +41,11 @@ def test_one_ranks_copy_is_enough():
     assert (found["problems"], found["value"], found["details"]["totals_seen"]) == ([], 307.1, 1)
 
 
+def test_a_batch_of_nothing_says_nothing_about_the_ranks():
+    found = parse(GOOD.replace("64 per device", "0 per device"), expected_ranks=2)
+    assert (found["ranks"], found["value"]) == (2, 307.06)
+
+
 def test_without_prefixes_and_with_other_line_ends():
     text = GOOD.replace("[1,0]<stdout>:", "").replace("[1,1]<stdout>:", "").replace("\n", "\r\n")
     assert parse(text, expected_ranks=2)["value"] == 307.06

@@ -77,6 +77,14 @@ def test_nccl_tests_run_one_gpu_for_each_rank():
     workload = build("nccl_tests", options)
     words = "/opt/broadcast_perf -b 1048576 -e 1G -f 4 -n 50 -w 0 -g 1 -J /tmp/n.json -c 0"
     assert (workload.command, list(workload.cleanup)) == (words.split(), ["/tmp/n.json"])
+    assert build("nccl_tests", dict(COMMON, min_bytes=1, max_bytes="1")).command[1:5] == ["-b", "1", "-e", "1"]
+
+
+def test_lightcc_has_no_part_in_nccl_tests():
+    workload = build("nccl_tests", dict(COMMON, arm=ARMS["taco"], lightcc={"topk_fp16": True}), [8, 4])
+    assert workload.env == ENV
+    assert len(workload.notes) == 1 and "LightCC has no part in this number: arm taco" in workload.notes[0]
+    assert build("nccl_tests", COMMON).notes == []
 
 
 def test_the_ttf_demo_is_one_process_on_the_launcher():
@@ -87,7 +95,7 @@ def test_the_ttf_demo_is_one_process_on_the_launcher():
     assert list(workload.cleanup) == [".index", ".data-00000-of-00001"]
     assert workload.env == {"TF_ENABLE_AUTO_MIXED_PRECISION": "1", "A": 1}
     assert (workload.mpi, workload.mca) == (False, {})
-    assert "arms" in workload.notes[0]
+    assert len(workload.notes) == 1 and "arms" in workload.notes[0]
 
 
 def test_the_ttf_demo_runs_as_it_is_when_nothing_is_set():
@@ -99,6 +107,7 @@ def test_the_other_ttf_demos_are_scripts_without_arguments(demo):
     workload = build("ttf_dynamic_embedding", dict(COMMON, demo=demo, demo_dir="/d", batch_size=256))
     assert (workload.command, workload.chdir, list(workload.cleanup)) == (["bash", "start.sh"], f"/d/{demo}", [])
     assert "benchmark_batch_size was left out" in workload.notes[1]
+    assert len(build("ttf_dynamic_embedding", dict(COMMON, demo=demo)).notes) == 1
 
 
 def test_a_users_command_runs_under_mpirun_or_alone():

@@ -93,7 +93,7 @@ def without_exports(env):
 def mca_parameters(options):
     """Return the parameters of Open MPI's components: the interface, and what the user adds."""
     require_words(options, "interface")
-    return dict({"btl_tcp_if_include": options["interface"]}, **(options.get("mca") or {}))
+    return {"btl_tcp_if_include": options["interface"], **(options.get("mca") or {})}
 
 
 def notes_of(env, options):
@@ -114,7 +114,7 @@ def require_words(options, *names):
     for name in names:
         value = options.get(name)
         if not isinstance(value, str) or not value or value.startswith("-"):
-            raise WorkloadError(f"benchmark_{name} is {value!r}; it must be set.")
+            raise WorkloadError(f"benchmark_{name} is {value!r}; it must be set, and not begin with a dash.")
 
 
 def require_batch_size(options):

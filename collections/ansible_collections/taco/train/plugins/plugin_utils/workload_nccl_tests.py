@@ -40,6 +40,14 @@ def size_of(options, name):
     return count
 
 
+NO_HOROVOD = "nccl_tests use no Horovod, so LightCC has no part in this number: arm {} differs only by its plugin."
+
+
+def nccl_alone(arm):
+    """Return an arm without the variables of Horovod and LightCC, which nothing here would read."""
+    return arm._replace(env={name: arm.env[name] for name in arm.env if not name.startswith(("LIGHT_", "HOROVOD_"))})
+
+
 def check(options):
     workload.require_words(options, "binary")
     workload.require_at_least(options, 1, "iters")
@@ -71,5 +79,7 @@ def build(options, slots):
         workload.require_words(options, "json_path")
         cleanup = (options["json_path"],)
     mca = workload.mca_parameters(options)
-    env = workload.environment(options, slots)
-    return Workload(env, mca, command(options), workload.notes_of(env, options), cleanup=cleanup)
+    arm = options["arm"]
+    env = workload.environment(dict(options, arm=nccl_alone(arm), lightcc=None), slots)
+    notes = [NO_HOROVOD.format(arm.name)] if workload.has_lightcc(arm) else []
+    return Workload(env, mca, command(options), notes, cleanup=cleanup)
