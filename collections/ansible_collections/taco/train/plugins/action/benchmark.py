@@ -15,12 +15,13 @@ from ansible.plugins.action import ActionBase
 
 from ansible_collections.taco.train.plugins.plugin_utils import records
 from ansible_collections.taco.train.plugins.plugin_utils.follow_log import LogFollower, on_terminal
-from ansible_collections.taco.train.plugins.plugin_utils.iterations import iteration_of
+from ansible_collections.taco.train.plugins.plugin_utils.iterations import count_of, iteration_of
 from ansible_collections.taco.train.plugins.plugin_utils.mpirun import MpirunError
 from ansible_collections.taco.train.plugins.plugin_utils.progress import Progress
 from ansible_collections.taco.train.plugins.plugin_utils.run_plan import KILL_AFTER, OPTIONS, PLACES, plan
 from ansible_collections.taco.train.plugins.plugin_utils.run_record import make_record
 from ansible_collections.taco.train.plugins.plugin_utils.workload import WorkloadError
+from ansible_collections.taco.train.plugins.plugin_utils.workloads import WORKLOADS
 
 # The module's own limit is only for when the one inside the container didn't hold: it waits for that one's SIGKILL.
 OUTER_SECONDS = 30
@@ -34,8 +35,8 @@ def overridden(options):
     strange = sorted(set(overrides) - set(OPTIONS) - {"arm"})
     if strange:
         raise WorkloadError(f"A run has no option {strange[0]}; it has {', '.join(sorted(OPTIONS))}.")
-    chosen = {key: value for key, value in options.items() if value is not None}
-    chosen.update((key, value) for key, value in overrides.items() if value is not None)
+    chosen = {key: value for key, value in options.items() if value not in (None, "")}
+    chosen.update((key, value) for key, value in overrides.items() if value not in (None, ""))
     checked = ArgumentSpecValidator({key: value for key, value in ARGUMENTS.items() if key != "overrides"}).validate(
         chosen
     )
@@ -80,6 +81,9 @@ class ActionModule(ActionBase):
         time = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
         identity = records.record_id(time, planned.arm.name, uuid.uuid4().hex[:6])
         job = self.execute(options, planned, identity, task_vars)
+        if options["json_path"] and job.get("rc") == 0:
+            done = self._low_level_execute_command(shlex.join([*options["exec_prefix"], "cat", options["json_path"]]))
+            options = dict(options, json=done["stdout"] if done["rc"] == 0 else "")
         record, reason = make_record(options, job, planned, launcher)
         log = f"logs/{identity}.log"
         path = os.path.join(run_dir, log)
@@ -125,8 +129,9 @@ class ActionModule(ActionBase):
         reader = iteration_of(options) if options["progress"] else None
         if reader is None:
             return None
-        label = options["label"] or f"{planned.arm.name}, {options['model']}"
-        progress = Progress(label, options["num_iters"], reader, "images/s")
+        label = options["label"] or f"{planned.arm.name}, {options['model'] or options['workload']}"
+        unit = options["unit"] or WORKLOADS[options["workload"]].unit
+        progress = Progress(label, count_of(options), reader, unit)
         follower = LogFollower(
             self, log_path, options["progress_interval"], progress.feed, self._display, on_terminal()
         )

@@ -8,11 +8,12 @@ module: benchmark
 short_description: Run a benchmark over all hosts and record its result
 version_added: 0.1.0
 description:
-  - Builds the command line of C(mpirun), runs it on the task's host, the launcher, under a time limit, reads the result out
+  - Builds the command line, which is C(mpirun)'s for most workloads, runs it on the task's host, the launcher, under a time limit, reads the result out
     of what it prints and adds a record to C(records.jsonl) in the folder of the run.
   - The run is one module execution on the launcher. Where that is, the host's connection decides.
-  - A run is good only when the command ends with status 0 in time and prints one total, over every rank that was started,
-    on the device asked for. Anything else fails the task, after a record of it and its log were kept.
+  - A run is good only when the command ends with status 0 in time and prints its number, over every rank that was started,
+    on the device asked for, and NCCL's log shows that the arm took effect. Anything else fails the task, after a record of it
+    and its log were kept.
 author:
   - Taco Team (@taco)
 extends_documentation_fragment:
@@ -34,16 +35,16 @@ attributes:
     platforms: posix
 options:
   workload:
-    description: What to run. V(horovod_synthetic) is Horovod's synthetic benchmark.
+    description: What to run. The role P(taco.train.benchmark#role) says what each is.
     type: str
-    choices: [horovod_synthetic]
+    choices: [command, horovod_synthetic, nccl_tests, tf_cnn_benchmarks, ttf_dynamic_embedding]
     default: horovod_synthetic
   arm:
     description:
-      - Which acceleration the environment asks for. V(taco) is LightCC and HARP, V(harp) is Horovod and HARP.
-      - V(tcp) and V(horovod) need the workers' software changed. This version refuses them.
-    type: str
-    choices: [taco, harp, tcp, horovod]
+      - Which acceleration is measured, by the name of a built-in arm or as a mapping; see P(taco.train.benchmark_arm#filter).
+      - Only its environment is set here. M(taco.train.acceleration) brings the workers into the state that the arm needs, and
+        the run fails when NCCL's log shows another one.
+    type: raw
     default: taco
   hosts:
     description: The hosts of the ranks, each a mapping of C(name), by which the launcher's ssh knows it, and C(slots).
@@ -66,9 +67,8 @@ options:
     type: str
     default: eth0
   script:
-    description: Path of the benchmark script on every host.
+    description: Path of the benchmark script on every host. Not set means where the vendor's images have Horovod's.
     type: str
-    default: /mnt/tensorflow_synthetic_benchmark.py
   model:
     description: The model, by the name that the script knows.
     type: str
@@ -89,6 +89,96 @@ options:
     description: Batches of each iteration.
     type: int
     default: 10
+  framework:
+    description: >-
+      Which of Horovod's synthetic benchmarks to run: V(tensorflow), V(tensorflow2) or V(pytorch). Not set means
+      V(tensorflow), or what O(script) is.
+    type: str
+    choices: [tensorflow, tensorflow2, pytorch]
+  num_batches:
+    description: Batches that C(tf_cnn_benchmarks) measures. Not set means those of all iterations.
+    type: int
+  binary:
+    description: The program of C(nccl_tests). Not set means C(all_reduce_perf).
+    type: str
+  min_bytes:
+    description: The smallest size for C(nccl_tests), in bytes or with K, M or G. Not set means 8.
+    type: str
+  max_bytes:
+    description: The largest size for C(nccl_tests). Not set means 128M.
+    type: str
+  step_factor:
+    description: The factor from one size of C(nccl_tests) to the next. Not set means 2.
+    type: int
+  iters:
+    description: Iterations of C(nccl_tests) at each size. Not set means 20.
+    type: int
+  warmup:
+    description: Iterations of C(nccl_tests) before those. Not set means 5.
+    type: int
+  json_path:
+    description: >-
+      File in the container for the results of C(nccl_tests) as JSON, which its newer versions write. Not set means that the
+      table is read.
+    type: str
+  demo:
+    description: >-
+      The demo of C(ttf_dynamic_embedding): V(benchmark), V(ps) or V(estimator). Not set means V(benchmark).
+    type: str
+    choices: [benchmark, ps, estimator]
+  demo_dir:
+    description: The folder of the demos in the container. Not set means C(/opt/dynamic-embedding-demo).
+    type: str
+  is_dynamic:
+    description: Whether the demo uses dynamic embedding. Not set leaves it to the demo.
+    type: bool
+  dnn_layer_num:
+    description: Fully connected layers of the demo's deep part. Not set leaves it to the demo.
+    type: int
+  command:
+    description: The words of workload C(command).
+    type: list
+    elements: str
+  mpi:
+    description: Whether C(command) is started by C(mpirun), once for each slot, or once on the launcher.
+    type: bool
+    default: true
+  chdir:
+    description: The folder that C(command) is run in.
+    type: str
+  cleanup:
+    description: Files that are removed before C(command) is run.
+    type: list
+    elements: str
+  pattern:
+    description: >-
+      A regular expression that finds the number of an iteration in a line, in a group C(value), for C(command) and
+      C(ttf_dynamic_embedding).
+    type: str
+  total_pattern:
+    description: >-
+      A regular expression that finds the number that the run is judged by. Not set means the median of the iterations.
+    type: str
+  unit:
+    description: The unit of what O(pattern) finds.
+    type: str
+  higher_is_better:
+    description: Whether more of it is better.
+    type: bool
+    default: true
+  lightcc:
+    description: >-
+      LightCC's options over those of the arm, such as C(topk_ratio); see the role for all of them. They are left out in an arm without LightCC.
+    type: dict
+    default: {}
+  mixed_precision:
+    description: Whether TensorFlow is told to use mixed precision.
+    type: bool
+    default: false
+  xla:
+    description: Whether TensorFlow is told to compile with XLA.
+    type: bool
+    default: false
   extra_args:
     description: Further arguments of the script.
     type: list
@@ -125,6 +215,34 @@ options:
     default: false
   system:
     description: For each host, by name, what M(taco.train.node_info) returned as C(node). The record keeps a part of it.
+    type: dict
+    default: {}
+  workers:
+    description:
+      - For each host, by name, what M(taco.train.acceleration) returned. The record keeps the image and the packages.
+      - What its C(environment) asks for is given to the ranks.
+    type: dict
+    default: {}
+  cell:
+    description: Which run of a comparison it is, as M(taco.train.compare) has planned it.
+    type: dict
+  label:
+    description: What to call the run while it is shown. Not set means the arm and the model.
+    type: str
+  progress:
+    description: Whether iterations are shown as they come, in place on a terminal and as lines elsewhere.
+    type: bool
+    default: true
+  progress_interval:
+    description: Seconds between two looks at the log.
+    type: float
+    default: 2.0
+  fail_on_bad_run:
+    description: Whether the task fails when the run does. The record says it in any case.
+    type: bool
+    default: true
+  overrides:
+    description: Options of the workload and O(arm) that take the place of those above, for callers that have them as one mapping.
     type: dict
     default: {}
 """

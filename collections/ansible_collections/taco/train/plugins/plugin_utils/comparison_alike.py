@@ -35,6 +35,8 @@ OF_A_RUN = {
     "num_batches_per_iter": "batches of an iteration",
     "extra_args": "arguments of the script",
     "interface": "network interface of MPI",
+    "framework": "framework",
+    "lightcc": "LightCC's options beside the arm's",
     "mixed_precision": "mixed precision",
     "xla": "XLA",
     "env": "environment beside the arm's",

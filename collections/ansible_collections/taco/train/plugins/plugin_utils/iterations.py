@@ -6,19 +6,39 @@
 
 """Find in a line of a running benchmark the value of an iteration. Text in, number out."""
 
-from typing import Any, Callable, Dict, Optional
+import re
+from typing import Any, Callable, Dict, Optional, Pattern, Union
 
-from ansible_collections.taco.train.plugins.plugin_utils import parse_horovod
+from ansible_collections.taco.train.plugins.plugin_utils import parse_horovod, parse_tf_cnn, parse_ttf
 from ansible_collections.taco.train.plugins.plugin_utils.parsed import finite
 
 IterationOf = Callable[[str], Optional[float]]
 
 
-def _horovod(line: str) -> Optional[float]:
-    match = parse_horovod.ITERATION.match(line)
-    return finite(match.group(2)) if match else None
+def _group(pattern: Pattern[str], group: Union[int, str]) -> IterationOf:
+    def value(line: str) -> Optional[float]:
+        match = pattern.search(line)
+        return finite(match.group(group)) if match else None
+
+    return value
 
 
 def iteration_of(options: Dict[str, Any]) -> Optional[IterationOf]:
-    """Return the function for a run's workload, None for one that prints nothing on its way."""
-    return {"horovod_synthetic": _horovod}.get(options["workload"])
+    """Return the function for a run's workload, None for one that prints nothing on its way.
+
+    Of tf_cnn_benchmarks every rank prints its steps, so there the last rank to reach a step is shown too.
+    """
+    workload = options["workload"]
+    if workload in ("command", "ttf_dynamic_embedding") and options.get("pattern"):
+        return _group(re.compile(options["pattern"]), "value")
+    known = {
+        "horovod_synthetic": _group(parse_horovod.ITERATION, 2),
+        "tf_cnn_benchmarks": _group(parse_tf_cnn.STEP, 2),
+        "ttf_dynamic_embedding": _group(parse_ttf.STEPS, 1),
+    }
+    return known.get(workload)
+
+
+def count_of(options: Dict[str, Any]) -> Optional[int]:
+    """Return how many values a run prints, where that is known."""
+    return options["num_iters"] if options["workload"] == "horovod_synthetic" else None

@@ -21,6 +21,10 @@ COUNT = re.compile(PREFIX + r"Number of (GPU|CPU)s: (\d{1,9})\s*$")
 ITERATION = re.compile(PREFIX + r"Iter #(\d{1,9}): " + NUMBER + r" img/sec per (GPU|CPU)\s*$")
 PER_DEVICE = re.compile(PREFIX + r"Img/sec per (GPU|CPU): " + NUMBER + r" \+-" + NUMBER + r"\s*$")
 TOTAL = re.compile(PREFIX + r"Total img/sec on (\d{1,9}) (GPU|CPU)\(s\): " + NUMBER + r" \+-" + NUMBER + r"\s*$")
+# Of the lab's benchmark: what crossed between hosts, and how long the link alone would need.
+EXCHANGE = re.compile(
+    PREFIX + r"LAB bytes between nodes: (\d{1,15}) a batch(?:, ([\d.]{1,12}) s at [\d.]{1,12} Mbit/s)?"
+)
 
 
 def parse(text, expected_ranks=None, device="GPU", options=None):
@@ -48,7 +52,13 @@ def parse(text, expected_ranks=None, device="GPU", options=None):
     said = problems(read, found, expected_ranks, device)
     value = None if said else parsed.middle(read["iterations"], read["ranks"])
     series = parsed.scaled(read["iterations"], read["ranks"])
-    return parsed.result(lines, UNIT, said, value=value, series=series, **read)
+    return parsed.result(lines, UNIT, said, value=value, series=series, details=details(lines), **read)
+
+
+def details(lines):
+    """Return what only the lab's benchmark prints: bytes between hosts in a batch, and the seconds that they need at line rate."""
+    found = values(EXCHANGE, lines)
+    return {"exchange": {"bytes": int(found[-1][0]), "seconds": finite(found[-1][1])}} if found else {}
 
 
 def interval(pair):

@@ -22,12 +22,33 @@ KILL_AFTER = 10
 OPTIONS: Dict[str, Dict[str, Any]] = {
     "workload": {"type": "str", "choices": sorted(WORKLOADS), "default": "horovod_synthetic"},
     "interface": {"type": "str", "default": "eth0"},
-    "script": {"type": "str", "default": "/mnt/tensorflow_synthetic_benchmark.py"},
+    "framework": {"type": "str", "choices": ["tensorflow", "tensorflow2", "pytorch"]},
+    "script": {"type": "str"},
     "model": {"type": "str", "default": "ResNet50"},
     "batch_size": {"type": "int", "default": 256},
     "num_iters": {"type": "int", "default": 10},
     "num_warmup_batches": {"type": "int", "default": 10},
     "num_batches_per_iter": {"type": "int", "default": 10},
+    "num_batches": {"type": "int"},
+    "binary": {"type": "str"},
+    "min_bytes": {"type": "str"},
+    "max_bytes": {"type": "str"},
+    "step_factor": {"type": "int"},
+    "iters": {"type": "int"},
+    "warmup": {"type": "int"},
+    "json_path": {"type": "str"},
+    "demo": {"type": "str", "choices": ["benchmark", "ps", "estimator"]},
+    "demo_dir": {"type": "str"},
+    "is_dynamic": {"type": "bool"},
+    "dnn_layer_num": {"type": "int"},
+    "command": {"type": "list", "elements": "str"},
+    "mpi": {"type": "bool", "default": True},
+    "chdir": {"type": "str"},
+    "cleanup": {"type": "list", "elements": "str"},
+    "pattern": {"type": "str"},
+    "total_pattern": {"type": "str"},
+    "unit": {"type": "str"},
+    "higher_is_better": {"type": "bool", "default": True},
     "extra_args": {"type": "list", "elements": "str", "default": []},
     "lightcc": {"type": "dict", "default": {}},
     "mixed_precision": {"type": "bool", "default": False},
@@ -66,15 +87,21 @@ class RunPlan(NamedTuple):
     mpi: bool
 
 
-def _in_folder(workload: Workload) -> List[str]:
-    """Return the command of a run without mpirun, in its folder and without the files that an earlier run left there."""
+def _by_mpirun(workload: Workload, spec: Dict[str, Any]) -> List[str]:
+    return mpirun_command(dict(spec, env=workload.env, mca=workload.mca, command=workload.command))
+
+
+def _alone(workload: Workload, _spec: Dict[str, Any]) -> List[str]:
+    """Return the command of a run without mpirun."""
     env = [f"{name}={value}" for name, value in workload.env.items() if value is not None]
-    argv = (["env", *env] if env else []) + list(workload.command)
-    if not workload.chdir and not workload.cleanup:
-        return argv
+    return (["env", *env] if env else []) + list(workload.command)
+
+
+def _prepared(workload: Workload, argv: List[str]) -> List[str]:
+    """Return the command in its folder, after what an earlier run left there was removed."""
     steps = [f"cd {shlex.quote(workload.chdir)}"] if workload.chdir else []
     steps += [f"rm -f -- {shlex.join(workload.cleanup)}"] if workload.cleanup else []
-    return ["sh", "-c", " && ".join([*steps, f"exec {shlex.join(argv)}"])]
+    return ["sh", "-c", " && ".join([*steps, f"exec {shlex.join(argv)}"])] if steps else argv
 
 
 def worker_environment(workers: Dict[str, Any]) -> Dict[str, str]:
@@ -105,10 +132,9 @@ def plan(options: Dict[str, Any]) -> RunPlan:
     slots = [int(host["slots"]) for host in options["hosts"]]
     env = dict(worker_environment(options["workers"]), **(options["env"] or {}))
     workload = WORKLOADS[options["workload"]].build(dict(options, arm=arm, env=env), slots)
-    if workload.mpi:
-        argv = mpirun_command(dict(spec, env=workload.env, mca=workload.mca, command=workload.command))
-    else:
-        argv = _in_folder(workload)
+    # mpirun starts the ranks in the folder that it is started in, on every host.
+    start = _by_mpirun if workload.mpi else _alone
+    argv = _prepared(workload, start(workload, spec))
     if options["exec_prefix"]:
         # In the foreground it sends one SIGTERM. Otherwise it sends two, and at the second mpirun leaves its ranks running.
         limit = ["timeout", "--foreground", "-k", str(KILL_AFTER), str(options["timeout"])]

@@ -13,6 +13,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.arms import Arm
 from ansible_collections.taco.train.plugins.plugin_utils.run_plan import OPTIONS, RunPlan
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import WORKLOADS
 
+# What exchanges gradients through NCCL whatever else it does; of a user's own command that isn't known.
+WITH_NCCL = ("horovod_synthetic", "nccl_tests", "tf_cnn_benchmarks")
 # The exit status of timeout(1) when it ended the command, and when it had to kill it.
 TIMEOUT_STATUS = (124, 137)
 RESULT = (
@@ -56,7 +58,7 @@ def not_in_force(arm: Arm, text: str, network: Optional[str], options: Dict[str,
             "libnccl-net.so in the containers, which acceleration_plugin_path may not name"
         ]
     silent = in_use is None and arm.plugin != "keep" and options["device"] == "GPU" and len(options["hosts"]) > 1
-    if silent and options["workload"] != "ttf_dynamic_embedding":
+    if silent and options["workload"] in WITH_NCCL:
         return [
             f"NCCL did not say which network it used, so nothing shows that arm {arm.name} took effect: leave NCCL_DEBUG=INFO in "
             "benchmark_env as it is, or use an arm with plugin: keep"

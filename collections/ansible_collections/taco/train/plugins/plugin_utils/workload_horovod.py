@@ -30,10 +30,10 @@ SCRIPT_DEFAULTS = {"num_warmup_batches": 10, "num_batches_per_iter": 10, "num_it
 
 def script_of(options):
     """Return the path of the script: the one given, or that of the framework in the vendor's images."""
-    framework = options.get("framework")
-    if framework is not None and framework not in SCRIPTS:
+    framework = options.get("framework") or "tensorflow"
+    if framework not in SCRIPTS:
         raise WorkloadError(f"benchmark_framework is {framework!r}; it must be one of {', '.join(SCRIPTS)}.")
-    if not options.get("script") and framework:
+    if not options.get("script"):
         return f"{FOLDER}/{SCRIPTS[framework]}"
     workload.require_words(options, "script")
     return options["script"]

@@ -1,0 +1,170 @@
+#!/usr/bin/python
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+DOCUMENTATION = r"""
+module: compare
+short_description: Plan the runs of a comparison, and judge what they measured
+version_added: 0.2.0
+description:
+  - With O(state=planned) it turns a matrix of arms, workloads, numbers of hosts and batch sizes into runs in an order in which a
+    machine that changes slowly harms no arm more than another, and finds the folder of the same comparison that has runs left.
+  - With O(state=judged) it reads the records of a comparison and writes C(comparison.json) beside them.
+  - The value of a run is the median of its iterations. Arms are compared by the ratio of the medians of their runs, with its
+    bootstrap interval, and by the Mann-Whitney U test. V(better) and V(worse) need the whole interval beyond O(min_effect) and a
+    p below 1 - O(confidence), V(equivalent) needs the whole interval within O(min_effect), and anything else is
+    V(inconclusive). Runs that differ in more than their arm are refused.
+  - Works on the controller only, and needs SciPy there for O(state=judged).
+author:
+  - Taco Team (@taco)
+extends_documentation_fragment:
+  - ansible.builtin.action_common_attributes
+  - ansible.builtin.action_common_attributes.flow
+attributes:
+  action:
+    support: full
+  async:
+    support: none
+  bypass_host_loop:
+    support: none
+  check_mode:
+    support: full
+    details: Nothing is written.
+  diff_mode:
+    support: none
+  platform:
+    platforms: posix
+options:
+  state:
+    description: Whether to plan or to judge.
+    type: str
+    choices: [planned, judged]
+    required: true
+  name:
+    description: The last part of the name of the folder of results.
+    type: str
+    default: comparison
+  results_dir:
+    description: The folder for all results, on the controller. Required with O(state=planned).
+    type: str
+  run_dir:
+    description: The folder of the comparison, on the controller. Required with O(state=judged).
+    type: str
+  arms:
+    description: The arms, each by the name of a built-in one or as a mapping; see P(taco.train.benchmark_arm#filter).
+    type: list
+    elements: raw
+    default: []
+  baseline:
+    description: The arm that the others are held against. Not set means the first.
+    type: str
+  workloads:
+    description: What every arm runs, each a mapping of options of M(taco.train.benchmark) over O(defaults), and optionally C(name).
+    type: list
+    elements: dict
+    default: []
+  node_counts:
+    description: Over how many of the hosts to run. Empty means all.
+    type: list
+    elements: int
+    default: []
+  batch_sizes:
+    description: Batch sizes to run with. Empty means that of the workload.
+    type: list
+    elements: int
+    default: []
+  single_device:
+    description: Whether to run on one device alone too.
+    type: bool
+    default: false
+  repeats:
+    description: Runs of each arm that count, 4 or more.
+    type: int
+    default: 5
+  warmup_runs:
+    description: Runs of each arm before those, which don't count.
+    type: int
+    default: 1
+  hosts:
+    description: The hosts of the ranks, each a mapping of C(name) and C(slots).
+    type: list
+    elements: dict
+    default: []
+  defaults:
+    description: The options of a run that O(workloads) doesn't set.
+    type: dict
+    default: {}
+  fresh:
+    description: Whether to begin anew although the same comparison has runs left.
+    type: bool
+    default: false
+  verdict:
+    description: The verdict of preflight, on the controller, to keep with the results.
+    type: str
+  min_effect:
+    description: The least difference that matters, as a share.
+    type: float
+    default: 0.03
+  confidence:
+    description: Of the intervals, and one minus the level of the test.
+    type: float
+    default: 0.95
+  allow_unlike:
+    description: Whether to judge runs that differ in more than their arm.
+    type: bool
+    default: false
+  line_rate_gbps:
+    description: The line rate of a host in Gbit/s, which a measured bus bandwidth is held against.
+    type: float
+  against:
+    description: An earlier comparison, its folder or its C(comparison.json). The task fails when an arm is slower than it was there.
+    type: str
+"""
+
+EXAMPLES = r"""
+- name: Judge a comparison again, by another least effect
+  taco.train.compare:
+    state: judged
+    run_dir: results/latest
+    min_effect: 0.05
+  delegate_to: localhost
+  run_once: true
+
+- name: Fail when training has become slower than it was
+  taco.train.compare:
+    state: judged
+    run_dir: results/latest
+    against: baselines/comparison.json
+  delegate_to: localhost
+  run_once: true
+"""
+
+RETURN = r"""
+run_dir:
+  description: The folder of the comparison.
+  returned: with O(state=planned)
+  type: str
+runs:
+  description: The runs that are left, in their order.
+  returned: with O(state=planned)
+  type: list
+  elements: dict
+planned:
+  description: How many runs the comparison has.
+  returned: with O(state=planned)
+  type: int
+done:
+  description: How many of them are done.
+  returned: with O(state=planned)
+  type: int
+comparison:
+  description: What C(comparison.json) holds.
+  returned: with O(state=judged)
+  type: dict
+problems:
+  description: A sentence for each line of C(records.jsonl) that is no record.
+  returned: with O(state=judged)
+  type: list
+  elements: str
+"""
