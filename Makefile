@@ -13,7 +13,7 @@ export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 .PHONY: help demo demo-vm test test-vm vm-slice lint unit sanity targets molecule site install build lab-up lab-down vm-up vm-down venv tools
 
 help:
-	@echo "make demo      build a lab of $(LAB_NODES) nodes, take them from bare hosts to a benchmark number, show the report"
+	@echo "make demo      build a lab of $(LAB_NODES) nodes, take them from bare hosts to a comparison of three arms, show the report"
 	@echo "make demo-vm   the same on machines that really reboot, and back to the boot files that they came with"
 	@echo "make test      lint unit sanity targets install molecule site vm-slice"
 	@echo "make test-vm   the whole scenario on machines that really reboot, and reboots that go wrong"
@@ -21,7 +21,7 @@ help:
 
 demo: venv
 	$(LAB) up --nodes $(LAB_NODES)
-	ansible-playbook playbooks/site.yml -i inventories/lab
+	ansible-playbook playbooks/site.yml playbooks/compare.yml -i inventories/lab
 
 # The same on machines that really reboot, and back to the boot files that they came with.
 demo-vm: venv
@@ -87,7 +87,7 @@ vm-slice: venv tools
 # The whole path on the lab, what each kind of bad input gets, and how many connections a converged host costs.
 site: venv
 	$(LAB) up --nodes 2
-	pytest -q tests/integration/test_site.py tests/integration/test_faults.py
+	pytest -q tests/integration/test_site.py tests/integration/test_compare.py tests/integration/test_faults.py
 
 build: venv
 	ansible-galaxy collection build --force $(COLLECTION)

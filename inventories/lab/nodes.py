@@ -6,6 +6,7 @@
 """The lab's nodes as an inventory, from what `make lab-up` wrote down."""
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -27,8 +28,12 @@ def inventory(state, ssh):
         }
         for node in state["nodes"]
     }
+    group = {"hosts": [node["name"] for node in state["nodes"]]}
+    rate = re.fullmatch(r"(\d+)mbit", state.get("rate") or "")
+    if rate:
+        group["vars"] = {"lab_rate_mbit": int(rate.group(1))}
     return {
-        "gpu_nodes": {"hosts": [node["name"] for node in state["nodes"]]},
+        "gpu_nodes": group,
         "_meta": {"hostvars": variables},
     }
 

@@ -29,6 +29,7 @@ def test_every_promised_role_is_there():
     assert {role.name for role in ROLES} == {
         "benchmark",
         "cluster",
+        "compare",
         "container_engine",
         "eni",
         "harp",

@@ -13,6 +13,7 @@ from ansible_collections.taco.train.plugins.plugin_utils import comparison_store
 from ansible_collections.taco.train.plugins.plugin_utils import records
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_plan import plan, remaining
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import KEYS, ComparisonError, read
+from ansible_collections.taco.train.plugins.plugin_utils.report_table import counted
 
 ARGUMENTS = {
     "state": {"type": "str", "choices": ["planned", "judged"], "required": True},
@@ -98,7 +99,7 @@ class ActionModule(ActionBase):
         place = {run.key: number for number, run in enumerate(everything, 1)}
         raw = dict(zip([arm.name for arm in comparison.arms], options["arms"]))
         done = len(everything) - len(left)
-        said = f"{len(everything)} runs: {len(comparison.arms)} arms in {len(comparison.blocks)} settings"
+        said = f"{len(everything)} runs: {len(comparison.arms)} arms in {counted(len(comparison.blocks), 'setting')}"
         said += f", {done} of them done before; {len(left)} to go" if found else ""
         steps = [as_step(run, place[run.key], len(everything), raw) for run in left]
         return {

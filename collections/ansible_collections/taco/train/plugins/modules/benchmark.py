@@ -8,8 +8,8 @@ module: benchmark
 short_description: Run a benchmark over all hosts and record its result
 version_added: 0.1.0
 description:
-  - Builds the command line, which is C(mpirun)'s for most workloads, runs it on the task's host, the launcher, under a time limit, reads the result out
-    of what it prints and adds a record to C(records.jsonl) in the folder of the run.
+  - Builds the command line, which is C(mpirun)'s for most workloads, runs it on the task's host, the launcher, under a time
+    limit, reads the result out of what it prints and adds a record to C(records.jsonl) in the folder of the run.
   - The run is one module execution on the launcher. Where that is, the host's connection decides.
   - A run is good only when the command ends with status 0 in time and prints its number, over every rank that was started,
     on the device asked for, and NCCL's log shows that the arm took effect. Anything else fails the task, after a record of it
@@ -168,7 +168,8 @@ options:
     default: true
   lightcc:
     description: >-
-      LightCC's options over those of the arm, such as C(topk_ratio); see the role for all of them. They are left out in an arm without LightCC.
+      LightCC's options over those of the arm, such as C(topk_ratio); see the role for all of them. They are left out in an
+      arm without LightCC.
     type: dict
     default: {}
   mixed_precision:

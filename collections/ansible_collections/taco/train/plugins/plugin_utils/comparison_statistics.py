@@ -13,7 +13,7 @@ them for independent would make every interval too narrow.
 """
 
 import math
-from typing import List, NamedTuple, Optional, Sequence
+from typing import NamedTuple, Optional, Sequence
 
 import numpy as np
 from scipy import stats
@@ -145,14 +145,3 @@ def judge(
     more = repeats_to_settle(arm, baseline, min_effect, confidence)
     reason = f"{shown} holds both what would matter and what would not.".capitalize()
     return Judgement("inconclusive", ratio, low, high, p, more, reason)
-
-
-def run_value(series: Sequence[float]) -> float:
-    """Return the value of a run: the median of its iterations, which one iteration that was disturbed doesn't move."""
-    return float(np.median(series))
-
-
-def scaling(points: Sequence[tuple], base: tuple) -> List[float]:
-    """Return the efficiency of each (ranks, value) against a base (ranks, value): 1 where twice the ranks give twice the value."""
-    ranks, value = base
-    return [float(measured / (count / ranks * value)) for count, measured in points]

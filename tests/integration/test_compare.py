@@ -1,0 +1,159 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Comparisons on the lab that `make lab-up` started, whose outcome is known beforehand."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import jsonschema
+import pytest
+from integration.paths import COLLECTION, ROOT
+
+INVENTORY = "inventories/lab"
+PLUGIN = "/usr/lib/x86_64-linux-gnu/libnccl-net.so"
+# The same arm under another name, and one that is made 10 % slower; a link that is always full makes for quiet numbers.
+KNOWN = {
+    "compare_name": "known",
+    "compare_arms": [
+        "tcp",
+        {"name": "again", "base": "tcp"},
+        {"name": "sabotaged", "base": "tcp", "env": {"LAB_SLOWDOWN": "1.1"}},
+    ],
+    "compare_workloads": [{"model": "ResNet101"}],
+    "benchmark_num_iters": 5,
+    "benchmark_num_batches_per_iter": 2,
+    "benchmark_num_warmup_batches": 1,
+}
+# Many short runs, to be interrupted.
+SHORT = {
+    "compare_name": "short",
+    "compare_arms": ["tcp", "harp"],
+    "compare_workloads": [{"model": "MobileNetV2"}],
+    "compare_repeats": 4,
+    "benchmark_num_iters": 2,
+    "benchmark_num_batches_per_iter": 1,
+    "benchmark_num_warmup_batches": 0,
+}
+RUNS = 10
+
+
+@pytest.fixture(scope="module", autouse=True)
+def deployed(command):
+    for name in ("prepare.yml", "deploy.yml"):
+        done = command("ansible-playbook", "playbooks/" + name, "-i", INVENTORY, timeout=600)
+        assert done.returncode == 0, done.stdout
+
+
+def arguments(results, variables):
+    extra = json.dumps(dict(variables, taco_results_dir=str(results)))
+    return ["ansible-playbook", "playbooks/compare.yml", "-i", INVENTORY, "-e", extra]
+
+
+def records_of(folder):
+    path = folder / "records.jsonl"
+    lines = path.read_text().splitlines() if path.exists() else []
+    return [json.loads(line) for line in lines if line.endswith("}")]
+
+
+@pytest.fixture(scope="module")
+def known(command, tmp_path_factory):
+    """Run the comparison whose outcome is known, and return what it left behind."""
+    results = tmp_path_factory.mktemp("results")
+    done = command(*arguments(results, KNOWN), timeout=900)
+    assert done.returncode == 0, done.stdout
+    folder = (results / "latest").resolve()
+    return SimpleNamespace(
+        stdout=done.stdout, folder=folder, result=json.loads((folder / "comparison.json").read_text())
+    )
+
+
+def verdicts(result):
+    return {one["arm"]: one for block in result["blocks"] for one in block["comparisons"]}
+
+
+def test_an_arm_against_itself_is_equivalent(known):
+    judged = verdicts(known.result)["again"]
+    assert judged["verdict"] == "equivalent", judged
+
+
+def test_an_arm_that_was_made_10_percent_slower_is_worse(known):
+    judged = verdicts(known.result)["sabotaged"]
+    assert judged["verdict"] == "worse", judged
+    assert judged["ratio"] == pytest.approx(1 / 1.1, abs=0.03)
+
+
+def test_every_run_is_on_record_and_the_arms_took_turns(known):
+    schema = json.loads((COLLECTION / "docs/schemas/record-2.json").read_text())
+    records = records_of(known.folder)
+    for record in records:
+        jsonschema.validate(record, schema)
+    assert [record["arm"] for record in records[:6]] == ["tcp", "again", "sabotaged", "sabotaged", "again", "tcp"]
+    assert len(records) == known.result["planned"] == 18 and known.result["complete"]
+    assert {record["network"] for record in records} == {"Socket"}
+    assert all(record["system"]["taco-lab-node-1"]["image"].startswith("sha256:") for record in records)
+    jsonschema.validate(known.result, json.loads((COLLECTION / "docs/schemas/comparison-1.json").read_text()))
+
+
+def test_what_a_person_sees_says_it_all(known):
+    said = " ".join(known.stdout.split())
+    assert "tcp, ResNet101 on 2x2, run 1 of 18 (warm-up): iteration 1 of 5" in said
+    assert "sabotaged is slower than tcp on ResNet101" in said and "again is as fast as tcp on ResNet101" in said
+    page = (known.folder / "report.html").read_text()
+    assert (
+        "sabotaged is slower than tcp on ResNet101" in page
+        and "LAB" in page
+        and "http://" not in page.replace("http://www.w3.org", "")
+    )
+    rows = list(csv.DictReader((known.folder / "runs.csv").open()))
+    assert len(rows) == 18 and {row["outcome"] for row in rows} == {"ok"}
+
+
+def test_the_comparison_is_its_own_baseline(known, command):
+    options = f"state=judged run_dir={known.folder} against={known.folder}"
+    done = command("ansible", "localhost", "-m", "taco.train.compare", "-a", options)
+    assert done.returncode == 0, done.stdout
+
+
+def test_killed_in_the_middle_it_goes_on_and_leaves_the_workers_as_they_were(command, tmp_path):
+    environment = dict(os.environ, PATH=str(ROOT / ".venv/bin") + os.pathsep + os.environ["PATH"], PWD=str(ROOT))
+    with (tmp_path / "output").open("w") as output:
+        running = subprocess.Popen(
+            arguments(tmp_path, SHORT), cwd=ROOT, env=environment, stdout=output, stderr=output, start_new_session=True
+        )
+        end = time.monotonic() + 120
+        while len(records_of(tmp_path / "latest")) < 3:
+            assert running.poll() is None and time.monotonic() < end, (tmp_path / "output").read_text()
+            time.sleep(0.2)
+        os.killpg(running.pid, signal.SIGKILL)
+        running.wait()
+    folder = (tmp_path / "latest").resolve()
+    before = records_of(folder)
+    assert 3 <= len(before) < RUNS and not (folder / "comparison.json").exists()
+
+    done = command(*arguments(tmp_path, SHORT), timeout=300)
+    assert done.returncode == 0, done.stdout
+    assert f"{len(before)} of them done before; {RUNS - len(before)} to go" in done.stdout
+    after = records_of(folder)
+    assert after[: len(before)] == before
+    keys = [(record["arm"], record["cell"]["round"]) for record in after]
+    assert len(keys) == len(set(keys)) == RUNS
+    assert json.loads((folder / "comparison.json").read_text())["complete"]
+
+    node = "taco-lab-node-1"
+    plugin = json.dumps(
+        {"argv": ["docker", "exec", "taco-train", "sh", "-c", f"ls {PLUGIN} {Path(PLUGIN).parent}/bak.*"]}
+    )
+    done = command("ansible", node, "-i", INVENTORY, "-m", "ansible.builtin.command", "-a", plugin)
+    assert (
+        PLUGIN in done.stdout
+        and "No such file" in done.stdout
+        and "bak.libnccl-net.so" not in done.stdout.replace("bak.*", "")
+    )

@@ -1,0 +1,137 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Planning and judging through ansible-playbook, on results that lie in a folder."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from measured import DEFAULTS, HOSTS, records
+
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import read
+
+ROOT = Path(__file__).parents[3]
+
+
+class Cluster:
+    """A folder of results, and the task that works on it."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.results = folder / "results"
+
+    def task(self, *arguments, **options):
+        play = {
+            "name": "Compare",
+            "hosts": "localhost",
+            "gather_facts": False,
+            "tasks": [{"name": "Compare", "taco.train.compare": options}],
+        }
+        path = self.folder / "play.yml"
+        path.write_text(yaml.safe_dump([play]))
+        environment = dict(
+            os.environ,
+            ANSIBLE_CONFIG=str(ROOT / "ansible.cfg"),
+            ANSIBLE_COLLECTIONS_PATH=str(ROOT / "collections"),
+            ANSIBLE_STDOUT_CALLBACK="ansible.builtin.json",
+            ANSIBLE_HOME=str(self.folder / "home"),
+        )
+        command = ["ansible-playbook", str(path), "-i", "localhost,", "-c", "local", "-e"]
+        command += ["ansible_python_interpreter=" + sys.executable, *arguments]
+        done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        return json.loads(done.stdout[done.stdout.index("{\n") :])["plays"][0]["tasks"][0]["hosts"]["localhost"]
+
+    def plan(self, *arguments, **spec):
+        spec = dict({"arms": ["tcp", "taco"], "repeats": 4, "warmup_runs": 0}, **spec)
+        told = {"results_dir": str(self.results), "hosts": HOSTS, "defaults": DEFAULTS}
+        return self.task(*arguments, state="planned", **told, **spec)
+
+    def measure(self, run_dir, speeds, number=None):
+        comparison = read({"arms": ["tcp", "taco"], "repeats": 4, "warmup_runs": 0}, HOSTS, DEFAULTS)
+        lines = [json.dumps(dict(one, schema=2)) for one in records(comparison, speeds)]
+        Path(run_dir, "records.jsonl").write_text("\n".join(lines[:number]) + "\n")
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    return Cluster(tmp_path)
+
+
+def test_a_plan_says_every_run_and_makes_their_folder(cluster):
+    found = cluster.plan()
+    assert (found["planned"], found["done"], len(found["runs"])) == (8, 0, 8), found
+    assert found["msg"] == "8 runs: 2 arms in 1 setting."
+    first = found["runs"][0]
+    assert first["label"] == "tcp, ResNet50 on 2x2, run 1 of 8"
+    assert first["cell"] == {"block": "horovod_synthetic/ResNet50/2x2/64", "round": 0, "warmup": False}
+    assert first["hosts"] == HOSTS and first["overrides"]["arm"] == "tcp"
+    assert os.readlink(cluster.results / "latest") == Path(found["run_dir"]).name
+
+
+def test_an_interrupted_comparison_goes_on_where_it_stopped(cluster):
+    first = cluster.plan()
+    cluster.measure(first["run_dir"], {"tcp": 100, "taco": 200}, number=3)
+    second = cluster.plan()
+    assert second["run_dir"] == first["run_dir"]
+    assert [run["label"].rsplit(", ", 1)[1] for run in second["runs"]] == [f"run {place} of 8" for place in range(4, 9)]
+    assert "3 of them done before; 5 to go" in second["msg"]
+
+
+def test_another_comparison_or_a_fresh_one_begins_in_a_folder_of_its_own(cluster):
+    first = cluster.plan()["run_dir"]
+    assert cluster.plan(repeats=5)["run_dir"] != first
+    assert cluster.plan(fresh=True)["run_dir"] != first
+
+
+def test_one_that_was_finished_and_judged_is_measured_anew(cluster):
+    first = cluster.plan()["run_dir"]
+    cluster.measure(first, {"tcp": 100, "taco": 200})
+    assert cluster.plan()["run_dir"] == first, "it was not judged yet"
+    judged = cluster.task(state="judged", run_dir=first)
+    assert judged["comparison"]["blocks"][0]["comparisons"][0]["verdict"] == "better"
+    assert json.loads(Path(first, "comparison.json").read_text()) == judged["comparison"]
+    assert judged["msg"].startswith("taco (lossy) is faster than tcp on ResNet50: 2.00 times")
+    assert cluster.plan()["run_dir"] != first
+
+
+def test_check_mode_plans_and_judges_and_writes_nothing(cluster):
+    found = cluster.plan("--check")
+    assert len(found["runs"]) == 8 and not cluster.results.exists()
+    run_dir = cluster.plan()["run_dir"]
+    cluster.measure(run_dir, {"tcp": 100, "taco": 200})
+    assert cluster.task("--check", state="judged", run_dir=run_dir)["comparison"]["complete"]
+    assert not Path(run_dir, "comparison.json").exists()
+
+
+def test_an_arm_that_became_slower_fails_the_task_after_the_results_were_written(cluster):
+    then = cluster.plan()["run_dir"]
+    cluster.measure(then, {"tcp": 100, "taco": 200})
+    cluster.task(state="judged", run_dir=then)
+    now = cluster.plan()["run_dir"]
+    cluster.measure(now, {"tcp": 100, "taco": 170})
+    found = cluster.task(state="judged", run_dir=now, against=then)
+    assert found["failed"] and "taco on horovod_synthetic/ResNet50/2x2/64: 0.85 times" in found["msg"]
+    assert json.loads(Path(now, "comparison.json").read_text())["regression"]["worse"]
+    same = cluster.task(state="judged", run_dir=then, against=then)
+    assert not same.get("failed") and same["comparison"]["regression"]["worse"] == []
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"state": "planned", "arms": ["tcp", "taco"]}, "needs results_dir"),
+        ({"state": "judged"}, "needs run_dir"),
+        ({"state": "judged", "run_dir": "/nonexistent"}, "/nonexistent/comparison-plan.json can't be read"),
+        ({"state": "judged", "run_dir": "/nonexistent", "min_effect": 3}, "compare_min_effect is 3.0"),
+        ({"state": "planned", "results_dir": "/tmp/x", "arms": ["tcp"], "hosts": HOSTS}, "compare_arms has only tcp"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_sentence(cluster, options, words):
+    found = cluster.task(**options)
+    assert found["failed"] and words in found["msg"]

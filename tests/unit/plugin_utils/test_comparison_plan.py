@@ -1,0 +1,100 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is compared, in which order, and what is left of it after an interruption."""
+
+import pytest
+from measured import DEFAULTS, HOSTS, record
+
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_plan import fingerprint, plan, remaining
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import ComparisonError, read
+
+
+def comparison(**spec):
+    return read(dict({"arms": ["tcp", "taco"]}, **spec), HOSTS, DEFAULTS)
+
+
+def test_each_round_goes_through_the_arms_the_other_way_around():
+    runs = plan(comparison(arms=["tcp", "harp", "taco"], repeats=4, warmup_runs=1))
+    assert [(run.round, run.arm) for run in runs] == [
+        *((-1, "tcp"), (-1, "harp"), (-1, "taco"), (0, "taco"), (0, "harp"), (0, "tcp")),
+        *((1, "tcp"), (1, "harp"), (1, "taco"), (2, "taco"), (2, "harp"), (2, "tcp")),
+        *((3, "tcp"), (3, "harp"), (3, "taco")),
+    ]
+    assert [run.warmup for run in runs] == [True] * 3 + [False] * 12
+
+
+def test_a_drift_that_is_linear_in_time_costs_both_arms_the_same():
+    places = {"tcp": 0, "taco": 0}
+    for place, run in enumerate(plan(comparison(repeats=6, warmup_runs=0))):
+        places[run.arm] += place
+    assert places["tcp"] == places["taco"]
+
+
+def test_the_matrix_is_workloads_times_hosts_times_batch_sizes():
+    found = comparison(workloads=[{"model": "VGG16"}, {}], node_counts=[1, 2], batch_sizes=[32, 64], single_device=True)
+    assert [block.id for block in found.blocks] == [
+        f"horovod_synthetic/{model}/{shape}/{batch}"
+        for model in ("VGG16", "ResNet50")
+        for shape in ("1x1", "1x2", "2x2")
+        for batch in (32, 64)
+    ]
+    assert [block.ranks for block in found.blocks[:6]] == [1, 1, 2, 2, 4, 4]
+    assert found.blocks[0].options == dict(DEFAULTS, model="VGG16", batch_size=32)
+
+
+def test_hosts_of_different_sizes_are_named_one_by_one():
+    found = read({"arms": ["tcp", "taco"]}, [{"name": "a", "slots": 8}, {"name": "b", "slots": 4}], DEFAULTS)
+    assert found.blocks[0].id == "horovod_synthetic/ResNet50/8+4/64"
+
+
+def test_only_good_runs_are_not_run_again():
+    found = comparison(repeats=4, warmup_runs=0)
+    runs = plan(found)
+    kept = [record(runs[0], 1.0), record(runs[1], 1.0, outcome="failed"), record(runs[2], 1.0)]
+    assert remaining(found, kept) == [runs[1], *runs[3:]]
+    assert remaining(found, [dict(kept[0], cell=None)]) == runs
+
+
+def test_whatever_changes_a_number_makes_it_another_comparison():
+    mine = fingerprint(comparison())
+    assert mine == fingerprint(comparison())
+    others = [
+        comparison(repeats=6),
+        comparison(arms=["tcp", {"name": "mine", "base": "taco"}]),
+        comparison(arms=["tcp", {"name": "mine", "base": "taco", "env": {"LIGHT_TOPK_RATIO": 0.1}}]),
+        comparison(workloads=[{"model": "VGG16"}]),
+        read({"arms": ["tcp", "taco"]}, HOSTS, dict(DEFAULTS, env={"A": "1"})),
+        read({"arms": ["tcp", "taco"]}, HOSTS[:1], DEFAULTS),
+    ]
+    assert len({mine, *map(fingerprint, others)}) == 7
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ({"arms": ["tcp"]}, "compare_arms has only tcp"),
+        ({"arms": []}, "compare_arms"),
+        ({"arms": ["tcp", "tcp"]}, "tcp stands in compare_arms twice"),
+        ({"arms": ["tcp", "tpc"]}, "no arm 'tpc'"),
+        ({"baseline": "harp"}, "compare_baseline is harp, which is not one of compare_arms"),
+        ({"repeats": 3}, "compare_repeats is 3; it must be a whole number, 4 or more"),
+        ({"warmup_runs": -1}, "compare_warmup_runs is -1"),
+        ({"node_counts": [3]}, "compare_node_counts has 3, and the play has 2 hosts"),
+        ({"node_counts": [0]}, "compare_node_counts is 0"),
+        ({"batch_sizes": [0]}, "compare_batch_sizes is 0"),
+        ({"workloads": ["VGG16"]}, "compare_workloads is a list of mappings"),
+        ({"workloads": [{"modell": "VGG16"}]}, "compare_workloads has modell"),
+        ({"workloads": [{"script": "a"}, {"script": "b"}]}, "give each a name"),
+        ({"repeat": 5}, "A comparison has no repeat"),
+    ],
+)
+def test_what_cant_be_compared_is_refused_with_the_variable(spec, words):
+    with pytest.raises(ComparisonError, match=words.replace("(", r"\(")):
+        comparison(**spec)
+
+
+def test_two_workloads_that_differ_in_their_name_are_two():
+    found = comparison(workloads=[{"script": "a", "name": "first"}, {"script": "b", "name": "second"}])
+    assert [block.id.split("/")[0] for block in found.blocks] == ["first", "second"]

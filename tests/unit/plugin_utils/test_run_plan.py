@@ -1,0 +1,89 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The one command of a run, for each kind of workload."""
+
+import pytest
+
+from ansible_collections.taco.train.plugins.plugin_utils.run_plan import OPTIONS, PLACES, plan
+from ansible_collections.taco.train.plugins.plugin_utils.workload import WorkloadError
+
+HOSTS = [{"name": "gpu1", "slots": 8}, {"name": "gpu2", "slots": 8}]
+
+
+def options(**given):
+    defaults = {name: spec.get("default") for name, spec in {**OPTIONS, **PLACES}.items()}
+    return dict(defaults, hosts=HOSTS, run_dir="results/x", **given)
+
+
+def test_the_default_run_is_the_command_of_the_documents():
+    found = plan(options(exec_prefix=["docker", "exec", "taco-train"]))
+    assert found.argv[:7] == ["docker", "exec", "taco-train", "timeout", "--foreground", "-k", "10"]
+    assert " ".join(found.argv[8:]).startswith(
+        "/usr/local/openmpi/bin/mpirun -np 16 -H gpu1:8,gpu2:8 --allow-run-as-root"
+    )
+    assert (
+        found.argv[-4:]
+        == [
+            *("eth0", "python3", "/mnt/tensorflow_synthetic_benchmark.py", "--model=ResNet50"),
+            "--batch-size=256",
+        ][-4:]
+    )
+    assert (found.ranks, found.arm.name, found.mpi) == (16, "taco", True)
+
+
+def test_a_demo_of_ttf_runs_alone_in_its_folder_and_without_the_files_of_an_earlier_run():
+    found = plan(options(workload="ttf_dynamic_embedding", batch_size=16384, is_dynamic=False, xla=True))
+    assert found.argv == [
+        "sh",
+        "-c",
+        "cd /opt/dynamic-embedding-demo/benchmark && rm -f -- .index .data-00000-of-00001 && "
+        "exec env TF_XLA_FLAGS=--tf_xla_auto_jit=1 python train.py --batch_size=16384 --is_dynamic=False",
+    ]
+    assert (found.ranks, found.mpi) == (1, False)
+
+
+def test_nccl_tests_leave_no_old_json_to_be_taken_for_the_new():
+    found = plan(options(workload="nccl_tests", arm="tcp", json_path="/tmp/my results.json"))
+    assert found.argv[:2] == ["sh", "-c"]
+    assert found.argv[2].startswith("rm -f -- '/tmp/my results.json' && exec /usr/local/openmpi/bin/mpirun -np 16")
+    assert "-J '/tmp/my results.json'" in found.argv[2] and "LIGHT_" not in found.argv[2]
+
+
+def test_a_command_of_the_users_own_goes_through_mpirun_or_not():
+    mine = {"workload": "command", "command": ["./train", "a b"], "pattern": "(?P<value>[0-9]+)", "arm": "tcp"}
+    assert plan(options(**mine)).argv[-2:] == ["./train", "a b"]
+    found = plan(options(**mine, mpi=False, chdir="/work dir", env={"SEED": "1"}))
+    assert found.argv[2].startswith("cd '/work dir' && exec env ") and found.argv[2].endswith("./train 'a b'")
+    assert "SEED=1" in found.argv[2]
+
+
+def test_what_the_workers_need_is_given_to_the_ranks():
+    workers = {"gpu1": {"environment": {"PYTHONPATH": "/opt/h"}}, "gpu2": {"environment": {"PYTHONPATH": "/opt/h"}}}
+    found = plan(options(arm="horovod", workers=workers))
+    assert "PYTHONPATH=/opt/h" in found.argv and not any("LIGHT_" in word for word in found.argv)
+
+
+def test_workers_that_need_different_things_are_no_cluster():
+    workers = {"gpu1": {"environment": {"PYTHONPATH": "/a"}}, "gpu2": {"environment": {"PYTHONPATH": "/b"}}}
+    with pytest.raises(WorkloadError, match="gpu2 needs PYTHONPATH=/b and another host /a"):
+        plan(options(arm="horovod", workers=workers))
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"lightcc": {"intra_size": 3}}, "don't make whole groups of 3"),
+        ({"lightcc": {"topk_ratio": 0}}, "above 0 and at most 1"),
+        ({"lightcc": {"topk_threshold": "1MB"}}, "1MB is 1048576"),
+        ({"lightcc": {"ratio": 1}}, "benchmark_lightcc has no ratio"),
+        ({"env": {"LIGHT_TOPK": "1"}}, "the closest is LIGHT_TOPK_"),
+        ({"arm": {"name": "Mine"}}, "lower-case"),
+        ({"workload": "command"}, "benchmark_command is empty"),
+        ({"workload": "tf_cnn_benchmarks"}, "benchmark_script"),
+    ],
+)
+def test_what_cant_be_run_is_refused_before_anything_starts(given, words):
+    with pytest.raises(WorkloadError, match=words):
+        plan(options(**given))
