@@ -42,7 +42,7 @@ def styled(title, value):
         return value, "published"
     if title == "Log" and words.is_local(value) and value != "none":
         return Html(f'<a href="{escape(value)}">{escape(value)}</a>')
-    if title == "Low to high" or title.lower().endswith("interval"):
+    if title.lower().endswith("interval"):
         return marked_up(value), "time"
     if title == "Case" and len(value) > MOST_ON_A_LINE:
         return marked_up(value), "long"
