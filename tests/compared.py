@@ -137,7 +137,7 @@ def comparison(**changes):
 
 def record(identity, name, **changes):
     good = {
-        "schema": 1,
+        "schema": 2,
         "id": identity,
         "outcome": "ok",
         "arm": name,
