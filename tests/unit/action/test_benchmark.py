@@ -302,8 +302,8 @@ def test_the_iterations_of_a_running_benchmark_are_shown_as_they_come(bench):
     bench.play(label="taco on 2x2, run 3 of 30", num_iters=2, progress_interval=0.3)
     said = [line for line in bench.output.splitlines() if line.startswith("taco on 2x2, run 3 of 30: ")]
     assert [line.partition(": ")[2] for line in said] == [
-        "iteration 1 of 2, 100.0 images/s, mean 100.0",
-        "iteration 2 of 2, 102.0 images/s, mean 101.0",
+        "iteration 1 of 2, 100.0 images/s per device, mean 100.0",
+        "iteration 2 of 2, 102.0 images/s per device, mean 101.0",
     ]
 
 

@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.iterations import count_of, iteration_of
+from ansible_collections.taco.train.plugins.plugin_utils.iterations import count_of, iteration_of, unit_of
 from ansible_collections.taco.train.plugins.plugin_utils.progress import Progress, duration
 
 LOG = "Running benchmark...\n" + "".join(f"Iter #{number}: {100 + number}.0 img/sec per GPU\n" for number in range(4))
@@ -78,6 +78,12 @@ def test_each_workload_has_iterations_of_its_own(options, line, value):
 def test_what_prints_nothing_on_its_way_is_not_followed():
     assert iteration_of(dict(OPTIONS, workload="nccl_tests")) is None
     assert count_of(dict(OPTIONS, workload="command")) is None and count_of(OPTIONS) == 4
+
+
+def test_the_unit_says_of_what_it_is():
+    assert unit_of(OPTIONS) == "images/s per device"
+    assert unit_of({"workload": "tf_cnn_benchmarks"}) == "images/s"
+    assert unit_of({"workload": "command", "unit": "tokens/s"}) == "tokens/s"
 
 
 @pytest.mark.parametrize(

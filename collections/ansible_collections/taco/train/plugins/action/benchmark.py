@@ -15,13 +15,12 @@ from ansible.plugins.action import ActionBase
 
 from ansible_collections.taco.train.plugins.plugin_utils import records
 from ansible_collections.taco.train.plugins.plugin_utils.follow_log import LogFollower, on_terminal
-from ansible_collections.taco.train.plugins.plugin_utils.iterations import count_of, iteration_of
+from ansible_collections.taco.train.plugins.plugin_utils.iterations import count_of, iteration_of, unit_of
 from ansible_collections.taco.train.plugins.plugin_utils.mpirun import MpirunError
 from ansible_collections.taco.train.plugins.plugin_utils.progress import Progress
 from ansible_collections.taco.train.plugins.plugin_utils.run_plan import KILL_AFTER, OPTIONS, PLACES, plan
 from ansible_collections.taco.train.plugins.plugin_utils.run_record import make_record
 from ansible_collections.taco.train.plugins.plugin_utils.workload import WorkloadError
-from ansible_collections.taco.train.plugins.plugin_utils.workloads import WORKLOADS
 
 # The module's own limit is only for when the one inside the container didn't hold: it waits for that one's SIGKILL.
 OUTER_SECONDS = 30
@@ -130,8 +129,7 @@ class ActionModule(ActionBase):
         if reader is None:
             return None
         label = options["label"] or f"{planned.arm.name}, {options['model'] or options['workload']}"
-        unit = options["unit"] or WORKLOADS[options["workload"]].unit
-        progress = Progress(label, count_of(options), reader, unit)
+        progress = Progress(label, count_of(options), reader, unit_of(options))
         follower = LogFollower(
             self, log_path, options["progress_interval"], progress.feed, self._display, on_terminal()
         )

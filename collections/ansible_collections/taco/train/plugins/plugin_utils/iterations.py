@@ -11,6 +11,7 @@ from typing import Any, Callable, Dict, Optional, Pattern, Union
 
 from ansible_collections.taco.train.plugins.plugin_utils import parse_horovod, parse_tf_cnn, parse_ttf
 from ansible_collections.taco.train.plugins.plugin_utils.parsed import finite
+from ansible_collections.taco.train.plugins.plugin_utils.workloads import WORKLOADS
 
 IterationOf = Callable[[str], Optional[float]]
 
@@ -42,3 +43,9 @@ def iteration_of(options: Dict[str, Any]) -> Optional[IterationOf]:
 def count_of(options: Dict[str, Any]) -> Optional[int]:
     """Return how many values a run prints, where that is known."""
     return options["num_iters"] if options["workload"] == "horovod_synthetic" else None
+
+
+def unit_of(options: Dict[str, Any]) -> str:
+    """Return the unit of what a run prints for each iteration, which of Horovod is that of one device."""
+    unit = options.get("unit") or WORKLOADS[options["workload"]].unit
+    return f"{unit} per device" if options["workload"] == "horovod_synthetic" else unit
