@@ -17,6 +17,7 @@ from measured import DEFAULTS, HOSTS, records
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import read
 
 ROOT = Path(__file__).parents[3]
+PLANNED = {"state": "planned", "results_dir": "/nonexistent/results", "arms": ["tcp", "taco"], "hosts": HOSTS}
 
 
 class Cluster:
@@ -85,7 +86,7 @@ def test_an_interrupted_comparison_goes_on_where_it_stopped(cluster):
 
 def test_another_comparison_or_a_fresh_one_begins_in_a_folder_of_its_own(cluster):
     first = cluster.plan()["run_dir"]
-    assert cluster.plan(repeats=5)["run_dir"] != first
+    assert cluster.plan(warmup_runs=1)["run_dir"] != first
     assert cluster.plan(fresh=True)["run_dir"] != first
 
 
@@ -98,6 +99,35 @@ def test_one_that_was_finished_and_judged_is_measured_anew(cluster):
     assert json.loads(Path(first, "comparison.json").read_text()) == judged["comparison"]
     assert judged["msg"].startswith("taco (lossy) is faster than tcp on ResNet50: 2.00 times")
     assert cluster.plan()["run_dir"] != first
+
+
+def test_more_repeats_take_up_the_finished_comparison(cluster):
+    first = cluster.plan()["run_dir"]
+    cluster.measure(first, {"tcp": 100, "taco": 200})
+    cluster.task(state="judged", run_dir=first)
+    second = cluster.plan(repeats=6)
+    assert second["run_dir"] == first and len(second["runs"]) == 4
+
+
+def test_options_that_arrive_as_text_are_the_same_comparison(cluster):
+    first = cluster.plan()["run_dir"]
+    text = {"defaults": dict(DEFAULTS, batch_size="64")}
+    told = {
+        "results_dir": str(cluster.results),
+        "hosts": HOSTS,
+        "arms": ["tcp", "taco"],
+        "repeats": 4,
+        "warmup_runs": 0,
+    }
+    assert cluster.task(state="planned", **told, **text)["run_dir"] == first
+
+
+def test_a_baseline_that_is_the_latest_is_the_one_from_before(cluster):
+    then = cluster.plan()["run_dir"]
+    cluster.measure(then, {"tcp": 100, "taco": 200})
+    cluster.task(state="judged", run_dir=then)
+    found = cluster.plan(against=str(cluster.results / "latest"))
+    assert found.get("against") == os.path.realpath(then), found
 
 
 def test_check_mode_plans_and_judges_and_writes_nothing(cluster):
@@ -129,7 +159,17 @@ def test_an_arm_that_became_slower_fails_the_task_after_the_results_were_written
         ({"state": "judged"}, "needs run_dir"),
         ({"state": "judged", "run_dir": "/nonexistent"}, "/nonexistent/comparison-plan.json can't be read"),
         ({"state": "judged", "run_dir": "/nonexistent", "min_effect": 3}, "compare_min_effect is 3.0"),
-        ({"state": "planned", "results_dir": "/tmp/x", "arms": ["tcp"], "hosts": HOSTS}, "compare_arms has only tcp"),
+        ({**PLANNED, "arms": ["tcp"]}, "compare_arms has only tcp"),
+        (
+            {**PLANNED, "defaults": {"model": "vgg16"}},
+            "tcp on horovod_synthetic/vgg16/2x2/256 can't be run: benchmark_model is vgg16",
+        ),
+        ({**PLANNED, "workloads": [{"batch_size": "many"}]}, "compare_workloads"),
+        ({**PLANNED, "against": "/nonexistent"}, "/nonexistent can't be read as the result of a comparison"),
+        (
+            {**PLANNED, "defaults": {"lightcc": {"topk_ratio": 7}}},
+            "tcp on horovod_synthetic/ResNet50/2x2/256 can't be run",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_in_a_sentence(cluster, options, words):

@@ -214,3 +214,47 @@ def test_it_runs_on(name, tmp_path):
     assert (well["rc"], well["stdout"], well["timed_out"]) == (2, "b\n", False)
     late = run_on("sh", "-c", "trap '' TERM; echo $$; while :; do sleep 0.1; done")
     assert late["timed_out"] is True and late["rc"] == -9 and gone(late["stdout"].strip())
+
+
+MODULE = """
+import os, sys
+sys.path.insert(0, sys.argv[1])
+from ansible_collections.taco.train.plugins.module_utils._job import Stopped, run
+print("begun", flush=True)
+try:
+    with open(sys.argv[2], "wb") as log:
+        run(["sh", "-c", "echo $$; exec sleep 60"], 60, 1, log, None, {}, ["touch", sys.argv[3]])
+except Stopped as stopped:
+    with open(sys.argv[3], "a") as note:
+        note.write(str(stopped))
+"""
+
+
+def test_when_the_reader_is_gone_the_command_is_ended_also_where_signals_dont_reach(tmp_path):
+    log, note = tmp_path / "log", tmp_path / "note"
+    process = subprocess.Popen(
+        [sys.executable, "-c", MODULE, str(ROOT / "collections"), str(log), str(note)], stdout=subprocess.PIPE
+    )
+    assert process.stdout.readline() == b"begun\n"
+    end = time.monotonic() + 10
+    while not (log.exists() and log.read_text()):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    process.stdout.close()
+    process.wait(timeout=15)
+    assert gone(int(log.read_text()))
+    assert note.read_text() == "the end of its connection"
+
+
+def test_a_command_that_runs_too_long_is_ended_elsewhere_first(run, tmp_path):
+    note = tmp_path / "ended"
+    result = run(
+        command_job.main, argv=["sleep", "60"], timeout=1, log_path=str(tmp_path / "log"), end_argv=["touch", str(note)]
+    )
+    assert result["timed_out"] is True and note.exists()
+
+
+def test_a_command_that_ends_by_itself_is_not_ended_elsewhere(run, tmp_path):
+    note = tmp_path / "ended"
+    run(command_job.main, argv=["true"], timeout=5, log_path=str(tmp_path / "log"), end_argv=["touch", str(note)])
+    assert not note.exists()

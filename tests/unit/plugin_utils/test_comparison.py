@@ -14,7 +14,7 @@ from measured import DEFAULTS, HOSTS, SYSTEM, record, records
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import assemble
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_plan import plan
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_regression import regression
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import read
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import ComparisonError, read
 
 ROOT = Path(__file__).parents[3]
 SCHEMA = json.loads((ROOT / "collections/ansible_collections/taco/train/docs/schemas/comparison-1.json").read_text())
@@ -165,4 +165,21 @@ def test_an_arm_that_was_not_measured_then_is_not_a_regression():
     wider = compared(arms=["tcp", "taco", "harp"])
     found = regression(assembled(wider, records(wider, {"tcp": 100, "taco": 200, "harp": 120})), then, "old.json")
     assert found["worse"] == []
+    assert found["unlike"] == ["harp on horovod_synthetic/ResNet50/2x2/64 was not measured then."]
     assert {one["arm"]: one["verdict"] for one in found["comparisons"]}["harp"] == "inconclusive"
+
+
+def test_a_baseline_of_other_settings_says_nothing_and_does_not_pass():
+    comparison, other = compared(), compared(batch_sizes=[32])
+    now = assembled(comparison, records(comparison, {"tcp": 100, "taco": 200}))
+    then = assembled(other, records(other, {"tcp": 100, "taco": 200}))
+    with pytest.raises(ComparisonError, match="has none of the arms and settings of this comparison"):
+        regression(now, then, "old.json")
+
+
+def test_memory_that_differs_by_a_few_pages_after_a_reboot_is_the_same_memory():
+    comparison = compared()
+    kept = [
+        record(run, 100.0, system=dict(SYSTEM, memory_bytes=(1 << 34) - run.round * 4096)) for run in plan(comparison)
+    ]
+    assert assembled(comparison, kept)["unlike"] == []

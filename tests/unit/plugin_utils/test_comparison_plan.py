@@ -61,7 +61,7 @@ def test_whatever_changes_a_number_makes_it_another_comparison():
     mine = fingerprint(comparison())
     assert mine == fingerprint(comparison())
     others = [
-        comparison(repeats=6),
+        comparison(warmup_runs=2),
         comparison(arms=["tcp", {"name": "mine", "base": "taco"}]),
         comparison(arms=["tcp", {"name": "mine", "base": "taco", "env": {"LIGHT_TOPK_RATIO": 0.1}}]),
         comparison(workloads=[{"model": "VGG16"}]),
@@ -88,6 +88,7 @@ def test_whatever_changes_a_number_makes_it_another_comparison():
         ({"workloads": [{"modell": "VGG16"}]}, "compare_workloads has modell"),
         ({"workloads": [{"script": "a"}, {"script": "b"}]}, "give each a name"),
         ({"repeat": 5}, "A comparison has no repeat"),
+        ({"workloads": [{"name": "a/b"}]}, "'a/b' can't be the name"),
     ],
 )
 def test_what_cant_be_compared_is_refused_with_the_variable(spec, words):
@@ -98,3 +99,24 @@ def test_what_cant_be_compared_is_refused_with_the_variable(spec, words):
 def test_two_workloads_that_differ_in_their_name_are_two():
     found = comparison(workloads=[{"script": "a", "name": "first"}, {"script": "b", "name": "second"}])
     assert [block.id.split("/")[0] for block in found.blocks] == ["first", "second"]
+
+
+def test_more_repeats_add_to_a_comparison():
+    four, six = comparison(repeats=4), comparison(repeats=6)
+    assert fingerprint(four) == fingerprint(six)
+    kept = [record(run, 1.0) for run in plan(four)]
+    assert remaining(four, kept) == []
+    assert [run.round for run in remaining(six, kept)] == [4, 4, 5, 5]
+
+
+def test_hosts_without_slots_are_named_with_the_variable():
+    with pytest.raises(ComparisonError, match="gpu1 has no number of slots: set taco_gpus_per_node"):
+        read({"arms": ["tcp", "taco"]}, [{"name": "gpu1", "slots": ""}], DEFAULTS)
+
+
+def test_nccl_tests_have_no_model_no_batch_and_no_single_device():
+    found = comparison(
+        workloads=[{"workload": "nccl_tests"}], batch_sizes=[32, 64], single_device=True, node_counts=[2, 2]
+    )
+    assert [block.id for block in found.blocks] == ["nccl_tests/-/2x2/-"]
+    assert found.blocks[0].options["model"] is None

@@ -53,7 +53,20 @@ def test_a_noisy_arm_is_not_called_equal():
 def test_too_few_runs_decide_nothing(arm, baseline):
     found = statistics.judge(arm, baseline)
     assert found.verdict == "inconclusive"
-    assert found.more_repeats == statistics.LEAST_RUNS - min(len(arm), len(baseline))
+    assert found.more_repeats == 4 - min(len(arm), len(baseline))
+
+
+def test_a_higher_confidence_takes_more_runs():
+    assert [statistics.least_runs(confidence) for confidence in (0.95, 0.99, 0.999)] == [4, 5, 7]
+    found = statistics.judge(times(1.5), QUIET, confidence=0.999)
+    assert (found.verdict, found.more_repeats) == ("inconclusive", 2)
+    assert "too few for a verdict at 0.999; it takes 7" in found.reason
+
+
+def test_a_test_that_does_not_agree_is_named():
+    # Most runs differ by far, and one of each is where the other arm is.
+    found = statistics.judge([150.0, 151.0, 149.0, 100.0], [100.0, 101.0, 99.0, 150.5])
+    assert found.verdict == "inconclusive" and found.p > 0.05
 
 
 def test_the_repeats_that_are_asked_for_do_settle_it():

@@ -6,7 +6,7 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.run_plan import OPTIONS, PLACES, plan
+from ansible_collections.taco.train.plugins.plugin_utils.run_plan import OPTIONS, PLACES, guarded, not_in_force, plan
 from ansible_collections.taco.train.plugins.plugin_utils.workload import WorkloadError
 
 HOSTS = [{"name": "gpu1", "slots": 8}, {"name": "gpu2", "slots": 8}]
@@ -87,3 +87,22 @@ def test_workers_that_need_different_things_are_no_cluster():
 def test_what_cant_be_run_is_refused_before_anything_starts(given, words):
     with pytest.raises(WorkloadError, match=words):
         plan(options(**given))
+
+
+def test_a_demo_that_takes_too_long_is_ended_with_all_that_it_started():
+    found = plan(options(workload="ttf_dynamic_embedding", exec_prefix=["docker", "exec", "taco-train"]))
+    assert found.argv[3:6] == ["timeout", "-k", "10"]
+
+
+def test_a_run_holds_its_container_and_can_be_ended_there():
+    prefix = ["docker", "exec", "taco-train"]
+    argv, end = guarded([*prefix, "timeout", "5", "mpirun"], prefix)
+    assert argv[:4] == [*prefix, "flock"] and argv[-3:] == ["timeout", "5", "mpirun"]
+    assert end[:3] == prefix and "kill $(cat /tmp/taco-train.pid)" in end[-1]
+    assert guarded(["mpirun"], []) == (["mpirun"], [])
+
+
+def test_workers_that_the_arm_is_not_in_force_on_are_named():
+    workers = {"gpu1": {"changed": True}, "gpu2": {"failed": True, "msg": "no plugin"}, "gpu3": {}}
+    assert not_in_force(workers) == "the arm is not in force on gpu2: no plugin"
+    assert not_in_force({"gpu1": {}}) is None

@@ -10,7 +10,6 @@ import uuid
 from datetime import datetime, timezone
 
 from ansible.errors import AnsibleConnectionFailure
-from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.taco.train.plugins.plugin_utils import records
@@ -18,7 +17,15 @@ from ansible_collections.taco.train.plugins.plugin_utils.follow_log import LogFo
 from ansible_collections.taco.train.plugins.plugin_utils.iterations import count_of, iteration_of, unit_of
 from ansible_collections.taco.train.plugins.plugin_utils.mpirun import MpirunError
 from ansible_collections.taco.train.plugins.plugin_utils.progress import Progress
-from ansible_collections.taco.train.plugins.plugin_utils.run_plan import KILL_AFTER, OPTIONS, PLACES, plan
+from ansible_collections.taco.train.plugins.plugin_utils.run_options import with_overrides
+from ansible_collections.taco.train.plugins.plugin_utils.run_plan import (
+    KILL_AFTER,
+    OPTIONS,
+    PLACES,
+    guarded,
+    not_in_force,
+    plan,
+)
 from ansible_collections.taco.train.plugins.plugin_utils.run_record import make_record
 from ansible_collections.taco.train.plugins.plugin_utils.workload import WorkloadError
 
@@ -26,22 +33,6 @@ from ansible_collections.taco.train.plugins.plugin_utils.workload import Workloa
 OUTER_SECONDS = 30
 MAX_OUTPUT_BYTES = 8 * 1024 * 1024
 ARGUMENTS = dict(OPTIONS, **PLACES, overrides={"type": "dict", "default": {}})
-
-
-def overridden(options):
-    """Return the options with those of overrides in their place, held to the same rules."""
-    overrides = options.pop("overrides")
-    strange = sorted(set(overrides) - set(OPTIONS) - {"arm"})
-    if strange:
-        raise WorkloadError(f"A run has no option {strange[0]}; it has {', '.join(sorted(OPTIONS))}.")
-    chosen = {key: value for key, value in options.items() if value not in (None, "")}
-    chosen.update((key, value) for key, value in overrides.items() if value not in (None, ""))
-    checked = ArgumentSpecValidator({key: value for key, value in ARGUMENTS.items() if key != "overrides"}).validate(
-        chosen
-    )
-    if checked.error_messages:
-        raise WorkloadError("; ".join(checked.error_messages))
-    return checked.validated_parameters
 
 
 class ActionModule(ActionBase):
@@ -55,7 +46,7 @@ class ActionModule(ActionBase):
         _validated, options = self.validate_argument_spec(argument_spec=ARGUMENTS)
         launcher = str(self._task.delegate_to or task_vars["inventory_hostname"])
         try:
-            options = overridden(options)
+            options = with_overrides(options, options.pop("overrides"))
             planned = plan(options)
         except MpirunError as error:
             origin = "Hosts and slots are those of benchmark_hosts, or the play's hosts and taco_gpus_per_node."
@@ -103,14 +94,22 @@ class ActionModule(ActionBase):
 
     def execute(self, options, planned, identity, task_vars):
         """Run the command on the launcher: the one execution there. A lost connection is a failed run like any other."""
+        unready = not_in_force(options["workers"])
+        if unready:
+            return {"failed": True, "msg": unready}
         log_path = os.path.join(options["target_log_dir"], identity + ".log")
+        argv, end_argv = guarded(planned.argv, options["exec_prefix"])
         arguments = {
-            "argv": planned.argv,
+            "argv": argv,
+            "end_argv": end_argv,
             "timeout": options["timeout"] + (OUTER_SECONDS if options["exec_prefix"] else 0),
             "grace": KILL_AFTER,
             "log_path": log_path,
             "max_output_bytes": MAX_OUTPUT_BYTES,
         }
+        # ssh would begin the whole run again, beside what is left of the first.
+        if self._connection.transport == "ssh":
+            self._connection.set_option("reconnection_retries", 0)
         follower = self.follower(options, planned, log_path)
         try:
             job = self._execute_module(module_name="taco.train.command_job", module_args=arguments, task_vars=task_vars)

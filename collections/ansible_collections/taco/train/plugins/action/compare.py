@@ -10,10 +10,14 @@ import sys
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_store as store
-from ansible_collections.taco.train.plugins.plugin_utils import records
+from ansible_collections.taco.train.plugins.plugin_utils import records, run_plan
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_plan import plan, remaining
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import KEYS, ComparisonError, read
+from ansible_collections.taco.train.plugins.plugin_utils.mpirun import MpirunError
 from ansible_collections.taco.train.plugins.plugin_utils.report_table import counted
+from ansible_collections.taco.train.plugins.plugin_utils.run_options import checked
+from ansible_collections.taco.train.plugins.plugin_utils.run_plan import OPTIONS, PLACES
+from ansible_collections.taco.train.plugins.plugin_utils.workload import WorkloadError
 
 ARGUMENTS = {
     "state": {"type": "str", "choices": ["planned", "judged"], "required": True},
@@ -26,7 +30,7 @@ ARGUMENTS = {
     "node_counts": {"type": "list", "elements": "int", "default": []},
     "batch_sizes": {"type": "list", "elements": "int", "default": []},
     "single_device": {"type": "bool", "default": False},
-    "repeats": {"type": "int", "default": 5},
+    "repeats": {"type": "int", "default": 6},
     "warmup_runs": {"type": "int", "default": 1},
     "hosts": {"type": "list", "elements": "dict", "default": []},
     "defaults": {"type": "dict", "default": {}},
@@ -62,6 +66,47 @@ def check_limits(options):
             raise ComparisonError(f"compare_{name} is {options[name]}; it must be above 0 and below 1.")
 
 
+def absolute(path):
+    return os.path.abspath(os.path.expanduser(path))
+
+
+def statistics():
+    """Return what judges, which is all that needs SciPy."""
+    try:
+        from ansible_collections.taco.train.plugins.plugin_utils import comparison, comparison_regression
+    except ImportError as error:
+        fix = f"{sys.executable} -m pip install 'scipy>=1.15'"
+        raise ComparisonError(f"Comparing needs SciPy 1.15 or newer on the controller ({error}): {fix}") from error
+    return comparison, comparison_regression
+
+
+def typed(options, where):
+    """Return the options of a run with their types: from the command line all of them arrive as text."""
+    try:
+        return checked(options, OPTIONS)
+    except WorkloadError as error:
+        raise ComparisonError(f"{where}: {error}") from error
+
+
+def typed_part(workload):
+    """Return the options that a workload sets, with their types."""
+    known = {key: value for key, value in workload.items() if key in OPTIONS}
+    return {key: value for key, value in typed(known, "compare_workloads").items() if key in known}
+
+
+def check_runs(comparison):
+    """Raise for a run that could not be started, before hours are spent on the others."""
+    for block in comparison.blocks:
+        hosts = [{"name": name, "slots": slots} for name, slots in block.hosts]
+        for arm in comparison.arms:
+            try:
+                run_plan.plan(
+                    checked(dict(block.options, hosts=hosts, run_dir="."), dict(OPTIONS, **PLACES)) | {"arm": arm}
+                )
+            except (WorkloadError, MpirunError) as error:
+                raise ComparisonError(f"{arm.name} on {block.id} can't be run: {error}") from error
+
+
 class ActionModule(ActionBase):
     """Read, decide, write on the controller."""
 
@@ -81,18 +126,20 @@ class ActionModule(ActionBase):
         """Return the runs that are still to be done, and the folder that they belong in."""
         if not options["results_dir"]:
             raise ComparisonError("state planned needs results_dir, the folder for all results.")
+        statistics()  # that it is missing is better known before the first run than after the last
         spec = {key: options[key] for key in KEYS}
-        comparison = read(spec, options["hosts"], options["defaults"])
-        results_dir = os.path.abspath(os.path.expanduser(options["results_dir"]))
+        defaults = typed(options["defaults"], "benchmark_*")
+        spec["workloads"] = [dict(one, **typed_part(one)) for one in options["workloads"]]
+        comparison = read(spec, options["hosts"], defaults)
+        check_runs(comparison)
+        results_dir = absolute(options["results_dir"])
         found = None if options["fresh"] else store.unfinished(results_dir, comparison)
         run_dir = found or store.new_folder(results_dir, options["name"])
+        against = os.path.realpath(absolute(options["against"])) if options["against"] else None
+        if against:
+            store.stored(against)
         if not self._task.check_mode:
-            plan_file = {
-                "spec": spec,
-                "hosts": options["hosts"],
-                "defaults": options["defaults"],
-                "name": options["name"],
-            }
+            plan_file = {"spec": spec, "hosts": options["hosts"], "defaults": defaults, "name": options["name"]}
             store.begin(run_dir, comparison, plan_file, options["verdict"])
         everything = plan(comparison)
         left = remaining(comparison, records.read(run_dir)[0])
@@ -108,19 +155,16 @@ class ActionModule(ActionBase):
             "runs": steps,
             "planned": len(everything),
             "done": done,
+            "against": against,
             "msg": said + ".",
         }
 
     def judged(self, options):
         """Return the verdicts on what was measured, and fail when an arm became slower than in an earlier comparison."""
-        try:
-            from ansible_collections.taco.train.plugins.plugin_utils import comparison, comparison_regression
-        except ImportError as error:
-            fix = f"{sys.executable} -m pip install scipy"
-            raise ComparisonError(f"Judging needs SciPy and NumPy on the controller ({error}): {fix}") from error
+        comparison, comparison_regression = statistics()
         if not options["run_dir"]:
             raise ComparisonError("state judged needs run_dir, the folder of the comparison.")
-        run_dir = os.path.abspath(os.path.expanduser(options["run_dir"]))
+        run_dir = absolute(options["run_dir"])
         wanted, plan_file = store.planned(run_dir)
         found, problems = records.read(run_dir)
         result = comparison.assemble(
@@ -130,7 +174,7 @@ class ActionModule(ActionBase):
         )
         result["spec"] = plan_file["spec"]
         if options["against"]:
-            path = os.path.abspath(os.path.expanduser(options["against"]))
+            path = absolute(options["against"])
             result["regression"] = comparison_regression.regression(result, store.stored(path), path)
         if not self._task.check_mode:
             store.keep(run_dir, result)

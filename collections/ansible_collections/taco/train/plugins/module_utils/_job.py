@@ -10,6 +10,7 @@ import contextlib
 import datetime
 import errno
 import os
+import select
 import signal
 import subprocess
 import time
@@ -18,6 +19,8 @@ from typing import Any, Dict, List, NamedTuple, Optional
 POLL_SECONDS = 0.05
 # How long a killed session may take to be gone. One in uninterruptible sleep can't be waited for.
 KILLED_SECONDS = 5
+# How long ending a command elsewhere may take, such as asking an engine to reach into a container.
+END_SECONDS = 10
 
 
 class JobError(Exception):
@@ -83,12 +86,26 @@ def wait_for_session(process: Any, seconds: float) -> bool:
         time.sleep(POLL_SECONDS)
 
 
-def end_session(process: Any, grace: float) -> None:
+def end_elsewhere(argv: Optional[List[str]]) -> None:
+    """Run what ends the part of a command that signals don't reach. That it can't is no reason to spare the rest."""
+    if argv:
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            subprocess.run(
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                timeout=END_SECONDS,
+            )
+
+
+def end_session(process: Any, grace: float, end_argv: Optional[List[str]] = None) -> None:
     """End the command and everything it started: politely, then not.
 
     SIGTERM is sent once, and to the command's group only: mpirun ends its ranks at the first, and at a second within
     five seconds gives up on them and leaves them running.
     """
+    end_elsewhere(end_argv)
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGTERM)
     end = time.monotonic() + grace + KILLED_SECONDS
@@ -99,6 +116,28 @@ def end_session(process: Any, grace: float) -> None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         over = wait_for_session(process, POLL_SECONDS)
+
+
+def nobody_listens() -> bool:
+    """Return whether the reader of this process's output is gone. Without a terminal no signal says so."""
+    poller = select.poll()
+    poller.register(1, 0)
+    return any(event & (select.POLLERR | select.POLLHUP) for _descriptor, event in poller.poll(0))
+
+
+def wait(process: Any, seconds: float) -> None:
+    """Wait for the command; raise TimeoutExpired when the time is up, Stopped when the controller is gone."""
+    end = time.monotonic() + seconds
+    while True:
+        left = end - time.monotonic()
+        try:
+            process.wait(timeout=max(0, min(1, left)))
+            return
+        except subprocess.TimeoutExpired:
+            if left <= 1:
+                raise
+        if nobody_listens():
+            raise Stopped("the end of its connection")
 
 
 def stop_on_signal(number: int, frame: Any) -> None:
@@ -123,8 +162,16 @@ def start(argv: List[str], log: Any, chdir: Optional[str], environment: Dict[str
         raise JobError(f"Can't run {argv[0]}: {error.strerror}.") from error
 
 
-def run(argv: List[str], timeout: float, grace: float, log: Any, chdir: Optional[str] = None, environment: Any = None):
-    """Run the command to its end, or end it and all it started when time is up or this process is asked to end."""
+def run(
+    argv: List[str],
+    timeout: float,
+    grace: float,
+    log: Any,
+    chdir: Optional[str] = None,
+    environment: Any = None,
+    end_argv: Optional[List[str]] = None,
+) -> Finished:
+    """Run the command to its end, or end it and all it started when time is up, or this process or its reader goes away."""
     kept = {number: signal.signal(number, stop_on_signal) for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)}
     process = None
     try:
@@ -132,16 +179,16 @@ def run(argv: List[str], timeout: float, grace: float, log: Any, chdir: Optional
         process = start(argv, log, chdir, environment or {})
         timed_out = False
         try:
-            process.wait(timeout=timeout)
+            wait(process, timeout)
         except subprocess.TimeoutExpired:
             timed_out = True
-            end_session(process, grace)
+            end_session(process, grace, end_argv)
         return Finished(process.poll(), timed_out, started, now(), time.monotonic() - begun)
     except Stopped:
         if process is not None:
             for number in kept:
                 signal.signal(number, signal.SIG_IGN)
-            end_session(process, grace)
+            end_session(process, grace, end_argv)
         raise
     finally:
         for number, handler in kept.items():

@@ -10,9 +10,9 @@ version_added: 0.1.0
 description:
   - Runs one command, given as an argument list, in a session of its own, and writes what it prints to a file as it
     comes.
-  - When the time is up, or when the module itself is told to end, the command and every process it started in its
-    session are ended. The command's process group gets SIGTERM, and what is still there of the session after O(grace)
-    seconds gets SIGKILL.
+  - When the time is up, when the module itself is told to end, or when the controller is gone, the command and every process
+    it started in its session are ended. The command's process group gets SIGTERM, and what is still there of the session after
+    O(grace) seconds gets SIGKILL.
   - An exit status other than 0 is not a failure of this module, nor is a command that ran out of time. Both are in the
     result for the caller to judge.
 author:
@@ -41,6 +41,13 @@ options:
     description: Seconds between SIGTERM and SIGKILL.
     type: int
     default: 10
+  end_argv:
+    description:
+      - A command that ends what the command has started where signals don't reach, such as in a container. It is run before the
+        first signal.
+    type: list
+    elements: str
+    default: []
   chdir:
     description: The folder to run the command in.
     type: path
@@ -136,6 +143,7 @@ def main():
             "argv": {"type": "list", "elements": "str", "required": True},
             "timeout": {"type": "int", "required": True},
             "grace": {"type": "int", "default": 10},
+            "end_argv": {"type": "list", "elements": "str", "default": []},
             "chdir": {"type": "path"},
             "environment": {"type": "dict", "default": {}},
             "log_path": {"type": "path", "required": True},
@@ -153,7 +161,9 @@ def main():
     environment = {str(name): str(value) for name, value in params["environment"].items()}
     try:
         with open_log(log_path) as log:
-            finished = run(argv, params["timeout"], params["grace"], log, params["chdir"], environment)
+            finished = run(
+                argv, params["timeout"], params["grace"], log, params["chdir"], environment, params["end_argv"]
+            )
         stdout = read_shortened(log_path, params["max_output_bytes"])
     except OSError as error:
         module.fail_json(msg=f"{log_path}: {error.strerror or error}", argv=argv, log_path=log_path)

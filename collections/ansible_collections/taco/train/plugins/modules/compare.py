@@ -15,7 +15,7 @@ description:
     bootstrap interval, and by the Mann-Whitney U test. V(better) and V(worse) need the whole interval beyond O(min_effect) and a
     p below 1 - O(confidence), V(equivalent) needs the whole interval within O(min_effect), and anything else is
     V(inconclusive). Runs that differ in more than their arm are refused.
-  - Works on the controller only, and needs SciPy there for O(state=judged).
+  - Works on the controller only, and needs SciPy 1.15 or newer there.
 author:
   - Taco Team (@taco)
 extends_documentation_fragment:
@@ -79,9 +79,9 @@ options:
     type: bool
     default: false
   repeats:
-    description: Runs of each arm that count, 4 or more.
+    description: Runs of each arm that count, 4 or more. Raised later, it adds to the comparison what is missing.
     type: int
-    default: 5
+    default: 6
   warmup_runs:
     description: Runs of each arm before those, which don't count.
     type: int
@@ -150,6 +150,10 @@ runs:
   returned: with O(state=planned)
   type: list
   elements: dict
+against:
+  description: The earlier comparison that was given, with its whole path.
+  returned: with O(state=planned)
+  type: str
 planned:
   description: How many runs the comparison has.
   returned: with O(state=planned)

@@ -93,7 +93,9 @@ def _block(comparison: Comparison, block: Block, records: Sequence[Record], limi
         "unit": result.get("unit", ""),
         "higher_is_better": result.get("higher_is_better", True),
         # Beside a lab's numbers they would invite a comparison that means nothing.
-        "published": [] if any(record["lab"] for record in good) else figures(block.workload, block.options.get("model")),
+        "published": []
+        if any(record["lab"] for record in good)
+        else figures(block.workload, block.options.get("model")),
     }
     arms = [
         _arm(arm.name, [record for record in measured if record["arm"] == arm.name], limits["confidence"])

@@ -11,6 +11,7 @@
 import json
 from typing import Any, Dict, Iterable, List, Sequence, Tuple
 
+GIB = 1 << 30
 # Of a host's part in a record: what changes a number, by the words for it.
 OF_A_HOST = {
     "image": "training image",
@@ -50,6 +51,13 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str)
 
 
+def value_of(system: Dict[str, Any], name: str) -> str:
+    """Return a fact of a host as it is compared. What the kernel leaves of the memory differs a little from boot to boot."""
+    if name == "memory_bytes" and system.get(name):
+        return f"{system[name] / GIB:.0f} GiB"
+    return _text(system.get(name))
+
+
 def _facts(record: Dict[str, Any]) -> Iterable[Tuple[str, str, str]]:
     """Yield (where, what, value) of everything that must be the same in every run."""
     for name, words in OF_A_RUN.items():
@@ -61,7 +69,7 @@ def _facts(record: Dict[str, Any]) -> Iterable[Tuple[str, str, str]]:
         system = (record.get("system") or {}).get(host["name"]) or {}
         for name, words in OF_A_HOST.items():
             if name in system:
-                yield host["name"], words, _text(system[name])
+                yield host["name"], words, value_of(system, name)
 
 
 def unlike(records: Sequence[Dict[str, Any]], where: str = "") -> List[str]:

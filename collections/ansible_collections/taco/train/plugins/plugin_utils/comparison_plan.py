@@ -59,13 +59,15 @@ def remaining(comparison: Comparison, records: Sequence[Dict[str, Any]]) -> List
 
 
 def fingerprint(comparison: Comparison) -> str:
-    """Return what tells this comparison from others, so that only its own results are taken up again."""
+    """Return what tells this comparison from others, so that only its own results are taken up again.
+
+    Not the number of repeats: who raises it wants more of the same.
+    """
     text = json.dumps(
         {
             "arms": [arm._asdict() for arm in comparison.arms],
             "baseline": comparison.baseline,
             "blocks": [[block.id, block.options, block.hosts] for block in comparison.blocks],
-            "repeats": comparison.repeats,
             "warmup_runs": comparison.warmup_runs,
         },
         sort_keys=True,

@@ -9,8 +9,9 @@
 from typing import Any, Dict, List
 
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_statistics as statistics
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_alike import OF_A_HOST
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_alike import OF_A_HOST, value_of
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_sentence import ratio_text
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import ComparisonError
 
 
 def values_of(arm: Dict[str, Any]) -> List[float]:
@@ -31,8 +32,9 @@ def _changed(now: Dict[str, Any], then: Dict[str, Any]) -> List[str]:
             said.append(f"{host} took no part then.")
             continue
         for key, words in OF_A_HOST.items():
-            if system.get(key) != before.get(key):
-                said.append(f"the {words} of {host} is {system.get(key)} now and was {before.get(key)}.")
+            is_now, was = value_of(system, key), value_of(before, key)
+            if is_now != was:
+                said.append(f"the {words} of {host} is {is_now} now and was {was}.")
     return said
 
 
@@ -42,6 +44,11 @@ def regression(now: Dict[str, Any], then: Dict[str, Any], path: str) -> Dict[str
     The two were measured at different times, so what has changed on the hosts meanwhile is part of the difference.
     """
     stored, judged = _by_cell(then), []
+    if not set(stored) & set(_by_cell(now)):
+        raise ComparisonError(
+            f"{path} has none of the arms and settings of this comparison, so nothing can be said: it has "
+            f"{', '.join(sorted({block for block, _arm in stored}))}. Set compare_against to a comparison of the same kind."
+        )
     for (block, arm), (shown, values) in _by_cell(now).items():
         _block, before = stored.get((block, arm), (None, []))
         found = statistics.judge(values, before, now["min_effect"], now["confidence"], shown["higher_is_better"])
@@ -59,5 +66,6 @@ def regression(now: Dict[str, Any], then: Dict[str, Any], path: str) -> Dict[str
         "comparisons": judged,
         "worse": said("worse"),
         "better": said("better"),
-        "unlike": _changed(now, then),
+        "unlike": _changed(now, then)
+        + [f"{arm} on {block} was not measured then." for block, arm in _by_cell(now) if (block, arm) not in stored],
     }

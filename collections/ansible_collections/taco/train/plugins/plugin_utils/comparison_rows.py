@@ -61,7 +61,16 @@ def explained(comparison):
 
 def measured(comparison):
     cases = words.cases(comparison)
-    head = ("Case", "Arm", "Median", words.confidence(comparison), "Unit", "Measured runs", "Warm-up runs", "Failed runs")
+    head = (
+        "Case",
+        "Arm",
+        "Median",
+        words.confidence(comparison),
+        "Unit",
+        "Measured runs",
+        "Warm-up runs",
+        "Failed runs",
+    )
     rows = []
     for block in blocks(comparison):
         for arm in block.get("arms") or []:

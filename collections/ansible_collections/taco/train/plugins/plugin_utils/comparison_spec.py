@@ -8,12 +8,16 @@
 
 """Read what is to be compared: arms on one side; workloads, numbers of hosts and batch sizes on the other."""
 
+import re
 from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.arms import Arm, ArmError, arms_of
 
 # Below this the smallest p that a two-sided Mann-Whitney U test can give lies above 0.05, so nothing could be decided.
 LEAST_REPEATS = 4
+# What these workloads have no use for: it would only make names that mislead, and the same test several times over.
+UNUSED = {"nccl_tests": ("model", "batch_size")}
+LABEL = re.compile(r"[A-Za-z0-9_.-]{1,40}")
 KEYS = ("arms", "baseline", "workloads", "node_counts", "batch_sizes", "repeats", "warmup_runs", "single_device")
 
 
@@ -78,17 +82,27 @@ def _block(
 ) -> Block:
     options = dict(defaults, **workload)
     label = str(options.pop("name", None) or options.get("workload"))
-    if batch_size is not None:
-        options["batch_size"] = _whole(batch_size, "batch_sizes", 1)
-    parts = [label, str(options.get("model") or "-"), shape(hosts), str(options.get("batch_size", "-"))]
+    if not LABEL.fullmatch(label):
+        raise ComparisonError(
+            f"{label!r} can't be the name of one of compare_workloads: use letters, digits, _, . and -."
+        )
+    options["batch_size"] = _whole(options.get("batch_size") if batch_size is None else batch_size, "batch_sizes", 1)
+    options.update(dict.fromkeys(UNUSED.get(str(options.get("workload")), ())))
+    parts = [label, str(options.get("model") or "-"), shape(hosts), str(options["batch_size"] or "-")]
     return Block("/".join(parts), str(options.get("workload")), options, hosts)
 
 
-def _sizes(value: Dict[str, Any], hosts: Sequence[Dict[str, Any]]) -> List[Tuple[Tuple[str, int], ...]]:
-    counts = value.get("node_counts") or [len(hosts)]
-    sizes = [_hosts(hosts, count) for count in counts]
+def _sizes(value: Dict[str, Any], hosts: Sequence[Dict[str, Any]], workload: str) -> List[Tuple[Tuple[str, int], ...]]:
+    sizes = [_hosts(hosts, count) for count in dict.fromkeys(value.get("node_counts") or [len(hosts)])]
     single = ((str(hosts[0]["name"]), 1),)
-    return ([single] if value.get("single_device") and single not in sizes else []) + sizes
+    # One device has no bus to measure.
+    wanted = value.get("single_device") and workload != "nccl_tests" and single not in sizes
+    return ([single] if wanted else []) + sizes
+
+
+def _batch_sizes(value: Dict[str, Any], workload: Dict[str, Any], kind: str) -> List[Any]:
+    given = [] if "batch_size" in UNUSED.get(kind, ()) else value.get("batch_sizes")
+    return list(dict.fromkeys(given)) if given else [workload.get("batch_size")]
 
 
 def read(value: Dict[str, Any], hosts: Sequence[Dict[str, Any]], defaults: Dict[str, Any]) -> Comparison:
@@ -101,6 +115,9 @@ def read(value: Dict[str, Any], hosts: Sequence[Dict[str, Any]], defaults: Dict[
         raise ComparisonError(f"A comparison has no {unknown[0]}; it has {', '.join(KEYS)}.")
     if not hosts:
         raise ComparisonError("A comparison needs hosts, and the play has none.")
+    bad = [host.get("name") for host in hosts if not str(host.get("slots") or "").isdigit() or int(host["slots"]) < 1]
+    if bad:
+        raise ComparisonError(f"{bad[0]} has no number of slots: set taco_gpus_per_node, or slots in benchmark_hosts.")
     arms = _arms(value.get("arms"))
     baseline = str(value.get("baseline") or arms[0].name)
     if baseline not in [arm.name for arm in arms]:
@@ -116,8 +133,9 @@ def read(value: Dict[str, Any], hosts: Sequence[Dict[str, Any]], defaults: Dict[
     blocks = [
         _block(workload, batch_size, size, defaults)
         for workload in workloads
-        for size in _sizes(value, hosts)
-        for batch_size in value.get("batch_sizes") or [workload.get("batch_size")]
+        for kind in [str(workload.get("workload") or defaults.get("workload"))]
+        for size in _sizes(value, hosts, kind)
+        for batch_size in _batch_sizes(value, workload, kind)
     ]
     identities = [block.id for block in blocks]
     twice = sorted({one for one in identities if identities.count(one) > 1})

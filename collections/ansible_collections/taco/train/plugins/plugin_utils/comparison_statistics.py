@@ -16,13 +16,15 @@ import math
 from typing import NamedTuple, Optional, Sequence
 
 import numpy as np
+import scipy
 from scipy import stats
+
+if tuple(int(part) for part in scipy.__version__.split(".")[:2]) < (1, 15):
+    raise ImportError(f"SciPy {scipy.__version__} is too old")
 
 # A fixed seed: the same records give the same report.
 SEED = 20220607
 RESAMPLES = 9999
-# No verdict is drawn from fewer runs an arm: the smallest two-sided p of 3 and 3 runs is 0.1.
-LEAST_RUNS = 4
 MOST_REPEATS = 1000
 
 
@@ -44,6 +46,14 @@ class Judgement(NamedTuple):
     p: Optional[float]
     more_repeats: Optional[int]  # 0 when settled, None when more runs can't be expected to settle it
     reason: str
+
+
+def least_runs(confidence: float) -> int:
+    """Return how many runs an arm a verdict needs: with fewer, no difference is large enough for the Mann-Whitney U test.
+
+    Of the comb(2n, n) ways to draw one arm's ranks, two are as extreme as arms that don't overlap.
+    """
+    return next(runs for runs in range(2, MOST_REPEATS) if 2 / math.comb(2 * runs, runs) < 1 - confidence)
 
 
 def median_interval(values: Sequence[float], confidence: float = 0.95) -> Interval:
@@ -103,7 +113,7 @@ def repeats_to_settle(
     # The median's variance is pi/2 times that of the mean, for what is nearly normal.
     spread = math.pi / 2 * float(np.var(first, ddof=1) + np.var(second, ddof=1))
     have = min(len(first), len(second))
-    for wanted in range(max(have + 1, LEAST_RUNS), MOST_REPEATS + 1):
+    for wanted in range(max(have + 1, least_runs(confidence)), MOST_REPEATS + 1):
         half = float(stats.t.ppf((1 + confidence) / 2, 2 * wanted - 2)) * math.sqrt(spread / wanted)
         if half < distance:
             return wanted - have
@@ -124,15 +134,15 @@ def judge(
     """
     if not higher_is_better:
         arm, baseline = [1 / value for value in arm], [1 / value for value in baseline]
-    fewest = min(len(arm), len(baseline))
+    fewest, least = min(len(arm), len(baseline)), least_runs(confidence)
     if fewest == 0:
-        lacking = "the arm" if not arm else "the baseline"
-        return Judgement("inconclusive", None, None, None, None, LEAST_RUNS, f"No run of {lacking} gave a number.")
+        lacking = "the arm" if len(arm) == 0 else "the baseline"
+        return Judgement("inconclusive", None, None, None, None, least, f"No run of {lacking} gave a number.")
     ratio, low, high = ratio_interval(arm, baseline, confidence)
     p = p_value(arm, baseline)
-    if fewest < LEAST_RUNS or low is None or high is None:
-        reason = f"{fewest} good runs of an arm are too few for a verdict; it takes {LEAST_RUNS}."
-        return Judgement("inconclusive", ratio, low, high, p, LEAST_RUNS - fewest, reason)
+    if fewest < least or low is None or high is None:
+        reason = f"{fewest} good runs of an arm are too few for a verdict at {confidence:g}; it takes {least}."
+        return Judgement("inconclusive", ratio, low, high, p, least - fewest, reason)
     shown = f"the {confidence:.0%} interval {low:.3f} to {high:.3f}"
     significant = p < 1 - confidence
     if low > 1 + min_effect and significant:
@@ -143,5 +153,8 @@ def judge(
         reason = f"{shown} lies within {min_effect:.0%} of 1, the least effect that was asked about.".capitalize()
         return Judgement("equivalent", ratio, low, high, p, 0, reason)
     more = repeats_to_settle(arm, baseline, min_effect, confidence)
-    reason = f"{shown} holds both what would matter and what would not.".capitalize()
+    if low > 1 + min_effect or high < 1 - min_effect:
+        reason = f"{shown} lies beyond {min_effect:.0%}, but the Mann-Whitney U test does not agree: p is {p:.3f}.".capitalize()
+    else:
+        reason = f"{shown} holds both what would matter and what would not.".capitalize()
     return Judgement("inconclusive", ratio, low, high, p, more, reason)

@@ -7,7 +7,7 @@
 """Turn the options of a run into the one command that the launcher executes. Values in, values out."""
 
 import shlex
-from typing import Any, Dict, List, NamedTuple
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.arms import Arm, ArmError, arm_of
 from ansible_collections.taco.train.plugins.plugin_utils.mpirun import MPIRUN, mpirun_command
@@ -77,6 +77,14 @@ PLACES: Dict[str, Dict[str, Any]] = {
 }
 
 
+# In the training container: who holds it runs a benchmark there, and its process id, to end it from outside.
+LOCK, PID_FILE = "/tmp/taco-train.lock", "/tmp/taco-train.pid"
+# Seconds that a run may wait for one that is being ended.
+LOCK_SECONDS = 15
+# The exit status when another run holds the container.
+LOCKED_STATUS = 75
+
+
 class RunPlan(NamedTuple):
     """A run before it is begun."""
 
@@ -136,8 +144,33 @@ def plan(options: Dict[str, Any]) -> RunPlan:
     start = _by_mpirun if workload.mpi else _alone
     argv = _prepared(workload, start(workload, spec))
     if options["exec_prefix"]:
-        # In the foreground it sends one SIGTERM. Otherwise it sends two, and at the second mpirun leaves its ranks running.
-        limit = ["timeout", "--foreground", "-k", str(KILL_AFTER), str(options["timeout"])]
+        # In the foreground it sends one SIGTERM, to mpirun alone. Otherwise it sends two, and at the second mpirun leaves its
+        # ranks running. What isn't mpirun gets it with all that it has started.
+        foreground = ["--foreground"] if workload.mpi else []
+        limit = ["timeout", *foreground, "-k", str(KILL_AFTER), str(options["timeout"])]
         argv = options["exec_prefix"] + limit + argv
     notes = list(workload.notes) + ([LAB_NOTE] if options["lab"] else [])
     return RunPlan(argv, arm, sum(slots) if workload.mpi else 1, notes, workload.mpi)
+
+
+def guarded(argv: List[str], exec_prefix: List[str]) -> Tuple[List[str], List[str]]:
+    """Return the command that runs alone in its container, and the one that ends it there.
+
+    Ending `docker exec` leaves what it started, which would then take part in the next measurement.
+    """
+    if not exec_prefix:
+        return argv, []
+    note = ["sh", "-c", f'echo $$ > {PID_FILE}; exec "$@"', "sh"]
+    lock = ["flock", "-w", str(LOCK_SECONDS), "-E", str(LOCKED_STATUS), LOCK]
+    return [*exec_prefix, *lock, *note, *argv[len(exec_prefix) :]], [
+        *exec_prefix,
+        "sh",
+        "-c",
+        f"kill $(cat {PID_FILE})",
+    ]
+
+
+def not_in_force(workers: Dict[str, Any]) -> Optional[str]:
+    """Return which worker the arm couldn't be put in force on, and why."""
+    said = [f"{host}: {worker.get('msg')}" for host, worker in workers.items() if (worker or {}).get("failed")]
+    return "the arm is not in force on " + "; ".join(said) if said else None

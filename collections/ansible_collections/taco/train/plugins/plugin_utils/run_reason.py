@@ -18,6 +18,11 @@ class Reason(NamedTuple):
 # The first that matches wins: what ssh says comes before what mpirun concludes from it.
 KNOWN = [
     (
+        r"Another benchmark holds the training container",
+        "another run still goes on in the launcher's training container",
+        "wait for it, or end mpirun there",
+    ),
+    (
         r"(?:ssh: )?Could not resolve hostname ([^\s:]+)",
         "the host {0} is not known to the launcher's ssh",
         "set benchmark_hosts to names from the inventory, or run the ssh_trust role for it",

@@ -10,13 +10,16 @@ from typing import Any, Dict, List, Optional, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils import parse_nccl_log, records, run_reason
 from ansible_collections.taco.train.plugins.plugin_utils.arms import Arm
-from ansible_collections.taco.train.plugins.plugin_utils.run_plan import OPTIONS, RunPlan
+from ansible_collections.taco.train.plugins.plugin_utils.run_plan import LOCKED_STATUS, OPTIONS, RunPlan
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import WORKLOADS
 
+# The built-in arms that promise the kernel's TCP.
+OVER_TCP = ("tcp", "horovod")
 # What exchanges gradients through NCCL whatever else it does; of a user's own command that isn't known.
 WITH_NCCL = ("horovod_synthetic", "nccl_tests", "tf_cnn_benchmarks")
 # The exit status of timeout(1) when it ended the command, and when it had to kill it.
 TIMEOUT_STATUS = (124, 137)
+LOCKED = "Another benchmark holds the training container"
 RESULT = (
     *(
         "value",
@@ -40,7 +43,7 @@ def ran_out_of_time(options: Dict[str, Any], job: Dict[str, Any]) -> bool:
     return bool(job.get("timed_out") or (inside and job.get("duration", 0) >= options["timeout"]))
 
 
-def not_in_force(arm: Arm, text: str, network: Optional[str], options: Dict[str, Any]) -> List[str]:
+def not_taken(arm: Arm, text: str, network: Optional[str], options: Dict[str, Any]) -> List[str]:
     """Return what is wrong with a run whose log doesn't show that the arm took effect.
 
     NCCL says which network it uses; that the plugin is in its place proves nothing. Where ranks don't run on GPUs there need not
@@ -57,6 +60,11 @@ def not_in_force(arm: Arm, text: str, network: Optional[str], options: Dict[str,
             f"NCCL used network {network}, so a plugin was in use and the number is not one of arm {arm.name}: look for "
             "libnccl-net.so in the containers, which acceleration_plugin_path may not name"
         ]
+    if arm.name in OVER_TCP and "IB" in (network or "").split(", "):
+        return [
+            f"NCCL used network IB, and arm {arm.name} is the kernel's TCP: set NCCL_IB_DISABLE: 1 in benchmark_env, or use an arm "
+            "of your own for RDMA"
+        ]
     silent = in_use is None and arm.plugin != "keep" and options["device"] == "GPU" and len(options["hosts"]) > 1
     if silent and options["workload"] in WITH_NCCL:
         return [
@@ -66,7 +74,10 @@ def not_in_force(arm: Arm, text: str, network: Optional[str], options: Dict[str,
     return []
 
 
-def fix_of_failed_start(options: Dict[str, Any]) -> str:
+def fix_of_failed_start(options: Dict[str, Any], said: str) -> str:
+    """Return what to do about a command that could not be run; said is what the module says."""
+    if not said.startswith("Can't run"):
+        return "look at what it says; running it again does no harm"
     if options["exec_prefix"]:
         return f"check {options['exec_prefix'][0]} there (role container_engine), or set benchmark_exec_prefix"
     return "set benchmark_mpirun to the path of mpirun, and check that the host can be reached"
@@ -88,11 +99,13 @@ def make_record(
     timed_out = ran_out_of_time(options, job)
     if job.get("failed"):
         # The command did not end by itself, so its output has nothing to be judged by.
-        reason = run_reason.Reason(str(job.get("msg", "the module failed")).rstrip("."), fix_of_failed_start(options))
+        said = str(job.get("msg", "the module failed")).rstrip(".")
+        reason = run_reason.Reason(said, fix_of_failed_start(options, said))
         found = []
     else:
-        found = parsed["problems"] + not_in_force(plan.arm, text, parsed["network"], options)
-        reason = run_reason.reason(text, job.get("rc"), timed_out, options["timeout"], found)
+        found = parsed["problems"] + not_taken(plan.arm, text, parsed["network"], options)
+        locked = options["exec_prefix"] and job.get("rc") == LOCKED_STATUS and not text.strip()
+        reason = run_reason.reason(LOCKED if locked else text, job.get("rc"), timed_out, options["timeout"], found)
     broken = reason and (job.get("failed") or timed_out or job.get("rc"))
     system = {
         str(host): records.system_of(node, options["workers"].get(host)) for host, node in options["system"].items()
