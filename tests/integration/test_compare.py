@@ -27,9 +27,9 @@ KNOWN = {
         {"name": "again", "base": "tcp"},
         {"name": "sabotaged", "base": "tcp", "env": {"LAB_SLOWDOWN": "1.1"}},
     ],
-    "compare_workloads": [{"model": "ResNet101"}],
-    "benchmark_num_iters": 5,
-    "benchmark_num_batches_per_iter": 2,
+    "compare_workloads": [{"model": "VGG16"}],
+    "benchmark_num_iters": 4,
+    "benchmark_num_batches_per_iter": 1,
     "benchmark_num_warmup_batches": 1,
 }
 # Many short runs, to be interrupted.
@@ -104,11 +104,11 @@ def test_every_run_is_on_record_and_the_arms_took_turns(known):
 
 def test_what_a_person_sees_says_it_all(known):
     said = " ".join(known.stdout.split())
-    assert "tcp, ResNet101 on 2x2, run 1 of 18 (warm-up): iteration 1 of 5" in said
-    assert "sabotaged is slower than tcp on ResNet101" in said and "again is as fast as tcp on ResNet101" in said
+    assert "tcp, VGG16 on 2x2, run 1 of 18 (warm-up): iteration 1 of 4" in said
+    assert "sabotaged is slower than tcp on VGG16" in said and "again is as fast as tcp on VGG16" in said
     page = (known.folder / "report.html").read_text()
     assert (
-        "sabotaged is slower than tcp on ResNet101" in page
+        "sabotaged is slower than tcp on VGG16" in page
         and "LAB" in page
         and "http://" not in page.replace("http://www.w3.org", "")
     )
