@@ -14,6 +14,7 @@ import argparse
 import hashlib
 import os
 import shutil
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -59,6 +60,10 @@ def say(text):
     print("lab: " + text, flush=True)
 
 
+# What GRUB's own scripts write always looks at next_entry.
+GENERATE = "grep -q next_entry /boot/grub/grub.cfg || update-grub"
+
+
 def name(index):
     return "taco-vm-node-%d" % index
 
@@ -100,18 +105,37 @@ def start_machine(index, arguments, base, accelerator):
     return {"name": name(index), "address": machines.address(index), "port": 22, "host_key": public, "enis": enis}
 
 
+def ssh(node, command):
+    """Return the command that runs a command on a machine."""
+    login = ["ssh", "-i", str(IDENTITY), "-o", "UserKnownHostsFile=%s" % KNOWN_HOSTS, "-o", "BatchMode=yes"]
+    return login + ["-o", "StrictHostKeyChecking=yes", "-o", "ConnectTimeout=5", "root@" + node["address"], command]
+
+
 def wait_for_ssh(nodes):
     """Wait until every machine lets the controller in, and say after how long."""
     started = time.monotonic()
     for node in nodes:
-        login = ["ssh", "-i", str(IDENTITY), "-o", "UserKnownHostsFile=%s" % KNOWN_HOSTS, "-o", "BatchMode=yes"]
-        login += ["-o", "StrictHostKeyChecking=yes", "-o", "ConnectTimeout=5", "root@" + node["address"], "true"]
-        while not succeeds(login):
+        while not succeeds(ssh(node, "true")):
             if time.monotonic() - started > BOOT_SECONDS:
                 console = FOLDER / node["name"] / "console.log"
                 raise LabError("%s didn't come up within %d s; see %s" % (node["name"], BOOT_SECONDS, console))
             time.sleep(1)
     say("booted in %d s" % (time.monotonic() - started))
+
+
+def generate_boot_entries(nodes):
+    """Let every machine write its own boot entries, where it still has only those that start it once.
+
+    It can't be done while the disk is built: grub-probe doesn't understand a loop device in a chroot.
+    """
+    running = [
+        (node, subprocess.Popen(ssh(node, GENERATE), stdout=subprocess.PIPE, stderr=subprocess.STDOUT))
+        for node in nodes
+    ]
+    for node, process in running:
+        output = process.communicate()[0].decode(errors="replace")
+        if process.returncode != 0:
+            raise LabError("%s can't write its boot entries: %s" % (node["name"], output.strip()))
 
 
 def up(arguments):
@@ -131,6 +155,7 @@ def up(arguments):
     nodes = [start_machine(index, arguments, base, accelerator) for index in range(arguments.nodes)]
     state.write(KNOWN_HOSTS, keys.known_hosts(nodes), 0o600)
     wait_for_ssh(nodes)
+    generate_boot_entries(nodes)
     state.save("vm", accelerator, nodes, STATE)
     say("%d machines are up; their inventory is inventories/vm." % len(nodes))
 
