@@ -13,7 +13,9 @@ for program in mpirun mpiexec orterun orted ompi_info; do
     ln -s "$(command -v "$program")" "/usr/local/openmpi/bin/$program"
 done
 ln -sf python3 /usr/bin/python
+# The distribution's file ends without a newline: without one here its last line would swallow our first.
 cat >> /etc/openmpi/openmpi-mca-params.conf << 'CONFIG'
+
 # One process may not read another's memory in a container without privileges.
 btl_vader_single_copy_mechanism = none
 # Nodes of the lab share the processors of one machine: a rank that waits must not keep another from working.
