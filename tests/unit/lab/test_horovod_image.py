@@ -10,7 +10,12 @@ import horovod_image
 import images
 import lab
 import pytest
+import yaml
 from shell import LabError
+
+from ansible_collections.taco.train.plugins.plugin_utils import workload_horovod
+from ansible_collections.taco.train.plugins.plugin_utils.arms import Arm, arm_of
+from ansible_collections.taco.train.plugins.plugin_utils.training_spec import PROFILES
 
 SOURCES = ["deb http://a/debian bookworm main", "deb http://a/debian bookworm-updates main"]
 BENCHMARK = "import horovod.tensorflow as hvd\nhvd.init()\n"
@@ -221,3 +226,18 @@ def test_a_lab_without_a_benchmark_is_refused_before_anything_starts(monkeypatch
     monkeypatch.setattr(lab.engine, "get", lambda: pytest.fail("an engine was started"))
     with pytest.raises(LabError, match="--horovod-script PATH"):
         lab.up(lab.parse(["up", "--image", "horovod"]))
+
+
+def test_the_playbooks_run_its_own_benchmark_and_nothing_of_harp():
+    values = yaml.safe_load((images.HERE / "horovod/variables.yml").read_text())
+    assert values["taco_image"] == horovod_image.NAME
+    assert "mounts" not in PROFILES[values["training_container_profile"]]
+    arm = arm_of(values["benchmark_arm"])
+    assert arm == Arm("upstream", "upstream Horovod over kernel TCP", {}, "keep", "image")
+    assert arm.as_in_image
+    options = {name.partition("_")[2]: value for name, value in values.items() if name.startswith("benchmark_")}
+    workload = workload_horovod.build(dict(options, arm=arm, device="CPU", interface="eth0"), [2, 2])
+    assert workload.command == [
+        *["python3", "/mnt/tensorflow2_synthetic_benchmark.py", "--model=MobileNetV2", "--batch-size=2"],
+        *["--num-warmup-batches=1", "--num-batches-per-iter=2", "--num-iters=3", "--no-cuda"],
+    ]
