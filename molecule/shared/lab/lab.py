@@ -6,6 +6,7 @@
 """Start and stop the lab: nodes on this machine that the collection treats as any host.
 
 lab.py up [--nodes N] [--rate RATE]    build what is missing, start N nodes (2); can be run again at any time
+       [--image horovod --horovod-script PATH]    with upstream Horovod and its own benchmark as the training image
 lab.py status                          say what runs
 lab.py down [--purge]                  remove everything but the images that were built, or those too
 """
@@ -17,6 +18,7 @@ import shutil
 import sys
 
 import engine
+import horovod_image
 import images
 import keys
 import machine
@@ -38,18 +40,28 @@ def locked():
         yield
 
 
+def training_image(arguments):
+    """Return the training image that is asked for, and the GiB of disk that a lab with it takes."""
+    if arguments.image == "horovod":
+        return horovod_image.image(horovod_image.find_script(arguments.horovod_script)), horovod_image.DISK_GIB
+    if arguments.horovod_script:
+        raise LabError("--horovod-script is of the image horovod only; add: --image horovod")
+    return images.TRAINING, machine.DISK_GIB
+
+
 def up(arguments):
     """Bring the lab up with the asked number of nodes."""
     if not 1 <= arguments.nodes <= nodes.MOST_NODES:
         raise LabError(f"--nodes is {arguments.nodes}; it must be from 1 to {nodes.MOST_NODES}")
-    machine.require_disk(state.LAB)
+    training, disk_gib = training_image(arguments)
+    machine.require_disk(state.LAB, disk_gib)
     machine.require(["ssh-keygen"])
     docker = engine.get()
-    archives = images.build_all()
+    archives = images.build_all([images.NODE, training])
     # Until the nodes are up again nobody shall read that they are.
     if state.FILE.exists():
         state.FILE.unlink()
-    found = nodes.up(docker, arguments.nodes, arguments.rate, archives)
+    found = nodes.up(docker, arguments.nodes, arguments.rate, archives, training.name)
     keys.pin(found)
     state.save(docker.kind, arguments.rate, found)
     said = "1 node is up; its" if len(found) == 1 else f"{len(found)} nodes are up; their"
@@ -65,7 +77,9 @@ def down(arguments):
     engine.stop()
     if state.FILE.exists():
         state.FILE.unlink()
-    for folder in [keys.FOLDER, state.LAB / "build"] + ([images.FOLDER] if arguments.purge else []):
+    for folder in [keys.FOLDER, state.LAB / "build"] + (
+        [images.FOLDER, horovod_image.FOLDER] if arguments.purge else []
+    ):
         if folder.exists():
             shutil.rmtree(str(folder))
     print("lab: down")
@@ -92,6 +106,12 @@ def parse(argv):
     command = commands.add_parser("up", help="build what is missing and start the nodes")
     command.add_argument("--nodes", type=int, default=2, help="how many nodes (2)")
     command.add_argument("--rate", default="200mbit", help="what a node may send on eth0, in the words of tc (200mbit)")
+    command.add_argument("--image", choices=["training", "horovod"], default="training", help="what trains (training)")
+    command.add_argument(
+        "--horovod-script",
+        metavar="PATH",
+        help="for the image horovod: its own %s, or a copy of Horovod's repository" % horovod_image.SCRIPT,
+    )
     command.set_defaults(do=up)
     command = commands.add_parser("down", help="remove everything of the lab")
     command.add_argument("--purge", action="store_true", help="the images that were built too")

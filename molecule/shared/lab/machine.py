@@ -22,12 +22,12 @@ def complete_path():
     os.environ["PATH"] = os.pathsep.join(present + [folder for folder in ADMINISTRATION if folder not in present])
 
 
-def require_disk(folder, free=None):
+def require_disk(folder, gib=DISK_GIB, free=None):
     """Refuse a file system that the images and the nodes would fill."""
     found = shutil.disk_usage(str(folder)).free if free is None else free
-    if found < DISK_GIB * 1024**3:
+    if found < gib * 1024**3:
         raise LabError(
-            f"{folder}: {found / 1024**3:.1f} GiB are free, {DISK_GIB} GiB are needed; free some, then run it again"
+            f"{folder}: {found / 1024**3:.1f} GiB are free, {gib} GiB are needed; free some, then run it again"
         )
 
 

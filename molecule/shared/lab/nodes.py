@@ -190,11 +190,11 @@ def wait(engine, index):
     raise LabError(f"{name(index)}: systemd isn't up after {START_SECONDS} s: {said}")
 
 
-def load_training(engine, index, archive):
+def load_training(engine, index, image, archive):
     """Load the training image into a node's own engine unless it has exactly this one."""
     inner = ["exec", name(index), "docker"]
     try:
-        present = engine(*inner, "image", "inspect", "--format", "{{.Id}}", images.TRAINING.name).strip()
+        present = engine(*inner, "image", "inspect", "--format", "{{.Id}}", image).strip()
     except CommandError:
         present = None
     if present != images.identity(archive):
@@ -225,10 +225,10 @@ def refuse_foreign(engine):
             )
 
 
-def up(engine, count, rate, archives):
-    """Bring up exactly this number of nodes, keeping those that run, and return their descriptions."""
+def up(engine, count, rate, archives, training):
+    """Bring up exactly this number of nodes with the training image of a name, keeping those that run; return their descriptions."""
     refuse_foreign(engine)
-    node_archive, training_archive = archives[images.NODE.name], archives[images.TRAINING.name]
+    node_archive, training_archive = archives[images.NODE.name], archives[training]
     load_image(engine, images.NODE, node_archive)
     wanted = [name(index) for index in range(count)]
     image_id = images.identity(node_archive)
@@ -250,7 +250,7 @@ def up(engine, count, rate, archives):
     def finish(index):
         wait(engine, index)
         limit(engine, index, rate)
-        load_training(engine, index, training_archive)
+        load_training(engine, index, training, training_archive)
 
     with ThreadPoolExecutor(max_workers=min(4, count)) as pool:
         for _done in pool.map(finish, range(count)):

@@ -33,6 +33,19 @@ def test_the_hash_follows_what_goes_in():
     assert base != images.digest(images.NODE, "bookworm", SOURCES[:1])
     assert base != images.digest(images.NODE._replace(packages=["more"]), "bookworm", SOURCES)
     assert base != images.digest(images.TRAINING, "bookworm", SOURCES)
+    assert base != images.digest(images.NODE._replace(inputs=["training/topk.py"]), "bookworm", SOURCES)
+
+
+def test_the_hash_follows_what_a_file_holds_and_not_where_it_lies(tmp_path):
+    def digest(folder, text):
+        path = tmp_path / folder / "file"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+        return images.digest(images.NODE._replace(files=[(str(path), "etc/file", 0o644)]), "bookworm", SOURCES)
+
+    base = digest("one", "text")
+    assert base == digest("two", "text")
+    assert base != digest("two", "another text")
 
 
 def test_an_archive_is_what_docker_load_reads(layer, tmp_path):
@@ -64,10 +77,50 @@ def test_files_of_an_image_belong_to_root_and_keep_their_modes(image, tmp_path):
     images.files_tar(image, path)
     with tarfile.open(path) as tar:
         members = {member.name: member for member in tar}
-    assert set(members) == {target for _name, target, _mode in image.files} | {"setup.sh"}
+    scripts = {f"setup/{number}.sh": name for number, name in enumerate(image.setup)}
+    assert set(members) == {target for _name, target, _mode in image.files} | set(scripts)
     assert {(member.uid, member.gid) for member in members.values()} == {(0, 0)}
     for _name, target, mode in image.files:
         assert members[target].mode == mode
+    for target, name in scripts.items():
+        assert members[target].size == (images.HERE / name).stat().st_size
+
+
+def test_setup_scripts_run_in_their_order_after_what_was_prepared(monkeypatch, tmp_path):
+    monkeypatch.setattr(images, "FOLDER", tmp_path / "images")
+    monkeypatch.setattr(images, "LAB", tmp_path)
+    asked = []
+
+    def bootstrap(suite, options, sources, packages, target, hooks):
+        asked.extend(hooks)
+        with tarfile.open(target, "w"):
+            pass
+
+    monkeypatch.setattr(images, "bootstrap", bootstrap)
+    image = images.TRAINING._replace(prepare=lambda suite, options, sources: [f"prepared for {suite}"])
+    archive = images.build(image, "bookworm", [], SOURCES)
+    assert asked[0].startswith("tar-in ")
+    assert asked[1:] == [
+        "prepared for bookworm",
+        'chroot "$1" sh /setup/0.sh',
+        'chroot "$1" sh /setup/1.sh',
+        'rm -r "$1/setup"',
+    ]
+    assert images.build(image, "bookworm", [], SOURCES) == archive
+    assert len(asked) == 5
+    assert list((tmp_path / "build").iterdir()) == []
+
+
+def test_older_builds_of_the_same_images_are_forgotten_and_other_images_kept(monkeypatch, layer, tmp_path):
+    monkeypatch.setattr(images, "FOLDER", tmp_path / "images")
+    images.FOLDER.mkdir()
+    older, newer, node, other = (images.FOLDER / f"{name}.tar" for name in ("older", "newer", "node", "other"))
+    for archive, image in ((older, images.TRAINING), (newer, images.TRAINING), (node, images.NODE)):
+        images.write_archive(image, layer, archive)
+    images.write_archive(images.TRAINING._replace(name="taco-lab/other:1"), layer, other)
+    (images.FOLDER / "killed.part").write_bytes(b"half an arch")
+    images.forget_older({images.TRAINING.name: newer, images.NODE.name: node})
+    assert set(images.FOLDER.iterdir()) == {newer, node, other}
 
 
 def test_the_training_workload_starts_from_what_is_in_its_image(tmp_path):

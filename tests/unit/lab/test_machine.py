@@ -19,6 +19,8 @@ def test_a_full_disk_is_refused_with_both_numbers(tmp_path):
     with pytest.raises(LabError, match=r"2\.5 GiB are free, 6 GiB are needed"):
         machine.require_disk(tmp_path, free=int(2.5 * 1024**3))
     machine.require_disk(tmp_path, free=6 * 1024**3)
+    with pytest.raises(LabError, match=r"6\.0 GiB are free, 7 GiB are needed"):
+        machine.require_disk(tmp_path, 7, free=6 * 1024**3)
 
 
 def test_programs_are_translated_to_packages_once():

@@ -3,26 +3,11 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Runs once inside the root file system of the training image, as root, when the image is built.
+# Runs once inside the root file system of the training image, after openmpi.sh.
 set -eu
 
-# The places that the vendor's images have.
-mkdir -p /usr/local/openmpi/bin /usr/local/tfabric/tools/config /usr/lib/x86_64-linux-gnu /run/sshd /root/.ssh
-chmod 700 /root/.ssh
-for program in mpirun mpiexec orterun orted ompi_info; do
-    ln -s "$(command -v "$program")" "/usr/local/openmpi/bin/$program"
-done
-ln -sf python3 /usr/bin/python
-cat >> /etc/openmpi/openmpi-mca-params.conf << 'CONFIG'
-# One process may not read another's memory in a container without privileges.
-btl_vader_single_copy_mechanism = none
-# Nodes of the lab share the processors of one machine: a rank that waits must not keep another from working.
-mpi_yield_when_idle = 1
-CONFIG
-# An image must not share its host keys with everybody who has it.
-rm -f /etc/ssh/ssh_host_*
-
 # Stand-ins for the two proprietary parts, so that what depends on their presence is exercised for real.
+mkdir -p /usr/local/tfabric/tools/config /usr/lib/x86_64-linux-gnu
 cat > /usr/lib/x86_64-linux-gnu/libnccl-net.so << 'TEXT'
 This is a stand-in of the taco.train lab for HARP's NCCL plugin. It is a text file and no library.
 TEXT
