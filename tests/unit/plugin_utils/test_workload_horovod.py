@@ -63,7 +63,7 @@ def test_mca_parameters_are_the_users_to_change():
         ({"batch_size": 0}, "benchmark_batch_size is 0"),
         ({"num_iters": 0}, "benchmark_num_iters is 0"),
         ({"num_warmup_batches": -1}, "benchmark_num_warmup_batches is -1"),
-        ({"script": ""}, "benchmark_script"),
+        ({"script": "--version"}, "benchmark_script"),
         ({"model": "--help"}, "benchmark_model"),
         ({"interface": ""}, "benchmark_interface"),
         ({"framework": "mxnet"}, "benchmark_framework is 'mxnet'"),

@@ -50,6 +50,7 @@ class Cluster:
         self.folder = folder
         self.calls = folder / "calls"
         self.fake("cat <<'END'\n" + OUTPUT + "END\n")
+        (folder / "libnccl-net.so").write_text("the plugin")
         (folder / "play.yml").write_text(PLAY)
 
     def fake(self, script):
@@ -69,6 +70,7 @@ class Cluster:
             "benchmark_mpirun": str(self.folder / "mpirun"),
             "benchmark_device": "CPU",
             "benchmark_batch_size": 8,
+            "benchmark_plugin_path": str(self.folder / "libnccl-net.so"),
         }
         hosts = {name: {"taco_node": {"hostname": name}} for name in ("node-a", "node-b")}
         inventory = {"gpu_nodes": {"hosts": hosts, "vars": dict(common, **variables)}}
@@ -167,7 +169,7 @@ def test_a_failed_run_is_reported_and_fails_the_play(cluster):
     [
         ({"taco_gpus_per_node": 0}, ("taco_gpus_per_node", "node-a")),
         ({"benchmark_timeout": "soon"}, ("benchmark_timeout",)),
-        ({"benchmark_arm": "tcp"}, ("benchmark_arm", "this version")),
+        ({"benchmark_arm": "tpc"}, ("benchmark_arm", "no arm 'tpc'")),
     ],
 )
 def test_bad_input_names_the_variable_and_runs_nothing(cluster, variables, words):

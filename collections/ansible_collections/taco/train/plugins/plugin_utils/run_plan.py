@@ -161,7 +161,8 @@ def guarded(argv: List[str], exec_prefix: List[str]) -> Tuple[List[str], List[st
     if not exec_prefix:
         return argv, []
     note = ["sh", "-c", f'echo $$ > {PID_FILE}; exec "$@"', "sh"]
-    lock = ["flock", "-w", str(LOCK_SECONDS), "-E", str(LOCKED_STATUS), LOCK]
+    # Not handed on: what a run leaves behind must not hold it after the run.
+    lock = ["flock", "-o", "-w", str(LOCK_SECONDS), "-E", str(LOCKED_STATUS), LOCK]
     return [*exec_prefix, *lock, *note, *argv[len(exec_prefix) :]], [
         *exec_prefix,
         "sh",
