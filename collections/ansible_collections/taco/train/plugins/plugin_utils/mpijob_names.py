@@ -102,9 +102,10 @@ def require_names(job: str, workers: int, namespace: str | None = None) -> None:
             f"the name {job!r} can't be an MPIJob's: expected small letters, digits and dashes, a letter first and no dash last"
         )
     longest = max([f"{job}-launcher", *worker_pods(job, workers)[-1:]], key=len)
-    if len(longest) > MOST_LETTERS:
+    over = len(longest) - MOST_LETTERS
+    if over > 0:
         raise MpijobError(
-            f"the name {job!r} is {len(longest) - MOST_LETTERS} letters too long: the pod {longest} would have "
+            f"the name {job!r} is {over} letter{'s' * (over != 1)} too long: the pod {longest} would have "
             f"{len(longest)}, and {MOST_LETTERS} are possible"
         )
 
