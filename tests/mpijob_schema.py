@@ -36,7 +36,12 @@ def sequence(item):
 
 
 def amounts(*names):
-    return {"type": "object", "propertyNames": {"enum": list(names)}, "additionalProperties": QUANTITY, "minProperties": 1}
+    return {
+        "type": "object",
+        "propertyNames": {"enum": list(names)},
+        "additionalProperties": QUANTITY,
+        "minProperties": 1,
+    }
 
 
 def container(name, *resources):

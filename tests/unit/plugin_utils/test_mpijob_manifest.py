@@ -182,6 +182,12 @@ def test_shared_memory_is_said_in_kubernetes_units(size, limit):
     assert worker_of(rendered(shm_size=size))["spec"]["volumes"][-1]["emptyDir"]["sizeLimit"] == limit
 
 
+def test_shared_memory_can_be_left_out_or_be_the_hosts():
+    assert "dshm" not in str(rendered(shm_size=0))
+    found = rendered(shm_size="0", mounts=["/dev/shm:/dev/shm"])
+    assert worker_of(found)["spec"]["volumes"] == [{"name": "mount-0", "hostPath": {"path": "/dev/shm"}}]
+
+
 def test_mounts_share_a_volume_by_their_path_and_may_be_read_only():
     found = rendered(mounts=["/sys:/sys", "/sys/:/host/sys:ro"], mounts_extra=["/data/sets:/data:rw"])
     mounts = [(one["name"], one["mountPath"], one.get("readOnly")) for one in container_of(found)["volumeMounts"]]
@@ -300,7 +306,9 @@ def test_the_length_of_a_name_is_that_of_its_longest_pod():
 
 @pytest.mark.parametrize("version", ["v1alpha1", "v2", None])
 def test_other_versions_are_refused(version):
-    with pytest.raises(MpijobError, match="expected one of v1, v2beta1" + ("; v1alpha1" if version == "v1alpha1" else "")):
+    with pytest.raises(
+        MpijobError, match="expected one of v1, v2beta1" + ("; v1alpha1" if version == "v1alpha1" else "")
+    ):
         manifest(job_of(FOUR), version)
 
 

@@ -53,12 +53,17 @@ class Job:
     def pages(self) -> int:
         return pages_for(self.gpus_per_worker) if self.hugepages is None else self.hugepages
 
+    @property
+    def shm_bytes(self) -> int:
+        """Of the shared memory in memory; 0 leaves a container the one that it has by itself."""
+        return size_bytes(self.spec.shm_size) if self.spec.shm_size else 0
+
 
 JOB_KEYS = tuple(field.name for field in fields(Job) if field.name != "spec")
 KEYS = (*CONTAINER_KEYS, "mounts_extra", *JOB_KEYS)
 
 
-def _check_spec(spec: TrainingSpec) -> None:
+def _check_spec(spec: TrainingSpec, has_shm: bool) -> None:
     if spec.ulimits:
         raise MpijobError(
             f"ulimits are {', '.join(spec.ulimits)}: a pod can't set any, so leave them out and set them in the container "
@@ -80,7 +85,7 @@ def _check_spec(spec: TrainingSpec) -> None:
         unknown = [option for option in mount.options if option not in ("ro", "rw")]
         if unknown:
             raise MpijobError(f"the mount of {mount.source} has the option {unknown[0]!r}: a pod's can be ro or rw")
-        if spec.shm_size and plain_path(mount.target) == SHM_PATH:
+        if has_shm and plain_path(mount.target) == SHM_PATH:
             raise MpijobError(f"a mount has the target {SHM_PATH}, which shm_size makes: leave one of them out")
 
 
@@ -93,8 +98,7 @@ def _check_amounts(job: Job) -> None:
     for name in ("memory", "launcher_cpu", "launcher_memory"):
         if amount(getattr(job, name), name) <= 0:
             raise MpijobError(f"{name} is {getattr(job, name)!r}: expected more than nothing")
-    shm = size_bytes(job.spec.shm_size) if job.spec.shm_size else 0
-    if shm >= amount(job.memory, "memory"):
+    if job.shm_bytes >= amount(job.memory, "memory"):
         raise MpijobError(
             f"shm_size is {job.spec.shm_size} and counts as a worker's memory, which is {job.memory}: raise memory or lower shm_size"
         )
@@ -102,7 +106,7 @@ def _check_amounts(job: Job) -> None:
 
 def check_job(job: Job) -> Job:
     """Return the job, or raise what keeps it from being one."""
-    _check_spec(job.spec)
+    _check_spec(job.spec, job.shm_bytes > 0)
     _check_amounts(job)
     require_names(job.spec.name, job.workers, job.namespace)
     if job.clean_pod_policy not in CLEAN_POD_POLICIES:
@@ -144,7 +148,8 @@ def _number(given: dict[str, Any], name: str) -> int:
 
 def _quantity(given: dict[str, Any], name: str) -> str | int:
     # A float can be no quantity in a manifest, its text can. amount() finds what is none.
-    return given[name] if type(given[name]) is int else str(given[name]).strip()
+    whole = isinstance(given[name], int) and not isinstance(given[name], bool)
+    return int(given[name]) if whole else str(given[name]).strip()
 
 
 def _text(given: dict[str, Any], name: str) -> str:

@@ -21,12 +21,7 @@ from typing import Any
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_job import SHM_PATH, Job, check_job
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import require_version
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_quantity import binary_quantity
-from ansible_collections.taco.train.plugins.plugin_utils.training_spec import (
-    TrainingSpec,
-    plain_path,
-    size_bytes,
-    split_mount,
-)
+from ansible_collections.taco.train.plugins.plugin_utils.training_spec import plain_path, split_mount
 
 GROUP = "kubeflow.org"
 KIND = "MPIJob"
@@ -48,11 +43,11 @@ def _as_it_is(text: str) -> str:
     return text.replace("$", "$$") if "$(" in text or "$$" in text else text
 
 
-def _volumes(spec: TrainingSpec) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def _volumes(job: Job) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return the worker's volumes and its container's mounts of them; a path that is mounted twice is one volume."""
     volumes: dict[str, dict[str, Any]] = {}
     mounts = []
-    for mount in map(split_mount, spec.mounts):
+    for mount in map(split_mount, job.spec.mounts):
         path = plain_path(mount.source)
         if path not in volumes:
             name = VOLUME_NAMES.get(path, f"mount-{len(volumes)}")
@@ -61,9 +56,9 @@ def _volumes(spec: TrainingSpec) -> tuple[list[dict[str, Any]], list[dict[str, A
         if "ro" in mount.options:
             mounts[-1]["readOnly"] = True
     shared = []
-    if spec.shm_size:
-        size = binary_quantity(size_bytes(spec.shm_size))
-        shared = [{"name": SHM_VOLUME, "emptyDir": {"medium": "Memory", "sizeLimit": size}}]
+    if job.shm_bytes:
+        memory = {"medium": "Memory", "sizeLimit": binary_quantity(job.shm_bytes)}
+        shared = [{"name": SHM_VOLUME, "emptyDir": memory}]
         mounts.append({"mountPath": SHM_PATH, "name": SHM_VOLUME})
     return [*volumes.values(), *shared], mounts
 
@@ -117,7 +112,7 @@ def manifest(job: Job, version: str = "v1") -> dict[str, Any]:
     """Return the MPIJob in an API version, one of mpijob_names.VERSIONS."""
     require_version(version)
     check_job(job)
-    volumes, mounts = _volumes(job.spec)
+    volumes, mounts = _volumes(job)
     launcher = _replica(job, 1, _launcher(job))
     worker = _replica(job, job.workers, _worker(job, mounts))
     if volumes:
