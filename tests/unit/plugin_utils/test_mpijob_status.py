@@ -134,7 +134,7 @@ def test_pods_of_other_jobs_do_not_count():
 
 def test_the_launcher_is_the_newest_that_runs_and_the_others_are_of_no_concern():
     old, failed, new = running("launcher"), pod("launcher", phase="Failed"), running("launcher")
-    old["metadata"].update(name="taco-bench-launcher-a", creationTimestamp="2026-01-01T00:00:00Z")
+    old["metadata"].update(name="taco-bench-launcher-x", creationTimestamp="2026-01-01T00:00:00Z")
     failed["metadata"]["name"] = "taco-bench-launcher-b"
     new["metadata"].update(name="taco-bench-launcher-c", creationTimestamp="2026-01-01T00:00:09Z")
     assert launcher_pod([new, failed, old], "taco-bench") == "taco-bench-launcher-c"
@@ -226,6 +226,12 @@ def test_a_pod_that_is_held_back_is_not_the_nodes_fault():
             "hugepages or shm_size",
         ),
         (
+            ended(255, signal=7),
+            True,
+            "its container mpi-worker ended by SIGBUS: there were fewer hugepages or less of /dev/shm than it uses; raise "
+            "hugepages or shm_size",
+        ),
+        (
             ended(0, reason="Completed"),
             True,
             "its container mpi-worker ended with exit status 0 (Completed): see kubectl logs --previous",
@@ -305,6 +311,13 @@ def test_a_pod_says_why_it_is_not_ready(one, found):
     assert why(one) == found
 
 
+def test_a_container_that_runs_is_not_what_is_wrong():
+    fine = {"name": "sidecar", "state": {"running": {"startedAt": "2026-01-01T00:00:00Z"}}}
+    one = pod(phase="Running", containerStatuses=[fine, waiting("CreateContainerError", "no such device")])
+    assert why(one) == (True, "its container mpi-worker can't start (CreateContainerError: no such device)")
+    assert why(pod(phase="Running", containerStatuses=[fine])) == (False, "it runs and isn't Ready (no reason given)")
+
+
 def test_stuck_pods_and_starting_ones_are_told_apart():
     pods = [running("launcher"), pod(), pod(number=1, containerStatuses=[waiting("ErrImagePull", "denied")])]
     found = progress(job(condition("Created")), pods, [], 2)
@@ -316,6 +329,12 @@ def test_what_the_cluster_says_is_one_line_of_bounded_length():
     _stuck, words = why(pod(containerStatuses=[waiting("CreateContainerError", "a\n b " + "x" * 999)]))
     assert "\n" not in words and "a b xxx" in words and words.endswith("x...)")
     assert len(words) < MOST_LETTERS + 100
+    prefix = "its container mpi-worker can't start (CreateContainerError: "
+    for letters in (MOST_LETTERS, MOST_LETTERS + 1):
+        _stuck, words = why(pod(containerStatuses=[waiting("CreateContainerError", "x" * letters)]))
+        said = words[len(prefix) : -1]
+        assert words.startswith(prefix) and len(said) == MOST_LETTERS
+        assert said.endswith("...") == (letters > MOST_LETTERS)
 
 
 def test_a_pod_that_is_ready_has_nothing_to_say():
