@@ -119,6 +119,11 @@ def test_an_amount_that_cannot_be_read_is_named():
         capacity([node("a", memory="much")], EIGHT, 1)
 
 
+def test_a_node_that_does_not_know_a_resource_has_none_of_it():
+    (sentence,) = lacks(node("a", **{"nvidia.com/gpu": None}), {"nvidia.com/gpu": 1})
+    assert sentence.startswith("a can allocate 0 of nvidia.com/gpu, and a worker asks for 1: ")
+
+
 def test_parts_of_a_processor_are_counted():
     (sentence,) = lacks(node("a", cpu="1500m"), {"cpu": 2})
     assert sentence.startswith("a can allocate 1.5 of cpu, and a worker asks for 2: lower the request")

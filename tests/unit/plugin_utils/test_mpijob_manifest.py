@@ -276,6 +276,7 @@ def test_what_a_worker_asks_for_is_in_the_manifest():
         ({"name": "taco-"}, "no dash last"),
         ({"name": "t" * 60}, "is 6 letters too long"),
         ({"namespace": "My.Space"}, "namespace 'My.Space'"),
+        ({"namespace": "n" * 64}, "expected up to 63 small letters"),
         ({"worker": 4}, "an MPIJob has no worker; it has image"),
     ],
 )
@@ -296,6 +297,10 @@ def test_a_spec_of_the_docker_path_is_rendered_as_well():
     validate(found, "v1")
     assert len(container_of(found)["volumeMounts"]) == 6
     assert worker_of(found)["spec"]["hostNetwork"] is True
+
+
+def test_a_namespace_can_have_63_letters():
+    assert rendered(namespace="n" * 63)["metadata"]["namespace"] == "n" * 63
 
 
 def test_the_length_of_a_name_is_that_of_its_longest_pod():

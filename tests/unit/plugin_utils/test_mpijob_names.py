@@ -142,6 +142,8 @@ def test_workers_are_numbered_from_0():
         ("1.5Gi", 3 * 2**29),
         ("100M", 10**8),
         ("500m", Fraction(1, 2)),
+        ("3u", Fraction(3, 10**6)),
+        ("3n", Fraction(3, 10**9)),
         ("8", 8),
         (8, 8),
         ("1e3", 1000),

@@ -92,13 +92,15 @@ def _short(node: Mapping[str, Any], wanted: Mapping[str, Fraction]) -> list[str]
 
 
 def _room(node: Mapping[str, Any], wanted: Mapping[str, Fraction]) -> int:
-    return min((int(_allocatable(node, resource) // value) for resource, value in wanted.items()), default=0)
+    return min(int(_allocatable(node, resource) // value) for resource, value in wanted.items())
 
 
 def capacity(nodes: list[Mapping[str, Any]], limits: Mapping[str, Any], workers: int) -> Capacity:
-    """Hold what each worker asks for against what nodes can allocate; limits as mpijob_manifest.worker_limits gives them."""
+    """Hold what each worker asks for against what nodes can allocate.
+
+    limits are as mpijob_manifest.worker_limits gives them: there are some, and all are more than nothing.
+    """
     wanted = {resource: amount(value, resource) for resource, value in limits.items()}
-    wanted = {resource: value for resource, value in wanted.items() if value > 0}
     room, shortfalls = 0, []
     for node in nodes:
         lacks = _closed(node, wanted) + _short(node, wanted)
