@@ -9,10 +9,14 @@ import shlex
 import pytest
 
 from ansible_collections.taco.train.plugins.plugin_utils.training_spec import (
+    DOCKER_PROFILES,
+    PROFILES,
     SpecError,
     docker_container_options,
     docker_run_argv,
+    size_bytes,
     spec_for,
+    split_mount,
 )
 
 IMAGE = "ccr.ccs.tencentyun.com/qcloud/taco-training:cu112-cudnn81-py3-0.3.1"
@@ -127,6 +131,23 @@ def test_gpus(gpus, requests, flag):
     assert docker_container_options(spec)["device_requests"] == requests
     argv = docker_run_argv(spec)
     assert (argv[argv.index("--gpus") + 1] if "--gpus" in argv else None) == flag
+
+
+def test_dockers_profiles_are_those_with_a_documented_line():
+    assert set(DOCKER_PROFILES) == set(LINES) == set(PROFILES) - {"mpijob"}
+
+
+@pytest.mark.parametrize(
+    ("size", "found"),
+    [("32g", 32 * 1024**3), ("1.5gb", 3 * 2**29), ("64m", 64 * 1024**2), ("2T", 2 * 1024**4), ("7b", 7), ("7", 7)],
+)
+def test_sizes_are_in_powers_of_1024(size, found):
+    assert size_bytes(size) == found
+
+
+def test_a_mount_taken_apart():
+    assert split_mount("/data/:/data") == ("/data/", "/data", ())
+    assert split_mount("sets:/data:ro,z") == ("sets", "/data", ("ro", "z"))
 
 
 def test_a_soft_and_a_hard_limit():

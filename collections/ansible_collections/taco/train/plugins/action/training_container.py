@@ -11,7 +11,7 @@ from ansible.plugins.action import ActionBase
 
 from ansible_collections.taco.train.plugins.plugin_utils.container_errors import explain
 from ansible_collections.taco.train.plugins.plugin_utils.training_spec import (
-    PROFILES,
+    DOCKER_PROFILES,
     SpecError,
     TrainingSpec,
     docker_container_options,
@@ -23,7 +23,7 @@ MODULE = "community.docker.docker_container"
 ARGUMENT_SPEC = {
     "name": {"type": "str", "required": True},
     "image": {"type": "str"},
-    "profile": {"type": "str", "choices": sorted(PROFILES), "default": "harp"},
+    "profile": {"type": "str", "choices": list(DOCKER_PROFILES), "default": "harp"},
     "state": {"type": "str", "choices": ["started", "absent"], "default": "started"},
     "command": {"type": "list", "elements": "str"},
     "gpus": {"type": "raw"},

@@ -8,10 +8,11 @@
 
 import re
 from dataclasses import dataclass, fields, replace
-from typing import Any, Mapping
+from decimal import Decimal
+from typing import Any, Mapping, NamedTuple
 
-# What HARP reads and writes on the host: PCI devices, hugepages, NUMA nodes, its own tools and configuration. The only
-# list of these mounts in the collection.
+# What HARP reads and writes on the host: PCI devices, hugepages, NUMA nodes, its own tools and configuration. These two
+# are the only lists of these mounts in the collection: that of the documents' `docker run`, and that of their MPIJob.
 HARP_MOUNTS = (
     "/sys/bus/pci/devices:/sys/bus/pci/devices",
     "/sys/kernel/mm/hugepages/:/sys/kernel/mm/hugepages/",
@@ -20,18 +21,34 @@ HARP_MOUNTS = (
     "/dev/:/dev/",
     "/usr/local/tfabric/tools:/usr/local/tfabric/tools",
 )
+HARP_POD_MOUNTS = (
+    "/sys/:/sys/",
+    "/dev/hugepages/:/dev/hugepages",
+    "/usr/local/tfabric/tools/:/usr/local/tfabric/tools",
+)
 SHM_SIZE = "32g"
 ULIMITS = ("memlock=-1", "stack=67108864")
 
 # The documents' three `docker run` lines. The HARP line has neither --shm-size nor --ulimit: the profile doesn't add
 # them, callers do (the role training_container does, since NCCL can exhaust the engine's 64 MB within a host).
+# The fourth is their MPIJob, whose command is the launcher's; to it the profile does add the shared memory.
 PROFILES: dict[str, dict[str, Any]] = {
     "ttf": {"shm_size": SHM_SIZE, "ulimits": ULIMITS},
     "lightcc": {"shm_size": SHM_SIZE, "ulimits": ULIMITS, "privileged": True, "network_mode": "host"},
     "harp": {"mounts": HARP_MOUNTS, "privileged": True, "network_mode": "host"},
+    "mpijob": {
+        "image": "ccr.ccs.tencentyun.com/qcloud/taco-train:ttf115-cu112-cvm-0.4.1",
+        "name": "taco-bench",
+        "command": ("/bin/sh", "-ec", "sleep infinity"),
+        "mounts": HARP_POD_MOUNTS,
+        "privileged": True,
+        "shm_size": SHM_SIZE,
+    },
 }
+DOCKER_PROFILES = ("harp", "lightcc", "ttf")
 
-_SIZE = re.compile(r"[0-9]+(\.[0-9]+)?[bkmgtKMGTB]?[bB]?")
+_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)([bkmgtKMGTB]?)[bB]?")
+_UNITS = {"": 1, "b": 1, "k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
 _ULIMIT = re.compile(r"[a-z]+=-?[0-9]+(:-?[0-9]+)?")
 
 
@@ -59,8 +76,33 @@ class TrainingSpec:
     restart_policy: str = "unless-stopped"
 
 
-def _mount_target(mount: str) -> str:
-    return mount.split(":")[1].rstrip("/") or "/"
+class Mount(NamedTuple):
+    """A part of the host that a container sees. The paths are as they were written."""
+
+    source: str
+    target: str
+    options: tuple[str, ...]
+
+
+def split_mount(mount: str) -> Mount:
+    """Return source:target or source:target:options taken apart."""
+    parts = mount.split(":")
+    if len(parts) not in (2, 3) or not parts[0] or not parts[1].startswith("/"):
+        raise SpecError(f"the mount {mount!r} can't be read: expected source:target or source:target:options")
+    return Mount(parts[0], parts[1], tuple(parts[2].split(",")) if len(parts) == 3 else ())
+
+
+def plain_path(path: str) -> str:
+    """Return a path without the slashes at its end, by which two spellings of one are known."""
+    return path.rstrip("/") or "/"
+
+
+def size_bytes(size: str) -> int:
+    """Return the bytes of a size as `docker run` takes it, such as V(32g); its units are powers of 1024."""
+    read = _SIZE.fullmatch(size)
+    if not read:
+        raise SpecError(f"shm_size is {size!r}: expected a size such as 32g")
+    return int(Decimal(read.group(1)) * _UNITS[read.group(2).lower()])
 
 
 def _check(spec: TrainingSpec) -> TrainingSpec:
@@ -71,18 +113,14 @@ def _check(spec: TrainingSpec) -> TrainingSpec:
         raise SpecError(f"gpus is {spec.gpus!r}: expected all, none, or a list of indexes or UUIDs")
     if not spec.gpus:
         raise SpecError("gpus is an empty list: say none for a container without GPUs")
-    if spec.shm_size and not _SIZE.fullmatch(spec.shm_size):
-        raise SpecError(f"shm_size is {spec.shm_size!r}: expected a size such as 32g")
+    if spec.shm_size:
+        size_bytes(spec.shm_size)
     for limit in spec.ulimits:
         if not _ULIMIT.fullmatch(limit):
             raise SpecError(
                 f"the ulimit {limit!r} can't be read: expected name=value or name=soft:hard, as in memlock=-1"
             )
-    for mount in spec.mounts:
-        parts = mount.split(":")
-        if len(parts) not in (2, 3) or not parts[0] or not parts[1].startswith("/"):
-            raise SpecError(f"the mount {mount!r} can't be read: expected source:target or source:target:options")
-    targets = [_mount_target(mount) for mount in spec.mounts]
+    targets = [plain_path(split_mount(mount).target) for mount in spec.mounts]
     for target in targets:
         if targets.count(target) > 1:
             raise SpecError(f"two mounts have the target {target}")

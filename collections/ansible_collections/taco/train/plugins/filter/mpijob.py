@@ -1,0 +1,29 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Filters of the Kubernetes path."""
+
+from typing import Any
+
+from ansible.errors import AnsibleFilterError
+
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_job import job_of
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_manifest import manifest
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import MpijobError
+from ansible_collections.taco.train.plugins.plugin_utils.training_spec import SpecError
+
+
+def mpijob_manifest(options: dict[str, Any], api_version: str | None = None) -> dict[str, Any]:
+    """Return the manifest of an MPIJob. A templated null can arrive as an empty string."""
+    try:
+        return manifest(job_of(options), api_version or "v1")
+    except (MpijobError, SpecError) as error:
+        raise AnsibleFilterError(f"mpijob_manifest: {error}") from error
+
+
+class FilterModule:
+    """Offer the filters to Ansible."""
+
+    def filters(self) -> dict[str, Any]:
+        return {"mpijob_manifest": mpijob_manifest}

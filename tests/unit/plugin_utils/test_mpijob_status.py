@@ -1,0 +1,347 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A job's phase is read from its conditions, and a pod that doesn't run says why."""
+
+import pytest
+
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_pods import MOST_LETTERS, is_ready, pod_state
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_status import job_phase, launcher_pod, progress
+
+LABELS = {"training.kubeflow.org/job-name": "taco-bench"}
+READY = {"type": "Ready", "status": "True"}
+
+
+def condition(kind, status="True", reason=None, message=None):
+    return {"type": kind, "status": status, "reason": reason or f"MPIJob{kind}", "message": message or f"it is {kind}"}
+
+
+def job(*conditions):
+    return {"metadata": {"name": "taco-bench", "uid": "j"}, "status": {"conditions": list(conditions)}}
+
+
+def pod(role="worker", number=0, phase="Pending", conditions=(), metadata=None, **status):
+    name = "taco-bench-launcher" if role == "launcher" else f"taco-bench-worker-{number}"
+    labels = {**LABELS, "training.kubeflow.org/job-role": role}
+    return {
+        "metadata": {"name": name, "uid": name, "labels": labels, **(metadata or {})},
+        "spec": {"nodeName": "gpu-1"},
+        "status": {"phase": phase, "conditions": list(conditions), **status},
+    }
+
+
+def running(role="worker", number=0, **metadata):
+    return pod(role, number, "Running", [READY], metadata)
+
+
+def waiting(reason, message=None, name="mpi-worker", **more):
+    return {"name": name, "image": "i:1", "state": {"waiting": {"reason": reason, "message": message}}, **more}
+
+
+def ended(code, name="mpi-worker", **more):
+    return {"name": name, "image": "i:1", "state": {"terminated": {"exitCode": code, **more}}}
+
+
+def event(reason, message, name="taco-bench-worker-0", kind="Pod", when="2026-01-01T00:00:00Z", **more):
+    about = {"kind": kind, "name": name, **more}
+    return {"type": "Warning", "reason": reason, "message": message, "involvedObject": about, "lastTimestamp": when}
+
+
+def why(one, events=()):
+    """Return (stuck, why) of a pod that is not ready, without its name."""
+    state = pod_state(one, "worker", list(events))
+    assert not state.ready and state.why.startswith(f"{state.name}: ")
+    return state.stuck, state.why.partition(": ")[2]
+
+
+@pytest.mark.parametrize(
+    ("conditions", "phase"),
+    [
+        ([], "Pending"),
+        ([condition("Created")], "Created"),
+        ([condition("Created"), condition("Running")], "Running"),
+        ([condition("Running", "False"), condition("Created"), condition("Succeeded")], "Succeeded"),
+        ([condition("Created"), condition("Running", "False"), condition("Failed")], "Failed"),
+        ([condition("Created"), condition("Failed", "False"), condition("Succeeded")], "Succeeded"),
+        ([condition("Created"), condition("Restarting")], "Restarting"),
+        ([condition("Created"), condition("Running", "False"), condition("Suspended")], "Suspended"),
+        ([condition("Created"), condition("Suspended", "False"), condition("Running")], "Running"),
+        ([condition("Running", "Unknown")], "Pending"),
+    ],
+)
+def test_the_phase_is_that_of_the_conditions_that_hold(conditions, phase):
+    assert job_phase(job(*conditions)).name == phase
+
+
+def test_the_phase_keeps_what_the_operator_says():
+    evicted = condition("Failed", reason="MPIJobEvicted", message="1/4 workers are evicted")
+    assert job_phase(job(condition("Created"), evicted)) == ("Failed", "MPIJobEvicted", "1/4 workers are evicted")
+    assert job_phase({"metadata": {"name": "a"}}).message.startswith("no operator has taken the job up")
+
+
+def test_everything_runs():
+    pods = [running("launcher"), running(number=1), running()]
+    found = progress(job(condition("Created"), condition("Running")), pods, [], 2)
+    assert found == (
+        ("Running", "MPIJobRunning", "it is Running"),
+        "taco-bench-launcher",
+        ["taco-bench-worker-0", "taco-bench-worker-1"],
+        [],
+        [],
+        True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("conditions", "pods", "workers"),
+    [
+        ([condition("Created")], [running("launcher"), running()], 1),
+        ([condition("Running")], [running()], 1),
+        ([condition("Running")], [running("launcher")], 1),
+        ([condition("Running")], [running("launcher"), running(number=1)], 1),
+        ([condition("Running")], [running("launcher"), running()], 2),
+        ([condition("Running")], [running("launcher"), running(deletionTimestamp="2026-01-01T00:00:00Z")], 1),
+        ([condition("Running", "False"), condition("Succeeded")], [running("launcher"), running()], 1),
+    ],
+)
+def test_it_is_not_usable_while_anything_is_missing(conditions, pods, workers):
+    assert progress(job(*conditions), pods, [], workers).usable is False
+
+
+def test_pods_that_are_not_there_are_waited_for_with_what_is_said_of_the_job():
+    found = progress(job(), [running()], [], 2)
+    assert found.waiting == [
+        "taco-bench-worker-1 doesn't exist: its operator has not created it yet",
+        "the launcher doesn't exist: its operator has not created it yet",
+    ]
+    said = [
+        event("FailedCreatePod", "exceeded quota: gpus", "taco-bench", "MPIJob", uid="j"),
+        event(
+            "FailedCreatePod", "of a job that had this name", "taco-bench", "MPIJob", "2026-01-02T00:00:00Z", uid="i"
+        ),
+    ]
+    assert progress(job(), [running("launcher")], said, 1).waiting == [
+        "taco-bench-worker-0 doesn't exist: its operator says FailedCreatePod: exceeded quota: gpus"
+    ]
+
+
+def test_pods_of_other_jobs_do_not_count():
+    other = running()
+    other["metadata"]["labels"] = {"training.kubeflow.org/job-name": "b", "training.kubeflow.org/job-role": "worker"}
+    assert progress(job(condition("Running")), [running("launcher"), other], [], 1).ready == []
+
+
+def test_the_launcher_is_the_newest_that_runs_and_the_others_are_of_no_concern():
+    old, failed, new = running("launcher"), pod("launcher", phase="Failed"), running("launcher")
+    old["metadata"].update(name="taco-bench-launcher-x", creationTimestamp="2026-01-01T00:00:00Z")
+    failed["metadata"]["name"] = "taco-bench-launcher-b"
+    new["metadata"].update(name="taco-bench-launcher-c", creationTimestamp="2026-01-01T00:00:09Z")
+    assert launcher_pod([new, failed, old], "taco-bench") == "taco-bench-launcher-c"
+    found = progress(job(condition("Running")), [old, failed, new, running()], [], 1)
+    assert (found.usable, found.stuck, found.waiting) == (True, [], [])
+    alone = progress(job(condition("Created")), [failed, running()], [], 1)
+    assert (alone.launcher, alone.stuck) == (
+        None,
+        ["taco-bench-launcher-b: it has ended (Failed), and should wait for work"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("message", "said", "fix"),
+    [
+        (
+            "0/4 nodes are available: 4 Insufficient hugepages-1Gi. preemption: 0/4 nodes are available: 4 No preemption "
+            "victims found for incoming pod.",
+            "0/4 nodes are available: 4 Insufficient hugepages-1Gi",
+            "reserve 1 GiB pages on the nodes and restart their kubelets, which count them only when they start",
+        ),
+        (
+            "0/2 nodes are available: 1 Insufficient nvidia.com/gpu, 2 Insufficient memory.",
+            "0/2 nodes are available: 1 Insufficient nvidia.com/gpu, 2 Insufficient memory",
+            "free GPUs, or set gpu_topology where the nodes carry ack.node.gpu.schedule=topology; "
+            "lower memory, or free some on the nodes",
+        ),
+        (
+            "0/1 nodes are available: 1 Insufficient aliyun.com/gpu.",
+            "0/1 nodes are available: 1 Insufficient aliyun.com/gpu",
+            "label nodes ack.node.gpu.schedule=topology, or free their GPUs: all workers must fit at once",
+        ),
+        (
+            "0/1 nodes are available: 1 node(s) had untolerated taint {a: }.",
+            "0/1 nodes are available: 1 node(s) had untolerated taint {a: }",
+            "make a node fit, or change what the job asks for",
+        ),
+        (None, "no reason given", "make a node fit, or change what the job asks for"),
+    ],
+)
+def test_a_pod_without_a_node_says_what_the_nodes_lack(message, said, fix):
+    unscheduled = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message}
+    assert why(pod(conditions=[unscheduled])) == (True, f"no node can take it ({said}): {fix}")
+
+
+def test_a_pod_that_is_held_back_is_not_the_nodes_fault():
+    gated = {"type": "PodScheduled", "status": "False", "reason": "SchedulingGated", "message": "waits for its queue"}
+    assert why(pod(conditions=[gated])) == (
+        True,
+        "it may not be scheduled yet (waits for its queue): see which controller holds it back",
+    )
+
+
+@pytest.mark.parametrize(
+    ("status", "stuck", "words"),
+    [
+        (
+            waiting("ImagePullBackOff", 'Back-off pulling image "i:1"'),
+            True,
+            'its container mpi-worker has no image (ImagePullBackOff: Back-off pulling image "i:1"): '
+            "set image to one that the nodes can pull, here i:1",
+        ),
+        (
+            waiting("InvalidImageName"),
+            True,
+            "its container mpi-worker has no image (InvalidImageName): set image to one that the nodes can pull, here i:1",
+        ),
+        (
+            waiting("CreateContainerError", "no such device"),
+            True,
+            "its container mpi-worker can't start (CreateContainerError: no such device)",
+        ),
+        (
+            waiting("CrashLoopBackOff", lastState={"terminated": {"exitCode": 127, "reason": "Error"}}),
+            True,
+            "its container mpi-worker keeps ending; it ended with exit status 127 (Error): see kubectl logs --previous",
+        ),
+        (waiting("CrashLoopBackOff"), True, "its container mpi-worker can't start (CrashLoopBackOff)"),
+        (waiting("ContainerCreating"), False, "its container mpi-worker is starting"),
+        (
+            ended(137, reason="OOMKilled"),
+            True,
+            "its container mpi-worker was killed for its memory (OOMKilled): raise memory, which /dev/shm is part of",
+        ),
+        (
+            ended(135, reason="Error"),
+            True,
+            "its container mpi-worker ended by SIGBUS: there were fewer hugepages or less of /dev/shm than it uses; raise "
+            "hugepages or shm_size",
+        ),
+        (
+            ended(255, signal=7),
+            True,
+            "its container mpi-worker ended by SIGBUS: there were fewer hugepages or less of /dev/shm than it uses; raise "
+            "hugepages or shm_size",
+        ),
+        (
+            ended(0, reason="Completed"),
+            True,
+            "its container mpi-worker ended with exit status 0 (Completed): see kubectl logs --previous",
+        ),
+    ],
+)
+def test_a_container_says_why_it_does_not_run(status, stuck, words):
+    assert why(pod(containerStatuses=[status])) == (stuck, words)
+
+
+def test_an_init_container_is_named_first_and_a_finished_one_is_not():
+    main = waiting("PodInitializing", name="mpi-launcher")
+    pulling = waiting("ErrImagePull", "denied", name="kubectl-delivery")
+    assert why(pod(initContainerStatuses=[pulling], containerStatuses=[main])) == (
+        True,
+        "its init container kubectl-delivery has no image (ErrImagePull: denied): "
+        "set image to one that the nodes can pull, here i:1",
+    )
+    done = ended(0, name="kubectl-delivery", reason="Completed")
+    assert why(pod(initContainerStatuses=[done], containerStatuses=[main])) == (
+        False,
+        "its container mpi-launcher is starting",
+    )
+    broken = ended(1, name="kubectl-delivery", message="no route")
+    assert why(pod(initContainerStatuses=[broken], containerStatuses=[main])) == (
+        True,
+        "its init container kubectl-delivery ended with exit status 1 (no route): see kubectl logs --previous",
+    )
+
+
+def test_events_say_why_a_container_is_not_made_and_old_ones_do_not():
+    one = pod(containerStatuses=[waiting("ContainerCreating")])
+    events = [
+        event("FailedMount", "hostPath type check failed", when="2026-01-01T00:00:02Z"),
+        event("FailedMount", "older", when="2026-01-01T00:00:01Z"),
+        event("FailedScheduling", "0/4 nodes are available", when="2026-01-01T00:00:03Z"),
+        event("Failed", "of another pod", "taco-bench-worker-1", when="2026-01-01T00:00:04Z"),
+        event("Failed", "of an earlier pod", when="2026-01-01T00:00:05Z", uid="before"),
+        {**event("Pulled", "well", when="2026-01-01T00:00:06Z"), "type": "Normal"},
+    ]
+    assert why(one, events) == (
+        True,
+        "its container mpi-worker can't start (FailedMount: hostPath type check failed)",
+    )
+    assert why(one, events[2:]) == (False, "its container mpi-worker is starting")
+    newer = {
+        **event("FailedCreatePodSandBox", "no network"),
+        "lastTimestamp": None,
+        "eventTime": "2026-02-01T00:00:00Z",
+    }
+    assert why(pod(), [*events, newer]) == (True, "it can't start (FailedCreatePodSandBox: no network)")
+
+
+@pytest.mark.parametrize(
+    ("one", "found"),
+    [
+        (pod(), (False, "it is starting")),
+        (pod(phase="Unknown"), (True, "its node gpu-1 doesn't answer: see whether it runs")),
+        (
+            pod(phase="Failed", reason="Evicted", message="The node was low on memory."),
+            (True, "it failed (Evicted: The node was low on memory)"),
+        ),
+        (
+            pod(phase="Failed", reason="UnexpectedAdmissionError", message="Allocate failed"),
+            (True, "it failed (UnexpectedAdmissionError: Allocate failed)"),
+        ),
+        (pod(phase="Succeeded"), (True, "it has ended (Succeeded), and should wait for work")),
+        (running(deletionTimestamp="2026-01-01T00:00:00Z"), (False, "it is being deleted")),
+        (
+            pod(phase="Running", conditions=[{"type": "Ready", "status": "False", "message": "unready: [mpi-worker]"}]),
+            (False, "it runs and isn't Ready (unready: [mpi-worker])"),
+        ),
+    ],
+)
+def test_a_pod_says_why_it_is_not_ready(one, found):
+    assert not is_ready(one)
+    assert why(one) == found
+
+
+def test_a_container_that_runs_is_not_what_is_wrong():
+    fine = {"name": "sidecar", "state": {"running": {"startedAt": "2026-01-01T00:00:00Z"}}}
+    one = pod(phase="Running", containerStatuses=[fine, waiting("CreateContainerError", "no such device")])
+    assert why(one) == (True, "its container mpi-worker can't start (CreateContainerError: no such device)")
+    assert why(pod(phase="Running", containerStatuses=[fine])) == (False, "it runs and isn't Ready (no reason given)")
+
+
+def test_stuck_pods_and_starting_ones_are_told_apart():
+    pods = [running("launcher"), pod(), pod(number=1, containerStatuses=[waiting("ErrImagePull", "denied")])]
+    found = progress(job(condition("Created")), pods, [], 2)
+    assert found.waiting == ["taco-bench-worker-0: it is starting"]
+    assert [sentence.split(" has ")[0] for sentence in found.stuck] == ["taco-bench-worker-1: its container mpi-worker"]
+
+
+def test_what_the_cluster_says_is_one_line_of_bounded_length():
+    _stuck, words = why(pod(containerStatuses=[waiting("CreateContainerError", "a\n b " + "x" * 999)]))
+    assert "\n" not in words and "a b xxx" in words and words.endswith("x...)")
+    assert len(words) < MOST_LETTERS + 100
+    prefix = "its container mpi-worker can't start (CreateContainerError: "
+    for letters in (MOST_LETTERS, MOST_LETTERS + 1):
+        _stuck, words = why(pod(containerStatuses=[waiting("CreateContainerError", "x" * letters)]))
+        said = words[len(prefix) : -1]
+        assert words.startswith(prefix) and len(said) == MOST_LETTERS
+        assert said.endswith("...") == (letters > MOST_LETTERS)
+
+
+def test_a_pod_that_is_ready_has_nothing_to_say():
+    assert pod_state(running(), "worker", [event("BackOff", "once")]) == (
+        "taco-bench-worker-0",
+        "worker",
+        True,
+        False,
+        "",
+    )
