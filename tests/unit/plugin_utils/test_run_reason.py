@@ -21,6 +21,7 @@ SAID = {
         "ssh to 10.0.0.9 on port 2222 failed (Connection refused)",
         "taco_ssh_port",
     ),
+    "locked": ("Another benchmark holds the training container", "another run still goes on", "end mpirun there"),
     "host key": ("Host key verification failed.\n", "refused a host's key", "ssh_trust"),
     "key": ("root@gpu2: Permission denied (publickey).\n", "not let in (publickey)", "ssh_trust"),
     "slots": (
