@@ -31,6 +31,7 @@ KNOWN = {
         {"name": "sabotaged", "base": "tcp", "env": {"LAB_SLOWDOWN": "1.1"}},
     ],
     "compare_workloads": [{"model": "MobileNetV2"}],
+    "compare_repeats": 6,
     "benchmark_num_iters": 4,
     "benchmark_num_batches_per_iter": 2,
     "benchmark_num_warmup_batches": 1,
@@ -115,7 +116,7 @@ def test_every_run_is_on_record_and_the_arms_took_turns(known):
     for record in records:
         jsonschema.validate(record, schema)
     assert [record["arm"] for record in records[:6]] == ["tcp", "again", "sabotaged", "sabotaged", "again", "tcp"]
-    assert len(records) == known.result["planned"] == 18 and known.result["complete"]
+    assert len(records) == known.result["planned"] == 21 and known.result["complete"]
     assert {record["network"] for record in records} == {"Socket"}
     assert all(record["system"]["taco-lab-node-1"]["image"].startswith("sha256:") for record in records)
     jsonschema.validate(known.result, json.loads((COLLECTION / "docs/schemas/comparison-1.json").read_text()))
@@ -123,7 +124,7 @@ def test_every_run_is_on_record_and_the_arms_took_turns(known):
 
 def test_what_a_person_sees_says_it_all(known):
     said = " ".join(known.stdout.split())
-    assert "tcp, MobileNetV2 on 2x2, run 1 of 18 (warm-up): iteration 1 of 4" in said
+    assert "tcp, MobileNetV2 on 2x2, run 1 of 21 (warm-up): iteration 1 of 4" in said
     assert "sabotaged is slower than tcp on MobileNetV2" in said and "again is as fast as tcp on MobileNetV2" in said
     page = (known.folder / "report.html").read_text()
     assert (
@@ -132,7 +133,7 @@ def test_what_a_person_sees_says_it_all(known):
         and "http://" not in page.replace("http://www.w3.org", "")
     )
     rows = list(csv.DictReader((known.folder / "runs.csv").open()))
-    assert len(rows) == 18 and {row["outcome"] for row in rows} == {"ok"}
+    assert len(rows) == 21 and {row["outcome"] for row in rows} == {"ok"}
 
 
 def test_the_comparison_is_its_own_baseline(known, command):

@@ -146,7 +146,10 @@ def identity_tar(index):
 
 def limit(engine, index, rate):
     """Limit what a node sends on eth0, so that communication costs time there as it does between hosts."""
-    tbf = ["tbf", "rate", rate, "burst", "256kb", "latency", "100ms"]
+    # What a link may send at once after a pause: 10 ms of its rate. More, and a pause would make what follows it faster.
+    mbit = re.fullmatch(r"(\d+)mbit", rate)
+    burst = max(16, int(mbit.group(1)) * 10 // 8) if mbit else 256
+    tbf = ["tbf", "rate", rate, "burst", f"{burst}kb", "latency", "100ms"]
     engine("exec", name(index), "tc", "qdisc", "replace", "dev", "eth0", "root", *tbf)
 
 
