@@ -39,7 +39,7 @@ KNOWN = {
     ],
     "compare_repeats": 6,
     "benchmark_workload": "command",
-    "benchmark_model": "Sleeper",
+    "compare_workloads": [{"model": "Sleeper"}],
     "benchmark_command": ["python3", "-c", SLEEPER],
     "benchmark_pattern": "step [0-9]+: (?P<value>[0-9.]+) steps/s",
     "benchmark_unit": "steps/s",
