@@ -9,8 +9,14 @@ import sys
 
 from ansible.plugins.action import ActionBase
 
+from ansible_collections.taco.train.plugins.plugin_utils import comparison as comparison_results
+from ansible_collections.taco.train.plugins.plugin_utils import (
+    comparison_regression,
+    comparison_statistics,
+    records,
+    run_plan,
+)
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_store as store
-from ansible_collections.taco.train.plugins.plugin_utils import records, run_plan
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_plan import plan, remaining
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import KEYS, ComparisonError, read
 from ansible_collections.taco.train.plugins.plugin_utils.mpirun import MpirunError
@@ -70,14 +76,13 @@ def absolute(path):
     return os.path.abspath(os.path.expanduser(path))
 
 
-def statistics():
-    """Return what judges, which is all that needs SciPy."""
-    try:
-        from ansible_collections.taco.train.plugins.plugin_utils import comparison, comparison_regression
-    except ImportError as error:
+def require_statistics():
+    """Raise when what judges can't be used: better before the first run than after the last."""
+    if comparison_statistics.MISSING:
         fix = f"{sys.executable} -m pip install 'scipy>=1.15'"
-        raise ComparisonError(f"Comparing needs SciPy 1.15 or newer on the controller ({error}): {fix}") from error
-    return comparison, comparison_regression
+        raise ComparisonError(
+            f"Comparing needs SciPy 1.15 or newer on the controller ({comparison_statistics.MISSING}): {fix}"
+        )
 
 
 def typed(options, where):
@@ -126,7 +131,7 @@ class ActionModule(ActionBase):
         """Return the runs that are still to be done, and the folder that they belong in."""
         if not options["results_dir"]:
             raise ComparisonError("state planned needs results_dir, the folder for all results.")
-        statistics()  # that it is missing is better known before the first run than after the last
+        require_statistics()
         spec = {key: options[key] for key in KEYS}
         defaults = typed(options["defaults"], "benchmark_*")
         spec["workloads"] = [dict(one, **typed_part(one)) for one in options["workloads"]]
@@ -161,13 +166,13 @@ class ActionModule(ActionBase):
 
     def judged(self, options):
         """Return the verdicts on what was measured, and fail when an arm became slower than in an earlier comparison."""
-        comparison, comparison_regression = statistics()
+        require_statistics()
         if not options["run_dir"]:
             raise ComparisonError("state judged needs run_dir, the folder of the comparison.")
         run_dir = absolute(options["run_dir"])
         wanted, plan_file = store.planned(run_dir)
         found, problems = records.read(run_dir)
-        result = comparison.assemble(
+        result = comparison_results.assemble(
             *(wanted, found, plan_file["name"], options["min_effect"], options["confidence"]),
             refuse_unlike=not options["allow_unlike"],
             line_rate_gbps=options["line_rate_gbps"],

@@ -96,6 +96,7 @@ def end_elsewhere(argv: Optional[List[str]]) -> None:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 timeout=END_SECONDS,
+                check=False,
             )
 
 

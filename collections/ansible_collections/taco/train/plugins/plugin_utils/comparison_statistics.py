@@ -13,14 +13,17 @@ them for independent would make every interval too narrow.
 """
 
 import math
-from typing import NamedTuple, Optional, Sequence
+from typing import Any, NamedTuple, Optional, Sequence
 
-import numpy as np
-import scipy
-from scipy import stats
-
-if tuple(int(part) for part in scipy.__version__.split(".")[:2]) < (1, 15):
-    raise ImportError(f"SciPy {scipy.__version__} is too old")
+try:
+    import numpy as np
+    import scipy
+    from scipy import stats
+except ImportError as error:
+    MISSING: Optional[str] = str(error)
+else:
+    OLD = tuple(int(part) for part in scipy.__version__.split(".")[:2]) < (1, 15)
+    MISSING = f"it is SciPy {scipy.__version__}" if OLD else None
 
 # A fixed seed: the same records give the same report.
 SEED = 20220607
@@ -72,7 +75,7 @@ def median_interval(values: Sequence[float], confidence: float = 0.95) -> Interv
     return Interval(middle, float(found.low), float(found.high))
 
 
-def _ratio(arm: np.ndarray, baseline: np.ndarray, axis: int = -1) -> np.ndarray:
+def _ratio(arm: Any, baseline: Any, axis: int = -1) -> Any:
     return np.median(arm, axis=axis) / np.median(baseline, axis=axis)
 
 

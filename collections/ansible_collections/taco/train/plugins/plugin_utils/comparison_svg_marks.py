@@ -39,5 +39,5 @@ def line(css, x1, y1, x2, y2):
     return f'<line class="{css}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
 
 
-def bar(css, left, y, right):
+def thick_line(css, left, y, right):
     return f'<rect class="{css}" x="{left:.1f}" y="{y:.1f}" width="{max(right - left, 0.5):.1f}" height="9"/>'

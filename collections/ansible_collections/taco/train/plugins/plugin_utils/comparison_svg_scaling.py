@@ -11,9 +11,9 @@ import math
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_words as words
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_svg_marks import (
     COLOURS,
-    bar,
     line,
     marker,
+    thick_line,
     titled,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.report_svg import (
@@ -135,8 +135,8 @@ def expected(comparison, block):
         said = f"{name}: {words.number(measured)} s, its bytes {words.number(one['seconds'])} s"
         bars = [text(SIDE, y + 14, said, "start", "row")]
         if words.finite(measured):
-            bars.append(bar(f"bar {css}", x(0), y + 19, x(measured)))
-        bars.append(bar(f"bar needed {css}", x(0), y + 31, x(one["seconds"])))
+            bars.append(thick_line(f"bar {css}", x(0), y + 19, x(measured)))
+        bars.append(thick_line(f"bar needed {css}", x(0), y + 31, x(one["seconds"])))
         parts.append(titled("".join(bars), said))
     parts.append(text(WIDTH / 2, bottom + 32, "seconds a batch", name="label"))
     label = f"{words.cases(comparison)[block['id']]}: time of a batch, measured and as its bytes need at the bandwidth"

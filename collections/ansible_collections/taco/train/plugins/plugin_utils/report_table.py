@@ -8,7 +8,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.arms import ARMS
 
 LAB = "LAB: measured on a lab's machines. These numbers say nothing about GPUs."
 HEAD = ("Outcome", "Images/s", "Per device", "Arm", "Model", "Batch", "Nodes", "Ranks", "Network")
-RIGHT = {"Batch", "Nodes", "Ranks", "Images/s", "Per device"}
+RIGHT = frozenset({"Batch", "Nodes", "Ranks", "Images/s", "Per device"})
 
 
 def is_lab(records):
