@@ -115,7 +115,8 @@ def test_every_run_is_on_record_and_the_arms_took_turns(known):
 
 
 def test_what_a_person_sees_says_it_all(known):
-    said = " ".join(known.stdout.split())
+    # The table is printed as a list of its lines.
+    said = " ".join(known.stdout.replace('",', "").replace('"', "").split())
     assert "tcp, Sleeper on 2x2, run 1 of 21 (warm-up): iteration 1, " in said
     assert "sabotaged is slower than tcp on Sleeper" in said and "again is as fast as tcp on Sleeper" in said
     page = (known.folder / "report.html").read_text()
