@@ -56,7 +56,7 @@ lint: venv
 	cd $(COLLECTION) && antsibull-changelog lint && antsibull-docs lint-collection-docs --plugin-docs --validate-collection-refs self .
 
 unit: venv tools
-	pytest -q tests/unit tests/property
+	pytest -q --numprocesses 2 tests/unit tests/property
 
 sanity: venv tools
 	.venv/bin/python .config/sanity.py
