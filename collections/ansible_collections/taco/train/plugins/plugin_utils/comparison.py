@@ -4,8 +4,6 @@
 
 # Private to taco.train: may change at any time. Do not import it from another collection.
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Make of the records of a comparison what its report shows: comparison.json. Values in, values out."""
 
 from typing import Any, Dict, List, Optional, Sequence

@@ -59,6 +59,26 @@ def explained(comparison):
     return " ".join([*said, *([f"The smallest difference that counts is {words.percent(effect)}."] if effect else [])])
 
 
+def regression(comparison):
+    """Return how each arm does against itself in an earlier comparison."""
+    cases = words.cases(comparison)
+    head = ("Case", "Arm", "Verdict", "Ratio", words.confidence(comparison), "p", "More repeats", "Why")
+    rows = [
+        (
+            cases.get(one["block"], str(one["block"])),
+            words.marked(comparison, one["arm"]),
+            words.verdict(one["verdict"]),
+            words.ratio(one.get("ratio")),
+            words.interval(one.get("low"), one.get("high"), words.ratio),
+            words.chance(one.get("p")),
+            words.more_repeats(one.get("more_repeats")),
+            one.get("reason") or "",
+        )
+        for one in (comparison.get("regression") or {}).get("comparisons") or []
+    ]
+    return head, rows
+
+
 def measured(comparison):
     cases = words.cases(comparison)
     head = (

@@ -4,8 +4,6 @@
 
 # Private to taco.train: may change at any time. Do not import it from another collection.
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Set what many devices did against what few did, and what the network carried against what it can."""
 
 from typing import Any, Dict, List, Optional, Sequence, Tuple

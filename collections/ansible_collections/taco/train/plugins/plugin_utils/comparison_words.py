@@ -156,6 +156,24 @@ def unlike(comparison):
     return f"NOT A LIKE-FOR-LIKE COMPARISON: {' '.join(reasons)}" if reasons else None
 
 
+def regression_unlike(comparison):
+    """Return the sentence that must come first when the check against an earlier comparison was not like for like, or None."""
+    found = (comparison.get("regression") or {}).get("unlike") or []
+    if not found:
+        return None
+    said = (
+        "1 thing is not as it was; it stands"
+        if len(found) == 1
+        else f"{len(found)} things are not as they were; they stand"
+    )
+    return f"NOT A LIKE-FOR-LIKE REGRESSION CHECK: {said} under Regression."
+
+
+def first(comparison):
+    """Return what must come before every number but that it is a lab's."""
+    return [said for said in (unlike(comparison), incomplete(comparison), regression_unlike(comparison)) if said]
+
+
 def plain(value):
     """Return a value of a record's system in words."""
     if value is None or value == "":

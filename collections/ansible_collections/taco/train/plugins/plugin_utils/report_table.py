@@ -110,6 +110,19 @@ def preflight_sentence(verdict):
     return f"Preflight of {counted(len(verdict.get('hosts') or {}), 'host')}: {', '.join(said)}."
 
 
+def preflight_rows(verdict):
+    """Return (head, rows) of the checks that did not pass."""
+    judged = [(host, check) for host, one in (verdict.get("hosts") or {}).items() for check in one.get("checks") or []]
+    judged += [("all hosts", check) for check in verdict.get("cluster") or []]
+    keys = ("id", "expected", "found", "fix")
+    rows = [
+        (check["status"], host, *(str(check.get(key) or "") for key in keys))
+        for host, check in judged
+        if check.get("status") in ("fail", "warn")
+    ]
+    return ("Status", "Host", "Check", "Expected", "Found", "Fix"), rows
+
+
 STATUSES = {"pass": "passed", "fail": "failed", "warn": "to be looked at", "skip": "left out"}
 
 
