@@ -86,6 +86,7 @@ def _block(comparison: Comparison, block: Block, records: Sequence[Record], limi
         "model": block.options.get("model"),
         "parameters": result.get("details", {}).get("parameters"),
         "nodes": len(block.hosts),
+        "pods": any(record.get("placement") for record in measured),
         "ranks": block.ranks,
         "batch_size": block.options.get("batch_size"),
         "unit": result.get("unit", ""),

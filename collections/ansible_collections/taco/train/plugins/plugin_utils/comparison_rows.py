@@ -13,7 +13,19 @@ from ansible_collections.taco.train.plugins.plugin_utils import comparison_words
 
 # Heads of columns that hold numbers.
 NUMBERS = {
-    *("Ratio", "p", "Runs", "Median", "Measured runs", "Warm-up runs", "Failed runs", "Nodes", "Ranks", "Efficiency"),
+    *(
+        "Ratio",
+        "p",
+        "Runs",
+        "Median",
+        "Measured runs",
+        "Warm-up runs",
+        "Failed runs",
+        "Nodes",
+        "Workers",
+        "Ranks",
+        "Efficiency",
+    ),
     *("Value", "Bytes between nodes", "Bytes / bandwidth", "Measured time", "Measured / expected"),
     *("Bus bandwidth", "Line rate", "Share"),
 }
@@ -113,9 +125,11 @@ def measured(comparison):
 
 
 def scaling(comparison):
-    head = ("Case", "Arm", "Nodes", "Ranks", "Value", "Unit", "Efficiency", "Its interval", "Against")
+    lines = comparison.get("scaling") or []
+    hosts = "Workers" if any(words.host_noun(line) == "worker" for line in lines) else "Nodes"
+    head = ("Case", "Arm", hosts, "Ranks", "Value", "Unit", "Efficiency", "Its interval", "Against")
     rows = []
-    for line in comparison.get("scaling") or []:
+    for line in lines:
         for point in line.get("points") or []:
             rows.append(
                 (

@@ -54,11 +54,16 @@ def marked(comparison, name, most=None):
     return f"{shown} ({LOSSY})" if is_lossy(comparison, name) else shown
 
 
+def host_noun(block):
+    """Return what a block or a line was measured over: pods of one node can be several workers."""
+    return "worker" if block.get("pods") else "node"
+
+
 def case_parts(block):
     """Return what a block was measured with, from the most to the least telling."""
     parts = [str(block.get("model") or block.get("workload") or block.get("id"))]
     if block.get("nodes") is not None:
-        parts.append(counted(block["nodes"], "node"))
+        parts.append(counted(block["nodes"], host_noun(block)))
     if block.get("ranks") is not None:
         parts.append(counted(block["ranks"], "rank"))
     if block.get("batch_size") is not None:

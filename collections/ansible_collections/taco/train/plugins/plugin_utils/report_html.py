@@ -54,7 +54,7 @@ def section(title, *parts):
 
 
 def runs(records):
-    head = (*words.HEAD, "Seconds", "Time")
+    head = (*words.heads(records), "Seconds", "Time")
     rows = []
     for record in records:
         row = words.row(record)
