@@ -34,6 +34,8 @@ def test_every_promised_role_is_there():
         "eni",
         "harp",
         "hugepages",
+        "kubernetes_node",
+        "mpijob",
         "preflight",
         "reboot",
         "report",
