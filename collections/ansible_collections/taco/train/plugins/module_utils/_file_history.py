@@ -70,7 +70,7 @@ class History:
         if data is None:
             return {"version": VERSION, "files": {}, "arguments": []}
         try:
-            manifest = json.loads(data.decode())
+            manifest = json.loads(data.decode())  # type: Dict[str, Any]
             if (
                 manifest["version"] == VERSION
                 and isinstance(manifest["files"], dict)
@@ -100,7 +100,8 @@ class History:
         real = self._real(path)
         if path not in manifest["files"]:
             content = read_bytes(real)
-            entry = {"original": None if content is None else base64.b64encode(content).decode()}
+            original = None if content is None else base64.b64encode(content).decode()
+            entry = {"original": original}  # type: Dict[str, Any]
             if content is not None:
                 status = os.stat(real)
                 entry.update(mode=stat.S_IMODE(status.st_mode), uid=status.st_uid, gid=status.st_gid)

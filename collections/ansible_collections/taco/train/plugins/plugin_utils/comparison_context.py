@@ -10,9 +10,11 @@ Each function takes the comparison, and the result records where it needs them, 
 """
 
 import json
+from typing import Any, Iterable, Mapping
 
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_words as words
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_systems import groups, image_rows, value_text
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_words import Part, Table
 
 PUBLISHED_NOTE = (
     "Published figures are the vendor's, from its documents and its hardware. They take no part in a verdict."
@@ -25,7 +27,7 @@ DIFFERS = "The systems of the arms differ:"
 PUBLISHED, OWN = "PUBLISHED by the vendor", "measured here"
 
 
-def published(comparison, records):
+def published(comparison: Part, records: Iterable[Part]) -> Table:
     """Return the vendor's figures, and beneath those of a case what was measured here."""
     cases = words.cases(comparison)
     head = ("Case", "Whose", "Software", "Value", "Unit", "Ranks", "Hardware and source")
@@ -42,11 +44,11 @@ def published(comparison, records):
     return head, rows
 
 
-def whose(comparison):
+def whose(comparison: Part) -> str:
     return f"{OWN}, in a lab" if comparison.get("lab") else OWN
 
 
-def hardware(records):
+def hardware(records: Iterable[Part]) -> str:
     """Return what the measured numbers came from, in short."""
     kinds = [f"GPUs: {value_text('gpus', system)}" for _hosts, system in groups(records) if system]
     return "this run; " + "; ".join(dict.fromkeys(kinds)) if kinds else "this run"
@@ -55,7 +57,7 @@ def hardware(records):
 HOROVOD = {"image": "the image's", "upstream": "upstream"}
 
 
-def arms(comparison):
+def arms(comparison: Part) -> Table:
     head = ("Arm", "Stands for", "NCCL plugin", "Horovod", "Environment")
     rows = [
         (
@@ -71,7 +73,7 @@ def arms(comparison):
     return head, rows
 
 
-def environment(variables):
+def environment(variables: Mapping[str, Any] | None) -> str:
     """Return variables as a shell has them; None is one that is taken away."""
     named = (variables or {}).items()
     return (
@@ -80,12 +82,12 @@ def environment(variables):
     )
 
 
-def images(comparison, records):
+def images(comparison: Part, records: Iterable[Part]) -> Table:
     rows = [(image, ", ".join(words.marked(comparison, arm) for arm in found)) for image, found in image_rows(records)]
     return ("Image", "Arms"), rows
 
 
-def failures(comparison):
+def failures(comparison: Part) -> Table:
     cases = words.cases(comparison)
     head = ("Case", "Arm", "Problems", "Log", "Run")
     rows = [
@@ -101,7 +103,7 @@ def failures(comparison):
     return head, rows
 
 
-def commands(comparison, records):
+def commands(comparison: Part, records: Iterable[Part]) -> list[tuple[str, str, str | None, list[str]]]:
     """Return (case, arm, launcher, argv) of the newest record of each arm in each block, a good one where there is one."""
     found = {record.get("id"): record for record in records}
     cases, shown = words.cases(comparison), []
@@ -122,22 +124,22 @@ def commands(comparison, records):
     return shown
 
 
-def settings(comparison):
+def settings(comparison: Part) -> str:
     """Return the comparison as it was asked for, as JSON; empty when that is not kept."""
     spec = comparison.get("spec")
     return json.dumps(spec, indent=2, ensure_ascii=False, default=str) if spec else ""
 
 
-def differences(comparison):
+def differences(comparison: Part) -> list[str]:
     """Return what of the systems differs between the arms, each in words."""
     return [words.plain(one) for one in (comparison.get("systems") or {}).get("differs") or []]
 
 
-def against(regression):
+def against(regression: Part) -> str:
     return f"Against the kept baseline {regression.get('baseline')}:"
 
 
-def changes(regression):
+def changes(regression: Part) -> list[tuple[str, str]]:
     """Return (verdict, sentence) for what is worse and what is better than the kept baseline."""
     said = [
         (word, f"{words.verdict(word)}: {words.plain(one)}")
