@@ -8,7 +8,6 @@ from pathlib import Path
 from unittest.mock import MagicMock
 
 import pytest
-import yaml
 from ansible.errors import AnsibleError
 from ansible.playbook.task import Task
 from kubelab.testing import running_cluster

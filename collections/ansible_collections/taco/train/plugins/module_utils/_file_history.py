@@ -70,7 +70,7 @@ class History:
         if data is None:
             return {"version": VERSION, "files": {}, "arguments": []}
         try:
-            manifest = json.loads(data.decode())
+            manifest = json.loads(data.decode())  # type: Dict[str, Any]
             if (
                 manifest["version"] == VERSION
                 and isinstance(manifest["files"], dict)

@@ -45,8 +45,8 @@ def require_unedited(past: History, force: bool) -> None:
     edited = []  # type: List[str]
     for path in past.paths():
         if past.edited(path) and not force:
-            lines = [text_of(content).splitlines() for content in (past.original(path).content, read_bytes(path))]
-            edited += difflib.unified_diff(*lines, path + " before the first change", path + " now", lineterm="")
+            before, now = (text_of(content).splitlines() for content in (past.original(path).content, read_bytes(path)))
+            edited += difflib.unified_diff(before, now, path + " before the first change", path + " now", lineterm="")
             edited += [] if os.path.exists(path) else [f"{path} is gone"]
     if edited:
         raise HistoryError(
