@@ -131,11 +131,13 @@ def test_the_artifact_holds_what_users_need_and_nothing_else(tarballs):
         "FILES.json",
         "MANIFEST.json",
         "README.md",
+        "bindep.txt",
         "changelogs",
         "docs",
         "meta",
         "playbooks",
         "plugins",
+        "requirements.txt",
         "roles",
     }
     assert not [name for name in names if "__pycache__" in name or name.endswith(".pyc")]
