@@ -16,10 +16,10 @@ description:
     P(taco.train.preflight#role) asks for. Below stand the failures, each in a line.
   - Changes are named by their roles, those of a play without roles by their tasks. In check mode they are those that would be made.
   - No line is wider than the terminal. Beyond 30 hosts, those of which the same is said share a line.
-  - Colours are used on a terminal only, and never when E(NO_COLOR) or E(ANSIBLE_NOCOLOR) is set.
+  - Colours are used on a terminal only, and never when C(NO_COLOR) or C(ANSIBLE_NOCOLOR) is set.
 requirements:
   - Enable it, for example with C(callbacks_enabled = taco.train.summary) in the section C([defaults]) of C(ansible.cfg), or with
-    E(ANSIBLE_CALLBACKS_ENABLED=taco.train.summary).
+    C(ANSIBLE_CALLBACKS_ENABLED=taco.train.summary).
 options:
   width:
     description: How many columns a line may have. Default is the width of the terminal, and 120 where there is none.
