@@ -71,9 +71,9 @@ sanity: venv tools
 targets: venv
 	pytest -q tests/integration/test_targets.py
 
-# Built, installed in each documented way into an empty project, and used there.
+# Built, installed in each documented way into an empty project, and used there, as the guides say.
 install: venv tools
-	pytest -q tests/integration/test_install.py
+	pytest -q tests/integration/test_install.py tests/integration/test_docs.py
 
 # Reset, or molecule takes these nodes for those that it has prepared before.
 molecule: venv tools

@@ -39,7 +39,16 @@ def main():
     with open(SITE / "conf.py", "a", encoding="utf-8") as settings:
         settings.write(SETTINGS)
     PAGES.mkdir(mode=0o755, exist_ok=True)
-    run("antsibull-docs", "--config-file", "antsibull-docs.cfg", "collection", "--fail-on-error", "--dest-dir", "rst", *collection)
+    run(
+        "antsibull-docs",
+        "--config-file",
+        "antsibull-docs.cfg",
+        "collection",
+        "--fail-on-error",
+        "--dest-dir",
+        "rst",
+        *collection,
+    )
     run("sphinx-build", "-M", "html", "rst", "build", "-c", ".", "-W", "--keep-going", "--quiet")
     print("The site: " + str(SITE / "build/html/index.html"))
 

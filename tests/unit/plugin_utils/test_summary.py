@@ -95,6 +95,7 @@ def test_a_failed_verdict_is_read_from_its_file_and_without_one_names_the_hosts(
         ({"msg": "", "stderr": "no such file"}, "no such file"),
         ({"msg": "One or more items failed", "results": [{"msg": "fine"}, {"failed": True, "msg": "bad"}]}, "bad"),
         ({"censored": "the output has been hidden"}, "the output has been hidden"),
+        ({"msg": "MODULE FAILURE", "module_stderr": "sudo: not found\n\nmore"}, "MODULE FAILURE: sudo: not found"),
         ({}, "no message"),
     ],
 )

@@ -36,12 +36,16 @@ def message(result: Mapping[str, Any]) -> str:
     failed = [one for one in result.get("results") or [] if isinstance(one, Mapping) and one.get("failed")]
     if failed:
         return message(failed[0])
-    for key in ("msg", "censored", "module_stderr", "stderr", "exception"):
-        value = result.get(key)
-        text = "\n".join(map(str, value)) if isinstance(value, list) else str(value or "")
-        if text.strip():
-            return " ".join(text.strip().split("\n\n")[0].split())
-    return "no message"
+    said = [_paragraph(result.get(key)) for key in ("msg", "censored", "module_stderr", "stderr", "exception")]
+    # A module that didn't even start says why on its own: no Python, no rights.
+    if said[0] and said[2]:
+        return f"{said[0]}: {said[2]}"
+    return next((text for text in said if text), "no message")
+
+
+def _paragraph(value: Any) -> str:
+    text = "\n".join(map(str, value)) if isinstance(value, list) else str(value or "")
+    return " ".join(text.strip().split("\n\n")[0].split())
 
 
 def _reboot(result: Mapping[str, Any]) -> Optional[bool]:
