@@ -34,6 +34,7 @@ def test_every_promised_role_is_there():
         "eni",
         "harp",
         "hugepages",
+        "mpijob",
         "preflight",
         "reboot",
         "report",
@@ -67,6 +68,69 @@ def test_the_readme_fits_a_screen_and_names_the_role(role):
     lines = (role / "README.md").read_text().splitlines()
     assert lines[0] == f"# {role.name}"
     assert len(lines) <= 60
+
+
+BOOLEANS = {
+    name
+    for role in ROLES
+    for entry in load(role / "meta/argument_specs.yml")["argument_specs"].values()
+    for name, option in entry["options"].items()
+    if option["type"] == "bool"
+}
+# What Ansible takes for an expression as it stands.
+CONDITIONS = ("when", "that", "until", "changed_when", "failed_when")
+
+
+def expressions(value, key=None):
+    """Yield every Jinja expression in what a YAML file holds."""
+    if isinstance(value, dict):
+        for name, one in value.items():
+            yield from expressions(one, name)
+    elif isinstance(value, list):
+        for one in value:
+            yield from expressions(one, key)
+    elif isinstance(value, str) and key in CONDITIONS:
+        yield value
+    elif isinstance(value, str):
+        yield from re.findall(r"{{(.*?)}}", value, re.DOTALL)
+
+
+def bare_booleans(expression):
+    """Return the boolean variables that decide in an expression as they come. To hand one on to a module is no decision."""
+    if expression.strip() in BOOLEANS:
+        return [] if expression != expression.strip() else [expression]
+    without_texts = re.sub(r"'[^']*'|\"[^\"]*\"", "''", expression)
+    handed_on = re.sub(r"(\w+) is none else \1 *$", "", without_texts)
+    used = re.findall(r"\b(\w+)\b(?! *\| *bool\b)", handed_on)
+    return [name for name in used if name in BOOLEANS]
+
+
+@pytest.mark.parametrize(
+    "expression, bare",
+    [
+        ("reboot_allowed", ["reboot_allowed"]),
+        ("not reboot_allowed", ["reboot_allowed"]),
+        ("not reboot_allowed | bool", []),
+        ("not reboot_allowed | boolean", ["reboot_allowed"]),
+        (" reboot_allowed ", []),
+        (" omit if taco_lab is none else taco_lab ", []),
+        (" 1 if taco_lab else 2 ", ["taco_lab"]),
+        ("x_taco_lab and taco_labs and 'taco_lab'", []),
+    ],
+)
+def test_a_boolean_that_decides_as_it_comes_is_found(expression, bare):
+    assert bare_booleans(expression) == bare
+
+
+def test_a_boolean_given_as_text_decides_as_the_boolean():
+    """`-e reboot_allowed=false` is a text, and one that isn't empty is true."""
+    found = {}
+    for folder in ("roles/*/tasks", "roles/*/vars", "roles/*/defaults", "playbooks"):
+        for path in sorted(COLLECTION.glob(f"{folder}/*.yml")):
+            bare = [name for expression in expressions(load(path)) for name in bare_booleans(expression)]
+            if bare:
+                found[str(path.relative_to(COLLECTION))] = bare
+    assert found == {}
 
 
 def test_no_failure_is_hidden():
