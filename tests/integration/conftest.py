@@ -8,7 +8,7 @@ import os
 import subprocess
 
 import pytest
-from integration.paths import ROOT
+from integration.paths import COLLECTION, ROOT
 
 
 @pytest.fixture(scope="session")
@@ -33,3 +33,15 @@ def command():
         )
 
     return run
+
+
+@pytest.fixture(scope="session")
+def tarballs(command, tmp_path_factory):
+    """Return the artifacts of a build at the repository's root and of one in the collection's folder."""
+    built = {}
+    for name, source in {"root": ROOT, "folder": COLLECTION}.items():
+        target = tmp_path_factory.mktemp("build-" + name)
+        done = command("ansible-galaxy", "collection", "build", source, "--output-path", target)
+        assert done.returncode == 0, done.stdout
+        built[name] = next(target.glob("taco-train-*.tar.gz"))
+    return built
