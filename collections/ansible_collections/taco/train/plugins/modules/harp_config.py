@@ -174,6 +174,7 @@ from ansible.module_utils.urls import open_url
 from ansible_collections.taco.train.plugins.module_utils import _harp as harp
 from ansible_collections.taco.train.plugins.module_utils._atomic_file import FileError, replace_file
 from ansible_collections.taco.train.plugins.module_utils._enis import EniError, find_enis
+from ansible_collections.taco.train.plugins.module_utils._failure import failure
 from ansible_collections.taco.train.plugins.module_utils._harp_script import ScriptError, run_script
 
 LARGEST_SCRIPT = 8 * 1024 * 1024
@@ -360,7 +361,7 @@ def main():
     try:
         result = configure(module.params, module.check_mode)
     except (harp.HarpError, ScriptError, EniError, FileError, OSError, UnicodeError) as error:
-        module.fail_json(msg=f"{os.uname().nodename}: {error}")
+        module.fail_json(msg=failure(error))
     module.exit_json(**result)
 
 

@@ -14,6 +14,8 @@ import tempfile
 
 SCHEMA = 2
 OWNER_ONLY = 0o600
+# What helps with a folder that is full, read-only or somebody else's.
+ELSEWHERE = "make that possible, or set taco_results_dir to another folder"
 
 
 class RecordError(Exception):
@@ -90,7 +92,7 @@ def write_text(path, text, mode=0o644):
             raise
         sync_directory(folder)
     except OSError as error:
-        raise RecordError(f"{path} can't be written: {error.strerror}.") from error
+        raise RecordError(f"{path} can't be written on the controller: {error.strerror}; {ELSEWHERE}.") from error
 
 
 def append(run_dir, record):
@@ -108,7 +110,7 @@ def append(run_dir, record):
             os.fsync(stream.fileno())
         sync_directory(run_dir)
     except OSError as error:
-        raise RecordError(f"{path} can't be written: {error.strerror}.") from error
+        raise RecordError(f"{path} can't be written on the controller: {error.strerror}; {ELSEWHERE}.") from error
 
 
 def ends_with_newline(stream):
@@ -125,7 +127,7 @@ def read(run_dir):
     except FileNotFoundError:
         return [], []
     except OSError as error:
-        raise RecordError(f"{path} can't be read: {error.strerror}.") from error
+        raise RecordError(f"{path} can't be read on the controller: {error.strerror}; {ELSEWHERE}.") from error
     records, problems = [], []
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -154,4 +156,4 @@ def point_latest(run_dir):
         os.replace(temporary, link)
         sync_directory(results)
     except OSError as error:
-        raise RecordError(f"{link} can't be made: {error.strerror}.") from error
+        raise RecordError(f"{link} can't be made on the controller: {error.strerror}; {ELSEWHERE}.") from error
