@@ -17,9 +17,10 @@ def command():
 
     def run(*arguments, cwd=ROOT, timeout=300, **environment):
         known = {"HOME", "LANG", "SSH_AUTH_SOCK", "TMPDIR", "PIP_CERT", "SSL_CERT_FILE", "GIT_SSL_CAINFO"}
+        known |= {"NO_COLOR", "ANSIBLE_NOCOLOR", "TERM"}
         base = {name: value for name, value in os.environ.items() if name in known}
         base["PATH"] = str(ROOT / ".venv/bin") + os.pathsep + os.environ["PATH"]
-        base.update(PWD=str(cwd), NO_COLOR="1", ANSIBLE_NOCOLOR="1", PYTHONDONTWRITEBYTECODE="1", **environment)
+        base.update(PWD=str(cwd), PYTHONDONTWRITEBYTECODE="1", **environment)
         return subprocess.run(
             [str(argument) for argument in arguments],
             cwd=str(cwd),
