@@ -34,6 +34,7 @@ def test_every_promised_role_is_there():
         "eni",
         "harp",
         "hugepages",
+        "kubernetes_node",
         "mpijob",
         "preflight",
         "reboot",
@@ -99,8 +100,9 @@ def bare_booleans(expression):
     """Return the boolean variables that decide in an expression as they come. To hand one on to a module is no decision."""
     if expression.strip() in BOOLEANS:
         return [] if expression != expression.strip() else [expression]
-    handed_on = re.sub(r"(\w+) is none else \1 *$", "", expression)
-    used = re.findall(r"(?<!['\w])(\w+)\b(?! *\| *bool\b)", handed_on)
+    without_texts = re.sub(r"'[^']*'|\"[^\"]*\"", "''", expression)
+    handed_on = re.sub(r"(\w+) is none else \1 *$", "", without_texts)
+    used = re.findall(r"\b(\w+)\b(?! *(?:\| *default\([^)]*\) *)?\| *bool\b)", handed_on)
     return [name for name in used if name in BOOLEANS]
 
 
@@ -110,6 +112,8 @@ def bare_booleans(expression):
         ("reboot_allowed", ["reboot_allowed"]),
         ("not reboot_allowed", ["reboot_allowed"]),
         ("not reboot_allowed | bool", []),
+        ("not reboot_allowed | default(false) | bool", []),
+        ("not reboot_allowed | default(false)", ["reboot_allowed"]),
         ("not reboot_allowed | boolean", ["reboot_allowed"]),
         (" reboot_allowed ", []),
         (" omit if taco_lab is none else taco_lab ", []),

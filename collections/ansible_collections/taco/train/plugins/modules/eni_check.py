@@ -118,10 +118,13 @@ import os
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.taco.train.plugins.module_utils._enis import EniError, find_enis, judge_enis
+from ansible_collections.taco.train.plugins.module_utils._failure import failure
 from ansible_collections.taco.train.plugins.module_utils._nics import observe_nics, parse_addresses
 from ansible_collections.taco.train.plugins.module_utils._timed_command import run_timed
 
 COMMAND_SECONDS = 10
+
+FIX = ". Attach or detach ENIs, correct eni_count, or say with eni_pattern which interfaces are meant"
 
 
 def main():
@@ -143,9 +146,9 @@ def main():
         enis = find_enis(nics, module.params["pattern"])
         problems = judge_enis(enis, module.params["expected"], module.params["subnet"], nics)
     except EniError as error:
-        module.fail_json(msg=str(error), enis=[], problems=[str(error)])
+        module.fail_json(msg=failure(error), enis=[], problems=[str(error)])
     if problems:
-        module.fail_json(msg="; ".join(problems), enis=enis, problems=problems)
+        module.fail_json(msg=f"{os.uname().nodename}: {'; '.join(problems)}{FIX}", enis=enis, problems=problems)
     module.exit_json(changed=False, enis=enis, problems=[])
 
 

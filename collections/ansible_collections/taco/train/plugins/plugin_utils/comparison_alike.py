@@ -4,8 +4,6 @@
 
 # Private to taco.train: may change at any time. Do not import it from another collection.
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Say in what the runs of a comparison differ beside their arms. Values in, sentences out."""
 
 import json
@@ -58,11 +56,16 @@ def value_of(system: Dict[str, Any], name: str) -> str:
     return _text(system.get(name))
 
 
+def settings_of(record: Dict[str, Any]) -> Dict[str, str]:
+    """Return the options of a run that change its number, by the words for them."""
+    parameters = record.get("parameters", {})
+    return {words: _text(parameters[name]) for name, words in OF_A_RUN.items() if name in parameters}
+
+
 def _facts(record: Dict[str, Any]) -> Iterable[Tuple[str, str, str]]:
     """Yield (where, what, value) of everything that must be the same in every run."""
-    for name, words in OF_A_RUN.items():
-        if name in record.get("parameters", {}):
-            yield "", words, _text(record["parameters"][name])
+    for words, value in settings_of(record).items():
+        yield "", words, value
     placement = ", ".join(f"{host['name']}:{host['slots']}" for host in record.get("hosts", []))
     yield "", "placement", placement
     for host in record.get("hosts", []):

@@ -133,12 +133,9 @@ class Cluster:
                 if found is not None:
                     return found
             failures += 1
-            conflict = cause is None or cause.kind == CONFLICT
-            self.pause(
-                failures,
-                doing,
-                Trouble(RETRY, f"it says that {name} was created, and doesn't have it") if conflict else cause,
-            )
+            if cause is None or cause.kind == CONFLICT:
+                cause = Trouble(RETRY, f"it says that {name} was created, and doesn't have it")
+            self.pause(failures, doing, cause)
 
     def change(self, patch: Thing) -> None:
         """Change an object that is there; what the patch doesn't name stays."""
