@@ -79,9 +79,9 @@ class ActionModule(ActionBase):
     def _pods(self) -> list[Mapping[str, Any]]:
         return self.cluster.read("Pod", "v1", fields=[f"spec.nodeName={self.name}"]) or []
 
-    def _change(self, patch: Mapping[str, Any], doing: str) -> None:
+    def _change(self, patch: Mapping[str, Any], doing: str) -> Mapping[str, Any]:
         options = {"state": "patched", "merge_type": ["merge"], "resource_definition": dict(patch)}
-        self.cluster.call("k8s", options, f"{doing} node {self.name}")
+        return self.cluster.call("k8s", options, f"{doing} node {self.name}")
 
     def _answer(self, node: Mapping[str, Any], changed: bool, **more: Any) -> dict[str, Any]:
         return dict(changed=changed, node=node_return.outline(node), pages=node_return.pages(node), **more)
@@ -95,9 +95,7 @@ class ActionModule(ActionBase):
         cordons = not node_drain.is_cordoned(node)
         changed = cordons or bool(node_drain.leaving(pods))
         ours = cordons or node_drain.is_ours(node)
-        answer = self._answer(
-            node, changed, ours=ours, pods=sorted(map(node_drain.name_of, node_drain.leaving(pods)))
-        )
+        answer = self._answer(node, changed, ours=ours, pods=sorted(map(node_drain.name_of, node_drain.leaving(pods))))
         if self._task.check_mode:
             return answer
         if cordons:
@@ -132,7 +130,9 @@ class ActionModule(ActionBase):
         while True:
             left = end - clock.now()
             delete = {name: self.options[name] for name in ("force", "delete_emptydir_data")}
-            delete.update(ignore_daemonsets=True, wait_timeout=max(1, int(left)), wait_sleep=max(1, int(self.options["poll"])))
+            delete.update(
+                ignore_daemonsets=True, wait_timeout=max(1, int(left)), wait_sleep=max(1, int(self.options["poll"]))
+            )
             if self.options["grace"] is not None:
                 delete["terminate_grace_period"] = self.options["grace"]
             arguments = {"name": self.name, "state": "drain", "delete_options": delete}
@@ -172,8 +172,7 @@ class ActionModule(ActionBase):
         node = self._node()
         ours = node_drain.is_ours(node)
         if ours:
-            self._change(node_drain.uncordon(self.name), "uncordon")
-            node = self._node()
+            node = self._change(node_drain.uncordon(self.name), "uncordon").get("result") or node
         elif node_drain.is_cordoned(node):
             self._display.display(f"{self.host}: node {self.name} was cordoned by somebody else, and is left so")
         return self._answer(node, ours, ours=ours)
