@@ -11,7 +11,7 @@ VMLAB := $(PYTHON) molecule/shared/vmlab/vmlab.py
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 
-.PHONY: help demo demo-horovod demo-vm test test-vm vm-slice lint docs unit sanity targets molecule site install build lab-up lab-down vm-up vm-down venv tools
+.PHONY: help demo demo-horovod demo-vm test test-all test-vm vm-slice lint docs unit sanity sanity-all targets targets-all galaxy molecule site install build lab-up lab-down vm-up vm-down venv tools
 
 help:
 	@echo "make demo      build a lab of $(LAB_NODES) nodes, take them from bare hosts to a comparison of three arms, show the report"
@@ -20,6 +20,7 @@ help:
 	@echo "make test      lint docs unit sanity targets install molecule site vm-slice"
 	@echo "make test-vm   the whole scenario on machines that really reboot, and reboots that go wrong"
 	@echo "make docs      the documentation site, in .docs/build/html"
+	@echo "make test-all  test test-vm, sanity with every supported ansible-core, target code under every Python, galaxy"
 	@echo "make lab-up    only the lab; make lab-down removes it and leaves nothing behind"
 
 demo: venv
@@ -51,8 +52,17 @@ test: venv tools
 	$(MAKE) lab-down
 	$(MAKE) vm-slice
 
+# Everything that a release must pass.
+test-all: venv tools
+	$(MAKE) test
+	$(MAKE) test-vm
+	$(MAKE) sanity-all
+	$(MAKE) targets-all
+	$(MAKE) galaxy
+
 lint: venv
 	ruff check . && ruff format --check .
+	mypy
 	yamllint --strict .
 	ansible-lint --offline -q
 	cd $(COLLECTION) && antsibull-changelog lint && antsibull-docs lint-collection-docs --plugin-docs --validate-collection-refs self .
@@ -67,9 +77,22 @@ unit: venv tools
 sanity: venv tools
 	.venv/bin/python .config/sanity.py
 
-# The modules under every target Python of this machine, by the oldest ansible-core that the collection supports.
-targets: venv
+# With every ansible-core that the collection supports, each in an environment of its own.
+sanity-all: venv tools
+	.venv/bin/python .config/sanity.py --core all
+
+# The modules under every target Python of this machine, by the oldest ansible-core that the collection supports, and the
+# unit tests of what they are made of under the oldest and the newest Python.
+targets: venv tools
+	.venv/bin/python .config/targets.py
 	pytest -q tests/integration/test_targets.py
+
+targets-all: venv tools
+	.venv/bin/python .config/targets.py all
+
+# What Galaxy does with an artifact that is published there.
+galaxy: venv
+	.venv/bin/python .config/galaxy.py
 
 # Built, installed in each documented way into an empty project, and used there, as the guides say.
 install: venv tools
