@@ -82,7 +82,9 @@ def test_what_is_as_wanted_is_left_alone(found, state):
 
 
 @pytest.mark.parametrize("label", [None, "default", "topology", "share"])
-@pytest.mark.parametrize("way", [["topology"], ["default"], ["topology", "default"], ["default", "topology", "topology"]])
+@pytest.mark.parametrize(
+    "way", [["topology"], ["default"], ["topology", "default"], ["default", "topology", "topology"]]
+)
 def test_whatever_the_way_restored_puts_back_what_there_was(label, way):
     found = node(label=label, **({"aliyun": 8} if label == "topology" else {"nvidia": 8}))
     before = json.dumps(found["metadata"], sort_keys=True)

@@ -44,7 +44,7 @@ class ActionModule(ActionBase):
             pods = [pod for name in names for pod in self._pods(options, name, task_vars)]
             plan = gpu_schedule.plan(nodes, pods, names, options["state"])
         except MpijobError as error:
-            raise AnsibleActionFail(f"The nodes can't be labelled: {error}.") from error
+            raise AnsibleActionFail(f"The nodes can't be labelled: {error}.") from None
         if plan.problems:
             raise AnsibleActionFail(
                 f"No node was changed to {gpu_schedule.LABEL}={options['state']}: {'; '.join(plan.problems)}."
