@@ -180,7 +180,10 @@ class ActionModule(ActionBase):
         if answer["rc"] != 0 and not arena_status.is_absent(said):
             raise AnsibleActionFail(f"arena delete {job.name} failed on {self.host}: {said}")
         end = time.monotonic() + self.options["wait_timeout"]
-        while (left := self._get()) is not None:
+        while True:
+            left = self._get()
+            if left is None:
+                return {"changed": True, "logs": logs}
             if time.monotonic() >= end:
                 pods = ", ".join(one.name for one in left.instances) or "no pods"
                 raise AnsibleActionFail(
@@ -188,7 +191,6 @@ class ActionModule(ActionBase):
                     "describe mpijob."
                 )
             time.sleep(self.options["poll"])
-        return {"changed": True, "logs": logs}
 
     def _keep_log(self, job: arena_status.ArenaJob) -> dict[str, str]:
         if not self.options["logs_dir"] or not job.launcher:
