@@ -34,6 +34,7 @@ def test_every_promised_role_is_there():
         "eni",
         "harp",
         "hugepages",
+        "mpijob",
         "preflight",
         "reboot",
         "report",

@@ -11,6 +11,8 @@ import jsonschema
 import pytest
 from measured import DEFAULTS, HOSTS, SYSTEM, record, records
 
+from ansible_collections.taco.train.plugins.plugin_utils import comparison_rows as rows
+from ansible_collections.taco.train.plugins.plugin_utils import comparison_words as words
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import assemble
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_plan import plan
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_regression import regression
@@ -114,6 +116,17 @@ def test_efficiency_is_what_the_vendor_means_by_it():
     points = {point["ranks"]: point["efficiency"] for point in lines["tcp", "1 device"]}
     assert points == {1: 1, 8: pytest.approx(0.9821, abs=1e-4), 16: pytest.approx(0.4427, abs=1e-4)}
     assert lines["tcp", "1 node"][1]["efficiency"] == pytest.approx(5504 / (2 * 6105))
+
+
+def test_pods_are_counted_as_workers():
+    hosts = [{"name": f"taco-worker-{number}", "slots": 2} for number in (0, 1)]
+    comparison = read({"arms": ["tcp", "harp"], "node_counts": [1, 2]}, hosts, DEFAULTS)
+    placed = {host["name"]: "gpu1" for host in hosts}
+    found = assembled(comparison, [record(run, 100 * run.block.ranks, placement=placed) for run in plan(comparison)])
+    assert {line["basis"] for line in found["scaling"]} == {"1 worker"}
+    assert list(words.cases(found).values()) == ["ResNet50, 1 worker, 2 ranks", "ResNet50, 2 workers, 4 ranks"]
+    assert rows.scaling(found)[0][2] == "Workers"
+    assert rows.scaling(dict(found, scaling=[dict(line, pods=False) for line in found["scaling"]]))[0][2] == "Nodes"
 
 
 def test_the_bus_bandwidth_stands_beside_the_line_rate():

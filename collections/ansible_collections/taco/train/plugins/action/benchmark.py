@@ -13,7 +13,7 @@ from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.taco.train.plugins.plugin_utils import records
-from ansible_collections.taco.train.plugins.plugin_utils.follow_log import LogFollower, on_terminal
+from ansible_collections.taco.train.plugins.plugin_utils.follow_log import LogFollower, terminal
 from ansible_collections.taco.train.plugins.plugin_utils.iterations import count_of, iteration_of, unit_of
 from ansible_collections.taco.train.plugins.plugin_utils.mpirun import MpirunError
 from ansible_collections.taco.train.plugins.plugin_utils.progress import Progress
@@ -133,8 +133,6 @@ class ActionModule(ActionBase):
             return None
         label = options["label"] or f"{planned.arm.name}, {options['model'] or options['workload']}"
         progress = Progress(label, count_of(options), reader, unit_of(options))
-        follower = LogFollower(
-            self, log_path, options["progress_interval"], progress.feed, self._display, on_terminal()
-        )
+        follower = LogFollower(self, log_path, options["progress_interval"], progress.feed, self._display, terminal())
         follower.start()
         return follower

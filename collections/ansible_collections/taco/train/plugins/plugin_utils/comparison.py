@@ -4,8 +4,6 @@
 
 # Private to taco.train: may change at any time. Do not import it from another collection.
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Make of the records of a comparison what its report shows: comparison.json. Values in, values out."""
 
 from typing import Any, Dict, List, Optional, Sequence
@@ -88,6 +86,7 @@ def _block(comparison: Comparison, block: Block, records: Sequence[Record], limi
         "model": block.options.get("model"),
         "parameters": result.get("details", {}).get("parameters"),
         "nodes": len(block.hosts),
+        "pods": any(record.get("placement") for record in measured),
         "ranks": block.ranks,
         "batch_size": block.options.get("batch_size"),
         "unit": result.get("unit", ""),

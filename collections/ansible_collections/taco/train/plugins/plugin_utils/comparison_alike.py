@@ -4,8 +4,6 @@
 
 # Private to taco.train: may change at any time. Do not import it from another collection.
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Say in what the runs of a comparison differ beside their arms. Values in, sentences out."""
 
 import json

@@ -4,7 +4,7 @@
 
 # Private to taco.train: may change at any time. Do not import it from another collection.
 
-"""What the numbers of a comparison must be read with: published figures, arms, images, failures and commands.
+"""What the numbers of a comparison must be read with: published figures, arms, failures, commands and an earlier comparison.
 
 Each function takes the comparison, and the result records where it needs them, and returns (head, rows) of text.
 """
@@ -12,7 +12,7 @@ Each function takes the comparison, and the result records where it needs them, 
 import json
 
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_words as words
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_systems import groups, image_rows, value_text
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_systems import groups, value_text
 
 PUBLISHED_NOTE = (
     "Published figures are the vendor's, from its documents and its hardware. They take no part in a verdict."
@@ -21,7 +21,7 @@ BEFORE_A_COMMAND = (
     "Before a command, bring the arm's NCCL plugin and Horovod, as said under Arms, in force on every worker."
 )
 AS_ASKED = "The comparison as it was asked for"
-DIFFERS = "The systems of the arms differ:"
+CHANGED = "What is not as it was, and is part of these ratios:"
 PUBLISHED, OWN = "PUBLISHED by the vendor", "measured here"
 
 
@@ -80,11 +80,6 @@ def environment(variables):
     )
 
 
-def images(comparison, records):
-    rows = [(image, ", ".join(words.marked(comparison, arm) for arm in found)) for image, found in image_rows(records)]
-    return ("Image", "Arms"), rows
-
-
 def failures(comparison):
     cases = words.cases(comparison)
     head = ("Case", "Arm", "Problems", "Log", "Run")
@@ -128,20 +123,8 @@ def settings(comparison):
     return json.dumps(spec, indent=2, ensure_ascii=False, default=str) if spec else ""
 
 
-def differences(comparison):
-    """Return what of the systems differs between the arms, each in words."""
-    return [words.plain(one) for one in (comparison.get("systems") or {}).get("differs") or []]
-
-
 def against(regression):
-    return f"Against the kept baseline {regression.get('baseline')}:"
-
-
-def changes(regression):
-    """Return (verdict, sentence) for what is worse and what is better than the kept baseline."""
-    said = [
-        (word, f"{words.verdict(word)}: {words.plain(one)}")
-        for word in ("worse", "better")
-        for one in regression.get(word) or []
-    ]
-    return said or [("equivalent", "Nothing is worse and nothing is better.")]
+    """Return what an arm is held against, and how many did worse or better."""
+    counts = {word: len(regression.get(word) or []) for word in ("worse", "better")}
+    said = ", ".join(f"{count} {word}" for word, count in counts.items() if count) or "none is worse and none is better"
+    return f"Each arm against itself in {regression.get('baseline')}: {said}."

@@ -30,7 +30,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.report_table import LAB
 
 def top(comparison, title):
     """Return what a reader must see first: what makes the numbers unfit, the question, the answer."""
-    first = [element("p", said, "stop") for said in (words.unlike(comparison), words.incomplete(comparison)) if said]
+    first = [element("p", said, "stop") for said in words.first(comparison)]
     lab = [element("p", LAB, "lab")] if comparison.get("lab") else []
     question = comparison.get("question")
     parts = [
@@ -58,8 +58,9 @@ def regression(comparison):
     found = comparison.get("regression")
     if not found:
         return ""
-    parts = [element("p", context.against(found))]
-    parts += [element("p", said, word) for word, said in context.changes(found)]
+    parts = [element("p", marked_up(context.against(found))), drawn(*rows.regression(comparison))]
+    items = "".join(element("li", marked_up(said)) for said in found.get("unlike") or [])
+    parts += [element("p", context.CHANGED), f"<ul>{items}</ul>"] if items else []
     return section("Regression", *parts)
 
 
@@ -114,11 +115,8 @@ def arms(comparison):
     return section("Arms", drawn(*context.arms(comparison)))
 
 
-def systems(comparison, records):
-    items = "".join(element("li", said) for said in context.differences(comparison))
-    differs = f"{element('p', context.DIFFERS)}<ul>{items}</ul>" if items else ""
-    images = section("Images", drawn(*context.images(comparison, records)))
-    return section("Hosts", differs, drawn(*system_rows(records))) + images
+def systems(records):
+    return section("Hosts", drawn(*system_rows(records)))
 
 
 def failures(comparison):
@@ -153,7 +151,7 @@ def render(comparison, records, verdict=None, title="Comparison", run="", proble
         published(comparison, records),
         arms(comparison),
         notes(with_notes, problems),
-        systems(comparison, records),
+        systems(records),
         preflight(verdict),
         reproduction(comparison, records),
         element(

@@ -4,8 +4,6 @@
 
 # Private to taco.train: may change at any time. Do not import it from another collection.
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Put the runs of a comparison in an order in which a machine that slowly changes harms no arm more than another."""
 
 import hashlib

@@ -13,7 +13,19 @@ from ansible_collections.taco.train.plugins.plugin_utils import comparison_words
 
 # Heads of columns that hold numbers.
 NUMBERS = {
-    *("Ratio", "p", "Runs", "Median", "Measured runs", "Warm-up runs", "Failed runs", "Nodes", "Ranks", "Efficiency"),
+    *(
+        "Ratio",
+        "p",
+        "Runs",
+        "Median",
+        "Measured runs",
+        "Warm-up runs",
+        "Failed runs",
+        "Nodes",
+        "Workers",
+        "Ranks",
+        "Efficiency",
+    ),
     *("Value", "Bytes between nodes", "Bytes / bandwidth", "Measured time", "Measured / expected"),
     *("Bus bandwidth", "Line rate", "Share"),
 }
@@ -59,6 +71,26 @@ def explained(comparison):
     return " ".join([*said, *([f"The smallest difference that counts is {words.percent(effect)}."] if effect else [])])
 
 
+def regression(comparison):
+    """Return how each arm does against itself in an earlier comparison."""
+    cases = words.cases(comparison)
+    head = ("Case", "Arm", "Verdict", "Ratio", words.confidence(comparison), "p", "More repeats", "Why")
+    rows = [
+        (
+            cases.get(one["block"], str(one["block"])),
+            words.marked(comparison, one["arm"]),
+            words.verdict(one["verdict"]),
+            words.ratio(one.get("ratio")),
+            words.interval(one.get("low"), one.get("high"), words.ratio),
+            words.chance(one.get("p")),
+            words.more_repeats(one.get("more_repeats")),
+            one.get("reason") or "",
+        )
+        for one in (comparison.get("regression") or {}).get("comparisons") or []
+    ]
+    return head, rows
+
+
 def measured(comparison):
     cases = words.cases(comparison)
     head = (
@@ -93,9 +125,11 @@ def measured(comparison):
 
 
 def scaling(comparison):
-    head = ("Case", "Arm", "Nodes", "Ranks", "Value", "Unit", "Efficiency", "Its interval", "Against")
+    lines = comparison.get("scaling") or []
+    hosts = "Workers" if any(words.host_noun(line) == "worker" for line in lines) else "Nodes"
+    head = ("Case", "Arm", hosts, "Ranks", "Value", "Unit", "Efficiency", "Its interval", "Against")
     rows = []
-    for line in comparison.get("scaling") or []:
+    for line in lines:
         for point in line.get("points") or []:
             rows.append(
                 (

@@ -4,8 +4,6 @@
 
 # Private to taco.train: may change at any time. Do not import it from another collection.
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Say the outcome of a comparison in a sentence."""
 
 from typing import Any, Dict, List

@@ -4,8 +4,6 @@
 
 # Private to taco.train: may change at any time. Do not import it from another collection.
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Read what is to be compared: arms on one side; workloads, numbers of hosts and batch sizes on the other."""
 
 import re

@@ -75,12 +75,3 @@ def system_rows(records):
     head = ("Property", *(title for title, _system in found))
     rows = [(label(key), *(value_text(key, system) for _title, system in found)) for key in keys]
     return head, rows or [("Everything", *(UNKNOWN for _one in found))]
-
-
-def image_rows(records):
-    """Return a row for each image with the arms that ran in it."""
-    arms = {}
-    for record in records:
-        if record.get("image"):
-            arms.setdefault(plain(record["image"]), {})[str(record.get("arm"))] = None
-    return [(image, list(found)) for image, found in arms.items()]

@@ -13,7 +13,13 @@ from ansible_collections.taco.train.plugins.plugin_utils import comparison_rows 
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_words as words
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_systems import system_rows
 from ansible_collections.taco.train.plugins.plugin_utils.report_html import command_lines
-from ansible_collections.taco.train.plugins.plugin_utils.report_table import LAB, cell, markdown_rows
+from ansible_collections.taco.train.plugins.plugin_utils.report_table import (
+    LAB,
+    cell,
+    markdown_rows,
+    preflight_rows,
+    preflight_sentence,
+)
 from ansible_collections.taco.train.plugins.plugin_utils.verdict_table import GAP, row_lines
 
 WIDTH = 100
@@ -21,9 +27,7 @@ WIDTH = 100
 
 def first_lines(comparison):
     """Return what must come before every number."""
-    return [said for said in (words.unlike(comparison), words.incomplete(comparison)) if said] + (
-        [LAB] if comparison.get("lab") else []
-    )
+    return words.first(comparison) + ([LAB] if comparison.get("lab") else [])
 
 
 def part(title, head, body, before=None):
@@ -58,12 +62,23 @@ def regression(comparison):
     found = comparison.get("regression")
     if not found:
         return []
-    said = [f"- {cell(sentence)}" for _word, sentence in context.changes(found)]
-    return ["## Regression", "", cell(context.against(found)), "", *said, ""]
+    lines = ["## Regression", "", cell(context.against(found)), ""]
+    head, body = rows.regression(comparison)
+    lines += [*markdown_rows(head, body, rows.NUMBERS), ""] if body else []
+    unlike = [f"- {cell(said)}" for said in found.get("unlike") or []]
+    return lines + ([context.CHANGED, "", *unlike, ""] if unlike else [])
 
 
-def render(comparison, records, title="Comparison", problems=()):
-    """Return the text of comparison.md."""
+def preflight(verdict):
+    said = preflight_sentence(verdict)
+    if not said:
+        return []
+    head, body = preflight_rows(verdict)
+    return ["## Preflight", "", cell(said), "", *([*markdown_rows(head, body), ""] if body else [])]
+
+
+def render(comparison, records, verdict=None, title="Comparison", problems=()):
+    """Return the text of comparison.md, from comparison.json, its result records and preflight's verdict, if there is one."""
     lines = [f"**{cell(said)}**" for said in first_lines(comparison)]
     lines = [line for said in lines for line in (said, "")]
     lines += [f"# {cell(title)}", ""]
@@ -80,9 +95,8 @@ def render(comparison, records, title="Comparison", problems=()):
     lines += part("Published figures", *context.published(comparison, records), context.PUBLISHED_NOTE)
     lines += part("Arms", *context.arms(comparison))
     lines += notes(records, problems)
-    differs = " ".join([context.DIFFERS, *context.differences(comparison)]) if context.differences(comparison) else None
-    lines += part("Hosts", *system_rows(records), differs)
-    lines += part("Images", *context.images(comparison, records))
+    lines += part("Hosts", *system_rows(records))
+    lines += preflight(verdict)
     lines += reproduction(comparison, records)
     return "\n".join(lines).rstrip("\n") + "\n"
 
@@ -130,6 +144,9 @@ def terminal(comparison):
         lines += wrapped(said)
     for case, arm, problems, log, _run in context.failures(comparison)[1]:
         lines += wrapped(f"Failed: {case}, {arm}: {problems} Log: {log}")
+    found = comparison.get("regression")
+    for said in [context.against(found), *(found.get("unlike") or [])] if found else []:
+        lines += wrapped(said)
     return "\n".join([*lines, words.progress(comparison)])
 
 

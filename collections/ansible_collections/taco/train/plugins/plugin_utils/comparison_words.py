@@ -54,11 +54,16 @@ def marked(comparison, name, most=None):
     return f"{shown} ({LOSSY})" if is_lossy(comparison, name) else shown
 
 
+def host_noun(block):
+    """Return what a block or a line was measured over: pods of one node can be several workers."""
+    return "worker" if block.get("pods") else "node"
+
+
 def case_parts(block):
     """Return what a block was measured with, from the most to the least telling."""
     parts = [str(block.get("model") or block.get("workload") or block.get("id"))]
     if block.get("nodes") is not None:
-        parts.append(counted(block["nodes"], "node"))
+        parts.append(counted(block["nodes"], host_noun(block)))
     if block.get("ranks") is not None:
         parts.append(counted(block["ranks"], "rank"))
     if block.get("batch_size") is not None:
@@ -154,6 +159,24 @@ def unlike(comparison):
     """Return the sentence that must come first when the arms were not measured alike, or None."""
     reasons = [str(reason) for reason in comparison.get("unlike") or []]
     return f"NOT A LIKE-FOR-LIKE COMPARISON: {' '.join(reasons)}" if reasons else None
+
+
+def regression_unlike(comparison):
+    """Return the sentence that must come first when the check against an earlier comparison was not like for like, or None."""
+    found = (comparison.get("regression") or {}).get("unlike") or []
+    if not found:
+        return None
+    said = (
+        "1 thing is not as it was; it stands"
+        if len(found) == 1
+        else f"{len(found)} things are not as they were; they stand"
+    )
+    return f"NOT A LIKE-FOR-LIKE REGRESSION CHECK: {said} under Regression."
+
+
+def first(comparison):
+    """Return what must come before every number but that it is a lab's."""
+    return [said for said in (unlike(comparison), incomplete(comparison), regression_unlike(comparison)) if said]
 
 
 def plain(value):

@@ -131,6 +131,12 @@ def selectors(version: str, job: str, role: str) -> tuple[str, ...]:
     return tuple(f"{name}={job},{kind}={role}" for name, kind in LABELS[version])
 
 
+def job_selectors(version: str, job: str) -> tuple[str, ...]:
+    """Return the label selectors to look for all pods of a job with; at most one of them finds any."""
+    require_version(version)
+    return tuple(f"{name}={job}" for name, _kind in LABELS[version])
+
+
 def role_of(pod: Mapping[str, Any], job: str) -> str | None:
     """Return whether a pod is a job's launcher or worker, by the labels of any version, or None."""
     labels = (pod.get("metadata") or {}).get("labels") or {}

@@ -54,7 +54,7 @@ def section(title, *parts):
 
 
 def runs(records):
-    head = (*words.HEAD, "Seconds", "Time")
+    head = (*words.heads(records), "Seconds", "Time")
     rows = []
     for record in records:
         row = words.row(record)
@@ -149,18 +149,9 @@ def preflight(verdict):
     sentence = words.preflight_sentence(verdict)
     if not sentence:
         return ""
-    judged = [(host, check) for host, one in (verdict.get("hosts") or {}).items() for check in one.get("checks") or []]
-    judged += [("all hosts", check) for check in verdict.get("cluster") or []]
-    rows = [
-        ((check.get("status", ""), check.get("status")), host, *(check.get(key) or "" for key in PREFLIGHT_KEYS))
-        for host, check in judged
-        if check.get("status") in ("fail", "warn")
-    ]
-    head = ("Status", "Host", "Check", "Expected", "Found", "Fix")
-    return section("Preflight", element("p", sentence), table(head, rows) if rows else "")
-
-
-PREFLIGHT_KEYS = ("id", "expected", "found", "fix")
+    head, rows = words.preflight_rows(verdict)
+    drawn = [((status, status), *rest) for status, *rest in rows]
+    return section("Preflight", element("p", sentence), table(head, drawn) if drawn else "")
 
 
 def top(records, title):

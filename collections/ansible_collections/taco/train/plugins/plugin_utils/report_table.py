@@ -7,8 +7,17 @@
 from ansible_collections.taco.train.plugins.plugin_utils.arms import ARMS
 
 LAB = "LAB: measured on a lab's machines. These numbers say nothing about GPUs."
-HEAD = ("Outcome", "Images/s", "Per device", "Arm", "Model", "Batch", "Nodes", "Ranks", "Network")
-RIGHT = frozenset({"Batch", "Nodes", "Ranks", "Images/s", "Per device"})
+RIGHT = frozenset({"Batch", "Nodes", "Workers", "Ranks", "Images/s", "Per device"})
+
+
+def heads(records):
+    """Return the heads of the table of runs. Pods of one node can be several workers."""
+    hosts = "Workers" if any(host_noun(record) == "worker" for record in records) else "Nodes"
+    return ("Outcome", "Images/s", "Per device", "Arm", "Model", "Batch", hosts, "Ranks", "Network")
+
+
+def host_noun(record):
+    return "worker" if record.get("placement") else "node"
 
 
 def is_lab(records):
@@ -23,7 +32,7 @@ def interval(value):
 def size(record):
     """Return over what a record was measured, such as "2 nodes x 8 ranks"."""
     slots = {host["slots"] for host in record["hosts"]}
-    nodes = counted(len(record["hosts"]), "node")
+    nodes = counted(len(record["hosts"]), host_noun(record))
     if len(slots) == 1:
         return f"{nodes} x {counted(slots.pop(), 'rank')}"
     return f"{nodes}, {counted(record['ranks'], 'rank')}"
@@ -110,6 +119,19 @@ def preflight_sentence(verdict):
     return f"Preflight of {counted(len(verdict.get('hosts') or {}), 'host')}: {', '.join(said)}."
 
 
+def preflight_rows(verdict):
+    """Return (head, rows) of the checks that did not pass."""
+    judged = [(host, check) for host, one in (verdict.get("hosts") or {}).items() for check in one.get("checks") or []]
+    judged += [("all hosts", check) for check in verdict.get("cluster") or []]
+    keys = ("id", "expected", "found", "fix")
+    rows = [
+        (check["status"], host, *(str(check.get(key) or "") for key in keys))
+        for host, check in judged
+        if check.get("status") in ("fail", "warn")
+    ]
+    return ("Status", "Host", "Check", "Expected", "Found", "Fix"), rows
+
+
 STATUSES = {"pass": "passed", "fail": "failed", "warn": "to be looked at", "skip": "left out"}
 
 
@@ -121,7 +143,7 @@ def render(records, verdict=None, problems=(), title="Benchmark"):
         lines += [f"**{LAB}**", ""]
     lines += [f"**{number}** {cell(words)}" if number else cell(words), ""]
     if records:
-        lines += [*markdown_rows(HEAD, [row(record) for record in records]), ""]
+        lines += [*markdown_rows(heads(records), [row(record) for record in records]), ""]
     for record in good(records):
         lines += [f"- Log: {cell(record['log'])}"]
     for record in failed(records):

@@ -1,0 +1,122 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Bring an MPIJob to its state by modules of kubernetes.core, and return its pods as hosts."""
+
+import os
+import shutil
+from typing import Any
+
+from ansible.errors import AnsibleActionFail, AnsibleError
+from ansible.plugins.action import ActionBase
+
+from ansible_collections.taco.train.plugins.plugin_utils.check import is_set
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_calls import Cluster, KubernetesError
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_cluster import JobError, Jobs, Wish
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_hosts import Reached
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_job import KEYS, PROFILE, job_of
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import MpijobError
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_present import absent, present
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_result import result_of
+from ansible_collections.taco.train.plugins.plugin_utils.records import RecordError
+from ansible_collections.taco.train.plugins.plugin_utils.training_spec import PROFILES, SpecError
+
+TEXT, NUMBER, TRUTH = {"type": "str"}, {"type": "int"}, {"type": "bool"}
+TEXTS = {"type": "list", "elements": "str"}
+ARGUMENT_SPEC: dict[str, dict[str, Any]] = {
+    "name": {"type": "str", "default": PROFILES[PROFILE]["name"]},
+    "namespace": {"type": "str", "default": "default"},
+    "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+    "api_version": {"type": "str", "choices": ["v1", "v2beta1"]},
+    "workers": NUMBER,
+    "gpus_per_worker": NUMBER,
+    "image": TEXT,
+    "command": TEXTS,
+    "gpus": {"type": "str", "choices": ["all", "none"], "default": "all"},
+    "memory": TEXT,
+    "shm_size": TEXT,
+    "hugepages": NUMBER,
+    "mounts": TEXTS,
+    "mounts_extra": dict(TEXTS, default=[]),
+    "privileged": TRUTH,
+    "network_mode": TEXT,
+    "environment": {"type": "dict", "default": {}},
+    "gpu_topology": {"type": "bool", "default": False},
+    "clean_pod_policy": {"type": "str", "choices": ["Running", "All", "None"], "default": "Running"},
+    "launcher_cpu": TEXT,
+    "launcher_memory": TEXT,
+    "replace": {"type": "bool", "default": False},
+    "wait_timeout": {"type": "int", "default": 600},
+    "poll": {"type": "float", "default": 2.0},
+    "logs_dir": TEXT,
+    "kubeconfig": {"type": "raw"},
+    "context": TEXT,
+    "access": {"type": "dict", "default": {}},
+    "python": {"type": "str", "default": "/usr/bin/python3"},
+    "nodes": {"type": "dict", "default": {}},
+    "pod_variables": {"type": "dict", "default": {}},
+}
+# What a job is made of, for a job that there is to be.
+REQUIRED_IF = [("state", "present", ["workers", "gpus_per_worker"])]
+
+
+class ActionModule(ActionBase):
+    """Read the options, act, say what was done."""
+
+    _supports_check_mode = True
+    _supports_async = False
+    _requires_connection = True
+
+    def run(self, tmp: Any = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        result = super().run(tmp, task_vars)
+        # A templated null may be an empty text, which no type but text's takes.
+        self._task.args = {name: value for name, value in self._task.args.items() if is_set(value)}
+        _ignored, options = self.validate_argument_spec(argument_spec=ARGUMENT_SPEC, required_if=REQUIRED_IF)
+        host = str(self._task.delegate_to or (task_vars or {}).get("inventory_hostname", "this host"))
+        jobs = Jobs(self.cluster(options, host, task_vars or {}), options["name"], options["namespace"])
+        wish = Wish(
+            options["api_version"],
+            options["replace"],
+            options["wait_timeout"],
+            options["poll"],
+            options["logs_dir"],
+            self._task.check_mode,
+        )
+        try:
+            if options["state"] == "absent":
+                outcome = absent(jobs, wish)
+            else:
+                outcome = present(jobs, job_of({name: options[name] for name in KEYS}), wish)
+        except (MpijobError, SpecError) as error:
+            raise AnsibleActionFail(f"{host}: {error}") from error
+        except (JobError, KubernetesError, RecordError) as error:
+            raise AnsibleActionFail(str(error)) from error
+        result.update(result_of(jobs, outcome, wish, reached(options), options["nodes"], options["pod_variables"]))
+        if result["pods"] and not shutil.which("kubectl"):
+            jobs.warn("There is no kubectl on the controller's PATH, by which the pods are reached: install it.")
+        if jobs.warnings:
+            result["warnings"] = [*result.get("warnings", []), *jobs.warnings]
+        return result
+
+    def cluster(self, options: dict[str, Any], host: str, task_vars: dict[str, Any]) -> Cluster:
+        """Return the cluster as the task's host sees it."""
+
+        def execute(module: str, arguments: dict[str, Any]) -> dict[str, Any]:
+            try:
+                return self._execute_module(module_name=module, module_args=arguments, task_vars=task_vars)
+            except AnsibleError as error:
+                if "was not found" not in str(error):
+                    raise
+                return {"failed": True, "msg": str(error)}
+
+        given = {"kubeconfig": options["kubeconfig"], "context": options["context"], **options["access"]}
+        access = {name: value for name, value in given.items() if is_set(value)}
+        return Cluster(execute, host, access, self._display.display)
+
+
+def reached(options: dict[str, Any]) -> Reached:
+    """Return how kubectl, which runs on the controller, gets to the pods."""
+    kubeconfig = options["kubeconfig"]
+    path = os.path.expanduser(kubeconfig) if isinstance(kubeconfig, str) else kubeconfig
+    return Reached(path or "", options["context"] or "", options["python"])

@@ -1,0 +1,171 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Call the modules of kubernetes.core so that trouble that passes is waited out, and other trouble says what helps."""
+
+import random
+import time
+from typing import Any, Callable, Mapping, Sequence
+
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_backoff import wait_seconds
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_error import (
+    CONFLICT,
+    RETRY,
+    UNREACHABLE,
+    Trouble,
+    trouble,
+)
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_words import sentence
+from ansible_collections.taco.train.plugins.plugin_utils.progress import duration
+
+Thing = Mapping[str, Any]
+MODULES = {name: f"kubernetes.core.{name}" for name in ("k8s", "k8s_info", "k8s_log")}
+LOG_TRIES = 3
+
+
+class KubernetesError(Exception):
+    """A call that can't be made, or not now."""
+
+    def __init__(self, message: str, cause: Trouble | None = None) -> None:
+        super().__init__(message)
+        self.trouble = cause
+
+
+class Clock:
+    """The time, and chance. Tests bring one of their own."""
+
+    def now(self) -> float:
+        return time.monotonic()
+
+    def sleep(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+    def chance(self) -> float:
+        return random.random()
+
+
+class Cluster:
+    """A cluster as it is seen from one host."""
+
+    def __init__(
+        self,
+        execute: Callable[[str, dict[str, Any]], Mapping[str, Any]],
+        host: str,
+        access: Mapping[str, Any],
+        say: Callable[[str], None],
+        clock: Clock | None = None,
+    ) -> None:
+        """execute runs a module with its options and returns its result; access are the options that all modules get."""
+        self.execute, self.host, self.access, self.say = execute, host, dict(access), say
+        self.clock = clock or Clock()
+        self.reached = False
+
+    def error(self, doing: str, cause: Trouble) -> KubernetesError:
+        return KubernetesError(sentence(self.host, doing, cause, self.access.get("kubeconfig")), cause)
+
+    def pause(self, failures: int, doing: str, cause: Trouble) -> None:
+        """Wait before another try, or raise when there should be none."""
+        # What never answered is rather wrong than overloaded.
+        hopeless = not cause.passes or (cause.kind == UNREACHABLE and not self.reached)
+        seconds = None if hopeless else wait_seconds(failures, cause.retry_after, self.clock.chance())
+        if seconds is None:
+            raise self.error(doing, cause)
+        self.say(f"{self.host}: {cause.said}; trying again in {duration(seconds)}")
+        self.clock.sleep(seconds)
+
+    def attempt(self, module: str, options: Mapping[str, Any]) -> tuple[Mapping[str, Any], Trouble | None]:
+        """Call a module once."""
+        result = self.execute(MODULES[module], {**self.access, **options})
+        cause = trouble(result)
+        # Any answer of the server counts, also one that says no.
+        self.reached = self.reached or cause is None or cause.code is not None
+        return result, cause
+
+    def call(self, module: str, options: Mapping[str, Any], doing: str) -> Mapping[str, Any]:
+        """Call a module that does no harm when it is called again, until it answers."""
+        failures = 0
+        while True:
+            result, cause = self.attempt(module, options)
+            if cause is None:
+                return result
+            failures += 1
+            self.pause(failures, doing, cause)
+
+    def read(
+        self,
+        kind: str,
+        version: str,
+        name: str | None = None,
+        namespace: str | None = None,
+        labels: Sequence[str] = (),
+        fields: Sequence[str] = (),
+    ) -> list[Thing] | None:
+        """Return the objects that there are, or None when the cluster doesn't know their kind."""
+        options: dict[str, Any] = {"kind": kind, "api_version": version}
+        given = {"name": name, "namespace": namespace, "label_selectors": list(labels), "field_selectors": list(fields)}
+        options.update({key: value for key, value in given.items() if value})
+        what = f"{kind} {name}" if name else f"{kind}s"
+        where = f" in the namespace {namespace}" if namespace else ""
+        result = self.call("k8s_info", options, f"read {what}{where}")
+        return list(result.get("resources") or []) if result.get("api_found", True) else None
+
+    def find(self, kind: str, version: str, name: str, namespace: str | None = None) -> Thing | None:
+        """Return one object, or None when there is none."""
+        found = self.read(kind, version, name, namespace)
+        return found[0] if found else None
+
+    def create(self, thing: Thing) -> Thing:
+        """Create an object and return it as the cluster has it, which may be another's when that one was faster.
+
+        Where an answer is lost, or is a conflict, which the module takes for success, nobody knows whether the object was made.
+        So it is read, and made again only when it isn't there.
+        """
+        name, namespace = thing["metadata"]["name"], thing["metadata"].get("namespace")
+        doing = f"create {thing['kind']} {name} in the namespace {namespace}"
+        failures = 0
+        while True:
+            _result, cause = self.attempt("k8s", {"state": "present", "resource_definition": dict(thing)})
+            if cause is None or cause.passes or cause.kind == CONFLICT:
+                found = self.find(thing["kind"], thing["apiVersion"], name, namespace)
+                if found is not None:
+                    return found
+            failures += 1
+            conflict = cause is None or cause.kind == CONFLICT
+            self.pause(failures, doing, Trouble(RETRY, f"{name} was created and isn't there") if conflict else cause)
+
+    def change(self, patch: Thing) -> None:
+        """Change an object that is there; what the patch doesn't name stays."""
+        metadata = patch["metadata"]
+        doing = f"change {patch['kind']} {metadata['name']} in the namespace {metadata.get('namespace')}"
+        self.call("k8s", {"state": "patched", "merge_type": ["merge"], "resource_definition": dict(patch)}, doing)
+
+    def delete(self, thing: Thing) -> None:
+        """Have an object and all that belongs to it deleted, if it is still the one that was looked at."""
+        metadata = thing["metadata"]
+        options = {
+            "state": "absent",
+            "kind": thing["kind"],
+            "api_version": thing["apiVersion"],
+            "name": metadata["name"],
+            "namespace": metadata.get("namespace"),
+            "delete_options": {"propagationPolicy": "Foreground"},
+        }
+        if metadata.get("uid"):
+            options["delete_options"]["preconditions"] = {"uid": metadata["uid"]}
+        self.call(
+            "k8s", options, f"delete {thing['kind']} {metadata['name']} in the namespace {metadata.get('namespace')}"
+        )
+
+    def log(self, pod: str, namespace: str, container: str) -> tuple[str | None, Trouble | None]:
+        """Return what a container has printed, or why that can't be had."""
+        options = {"name": pod, "namespace": namespace, "container": container}
+        for tries in range(1, LOG_TRIES + 1):
+            result, cause = self.attempt("k8s_log", options)
+            if cause is None:
+                return str(result.get("log") or ""), None
+            if tries < LOG_TRIES and cause.passes:
+                self.pause(tries, f"read the log of {pod}", cause)
+        return None, cause

@@ -1,0 +1,191 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Say what kind of trouble a failed module of kubernetes.core met. Values in, values out.
+
+The modules put the API server's answer, a Status object, into their message in several ways: as text, as the text of bytes,
+and inside a traceback when they crash on it, as they do on everything that goes wrong while they look at what the server
+serves (kubernetes.core 6.2).
+"""
+
+import ast
+import json
+import re
+from typing import Any, Iterable, Mapping, NamedTuple
+
+# The kinds of trouble. RETRY and UNREACHABLE may pass by themselves, the others want a person.
+RETRY, UNREACHABLE = "retry", "unreachable"
+FORBIDDEN, UNAUTHORIZED, QUOTA = "forbidden", "unauthorized", "quota"
+CONFLICT, NOT_FOUND, INVALID, NOT_SERVED = "conflict", "not found", "invalid", "not served"
+CONFIG, LIBRARY, OTHER = "config", "library", "other"
+
+_STATUS_KINDS = {
+    400: INVALID,
+    401: UNAUTHORIZED,
+    404: NOT_FOUND,
+    408: RETRY,
+    409: CONFLICT,
+    422: INVALID,
+    429: RETRY,
+    500: RETRY,
+    502: RETRY,
+    503: RETRY,
+    504: RETRY,
+}
+# Where an API server's words are not to be found, by what the client says. The first that fits counts.
+_WORDS = (
+    (
+        LIBRARY,
+        r"Failed to import the required Python library|No module named '?kubernetes|module kubernetes\.core\.\S+ was not found",
+    ),
+    (
+        CONFIG,
+        r"Invalid kube-config|Could not create API client|No configuration found|Service host/port is not set"
+        r"|Expected object with name .* in .*(contexts|clusters|users) list|error reading kubeconfig",
+    ),
+    (
+        UNREACHABLE,
+        r"Failed to establish a new connection|NewConnectionError|Connection refused|No route to host|Name or service not known"
+        r"|Temporary failure in name resolution|getaddrinfo|ConnectTimeout|CERTIFICATE_VERIFY_FAILED|SSLError|LocationParseError",
+    ),
+    (
+        RETRY,
+        r"Connection aborted|RemoteDisconnected|Connection reset|Connection broken|Broken pipe|IncompleteRead|ProtocolError"
+        r"|Read timed out|ReadTimeoutError|EOF occurred",
+    ),
+    (NOT_SERVED, r"Failed to find (exact match|API) for"),
+)
+_BYTES = re.compile(r"""b'(?:[^'\\]|\\.)*'|b"(?:[^"\\]|\\.)*\"""")
+_CODE = re.compile(r"^\W*([45][0-9]{2})\W*\s+Reason:", re.MULTILINE)
+_RETRY_AFTER = re.compile(r"[Rr]etry-[Aa]fter['\"]?:\s*['\"]?([0-9]+)")
+_FORBIDDEN = re.compile(
+    r'User "(?P<user>[^"]*)" cannot (?P<verb>\S+) resource "(?P<resource>[^"]*)" in API group "(?P<group>[^"]*)"'
+    r'(?: in the namespace "(?P<namespace>[^"]*)"| at the cluster scope)?'
+)
+_QUOTA = re.compile(r"exceeded quota: (?P<quota>[^,]+), (?P<amounts>.*)", re.DOTALL)
+_ADDRESS = re.compile(r"host='(?P<host>[^']+)', port=(?P<port>[0-9]+)")
+MOST_LETTERS = 600
+
+
+class Trouble(NamedTuple):
+    """What kept a module from doing its work."""
+
+    kind: str
+    said: str
+    """What the server, or the client where no server answered, said; one line."""
+    code: int | None = None
+    """Of HTTP."""
+    retry_after: float | None = None
+    """Seconds that the server asked to wait for."""
+    details: Mapping[str, str] = {}
+    """Of a refusal user, verb, resource, group and namespace; of a quota quota and amounts; of a lost way address."""
+
+    @property
+    def passes(self) -> bool:
+        """Whether it may be gone when the call is made again."""
+        return self.kind in (RETRY, UNREACHABLE)
+
+
+def one_line(text: Any) -> str:
+    line = " ".join(str(text or "").split()).rstrip(".")
+    return line if len(line) <= MOST_LETTERS else line[: MOST_LETTERS - 3] + "..."
+
+
+def _texts(result: Mapping[str, Any]) -> list[str]:
+    """Return everything in which a module, or what ran it, may have put the error."""
+    found = [
+        str(result[key]) for key in ("msg", "module_stderr", "module_stdout", "exception", "error") if result.get(key)
+    ]
+    decoded = []
+    for text in found:
+        for literal in _BYTES.findall(text):
+            try:
+                decoded.append(ast.literal_eval(literal).decode("utf-8", "replace"))
+            except (ValueError, SyntaxError):
+                continue
+    return [*decoded, *found]
+
+
+def _objects(text: str) -> Iterable[Any]:
+    reader = json.JSONDecoder()
+    for start in (match.start() for match in re.finditer(r'\{\s*"', text)):
+        try:
+            yield reader.raw_decode(text, start)[0]
+        except ValueError:
+            continue
+
+
+def _status(texts: list[str]) -> Mapping[str, Any] | None:
+    """Return the API server's answer, or None when there is none."""
+    for text in texts:
+        for found in _objects(text):
+            if isinstance(found, dict) and found.get("kind") == "Status" and found.get("status") != "Success":
+                return found
+    return None
+
+
+def _number(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _seconds(status: Mapping[str, Any], texts: list[str]) -> float | None:
+    asked = _number((status.get("details") or {}).get("retryAfterSeconds"))
+    if asked:
+        return float(asked)
+    header = next((match for match in map(_RETRY_AFTER.search, texts) if match), None)
+    return float(header.group(1)) if header else None
+
+
+def _refused(said: str, code: int | None, retry_after: float | None) -> Trouble:
+    """Return what a 403 means: a permission, a quota, or something that only the server knows."""
+    quota = _QUOTA.search(said)
+    if quota:
+        return Trouble(QUOTA, said, code, retry_after, quota.groupdict())
+    known = _FORBIDDEN.search(said)
+    details = {key: value for key, value in known.groupdict().items() if value is not None} if known else {}
+    return Trouble(FORBIDDEN, said, code, retry_after, details)
+
+
+def _causes(status: Mapping[str, Any]) -> str:
+    """Return what the server found wrong with an object, field by field, when its message doesn't say it."""
+    causes = (status.get("details") or {}).get("causes") or []
+    said = [f"{cause.get('field')}: {cause.get('message')}" for cause in causes if cause.get("message")]
+    message = str(status.get("message") or "")
+    missing = [cause for cause in said if cause.partition(": ")[2] not in message]
+    return f" ({'; '.join(missing)})" if missing else ""
+
+
+def trouble(result: Mapping[str, Any]) -> Trouble | None:
+    """Return what a module's result says went wrong, or None when nothing did."""
+    if not result.get("failed"):
+        return None
+    texts = _texts(result)
+    whole = "\n".join(texts)
+    status = _status(texts) or {}
+    written = _CODE.search(whole)
+    code = _number(status.get("code")) or (int(written.group(1)) if written else None)
+    retry_after = _seconds(status, texts)
+    said = one_line(str(status.get("message") or result.get("msg") or whole) + (_causes(status) if status else ""))
+    # Of the log of a pod the module hands on the server's words alone.
+    if code == 403 or (code is None and (_FORBIDDEN.search(said) or _QUOTA.search(said))):
+        return _refused(said, code, retry_after)
+    if code in _STATUS_KINDS:
+        return Trouble(_STATUS_KINDS[code], said, code, retry_after)
+    for kind, words in _WORDS:
+        match = re.search(words, whole)
+        if match:
+            address = _ADDRESS.search(whole)
+            return Trouble(
+                kind, one_line(_line_with(whole, match)), code, retry_after, address.groupdict() if address else {}
+            )
+    return Trouble(OTHER, said, code, retry_after)
+
+
+def _line_with(text: str, match: "re.Match[str]") -> str:
+    """Return the line in which something was found: of a traceback it alone says anything."""
+    start = text.rfind("\n", 0, match.start()) + 1
+    end = text.find("\n", match.end())
+    return text[start : end if end >= 0 else None]

@@ -1,0 +1,148 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Look at what a cluster has of one MPIJob, and keep what its pods have printed."""
+
+import os
+from typing import Any, Mapping, NamedTuple
+
+from ansible_collections.taco.train.plugins.plugin_utils import records
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_calls import Cluster, KubernetesError, Thing
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_error import FORBIDDEN
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_hosts import CONTAINERS
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_manifest import GROUP, KIND
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import (
+    CRD,
+    VERSIONS,
+    choose_version,
+    job_selectors,
+    role_of,
+    served_versions,
+)
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_pods import name_of
+
+
+class JobError(Exception):
+    """The job is not as wanted, and can't be made so."""
+
+
+class Wish(NamedTuple):
+    """How a job is to be brought to its state."""
+
+    api_version: str | None = None
+    replace: bool = False
+    timeout: float = 600
+    """Seconds."""
+    poll: float = 2
+    """Seconds."""
+    logs_dir: str | None = None
+    check_mode: bool = False
+
+
+class Look(NamedTuple):
+    """What there is of a job at one time."""
+
+    job: Thing | None
+    pods: list[Thing]
+
+
+class Jobs:
+    """The MPIJob of one name in one namespace."""
+
+    def __init__(self, cluster: Cluster, name: str, namespace: str) -> None:
+        self.cluster, self.name, self.namespace = cluster, name, namespace
+        self.version = "v1"
+        self.warnings: list[str] = []
+        self._selectors: tuple[str, ...] = ()
+
+    def warn(self, text: str) -> None:
+        if text not in self.warnings:
+            self.warnings.append(text)
+
+    def choose_version(self, wanted: str | None) -> str:
+        """Return the version to speak to the cluster in, or raise MpijobError on what the cluster lacks."""
+        self.version = choose_version(self._crd(), wanted)
+        return self.version
+
+    def find_version(self) -> bool:
+        """Take any version in which the job can be read, and return whether there is one."""
+        served = served_versions(self._crd() or {})
+        known = [version for version in served if version in VERSIONS]
+        self.version = (known or [self.version])[0]
+        return bool(known)
+
+    def _crd(self) -> Mapping[str, Any] | None:
+        try:
+            return self.cluster.find("CustomResourceDefinition", "apiextensions.k8s.io/v1", CRD)
+        except KubernetesError as error:
+            if error.trouble is None or error.trouble.kind != FORBIDDEN:
+                raise
+        # Whoever may not read the definition still sees which versions answer, though not which of them is stored.
+        served = [{"name": version, "served": True} for version in VERSIONS if self._served(version)]
+        return {"metadata": {"name": CRD}, "spec": {"versions": served}} if served else None
+
+    def _served(self, version: str) -> bool:
+        return self.cluster.read(KIND, f"{GROUP}/{version}", self.name, self.namespace) is not None
+
+    def find(self) -> Thing | None:
+        return self.cluster.find(KIND, f"{GROUP}/{self.version}", self.name, self.namespace)
+
+    def pods(self) -> list[Thing]:
+        """Return the job's pods, by whichever labels its operator gives them."""
+        for selector in self._selectors or job_selectors(self.version, self.name):
+            found = self.cluster.read("Pod", "v1", namespace=self.namespace, labels=[selector]) or []
+            mine = [pod for pod in found if role_of(pod, self.name)]
+            if mine:
+                self._selectors = (selector,)
+                return mine
+        return []
+
+    def look(self) -> Look:
+        return Look(self.find(), self.pods())
+
+    def events(self) -> list[Thing]:
+        """Return the warnings of the namespace; they explain, so without the right to read them there are none."""
+        try:
+            return self.cluster.read("Event", "v1", namespace=self.namespace, fields=["type=Warning"]) or []
+        except KubernetesError as error:
+            if error.trouble is None or error.trouble.kind != FORBIDDEN:
+                raise
+            self.warn(f"What the cluster says about pods that don't start stays unknown: {error}")
+        return []
+
+    def nodes(self) -> list[Thing] | None:
+        """Return the cluster's nodes, or None when who asks may not see them."""
+        try:
+            return self.cluster.read("Node", "v1") or []
+        except KubernetesError as error:
+            if error.trouble is None or error.trouble.kind != FORBIDDEN:
+                raise
+            self.warn(f"Whether the nodes could hold the job was not checked: {error}")
+        return None
+
+    def keep_logs(self, pods: list[Thing], folder: str | None) -> dict[str, str]:
+        """Write what each pod has printed into a folder on the controller and return the files."""
+        kept = {}
+        for pod in pods if folder else []:
+            name = name_of(pod)
+            container = CONTAINERS[role_of(pod, self.name) or "worker"]
+            text, cause = self.cluster.log(name, self.namespace, container)
+            if cause is not None and cause.kind == FORBIDDEN:
+                raise self.cluster.error(f"keep the log of the pod {name}, so nothing was deleted", cause)
+            path = os.path.join(os.path.expanduser(str(folder)), f"{name}.log")
+            records.write_text(
+                path, f"There is no log: {cause.said}\n" if text is None and cause else text or "", records.OWNER_ONLY
+            )
+            kept[name] = path
+        return kept
+
+    def left(self, pods: list[Thing]) -> str:
+        """Return what is left in the cluster and how to remove it."""
+        names = ", ".join(name_of(pod) for pod in pods)
+        return (
+            f"Left in the namespace {self.namespace}: the MPIJob {self.name}{f' and its pods {names}' if names else ''}. To remove them, "
+            f"run the role taco.train.mpijob with mpijob_state: absent, or `kubectl delete mpijob {self.name} --namespace {self.namespace}`"
+        )

@@ -1,0 +1,133 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Decide from look to look whether to go on waiting for a job, and what to tell whoever watches. Values in, values out."""
+
+from typing import Any, Mapping, NamedTuple
+
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import role_of
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_pods import name_of
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_status import ENDED, PENDING, Progress, progress
+from ansible_collections.taco.train.plugins.plugin_utils.progress import duration
+
+# Of the timeout that an operator may take to say anything of a job, and at most so many seconds.
+OPERATOR_SHARE, OPERATOR_SECONDS = 0.25, 60.0
+# So long a pod that has ended may stay: an operator that makes it anew does so at once.
+ENDED_SECONDS = 10.0
+
+
+class Verdict(NamedTuple):
+    """What a look at a job came to."""
+
+    lines: list[str]
+    """What is new, for whoever watches."""
+    progress: Progress | None
+    """None when the job is gone."""
+    failure: str | None
+    """Why there is nothing to wait for any more."""
+
+    @property
+    def usable(self) -> bool:
+        return self.failure is None and self.progress is not None and self.progress.usable
+
+
+def _ended_pods(pods: list[Mapping[str, Any]], job: str) -> set[str]:
+    """Return the workers whose phase is a last one. A launcher may be replaced under another name."""
+    return {
+        name_of(pod)
+        for pod in pods
+        if role_of(pod, job) == "worker" and (pod.get("status") or {}).get("phase") in ("Failed", "Succeeded")
+    }
+
+
+class Wait:
+    """What was seen of a job so far. The time is given with every look, in seconds from any beginning."""
+
+    def __init__(self, job: str, workers: int, timeout: float, start: float) -> None:
+        self.job, self.workers, self.timeout, self.start = job, workers, timeout, start
+        self.said: tuple[Any, ...] | None = None
+        self.told: set[str] = set()
+        self.ended: dict[str, float] = {}
+
+    def look(
+        self, now: float, job: Mapping[str, Any] | None, pods: list[Mapping[str, Any]], events: list[Mapping[str, Any]]
+    ) -> Verdict:
+        """Return what one look at the cluster means; job is None when there is none."""
+        if job is None:
+            return Verdict(
+                [], None, "it was deleted while its pods were waited for; by whom, the cluster's audit log says"
+            )
+        state = progress(job, pods, events, self.workers)
+        failure = None if state.usable else self._failure(now, state, pods)
+        return Verdict(self._lines(now, state), state, failure)
+
+    def _lines(self, now: float, state: Progress) -> list[str]:
+        """Return a line when the count or the phase is another, and one for each trouble that is new."""
+        lines = []
+        count = (state.phase.name, len(state.ready), state.launcher)
+        if count != self.said:
+            self.said = count
+            launcher = "launcher runs" if state.launcher else "launcher doesn't run yet"
+            lines.append(
+                f"{self.job}: {state.phase.name}, {len(state.ready)} of {self.workers} workers ready, {launcher}, "
+                f"{duration(now - self.start)} so far"
+            )
+        new = [why for why in state.stuck if why not in self.told]
+        self.told.update(new)
+        return lines + [f"{self.job}: {why}" for why in new]
+
+    def _failure(self, now: float, state: Progress, pods: list[Mapping[str, Any]]) -> str | None:
+        waited = now - self.start
+        if state.phase.name in ENDED:
+            words = ": ".join(part for part in (state.phase.reason, state.phase.message) if part)
+            return _with(f"it has ended ({state.phase.name}{', ' + words if words else ''})", state.stuck)
+        ended = _ended_pods(pods, self.job)
+        self.ended = {name: self.ended.get(name, now) for name in ended}
+        gone = [name for name, since in self.ended.items() if now - since >= ENDED_SECONDS]
+        if gone:
+            return _with(f"{', '.join(sorted(gone))} ended and was not started again", state.stuck)
+        unseen = state.phase.name == PENDING and not any(role_of(pod, self.job) for pod in pods)
+        if unseen and waited >= min(self.timeout * OPERATOR_SHARE, OPERATOR_SECONDS):
+            return (
+                f"no operator has taken it up in {duration(waited)}: see that the MPI Operator runs (kubectl get deployments "
+                "--all-namespaces), and that it works on this version of the job"
+            )
+        if waited >= self.timeout:
+            ready = f"{len(state.ready)} of {self.workers} workers are ready after {duration(waited)}"
+            return _with(ready, [*state.stuck, *state.waiting])
+        return None
+
+
+def _with(said: str, reasons: list[str]) -> str:
+    return "; ".join([said, *dict.fromkeys(reasons)])
+
+
+class Vanish:
+    """Waiting until a job and its pods are gone."""
+
+    def __init__(self, job: str, timeout: float, start: float) -> None:
+        self.job, self.timeout, self.start = job, timeout, start
+        self.said: tuple[bool, int] | None = None
+
+    def look(
+        self, now: float, job: Mapping[str, Any] | None, pods: list[Mapping[str, Any]]
+    ) -> tuple[list[str], str | None, bool]:
+        """Return what to say, why there is nothing more to wait for, and whether all is gone."""
+        left = sorted(name_of(pod) for pod in pods if role_of(pod, self.job))
+        if job is None and not left:
+            return [], None, True
+        lines = []
+        if (job is not None, len(left)) != self.said:
+            self.said = (job is not None, len(left))
+            lines.append(f"{self.job}: going, {len(left)} pods left, {duration(now - self.start)} so far")
+        if now - self.start < self.timeout:
+            return lines, None, False
+        things = ([f"the MPIJob {self.job}"] if job is not None else []) + [f"the pod {name}" for name in left]
+        return (
+            lines,
+            f"after {duration(now - self.start)} {', '.join(things)} {'is' if len(things) == 1 else 'are'} still there",
+            False,
+        )

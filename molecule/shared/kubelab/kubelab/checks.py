@@ -1,0 +1,181 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the server refuses of an object's content: the CRD's schema of MPIJobs, and what it checks of pods.
+
+The schema is written from the CRDs of MPI Operator and Training Operator and says the types and what is required, as they
+do: keys that they don't know are dropped in silence there, and left alone here.
+"""
+
+import re
+
+import jsonschema
+
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import MpijobError
+from kubelab import status
+from kubelab.quantities import amount
+from kubelab.resources import MPIJOB_GROUP, POD
+
+QUANTITY = (
+    r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"
+)
+NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+NAME_RULE = (
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end "
+    "with an alphanumeric character"
+)
+INT32 = {"type": "integer", "minimum": -(2**31), "maximum": 2**31 - 1}
+TEXT, FLAG = {"type": "string"}, {"type": "boolean"}
+TEXTS = {"type": "array", "items": TEXT}
+
+
+def _object(required=(), **properties):
+    return {"type": "object", "properties": properties, "required": list(required)}
+
+
+def _list(required, **properties):
+    return {"type": "array", "items": _object(required, **properties)}
+
+
+AMOUNTS = {
+    "type": "object",
+    "additionalProperties": {"anyOf": [{"type": "integer"}, {"type": "string", "pattern": QUANTITY}]},
+}
+CONTAINERS = _list(
+    ["name"],
+    name=TEXT,
+    image=TEXT,
+    command=TEXTS,
+    args=TEXTS,
+    env=_list(["name"], name=TEXT, value=TEXT),
+    resources=_object(limits=AMOUNTS, requests=AMOUNTS),
+    securityContext=_object(privileged=FLAG),
+    volumeMounts=_list(["mountPath", "name"], mountPath=TEXT, name=TEXT, readOnly=FLAG),
+)
+VOLUMES = _list(
+    ["name"],
+    name=TEXT,
+    hostPath=_object(["path"], path=TEXT, type=TEXT),
+    emptyDir=_object(medium=TEXT, sizeLimit={"anyOf": [{"type": "integer"}, {"type": "string", "pattern": QUANTITY}]}),
+)
+POD_SPEC = _object(
+    ["containers"],
+    containers=CONTAINERS,
+    initContainers=CONTAINERS,
+    volumes=VOLUMES,
+    hostNetwork=FLAG,
+    dnsPolicy=TEXT,
+    nodeName=TEXT,
+    nodeSelector={"type": "object", "additionalProperties": TEXT},
+)
+TEMPLATE = _object(
+    metadata=_object(
+        labels={"type": "object", "additionalProperties": TEXT},
+        annotations={"type": "object", "additionalProperties": TEXT},
+    ),
+    spec=POD_SPEC,
+)
+REPLICAS = {"type": "object", "additionalProperties": _object(replicas=INT32, restartPolicy=TEXT, template=TEMPLATE)}
+RUN_POLICY = _object(
+    cleanPodPolicy=TEXT, backoffLimit=INT32, ttlSecondsAfterFinished=INT32, suspend=FLAG, activeDeadlineSeconds=INT32
+)
+SPECS = {
+    "v1": _object(
+        ["mpiReplicaSpecs"],
+        cleanPodPolicy=TEXT,
+        mainContainer=TEXT,
+        mpiReplicaSpecs=REPLICAS,
+        runPolicy=RUN_POLICY,
+        slotsPerWorker=INT32,
+    ),
+    "v2beta1": _object(
+        ["mpiReplicaSpecs"],
+        launcherCreationPolicy={"enum": ["AtStartup", "WaitForWorkersReady"]},
+        mpiImplementation={"enum": ["OpenMPI", "Intel", "MPICH"]},
+        mpiReplicaSpecs=REPLICAS,
+        runLauncherAsWorker=FLAG,
+        runPolicy=RUN_POLICY,
+        slotsPerWorker=INT32,
+        sshAuthMountPath=TEXT,
+    ),
+    "v1alpha1": _object(
+        replicas=INT32,
+        slotsPerWorker=INT32,
+        launcherOnMaster=FLAG,
+        backoffLimit=INT32,
+        cleanPodPolicy=TEXT,
+        template=TEMPLATE,
+    ),
+}
+
+
+def _path(error):
+    text = ""
+    for step in error.absolute_path:
+        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else str(step)
+    return text
+
+
+def _cause(error):
+    """Return (reason, field, message) as the server words what a schema finds."""
+    where = _path(error)
+    if error.validator == "required":
+        missing = next(name for name in error.validator_value if name not in error.instance)
+        return "FieldValueRequired", f"{where}.{missing}".strip("."), "Required value"
+    if error.validator == "enum":
+        listed = ", ".join(f'"{value}"' for value in error.validator_value)
+        return "FieldValueNotSupported", where, f'Unsupported value: "{error.instance}": supported values: {listed}'
+    found = {bool: "boolean", str: "string", int: "integer", float: "number", list: "array", dict: "object"}
+    kind = found.get(type(error.instance), "null")
+    shown = error.instance if kind in ("boolean", "integer", "number") else f'"{kind}"'
+    if error.validator == "type":
+        said = f'{where} in body must be of type {error.validator_value}: "{kind}"'
+        return "FieldValueTypeInvalid", where, f"Invalid value: {shown}: {said}"
+    return "FieldValueInvalid", where, f"Invalid value: {shown}: {where} in body is no valid value"
+
+
+def _schema_causes(schema, thing):
+    errors = jsonschema.Draft202012Validator(schema).iter_errors(thing)
+    return [_cause(error) for error in sorted(errors, key=lambda error: [str(step) for step in error.absolute_path])]
+
+
+def _hugepage_causes(pod):
+    """Return what Kubernetes finds wrong with hugepages: a request is the limit, and needs cpu or memory beside it."""
+    causes = []
+    for index, container in enumerate((pod.get("spec") or {}).get("containers") or []):
+        resources = container.get("resources") or {}
+        limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
+        pages = sorted(name for name in {*limits, *requests} if name.startswith("hugepages-"))
+        where = f"spec.containers[{index}].resources"
+        if pages and not {"cpu", "memory"} & {*limits, *requests}:
+            causes.append(("FieldValueForbidden", where, "Forbidden: HugePages require cpu or memory"))
+        for name in pages:
+            limit = limits.get(name)
+            if limit is None or amount(requests.get(name, limit), name) != amount(limit, name):
+                field = f"{where}.requests"
+                value = requests.get(name)
+                causes.append(
+                    ("FieldValueInvalid", field, f'Invalid value: "{value}": must be equal to {name} limit of {limit}')
+                )
+    return causes
+
+
+def check(resource, thing):
+    """Raise what is wrong with the content of an object."""
+    name = (thing.get("metadata") or {}).get("name") or ""
+    causes = []
+    if name and not (NAME.fullmatch(name) and len(name) <= 253):
+        causes.append(("FieldValueInvalid", "metadata.name", f'Invalid value: "{name}": {NAME_RULE}'))
+    if resource.group == MPIJOB_GROUP:
+        causes += _schema_causes(
+            _object(["spec"] if resource.version != "v1alpha1" else [], spec=SPECS[resource.version]), thing
+        )
+    if resource.key == POD.key:
+        causes += _schema_causes(_object(["spec"], spec=POD_SPEC), thing)
+        try:
+            causes += [] if causes else _hugepage_causes(thing)
+        except MpijobError as error:
+            raise status.bad_request(f'Pod in version "v1" cannot be handled as a Pod: {error}') from error
+    if causes:
+        raise status.invalid(resource, name, causes)

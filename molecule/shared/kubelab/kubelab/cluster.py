@@ -1,0 +1,195 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A cluster: its objects, its API in a thread with a loop of its own, and its controllers in another thread."""
+
+import asyncio
+import secrets
+import threading
+import time
+import traceback
+
+import kmock
+
+from kubelab import batch, garbage, nodes, quotas, status
+from kubelab.api import Api
+from kubelab.faults import Faults
+from kubelab.kubelet import Imagined, Kubelet
+from kubelab.operator import Operator
+from kubelab.resources import CRD, NAMESPACE, POD, by_kind, crd, served
+from kubelab.scheduler import Scheduler
+from kubelab.scripts import Scripts
+from kubelab.storage import Storage
+
+USER = "taco"
+NAMESPACES = ("default", "kube-system")
+
+
+class Cluster:
+    """What runs, and what tests do to it."""
+
+    def __init__(
+        self,
+        node_list=(),
+        serve=("v1",),
+        operator=True,
+        tick=0.02,
+        runtime=None,
+        host="127.0.0.1",
+        port=None,
+        token=None,
+    ):
+        self.storage = Storage()
+        self.faults = Faults()
+        self.scripts = Scripts(2 * tick)
+        self.resources = served(serve)
+        self.requests = []
+        self.stopping = threading.Event()
+        self.token = token or secrets.token_hex(16)
+        self.runtime = runtime or Imagined(self.scripts)
+        self.url = ""
+        self._tick = tick
+        self._place = (host, port)
+        self._threads = []
+        self._ready = threading.Event()
+        self._problem = None
+        for name in NAMESPACES:
+            self.storage.create(NAMESPACE, None, {"metadata": {"name": name}, "status": {"phase": "Active"}})
+        if serve:
+            self.storage.create(CRD, None, crd(serve))
+        for node in node_list:
+            self.add_node(**node)
+        self._controllers = [
+            lambda: garbage.collect(self.storage, self.resources),
+            lambda: nodes.serve_gpus(self.storage),
+            Scheduler(self.storage, self.scripts).tick,
+            lambda: batch.tick(self.storage, self.create_pod),
+            Kubelet(self.storage, self.runtime).tick,
+        ]
+        if operator:
+            self._controllers.append(Operator(self.storage, self.create_pod, serve).tick)
+
+    # What runs.
+
+    def start(self):
+        self._threads = [threading.Thread(target=part, daemon=True) for part in (self._serve, self._control)]
+        self._threads[0].start()
+        if not self._ready.wait(30):
+            raise RuntimeError("the API didn't start within 30 s")
+        if self._problem:
+            raise self._problem
+        self._threads[1].start()
+
+    def stop(self):
+        self.stopping.set()
+        for thread in self._threads:
+            thread.join(30)
+
+    def _serve(self):
+        try:
+            asyncio.run(self._served())
+        except Exception as error:
+            self._problem = error
+            traceback.print_exc()
+            self._ready.set()
+
+    async def _served(self):
+        host, port = self._place
+        async with Api(self, self.token) as api, kmock.Server(api, host, port) as server:
+            self.url = str(server.url).rstrip("/")
+            self._ready.set()
+            while not self.stopping.is_set():
+                await asyncio.sleep(0.02)
+
+    def _control(self):
+        while not self.stopping.is_set():
+            for controller in self._controllers:
+                try:
+                    controller()
+                except Exception:
+                    # What is deleted meanwhile is gone in the next round; anything else is seen in the output.
+                    traceback.print_exc()
+            time.sleep(self._tick)
+
+    # What the API asks.
+
+    def record(self, method, path, code):
+        self.requests.append((method, path, code))
+
+    def require_permission(self, verb, target):
+        path = f"{target.resource.plural}/{target.subresource}" if target.subresource else target.resource.plural
+        if not self.faults.permitted(verb, path, target.namespace):
+            raise status.not_permitted(USER, verb, target.resource, target.namespace, target.name, target.subresource)
+
+    def log_of(self, pod, container):
+        return self.runtime.log(pod, container)
+
+    def create_pod(self, namespace, pod):
+        """Create a pod as a controller does, which no quota lets through that has nothing left."""
+        with self.storage.lock:
+            quotas.check(self.storage, POD, namespace, pod)
+            return self.storage.create(POD, namespace, {**pod, "status": {"phase": "Pending"}})
+
+    # What tests do.
+
+    def _resource(self, kind):
+        return by_kind(kind, self.resources)
+
+    def objects(self, kind, namespace=None):
+        return self.storage.list(self._resource(kind), namespace)
+
+    def get(self, kind, name, namespace="default"):
+        """Return an object, or None."""
+        return self.storage.find(self._resource(kind), namespace, name)
+
+    def put(self, thing):
+        """Write an object as it is, with its status."""
+        found = [one for one in self.resources if (one.kind, one.api_version) == (thing["kind"], thing["apiVersion"])]
+        if not found:
+            raise KeyError(f"the cluster serves no {thing['kind']} in {thing['apiVersion']}")
+        return self.storage.put(found[0], thing)
+
+    def delete(self, kind, name, namespace="default"):
+        self.storage.delete(self._resource(kind), namespace, name, {"gracePeriodSeconds": 0})
+
+    def add_node(self, name, allocatable=None, labels=None, address="", taints=None):
+        return self.put(nodes.node(name, allocatable or {}, labels, address, taints))
+
+    def namespace(self, name):
+        self.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}, "status": {"phase": "Active"}})
+
+    def fail(self, method="*", path="", status=500, times=1, body=None):
+        self.faults.fail(method, path, status, times, body)
+
+    def forbid(self, verb, resource, namespace=None):
+        self.faults.forbid(verb, resource, namespace)
+
+    def allow(self):
+        self.faults.allow()
+
+    def script(self, pod_name_regex, steps):
+        self.scripts.add(pod_name_regex, steps)
+
+    def log(self, pod, text):
+        """Say what the log of a pod is."""
+        self.runtime.logs[pod] = text
+
+    def quota(self, namespace, hard, name="quota"):
+        self.put(
+            {
+                "apiVersion": "v1",
+                "kind": "ResourceQuota",
+                "metadata": {"name": name, "namespace": namespace},
+                "spec": {"hard": hard},
+            }
+        )
+
+    def wait(self, condition, seconds=10):
+        """Wait until a condition, a function without arguments, holds; returns what it returned."""
+        end = time.monotonic() + seconds
+        while True:
+            found = condition()
+            if found or time.monotonic() > end:
+                return found
+            time.sleep(0.01)

@@ -1,0 +1,47 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A cluster for a test."""
+
+import contextlib
+import hashlib
+import os
+import pathlib
+import tempfile
+
+from kubelab import kubeconfig
+from kubelab.cluster import Cluster
+
+TICK = 0.02
+
+
+def _forget_discovery(url):
+    """Delete what clients have kept of this server: another test's may have its port, and serve something else."""
+    hosts = [url, f"{url}-{os.getuid()}", f"{url}-{_login()}"]
+    for host in map(str.encode, hosts):
+        names = (f"osrcp-{hashlib.md5(host).hexdigest()}.json", f"k8srcp-{hashlib.sha256(host).hexdigest()}.json")
+        for name in names:
+            pathlib.Path(tempfile.gettempdir(), name).unlink(missing_ok=True)
+
+
+def _login():
+    try:
+        return os.getlogin()
+    except OSError:
+        return os.environ.get("USERNAME", "")
+
+
+@contextlib.contextmanager
+def running_cluster(nodes=(), serve=("v1",), operator=True, speed=1.0):
+    """Run a cluster while the context lasts. speed is how much faster than 20 ms for a step its controllers go."""
+    cluster = Cluster(nodes, serve, operator, TICK / speed)
+    with tempfile.TemporaryDirectory(prefix="kubelab-") as folder:
+        cluster.start()
+        try:
+            cluster.kubeconfig = str(pathlib.Path(folder, "kubeconfig"))
+            kubeconfig.write(pathlib.Path(cluster.kubeconfig), cluster.url, cluster.token)
+            yield cluster
+        finally:
+            cluster.stop()
+            _forget_discovery(cluster.url)
