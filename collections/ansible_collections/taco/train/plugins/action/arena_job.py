@@ -15,6 +15,7 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.taco.train.plugins.plugin_utils import arena_command, arena_status, records
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_hosts import Made, Reached, hosts
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_job import Job, job_of
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import MpijobError, worker_hosts
 from ansible_collections.taco.train.plugins.plugin_utils.training_spec import SpecError
@@ -27,7 +28,10 @@ ARGUMENT_SPEC = {
     "poll": {"type": "float", "default": 2.0},
     "logs_dir": {"type": "str"},
     "kubeconfig": {"type": "str"},
+    "context": {"type": "str"},
     "arena": {"type": "str", "default": "arena"},
+    "python": {"type": "path", "default": "/usr/bin/python3"},
+    "pod_variables": {"type": "dict", "default": {}},
 }
 SAY_EVERY = 15
 INSTALL = (
@@ -119,6 +123,13 @@ class ActionModule(ActionBase):
 
     def _facts(self, job: arena_status.ArenaJob) -> dict[str, Any]:
         wanted: Job = self.job
+        options = self.options
+        path = os.path.expanduser(options["kubeconfig"] or "")
+        reached = Reached(path, options["context"] or "", options["python"])
+        # Arena's operator reaches workers by kubectl exec, as those of v1 do, so mpirun's hosts are named like theirs.
+        slots = wanted.gpus_per_worker
+        made = Made(job.name, job.namespace, "v1", wanted.workers, slots, job.launcher or "")
+        pods = arena_status.pods(job, arena_command.CONTAINER) if job.phase == arena_status.RUNNING else []
         workers = [{"pod": one.name, "node": one.node} for one in job.instances if not one.chief]
         return {
             "phase": job.phase,
@@ -127,8 +138,8 @@ class ActionModule(ActionBase):
             "workers": workers,
             "placement": job.placement,
             "container": arena_command.CONTAINER,
-            # Arena's operator reaches workers by kubectl exec, as that of v1 does.
-            "hosts": worker_hosts("v1", wanted.spec.name, wanted.workers, wanted.gpus_per_worker),
+            "hosts": worker_hosts("v1", wanted.spec.name, wanted.workers, slots),
+            "pods": hosts(pods, made, reached, {}, options["pod_variables"]),
         }
 
     def _wait(self) -> arena_status.ArenaJob:

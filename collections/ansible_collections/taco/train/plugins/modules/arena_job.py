@@ -63,6 +63,17 @@ options:
   kubeconfig:
     description: The kubeconfig on the host that the task is for. Not set means what Arena finds there.
     type: str
+  context:
+    description: The context of the kubeconfig by which C(kubectl) reaches the pods. Arena itself takes the current one.
+    type: str
+  python:
+    description: The Python of the image, with which modules are run in the pods.
+    type: path
+    default: /usr/bin/python3
+  pod_variables:
+    description: Variables for every host of RV(pods).
+    type: dict
+    default: {}
   arena:
     description: The program, by its name or its path.
     type: str
@@ -124,6 +135,11 @@ placement:
   type: dict
 hosts:
   description: The hosts of mpirun, each with C(name) and C(slots).
+  returned: with O(state=present)
+  type: list
+  elements: dict
+pods:
+  description: The pods as hosts, each with C(name), C(groups) and C(variables).
   returned: with O(state=present)
   type: list
   elements: dict

@@ -13,7 +13,7 @@ import json
 import re
 from typing import Any, Mapping, NamedTuple
 
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import MpijobError, worker_pods
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import LABELS, MpijobError, worker_pods
 
 PENDING, QUEUING, RUNNING, SUCCEEDED, FAILED = "PENDING", "QUEUING", "RUNNING", "SUCCEEDED", "FAILED"
 PHASES = (PENDING, QUEUING, RUNNING, SUCCEEDED, FAILED)
@@ -119,6 +119,18 @@ def read(text: str, job: str) -> ArenaJob:
     if not isinstance(instances, list):
         raise MpijobError(f"arena get listed no pods of {job}, but {instances!r}: see arena version")
     return ArenaJob(name, _text(thing, "namespace", job), phase, tuple(_instance(one, job) for one in instances))
+
+
+def pods(job: ArenaJob, container: str) -> list[dict[str, Any]]:
+    """Return the pods as the objects that they are in the cluster, as far as Arena says it, with the labels of v1."""
+    name, kind = LABELS["v1"][0]
+    return [
+        {
+            "metadata": {"name": one.name, "labels": {name: job.name, kind: "launcher" if one.chief else "worker"}},
+            "spec": {"nodeName": one.node, "containers": [{"name": container}]},
+        }
+        for one in job.instances
+    ]
 
 
 def progress(job: ArenaJob, workers: int) -> Progress:
