@@ -26,7 +26,7 @@ ALLOCATABLE = {"cpu": "96", "memory": "900Gi", "pods": "110", "nvidia.com/gpu": 
 MPIRUN = """#!/bin/sh
 read -r total < {folder}/total
 cat <<END
-Model: vgg16
+Model: VGG16
 Batch size: 8
 Number of CPUs: 4
 Running warmup...
@@ -107,7 +107,7 @@ class Lab:
             "topology_scheduling_timeout": 20,
             "benchmark_mpirun": str(self.folder / "mpirun"),
             "benchmark_device": "CPU",
-            "benchmark_model": "vgg16",
+            "benchmark_model": "VGG16",
             "benchmark_batch_size": 8,
             "benchmark_progress": False,
             "benchmark_plugin_path": str(self.folder / "libnccl-net.so"),
