@@ -133,8 +133,9 @@ class Cluster:
                 if found is not None:
                     return found
             failures += 1
-            conflict = cause is None or cause.kind == CONFLICT
-            self.pause(failures, doing, Trouble(RETRY, f"{name} was created and isn't there") if conflict else cause)
+            if cause is None or cause.kind == CONFLICT:
+                cause = Trouble(RETRY, f"{name} was created and isn't there")
+            self.pause(failures, doing, cause)
 
     def change(self, patch: Thing) -> None:
         """Change an object that is there; what the patch doesn't name stays."""
