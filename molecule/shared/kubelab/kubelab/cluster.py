@@ -171,6 +171,9 @@ class Cluster:
     def script(self, pod_name_regex, steps):
         self.scripts.add(pod_name_regex, steps)
 
+    def forget_scripts(self):
+        self.scripts.forget()
+
     def log(self, pod, text):
         """Say what the log of a pod is."""
         self.runtime.logs[pod] = text
