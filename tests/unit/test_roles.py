@@ -34,6 +34,7 @@ def test_every_promised_role_is_there():
         "eni",
         "harp",
         "hugepages",
+        "kubernetes_node",
         "mpijob",
         "preflight",
         "reboot",
@@ -101,7 +102,7 @@ def bare_booleans(expression):
         return [] if expression != expression.strip() else [expression]
     without_texts = re.sub(r"'[^']*'|\"[^\"]*\"", "''", expression)
     handed_on = re.sub(r"(\w+) is none else \1 *$", "", without_texts)
-    used = re.findall(r"\b(\w+)\b(?! *\| *bool\b)", handed_on)
+    used = re.findall(r"\b(\w+)\b(?! *(?:\| *default\([^)]*\) *)?\| *bool\b)", handed_on)
     return [name for name in used if name in BOOLEANS]
 
 
@@ -111,6 +112,8 @@ def bare_booleans(expression):
         ("reboot_allowed", ["reboot_allowed"]),
         ("not reboot_allowed", ["reboot_allowed"]),
         ("not reboot_allowed | bool", []),
+        ("not reboot_allowed | default(false) | bool", []),
+        ("not reboot_allowed | default(false)", ["reboot_allowed"]),
         ("not reboot_allowed | boolean", ["reboot_allowed"]),
         (" reboot_allowed ", []),
         (" omit if taco_lab is none else taco_lab ", []),

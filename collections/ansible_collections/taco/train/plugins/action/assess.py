@@ -121,7 +121,8 @@ class ActionModule(ActionBase):
         path = arguments["verdict_path"]
         try:
             hosts = self._hosts(names, task_vars)
-            verdict = judge(hosts, search, plain(arguments["skip"]), plain(arguments["checks_extra"]))
+            skip, extra = plain(arguments["skip"]), plain(arguments["checks_extra"])
+            verdict = judge(hosts, search, skip, extra, plain(task_vars.get("__preflight_kubernetes")))
             if path and not self._task.check_mode:
                 stamp = datetime.now(timezone.utc).isoformat(timespec="seconds")
                 write_json(path, dict(verdict, created=stamp))

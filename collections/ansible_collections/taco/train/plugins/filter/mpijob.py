@@ -8,8 +8,9 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_capacity import capacity
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_job import job_of
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_manifest import manifest
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_manifest import manifest, worker_limits
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import MpijobError
 from ansible_collections.taco.train.plugins.plugin_utils.training_spec import SpecError
 
@@ -22,8 +23,29 @@ def mpijob_manifest(options: dict[str, Any], api_version: str | None = None) -> 
         raise AnsibleFilterError(f"mpijob_manifest: {error}") from error
 
 
+def mpijob_limits(options: dict[str, Any]) -> dict[str, Any]:
+    """Return what each worker of a job asks of its node."""
+    try:
+        return worker_limits(job_of(options))
+    except (MpijobError, SpecError) as error:
+        raise AnsibleFilterError(f"mpijob_limits: {error}") from error
+
+
+def mpijob_capacity(nodes: list[dict[str, Any]], options: dict[str, Any]) -> dict[str, Any]:
+    """Return whether nodes could hold the workers of a job."""
+    try:
+        job = job_of(options)
+        return capacity(list(nodes), worker_limits(job), job.workers)._asdict()
+    except (MpijobError, SpecError) as error:
+        raise AnsibleFilterError(f"mpijob_capacity: {error}") from error
+
+
 class FilterModule:
     """Offer the filters to Ansible."""
 
     def filters(self) -> dict[str, Any]:
-        return {"mpijob_manifest": mpijob_manifest}
+        return {
+            "mpijob_manifest": mpijob_manifest,
+            "mpijob_limits": mpijob_limits,
+            "mpijob_capacity": mpijob_capacity,
+        }

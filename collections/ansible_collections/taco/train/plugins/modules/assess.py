@@ -16,6 +16,8 @@ description:
   - "The checks are C(host.observed), C(os.supported), C(boot.layout), C(cpu.page_size), C(memory.hugepages),
     C(hugepages.running), C(gpu.count), C(gpu.declared), C(instance.type), C(eni.count), C(disk.free), C(engine.present),
     C(harp.checksum), C(image.set), C(variables.known), C(cluster.same_gpus) and C(cluster.same_image)."
+  - "Of nodes of a Kubernetes cluster also C(kubernetes.api), C(kubernetes.mpijob), C(kubernetes.permissions) and C(kubernetes.node), by
+    what M(taco.train.kubernetes_facts) found. C(engine.present) is skipped for them."
 author:
   - Taco Team (@taco)
 extends_documentation_fragment:

@@ -9,6 +9,7 @@
 from typing import Any, Dict, Optional
 
 from ansible_collections.taco.train.plugins.plugin_utils.check import Check, fraction, gib, skipped, truth
+from ansible_collections.taco.train.plugins.plugin_utils.checks_kubernetes import on_cluster
 
 # The oldest versions that the collection is made for. Any version of another relative is taken as it comes.
 OLDEST = {"ubuntu": (18, 4), "debian": (11,), "centos": (7,), "rhel": (8,), "tencentos": (2, 4)}
@@ -78,6 +79,8 @@ def disk_free(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
 
 def engine_present(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
     """Check that containers can be run, with GPUs where they are wanted. The role container_engine can put that right."""
+    if on_cluster(variables):
+        return skipped("engine.present", "the training runs in pods of the cluster, in the engine of its kubelet")
     engine = node["container_engine"]
     expected = "a running Docker Engine"
     found = None

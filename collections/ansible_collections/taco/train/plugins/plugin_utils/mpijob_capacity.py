@@ -56,16 +56,22 @@ def _name(node: Mapping[str, Any]) -> str:
     return (node.get("metadata") or {}).get("name") or "a node without a name"
 
 
+def _not_ready(node: Mapping[str, Any]) -> list[str]:
+    found = []
+    for condition in (node.get("status") or {}).get("conditions") or []:
+        if condition.get("type") == "Ready" and condition.get("status") != "True":
+            why = condition.get("message") or condition.get("reason") or "no reason given"
+            found.append(f"{_name(node)} is not Ready ({why}): see the node's kubelet")
+    return found
+
+
 def _closed(node: Mapping[str, Any], wanted: Mapping[str, Fraction]) -> list[str]:
     """Return why the scheduler leaves the node out, whatever it has. Taints named as a resource let who asks for it in."""
     name, spec = _name(node), node.get("spec") or {}
     found = []
     if spec.get("unschedulable"):
         found.append(f"{name} is cordoned: run kubectl uncordon {name}, or leave the node out of the job")
-    for condition in (node.get("status") or {}).get("conditions") or []:
-        if condition.get("type") == "Ready" and condition.get("status") != "True":
-            why = condition.get("message") or condition.get("reason") or "no reason given"
-            found.append(f"{name} is not Ready ({why}): see the node's kubelet")
+    found += _not_ready(node)
     for taint in spec.get("taints") or []:
         key = taint.get("key", "")
         if taint.get("effect") in BLOCKING and key not in SAID_TAINTS and key not in wanted:
@@ -89,6 +95,11 @@ def _short(node: Mapping[str, Any], wanted: Mapping[str, Fraction]) -> list[str]
             f"{name} can allocate {_words(resource, has)} of {resource}, and a worker asks for {_words(resource, value)}: {fix}"
         )
     return found
+
+
+def lacks(node: Mapping[str, Any], resources: Mapping[str, Any]) -> list[str]:
+    """Return what keeps a node that comes back from being one again: that it isn't Ready, and what it doesn't offer."""
+    return _not_ready(node) + _short(node, {resource: amount(value, resource) for resource, value in resources.items()})
 
 
 def _room(node: Mapping[str, Any], wanted: Mapping[str, Fraction]) -> int:

@@ -12,6 +12,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
 from ansible_collections.taco.train.plugins.plugin_utils import (
     checks_gpu,
     checks_host,
+    checks_kubernetes,
     checks_memory,
     checks_variables,
 )
@@ -39,7 +40,9 @@ VARIABLE_CHECKS = {
     "image.set": checks_variables.image_set,
 }
 OTHER_CHECKS = ("host.observed", "instance.type", "variables.known", "cluster.same_gpus", "cluster.same_image")
-CHECKS = tuple(NODE_CHECKS) + tuple(VARIABLE_CHECKS) + OTHER_CHECKS
+# These are made only of hosts that are nodes of a cluster.
+KUBERNETES_CHECKS = checks_kubernetes.HOST_CHECKS + checks_kubernetes.CLUSTER_CHECKS
+CHECKS = tuple(NODE_CHECKS) + tuple(VARIABLE_CHECKS) + OTHER_CHECKS + KUBERNETES_CHECKS
 
 
 class VerdictError(Exception):
@@ -67,7 +70,13 @@ def _known_ids(skip: Sequence[str], extra: Sequence[Mapping[str, Any]]) -> None:
             raise VerdictError(f"no check is named {identity}, which is to be skipped; the closest is {near[0]}")
 
 
-def judge_host(host: Host, skip: Sequence[str], extra: Sequence[Mapping[str, Any]], search: Search) -> List[Check]:
+def judge_host(
+    host: Host,
+    skip: Sequence[str],
+    extra: Sequence[Mapping[str, Any]],
+    search: Search,
+    kubernetes: Optional[Mapping[str, Any]] = None,
+) -> List[Check]:
     """Return the outcome of every check of one host."""
     checks = [checks_host.observed(host.node, host.error)]
     for identity, check in NODE_CHECKS.items():
@@ -75,6 +84,8 @@ def judge_host(host: Host, skip: Sequence[str], extra: Sequence[Mapping[str, Any
     checks += [check(host.variables) for check in VARIABLE_CHECKS.values()]
     checks.append(checks_gpu.instance_type(host.node, host.variables))
     checks.append(checks_variables.known(list(host.unknown), host.undefined))
+    if checks_kubernetes.on_cluster(host.variables):
+        checks.append(checks_kubernetes.node_check(host.variables, kubernetes))
     for spec in extra:
         unseen = skipped(spec["id"], "the host was not observed")
         checks.append(extra_check(spec, host.node, search) if host.node else unseen)
@@ -94,11 +105,18 @@ def judge(
     search: Search,
     skip: Sequence[str] = (),
     extra: Sequence[Mapping[str, Any]] = (),
+    kubernetes: Optional[Mapping[str, Any]] = None,
 ) -> Dict[str, Any]:
-    """Return the verdict on all hosts as a value that can be written as JSON."""
+    """Return the verdict on all hosts as a value that can be written as JSON.
+
+    kubernetes is what M(taco.train.kubernetes_facts) found, where hosts are nodes of a cluster.
+    """
     _known_ids(skip, extra)
-    judged = {name: judge_host(host, skip, extra, search) for name, host in hosts.items()}
-    cluster = _without(cluster_checks({name: host.variables for name, host in hosts.items()}), skip)
+    judged = {name: judge_host(host, skip, extra, search, kubernetes) for name, host in hosts.items()}
+    together = cluster_checks({name: host.variables for name, host in hosts.items()})
+    nodes = [host.variables for host in hosts.values() if checks_kubernetes.on_cluster(host.variables)]
+    together += checks_kubernetes.cluster_checks(nodes[0], kubernetes) if nodes else []
+    cluster = _without(together, skip)
     everything = [check for checks in judged.values() for check in checks] + cluster
     summary = {status: sum(check.status == status for check in everything) for status in STATUSES}
     return {

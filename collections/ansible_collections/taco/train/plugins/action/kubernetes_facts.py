@@ -1,0 +1,72 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Look at a cluster before anything is done to it, by the modules of kubernetes.core."""
+
+from typing import Any, Mapping
+
+from ansible.plugins.action import ActionBase
+
+from ansible_collections.taco.train.plugins.plugin_utils.checks_kubernetes import PERMISSIONS, missing, review
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_calls import Cluster, KubernetesError
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_error import FORBIDDEN
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import CRD
+from ansible_collections.taco.train.plugins.plugin_utils.node_return import outline
+
+ARGUMENT_SPEC = {
+    "namespace": {"type": "str", "default": "default"},
+    "kubeconfig": {"type": "path"},
+    "context": {"type": "str"},
+    "access": {"type": "dict", "default": {}},
+}
+
+
+def answers(result: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return what kubernetes.core.k8s made of several objects."""
+    made = result.get("result") or {}
+    return [one.get("result") or {} for one in made.get("results") or [{"result": made}]]
+
+
+class ActionModule(ActionBase):
+    """The shell: a cluster that can't be asked is one of the findings, and no failure of the task."""
+
+    _supports_check_mode = True
+    _supports_async = False
+    _requires_connection = True
+
+    def run(self, tmp: Any = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        super().run(tmp, task_vars)
+        _ignored, options = self.validate_argument_spec(argument_spec=ARGUMENT_SPEC)
+
+        def execute(module: str, arguments: dict[str, Any]) -> Mapping[str, Any]:
+            return self._execute_module(module_name=module, module_args=arguments, task_vars=task_vars)
+
+        given = {name: options[name] for name in ("kubeconfig", "context") if options[name]}
+        host = (task_vars or {}).get("inventory_hostname", "this host")
+        cluster = Cluster(execute, host, {**given, **options["access"]}, self._display.display)
+        facts: dict[str, Any] = {"error": None, "missing": None, "nodes": None, "crd": None, "crd_forbidden": False}
+        try:
+            self._look(cluster, options["namespace"], facts)
+        except KubernetesError as error:
+            facts["error"] = str(error)
+        return {"changed": False, "kubernetes": facts}
+
+    def _look(self, cluster: Cluster, namespace: str, facts: dict[str, Any]) -> None:
+        asked = [review(permission, namespace) for permission in PERMISSIONS]
+        said = cluster.call("k8s", {"state": "present", "resource_definition": asked}, "ask for our permissions")
+        facts["missing"] = missing(answers(said))
+        try:
+            facts["nodes"] = [outline(node) for node in cluster.read("Node", "v1") or []]
+        except KubernetesError as error:
+            self._only_forbidden(error)
+        try:
+            facts["crd"] = cluster.find("CustomResourceDefinition", "apiextensions.k8s.io/v1", CRD)
+        except KubernetesError as error:
+            self._only_forbidden(error)
+            facts["crd_forbidden"] = True
+
+    def _only_forbidden(self, error: KubernetesError) -> None:
+        """Let a refusal pass, which is said among the permissions."""
+        if error.trouble is None or error.trouble.kind != FORBIDDEN:
+            raise error

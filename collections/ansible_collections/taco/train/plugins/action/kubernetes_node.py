@@ -1,0 +1,193 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Take a node out of its cluster for a reboot, and back, by the modules of kubernetes.core."""
+
+import random
+from datetime import datetime, timezone
+from typing import Any, Mapping
+
+from ansible.errors import AnsibleActionFail
+from ansible.plugins.action import ActionBase
+
+from ansible_collections.taco.train.plugins.plugin_utils import node_drain, node_return
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_calls import Cluster, KubernetesError
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_error import (
+    CONFIG,
+    FORBIDDEN,
+    LIBRARY,
+    UNAUTHORIZED,
+    trouble,
+)
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import MpijobError
+
+DRAIN = "kubernetes.core.k8s_drain"
+# These don't pass, however long they are waited for.
+HOPELESS = (CONFIG, FORBIDDEN, LIBRARY, UNAUTHORIZED)
+FIRST_PAUSE, MOST_PAUSE = 1.0, 30.0
+ARGUMENT_SPEC = {
+    "name": {"type": "str", "required": True},
+    "state": {"type": "str", "choices": ["drained", "uncordoned", "ready"], "required": True},
+    "drain": {"type": "bool", "default": True},
+    "force": {"type": "bool", "default": False},
+    "delete_emptydir_data": {"type": "bool", "default": False},
+    "grace": {"type": "int"},
+    "resources": {"type": "dict", "default": {}},
+    "pages": {"type": "dict", "default": {}},
+    "boot_id": {"type": "str"},
+    "gate": {"type": "bool", "default": True},
+    "timeout": {"type": "int", "default": 300},
+    "poll": {"type": "float", "default": 2.0},
+    "kubeconfig": {"type": "path"},
+    "context": {"type": "str"},
+    "access": {"type": "dict", "default": {}},
+}
+
+
+class ActionModule(ActionBase):
+    """The shell: reads the node and its pods, has k8s_drain work until none is left, waits."""
+
+    _supports_check_mode = True
+    _supports_async = False
+    _requires_connection = True
+
+    def run(self, tmp: Any = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        super().run(tmp, task_vars)
+        task_vars = task_vars or {}
+        _ignored, self.options = self.validate_argument_spec(argument_spec=ARGUMENT_SPEC)
+        self.host = task_vars.get("inventory_hostname", "this host")
+
+        def execute(module: str, options: dict[str, Any]) -> Mapping[str, Any]:
+            return self._execute_module(module_name=module, module_args=options, task_vars=task_vars)
+
+        given = {name: self.options[name] for name in ("kubeconfig", "context") if self.options[name]}
+        self.cluster = Cluster(execute, self.host, {**given, **self.options["access"]}, self._display.display)
+        self.name = self.options["name"]
+        try:
+            return getattr(self, "_" + self.options["state"])()
+        except (KubernetesError, MpijobError) as error:
+            raise AnsibleActionFail(str(error)) from error
+
+    def _node(self) -> Mapping[str, Any]:
+        node = self.cluster.find("Node", "v1", self.name)
+        if node is None:
+            names = [node_drain.name_of(one) for one in self.cluster.read("Node", "v1") or []]
+            raise KubernetesError(f"{self.host}: {node_drain.no_such_node(self.name, names)}")
+        return node
+
+    def _pods(self) -> list[Mapping[str, Any]]:
+        return self.cluster.read("Pod", "v1", fields=[f"spec.nodeName={self.name}"]) or []
+
+    def _change(self, patch: Mapping[str, Any], doing: str) -> None:
+        options = {"state": "patched", "merge_type": ["merge"], "resource_definition": dict(patch)}
+        self.cluster.call("k8s", options, f"{doing} node {self.name}")
+
+    def _answer(self, node: Mapping[str, Any], changed: bool, **more: Any) -> dict[str, Any]:
+        return dict(changed=changed, node=node_return.outline(node), pages=node_return.pages(node), **more)
+
+    # Out of the cluster.
+
+    def _drained(self) -> dict[str, Any]:
+        node = self._node()
+        pods = self._pods() if self.options["drain"] else []
+        self._refuse(pods)
+        cordons = not node_drain.is_cordoned(node)
+        changed = cordons or bool(node_drain.leaving(pods))
+        ours = cordons or node_drain.is_ours(node)
+        answer = self._answer(
+            node, changed, ours=ours, pods=sorted(map(node_drain.name_of, node_drain.leaving(pods)))
+        )
+        if self._task.check_mode:
+            return answer
+        if cordons:
+            stamp = datetime.now(timezone.utc).isoformat(timespec="seconds")
+            self._change(node_drain.cordon(self.name, stamp), "cordon")
+        try:
+            if self.options["drain"]:
+                self._drain()
+        except KubernetesError as error:
+            raise KubernetesError(f"{error}. {self._given_back(cordons)}") from error
+        return dict(answer, left=node_drain.left(self.name) if ours else None)
+
+    def _refuse(self, pods: list[Mapping[str, Any]]) -> None:
+        found = node_drain.obstacles(pods, self.options["force"], self.options["delete_emptydir_data"])
+        if found:
+            raise KubernetesError(f"{self.host}: node {self.name} can't be drained: {'; '.join(found)}")
+
+    def _given_back(self, cordoned: bool) -> str:
+        """Take back a cordon of this very call: a node that is not rebooted may as well serve. Says how it is left."""
+        if not cordoned:
+            return f"Node {self.name} was cordoned before, and is left so"
+        try:
+            self._change(node_drain.uncordon(self.name), "uncordon")
+        except KubernetesError as error:
+            return f"It could not be uncordoned either ({error}); {node_drain.left(self.name)}"
+        return f"Nothing was rebooted, and node {self.name} is uncordoned again"
+
+    def _drain(self) -> None:
+        """Have pods evicted until none is left. The module gives up when the first is refused."""
+        clock, attempts = self.cluster.clock, 0
+        end, said = clock.now() + self.options["timeout"], ""
+        while True:
+            left = end - clock.now()
+            delete = {name: self.options[name] for name in ("force", "delete_emptydir_data")}
+            delete.update(ignore_daemonsets=True, wait_timeout=max(1, int(left)), wait_sleep=max(1, int(self.options["poll"])))
+            if self.options["grace"] is not None:
+                delete["terminate_grace_period"] = self.options["grace"]
+            arguments = {"name": self.name, "state": "drain", "delete_options": delete}
+            arguments["pod_selectors"] = [node_drain.NO_DAEMON_PODS]
+            result = self.cluster.execute(DRAIN, {**self.cluster.access, **arguments})
+            cause = trouble(result)
+            if cause is not None and cause.kind in HOPELESS:
+                raise self.cluster.error(f"drain node {self.name}", cause)
+            said = cause.said if cause else said
+            pods = self._pods()
+            # Also when the module saw nothing wrong: of pods that stay it only warns.
+            if not node_drain.leaving(pods):
+                return
+            self._refuse(pods)
+            attempts += 1
+            pause = min(MOST_PAUSE, FIRST_PAUSE * 2 ** (attempts - 1)) * (1 + random.random() / 2)
+            if clock.now() + pause > end:
+                raise KubernetesError(self._not_drained(pods, said))
+            self._display.display(f"{self.host}: {said or 'pods are still there'}; draining again in {pause:.0f} s")
+            clock.sleep(pause)
+
+    def _not_drained(self, pods: list[Mapping[str, Any]], said: str) -> str:
+        try:
+            budgets = self.cluster.read("PodDisruptionBudget", "policy/v1") or []
+        except KubernetesError as error:
+            budgets, said = [], f"{said}; what holds them can't be looked up: {error}"
+        found = node_drain.held(pods, budgets)
+        return (
+            f"{self.host}: node {self.name} was not drained within {self.options['timeout']} s: {'; '.join(found)}"
+            + (f" (the cluster says: {said})" if said else "")
+            + ": start more of these pods elsewhere, change the budget, or raise kubernetes_node_drain_timeout"
+        )
+
+    # Back in it.
+
+    def _uncordoned(self) -> dict[str, Any]:
+        node = self._node()
+        ours = node_drain.is_ours(node)
+        if ours:
+            self._change(node_drain.uncordon(self.name), "uncordon")
+            node = self._node()
+        elif node_drain.is_cordoned(node):
+            self._display.display(f"{self.host}: node {self.name} was cordoned by somebody else, and is left so")
+        return self._answer(node, ours, ours=ours)
+
+    def _ready(self) -> dict[str, Any]:
+        counts = {str(size): int(count) for size, count in self.options["pages"].items()}
+        end = self.cluster.clock.now() + (0 if self._task.check_mode else self.options["timeout"])
+        while True:
+            node = self._node()
+            found = node_return.problems(node, self.options["resources"], counts, self.options["boot_id"])
+            if not found or self.cluster.clock.now() + self.options["poll"] > end:
+                break
+            self.cluster.clock.sleep(self.options["poll"])
+        if found and self.options["gate"] and not self._task.check_mode:
+            waited = f" after {self.options['timeout']} s" if self.options["timeout"] else ""
+            raise KubernetesError(f"{self.host}: node {self.name} is not back{waited}: {'; '.join(found)}")
+        return self._answer(node, False, problems=found)

@@ -1,0 +1,162 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Which pods have to leave a node before its reboot, what keeps them, and whose cordon it is. Values in, values out."""
+
+from typing import Any, Iterable, Mapping, Sequence
+
+Thing = Mapping[str, Any]
+
+# The node remembers by it that the cordon is ours, over runs and machines: one by somebody else is theirs to take away.
+CORDONED = "taco.train/cordoned"
+MIRROR = "kubernetes.io/config.mirror"
+ENDED = ("Succeeded", "Failed")
+# DaemonSets put it on their pods, and nothing else does. kubernetes.core.k8s_drain 6.2 would evict those with an emptyDir,
+# again and again since they come back at once, or refuse to drain the node for them, unlike kubectl.
+NO_DAEMON_PODS = "!pod-template-generation"
+MOST_NAMED = 10
+
+
+def name_of(thing: Thing) -> str:
+    """Return namespace and name of an object, or the name of one that has no namespace."""
+    metadata = thing.get("metadata") or {}
+    return "/".join(filter(None, (metadata.get("namespace"), metadata.get("name"))))
+
+
+def _owners(pod: Thing) -> list[Thing]:
+    return list((pod.get("metadata") or {}).get("ownerReferences") or [])
+
+
+def leaving(pods: Iterable[Thing]) -> list[Thing]:
+    """Return the pods that have to leave: all but those that belong to the node, and those that have ended."""
+    return [
+        pod
+        for pod in pods
+        if MIRROR not in ((pod.get("metadata") or {}).get("annotations") or {})
+        and not any(owner.get("kind") == "DaemonSet" for owner in _owners(pod))
+        and (pod.get("status") or {}).get("phase") not in ENDED
+    ]
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names for a sentence, not more of them than anybody reads."""
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _with_owner(pod: Thing) -> str:
+    owners = [f"{owner.get('kind')} {owner.get('name')}" for owner in _owners(pod)]
+    return name_of(pod) + (f" (of {', '.join(owners)})" if owners else "")
+
+
+def obstacles(pods: Iterable[Thing], force: bool, delete_emptydir_data: bool) -> list[str]:
+    """Return why a node must not be drained as it is, whatever time is left for it."""
+    pods = leaving(pods)
+    found = []
+    unmanaged = [name_of(pod) for pod in pods if not _owners(pod)]
+    if unmanaged and not force:
+        found.append(
+            f"nothing would start {listed(unmanaged)} again elsewhere: delete what is no longer needed, or set "
+            "kubernetes_node_force: true"
+        )
+    local = [
+        _with_owner(pod)
+        for pod in pods
+        if any("emptyDir" in volume for volume in (pod.get("spec") or {}).get("volumes") or [])
+    ]
+    if local and not delete_emptydir_data:
+        found.append(
+            f"{listed(local)} would lose what is in an emptyDir: wait until they are done, remove them (an MPIJob with "
+            "mpijob_state: absent), or set kubernetes_node_delete_emptydir_data: true"
+        )
+    return found
+
+
+def _holds_requirement(requirement: Thing, labels: Mapping[str, str]) -> bool:
+    value, values = labels.get(requirement.get("key", "")), requirement.get("values") or []
+    return {
+        "In": value in values,
+        "NotIn": value not in values,
+        "Exists": value is not None,
+        "DoesNotExist": value is None,
+    }.get(requirement.get("operator", ""), False)
+
+
+def selects(selector: Thing | None, labels: Mapping[str, str]) -> bool:
+    """Return whether a selector of labels takes these. An empty one takes all, none takes none."""
+    if selector is None:
+        return False
+    pairs = (selector.get("matchLabels") or {}).items()
+    return all(labels.get(key) == value for key, value in pairs) and all(
+        _holds_requirement(requirement, labels) for requirement in selector.get("matchExpressions") or []
+    )
+
+
+def _budgets_of(pod: Thing, budgets: Iterable[Thing]) -> list[str]:
+    metadata = pod.get("metadata") or {}
+    found = []
+    for budget in budgets:
+        status = budget.get("status") or {}
+        same = (budget.get("metadata") or {}).get("namespace") == metadata.get("namespace")
+        if not same or status.get("disruptionsAllowed", 0) > 0:
+            continue
+        if not selects((budget.get("spec") or {}).get("selector"), metadata.get("labels") or {}):
+            continue
+        counts = (status.get("desiredHealthy"), status.get("currentHealthy"))
+        detail = "" if None in counts else f" (it wants {counts[0]} healthy pods, and {counts[1]} are)"
+        found.append(f"the PodDisruptionBudget {budget['metadata'].get('name')}{detail}")
+    return found
+
+
+def held(pods: Iterable[Thing], budgets: Iterable[Thing]) -> list[str]:
+    """Return, for each pod that is still on the node, what keeps it there."""
+    budgets, found = list(budgets), []
+    for pod in leaving(pods):
+        by = _budgets_of(pod, budgets)
+        if by:
+            found.append(f"{_with_owner(pod)} is held by {' and '.join(by)}")
+        elif (pod.get("metadata") or {}).get("deletionTimestamp"):
+            found.append(f"{_with_owner(pod)} is being deleted and has not ended yet")
+        else:
+            found.append(f"{_with_owner(pod)} is still there")
+    return found
+
+
+def is_cordoned(node: Thing) -> bool:
+    return bool((node.get("spec") or {}).get("unschedulable"))
+
+
+def is_ours(node: Thing) -> bool:
+    """Return whether the collection has cordoned the node, in this run or in an earlier one."""
+    return is_cordoned(node) and CORDONED in ((node.get("metadata") or {}).get("annotations") or {})
+
+
+def _patch(name: str, mark: str | None, unschedulable: bool | None) -> dict[str, Any]:
+    metadata = {"name": name, "annotations": {CORDONED: mark}}
+    return {"apiVersion": "v1", "kind": "Node", "metadata": metadata, "spec": {"unschedulable": unschedulable}}
+
+
+def cordon(name: str, when: str) -> dict[str, Any]:
+    """Return the change that cordons a node and marks the cordon as ours: both or nothing."""
+    return _patch(name, when, True)
+
+
+def uncordon(name: str) -> dict[str, Any]:
+    """Return the change that takes a cordon of ours away, with its mark."""
+    return _patch(name, None, None)
+
+
+def left(name: str) -> str:
+    """Say how a node of ours is left when it didn't come back, and how to have it back."""
+    return (
+        f"node {name} stays cordoned: mend it and run this again, or take it back with "
+        f"`kubectl uncordon {name} && kubectl annotate node {name} {CORDONED}-`"
+    )
+
+
+def no_such_node(name: str, names: Sequence[str]) -> str:
+    has = f"it has {listed(sorted(names))}" if names else "it has none"
+    return f"the cluster has no node {name}; {has}: set taco_node_name of this host to the name of its node"
