@@ -37,6 +37,7 @@ def top(comparison, title):
         element("h1", title),
         element("p", question, "question") if question else "",
         element("p", comparison.get("sentence") or "No verdict.", "lead"),
+        element("p", words.placed(comparison), "lead") if words.placed(comparison) else "",
         element("p", words.progress(comparison), "progress"),
     ]
     return f"<header>{''.join(first + lab + parts)}</header>"
@@ -76,6 +77,11 @@ def measured(comparison):
     )
     drawings = figures(charts)
     return section("Runs", element("p", told, "said") if drawings else "", drawings, drawn(*rows.measured(comparison)))
+
+
+def placement(comparison):
+    table = section("Without and with topology", drawn(*rows.by_placement(comparison)))
+    return table + section("Where the workers were", drawn(*rows.layouts(comparison)))
 
 
 def scaling(comparison):
@@ -143,6 +149,7 @@ def render(comparison, records, verdict=None, title="Comparison", run="", proble
     body = [
         top(comparison, title),
         verdicts(comparison),
+        placement(comparison),
         regression(comparison),
         failures(comparison),
         measured(comparison),
