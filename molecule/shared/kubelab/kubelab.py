@@ -28,7 +28,9 @@ FOLDER = ROOT / ".lab" / "kube"
 VERSIONS = ("v1", "v2beta1", "v1alpha1")
 START_SECONDS = 60
 DOUBLES = {"kubectl": "kubelab.double_kubectl", "arena": "kubelab.double_arena"}
-sys.path[:0] = [str(HERE), str(LAB), str(ROOT / "collections")]
+FOLDERS = [str(HERE), str(LAB), str(ROOT / "collections")]
+PATHS = os.pathsep.join(FOLDERS)
+sys.path[:0] = FOLDERS
 
 import machine
 import state
@@ -69,9 +71,8 @@ def write_doubles():
     """Write the commands by which pods and Arena are reached."""
     folder = FOLDER / "bin"
     folder.mkdir(parents=True, exist_ok=True)
-    paths = os.pathsep.join([str(HERE), str(LAB), str(ROOT / "collections")])
     for name, module in DOUBLES.items():
-        script = f'#!/bin/sh\nPYTHONPATH="{paths}" exec "{sys.executable}" -m {module} "$@"\n'
+        script = f'#!/bin/sh\nPYTHONPATH="{PATHS}" exec "{sys.executable}" -m {module} "$@"\n'
         state.write(folder / name, script, 0o755)
 
 
@@ -84,7 +85,8 @@ def start(settings):
         (FOLDER / "state.json").unlink()
     with open(FOLDER / "server.log", "ab") as log:
         daemon = subprocess.Popen(
-            [sys.executable, str(HERE / "kubelab" / "server.py"), str(path)],
+            [sys.executable, "-m", "kubelab.server", str(path)],
+            env={**os.environ, "PYTHONPATH": PATHS},
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

@@ -4,8 +4,9 @@
 
 """The lab's nodes as nodes of the cluster: a network for their pods, and a kubelet that says what it can allocate.
 
-There is no kubelet. A unit of this name stands in for it: when it starts it writes down how many pages of 1 GiB the node has,
-which are those that its boot configuration asks for, since nodes of the lab boot no kernel.
+There is no kubelet. A unit of this name stands in for it: when it starts it writes down how many pages of 1 GiB the node has.
+Nor does a node have pages of its own, since all containers of a machine share one pool. A file lies over the pool in /sys of
+the node: what is written there is read again, by the collection as by the kubelet, and nothing is reserved.
 """
 
 import json
@@ -19,7 +20,7 @@ FIRST_ADDRESS = 10
 KUBELET = """#!/bin/sh
 # A stand-in of the taco.train lab for the kubelet: it counts pages when it starts, and does nothing else.
 set -eu
-pages=$(sed -n 's/^\\s*linux.* hugepages=\\([0-9]*\\).*/\\1/p' /boot/grub/grub.cfg | sort -n | head -n 1)
+pages=$(cat /sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages)
 memory=$(awk '/^MemTotal:/ {print $2}' /proc/meminfo)
 mkdir -p /run/taco-lab
 printf '{"cpu": "%s", "memory": "%sKi", "hugepages-1Gi": "%sGi"}\\n' "$(nproc)" "$memory" "${pages:-0}" > /run/taco-lab/kubelet.json
@@ -36,6 +37,15 @@ ExecStop=/bin/rm -f /run/taco-lab/kubelet.json
 [Install]
 WantedBy=multi-user.target
 """
+POOL = "/sys/kernel/mm/hugepages/hugepages-1048576kB"
+LAY = f"""
+mkdir -p /run/taco-lab
+[ -e /run/taco-lab/pages ] || echo 0 > /run/taco-lab/pages
+for name in nr_hugepages free_hugepages; do
+    mountpoint -q {POOL}/$name || mount --bind /run/taco-lab/pages {POOL}/$name
+done
+"""
+LIFT = f"for name in nr_hugepages free_hugepages; do if mountpoint -q {POOL}/$name; then umount {POOL}/$name; fi; done"
 LABEL = "taco.lab.pod"
 PODS = "/var/lib/kubelet/pods"
 # What is asked of a node now and then, in one command.
@@ -81,6 +91,7 @@ def prepare(nodes):
             # Docker lets nobody in from outside the node but who was asked; pods of other nodes are.
             "iptables -C DOCKER-USER -j ACCEPT 2> /dev/null || iptables -I DOCKER-USER -j ACCEPT",
             *routes,
+            LAY,
             "mkdir -p /usr/local/lib/taco-lab",
             f"cat > /usr/local/lib/taco-lab/kubelet << 'SCRIPT'\n{KUBELET}SCRIPT",
             "chmod 755 /usr/local/lib/taco-lab/kubelet",
@@ -100,6 +111,7 @@ def clear(nodes):
                 f"docker network rm {NETWORK} > /dev/null 2>&1 || echo 'no network'\n"
                 f"rm -rf {PODS} /etc/systemd/system/kubelet.service /usr/local/lib/taco-lab/kubelet /run/taco-lab/kubelet.json\n"
                 "rm -f /etc/systemd/system/multi-user.target.wants/kubelet.service\n"
+                f"{LIFT}; rm -f /run/taco-lab/pages\n"
                 "systemctl daemon-reload; systemctl reset-failed"
             )
         except CommandError as error:

@@ -11,10 +11,6 @@ import sys
 import threading
 from pathlib import Path
 
-HERE = Path(__file__).resolve()
-ROOT = HERE.parents[4]
-sys.path[:0] = [str(HERE.parents[1]), str(HERE.parents[2] / "lab"), str(ROOT / "collections")]
-
 import state
 from engine import Engine
 
