@@ -145,7 +145,7 @@ def run_argv(pod, ip):
     """Return the command that starts a pod's container; without an address it has its node's network."""
     container = pod["spec"]["containers"][0]
     environment = environment_of(container)
-    argv = ["docker", "run", "--detach", "--name", container_name(pod)]
+    argv = ["docker", "run", "--detach", "--pull", "never", "--name", container_name(pod)]
     argv += ["--label", f"{LABEL}={pod['metadata']['namespace']}/{pod['metadata']['name']}"]
     argv += ["--network", NETWORK, "--ip", ip, "--hostname", pod["metadata"]["name"]] if ip else ["--network", "host"]
     if ip:
