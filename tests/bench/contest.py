@@ -5,6 +5,7 @@
 """The contest: hosts are made and converged, then the competitors take turns, and what that cost is judged and printed."""
 
 import json
+import shutil
 import statistics
 import subprocess
 import sys
@@ -33,7 +34,7 @@ class Contest:
         self.work = work
         self.environment = competitors.environment(work)
         self.logs = options.keep_logs or work / "logs"
-        self.rounds = 6
+        self.rounds = 0
         for folder in (work / "home", work / "cp", work / "results", self.logs):
             folder.mkdir(parents=True, exist_ok=True)
 
@@ -75,12 +76,14 @@ class Contest:
         hosts.await_ready(planned, processes)
         return processes
 
-    def play(self, competitor, chosen, repeat, label="", arguments=()):
-        """Run a competitor once and return what it cost and how often it went to a host."""
+    def play(self, competitor, chosen, repeat, label="", arguments=(), **environment):
+        """Run a competitor once and return what it cost and how often it went to a host. A label stands for a run that does
+        not count, and may change something.
+        """
         command = competitors.command(competitor, chosen, self.work, self.options.forks, self.rounds) + list(arguments)
         log = self.logs / f"{label or competitor.key}-{len(chosen)}-{repeat}.log"
         before = sum(hosts.count_sessions(chosen))
-        done = measure(command, self.environment, competitors.ROOT, log, with_memory=repeat == 0 and not label)
+        done = measure(command, dict(self.environment, **environment), competitors.ROOT, log, with_memory=repeat == 0 and not label)
         executions = (sum(hosts.count_sessions(chosen)) - before) / len(chosen)
         wrong = competitors.trouble(competitor, chosen, done.status, done.output, converged=not label)
         if wrong:
@@ -92,6 +95,9 @@ class Contest:
         chosen = self.all[:count]
         say(f"{count} hosts: bringing them into the state that every competitor leads to")
         self.play(competitors.COLLECTION, chosen, 0, "converge")
+        shutil.rmtree(self.work / "sent", ignore_errors=True)
+        _done, executions = self.play(competitors.COLLECTION, chosen, 0, "keep", **competitors.keeping(self.work))
+        self.rounds = round(executions)
         competing = [one for one in competitors.ALL if one.key in self.options.only]
         runs = {one.key: [] for one in competing}
         for repeat in range(repeats):
@@ -99,8 +105,6 @@ class Contest:
             turn = repeat % len(competing)
             for competitor in competing[turn:] + competing[:turn] if repeat else competing:
                 done, executions = self.play(competitor, chosen, repeat)
-                if competitor is competitors.COLLECTION:
-                    self.rounds = round(executions)
                 runs[competitor.key].append((done, executions))
                 say(
                     f"{count} hosts, {repeat + 1} of {repeats}: ({competitor.key}) {done.wall:.1f} s, "

@@ -34,6 +34,11 @@ IMAGE = "taco-lab/training:1"  # the only one that each engine has
 IMAGE_ID = "sha256:" + identity(IMAGE)
 
 
+def filters(query):
+    """Return the filters of a question; the engine takes a list of values or a dictionary with them for keys."""
+    return {key: list(values) for key, values in json.loads(query.get("filters", ["{}"])[0]).items()}
+
+
 class Refusal(Exception):
     """An answer other than success."""
 
@@ -88,9 +93,11 @@ class Engine:
         }
 
     def images(self, query, body):
-        return 200, [{"Id": IMAGE_ID, "RepoTags": [IMAGE], "RepoDigests": []}]
+        wanted = filters(query).get("reference", [IMAGE])
+        return 200, [{"Id": IMAGE_ID, "RepoTags": [IMAGE], "RepoDigests": []}] if {IMAGE, IMAGE.split(":")[0]} & set(wanted) else []
 
     def list(self, query, body):
+        wanted = filters(query).get("name", [""])
         return 200, [
             {
                 "Id": one["Id"],
@@ -105,7 +112,8 @@ class Engine:
                 "Labels": {},
             }
             for one in self.containers.values()
-            if one["State"]["Running"] or query.get("all", ["0"])[0] in ("1", "true")
+            if (one["State"]["Running"] or query.get("all", ["0"])[0].lower() in ("1", "true"))
+            and any(name in one["Name"] for name in wanted)
         ]
 
     def create(self, query, body):

@@ -1,6 +1,0 @@
-#!/bin/sh
-# Copyright (c) 2026 The taco.train authors
-# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
-echo true
