@@ -94,7 +94,7 @@ class Contest:
         """Return the figures of every competitor on so many hosts."""
         chosen = self.all[:count]
         say(f"{count} hosts: bringing them into the state that every competitor leads to")
-        self.play(competitors.COLLECTION, chosen, 0, "converge")
+        self.play(competitors.COLLECTION, chosen, 0, "converge", competitors.WITHOUT_PROOF)
         shutil.rmtree(self.work / "sent", ignore_errors=True)
         _done, executions = self.play(competitors.COLLECTION, chosen, 0, "keep", **competitors.keeping(self.work))
         self.rounds = round(executions)
