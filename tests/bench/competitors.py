@@ -116,7 +116,11 @@ def trouble(competitor: Competitor, hosts, status: int, output: str, converged: 
     if not competitor.plays:
         return ""
     rows = recap(output)
-    wrong = [host.name for host in hosts if host.name not in rows or rows[host.name]["failed"] or rows[host.name]["unreachable"]]
+    wrong = [
+        host.name
+        for host in hosts
+        if host.name not in rows or rows[host.name]["failed"] or rows[host.name]["unreachable"]
+    ]
     if wrong:
         return f"failed on {', '.join(wrong[:5])}"
     changed = [host.name for host in hosts if rows[host.name]["changed"]]

@@ -83,7 +83,9 @@ class Contest:
         command = competitors.command(competitor, chosen, self.work, self.options.forks, self.rounds) + list(arguments)
         log = self.logs / f"{label or competitor.key}-{len(chosen)}-{repeat}.log"
         before = sum(hosts.count_sessions(chosen))
-        done = measure(command, dict(self.environment, **environment), competitors.ROOT, log, with_memory=repeat == 0 and not label)
+        done = measure(
+            command, dict(self.environment, **environment), competitors.ROOT, log, with_memory=repeat == 0 and not label
+        )
         executions = (sum(hosts.count_sessions(chosen)) - before) / len(chosen)
         wrong = competitors.trouble(competitor, chosen, done.status, done.output, converged=not label)
         if wrong:
@@ -95,16 +97,18 @@ class Contest:
         chosen = self.all[:count]
         say(f"{count} hosts: bringing them into the state that every competitor leads to")
         self.play(competitors.COLLECTION, chosen, 0, "converge", competitors.WITHOUT_PROOF)
-        shutil.rmtree(self.work / "sent", ignore_errors=True)
-        _done, executions = self.play(competitors.COLLECTION, chosen, 0, "keep", **competitors.keeping(self.work))
-        self.rounds = round(executions)
         competing = [one for one in competitors.ALL if one.key in self.options.only]
+        if competitors.RAW in competing:
+            shutil.rmtree(self.work / "sent", ignore_errors=True)
+            self.play(competitors.COLLECTION, chosen, 0, "keep", **competitors.keeping(self.work))
         runs = {one.key: [] for one in competing}
         for repeat in range(repeats):
             # Everybody has every place in the order, as far as the repeats go.
             turn = repeat % len(competing)
             for competitor in competing[turn:] + competing[:turn] if repeat else competing:
                 done, executions = self.play(competitor, chosen, repeat)
+                if competitor is competitors.COLLECTION:
+                    self.rounds = round(executions)
                 runs[competitor.key].append((done, executions))
                 say(
                     f"{count} hosts, {repeat + 1} of {repeats}: ({competitor.key}) {done.wall:.1f} s, "
@@ -143,11 +147,17 @@ def run(options, work):
     except (BenchError, RuntimeError) as error:
         say(str(error))
         return 2
-    setting = dict(versions(), cores=hosts.cores(), forks=options.forks, load=Path("/proc/loadavg").read_text().split()[0])
+    setting = dict(
+        versions(), cores=hosts.cores(), forks=options.forks, load=Path("/proc/loadavg").read_text().split()[0]
+    )
     targets = judged(figures, ["executions"] if options.targets == "executions" else None)
     text = page(figures, targets, setting)
     options.results.mkdir(parents=True, exist_ok=True)
-    record = {"setting": setting, "figures": [one._asdict() for one in figures], "targets": [one._asdict() for one in targets]}
+    record = {
+        "setting": setting,
+        "figures": [one._asdict() for one in figures],
+        "targets": [one._asdict() for one in targets],
+    }
     (options.results / "bench.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     (options.results / "bench.md").write_text(text, encoding="utf-8")
     print(text, end="", flush=True)

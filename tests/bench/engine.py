@@ -94,7 +94,9 @@ class Engine:
 
     def images(self, query, body):
         wanted = filters(query).get("reference", [IMAGE])
-        return 200, [{"Id": IMAGE_ID, "RepoTags": [IMAGE], "RepoDigests": []}] if {IMAGE, IMAGE.split(":")[0]} & set(wanted) else []
+        return 200, [{"Id": IMAGE_ID, "RepoTags": [IMAGE], "RepoDigests": []}] if {IMAGE, IMAGE.split(":")[0]} & set(
+            wanted
+        ) else []
 
     def list(self, query, body):
         wanted = filters(query).get("name", [""])
@@ -186,7 +188,9 @@ def frame(stream, data):
 def response(status, value):
     """Return the bytes of an answer."""
     body = b"" if value is None else json.dumps(value).encode()
-    head = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\nApi-Version: {API}\r\nOstype: linux\r\nServer: stand-in\r\n"
+    head = (
+        f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\nApi-Version: {API}\r\nOstype: linux\r\nServer: stand-in\r\n"
+    )
     if status != 204:
         head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
     return head.encode() + b"\r\n" + body

@@ -88,7 +88,9 @@ def _steps(figures: Sequence[Figure]) -> List[Target]:
         times = ratio(of(figures, "b", hosts), of(figures, "a", hosts))
         if times is not None:
             name = f"wall of (b) over (a), {hosts} hosts"
-            targets.append(Target("steps", name, f"at least {LEAST_OF_STEPS:g}x", f"{times:.2f}x", times >= LEAST_OF_STEPS))
+            targets.append(
+                Target("steps", name, f"at least {LEAST_OF_STEPS:g}x", f"{times:.2f}x", times >= LEAST_OF_STEPS)
+            )
     return targets
 
 

@@ -59,7 +59,9 @@ class Host(NamedTuple):
 def planned(count: int, work: Path) -> List[Host]:
     """Return the hosts that there will be. Addresses begin at 10.64.1.1."""
     return [
-        Host(number, f"bench{number:03d}", f"10.64.{1 + number // 250}.{1 + number % 250}", work / f"hosts/{number:03d}")
+        Host(
+            number, f"bench{number:03d}", f"10.64.{1 + number // 250}.{1 + number % 250}", work / f"hosts/{number:03d}"
+        )
         for number in range(count)
     ]
 

@@ -25,7 +25,9 @@ def refuse_without_root():
         raise SystemExit(
             "bench: root is needed, to make hosts of namespaces and overlays: run it as root (sudo make bench)"
         )
-    missing = [name for name in ("unshare", "nsenter", "ip", "pivot_root", "ssh", "ssh-keygen") if not shutil.which(name)]
+    missing = [
+        name for name in ("unshare", "nsenter", "ip", "pivot_root", "ssh", "ssh-keygen") if not shutil.which(name)
+    ]
     if missing:
         raise SystemExit(
             f"bench: missing: {', '.join(missing)}; install with: apt-get install util-linux iproute2 openssh-client"
@@ -42,7 +44,17 @@ def enter(arguments):
     """Run the bench again, inside, and return its exit status; leave nothing behind."""
     refuse_without_root()
     work = tempfile.mkdtemp(prefix="taco-bench-")
-    command = ["unshare", "--mount", "--net", "--pid", "--fork", "--mount-proc", "--kill-child", "--propagation", "private"]
+    command = [
+        "unshare",
+        "--mount",
+        "--net",
+        "--pid",
+        "--fork",
+        "--mount-proc",
+        "--kill-child",
+        "--propagation",
+        "private",
+    ]
     child = None
     # A second Ctrl-C must not stop the cleaning up after the first.
     previous = signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))

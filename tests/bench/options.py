@@ -36,12 +36,18 @@ def repeats(text):
 def parsed(arguments):
     """Return the options in the arguments."""
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
-    parser.add_argument("--hosts", type=sizes, default=[10, 40, 200], metavar="N", help="numbers of hosts (BENCH_HOSTS)")
-    parser.add_argument("--repeats", type=repeats, default=[3], metavar="R", help="measurements of each (BENCH_REPEATS)")
+    parser.add_argument(
+        "--hosts", type=sizes, default=[10, 40, 200], metavar="N", help="numbers of hosts (BENCH_HOSTS)"
+    )
+    parser.add_argument(
+        "--repeats", type=repeats, default=[3], metavar="R", help="measurements of each (BENCH_REPEATS)"
+    )
     parser.add_argument("--forks", type=int, default=FORKS, help=f"hosts at a time, for all; {FORKS} as in ansible.cfg")
     parser.add_argument("--only", default=KEYS, metavar="KEYS", help="competitors by their letters, (a) among them")
     parser.add_argument("--targets", choices=["all", "executions"], default="all", help="which targets decide")
-    parser.add_argument("--results", type=Path, default=Path("results/bench"), help="folder for bench.json and bench.md")
+    parser.add_argument(
+        "--results", type=Path, default=Path("results/bench"), help="folder for bench.json and bench.md"
+    )
     parser.add_argument("--keep-logs", type=Path, help="folder for the output of every run")
     options = parser.parse_args(arguments)
     if "a" not in options.only or set(options.only) - set(KEYS):

@@ -21,7 +21,10 @@ def markdown(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 2
     widths = [max(len(row[number]) for row in [header, *rows]) for number in range(len(header))]
 
     def line(cells):
-        padded = [cell.ljust(width) if number < left else cell.rjust(width) for number, (cell, width) in enumerate(zip(cells, widths))]
+        padded = [
+            cell.ljust(width) if number < left else cell.rjust(width)
+            for number, (cell, width) in enumerate(zip(cells, widths))
+        ]
         return "| " + " | ".join(padded) + " |\n"
 
     marks = ["-" * width if number < left else "-" * (width - 1) + ":" for number, width in enumerate(widths)]
@@ -69,7 +72,9 @@ def target_rows(targets: Sequence[Target]) -> List[List[str]]:
 def page(figures: Sequence[Figure], targets: Sequence[Target], setting: Dict[str, object]) -> str:
     """Return all that the command prints."""
     counts = sizes(figures)
-    repeats = ", ".join(f"{next(one.repeats for one in figures if one.hosts == hosts)} on {hosts} hosts" for hosts in counts)
+    repeats = ", ".join(
+        f"{next(one.repeats for one in figures if one.hosts == hosts)} on {hosts} hosts" for hosts in counts
+    )
     parts = [
         f"{setting['cores']} cores, {setting['forks']} forks, load {setting['load']} at the end; medians of: {repeats}.\n"
         + ", ".join(f"{name} {setting[name]}" for name in setting if name not in ("cores", "forks", "load"))
@@ -77,6 +82,8 @@ def page(figures: Sequence[Figure], targets: Sequence[Target], setting: Dict[str
         markdown(COLUMNS, figure_rows(figures)),
     ]
     if len(counts) > 1:
-        parts.append(markdown(["way", f"a host s, {counts[0]}", f"a host s, {counts[-1]}", "growth"], growth_rows(figures), 1))
+        parts.append(
+            markdown(["way", f"a host s, {counts[0]}", f"a host s, {counts[-1]}", "growth"], growth_rows(figures), 1)
+        )
     parts.append(markdown(["target", "expected", "found", ""], target_rows(targets), 4))
     return "\n".join(parts)
