@@ -4,6 +4,8 @@
 PYTHON ?= python3
 LAB_NODES ?= 2
 HOROVOD_SCRIPT ?=
+BENCH_HOSTS ?= 10 40 200
+BENCH_REPEATS ?= 3
 COLLECTION := collections/ansible_collections/taco/train
 LAB := $(PYTHON) molecule/shared/lab/lab.py
 VMLAB := $(PYTHON) molecule/shared/vmlab/vmlab.py
@@ -11,7 +13,7 @@ VMLAB := $(PYTHON) molecule/shared/vmlab/vmlab.py
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 
-.PHONY: help demo demo-horovod demo-vm test test-all test-vm vm-slice lint docs unit sanity sanity-all targets targets-all galaxy molecule site install build lab-up lab-down vm-up vm-down venv tools
+.PHONY: help demo demo-horovod demo-vm test test-all test-vm vm-slice lint docs unit sanity sanity-all targets targets-all galaxy molecule site install build lab-up lab-down vm-up vm-down bench venv tools
 
 help:
 	@echo "make demo      build a lab of $(LAB_NODES) nodes, take them from bare hosts to a comparison of three arms, show the report"
@@ -21,6 +23,7 @@ help:
 	@echo "make test-vm   the whole scenario on machines that really reboot, and reboots that go wrong"
 	@echo "make docs      the documentation site, in .docs/build/html"
 	@echo "make test-all  test test-vm, sanity with every supported ansible-core, target code under every Python, galaxy"
+	@echo "make bench     the collection beside a plain playbook, general roles and raw ssh on $(BENCH_HOSTS) hosts; needs root"
 	@echo "make lab-up    only the lab; make lab-down removes it and leaves nothing behind"
 
 demo: venv
@@ -125,6 +128,10 @@ vm-slice: venv tools
 site: venv
 	$(LAB) up --nodes 2
 	pytest -q tests/integration/test_site.py tests/integration/test_compare.py tests/integration/test_faults.py
+
+# What a converged host costs, beside what people would use instead: tests/bench/README.md. No part of `make test`.
+bench: venv tools
+	PYTHONPATH=$(CURDIR)/tests:$(CURDIR)/molecule/shared/lab python -m bench --hosts "$(BENCH_HOSTS)" --repeats "$(BENCH_REPEATS)"
 
 build: venv
 	ansible-galaxy collection build --force $(COLLECTION)

@@ -5,6 +5,7 @@
 """What goes wrong in a cluster is waited out, or said with what helps; and what is left there is named."""
 
 import threading
+from pathlib import Path
 
 import pytest
 from mpijob_actor import NODES
@@ -201,7 +202,7 @@ def test_a_deletion_that_fails_is_made_again(on):
 def test_a_cluster_that_is_not_there_names_its_address_and_the_variable(on, tmp_path):
     actor = on()
     lost = tmp_path / "config"
-    lost.write_text(open(actor.cluster.kubeconfig).read().replace(actor.cluster.url, "http://127.0.0.1:9"))
+    lost.write_text(Path(actor.cluster.kubeconfig).read_text().replace(actor.cluster.url, "http://127.0.0.1:9"))
     actor.refused("the API server at 127.0.0.1:9 can't be reached", "taco_kubeconfig", kubeconfig=str(lost))
     assert len(actor.slept) == 0
     actor.refused("no kubeconfig that works", f"taco_kubeconfig is {tmp_path}/none", kubeconfig=str(tmp_path / "none"))

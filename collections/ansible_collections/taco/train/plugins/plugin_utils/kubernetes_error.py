@@ -188,7 +188,7 @@ def trouble(result: Mapping[str, Any]) -> Trouble | None:
 def _around(text: str, match: "re.Match[str]", kind: str) -> str:
     """Return what says anything: of a lost way the words that were looked for up to their end, else their line."""
     if kind in (RETRY, UNREACHABLE):
-        return one_line(re.match(r"[^'\"\n)]*", text[match.start() :]).group())
+        return one_line(re.split(r"['\"\n)]", text[match.start() :], maxsplit=1)[0])
     start = text.rfind("\n", 0, match.start()) + 1
     end = text.find("\n", match.end())
     return one_line(_PREFIX.sub("", text[start : end if end >= 0 else None]))
