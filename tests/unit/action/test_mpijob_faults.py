@@ -70,7 +70,7 @@ def test_a_job_is_made_once_whatever_becomes_of_the_answer(on, fault):
 def test_a_conflict_that_does_not_end_is_no_success(on):
     actor = on()
     actor.cluster.fail(method="POST", path=JOBS, status=409, times=99)
-    actor.refused("can't create MPIJob taco-bench", "isn't there")
+    actor.refused("can't create MPIJob taco-bench", "doesn't have it", "Possibly left")
     assert actor.jobs() == []
 
 

@@ -61,7 +61,7 @@ _WORDS = (
     (NOT_SERVED, r"Failed to find (exact match|API) for"),
 )
 _BYTES = re.compile(r"""b'(?:[^'\\]|\\.)*'|b"(?:[^"\\]|\\.)*\"""")
-_CODE = re.compile(r"^\W*([45][0-9]{2})\W*\s+Reason:", re.MULTILINE)
+_CODE = re.compile(r"(?<![0-9])([45][0-9]{2})\)?\s+Reason:")
 _RETRY_AFTER = re.compile(r"[Rr]etry-[Aa]fter['\"]?:\s*['\"]?([0-9]+)")
 _FORBIDDEN = re.compile(
     r'User "(?P<user>[^"]*)" cannot (?P<verb>\S+) resource "(?P<resource>[^"]*)" in API group "(?P<group>[^"]*)"'
