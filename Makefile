@@ -11,14 +11,15 @@ VMLAB := $(PYTHON) molecule/shared/vmlab/vmlab.py
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 
-.PHONY: help demo demo-horovod demo-vm test test-vm vm-slice lint unit sanity targets molecule site install build lab-up lab-down vm-up vm-down venv tools
+.PHONY: help demo demo-horovod demo-vm test test-vm vm-slice lint docs unit sanity targets molecule site install build lab-up lab-down vm-up vm-down venv tools
 
 help:
 	@echo "make demo      build a lab of $(LAB_NODES) nodes, take them from bare hosts to a comparison of three arms, show the report"
 	@echo "make demo-horovod HOROVOD_SCRIPT=PATH   a number of upstream Horovod, TensorFlow and Horovod's own benchmark"
 	@echo "make demo-vm   the same on machines that really reboot, and back to the boot files that they came with"
-	@echo "make test      lint unit sanity targets install molecule site vm-slice"
+	@echo "make test      lint docs unit sanity targets install molecule site vm-slice"
 	@echo "make test-vm   the whole scenario on machines that really reboot, and reboots that go wrong"
+	@echo "make docs      the documentation site, in .docs/build/html"
 	@echo "make lab-up    only the lab; make lab-down removes it and leaves nothing behind"
 
 demo: venv
@@ -40,6 +41,7 @@ demo-vm: venv
 # One after the other, also under make -j: they share two cores and a lab at a time.
 test: venv tools
 	$(MAKE) lint
+	$(MAKE) docs
 	$(MAKE) unit
 	$(MAKE) sanity
 	$(MAKE) targets
@@ -55,6 +57,10 @@ lint: venv
 	ansible-lint --offline -q
 	cd $(COLLECTION) && antsibull-changelog lint && antsibull-docs lint-collection-docs --plugin-docs --validate-collection-refs self .
 
+# The guides, and a page for each plugin and role, in .docs/build/html.
+docs: venv
+	.venv/bin/python .config/docs.py
+
 unit: venv tools
 	pytest -q --numprocesses 2 tests/unit tests/property
 
@@ -65,9 +71,9 @@ sanity: venv tools
 targets: venv
 	pytest -q tests/integration/test_targets.py
 
-# Built, installed in each documented way into an empty project, and used there.
+# Built, installed in each documented way into an empty project, and used there, as the guides say.
 install: venv tools
-	pytest -q tests/integration/test_install.py
+	pytest -q tests/integration/test_install.py tests/integration/test_docs.py
 
 # Reset, or molecule takes these nodes for those that it has prepared before.
 molecule: venv tools

@@ -12,7 +12,7 @@ import sys
 import tarfile
 
 import pytest
-from integration.paths import COLLECTION, ROOT
+from integration.paths import ROOT
 
 INVENTORY = """
 gpu_nodes:
@@ -45,18 +45,6 @@ OWN_PLAYBOOK = """
   roles:
     - role: taco.train.eni
 """
-
-
-@pytest.fixture(scope="session")
-def tarballs(command, tmp_path_factory):
-    """Return the artifacts of a build at the repository's root and of one in the collection's folder."""
-    built = {}
-    for name, source in {"root": ROOT, "folder": COLLECTION}.items():
-        target = tmp_path_factory.mktemp("build-" + name)
-        done = command("ansible-galaxy", "collection", "build", source, "--output-path", target)
-        assert done.returncode == 0, done.stdout
-        built[name] = next(target.glob("taco-train-*.tar.gz"))
-    return built
 
 
 def install_source(way, tarballs):
@@ -131,11 +119,13 @@ def test_the_artifact_holds_what_users_need_and_nothing_else(tarballs):
         "FILES.json",
         "MANIFEST.json",
         "README.md",
+        "bindep.txt",
         "changelogs",
         "docs",
         "meta",
         "playbooks",
         "plugins",
+        "requirements.txt",
         "roles",
     }
     assert not [name for name in names if "__pycache__" in name or name.endswith(".pyc")]

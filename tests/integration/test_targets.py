@@ -66,7 +66,9 @@ def test_the_modules_run_under(version, command, oldest_core, tmp_path):
         "-e",
         "folder=" + str(tmp_path),
         ANSIBLE_CONFIG=str(ROOT / "ansible.cfg"),
+        ANSIBLE_CALLBACKS_ENABLED="taco.train.summary",
     )
     assert done.returncode == 0, done.stdout
     assert "node_info ran under " + version in done.stdout, done.stdout
     assert "failed=0" in done.stdout
+    assert "Summary of 1 host: 1 changed" in done.stdout, done.stdout

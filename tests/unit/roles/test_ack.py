@@ -24,15 +24,15 @@ LABEL, BEFORE = "ack.node.gpu.schedule", "taco.train/gpu-schedule-before"
 NAMES = {"topology": "aliyun.com/gpu", "default": "nvidia.com/gpu", None: "nvidia.com/gpu"}
 ALLOCATABLE = {"cpu": "96", "memory": "900Gi", "pods": "110", "nvidia.com/gpu": "8", "hugepages-1Gi": "0"}
 MPIRUN = """#!/bin/sh
-read -r total < {folder}/total
+read -r total each < {folder}/total
 cat <<END
-Model: vgg16
+Model: VGG16
 Batch size: 8
 Number of CPUs: 4
 Running warmup...
 Running benchmark...
-Iter #0: $total img/sec per CPU
-Img/sec per CPU: $total +-0.0
+Iter #0: $each img/sec per CPU
+Img/sec per CPU: $each +-0.0
 Total img/sec on 4 CPU(s): $total +-0.0
 END
 """
@@ -66,7 +66,7 @@ class Device(threading.Thread):
                     self.cluster.put(node)
             if not self.seen or self.seen[-1] != labels:
                 self.seen.append(labels)
-                (self.folder / "total").write_text("400.0" if set(labels) == {"topology"} else "100.0")
+                (self.folder / "total").write_text("400.0 100.0" if set(labels) == {"topology"} else "100.0 25.0")
 
 
 class Lab:
@@ -107,7 +107,7 @@ class Lab:
             "topology_scheduling_timeout": 20,
             "benchmark_mpirun": str(self.folder / "mpirun"),
             "benchmark_device": "CPU",
-            "benchmark_model": "vgg16",
+            "benchmark_model": "VGG16",
             "benchmark_batch_size": 8,
             "benchmark_progress": False,
             "benchmark_plugin_path": str(self.folder / "libnccl-net.so"),

@@ -95,9 +95,7 @@ class ActionModule(ActionBase):
         cordons = not node_drain.is_cordoned(node)
         changed = cordons or bool(node_drain.leaving(pods))
         ours = cordons or node_drain.is_ours(node)
-        answer = self._answer(
-            node, changed, ours=ours, pods=sorted(map(node_drain.name_of, node_drain.leaving(pods)))
-        )
+        answer = self._answer(node, changed, ours=ours, pods=sorted(map(node_drain.name_of, node_drain.leaving(pods))))
         if self._task.check_mode:
             return answer
         if cordons:
@@ -132,7 +130,9 @@ class ActionModule(ActionBase):
         while True:
             left = end - clock.now()
             delete = {name: self.options[name] for name in ("force", "delete_emptydir_data")}
-            delete.update(ignore_daemonsets=True, wait_timeout=max(1, int(left)), wait_sleep=max(1, int(self.options["poll"])))
+            delete.update(
+                ignore_daemonsets=True, wait_timeout=max(1, int(left)), wait_sleep=max(1, int(self.options["poll"]))
+            )
             if self.options["grace"] is not None:
                 delete["terminate_grace_period"] = self.options["grace"]
             arguments = {"name": self.name, "state": "drain", "delete_options": delete}

@@ -6,6 +6,8 @@
 
 """Render a comparison as one page that needs nothing beside it."""
 
+from typing import Any, Iterable, Mapping, Sequence
+
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_context as context
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_rows as rows
 from ansible_collections.taco.train.plugins.plugin_utils import (
@@ -17,6 +19,7 @@ from ansible_collections.taco.train.plugins.plugin_utils import comparison_words
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_parts import drawn, figure, figures, marked_up
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_style import STYLE
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_systems import system_rows
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_words import Part
 from ansible_collections.taco.train.plugins.plugin_utils.report_html import (
     command_lines,
     element,
@@ -28,7 +31,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.report_html import (
 from ansible_collections.taco.train.plugins.plugin_utils.report_table import LAB
 
 
-def top(comparison, title):
+def top(comparison: Part, title: str) -> str:
     """Return what a reader must see first: what makes the numbers unfit, the question, the answer."""
     first = [element("p", said, "stop") for said in words.first(comparison)]
     lab = [element("p", LAB, "lab")] if comparison.get("lab") else []
@@ -43,7 +46,7 @@ def top(comparison, title):
     return f"<header>{''.join(first + lab + parts)}</header>"
 
 
-def verdicts(comparison):
+def verdicts(comparison: Part) -> str:
     effect = words.effect(comparison)
     caption = (
         "The point is the speed-up, the line through it its interval. The shaded band, "
@@ -55,7 +58,7 @@ def verdicts(comparison):
     return section("Verdicts", body, under) + section("Speed-up", figures([chart]))
 
 
-def regression(comparison):
+def regression(comparison: Part) -> str:
     found = comparison.get("regression")
     if not found:
         return ""
@@ -65,7 +68,7 @@ def regression(comparison):
     return section("Regression", *parts)
 
 
-def measured(comparison):
+def measured(comparison: Part) -> str:
     cases, lab = words.cases(comparison), comparison.get("lab")
     charts = [
         figure(comparison_svg_runs.strip(comparison, block), f"{cases[block['id']]}: every run.", lab)
@@ -79,13 +82,13 @@ def measured(comparison):
     return section("Runs", element("p", told, "said") if drawings else "", drawings, drawn(*rows.measured(comparison)))
 
 
-def placement(comparison):
+def placement(comparison: Part) -> str:
     table = section("Without and with topology", drawn(*rows.by_placement(comparison)))
     return table + section("Where the workers were", drawn(*rows.layouts(comparison)))
 
 
-def scaling(comparison):
-    together = {}
+def scaling(comparison: Part) -> str:
+    together: dict[tuple[str, Any], list[Part]] = {}
     for line in comparison.get("scaling") or []:
         together.setdefault((rows.scaling_case(comparison, line), line.get("basis")), []).append(line)
     charts = [
@@ -95,7 +98,7 @@ def scaling(comparison):
     return section("Scaling", figures(charts), drawn(*rows.scaling(comparison)))
 
 
-def network(comparison):
+def network(comparison: Part) -> str:
     cases, lab = words.cases(comparison), comparison.get("lab")
     charts = [
         figure(comparison_svg_scaling.expected(comparison, block), f"{cases[block['id']]}: time of a batch.", lab)
@@ -112,24 +115,24 @@ def network(comparison):
     return section("Time against bytes over bandwidth", explained, drawings, times) + section("Bus bandwidth", bus)
 
 
-def published(comparison, records):
+def published(comparison: Part, records: Sequence[Part]) -> str:
     body = drawn(*context.published(comparison, records))
     return section("Published figures", element("p", context.PUBLISHED_NOTE), body) if body else ""
 
 
-def arms(comparison):
+def arms(comparison: Part) -> str:
     return section("Arms", drawn(*context.arms(comparison)))
 
 
-def systems(records):
+def systems(records: Sequence[Part]) -> str:
     return section("Hosts", drawn(*system_rows(records)))
 
 
-def failures(comparison):
+def failures(comparison: Part) -> str:
     return section("What failed", drawn(*context.failures(comparison)))
 
 
-def reproduction(comparison, records):
+def reproduction(comparison: Part, records: Sequence[Part]) -> str:
     parts = []
     for case, arm, launcher, argv in context.commands(comparison, records):
         title = f"<h3>{marked_up(f'{case}: {words.marked(comparison, arm)}')}</h3>"
@@ -143,7 +146,14 @@ def reproduction(comparison, records):
     return section("To run it again", *parts)
 
 
-def render(comparison, records, verdict=None, title="Comparison", run="", problems=()):
+def render(
+    comparison: Part,
+    records: Sequence[Part],
+    verdict: Mapping[str, Any] | None = None,
+    title: str = "Comparison",
+    run: str = "",
+    problems: Iterable[str] = (),
+) -> str:
     """Return the page of a comparison (comparison.json), its result records and preflight's verdict, if there is one."""
     with_notes = [dict(record, notes=record.get("notes") or []) for record in records]
     body = [

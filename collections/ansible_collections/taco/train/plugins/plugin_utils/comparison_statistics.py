@@ -32,7 +32,7 @@ MOST_REPEATS = 1000
 class Interval(NamedTuple):
     """A value and the interval that holds it with the confidence asked for; None where there are too few runs."""
 
-    value: float
+    value: Optional[float]
     low: Optional[float]
     high: Optional[float]
 

@@ -7,11 +7,13 @@
 """Say a comparison in Markdown, and in plain text for a terminal."""
 
 import textwrap
+from typing import Iterable, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_context as context
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_rows as rows
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_words as words
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_systems import system_rows
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_words import Part
 from ansible_collections.taco.train.plugins.plugin_utils.report_html import command_lines
 from ansible_collections.taco.train.plugins.plugin_utils.report_table import (
     LAB,
@@ -25,12 +27,12 @@ from ansible_collections.taco.train.plugins.plugin_utils.verdict_table import GA
 WIDTH = 100
 
 
-def first_lines(comparison):
+def first_lines(comparison: Part) -> list[str]:
     """Return what must come before every number."""
     return words.first(comparison) + ([LAB] if comparison.get("lab") else [])
 
 
-def part(title, head, body, before=None):
+def part(title: str, head: Sequence[str], body: Sequence[Sequence[str]], before: str | None = None) -> list[str]:
     """Return the lines of a section of Markdown, none when its table is empty."""
     if not body:
         return []
@@ -38,7 +40,7 @@ def part(title, head, body, before=None):
     return [f"## {title}", "", *said, *markdown_rows(head, body, rows.NUMBERS), ""]
 
 
-def fenced(text):
+def fenced(text: str) -> list[str]:
     """Return lines of text as a block of code that nothing in it can end."""
     fence = "```"
     while fence in text:
@@ -46,8 +48,8 @@ def fenced(text):
     return [fence, *text.splitlines(), fence, ""]
 
 
-def reproduction(comparison, records):
-    lines = []
+def reproduction(comparison: Part, records: Sequence[Part]) -> list[str]:
+    lines: list[str] = []
     for case, arm, launcher, argv in context.commands(comparison, records):
         where = f"on {launcher}" if launcher else "on the launcher"
         lines += [f"{cell(f'{case}: {words.marked(comparison, arm)}, {where}, as root:')}", ""]
@@ -58,7 +60,7 @@ def reproduction(comparison, records):
     return ["## To run it again", "", *lines] if lines else []
 
 
-def regression(comparison):
+def regression(comparison: Part) -> list[str]:
     found = comparison.get("regression")
     if not found:
         return []
@@ -69,15 +71,21 @@ def regression(comparison):
     return lines + ([context.CHANGED, "", *unlike, ""] if unlike else [])
 
 
-def preflight(verdict):
+def preflight(verdict: Part | None) -> list[str]:
     said = preflight_sentence(verdict)
-    if not said:
+    if not verdict or not said:
         return []
     head, body = preflight_rows(verdict)
     return ["## Preflight", "", cell(said), "", *([*markdown_rows(head, body), ""] if body else [])]
 
 
-def render(comparison, records, verdict=None, title="Comparison", problems=()):
+def render(
+    comparison: Part,
+    records: Sequence[Part],
+    verdict: Part | None = None,
+    title: str = "Comparison",
+    problems: Iterable[str] = (),
+) -> str:
     """Return the text of comparison.md, from comparison.json, its result records and preflight's verdict, if there is one."""
     lines = [f"**{cell(said)}**" for said in first_lines(comparison)]
     lines = [line for said in lines for line in (said, "")]
@@ -105,12 +113,12 @@ def render(comparison, records, verdict=None, title="Comparison", problems=()):
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def notes(records, problems):
+def notes(records: Iterable[Part], problems: Iterable[str]) -> list[str]:
     found = dict.fromkeys([note for record in records for note in record.get("notes") or []] + list(problems))
     return ["## To read the numbers by", "", *(f"- {cell(note)}" for note in found), ""] if found else []
 
 
-def terminal_table(comparison):
+def terminal_table(comparison: Part) -> list[str]:
     """Return the lines of the verdicts without what a terminal has no room for."""
     interval = words.confidence(comparison)
     widths = {"Case": 18, "Arm": 16, "Verdict": 12, "Ratio": 7, interval: 16, "Against": 12, "Runs": 7}
@@ -127,7 +135,7 @@ def terminal_table(comparison):
     return [*lines, ""]
 
 
-def unsettled(comparison):
+def unsettled(comparison: Part) -> list[str]:
     """Return a sentence for each comparison that these runs don't settle."""
     cases = words.cases(comparison)
     return [
@@ -138,9 +146,9 @@ def unsettled(comparison):
     ]
 
 
-def terminal(comparison):
+def terminal(comparison: Part) -> str:
     """Return the verdicts as plain text, at most 100 columns wide."""
-    lines = []
+    lines: list[str] = []
     answer = [comparison.get("sentence") or "No verdict.", words.placed(comparison)]
     for said in [*first_lines(comparison), comparison.get("question"), *answer]:
         lines += [*wrapped(said), ""] if said else []
@@ -155,5 +163,5 @@ def terminal(comparison):
     return "\n".join([*lines, words.progress(comparison)])
 
 
-def wrapped(said):
+def wrapped(said: str) -> list[str]:
     return textwrap.wrap(" ".join(said.split()), WIDTH, break_on_hyphens=False)

@@ -80,7 +80,7 @@ PUBLISHED = (
 )
 
 
-def efficiency(total, devices, single):
+def efficiency(total: float, devices: float, single: float) -> float:
     """Return which part of its devices' own speed a job reaches, such as 0.4427: total / (devices * single).
 
     It is the formula behind the vendor's percentages. Raises ValueError for what is not above zero.
@@ -90,7 +90,7 @@ def efficiency(total, devices, single):
     return total / (devices * single)
 
 
-def allreduce_bus_bandwidth(size_bytes, seconds, ranks):
+def allreduce_bus_bandwidth(size_bytes: float, seconds: float, ranks: int) -> float:
     """Return the bus bandwidth of an all-reduce in GB/s (10^9 bytes), as nccl-tests define it.
 
     size / time * 2 (n - 1) / n, from https://github.com/NVIDIA/nccl-tests, doc/PERFORMANCE.md. Raises ValueError for a

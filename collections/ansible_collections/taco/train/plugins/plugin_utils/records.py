@@ -11,6 +11,7 @@ import json
 import os
 import re
 import tempfile
+from typing import Any, BinaryIO, Mapping
 
 SCHEMA = 2
 OWNER_ONLY = 0o600
@@ -20,12 +21,12 @@ class RecordError(Exception):
     """A record can't be kept or read."""
 
 
-def record_id(time, arm, suffix):
+def record_id(time: str, arm: str, suffix: str) -> str:
     """Return an id that sorts by time and can be a file's name."""
     return "{}-{}-{}".format(re.sub(r"[-:]|\.\d+", "", time), arm, suffix)
 
 
-def system_of(node, worker=None):
+def system_of(node: Any, worker: Mapping[str, Any] | None = None) -> dict[str, Any] | None:
     """Return of a node's facts, and of what the module acceleration saw in its container, what a number must be read with."""
     if not isinstance(node, dict):
         return None
@@ -54,7 +55,7 @@ def system_of(node, worker=None):
     }
 
 
-def make_directory(path):
+def make_directory(path: str) -> None:
     try:
         os.makedirs(path, exist_ok=True)
     except OSError as error:
@@ -64,7 +65,7 @@ def make_directory(path):
         ) from error
 
 
-def sync_directory(path):
+def sync_directory(path: str) -> None:
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -72,7 +73,7 @@ def sync_directory(path):
         os.close(descriptor)
 
 
-def write_text(path, text, mode=0o644):
+def write_text(path: str, text: str, mode: int = 0o644) -> None:
     """Replace a file, whole or not at all."""
     folder = os.path.dirname(path)
     make_directory(folder)
@@ -93,7 +94,7 @@ def write_text(path, text, mode=0o644):
         raise RecordError(f"{path} can't be written: {error.strerror}.") from error
 
 
-def append(run_dir, record):
+def append(run_dir: str, record: Mapping[str, Any]) -> None:
     """Add one line to the run's records, and be sure that it is on the disk."""
     make_directory(run_dir)
     path = os.path.join(run_dir, "records.jsonl")
@@ -111,12 +112,12 @@ def append(run_dir, record):
         raise RecordError(f"{path} can't be written: {error.strerror}.") from error
 
 
-def ends_with_newline(stream):
+def ends_with_newline(stream: BinaryIO) -> bool:
     stream.seek(-1, os.SEEK_END)
     return stream.read(1) == b"\n"
 
 
-def read(run_dir):
+def read(run_dir: str) -> tuple[list[dict[str, Any]], list[str]]:
     """Return the run's records and a sentence for each line that isn't one."""
     path = os.path.join(run_dir, "records.jsonl")
     try:
@@ -141,7 +142,7 @@ def read(run_dir):
     return records, problems
 
 
-def point_latest(run_dir):
+def point_latest(run_dir: str) -> None:
     """Let `latest`, beside the run's folder, point to it."""
     results, run = os.path.split(os.path.abspath(run_dir))
     link = os.path.join(results, "latest")

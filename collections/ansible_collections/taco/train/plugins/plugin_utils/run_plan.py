@@ -69,6 +69,7 @@ PLACES: Dict[str, Dict[str, Any]] = {
     "lab": {"type": "bool", "default": False},
     "system": {"type": "dict", "default": {}},
     "workers": {"type": "dict", "default": {}},
+    "placement": {"type": "dict", "default": {}},
     "cell": {"type": "dict"},
     "label": {"type": "str"},
     "progress": {"type": "bool", "default": True},
