@@ -73,7 +73,7 @@ class Cluster:
         seconds = None if hopeless else wait_seconds(failures, cause.retry_after, self.clock.chance())
         if seconds is None:
             raise self.error(doing, cause)
-        self.say(f"{self.host}: {cause.said}; trying again in {duration(seconds)}")
+        self.say(f"{self.host}: {cause.said}; trying again in {duration(max(1.0, seconds))}")
         self.clock.sleep(seconds)
 
     def attempt(self, module: str, options: Mapping[str, Any]) -> tuple[Mapping[str, Any], Trouble | None]:
@@ -134,7 +134,7 @@ class Cluster:
                     return found
             failures += 1
             if cause is None or cause.kind == CONFLICT:
-                cause = Trouble(RETRY, f"{name} was created and isn't there")
+                cause = Trouble(RETRY, f"it says that {name} was created, and doesn't have it")
             self.pause(failures, doing, cause)
 
     def change(self, patch: Thing) -> None:

@@ -139,10 +139,11 @@ class Jobs:
             kept[name] = path
         return kept
 
-    def left(self, pods: list[Thing]) -> str:
-        """Return what is left in the cluster and how to remove it."""
+    def left(self, pods: list[Thing], unknown: bool = False) -> str:
+        """Return what is left in the cluster, or may be, and how to remove it."""
         names = ", ".join(name_of(pod) for pod in pods)
+        what = f"the MPIJob {self.name} and its pods {names}" if names else f"the MPIJob {self.name}"
         return (
-            f"Left in the namespace {self.namespace}: the MPIJob {self.name}{f' and its pods {names}' if names else ''}. To remove them, "
+            f"{'Possibly left' if unknown else 'Left'} in the namespace {self.namespace}: {what}. To remove them, "
             f"run the role taco.train.mpijob with mpijob_state: absent, or `kubectl delete mpijob {self.name} --namespace {self.namespace}`"
         )

@@ -128,4 +128,6 @@ def make_record(
         "network": parsed["network"],
         "system": system,
     }
-    return record, reason
+    # Only of pods: elsewhere a host is a node.
+    placement = {str(pod): place for pod, place in options["placement"].items() if place}
+    return (dict(record, placement=placement) if placement else record), reason
