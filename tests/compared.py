@@ -20,7 +20,8 @@ SYSTEM = {
     "driver": "470.82",
     "engine": "docker 24",
     "interfaces": ["eth0", "eth1"],
-    "versions": {"nccl": "2.8.4"},
+    "image": "registry/image@sha256:abc",
+    "packages": {"light-horovod": "0.1"},
 }
 
 
@@ -129,10 +130,32 @@ def comparison(**changes):
         "failures": [
             {"record": "a3", "arm": LOSSY, "block": VGG, "problems": ["It broke."], "log": "logs/a3.log"},
         ],
-        "systems": {"differs": [], "common": {}},
+        "systems": {"gpu1": SYSTEM, "gpu2": dict(SYSTEM, hostname="gpu2")},
         "regression": None,
     }
     return copy.deepcopy(dict(found, **changes))
+
+
+def regression(**changes):
+    """Return what came of a check against an earlier comparison: one arm became slower, and the hosts are not the same."""
+    judged = [against_base(LOSSY, 0.9, "worse", 0), against_base("harp", 1.01, "equivalent", 0)]
+    found = {
+        "baseline": "/results/old/comparison.json",
+        "comparisons": [dict(one, block=VGG) for one in judged],
+        "worse": [f"{LOSSY} on {VGG}: 0.90 times what it was"],
+        "better": [],
+        "unlike": ["the GPU driver of gpu1 is 550 now and was 535.", "gpu2 took no part then."],
+    }
+    return dict(found, **changes)
+
+
+VERDICT = {
+    "summary": {"pass": 7, "fail": 0, "warn": 1, "skip": 2},
+    "hosts": {
+        "gpu1": {"checks": [{"id": "disk.free", "status": "warn", "expected": "50", "found": "40", "fix": "make room"}]}
+    },
+    "cluster": [],
+}
 
 
 def record(identity, name, **changes):
@@ -145,7 +168,6 @@ def record(identity, name, **changes):
         "argv": ["mpirun", "-np", "4", "-x", f"RUN={identity} |", "python3", "s.py"],
         "problems": [],
         "notes": ["top-k is lossy."],
-        "image": "registry/image@sha256:abc",
         "system": {"gpu1": SYSTEM, "gpu2": dict(SYSTEM, hostname="gpu2")},
     }
     return copy.deepcopy(dict(good, **changes))

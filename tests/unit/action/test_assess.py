@@ -34,9 +34,7 @@ class Site:
         # No configuration of the machine's user, and a fast answer of an SSH server that isn't there.
         environment = dict(os.environ, ANSIBLE_COLLECTIONS_PATH=str(ROOT / "collections"), ANSIBLE_SSH_RETRIES="0")
         (self.folder / "ansible.cfg").write_text("[defaults]\n")
-        environment.update(
-            ANSIBLE_CONFIG=str(self.folder / "ansible.cfg"), ANSIBLE_HOME=str(self.folder / "home"), ANSIBLE_NOCOLOR="1"
-        )
+        environment.update(ANSIBLE_CONFIG=str(self.folder / "ansible.cfg"), ANSIBLE_HOME=str(self.folder / "home"))
         environment.update(ANSIBLE_LOCALHOST_WARNING="false", PWD=str(self.folder))
         command = [sys.executable, "-m", "ansible", "playbook", "-i", "inventory.json", "play.yml", *arguments]
         done = subprocess.run(

@@ -15,6 +15,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 import yaml
+from screen import run_in_terminal
 
 ROOT = Path(__file__).parents[3]
 SCHEMA = json.loads((ROOT / "collections/ansible_collections/taco/train/docs/schemas/record-2.json").read_text())
@@ -61,7 +62,8 @@ class Bench:
         self.mpirun.write_text("#!/bin/sh\n" + script)
         self.mpirun.chmod(0o755)
 
-    def play(self, *arguments, **options):
+    def prepared(self, *arguments, **options):
+        """Return the command that plays the benchmark with these options, and its environment."""
         options = dict(
             {
                 "hosts": HOSTS,
@@ -88,6 +90,10 @@ class Bench:
             ANSIBLE_LOCAL_TEMP=str(self.folder / "tmp"),
             PATH=str(Path(sys.executable).parent) + os.pathsep + os.environ["PATH"],
         )
+        return command, environment
+
+    def play(self, *arguments, **options):
+        command, environment = self.prepared(*arguments, **options)
         done = subprocess.run(
             command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=str(self.folder)
         )
@@ -305,6 +311,28 @@ def test_the_iterations_of_a_running_benchmark_are_shown_as_they_come(bench):
         "iteration 1 of 2, 100.0 images/s per device, mean 100.0",
         "iteration 2 of 2, 102.0 images/s per device, mean 101.0",
     ]
+
+
+# Terminal's columns -> what remains on it of a run whose lines take up to 105.
+ON_A_TERMINAL = {
+    80: "horovod, ResnetIncept…: iteration 2 of 2, 102.0 images/s per device, mean 101.0",
+    200: "horovod, ResnetInceptionV2 on 2x8, run 23 of 36: iteration 2 of 2, 102.0 images/s per device, mean 101.0",
+}
+
+
+@pytest.mark.parametrize("columns", ON_A_TERMINAL)
+def test_on_a_terminal_an_iteration_takes_the_place_of_the_one_before_it(bench, columns):
+    head, _, tail = GOOD.partition("Iter #1")
+    bench.fake(f"cat <<'END'\n{head}END\nsleep 1.5\ncat <<'END'\nIter #1{tail}END\n")
+    label = "horovod, ResnetInceptionV2 on 2x8, run 23 of 36"
+    command, environment = bench.prepared(label=label, num_iters=2, progress_interval=0.3)
+    environment["ANSIBLE_STDOUT_CALLBACK"] = "ansible.builtin.default"
+    status, screen = run_in_terminal(command, columns, env=environment, cwd=str(bench.folder))
+    assert status == 0, screen.lines
+    said = [number for number, line in enumerate(screen.lines) if "iteration" in line]
+    assert [screen.lines[number] for number in said] == [ON_A_TERMINAL[columns]]
+    assert screen.lines[said[0] - 1].startswith("TASK [Run]")
+    assert screen.lines[said[0] + 1].startswith("changed: [localhost]")
 
 
 def test_a_quiet_run_shows_no_iterations(bench):

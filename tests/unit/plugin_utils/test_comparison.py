@@ -11,6 +11,8 @@ import jsonschema
 import pytest
 from measured import DEFAULTS, HOSTS, SYSTEM, record, records
 
+from ansible_collections.taco.train.plugins.plugin_utils import comparison_rows as rows
+from ansible_collections.taco.train.plugins.plugin_utils import comparison_words as words
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import assemble
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_plan import plan
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_regression import regression
@@ -116,6 +118,17 @@ def test_efficiency_is_what_the_vendor_means_by_it():
     assert lines["tcp", "1 node"][1]["efficiency"] == pytest.approx(5504 / (2 * 6105))
 
 
+def test_pods_are_counted_as_workers():
+    hosts = [{"name": f"taco-worker-{number}", "slots": 2} for number in (0, 1)]
+    comparison = read({"arms": ["tcp", "harp"], "node_counts": [1, 2]}, hosts, DEFAULTS)
+    placed = {host["name"]: "gpu1" for host in hosts}
+    found = assembled(comparison, [record(run, 100 * run.block.ranks, placement=placed) for run in plan(comparison)])
+    assert {line["basis"] for line in found["scaling"]} == {"1 worker"}
+    assert list(words.cases(found).values()) == ["ResNet50, 1 worker, 2 ranks", "ResNet50, 2 workers, 4 ranks"]
+    assert rows.scaling(found)[0][2] == "Workers"
+    assert rows.scaling(dict(found, scaling=[dict(line, pods=False) for line in found["scaling"]]))[0][2] == "Nodes"
+
+
 def test_the_bus_bandwidth_stands_beside_the_line_rate():
     comparison = read({"arms": ["tcp", "harp"]}, HOSTS, dict(DEFAULTS, workload="nccl_tests", model=None))
     found = assembled(comparison, records(comparison, {"tcp": 1.5, "harp": 2.5}), line_rate_gbps=25)
@@ -151,12 +164,30 @@ def test_an_arm_that_became_slower_is_named_and_what_changed_on_the_hosts_too():
     now["systems"]["gpu1"]["driver"] = "550"
     found = regression(now, then, "old.json")
     assert found["worse"] == [
-        "taco on horovod_synthetic/ResNet50/2x2/64: 0.75 times (95% interval 0.75 to 0.75) what it was"
+        "taco (lossy) on horovod_synthetic/ResNet50/2x2/64: 0.75 times (95% interval 0.75 to 0.75) what it was"
     ]
     assert found["better"] == [] and found["baseline"] == "old.json"
     assert found["unlike"] == ["the GPU driver of gpu1 is 550 now and was 535."]
     verdicts = {one["arm"]: one["verdict"] for one in found["comparisons"]}
     assert verdicts == {"tcp": "equivalent", "taco": "worse"}
+
+
+def test_what_is_set_otherwise_than_then_is_named():
+    then_spec = compared(arms=["tcp", {"name": "mine", "base": "tcp", "env": {"A": "1"}}])
+    now_spec = compared(arms=["tcp", {"name": "mine", "base": "tcp", "env": {"A": "2"}}])
+    then = assembled(then_spec, records(then_spec, {"tcp": 100, "mine": 100}))
+    kept = records(now_spec, {"tcp": 50, "mine": 50})
+    for one in kept:
+        one["parameters"]["env"] = {"SLOW": "2"}
+    now = assembled(now_spec, kept)
+    assert regression(now, then, "old.json")["unlike"] == [
+        'the environment of mine is {"A": "2"} now and was {"A": "1"}.',
+        'horovod_synthetic/ResNet50/2x2/64: the environment beside the arm\'s is {"SLOW": "2"} now and was {}.',
+    ]
+    # Of one that an older version wrote nobody knows.
+    for block in then["blocks"]:
+        del block["settings"]
+    assert len(regression(now, then, "old.json")["unlike"]) == 1
 
 
 def test_an_arm_that_was_not_measured_then_is_not_a_regression():

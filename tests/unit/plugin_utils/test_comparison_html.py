@@ -16,13 +16,6 @@ from ansible_collections.taco.train.plugins.plugin_utils.comparison_words import
 
 EVIL = "<script>alert('x')</script>|`\"&"
 UNLIKE = ["Batch size differs: zebra (lossy: top-k compression) 8, tcp 16."]
-VERDICT = {
-    "summary": {"pass": 7, "fail": 0, "warn": 1, "skip": 2},
-    "hosts": {
-        "gpu1": {"checks": [{"id": "disk.free", "status": "warn", "expected": "50", "found": "40", "fix": "make room"}]}
-    },
-    "cluster": [],
-}
 
 
 def render(records=None, verdict=None, **changes):
@@ -37,7 +30,7 @@ def text_of(page):
 
 
 def test_the_page_says_everything():
-    text = text_of(render(verdict=VERDICT))
+    text = text_of(render(verdict=compared.VERDICT))
     for words in (
         "Does it train faster? LightCC is better by 2.10x. 16 of 16 planned runs done, 1 failed; "
         "2026-01-31 12:00:00 to 2026-01-31 13:00:00 UTC.",
@@ -57,8 +50,7 @@ def test_the_page_says_everything():
         "tcp, the baseline Horovod over kernel TCP off the image's nothing of its own",
         "Property gpu1, gpu2 System Debian 12",
         "Hugepages 20 x 1 GiB GPUs 2 (V100) Driver 470.82",
-        "Versions nccl 2.8.4",
-        "registry/image@sha256:abc zebra lossy: top-k compression , harp, tcp",
+        "Image registry/image@sha256:abc Packages light-horovod 0.1",
         "top-k is lossy.",
         "warn gpu1 disk.free 50 40 make room",
         "Run run-1.",
@@ -108,22 +100,30 @@ def test_a_verdict_is_a_symbol_and_a_word_in_the_table_and_in_the_drawing(word):
     assert "can&#x27;t be told" in page
 
 
-def test_what_became_worse_is_said():
-    changed = {"baseline": "kept.json", "worse": ["VGG16: 0.9x"], "better": []}
-    assert "Against the kept baseline kept.json: ▼ worse: VGG16: 0.9x" in Page(render(regression=changed)).text
-    unchanged = {"baseline": "kept.json", "worse": [], "better": []}
-    assert "Nothing is worse and nothing is better." in render(regression=unchanged)
+def test_a_check_against_an_earlier_comparison_says_what_became_worse_and_what_is_not_as_it_was():
+    text = Page(render(regression=compared.regression(), complete=False, done=3)).text
+    assert "Each arm against itself in /results/old/comparison.json: 1 worse." in text
+    assert "VGG16 zebra lossy: top-k compression ▼ worse 0.90x 0.80x to 1.00x 0.008 none Why worse." in text
+    assert "VGG16 harp ≈ equivalent 1.01x 0.91x to 1.11x 0.008 none Why equivalent." in text
+    said = "What is not as it was, and is part of these ratios: the GPU driver of gpu1 is 550 now and was 535. gpu2 took no"
+    assert said in text
+    first = [
+        "NOT COMPLETE",
+        "NOT A LIKE-FOR-LIKE REGRESSION CHECK: 2 things are not as they were",
+        "Does it train faster?",
+    ]
+    places = [text.index(words) for words in first]
+    assert places == sorted(places)
 
 
-def test_systems_that_differ_are_listed():
-    assert (
-        "The systems of the arms differ: Driver: 470 and 515"
-        in Page(render(systems={"differs": ["Driver: 470 and 515"], "common": {}})).text
-    )
+def test_a_check_that_found_nothing_says_so_and_no_more():
+    page = render(regression=compared.regression(worse=[], unlike=[]))
+    assert "none is worse and none is better." in page
+    assert "REGRESSION CHECK" not in page and "What is not as it was" not in page
 
 
 def test_the_page_needs_nothing_beside_it_and_runs_nothing():
-    page = render(verdict=VERDICT)
+    page = render(verdict=compared.VERDICT)
     parsed = Page(page)
     assert set(parsed.links) == {"logs/a3.log"}
     assert not {"script", "link", "img", "iframe"} & set(parsed.tags)
@@ -148,14 +148,13 @@ def poisoned(value):
 
 
 def test_what_the_data_holds_stays_text():
-    found = poisoned(compared.comparison(unlike=["x"], regression={"baseline": "x", "worse": ["x"], "better": ["x"]}))
+    found = poisoned(compared.comparison(unlike=["x"], regression=compared.regression()))
     found["arms"][0]["environment"] = {EVIL: EVIL}
     records = [
         dict(
             record,
             argv=[EVIL],
             notes=[EVIL],
-            image=EVIL,
             id=EVIL,
             system={EVIL: {EVIL: EVIL, "os": EVIL, "gpu_names": [EVIL]}},
         )

@@ -17,7 +17,7 @@ MARKED = f"zebra ({LOSSY})"
 
 
 def render(**changes):
-    return comparison_table.render(compared.comparison(**changes), compared.records(), "Title")
+    return comparison_table.render(compared.comparison(**changes), compared.records(), None, "Title")
 
 
 def section(text, title):
@@ -91,7 +91,6 @@ def test_the_question_and_the_verdict_come_first():
                 ["VGG16", "tcp", "12,345,678", "0.5 s", "0.64 s", "1.28x"],
             ],
         ),
-        ("Images", [["registry/image@sha256:abc", f"{MARKED}, harp, tcp"]]),
     ],
 )
 def test_the_tables(title, rows):
@@ -122,7 +121,7 @@ def test_whatever_a_text_holds_it_stays_in_its_cell(evil):
         block.update(model=evil, unit=evil)
         for one in block["comparisons"]:
             one["reason"] = evil
-    text = comparison_table.render(found, compared.records(), evil)
+    text = comparison_table.render(found, compared.records(), None, evil)
     assert "<script" not in text
     table = [line for line in text.splitlines() if line.startswith("| ")]
     start = next(place for place, line in enumerate(table) if line.startswith("| Case"))
@@ -132,7 +131,7 @@ def test_whatever_a_text_holds_it_stays_in_its_cell(evil):
 
 def test_a_command_can_not_end_its_block():
     records = [compared.record("a2", "zebra", argv=["mpirun", "```", "````"])]
-    text = comparison_table.render(compared.comparison(), records, "Title")
+    text = comparison_table.render(compared.comparison(), records, None, "Title")
     assert "\n`````\nmpirun '```' '````'\n`````\n" in text
 
 
@@ -142,11 +141,36 @@ def test_the_command_the_settings_and_what_comes_before_are_there():
     assert '"repeats": 5' in text and "'RUN=a2 |'" in text
 
 
-def test_a_regression_and_systems_that_differ_are_said():
-    regression = {"baseline": "kept.json", "worse": ["VGG16: 0.9x"], "better": []}
-    text = render(regression=regression, systems={"differs": ["Driver: 470 and 515"]})
-    assert "Against the kept baseline kept.json:\n\n- ▼ worse: VGG16: 0.9x\n" in text
-    assert "The systems of the arms differ: Driver: 470 and 515" in text
+CHANGED = ["the GPU driver of gpu1 is 550 now and was 535.", "gpu2 took no part then."]
+
+
+def test_a_check_against_an_earlier_comparison_says_what_became_worse_and_what_is_not_as_it_was():
+    text = render(regression=compared.regression())
+    first = "**NOT A LIKE-FOR-LIKE REGRESSION CHECK: 2 things are not as they were; they stand under Regression.**"
+    assert text.splitlines()[0] == first
+    head = "## Regression\n\nEach arm against itself in /results/old/comparison.json: 1 worse.\n\n| Case "
+    assert head in text
+    assert "\nWhat is not as it was, and is part of these ratios:\n\n- " + "\n- ".join(CHANGED) + "\n" in text
+    table = [
+        line for line in text.partition("## Regression")[2].partition("\n## ")[0].splitlines() if "| VGG16" in line
+    ]
+    cells = ["VGG16", MARKED, "▼ worse", "0.90x", "0.80x to 1.00x", "0.008", "none", "Why worse."]
+    assert [cell.strip() for cell in table[0].strip("|").split(" | ")] == cells
+
+
+def test_the_terminal_says_it_too():
+    lines = comparison_table.terminal(compared.comparison(regression=compared.regression())).splitlines()
+    assert lines[-4:-1] == ["Each arm against itself in /results/old/comparison.json: 1 worse.", *CHANGED]
+
+
+def test_what_preflight_did_not_pass_is_there_as_on_the_page():
+    text = comparison_table.render(compared.comparison(), compared.records(), compared.VERDICT, "Title")
+    assert "## Preflight\n\nPreflight of 1 host: 7 passed, 0 failed, 1 to be looked at, 2 left out.\n\n| Status" in text
+    assert section(text, "Preflight")[2:] == [["warn", "gpu1", "disk.free", "50", "40", "make room"]]
+    passed = dict(compared.VERDICT, summary={"pass": 7}, hosts={"gpu1": {"checks": []}})
+    text = comparison_table.render(compared.comparison(), compared.records(), passed, "Title")
+    assert "## Preflight" in text and "| Status" not in text
+    assert "## Preflight" not in render()
 
 
 def test_the_terminal_shows_the_verdicts():
@@ -182,6 +206,6 @@ def test_the_terminal_is_never_wider_than_100_columns():
 def test_nothing_measured_is_said_plainly():
     empty = {"schema": 1, "blocks": [], "arms": []}
     assert comparison_table.terminal(empty) == "No verdict.\n\n0 of 0 planned runs done, 0 failed."
-    assert comparison_table.render(empty, [], "Title") == (
+    assert comparison_table.render(empty, [], None, "Title") == (
         "# Title\n\n**No verdict.**\n\n0 of 0 planned runs done, 0 failed.\n"
     )

@@ -94,25 +94,15 @@ def test_what_a_newer_record_says_of_a_system_is_shown_too():
     system = dict(compared.SYSTEM, instance_type="GT4.41XLARGE948", nested={"a": [1, None], "b": {}}, on=True)
     _head, rows = systems.system_rows([compared.record("a", "tcp", system={"gpu1": system})])
     assert rows[-4:] == [
-        ("Versions", "nccl 2.8.4"),
+        ("Packages", "light-horovod 0.1"),
         ("Instance type", "GT4.41XLARGE948"),
         ("Nested", "a 1, not known, b none"),
         ("On", "yes"),
     ]
 
 
-def test_records_without_systems_or_images_give_no_rows():
+def test_records_without_systems_give_no_rows():
     assert systems.system_rows([{"id": "a"}]) == ((), [])
-    assert systems.image_rows([{"id": "a"}, {"id": "b", "image": None}]) == []
-
-
-def test_each_image_is_named_with_its_arms():
-    records = [
-        compared.record("a", "tcp"),
-        compared.record("b", "harp"),
-        compared.record("c", "tcp", image={"tag": "x"}),
-    ]
-    assert systems.image_rows(records) == [("registry/image@sha256:abc", ["tcp", "harp"]), ("tag x", ["tcp"])]
 
 
 def test_a_case_in_which_every_run_failed_still_has_its_command():

@@ -234,7 +234,7 @@ def test_a_pod_that_is_held_back_is_not_the_nodes_fault():
         (
             ended(0, reason="Completed"),
             True,
-            "its container mpi-worker ended with exit status 0 (Completed): see kubectl logs --previous",
+            "its container mpi-worker ended with exit status 0 (Completed): see kubectl logs",
         ),
     ],
 )
@@ -258,7 +258,7 @@ def test_an_init_container_is_named_first_and_a_finished_one_is_not():
     broken = ended(1, name="kubectl-delivery", message="no route")
     assert why(pod(initContainerStatuses=[broken], containerStatuses=[main])) == (
         True,
-        "its init container kubectl-delivery ended with exit status 1 (no route): see kubectl logs --previous",
+        "its init container kubectl-delivery ended with exit status 1 (no route): see kubectl logs",
     )
 
 

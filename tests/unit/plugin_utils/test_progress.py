@@ -7,9 +7,10 @@
 import re
 
 import pytest
+from screen import Screen
 
 from ansible_collections.taco.train.plugins.plugin_utils.iterations import count_of, iteration_of, unit_of
-from ansible_collections.taco.train.plugins.plugin_utils.progress import Progress, duration
+from ansible_collections.taco.train.plugins.plugin_utils.progress import Progress, duration, fitted
 
 LOG = "Running benchmark...\n" + "".join(f"Iter #{number}: {100 + number}.0 img/sec per GPU\n" for number in range(4))
 OPTIONS = {"workload": "horovod_synthetic", "num_iters": 4, "pattern": None}
@@ -92,3 +93,29 @@ def test_the_unit_says_of_what_it_is():
 def test_a_duration_is_said_as_people_say_it(seconds, text):
     assert duration(seconds) == text
     assert re.fullmatch(r"[0-9.]+ (s|min|h)", text)
+
+
+LINE = "taco, run 3 of 30: iteration 5 of 9, 104.0 images/s, mean 102.0"
+
+
+@pytest.mark.parametrize(
+    ("line", "columns", "text"),
+    [
+        (LINE, 63, LINE),
+        (LINE, 62, "taco, run 3 of …: iteration 5 of 9, 104.0 images/s, mean 102.0"),
+        (LINE, 47, "…: iteration 5 of 9, 104.0 images/s, mean 102.0"),
+        (LINE, 30, "…: iteration 5 of 9, 104.0 im…"),
+        ("训练吞吐: iteration 1, 9.0 images/s, mean 9.0", 43, "训练…: iteration 1, 9.0 images/s, mean 9.0"),
+        ("nothing that is known", 10, "nothing t…"),
+    ],
+)
+def test_a_line_is_cut_to_a_terminal_where_it_tells_least(line, columns, text):
+    assert fitted(line, columns) == text
+
+
+def test_a_line_that_wraps_could_not_be_rewritten():
+    screen = Screen(5)
+    screen.feed("abcdefg\r\x1b[Kxy")
+    assert screen.lines == ["abcde", "xy"]
+    screen.feed("\x1b[1A\r\x1b[Kz\n")
+    assert screen.lines == ["z", "xy"]

@@ -142,8 +142,14 @@ def test_the_table():
 def test_a_cell_of_the_table_stays_one(text):
     lines = report_table.render([record(network=text)]).splitlines()
     (row,) = [line for line in lines if line.startswith("| ok")]
-    assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", row)) == len(report_table.HEAD) + 1
+    assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", row)) == len(report_table.heads([])) + 1
     assert "<" not in row
+
+
+def test_pods_are_counted_as_workers():
+    text = report_table.render([record(placement={"w-0": "gpu1", "w-1": "gpu1"})])
+    assert "over 2 workers x " in text and " Workers |" in text and "ode" not in text.partition("\n| ")[0]
+    assert "Workers" in report_html.render([record(placement={"w-0": "gpu1"})])
 
 
 def test_a_lab_says_so_first_in_the_table_and_on_the_page():

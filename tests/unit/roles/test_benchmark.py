@@ -196,3 +196,34 @@ def test_rendering_again_changes_nothing(cluster):
     after = report.read_text()
     assert "400.0" in after and report.read_bytes() != before
     assert "Line 2 of records.jsonl is not a record" in after and "verdict.json can&#x27;t be read" in after
+
+
+ABSENT = """
+- name: Take back
+  hosts: gpu_nodes
+  gather_facts: false
+  tasks:
+    - name: Remove what benchmarks left
+      ansible.builtin.import_role:
+        name: taco.train.benchmark
+        tasks_from: absent
+"""
+
+
+def test_what_benchmarks_left_on_the_hosts_can_be_removed(cluster):
+    (cluster.folder / "play.yml").write_text(ABSENT)
+    state = cluster.folder / "state"
+    build = state / "horovod/horovod-0.21.3-0123456789ab"
+    (build / "horovod").mkdir(parents=True)
+    (state / "horovod/horovod-0.21.3-0123456789ab.log").write_text("built")
+    (state / "horovod/mine").mkdir()
+    (state / "logs").mkdir()
+    (state / "logs/one.log").write_text("Total")
+    before = sorted(state.rglob("*"))
+    rc, output = cluster.play("--check", "--limit", "node-a")
+    assert rc == 0 and "changed=2" in output, output
+    assert sorted(state.rglob("*")) == before
+    rc, output = cluster.play("--limit", "node-a")
+    assert rc == 0 and "changed=2" in output, output
+    assert sorted(state.rglob("*")) == [state / "horovod", state / "horovod/mine"]
+    assert "changed=0" in cluster.play("--limit", "node-a")[1]

@@ -33,9 +33,7 @@ def play(tmp_path):
         (tmp_path / "inventory.yml").write_text(json.dumps(inventory))
         (tmp_path / "play.yml").write_text(PLAY)
         collections = os.path.join(os.path.dirname(__file__), "../../../collections")
-        environment = dict(
-            os.environ, ANSIBLE_COLLECTIONS_PATH=collections, ANSIBLE_NOCOLOR="1", ANSIBLE_LOCALHOST_WARNING="0"
-        )
+        environment = dict(os.environ, ANSIBLE_COLLECTIONS_PATH=collections, ANSIBLE_LOCALHOST_WARNING="0")
         environment.pop("ANSIBLE_CONFIG", None)
         argv = ["ansible-playbook", "--check", "-i", "inventory.yml", "play.yml", "-e", json.dumps(options)]
         done = subprocess.run(

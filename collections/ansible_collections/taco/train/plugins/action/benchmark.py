@@ -13,7 +13,7 @@ from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.taco.train.plugins.plugin_utils import records
-from ansible_collections.taco.train.plugins.plugin_utils.follow_log import LogFollower, on_terminal
+from ansible_collections.taco.train.plugins.plugin_utils.follow_log import LogFollower, terminal
 from ansible_collections.taco.train.plugins.plugin_utils.iterations import count_of, iteration_of, unit_of
 from ansible_collections.taco.train.plugins.plugin_utils.mpirun import MpirunError
 from ansible_collections.taco.train.plugins.plugin_utils.progress import Progress
@@ -53,6 +53,10 @@ class ActionModule(ActionBase):
             return {"failed": True, "msg": f"The benchmark can't be run: {error} {origin}"}
         except WorkloadError as error:
             return {"failed": True, "msg": f"The benchmark can't be run: {error}"}
+        if planned.arm.place and not options["cell"]:
+            # Where the workers are is not known here, and a number must not be taken for that of another place.
+            said = f"arm {planned.arm.name} has its workers placed ({planned.arm.place}): run playbooks/ack.yml, or set benchmark_arm"
+            return {"failed": True, "msg": f"The benchmark can't be run: {said} to one without a place."}
         if self._task.check_mode:
             message = f"Check mode: {launcher} would run {shlex.join(planned.argv)}"
             # A skipped task's message stays unseen without -v, and it is all there is to see of this one.
@@ -129,8 +133,6 @@ class ActionModule(ActionBase):
             return None
         label = options["label"] or f"{planned.arm.name}, {options['model'] or options['workload']}"
         progress = Progress(label, count_of(options), reader, unit_of(options))
-        follower = LogFollower(
-            self, log_path, options["progress_interval"], progress.feed, self._display, on_terminal()
-        )
+        follower = LogFollower(self, log_path, options["progress_interval"], progress.feed, self._display, terminal())
         follower.start()
         return follower

@@ -8,11 +8,12 @@ import os
 import shutil
 from typing import Any
 
-from ansible.errors import AnsibleActionFail, AnsibleError
+from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.taco.train.plugins.plugin_utils.check import is_set
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_calls import Cluster, KubernetesError
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_action import ACCESS, cluster_of, host_of
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_calls import KubernetesError
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_cluster import JobError, Jobs, Wish
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_hosts import Reached
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_job import KEYS, PROFILE, job_of
@@ -50,9 +51,7 @@ ARGUMENT_SPEC: dict[str, dict[str, Any]] = {
     "wait_timeout": {"type": "int", "default": 600},
     "poll": {"type": "float", "default": 2.0},
     "logs_dir": TEXT,
-    "kubeconfig": {"type": "raw"},
-    "context": TEXT,
-    "access": {"type": "dict", "default": {}},
+    **ACCESS,
     "python": {"type": "str", "default": "/usr/bin/python3"},
     "nodes": {"type": "dict", "default": {}},
     "pod_variables": {"type": "dict", "default": {}},
@@ -73,8 +72,8 @@ class ActionModule(ActionBase):
         # A templated null may be an empty text, which no type but text's takes.
         self._task.args = {name: value for name, value in self._task.args.items() if is_set(value)}
         _ignored, options = self.validate_argument_spec(argument_spec=ARGUMENT_SPEC, required_if=REQUIRED_IF)
-        host = str(self._task.delegate_to or (task_vars or {}).get("inventory_hostname", "this host"))
-        jobs = Jobs(self.cluster(options, host, task_vars or {}), options["name"], options["namespace"])
+        host = host_of(self, task_vars)
+        jobs = Jobs(cluster_of(self, options, task_vars), options["name"], options["namespace"])
         wish = Wish(
             options["api_version"],
             options["replace"],
@@ -88,31 +87,17 @@ class ActionModule(ActionBase):
                 outcome = absent(jobs, wish)
             else:
                 outcome = present(jobs, job_of({name: options[name] for name in KEYS}), wish)
+        # Ansible would add the words of every cause, and they say them all themselves.
         except (MpijobError, SpecError) as error:
-            raise AnsibleActionFail(f"{host}: {error}") from error
+            raise AnsibleActionFail(f"{host}: {error}") from None
         except (JobError, KubernetesError, RecordError) as error:
-            raise AnsibleActionFail(str(error)) from error
+            raise AnsibleActionFail(str(error)) from None
         result.update(result_of(jobs, outcome, wish, reached(options), options["nodes"], options["pod_variables"]))
         if result["pods"] and not shutil.which("kubectl"):
             jobs.warn("There is no kubectl on the controller's PATH, by which the pods are reached: install it.")
         if jobs.warnings:
             result["warnings"] = [*result.get("warnings", []), *jobs.warnings]
         return result
-
-    def cluster(self, options: dict[str, Any], host: str, task_vars: dict[str, Any]) -> Cluster:
-        """Return the cluster as the task's host sees it."""
-
-        def execute(module: str, arguments: dict[str, Any]) -> dict[str, Any]:
-            try:
-                return self._execute_module(module_name=module, module_args=arguments, task_vars=task_vars)
-            except AnsibleError as error:
-                if "was not found" not in str(error):
-                    raise
-                return {"failed": True, "msg": str(error)}
-
-        given = {"kubeconfig": options["kubeconfig"], "context": options["context"], **options["access"]}
-        access = {name: value for name, value in given.items() if is_set(value)}
-        return Cluster(execute, host, access, self._display.display)
 
 
 def reached(options: dict[str, Any]) -> Reached:

@@ -70,7 +70,7 @@ def of_runs(found, verdict, problems, title, run):
 def of_comparison(comparison, found, verdict, problems, title, run):
     """Return the text for people and the files of a comparison."""
     return comparison_table.terminal(comparison), {
-        "comparison.md": comparison_table.render(comparison, found, title, problems),
+        "comparison.md": comparison_table.render(comparison, found, verdict, title, problems),
         "runs.csv": comparison_csv.runs(comparison),
         "iterations.csv": comparison_csv.iterations(comparison),
         "report.html": comparison_html.render(comparison, found, verdict, title, run, problems),

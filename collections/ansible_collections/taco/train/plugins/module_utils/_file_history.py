@@ -70,7 +70,7 @@ class History:
         if data is None:
             return {"version": VERSION, "files": {}, "arguments": []}
         try:
-            manifest = json.loads(data.decode())
+            manifest = json.loads(data.decode())  # type: Dict[str, Any]
             if (
                 manifest["version"] == VERSION
                 and isinstance(manifest["files"], dict)
@@ -91,25 +91,37 @@ class History:
         data = json.dumps(manifest, indent=1, sort_keys=True).encode() + b"\n"
         replace_file(self._manifest(), data, mode=0o600)
 
-    def note(self, path: str, left: Optional[bytes], arguments: List[str], generated: bool = False) -> None:
+    def seen(self, path: str) -> Dict[str, Any]:
+        """Return a file as it is now, with what it takes to put it back."""
+        real = self._real(path)
+        content = read_bytes(real)
+        entry = {"original": None if content is None else base64.b64encode(content).decode()}  # type: Dict[str, Any]
+        if content is not None:
+            status = os.stat(real)
+            entry.update(mode=stat.S_IMODE(status.st_mode), uid=status.st_uid, gid=status.st_gid)
+            entry.update(atime_ns=status.st_atime_ns, mtime_ns=status.st_mtime_ns)
+        folder = os.path.dirname(real)
+        if os.path.isdir(folder):
+            status = os.stat(folder)
+            entry.update(folder_atime_ns=status.st_atime_ns, folder_mtime_ns=status.st_mtime_ns)
+        return entry
+
+    def note(
+        self,
+        path: str,
+        left: Optional[bytes],
+        arguments: List[str],
+        generated: bool = False,
+        before: Optional[Dict[str, Any]] = None,
+    ) -> None:
         """Write down, before it happens, that a file gets new content; left is None for a file that will be removed.
 
-        A generated file is written by a tool, which others run as well; to find it changed is no sign of an edit.
+        A generated file is written by a tool, which others run as well; to find it changed is no sign of an edit. Of what a tool
+        has changed already, before is what was seen until then.
         """
         manifest = self.load()
-        real = self._real(path)
         if path not in manifest["files"]:
-            content = read_bytes(real)
-            entry = {"original": None if content is None else base64.b64encode(content).decode()}
-            if content is not None:
-                status = os.stat(real)
-                entry.update(mode=stat.S_IMODE(status.st_mode), uid=status.st_uid, gid=status.st_gid)
-                entry.update(atime_ns=status.st_atime_ns, mtime_ns=status.st_mtime_ns)
-            folder = os.path.dirname(real)
-            if os.path.isdir(folder):
-                status = os.stat(folder)
-                entry.update(folder_atime_ns=status.st_atime_ns, folder_mtime_ns=status.st_mtime_ns)
-            manifest["files"][path] = entry
+            manifest["files"][path] = self.seen(path) if before is None else dict(before)
         elif not generated and self.edited(path):
             manifest["files"][path]["edited"] = True
         entry = manifest["files"][path]

@@ -175,7 +175,7 @@ def plan(
         del changed[DEFAULTS]
     line = kernel_line(after)
     kept = [
-        f"hugepagesz={found.size} hugepages={found.count}" for found in reservations(line) if found.size != page_size
+        f"hugepagesz={found.size} hugepages={found.number}" for found in reservations(line) if found.size != page_size
     ]
     if count is not None and keep_others:
         _refuse_another_meaning(before, line, page_size)
@@ -185,7 +185,7 @@ def plan(
 def _refuse_another_meaning(before: List[str], after: List[str], page_size: str) -> None:
     """Refuse to part what belongs together: a size in one assignment and its count in another."""
     lines = (before, after)
-    old, new = (sorted((one.size, one.count) for one in reservations(line) if one.size != page_size) for line in lines)
+    old, new = (sorted((one.size, one.number) for one in reservations(line) if one.size != page_size) for line in lines)
     twice = [len(sizes) - len(set(sizes)) for sizes in (_named_sizes(line) for line in lines)]
     if old != new or (twice[1] and not twice[0]):
         raise HugepagesError(

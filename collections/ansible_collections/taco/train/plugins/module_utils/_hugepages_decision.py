@@ -50,13 +50,14 @@ def _require_room(config: BootConfig, params: Params, count: int, line: Sequence
     supported, flag = (flags["page_1g"], "pdpe1gb") if page_size == "1G" else (flags["page_2m"], "pse")
     total = memory(config.text("/proc/meminfo"))["total_bytes"]
     others = [found for found in reservations(line) if found.size in PAGE_BYTES and found.size != page_size]
-    taken = sum(PAGE_BYTES[found.size] * int(found.count) for found in others if found.count.isdigit())
+    taken = sum(PAGE_BYTES[found.size] * int(found.number) for found in others if found.number.isdigit())
     require_fit(page_size, count, total, params["max_memory_fraction"], supported, flag, taken)
 
 
 def _originals(config: BootConfig, history: History, force: bool) -> Dict[str, Optional[str]]:
     """Return the changes that put back what was there before the first one; refuse when somebody edited since."""
-    changes, edited = {}, []
+    changes = {}  # type: Dict[str, Optional[str]]
+    edited = []  # type: List[str]
     generated = history.generated()
     for path in history.paths():
         original = decode(history.original(path).content or b"")
@@ -105,7 +106,8 @@ def decide(config: BootConfig, history: History, params: Params, files: Files, c
 def _boot_files(config: BootConfig) -> Tuple[boot_trial.BootFiles, Dict[str, str]]:
     """Return what a trial boot is made from, and its two files by name."""
     layout = config.layout
-    paths = {"custom.cfg": boot_trial.custom_path(layout.config or layout.environment), "grubenv": layout.environment}
+    environment = layout.environment or ""  # none only where the layout is unknown, which was refused before
+    paths = {"custom.cfg": boot_trial.custom_path(layout.config or environment), "grubenv": environment}
     files = boot_trial.BootFiles(
         config=config.text(layout.config),
         custom=config.text(paths["custom.cfg"]),
@@ -139,5 +141,5 @@ def edit_of(config: BootConfig, params: Params, arguments: List[str], ours: List
         return EntryEdit(ours, [])
     page_size, entries = params["page_size"], config.entries() if params["keep_other_sizes"] else []
     others = reservations(without(entries[0].tokens, page_size)) if entries else []
-    kept = [token for found in others for token in (f"hugepagesz={found.size}", f"hugepages={found.count}")]
+    kept = [token for found in others for token in (f"hugepagesz={found.size}", f"hugepages={found.number}")]
     return EntryEdit([], kept + arguments)

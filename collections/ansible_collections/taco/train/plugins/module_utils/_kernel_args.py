@@ -26,7 +26,7 @@ class Reservation(NamedTuple):
     """One `hugepages=` of a line, with the place of the token that gives its size, if it has one."""
 
     size: str
-    count: str
+    number: str
     size_index: Optional[int]
     count_index: int
 
@@ -72,7 +72,7 @@ def reservations(tokens: Sequence[str]) -> List[Reservation]:
 
 def counts(tokens: Sequence[str], page_size: str) -> List[str]:
     """Return every count that a line gives for one page size; a right line has at most one."""
-    return [found.count for found in reservations(tokens) if found.size == page_size]
+    return [found.number for found in reservations(tokens) if found.size == page_size]
 
 
 def wanted_tokens(page_size: str, count: int) -> List[str]:
@@ -98,7 +98,7 @@ def edits(tokens: Sequence[str], page_size: str, keep_others: bool = True) -> Di
         if found.size == page_size:
             changes[found.count_index] = None
         elif found.size_index is None:
-            changes[found.count_index] = f"hugepagesz={found.size} hugepages={found.count}"
+            changes[found.count_index] = f"hugepagesz={found.size} hugepages={found.number}"
         else:
             kept_sizes.add(found.size_index)
     for index, token in enumerate(tokens):

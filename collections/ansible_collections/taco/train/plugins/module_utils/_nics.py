@@ -155,7 +155,7 @@ def _interface(folder: str, name: str, primary: bool, addresses: List[str]) -> D
 
 def _userspace_nics(devices: str, known: Set[Optional[str]]) -> List[Dict[str, Any]]:
     """Return the network devices that a program in user space owns, named by their PCI address, as they have no name."""
-    nics = []
+    nics = []  # type: List[Dict[str, Any]]
     for pci in _list(devices):
         folder = os.path.join(devices, pci)
         driver = os.path.basename(os.path.realpath(os.path.join(folder, "driver")))

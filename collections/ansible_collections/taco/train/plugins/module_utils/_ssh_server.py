@@ -11,7 +11,7 @@ import shutil
 import socket
 import tempfile
 import time
-from typing import List, Optional
+from typing import List, Optional, Tuple
 
 from ansible_collections.taco.train.plugins.module_utils._place import Place, PlaceError
 
@@ -24,7 +24,7 @@ class SshServerError(PlaceError):
     """The server is not as it must be."""
 
 
-def make_key(place: Place, comment: str) -> "tuple":
+def make_key(place: Place, comment: str) -> Tuple[str, str]:
     """Return the private and the public half of a new key, made by the ssh-keygen of that place."""
     here = tempfile.mkdtemp(prefix="taco-train-")
     folder = here

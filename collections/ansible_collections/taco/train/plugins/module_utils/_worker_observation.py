@@ -91,7 +91,7 @@ def find_elsewhere(path: str) -> List[str]:
 def find_packages() -> Dict[str, str]:
     """Return {name: version} of what matters here and Python would import; the first on its path counts."""
     wanted = HOROVODS + FRAMEWORKS + ("pip",)
-    found = {}
+    found = {}  # type: Dict[str, str]
     for folder in sys.path:
         for entry in os.listdir(folder) if os.path.isdir(folder) else []:
             info = parse_info(entry)

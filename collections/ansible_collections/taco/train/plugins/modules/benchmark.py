@@ -224,6 +224,10 @@ options:
       - What its C(environment) asks for is given to the ranks.
     type: dict
     default: {}
+  placement:
+    description: For each host that is a pod, the node that it is on. The record keeps it.
+    type: dict
+    default: {}
   cell:
     description: Which run of a comparison it is, as M(taco.train.compare) has planned it.
     type: dict

@@ -15,6 +15,7 @@ description:
     empty for each ENI.
   - The script runs again only when the script, the ENIs or the configuration files differ from those of the last good run.
   - Also writes the host manifest, a description of what the host offers to HARP.
+  - O(state=absent) takes back what came about here. What a script did beyond the configuration files is the script's, and stays.
 author:
   - Taco Team (@taco)
 extends_documentation_fragment:
@@ -29,6 +30,20 @@ attributes:
   platform:
     platforms: posix
 options:
+  state:
+    type: str
+    choices: [present, absent]
+    default: present
+    description:
+      - V(absent) puts each configuration file that a script or a template changed back to what it was before, removes those
+        that were not there, and the manifest and all that is remembered in O(state_dir).
+      - A file that somebody edited since is shown, and nothing is taken back then.
+    version_added: 0.2.0
+  force:
+    type: bool
+    default: false
+    description: With O(state=absent), take back also files that somebody edited since.
+    version_added: 0.2.0
   source:
     type: str
     choices: [script, template, none]
@@ -36,7 +51,9 @@ options:
     description: Where the configuration comes from. V(none) means that somebody else sees to it.
   script:
     type: str
-    description: The setup script, a path on the host or an HTTP(S) URL. With O(script_content), its name.
+    description:
+      - The setup script, a path on the host or an HTTP(S) URL. With O(script_content), its name.
+      - Required with O(source=script), unless O(state=absent).
   script_content:
     type: str
     description: The setup script itself, for one that is on the controller.
@@ -126,6 +143,10 @@ EXAMPLES = r"""
       - dest: ztcp0.conf
         content: "{{ lookup('ansible.builtin.template', 'ztcp.conf.j2') }}"
     node: "{{ taco_node }}"
+
+- name: Take back what the two left
+  taco.train.harp_config:
+    state: absent
 """
 
 RETURN = r"""
@@ -174,6 +195,9 @@ from ansible.module_utils.urls import open_url
 from ansible_collections.taco.train.plugins.module_utils import _harp as harp
 from ansible_collections.taco.train.plugins.module_utils._atomic_file import FileError, replace_file
 from ansible_collections.taco.train.plugins.module_utils._enis import EniError, find_enis
+from ansible_collections.taco.train.plugins.module_utils._failure import failure
+from ansible_collections.taco.train.plugins.module_utils._file_history import HistoryError
+from ansible_collections.taco.train.plugins.module_utils._harp_files import history, kept_in_mind, take_back
 from ansible_collections.taco.train.plugins.module_utils._harp_script import ScriptError, run_script
 
 LARGEST_SCRIPT = 8 * 1024 * 1024
@@ -197,10 +221,15 @@ def read_json(path):
         return None
 
 
+def config_paths(options):
+    """Return the configuration files."""
+    pattern = os.path.join(glob.escape(options["config_dir"]), options["config_glob"])
+    return [path for path in sorted(glob.glob(pattern)) if os.path.isfile(path)]
+
+
 def config_files(options):
     """Return {path: checksum} of the configuration files that aren't empty."""
-    pattern = os.path.join(glob.escape(options["config_dir"]), options["config_glob"])
-    contents = {path: read_bytes(path) for path in sorted(glob.glob(pattern)) if os.path.isfile(path)}
+    contents = {path: read_bytes(path) for path in config_paths(options)}
     return {path: hashlib.sha256(content).hexdigest() for path, content in contents.items() if content}
 
 
@@ -239,7 +268,8 @@ def run_setup(options, content, sha256, enis, minimum):
     environment = {"TACO_ENI_INTERFACES": ",".join(enis)}
     environment.update((key, str(value)) for key, value in options["environment"].items())
     log = os.path.join(folder, "setup.log")
-    done = run_script(argv, environment, options["timeout"], log)
+    with kept_in_mind(history(options["state_dir"]), lambda: config_paths(options)):
+        done = run_script(argv, environment, options["timeout"], log)
     harp.check_run(done.status, done.output, options["expected_text"], options["timeout"], log)
     files = config_files(options)
     harp.check_files(
@@ -288,6 +318,7 @@ def apply_template(options, minimum, check_mode):
         diff.append(dict(before=text, after=content, before_header=path, after_header=path))
         if not check_mode:
             os.makedirs(os.path.dirname(path), exist_ok=True)
+            history(options["state_dir"]).note(path, content.encode("utf-8"), [], generated=True)
             replace_file(path, content.encode("utf-8"), mode=None if before is not None else 0o644)
     return dict(changed=bool(diff), ran=False, diff=diff)
 
@@ -306,8 +337,19 @@ def write_manifest(options, enis, check_mode):
     return dict(manifest=path, changed=True), [dict(before=text, after=after, before_header=path, after_header=path)]
 
 
+def unconfigure(options, check_mode):
+    """Take back what earlier runs left and return the module's result."""
+    diff = take_back(options["state_dir"], options["force"], check_mode)
+    files = [dict(path=path, size=os.path.getsize(path)) for path in config_files(options)]
+    return dict(changed=bool(diff), ran=False, enis=[], files=files, diff=diff)
+
+
 def configure(options, check_mode):
     """Do all that is asked for and return the module's result."""
+    if options["state"] == "absent":
+        return unconfigure(options, check_mode)
+    if options["source"] == "script" and not options["script"]:
+        raise harp.HarpError("source script needs a script: set harp_script (script)")
     enis = keys = options["enis"]
     if enis is None:
         found = find_enis((options["node"] or {}).get("nics") or [], options["eni_pattern"] or None)
@@ -335,6 +377,8 @@ def main():
     rendered = dict(dest=dict(type="str", required=True), content=dict(type="str", required=True))
     module = AnsibleModule(
         argument_spec=dict(
+            state=dict(type="str", choices=["present", "absent"], default="present"),
+            force=dict(type="bool", default=False),
             source=dict(type="str", choices=["script", "template", "none"], default="script"),
             script=dict(type="str"),
             script_content=dict(type="str"),
@@ -354,13 +398,12 @@ def main():
             manifest=dict(type="bool", default=True),
             state_dir=dict(type="path", default="/var/lib/taco-train"),
         ),
-        required_if=[("source", "script", ["script"])],
         supports_check_mode=True,
     )
     try:
         result = configure(module.params, module.check_mode)
-    except (harp.HarpError, ScriptError, EniError, FileError, OSError, UnicodeError) as error:
-        module.fail_json(msg=f"{os.uname().nodename}: {error}")
+    except (harp.HarpError, HistoryError, ScriptError, EniError, FileError, OSError, UnicodeError) as error:
+        module.fail_json(msg=failure(error))
     module.exit_json(**result)
 
 

@@ -9,23 +9,29 @@
 The built-in arms are those of the vendor's own comparisons: its environment with everything on; the same image without
 those variables; that again without the plugin, so over kernel TCP (TACO Kit documentation,
 https://cloud.tencent.com/document/product/1573/74082). The fourth, upstream Horovod, is what the vendor's documents for
-TKE compare with.
+TKE compare with. The last two are those of ACK's document: one software, placed in two ways.
 """
 
 import re
-from typing import Mapping, NamedTuple
+from typing import Any, Mapping, NamedTuple, Optional, Sequence, TypeVar
 
 from ansible_collections.taco.train.plugins.plugin_utils import lightcc
-from ansible_collections.taco.train.plugins.plugin_utils.mpirun import ENV_NAME
+from ansible_collections.taco.train.plugins.plugin_utils.mpirun import ENV_NAME, as_text
 
 # It becomes part of the names of records and files, where a dash would be taken for a separator.
 ARM_NAME = re.compile(r"[a-z][a-z0-9_]{0,30}")
 PLUGIN = ("on", "off", "keep")
 HOROVOD = ("image", "upstream")
-KEYS = ("name", "label", "base", "env", "plugin", "horovod", "before", "after")
+# How ACK chooses the GPUs of the workers, by the value of the node label that has it do so.
+PLACE = ("default", "topology")
+Default = TypeVar("Default")
+KEYS = ("name", "label", "base", "env", "plugin", "horovod", "before", "after", "place")
 
 HOROVOD_ENV = {"HOROVOD_MPI_THREADS_DISABLE": "1", "HOROVOD_FUSION_THRESHOLD": "0", "HOROVOD_CYCLE_TIME": "0"}
 LIGHTCC_ENV = {"LIGHT_2D_ALLREDUCE": "1", "LIGHT_TOPK_ALLREDUCE": "1", "LIGHT_TOPK_THRESHOLD": "2097152"}
+
+# Argument lists.
+Commands = tuple[tuple[str, ...], ...]
 
 
 class ArmError(Exception):
@@ -37,24 +43,26 @@ class Arm(NamedTuple):
 
     name: str
     label: str
-    env: Mapping = {}
+    env: Mapping[str, str] = {}
     """Variables of the ranks; every value is a text."""
     plugin: str = "keep"
     """Whether NCCL's plugin libnccl-net.so, which is HARP, is found: "on", "off", or as it is."""
     horovod: str = "image"
     """The Horovod that is loaded: the image's own, or an upstream one in a prefix of its own."""
-    before: tuple = ()
+    before: Commands = ()
     """Argument lists run on each worker before the run."""
-    after: tuple = ()
+    after: Commands = ()
     """Argument lists run on each worker after the run, whatever came of it."""
+    place: Optional[str] = None
+    """How the workers are placed, one of PLACE, or None for wherever they are."""
 
     @property
-    def lossy(self):
+    def lossy(self) -> bool:
         """Whether gradients are compressed with loss."""
         return lightcc.is_lossy(self.env)
 
     @property
-    def as_in_image(self):
+    def as_in_image(self) -> bool:
         """Whether the image as it is needs no change for this arm."""
         return self.plugin != "off" and self.horovod == "image" and not self.before and not self.after
 
@@ -66,11 +74,13 @@ ARMS = {
         Arm("harp", "Horovod and HARP", {}, "on"),
         Arm("tcp", "Horovod over kernel TCP", {}, "off"),
         Arm("horovod", "upstream Horovod over kernel TCP", {}, "off", "upstream"),
+        Arm("default", "the image as it is, its GPUs scheduled as usual", place="default"),
+        Arm("topology", "the image as it is, its GPUs scheduled by topology", place="topology"),
     )
 }
 
 
-def arm_of(value, variable="benchmark_arm"):
+def arm_of(value: Any, variable: str = "benchmark_arm") -> Arm:
     """Return the Arm of a built-in arm's name or of a user's mapping. variable is named in what is wrong with it."""
     if isinstance(value, Arm):
         return value
@@ -87,7 +97,7 @@ def arm_of(value, variable="benchmark_arm"):
     return user_arm(value, variable)
 
 
-def user_arm(value, variable):
+def user_arm(value: Mapping[str, Any], variable: str) -> Arm:
     """Return the Arm of a mapping whose keys are known."""
     name = value.get("name")
     if not isinstance(name, str) or not ARM_NAME.fullmatch(name):
@@ -112,28 +122,29 @@ def user_arm(value, variable):
         choice(value, "horovod", HOROVOD, base.horovod, variable),
         commands(value, "before", variable),
         commands(value, "after", variable),
+        choice(value, "place", PLACE, base.place, variable),
     )
 
 
-def text_of(value, key, name, variable):
+def text_of(value: Mapping[str, Any], key: str, name: str, variable: str) -> str | None:
     text = value.get(key)
     if text is not None and not isinstance(text, str):
         raise ArmError(f"Arm {name} of {variable} has the {key} {text!r}; it must be a text.")
     return text
 
 
-def choice(value, key, known, default, variable):
+def choice(value: Mapping[str, Any], key: str, known: Sequence[str], default: Default, variable: str) -> str | Default:
     """Return one of the known words. YAML reads a bare on or off as true or false, which is what was meant."""
     given = value.get(key)
     if given is None:
         return default
-    word = {True: "on", False: "off"}[given] if isinstance(given, bool) else given
+    word: str = {True: "on", False: "off"}[given] if isinstance(given, bool) else given
     if word not in known:
         raise ArmError(f"Arm {value['name']} of {variable} has {key} {given!r}; it must be one of {', '.join(known)}.")
     return word
 
 
-def changed_env(base, changes, name, variable):
+def changed_env(base: Mapping[str, str], changes: Any, name: str, variable: str) -> dict[str, str]:
     """Return the base's variables with the changes made. A null takes away what the base has."""
     if changes is not None and not isinstance(changes, Mapping):
         raise ArmError(f"Arm {name} of {variable} has an env that is no mapping: {changes!r}.")
@@ -144,7 +155,7 @@ def changed_env(base, changes, name, variable):
         if value is None:
             env.pop(key, None)
         elif isinstance(value, (str, int, float)):
-            env[key] = lightcc.as_text(value)
+            env[key] = as_text(value)
         else:
             raise ArmError(f"Arm {name} of {variable}: {key} is {value!r}; it must be a text or a number.")
     problems = lightcc.validate(env)
@@ -153,7 +164,7 @@ def changed_env(base, changes, name, variable):
     return env
 
 
-def commands(value, key, variable):
+def commands(value: Mapping[str, Any], key: str, variable: str) -> Commands:
     """Return argument lists, each a list of words."""
     given = value.get(key) or ()
     shape = f"Arm {value['name']} of {variable}: {key!r} is a list of commands, each a list of words"
@@ -162,14 +173,14 @@ def commands(value, key, variable):
     for command in given:
         if not isinstance(command, (list, tuple)) or not command or not all(is_word(word) for word in command):
             raise ArmError(f"{shape}, and this is not one: {command!r}.")
-    return tuple(tuple(lightcc.as_text(word) for word in command) for command in given)
+    return tuple(tuple(as_text(word) for word in command) for command in given)
 
 
-def is_word(value):
+def is_word(value: Any) -> bool:
     return isinstance(value, (str, int, float)) and not isinstance(value, bool)
 
 
-def arms_of(values, variable="compare_arms"):
+def arms_of(values: Any, variable: str = "compare_arms") -> list[Arm]:
     """Return the Arms of a comparison, in order and each once."""
     if not isinstance(values, (list, tuple)) or not values:
         raise ArmError(f"{variable} is a list with at least one arm, and this is not: {values!r}.")

@@ -14,10 +14,8 @@ GIB = 1024**3
 
 
 def _pool(node: Dict[str, Any], size_bytes: int) -> Optional[Dict[str, Any]]:
-    for pool in node["hugepages"]["pools"]:
-        if pool["size_bytes"] == size_bytes:
-            return pool
-    return None
+    pools: List[Dict[str, Any]] = node["hugepages"]["pools"]
+    return next((pool for pool in pools if pool["size_bytes"] == size_bytes), None)
 
 
 def _short_pool(node: Dict[str, Any], page_size: str, count: int) -> List[str]:

@@ -6,7 +6,7 @@
 
 """Checks of the host itself: can it be used at all, and does the collection know its kind."""
 
-from typing import Any, Dict, Optional
+from typing import Any, Dict, Optional, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.check import Check, fraction, gib, skipped, truth
 from ansible_collections.taco.train.plugins.plugin_utils.checks_kubernetes import on_cluster
@@ -16,7 +16,7 @@ OLDEST = {"ubuntu": (18, 4), "debian": (11,), "centos": (7,), "rhel": (8,), "ten
 FAMILIES = ("debian", "ubuntu", "rhel", "fedora", "centos", "tlinux", "tencentos")
 
 
-def _version(text: str) -> tuple:
+def _version(text: str) -> Tuple[int, ...]:
     return tuple(int(part) for part in text.split(".") if part.isdigit())
 
 

@@ -4,15 +4,17 @@
 
 # Private to taco.train: may change at any time. Do not import it from another collection.
 
-"""What the numbers of a comparison must be read with: published figures, arms, images, failures and commands.
+"""What the numbers of a comparison must be read with: published figures, arms, failures, commands and an earlier comparison.
 
 Each function takes the comparison, and the result records where it needs them, and returns (head, rows) of text.
 """
 
 import json
+from typing import Any, Iterable, Mapping
 
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_words as words
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_systems import groups, image_rows, value_text
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_systems import groups, value_text
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_words import Part, Table
 
 PUBLISHED_NOTE = (
     "Published figures are the vendor's, from its documents and its hardware. They take no part in a verdict."
@@ -21,11 +23,11 @@ BEFORE_A_COMMAND = (
     "Before a command, bring the arm's NCCL plugin and Horovod, as said under Arms, in force on every worker."
 )
 AS_ASKED = "The comparison as it was asked for"
-DIFFERS = "The systems of the arms differ:"
+CHANGED = "What is not as it was, and is part of these ratios:"
 PUBLISHED, OWN = "PUBLISHED by the vendor", "measured here"
 
 
-def published(comparison, records):
+def published(comparison: Part, records: Iterable[Part]) -> Table:
     """Return the vendor's figures, and beneath those of a case what was measured here."""
     cases = words.cases(comparison)
     head = ("Case", "Whose", "Software", "Value", "Unit", "Ranks", "Hardware and source")
@@ -42,11 +44,11 @@ def published(comparison, records):
     return head, rows
 
 
-def whose(comparison):
+def whose(comparison: Part) -> str:
     return f"{OWN}, in a lab" if comparison.get("lab") else OWN
 
 
-def hardware(records):
+def hardware(records: Iterable[Part]) -> str:
     """Return what the measured numbers came from, in short."""
     kinds = [f"GPUs: {value_text('gpus', system)}" for _hosts, system in groups(records) if system]
     return "this run; " + "; ".join(dict.fromkeys(kinds)) if kinds else "this run"
@@ -55,7 +57,7 @@ def hardware(records):
 HOROVOD = {"image": "the image's", "upstream": "upstream"}
 
 
-def arms(comparison):
+def arms(comparison: Part) -> Table:
     head = ("Arm", "Stands for", "NCCL plugin", "Horovod", "Environment")
     rows = [
         (
@@ -71,7 +73,7 @@ def arms(comparison):
     return head, rows
 
 
-def environment(variables):
+def environment(variables: Mapping[str, Any] | None) -> str:
     """Return variables as a shell has them; None is one that is taken away."""
     named = (variables or {}).items()
     return (
@@ -80,12 +82,7 @@ def environment(variables):
     )
 
 
-def images(comparison, records):
-    rows = [(image, ", ".join(words.marked(comparison, arm) for arm in found)) for image, found in image_rows(records)]
-    return ("Image", "Arms"), rows
-
-
-def failures(comparison):
+def failures(comparison: Part) -> Table:
     cases = words.cases(comparison)
     head = ("Case", "Arm", "Problems", "Log", "Run")
     rows = [
@@ -101,7 +98,7 @@ def failures(comparison):
     return head, rows
 
 
-def commands(comparison, records):
+def commands(comparison: Part, records: Iterable[Part]) -> list[tuple[str, str, str | None, list[str]]]:
     """Return (case, arm, launcher, argv) of the newest record of each arm in each block, a good one where there is one."""
     found = {record.get("id"): record for record in records}
     cases, shown = words.cases(comparison), []
@@ -122,26 +119,14 @@ def commands(comparison, records):
     return shown
 
 
-def settings(comparison):
+def settings(comparison: Part) -> str:
     """Return the comparison as it was asked for, as JSON; empty when that is not kept."""
     spec = comparison.get("spec")
     return json.dumps(spec, indent=2, ensure_ascii=False, default=str) if spec else ""
 
 
-def differences(comparison):
-    """Return what of the systems differs between the arms, each in words."""
-    return [words.plain(one) for one in (comparison.get("systems") or {}).get("differs") or []]
-
-
-def against(regression):
-    return f"Against the kept baseline {regression.get('baseline')}:"
-
-
-def changes(regression):
-    """Return (verdict, sentence) for what is worse and what is better than the kept baseline."""
-    said = [
-        (word, f"{words.verdict(word)}: {words.plain(one)}")
-        for word in ("worse", "better")
-        for one in regression.get(word) or []
-    ]
-    return said or [("equivalent", "Nothing is worse and nothing is better.")]
+def against(regression: Part) -> str:
+    """Return what an arm is held against, and how many did worse or better."""
+    counts = {word: len(regression.get(word) or []) for word in ("worse", "better")}
+    said = ", ".join(f"{count} {word}" for word, count in counts.items() if count) or "none is worse and none is better"
+    return f"Each arm against itself in {regression.get('baseline')}: {said}."

@@ -8,6 +8,9 @@
 
 import csv
 import io
+from typing import Any, Iterable, Iterator, Sequence
+
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_words import Part
 
 RUNS = ("block", "arm", "repeat", "warmup", "value", "unit", "ranks", "nodes", "batch_size", "record", "outcome")
 ITERATIONS = ("block", "arm", "repeat", "warmup", "iteration", "value", "unit", "record")
@@ -15,7 +18,7 @@ ITERATIONS = ("block", "arm", "repeat", "warmup", "iteration", "value", "unit", 
 FORMULA = ("=", "+", "-", "@", "\t", "\n")
 
 
-def cell(value):
+def cell(value: Any) -> Any:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
@@ -25,14 +28,14 @@ def cell(value):
     return "" if value is None else value
 
 
-def text(head, rows):
+def text(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerows([head, *([cell(value) for value in row] for row in rows)])
     return stream.getvalue()
 
 
-def each_run(comparison):
+def each_run(comparison: Part) -> Iterator[tuple[Part, str, Part]]:
     """Yield (block, arm's name, run) for every run that has a place in a block."""
     for block in comparison.get("blocks") or []:
         for arm in block.get("arms") or []:
@@ -40,13 +43,13 @@ def each_run(comparison):
                 yield block, arm["arm"], run
 
 
-def runs(comparison):
+def runs(comparison: Part) -> str:
     """Return a line for each run; those that failed have no value."""
     failures = comparison.get("failures") or []
     failed = {one.get("record") for one in failures}
     blocks = {block["id"]: block for block in comparison.get("blocks") or []}
 
-    def row(block, arm, run):
+    def row(block: Part, arm: Any, run: Part) -> tuple[Any, ...]:
         good = run.get("value") is not None and run.get("record") not in failed
         place = (block["id"], arm, run.get("repeat"), run.get("warmup"), run.get("value") if good else None)
         size = (block.get("unit"), block.get("ranks"), block.get("nodes"), block.get("batch_size"))
@@ -61,7 +64,7 @@ def runs(comparison):
     return text(RUNS, rows)
 
 
-def iterations(comparison):
+def iterations(comparison: Part) -> str:
     """Return a line for each value of each run's series, in the order in which they were measured."""
     return text(
         ITERATIONS,

@@ -6,6 +6,8 @@
 
 """Render a comparison as one page that needs nothing beside it."""
 
+from typing import Any, Iterable, Mapping, Sequence
+
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_context as context
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_rows as rows
 from ansible_collections.taco.train.plugins.plugin_utils import (
@@ -17,6 +19,7 @@ from ansible_collections.taco.train.plugins.plugin_utils import comparison_words
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_parts import drawn, figure, figures, marked_up
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_style import STYLE
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_systems import system_rows
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_words import Part
 from ansible_collections.taco.train.plugins.plugin_utils.report_html import (
     command_lines,
     element,
@@ -28,21 +31,22 @@ from ansible_collections.taco.train.plugins.plugin_utils.report_html import (
 from ansible_collections.taco.train.plugins.plugin_utils.report_table import LAB
 
 
-def top(comparison, title):
+def top(comparison: Part, title: str) -> str:
     """Return what a reader must see first: what makes the numbers unfit, the question, the answer."""
-    first = [element("p", said, "stop") for said in (words.unlike(comparison), words.incomplete(comparison)) if said]
+    first = [element("p", said, "stop") for said in words.first(comparison)]
     lab = [element("p", LAB, "lab")] if comparison.get("lab") else []
     question = comparison.get("question")
     parts = [
         element("h1", title),
         element("p", question, "question") if question else "",
         element("p", comparison.get("sentence") or "No verdict.", "lead"),
+        element("p", words.placed(comparison), "lead") if words.placed(comparison) else "",
         element("p", words.progress(comparison), "progress"),
     ]
     return f"<header>{''.join(first + lab + parts)}</header>"
 
 
-def verdicts(comparison):
+def verdicts(comparison: Part) -> str:
     effect = words.effect(comparison)
     caption = (
         "The point is the speed-up, the line through it its interval. The shaded band, "
@@ -54,16 +58,17 @@ def verdicts(comparison):
     return section("Verdicts", body, under) + section("Speed-up", figures([chart]))
 
 
-def regression(comparison):
+def regression(comparison: Part) -> str:
     found = comparison.get("regression")
     if not found:
         return ""
-    parts = [element("p", context.against(found))]
-    parts += [element("p", said, word) for word, said in context.changes(found)]
+    parts = [element("p", marked_up(context.against(found))), drawn(*rows.regression(comparison))]
+    items = "".join(element("li", marked_up(said)) for said in found.get("unlike") or [])
+    parts += [element("p", context.CHANGED), f"<ul>{items}</ul>"] if items else []
     return section("Regression", *parts)
 
 
-def measured(comparison):
+def measured(comparison: Part) -> str:
     cases, lab = words.cases(comparison), comparison.get("lab")
     charts = [
         figure(comparison_svg_runs.strip(comparison, block), f"{cases[block['id']]}: every run.", lab)
@@ -77,8 +82,13 @@ def measured(comparison):
     return section("Runs", element("p", told, "said") if drawings else "", drawings, drawn(*rows.measured(comparison)))
 
 
-def scaling(comparison):
-    together = {}
+def placement(comparison: Part) -> str:
+    table = section("Without and with topology", drawn(*rows.by_placement(comparison)))
+    return table + section("Where the workers were", drawn(*rows.layouts(comparison)))
+
+
+def scaling(comparison: Part) -> str:
+    together: dict[tuple[str, Any], list[Part]] = {}
     for line in comparison.get("scaling") or []:
         together.setdefault((rows.scaling_case(comparison, line), line.get("basis")), []).append(line)
     charts = [
@@ -88,7 +98,7 @@ def scaling(comparison):
     return section("Scaling", figures(charts), drawn(*rows.scaling(comparison)))
 
 
-def network(comparison):
+def network(comparison: Part) -> str:
     cases, lab = words.cases(comparison), comparison.get("lab")
     charts = [
         figure(comparison_svg_scaling.expected(comparison, block), f"{cases[block['id']]}: time of a batch.", lab)
@@ -105,27 +115,24 @@ def network(comparison):
     return section("Time against bytes over bandwidth", explained, drawings, times) + section("Bus bandwidth", bus)
 
 
-def published(comparison, records):
+def published(comparison: Part, records: Sequence[Part]) -> str:
     body = drawn(*context.published(comparison, records))
     return section("Published figures", element("p", context.PUBLISHED_NOTE), body) if body else ""
 
 
-def arms(comparison):
+def arms(comparison: Part) -> str:
     return section("Arms", drawn(*context.arms(comparison)))
 
 
-def systems(comparison, records):
-    items = "".join(element("li", said) for said in context.differences(comparison))
-    differs = f"{element('p', context.DIFFERS)}<ul>{items}</ul>" if items else ""
-    images = section("Images", drawn(*context.images(comparison, records)))
-    return section("Hosts", differs, drawn(*system_rows(records))) + images
+def systems(records: Sequence[Part]) -> str:
+    return section("Hosts", drawn(*system_rows(records)))
 
 
-def failures(comparison):
+def failures(comparison: Part) -> str:
     return section("What failed", drawn(*context.failures(comparison)))
 
 
-def reproduction(comparison, records):
+def reproduction(comparison: Part, records: Sequence[Part]) -> str:
     parts = []
     for case, arm, launcher, argv in context.commands(comparison, records):
         title = f"<h3>{marked_up(f'{case}: {words.marked(comparison, arm)}')}</h3>"
@@ -139,12 +146,20 @@ def reproduction(comparison, records):
     return section("To run it again", *parts)
 
 
-def render(comparison, records, verdict=None, title="Comparison", run="", problems=()):
+def render(
+    comparison: Part,
+    records: Sequence[Part],
+    verdict: Mapping[str, Any] | None = None,
+    title: str = "Comparison",
+    run: str = "",
+    problems: Iterable[str] = (),
+) -> str:
     """Return the page of a comparison (comparison.json), its result records and preflight's verdict, if there is one."""
     with_notes = [dict(record, notes=record.get("notes") or []) for record in records]
     body = [
         top(comparison, title),
         verdicts(comparison),
+        placement(comparison),
         regression(comparison),
         failures(comparison),
         measured(comparison),
@@ -153,7 +168,7 @@ def render(comparison, records, verdict=None, title="Comparison", run="", proble
         published(comparison, records),
         arms(comparison),
         notes(with_notes, problems),
-        systems(comparison, records),
+        systems(records),
         preflight(verdict),
         reproduction(comparison, records),
         element(

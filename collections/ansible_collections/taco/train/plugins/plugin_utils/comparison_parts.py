@@ -7,23 +7,24 @@
 """The parts that the page of a comparison is made of: tables and figures in which every lossy arm is marked."""
 
 from html import escape
+from typing import Any, Iterable, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_words as words
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_context import PUBLISHED
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_rows import NUMBERS
-from ansible_collections.taco.train.plugins.plugin_utils.report_html import Html, element, table
+from ansible_collections.taco.train.plugins.plugin_utils.report_html import Cell, Html, element, table
 
 # How the cells beneath a head look, where they are more than text.
 STYLES = {"Why": "why", "Environment": "code", "Case": "name", "Property": "name", "Problems": "why", "Image": "code"}
 MOST_ON_A_LINE = 24
 
 
-def marked_up(text):
+def marked_up(text: Any) -> Html:
     """Return text as markup in which every lossy arm carries its mark."""
     return Html(escape(str(text)).replace(f"({words.LOSSY})", f'<span class="lossy">{words.LOSSY}</span>'))
 
 
-def drawn(head, body):
+def drawn(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
     """Return a table of text as markup, or nothing when it has no rows."""
     if not body:
         return ""
@@ -34,7 +35,7 @@ def drawn(head, body):
     )
 
 
-def styled(title, value):
+def styled(title: str, value: str) -> Cell:
     word = value.split(" ")[-1]
     if title == "Verdict" and word in words.SYMBOLS:
         return value, word
@@ -49,13 +50,13 @@ def styled(title, value):
     return (marked_up(value), STYLES[title]) if title in STYLES else marked_up(value)
 
 
-def figure(chart, caption, lab):
+def figure(chart: str, caption: str, lab: Any) -> str:
     if not chart:
         return ""
     said = f"Lab: {caption}" if lab else caption
     return f'<figure><div class="scroll">{chart}</div>{element("figcaption", said)}</figure>'
 
 
-def figures(found):
+def figures(found: Iterable[str]) -> str:
     found = [one for one in found if one]
     return f'<div class="charts">{"".join(found)}</div>' if found else ""

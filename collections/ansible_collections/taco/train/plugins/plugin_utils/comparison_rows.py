@@ -9,26 +9,42 @@
 Each function takes the comparison and returns (head, rows).
 """
 
+from typing import Sequence
+
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_words as words
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_words import Part, Table
 
 # Heads of columns that hold numbers.
 NUMBERS = {
-    *("Ratio", "p", "Runs", "Median", "Measured runs", "Warm-up runs", "Failed runs", "Nodes", "Ranks", "Efficiency"),
+    *(
+        "Ratio",
+        "p",
+        "Runs",
+        "Median",
+        "Measured runs",
+        "Warm-up runs",
+        "Failed runs",
+        "Nodes",
+        "Workers",
+        "Ranks",
+        "Efficiency",
+    ),
     *("Value", "Bytes between nodes", "Bytes / bandwidth", "Measured time", "Measured / expected"),
     *("Bus bandwidth", "Line rate", "Share"),
+    *("Without topology", "With topology", "Speed-up"),
 }
 
 
-def blocks(comparison):
+def blocks(comparison: Part) -> Sequence[Part]:
     return comparison.get("blocks") or []
 
 
-def compared(comparison):
+def compared(comparison: Part) -> list[tuple[Part, Part]]:
     """Return (block, comparison of two arms) for all of them, in the order of the tables."""
     return [(block, one) for block in blocks(comparison) for one in block.get("comparisons") or []]
 
 
-def verdicts(comparison):
+def verdicts(comparison: Part) -> Table:
     cases = words.cases(comparison)
     interval = words.confidence(comparison)
     head = ("Case", "Arm", "Verdict", "Ratio", interval, "Against", "p", "Runs", "More repeats", "Why")
@@ -50,7 +66,7 @@ def verdicts(comparison):
     return head, rows
 
 
-def explained(comparison):
+def explained(comparison: Part) -> str:
     """Return what the table of verdicts is to be read with: what its cases share and what its words mean."""
     shared, effect = words.shared_parts(comparison), words.effect(comparison)
     used = dict.fromkeys(one["verdict"] for _block, one in compared(comparison))
@@ -59,7 +75,27 @@ def explained(comparison):
     return " ".join([*said, *([f"The smallest difference that counts is {words.percent(effect)}."] if effect else [])])
 
 
-def measured(comparison):
+def regression(comparison: Part) -> Table:
+    """Return how each arm does against itself in an earlier comparison."""
+    cases = words.cases(comparison)
+    head = ("Case", "Arm", "Verdict", "Ratio", words.confidence(comparison), "p", "More repeats", "Why")
+    rows = [
+        (
+            cases.get(one["block"], str(one["block"])),
+            words.marked(comparison, one["arm"]),
+            words.verdict(one["verdict"]),
+            words.ratio(one.get("ratio")),
+            words.interval(one.get("low"), one.get("high"), words.ratio),
+            words.chance(one.get("p")),
+            words.more_repeats(one.get("more_repeats")),
+            one.get("reason") or "",
+        )
+        for one in (comparison.get("regression") or {}).get("comparisons") or []
+    ]
+    return head, rows
+
+
+def measured(comparison: Part) -> Table:
     cases = words.cases(comparison)
     head = (
         "Case",
@@ -92,10 +128,41 @@ def measured(comparison):
     return head, rows
 
 
-def scaling(comparison):
-    head = ("Case", "Arm", "Nodes", "Ranks", "Value", "Unit", "Efficiency", "Its interval", "Against")
+def by_placement(comparison: Part) -> Table:
+    """Return ACK's own table: what a model reached without and with topology."""
+    head = ("Model", "Whose", "Without topology", "With topology", "Speed-up", "Unit", "Ranks")
+    own = "measured here" + ", in a lab" * bool(comparison.get("lab"))
+    rows = [
+        (
+            str(one.get("model")),
+            f"PUBLISHED: {one['source']}" if one.get("source") else own,
+            f"{one['without']:.2f}" if one.get("source") else words.number(one.get("without")),
+            f"{one['with']:.2f}" if one.get("source") else words.number(one.get("with")),
+            words.ratio(one.get("speed_up")),
+            one.get("unit") or "",
+            str(one.get("ranks")),
+        )
+        for one in (comparison.get("placement") or {}).get("table") or []
+    ]
+    return head, rows
+
+
+def layouts(comparison: Part) -> Table:
+    """Return where the workers of each arm were."""
+    head = ("Arm", "GPUs scheduled by", "Workers", "Runs")
+    rows = [
+        (words.marked(comparison, one["arm"]), one.get("place") or "no label", one["workers"], str(one["runs"]))
+        for one in (comparison.get("placement") or {}).get("layouts") or []
+    ]
+    return head, rows
+
+
+def scaling(comparison: Part) -> Table:
+    lines = comparison.get("scaling") or []
+    hosts = "Workers" if any(words.host_noun(line) == "worker" for line in lines) else "Nodes"
+    head = ("Case", "Arm", hosts, "Ranks", "Value", "Unit", "Efficiency", "Its interval", "Against")
     rows = []
-    for line in comparison.get("scaling") or []:
+    for line in lines:
         for point in line.get("points") or []:
             rows.append(
                 (
@@ -113,13 +180,13 @@ def scaling(comparison):
     return head, rows
 
 
-def scaling_case(comparison, line):
+def scaling_case(comparison: Part, line: Part) -> str:
     """Return what a line of the scaling was measured with; its workload only where there are several."""
     several = len({other.get("workload") for other in comparison.get("scaling") or []}) > 1
     return ", ".join(part for part in words.case_parts(line) if several or part != line.get("workload"))
 
 
-def expected(comparison):
+def expected(comparison: Part) -> Table:
     cases = words.cases(comparison)
     head = ("Case", "Arm", "Bytes between nodes", "Bytes / bandwidth", "Measured time", "Measured / expected")
     rows = []
@@ -140,7 +207,7 @@ def expected(comparison):
     return head, rows
 
 
-def bus_bandwidth(comparison):
+def bus_bandwidth(comparison: Part) -> Table:
     head = ("Arm", "Bus bandwidth", "Line rate", "Share")
     rows = [
         (

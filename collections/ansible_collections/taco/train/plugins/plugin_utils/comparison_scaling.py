@@ -4,12 +4,11 @@
 
 # Private to taco.train: may change at any time. Do not import it from another collection.
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Set what many devices did against what few did, and what the network carried against what it can."""
 
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_words import host_noun
 from ansible_collections.taco.train.plugins.plugin_utils.published import efficiency
 
 NCCL_TESTS = "nccl_tests"
@@ -46,11 +45,12 @@ def _line(blocks: Sequence[Dict[str, Any]], arm: str, base: Dict[str, Any], basi
             place = {"nodes": block["nodes"], "ranks": block["ranks"], "value": found["median"]}
             points.append(dict(place, efficiency=shares[0], low=shares[1], high=shares[2]))
     shown = {"arm": arm, "workload": base["workload"], "model": base["model"], "batch_size": base["batch_size"]}
-    return dict(shown, unit=base["unit"], basis=basis, points=points) if len(points) > 1 else None
+    shown.update(unit=base["unit"], pods=base.get("pods", False), basis=basis, points=points)
+    return shown if len(points) > 1 else None
 
 
 def scaling(blocks: Sequence[Dict[str, Any]]) -> List[Dict[str, Any]]:
-    """Return for each arm its efficiency against one device and against one host, where those were measured.
+    """Return for each arm its efficiency against one device and against one host or worker, where those were measured.
 
     Efficiency is value / (devices x value of one device): 1 where all devices do together what each does alone. The interval is
     that of the value alone; what the base may be off by is not in it.
@@ -58,7 +58,7 @@ def scaling(blocks: Sequence[Dict[str, Any]]) -> List[Dict[str, Any]]:
     found = []
     for alike in _series(blocks).values():
         bases = [("1 device", block) for block in alike if block["ranks"] == 1]
-        bases += [("1 node", block) for block in alike if block["nodes"] == 1 and block["ranks"] > 1]
+        bases += [(f"1 {host_noun(block)}", block) for block in alike if block["nodes"] == 1 and block["ranks"] > 1]
         for basis, base in bases:
             lines = [_line(alike, arm["arm"], base, basis) for arm in base["arms"]]
             found += [line for line in lines if line]

@@ -4,8 +4,6 @@
 
 # Private to taco.train: may change at any time. Do not import it from another collection.
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Judge one arm against another from the values of their runs. Needs NumPy and SciPy on the controller.
 
 The unit is the run and not the iteration: the iterations of a run share its processes, its placement and its minute, so taking
@@ -34,7 +32,7 @@ MOST_REPEATS = 1000
 class Interval(NamedTuple):
     """A value and the interval that holds it with the confidence asked for; None where there are too few runs."""
 
-    value: float
+    value: Optional[float]
     low: Optional[float]
     high: Optional[float]
 

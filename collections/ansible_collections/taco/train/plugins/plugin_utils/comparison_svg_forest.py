@@ -7,9 +7,11 @@
 """Draw the speed-ups of a comparison with their intervals, grouped by what was measured, as SVG."""
 
 import math
+from typing import Callable, Iterator, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_words as words
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_svg_marks import line, titled
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_words import Part
 from ansible_collections.taco.train.plugins.plugin_utils.report_svg import WIDTH, drawing, scale, text
 
 SIDE = 16
@@ -22,8 +24,11 @@ MOST_TICKS = 6
 # Beyond these a ratio is drawn at the edge; such a number says that something is wrong, not how fast it is.
 LEAST_RATIO, MOST_RATIO = 1e-6, 1e6
 
+Place = Callable[[float], float]
+"""Where on the paper, or on an axis from 0 to 1, a value stands."""
 
-def ratio_ticks(low, high):
+
+def ratio_ticks(low: float, high: float) -> list[float]:
     """Return the ticks of a logarithmic axis: about equally far apart, and 1 among them when it is in the range."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     # So many powers of ten that their labels don't run into each other.
@@ -37,12 +42,12 @@ def ratio_ticks(low, high):
     return ticks
 
 
-def ratio_axis(values):
+def ratio_axis(values: Sequence[float]) -> tuple[float, float, list[float], Place]:
     """Return (low, high, ticks, place): place maps a ratio to 0 (low) .. 1 (high). Wide ranges get a logarithmic axis."""
     values = [min(max(value, 0.0 if value <= 0 else LEAST_RATIO), MOST_RATIO) for value in values]
     low, high = min(values), max(values)
 
-    def within(value):
+    def within(value: float) -> float:
         return min(max(value, low), high)
 
     if low > 0 and high / low > WIDE:
@@ -52,27 +57,27 @@ def ratio_axis(values):
     return low, high, ticks, lambda value: (within(value) - low) / (high - low)
 
 
-def grouped(comparison):
+def grouped(comparison: Part) -> list[tuple[Part, str, list[Part]]]:
     """Return (block, baseline, comparisons) for each block and each arm that others are compared with in it."""
-    groups = {}
+    groups: dict[tuple[int, str], tuple[Part, str, list[Part]]] = {}
     for place, block in enumerate(comparison.get("blocks") or []):
         for one in block.get("comparisons") or []:
             groups.setdefault((place, one["baseline"]), (block, one["baseline"], []))[2].append(one)
     return list(groups.values())
 
 
-def forest(comparison):
+def forest(comparison: Part) -> str:
     """Return the ratio of each arm to its baseline as a point with its interval, or nothing when there is none."""
     groups = grouped(comparison)
     every = [one for _block, _baseline, rows in groups for one in rows]
-    values = [one.get(key) for one in every for key in ("ratio", "low", "high")]
-    values = [value for value in values if words.finite(value)]
+    drawn = [one.get(key) for one in every for key in ("ratio", "low", "high")]
+    values = [value for value in drawn if words.finite(value)]
     if not values:
         return ""
     cases, effect = words.cases(comparison), words.effect(comparison)
     _low, _high, ticks, place = ratio_axis([*values, 1 - effect, 1 + effect])
 
-    def x(value):
+    def x(value: float) -> float:
         return SIDE + (WIDTH - 2 * SIDE - VERDICT) * place(value)
 
     # Said once beneath the axis, or above each group when there are several.
@@ -97,11 +102,11 @@ def forest(comparison):
     return drawing(parts, label, WIDTH, bottom + AXIS)
 
 
-def speed_up_over(comparison, baseline):
+def speed_up_over(comparison: Part, baseline: str) -> str:
     return f"speed-up over {words.marked(comparison, baseline, MOST_NAME)}"
 
 
-def background(x, ticks, effect, top, bottom):
+def background(x: Place, ticks: Sequence[float], effect: float, top: float, bottom: float) -> Iterator[str]:
     """Return the band of differences too small to count, the grid and the line at 1."""
     left, right = x(1 - effect), x(1 + effect)
     band = f'<rect class="no-effect" x="{left:.1f}" y="{top}" width="{right - left:.1f}" height="{bottom - top}"/>'
@@ -112,7 +117,7 @@ def background(x, ticks, effect, top, bottom):
     yield line("one", x(1), top, x(1), bottom)
 
 
-def forest_row(one, name, full, y, x):
+def forest_row(one: Part, name: str, full: str, y: float, x: Place) -> str:
     """Return one comparison: its arm above, its point, interval and verdict beneath."""
     ratio, low, high = (one.get(key) for key in ("ratio", "low", "high"))
     css = f"verdict {one['verdict']}" if one["verdict"] in words.SYMBOLS else "verdict"

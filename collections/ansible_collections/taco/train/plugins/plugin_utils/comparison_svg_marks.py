@@ -15,12 +15,12 @@ from html import escape
 COLOURS, SHAPES = 6, 4
 
 
-def titled(content, title):
+def titled(content: str, title: str) -> str:
     """Return a part of a drawing with the words that a pointer or a screen reader gets."""
     return f"<g><title>{escape(title)}</title>{content}</g>"
 
 
-def marker(number, x, y, size=4.5, css=""):
+def marker(number: int, x: float, y: float, size: float = 4.5, css: str = "") -> str:
     """Return the point of the arm with that number."""
     name = escape(f"mark arm-{number % COLOURS} {css}".strip())
     shape = number % SHAPES
@@ -35,9 +35,9 @@ def marker(number, x, y, size=4.5, css=""):
     return f'<polygon class="{name}" points="{points}"/>'
 
 
-def line(css, x1, y1, x2, y2):
+def line(css: str, x1: float, y1: float, x2: float, y2: float) -> str:
     return f'<line class="{css}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
 
 
-def thick_line(css, left, y, right):
+def thick_line(css: str, left: float, y: float, right: float) -> str:
     return f'<rect class="{css}" x="{left:.1f}" y="{y:.1f}" width="{max(right - left, 0.5):.1f}" height="9"/>'

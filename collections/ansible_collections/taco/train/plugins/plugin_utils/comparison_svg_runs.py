@@ -8,6 +8,7 @@
 
 import textwrap
 from statistics import median
+from typing import Callable
 
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_words as words
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_svg_marks import (
@@ -16,6 +17,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.comparison_svg_marks im
     marker,
     titled,
 )
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_words import Part
 from ansible_collections.taco.train.plugins.plugin_utils.report_svg import (
     LEFT,
     RIGHT,
@@ -36,13 +38,13 @@ LEAST_PERCENT = 2.0
 LEAST_MIDDLE = 1e-12
 
 
-def column_label(label, x, y, width):
+def column_label(label: str, x: float, y: float, width: float) -> tuple[list[str], int]:
     """Return a label in as many lines as a column needs."""
     lines = textwrap.wrap(label, max(4, int(width / LETTER_WIDTH))) or [""]
     return [text(x, y + LINE_HEIGHT * number, one) for number, one in enumerate(lines)], len(lines)
 
 
-def middle_of(arm):
+def middle_of(arm: Part) -> float | None:
     """Return the arm's median, or that of all its values when it has none; None when neither is above 0."""
     values = [arm["median"]] if words.finite(arm.get("median")) else []
     values = values or [value for run in arm.get("runs") or [] for value in run_values(run)]
@@ -50,17 +52,17 @@ def middle_of(arm):
     return middle if middle > LEAST_MIDDLE else None
 
 
-def run_values(run):
+def run_values(run: Part) -> list[float]:
     return [value for value in [run.get("value"), *(run.get("series") or [])] if words.finite(value)]
 
 
-def strip(comparison, block):
+def strip(comparison: Part, block: Part) -> str:
     """Return how far each value of each run lies from its arm's median: a column for each run, a group for each arm.
 
     In percent, because arms can be so far apart that on one axis of speed the noise of each would be a dot.
     """
-    arms = [(arm, middle_of(arm)) for arm in block.get("arms") or []]
-    arms = [(arm, middle) for arm, middle in arms if middle]
+    with_middles = [(arm, middle_of(arm)) for arm in block.get("arms") or []]
+    arms = [(arm, middle) for arm, middle in with_middles if middle]
     offs = [off(value, middle) for arm, middle in arms for run in arm.get("runs") or [] for value in run_values(run)]
     if not offs:
         return ""
@@ -72,7 +74,7 @@ def strip(comparison, block):
     low, high, ticks = scale([*offs, -LEAST_PERCENT, LEAST_PERCENT], 0.0)
     top, bottom, lines = TOP + 16, TOP + 16 + PLOT_HEIGHT, 1
 
-    def y(value):
+    def y(value: float) -> float:
         return top + PLOT_HEIGHT * (high - value) / (high - low)
 
     unit = str(block.get("unit") or "")
@@ -82,19 +84,21 @@ def strip(comparison, block):
         name = words.marked(comparison, arm["arm"])
         parts += strip_arm(arm, name, middle, names.index(arm["arm"]), (left, column), y, unit)
         said = f"{name}: {words.number(middle)} {unit}"
-        label, needed = column_label(said, left + column / 2, bottom + 16, column - 6)
-        parts += label
+        beneath, needed = column_label(said, left + column / 2, bottom + 16, column - 6)
+        parts += beneath
         lines = max(lines, needed)
     label = f"{words.cases(comparison)[block['id']]}: how far each run is from its arm's median"
     return drawing(parts, label, width, bottom + 12 + LINE_HEIGHT * lines)
 
 
-def off(value, middle):
+def off(value: float, middle: float) -> float:
     """Return how far a value is from another, in percent of that."""
     return 100 * (value / middle - 1)
 
 
-def strip_arm(arm, name, middle, number, place, y, unit):
+def strip_arm(
+    arm: Part, name: str, middle: float, number: int, place: tuple[float, float], y: Callable[[float], float], unit: str
+) -> list[str]:
     """Return one arm's group; place is its left end and its width."""
     left, column = place
     runs = arm.get("runs") or []

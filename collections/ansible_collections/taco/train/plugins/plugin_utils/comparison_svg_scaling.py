@@ -7,6 +7,7 @@
 """Draw what a comparison costs and how it scales: efficiency over ranks, and time against bytes over bandwidth."""
 
 import math
+from typing import Callable, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_words as words
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_svg_marks import (
@@ -16,6 +17,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.comparison_svg_marks im
     thick_line,
     titled,
 )
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_words import Part
 from ansible_collections.taco.train.plugins.plugin_utils.report_svg import (
     LEFT,
     RIGHT,
@@ -34,7 +36,7 @@ PLOT_HEIGHT = 170
 MOST_NAME = 36
 
 
-def legend(comparison, names):
+def legend(comparison: Part, names: Sequence[str]) -> tuple[list[str], int]:
     """Return a line for each arm with its point, and the height of all of them."""
     known = words.arm_names(comparison)
     parts = []
@@ -45,7 +47,7 @@ def legend(comparison, names):
     return parts, 12 + 16 * len(names)
 
 
-def scaling(comparison, lines):
+def scaling(comparison: Part, lines: Sequence[Part]) -> str:
     """Return the efficiency of arms that share a case over the number of ranks; 100 % is the line to reach."""
     drawn = [(one["arm"], drawable(one)) for one in lines if drawable(one)]
     if not drawn:
@@ -64,13 +66,13 @@ def scaling(comparison, lines):
     top += 20
     bottom = top + PLOT_HEIGHT
 
-    def x(count):
+    def x(count: float) -> float:
         # As far apart as their ratio: 1, 2, 4, 8 ranks are equal steps.
         reach = math.log(ranks[-1] / ranks[0]) if len(ranks) > 1 else 1
         share = math.log(count / ranks[0]) / reach if len(ranks) > 1 else 0.5
         return LEFT + 24 + (WIDTH - RIGHT - LEFT - 48) * share
 
-    def y(value):
+    def y(value: float) -> float:
         return top + PLOT_HEIGHT * (high - value) / (high - low)
 
     parts += [*level_grid(ticks, y), text(8, top - 12, "% efficiency", "start", "label")]
@@ -93,7 +95,7 @@ def scaling(comparison, lines):
     )
 
 
-def drawable(one):
+def drawable(one: Part) -> list[Part]:
     """Return the points of a line that have a place, by their ranks."""
     points = [
         point
@@ -103,7 +105,7 @@ def drawable(one):
     return sorted(points, key=lambda point: point["ranks"])
 
 
-def scaling_point(name, point, number, x, y):
+def scaling_point(name: str, point: Part, number: int, x: float, y: Callable[[float], float]) -> str:
     parts = []
     if words.finite(point.get("low")) and words.finite(point.get("high")):
         parts.append(line(f"whisker arm-{number % COLOURS}", x, y(100 * point["low"]), x, y(100 * point["high"])))
@@ -112,7 +114,7 @@ def scaling_point(name, point, number, x, y):
     return titled("".join(parts), said)
 
 
-def expected(comparison, block):
+def expected(comparison: Part, block: Part) -> str:
     """Return for each arm the measured time of a batch over the time its bytes need at the link's bandwidth."""
     rows = [one for one in block.get("expected") or [] if words.finite(one.get("seconds")) and one["seconds"] >= 0]
     found = [one[key] for one in rows for key in ("seconds", "measured_seconds") if words.finite(one.get(key))]
@@ -121,7 +123,7 @@ def expected(comparison, block):
     _low, high, ticks = scale([0.0, *found], 0.0)
     known = words.arm_names(comparison)
 
-    def x(value):
+    def x(value: float) -> float:
         return SIDE + (WIDTH - 2 * SIDE) * max(value, 0) / high
 
     bottom = 4 + ROW * len(rows)

@@ -7,8 +7,9 @@
 """Say from which machines and images the numbers of a comparison came; hosts that are equal share one column."""
 
 import json
+from typing import Any, Iterable, Mapping, Optional, Sequence
 
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_words import UNKNOWN, plain
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_words import UNKNOWN, Part, Table, plain
 from ansible_collections.taco.train.plugins.plugin_utils.report_html import SYSTEM, system_value
 from ansible_collections.taco.train.plugins.plugin_utils.report_table import counted
 
@@ -17,12 +18,17 @@ OF_ONE_HOST = {"hostname", "boot_id", "machine_id"}
 # Shown together with the number of GPUs.
 WITHIN = {"gpu_names"}
 
+System = Optional[Mapping[str, Any]]
+"""What a host was during a run, None where nobody looked."""
+Hosts = dict[str, dict[str, list[Any]]]
+"""The ids of the records of each host, by what the host was."""
 
-def label(key):
+
+def label(key: str) -> str:
     return SYSTEM.get(key) or key.replace("_", " ").capitalize()
 
 
-def value_text(key, system):
+def value_text(key: str, system: System) -> str:
     """Return one property of a system in words."""
     if not system:
         return UNKNOWN
@@ -35,15 +41,16 @@ def value_text(key, system):
     return words
 
 
-def same(system):
+def same(system: System) -> str:
     """Return a system without what tells equal hosts apart, as text that can be compared."""
     kept = {key: value for key, value in (system or {}).items() if key not in OF_ONE_HOST}
     return json.dumps(kept, sort_keys=True, default=str)
 
 
-def groups(records):
+def groups(records: Iterable[Part]) -> list[tuple[str, System]]:
     """Return (title, system) for each system that is different from the others."""
-    hosts, systems = {}, {}
+    hosts: Hosts = {}
+    systems: dict[str, System] = {}
     for record in records:
         for host, system in (record.get("system") or {}).items():
             key = same(system)
@@ -55,16 +62,16 @@ def groups(records):
     ]
 
 
-def _all(hosts):
+def _all(hosts: Hosts) -> set[str]:
     return {host for found in hosts.values() for host in found}
 
 
-def _title(host, ids, changed):
+def _title(host: str, ids: Sequence[Any], changed: set[str]) -> str:
     """Return a host's name, and in how many runs it was so when it changed in between."""
     return f"{host} (in {counted(len(ids), 'run')})" if host in changed else host
 
 
-def system_rows(records):
+def system_rows(records: Iterable[Part]) -> Table:
     """Return the head and the rows of a table with a column for each kind of host."""
     found = groups(records)
     if not found:
@@ -75,12 +82,3 @@ def system_rows(records):
     head = ("Property", *(title for title, _system in found))
     rows = [(label(key), *(value_text(key, system) for _title, system in found)) for key in keys]
     return head, rows or [("Everything", *(UNKNOWN for _one in found))]
-
-
-def image_rows(records):
-    """Return a row for each image with the arms that ran in it."""
-    arms = {}
-    for record in records:
-        if record.get("image"):
-            arms.setdefault(plain(record["image"]), {})[str(record.get("arm"))] = None
-    return [(image, list(found)) for image, found in arms.items()]

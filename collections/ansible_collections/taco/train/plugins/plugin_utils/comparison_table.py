@@ -7,26 +7,32 @@
 """Say a comparison in Markdown, and in plain text for a terminal."""
 
 import textwrap
+from typing import Iterable, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_context as context
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_rows as rows
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_words as words
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_systems import system_rows
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_words import Part
 from ansible_collections.taco.train.plugins.plugin_utils.report_html import command_lines
-from ansible_collections.taco.train.plugins.plugin_utils.report_table import LAB, cell, markdown_rows
+from ansible_collections.taco.train.plugins.plugin_utils.report_table import (
+    LAB,
+    cell,
+    markdown_rows,
+    preflight_rows,
+    preflight_sentence,
+)
 from ansible_collections.taco.train.plugins.plugin_utils.verdict_table import GAP, row_lines
 
 WIDTH = 100
 
 
-def first_lines(comparison):
+def first_lines(comparison: Part) -> list[str]:
     """Return what must come before every number."""
-    return [said for said in (words.unlike(comparison), words.incomplete(comparison)) if said] + (
-        [LAB] if comparison.get("lab") else []
-    )
+    return words.first(comparison) + ([LAB] if comparison.get("lab") else [])
 
 
-def part(title, head, body, before=None):
+def part(title: str, head: Sequence[str], body: Sequence[Sequence[str]], before: str | None = None) -> list[str]:
     """Return the lines of a section of Markdown, none when its table is empty."""
     if not body:
         return []
@@ -34,7 +40,7 @@ def part(title, head, body, before=None):
     return [f"## {title}", "", *said, *markdown_rows(head, body, rows.NUMBERS), ""]
 
 
-def fenced(text):
+def fenced(text: str) -> list[str]:
     """Return lines of text as a block of code that nothing in it can end."""
     fence = "```"
     while fence in text:
@@ -42,8 +48,8 @@ def fenced(text):
     return [fence, *text.splitlines(), fence, ""]
 
 
-def reproduction(comparison, records):
-    lines = []
+def reproduction(comparison: Part, records: Sequence[Part]) -> list[str]:
+    lines: list[str] = []
     for case, arm, launcher, argv in context.commands(comparison, records):
         where = f"on {launcher}" if launcher else "on the launcher"
         lines += [f"{cell(f'{case}: {words.marked(comparison, arm)}, {where}, as root:')}", ""]
@@ -54,45 +60,66 @@ def reproduction(comparison, records):
     return ["## To run it again", "", *lines] if lines else []
 
 
-def regression(comparison):
+def regression(comparison: Part) -> list[str]:
     found = comparison.get("regression")
     if not found:
         return []
-    said = [f"- {cell(sentence)}" for _word, sentence in context.changes(found)]
-    return ["## Regression", "", cell(context.against(found)), "", *said, ""]
+    lines = ["## Regression", "", cell(context.against(found)), ""]
+    head, body = rows.regression(comparison)
+    lines += [*markdown_rows(head, body, rows.NUMBERS), ""] if body else []
+    unlike = [f"- {cell(said)}" for said in found.get("unlike") or []]
+    return lines + ([context.CHANGED, "", *unlike, ""] if unlike else [])
 
 
-def render(comparison, records, title="Comparison", problems=()):
-    """Return the text of comparison.md."""
+def preflight(verdict: Part | None) -> list[str]:
+    said = preflight_sentence(verdict)
+    if not verdict or not said:
+        return []
+    head, body = preflight_rows(verdict)
+    return ["## Preflight", "", cell(said), "", *([*markdown_rows(head, body), ""] if body else [])]
+
+
+def render(
+    comparison: Part,
+    records: Sequence[Part],
+    verdict: Part | None = None,
+    title: str = "Comparison",
+    problems: Iterable[str] = (),
+) -> str:
+    """Return the text of comparison.md, from comparison.json, its result records and preflight's verdict, if there is one."""
     lines = [f"**{cell(said)}**" for said in first_lines(comparison)]
     lines = [line for said in lines for line in (said, "")]
     lines += [f"# {cell(title)}", ""]
     if comparison.get("question"):
         lines += [f"*{cell(comparison['question'])}*", ""]
-    lines += [f"**{cell(comparison.get('sentence') or 'No verdict.')}**", "", cell(words.progress(comparison)), ""]
+    lines += [f"**{cell(comparison.get('sentence') or 'No verdict.')}**", ""]
+    placed = words.placed(comparison)
+    lines += [f"**{cell(placed)}**", ""] if placed else []
+    lines += [cell(words.progress(comparison)), ""]
+    lines += part("Without and with topology", *rows.by_placement(comparison))
     lines += part("Verdicts", *rows.verdicts(comparison), rows.explained(comparison))
     lines += regression(comparison)
     lines += part("What failed", *context.failures(comparison))
     lines += part("Runs", *rows.measured(comparison))
+    lines += part("Where the workers were", *rows.layouts(comparison))
     lines += part("Scaling", *rows.scaling(comparison))
     lines += part("Time against bytes over bandwidth", *rows.expected(comparison))
     lines += part("Bus bandwidth", *rows.bus_bandwidth(comparison))
     lines += part("Published figures", *context.published(comparison, records), context.PUBLISHED_NOTE)
     lines += part("Arms", *context.arms(comparison))
     lines += notes(records, problems)
-    differs = " ".join([context.DIFFERS, *context.differences(comparison)]) if context.differences(comparison) else None
-    lines += part("Hosts", *system_rows(records), differs)
-    lines += part("Images", *context.images(comparison, records))
+    lines += part("Hosts", *system_rows(records))
+    lines += preflight(verdict)
     lines += reproduction(comparison, records)
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def notes(records, problems):
+def notes(records: Iterable[Part], problems: Iterable[str]) -> list[str]:
     found = dict.fromkeys([note for record in records for note in record.get("notes") or []] + list(problems))
     return ["## To read the numbers by", "", *(f"- {cell(note)}" for note in found), ""] if found else []
 
 
-def terminal_table(comparison):
+def terminal_table(comparison: Part) -> list[str]:
     """Return the lines of the verdicts without what a terminal has no room for."""
     interval = words.confidence(comparison)
     widths = {"Case": 18, "Arm": 16, "Verdict": 12, "Ratio": 7, interval: 16, "Against": 12, "Runs": 7}
@@ -109,7 +136,7 @@ def terminal_table(comparison):
     return [*lines, ""]
 
 
-def unsettled(comparison):
+def unsettled(comparison: Part) -> list[str]:
     """Return a sentence for each comparison that these runs don't settle."""
     cases = words.cases(comparison)
     return [
@@ -120,18 +147,22 @@ def unsettled(comparison):
     ]
 
 
-def terminal(comparison):
+def terminal(comparison: Part) -> str:
     """Return the verdicts as plain text, at most 100 columns wide."""
-    lines = []
-    for said in [*first_lines(comparison), comparison.get("question"), comparison.get("sentence") or "No verdict."]:
+    lines: list[str] = []
+    answer = [comparison.get("sentence") or "No verdict.", words.placed(comparison)]
+    for said in [*first_lines(comparison), comparison.get("question"), *answer]:
         lines += [*wrapped(said), ""] if said else []
     lines += terminal_table(comparison)
     for said in unsettled(comparison):
         lines += wrapped(said)
     for case, arm, problems, log, _run in context.failures(comparison)[1]:
         lines += wrapped(f"Failed: {case}, {arm}: {problems} Log: {log}")
+    found = comparison.get("regression")
+    for said in [context.against(found), *(found.get("unlike") or [])] if found else []:
+        lines += wrapped(said)
     return "\n".join([*lines, words.progress(comparison)])
 
 
-def wrapped(said):
+def wrapped(said: str) -> list[str]:
     return textwrap.wrap(" ".join(said.split()), WIDTH, break_on_hyphens=False)

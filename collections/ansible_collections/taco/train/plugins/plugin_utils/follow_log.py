@@ -10,28 +10,41 @@ import copy
 import os
 import shlex
 import threading
-from typing import Any, Callable, List
+from typing import Any, Callable, List, Optional
+
+from ansible_collections.taco.train.plugins.plugin_utils.progress import fitted
 
 # A poll is a remote execution of some milliseconds; what is left over comes with the next one.
 MOST_BYTES = 65536
 # Brings the cursor to the line's beginning and clears what was there.
 REWRITE = "\r\033[K"
+# Of a terminal that doesn't say how wide it is.
+COLUMNS = 80
 
 
 class LogFollower(threading.Thread):
     """Reads a log piece by piece until it is stopped. What goes wrong here must not reach the run: progress is a courtesy."""
 
     def __init__(
-        self, action: Any, path: str, seconds: float, lines_of: Callable[[str], List[str]], display: Any, in_place: bool
+        self,
+        action: Any,
+        path: str,
+        seconds: float,
+        lines_of: Callable[[str], List[str]],
+        display: Any,
+        terminal: Optional[str],
     ) -> None:
-        """Action is the plugin whose connection is used; lines_of returns what to show for a piece of the log."""
+        """Action is the plugin whose connection is used; lines_of returns what to show for a piece of the log.
+
+        On a terminal each line takes the place of the one before it.
+        """
         super().__init__(daemon=True)
         # The plugin's own connection and its become plugin keep state about the command that they are running.
         self.action = copy.copy(action)
         self.action._connection = copy.copy(action._connection)
         self.action._connection.become = copy.copy(action._connection.become)
         self.path, self.seconds, self.lines_of = path, seconds, lines_of
-        self.display, self.in_place = display, in_place
+        self.display, self.terminal = display, terminal
         self.read, self.shown = 0, 0  # lines
         self.ended = threading.Event()
 
@@ -58,8 +71,9 @@ class LogFollower(threading.Thread):
     def show(self, lines: List[str]) -> None:
         for line in lines:
             self.shown += 1
-            if self.in_place:
-                self.display.display(REWRITE + line, newline=False)
+            if self.terminal:
+                # A line that goes on in the next one could not be rewritten. The last column is for the cursor.
+                self.display.display(REWRITE + fitted(line, columns_of(self.terminal) - 1), newline=False)
             else:
                 self.display.display(line)
 
@@ -71,14 +85,27 @@ class LogFollower(threading.Thread):
     def finish(self, text: str) -> None:
         """Show what the log held beyond what was read of it; text is all that the command printed."""
         self.show(self.lines_of("\n".join(text.replace("\r\n", "\n").split("\n")[self.read :])))
-        if self.in_place and self.shown:
+        if self.terminal and self.shown:
             self.display.display("")
 
 
-def on_terminal() -> bool:
-    """Return whether what is displayed goes to a terminal. A worker has no standard output; its parent has."""
+def terminal() -> Optional[str]:
+    """Return the terminal that what is displayed goes to, None when it isn't one. A worker has none; its parent has."""
     try:
         target = os.readlink(f"/proc/{os.getppid()}/fd/1")
     except OSError:
-        return False
-    return target.startswith(("/dev/pts/", "/dev/tty", "/dev/console"))
+        return None
+    return target if target.startswith(("/dev/pts/", "/dev/tty", "/dev/console")) else None
+
+
+def columns_of(path: str) -> int:
+    """Return how wide a terminal is at this moment: people pull at their windows."""
+    try:
+        # Without O_NOCTTY it would become the terminal of this process.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
+        try:
+            return os.get_terminal_size(descriptor).columns or COLUMNS
+        finally:
+            os.close(descriptor)
+    except OSError:
+        return COLUMNS

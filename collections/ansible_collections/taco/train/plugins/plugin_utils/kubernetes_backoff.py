@@ -22,5 +22,5 @@ def wait_seconds(failures: int, asked: float | None, chance: float) -> float | N
     """
     if failures >= MOST_CALLS or (asked or 0) > MOST_ASKED_SECONDS:
         return None
-    doubled = min(MOST_SECONDS, FIRST_SECONDS * 2 ** (failures - 1))
+    doubled = float(min(MOST_SECONDS, FIRST_SECONDS * 2 ** (failures - 1)))
     return max(asked or 0.0, doubled) + doubled * chance / 2

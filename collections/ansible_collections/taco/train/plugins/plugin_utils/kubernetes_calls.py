@@ -73,7 +73,7 @@ class Cluster:
         seconds = None if hopeless else wait_seconds(failures, cause.retry_after, self.clock.chance())
         if seconds is None:
             raise self.error(doing, cause)
-        self.say(f"{self.host}: {cause.said}; trying again in {duration(seconds)}")
+        self.say(f"{self.host}: {cause.said}; trying again in {duration(max(1.0, seconds))}")
         self.clock.sleep(seconds)
 
     def attempt(self, module: str, options: Mapping[str, Any]) -> tuple[Mapping[str, Any], Trouble | None]:
@@ -133,8 +133,9 @@ class Cluster:
                 if found is not None:
                     return found
             failures += 1
-            conflict = cause is None or cause.kind == CONFLICT
-            self.pause(failures, doing, Trouble(RETRY, f"{name} was created and isn't there") if conflict else cause)
+            if cause is None or cause.kind == CONFLICT:
+                cause = Trouble(RETRY, f"it says that {name} was created, and doesn't have it")
+            self.pause(failures, doing, cause)
 
     def change(self, patch: Thing) -> None:
         """Change an object that is there; what the patch doesn't name stays."""

@@ -48,18 +48,20 @@ _WORDS = (
     ),
     (
         UNREACHABLE,
-        r"Failed to establish a new connection|NewConnectionError|Connection refused|No route to host|Name or service not known"
+        r"Failed to establish a new connection|Connection refused|No route to host|Name or service not known"
         r"|Temporary failure in name resolution|getaddrinfo|ConnectTimeout|CERTIFICATE_VERIFY_FAILED|SSLError|LocationParseError",
     ),
     (
         RETRY,
         r"Connection aborted|RemoteDisconnected|Connection reset|Connection broken|Broken pipe|IncompleteRead|ProtocolError"
-        r"|Read timed out|ReadTimeoutError|EOF occurred",
+        r"|Read timed out|ReadTimeoutError|EOF occurred"
+        # What the client makes of a connection that was cut while it asked what the server serves, if that isn't over TLS.
+        r"|should start with https:// when talking to HTTPS endpoint",
     ),
     (NOT_SERVED, r"Failed to find (exact match|API) for"),
 )
 _BYTES = re.compile(r"""b'(?:[^'\\]|\\.)*'|b"(?:[^"\\]|\\.)*\"""")
-_CODE = re.compile(r"^\W*([45][0-9]{2})\W*\s+Reason:", re.MULTILINE)
+_CODE = re.compile(r"(?<![0-9])([45][0-9]{2})\)?\s+Reason:")
 _RETRY_AFTER = re.compile(r"[Rr]etry-[Aa]fter['\"]?:\s*['\"]?([0-9]+)")
 _FORBIDDEN = re.compile(
     r'User "(?P<user>[^"]*)" cannot (?P<verb>\S+) resource "(?P<resource>[^"]*)" in API group "(?P<group>[^"]*)"'
@@ -67,6 +69,7 @@ _FORBIDDEN = re.compile(
 )
 _QUOTA = re.compile(r"exceeded quota: (?P<quota>[^,]+), (?P<amounts>.*)", re.DOTALL)
 _ADDRESS = re.compile(r"host='(?P<host>[^']+)', port=(?P<port>[0-9]+)")
+_PREFIX = re.compile(r"^(Task failed: )?(Module failed: )?")
 MOST_LETTERS = 600
 
 
@@ -178,14 +181,14 @@ def trouble(result: Mapping[str, Any]) -> Trouble | None:
         match = re.search(words, whole)
         if match:
             address = _ADDRESS.search(whole)
-            return Trouble(
-                kind, one_line(_line_with(whole, match)), code, retry_after, address.groupdict() if address else {}
-            )
+            return Trouble(kind, _around(whole, match, kind), code, retry_after, address.groupdict() if address else {})
     return Trouble(OTHER, said, code, retry_after)
 
 
-def _line_with(text: str, match: "re.Match[str]") -> str:
-    """Return the line in which something was found: of a traceback it alone says anything."""
+def _around(text: str, match: "re.Match[str]", kind: str) -> str:
+    """Return what says anything: of a lost way the words that were looked for up to their end, else their line."""
+    if kind in (RETRY, UNREACHABLE):
+        return one_line(re.split(r"['\"\n)]", text[match.start() :], maxsplit=1)[0])
     start = text.rfind("\n", 0, match.start()) + 1
     end = text.find("\n", match.end())
-    return text[start : end if end >= 0 else None]
+    return one_line(_PREFIX.sub("", text[start : end if end >= 0 else None]))

@@ -7,7 +7,7 @@
 """Say to people what went wrong between a host and the API server of a cluster, and what helps. Values in, text out."""
 
 import json
-from typing import Any, Mapping
+from typing import Any, Callable, Mapping
 
 from ansible_collections.taco.train.plugins.plugin_utils import kubernetes_error as kind
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_error import Trouble
@@ -78,7 +78,7 @@ def _library(trouble: Trouble) -> str:
 def sentence(host: str, doing: str, trouble: Trouble, kubeconfig: Any = None) -> str:
     """Return what could not be done, on which host, why, and what helps."""
     path = kubeconfig if isinstance(kubeconfig, str) else None
-    why = {
+    why: dict[str, Callable[[], str]] = {
         kind.FORBIDDEN: lambda: _forbidden(trouble),
         kind.QUOTA: lambda: _quota(trouble),
         kind.CONFIG: lambda: _config(trouble, path),
@@ -96,5 +96,5 @@ def sentence(host: str, doing: str, trouble: Trouble, kubeconfig: Any = None) ->
         kind.RETRY: lambda: (
             f"the API server didn't answer as it should, however often it was asked ({trouble.said}): run it again later"
         ),
-    }.get(trouble.kind, lambda: trouble.said)
-    return f"{host}: can't {doing}: {why()}"
+    }
+    return f"{host}: can't {doing}: {why.get(trouble.kind, lambda: trouble.said)()}"

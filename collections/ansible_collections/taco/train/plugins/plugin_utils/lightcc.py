@@ -13,7 +13,7 @@ The seven variables, their defaults and units are those of the vendor's document
 import difflib
 import re
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any, Iterable, Mapping, NamedTuple, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.mpirun import as_text, whole_number
 
@@ -65,18 +65,18 @@ SIZE_WITH_SUFFIX = re.compile(r"([0-9.]+) *([KMGT])i?B?", re.IGNORECASE)
 SUFFIXES = {"K": 1024, "M": 1024**2, "G": 1024**3, "T": 1024**4}
 
 
-def nearest(name, known):
+def nearest(name: str, known: Iterable[str]) -> str:
     """Return a hint such as ", the closest is NAME", or nothing when no name is close."""
     close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
     return f"; the closest is {close[0]}" if close else ""
 
 
-def is_on(value):
+def is_on(value: Any) -> bool:
     """Return whether a switch's value is on. YAML's true and false arrive as they are, text as text."""
     return as_text(value).strip() not in ("0", "")
 
 
-def fits(kind, value):
+def fits(kind: str, value: Any) -> bool:
     """Return whether the value is one that a variable of this kind takes."""
     if kind == "switch":
         return as_text(value).strip() in ("0", "1")
@@ -92,7 +92,7 @@ def fits(kind, value):
     return number is not None and number >= (1 if kind == "count" else 0)
 
 
-def problem_of(name, value):
+def problem_of(name: str, value: Any) -> str | None:
     """Return what is wrong with one variable, or None."""
     if name not in SETTINGS:
         return f"LightCC has no variable {name}{nearest(name, SETTINGS)}. It has {', '.join(SETTINGS)}."
@@ -108,7 +108,7 @@ def problem_of(name, value):
     return f"{said}. Set it in benchmark_env, or {setting.option} in benchmark_lightcc."
 
 
-def validate(env, slots=None):
+def validate(env: Mapping[str, Any], slots: Sequence[int] | None = None) -> list[str]:
     """Return a sentence for each thing wrong with the LIGHT_* variables of an environment.
 
     slots is the number of ranks of each host; without it, only the values themselves are looked at.
@@ -133,18 +133,18 @@ def validate(env, slots=None):
     return []
 
 
-def uses_groups(env):
+def uses_groups(env: Mapping[str, Any]) -> bool:
     return is_on(env.get("LIGHT_2D_ALLREDUCE", 0))
 
 
-def group_size(env, slots):
+def group_size(env: Mapping[str, Any], slots: Sequence[int]) -> dict[str, str]:
     """Return the variable that makes a group of the 2D all-reduce one host, where LightCC's default would not."""
     if not uses_groups(env) or "LIGHT_INTRA_SIZE" in env or slots[0] == SETTINGS["LIGHT_INTRA_SIZE"].default:
         return {}
     return {"LIGHT_INTRA_SIZE": str(slots[0])}
 
 
-def options_to_env(options):
+def options_to_env(options: Any) -> dict[str, str]:
     """Return the variables of the role's option benchmark_lightcc. What is null is left to LightCC's default."""
     if not isinstance(options or {}, dict):
         raise LightccError(f"benchmark_lightcc is a mapping of LightCC's options, and this is not: {options!r}.")
@@ -164,6 +164,6 @@ def options_to_env(options):
     return env
 
 
-def is_lossy(env):
+def is_lossy(env: Mapping[str, Any]) -> bool:
     """Return whether top-k is on, which compresses gradients with loss."""
     return is_on(env.get("LIGHT_TOPK_ALLREDUCE", 0))

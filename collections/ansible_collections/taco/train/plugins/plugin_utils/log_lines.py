@@ -7,16 +7,17 @@
 """Take a benchmark's output apart into lines, as they come from many ranks through mpirun."""
 
 import re
+from typing import Any, Iterable, Pattern
 
 # Before each line, with mpirun's --tag-output.
 PREFIX = r"^(?:\[\d+,\d+\]<std(?:out|err|diag)>:\s?)?"
 
 
-def lines_of(text):
+def lines_of(text: Any) -> list[str]:
     """Return the lines of a text, and of what is no text as well as can be. After a last newline comes an empty line."""
     return re.split(r"\r\n|\n|\r", text if isinstance(text, str) else "" if text is None else str(text))
 
 
-def values(pattern, lines):
+def values(pattern: Pattern[str], lines: Iterable[str]) -> list[tuple[Any, ...]]:
     """Return the groups of each line that matches."""
     return [match.groups() for match in map(pattern.match, lines) if match]

@@ -188,7 +188,7 @@ def job_of(options: Mapping[str, Any]) -> Job:
     for name in ("workers", "gpus_per_worker"):
         if name not in given:
             raise MpijobError(f"{name} is not set: expected how many there are, such as 8")
-    read = {name: READ.get(name, _text)(given, name) for name in given}
+    read: dict[str, Any] = {name: READ[name](given, name) if name in READ else _text(given, name) for name in given}
     container = {name: read[name] for name in CONTAINER_KEYS if name in read}
     spec = spec_for(PROFILE, container, read.get("mounts_extra", ()))
     return check_job(Job(spec=spec, **{name: read[name] for name in JOB_KEYS if name in read}))

@@ -143,5 +143,5 @@ def role_of(pod: Mapping[str, Any], job: str) -> str | None:
     for pairs in LABELS.values():
         for name, kind in pairs:
             if labels.get(name) == job and labels.get(kind) in ROLES:
-                return labels[kind]
+                return str(labels[kind])
     return None

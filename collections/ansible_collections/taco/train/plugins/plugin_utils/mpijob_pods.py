@@ -79,7 +79,7 @@ def warning(kind: str, thing: Mapping[str, Any], events: Iterable[Mapping[str, A
     return max(found)[1] if found else ""
 
 
-def _ended(state: Mapping[str, Any]) -> str:
+def _ended(state: Mapping[str, Any], see: str = "kubectl logs") -> str:
     code, reason = state.get("exitCode"), state.get("reason") or ""
     signal = state.get("signal")
     if code == SIGBUS or signal == SIGBUS - 128:
@@ -90,7 +90,7 @@ def _ended(state: Mapping[str, Any]) -> str:
         return "was killed for its memory (OOMKilled): raise memory, which /dev/shm is part of"
     message = _cut(state.get("message"))
     detail = f" ({': '.join(part for part in (reason, message) if part)})" if reason or message else ""
-    return f"ended with exit status {code}{detail}: see kubectl logs --previous"
+    return f"ended with exit status {code}{detail}: see {see}"
 
 
 def _container(status: Mapping[str, Any], said: str) -> tuple[bool, str] | None:
@@ -112,7 +112,7 @@ def _container(status: Mapping[str, Any], said: str) -> tuple[bool, str] | None:
         )
     last = (status.get("lastState") or {}).get("terminated")
     if reason == "CrashLoopBackOff" and last:
-        return True, f"keeps ending; it {_ended(last)}"
+        return True, f"keeps ending; it {_ended(last, 'kubectl logs --previous')}"
     return True, f"can't start ({detail})"
 
 

@@ -110,7 +110,7 @@ def _create(jobs: Jobs, wanted: Mapping[str, Any]) -> None:
     except KubernetesError as error:
         # Most often there is none; but a lost answer followed by a lost way leaves the question open.
         open_question = error.trouble is not None and error.trouble.passes
-        raise JobError(f"{error}. {jobs.left([]) if open_question else 'Nothing was created'}") from error
+        raise JobError(f"{error}. {jobs.left([], unknown=True) if open_question else 'Nothing was created'}") from error
     other = step(made, wanted)
     if other.reasons:
         raise JobError(f"somebody else has created it meanwhile. {_refusal(jobs, other)}")
@@ -147,7 +147,7 @@ def wait(jobs: Jobs, job: Job, wish: Wish) -> Look:
 def _left(jobs: Jobs, looked: Look, unknown: bool = False) -> str:
     if looked.job is None and not looked.pods and not unknown:
         return f"Nothing of it is left in the namespace {jobs.namespace}"
-    return jobs.left(looked.pods)
+    return jobs.left(looked.pods, unknown=looked.job is None)
 
 
 def _use(jobs: Jobs, job: Job, outcome: Outcome, looked: Look) -> Outcome:

@@ -5,6 +5,7 @@
 """Build the argument list of Open MPI's mpirun from a specification."""
 
 import re
+from typing import Any, Mapping
 
 MPIRUN = "/usr/local/openmpi/bin/mpirun"
 # A comma or a colon would end the name within -H, a leading dash would make it an option.
@@ -29,7 +30,7 @@ class MpirunError(Exception):
     """The specification can't be turned into a command."""
 
 
-def whole_number(value):
+def whole_number(value: Any) -> int | None:
     """Return the value as an int, or None when it isn't one. A templated number may arrive as text."""
     if isinstance(value, bool):
         return None
@@ -38,11 +39,11 @@ def whole_number(value):
     return int(value) if isinstance(value, int) else None
 
 
-def read_hosts(hosts):
+def read_hosts(hosts: Any) -> list[tuple[str, int]]:
     """Return [(name, slots)], or raise what is wrong with them."""
     if not isinstance(hosts, (list, tuple)) or not hosts:
         raise MpirunError("mpirun needs at least one host: 'hosts' is a list of {name, slots}.")
-    found = []
+    found: list[tuple[str, int]] = []
     for host in hosts:
         if not isinstance(host, dict) or not {"name", "slots"} <= set(host):
             raise MpirunError(f"Each of 'hosts' is {{name, slots}}, and this is not: {host}.")
@@ -59,7 +60,7 @@ def read_hosts(hosts):
     return found
 
 
-def read_env(env):
+def read_env(env: Any) -> list[tuple[str, str | None]]:
     """Return [(name, value or None)] from a mapping, or from a list of NAME, NAME=VALUE and {name, value}."""
     if env is None:
         return []
@@ -85,21 +86,21 @@ def read_env(env):
     return [(str(name), None if value is None else as_text(value)) for name, value in pairs]
 
 
-def as_text(value):
+def as_text(value: Any) -> str:
     """Return a value as mpirun's user means it: YAML's true is 1 to every program here, not 'True'."""
     if isinstance(value, bool):
         return "1" if value else "0"
     return str(value)
 
 
-def as_list(spec, key):
+def as_list(spec: Mapping[str, Any], key: str) -> list[str]:
     value = spec.get(key) or []
     if not isinstance(value, (list, tuple)):
         raise MpirunError(f"{key!r} is a list of words, and this is not: {value!r}.")
     return [str(word) for word in value]
 
 
-def mpirun_command(spec):
+def mpirun_command(spec: Any) -> list[str]:
     """Return the argument list for a specification."""
     if not isinstance(spec, dict):
         raise MpirunError(f"mpirun's specification is a mapping, and this is not: {spec!r}.")
@@ -128,7 +129,7 @@ def mpirun_command(spec):
     return argv + as_list(spec, "extra") + command
 
 
-def read_mca(mca, ssh_port):
+def read_mca(mca: Any, ssh_port: Any) -> list[tuple[str, str]]:
     """Return [(name, value)] of the parameters of Open MPI's components."""
     mca = mca or {}
     if not isinstance(mca, dict):

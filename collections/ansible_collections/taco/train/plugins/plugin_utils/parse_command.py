@@ -11,18 +11,22 @@
 either says how many took part, and is then held against how many were started.
 """
 
+from typing import Any
+
 from ansible_collections.taco.train.plugins.plugin_utils import parse_pattern, parsed
 from ansible_collections.taco.train.plugins.plugin_utils.log_lines import lines_of
-from ansible_collections.taco.train.plugins.plugin_utils.workload import WorkloadError
+from ansible_collections.taco.train.plugins.plugin_utils.workload import Options, WorkloadError
 
 UNIT = "units/s"
 
 
-def parse(text, expected_ranks=None, device="GPU", options=None):
+def parse(
+    text: Any, expected_ranks: Any = None, device: str | None = "GPU", options: Options | None = None
+) -> parsed.Result:
     """Return the numbers in the text and everything that is wrong with them, as parsed.result describes."""
     options = options or {}
     lines = lines_of(text)
-    told = {
+    told: dict[str, Any] = {
         "model": options.get("model"),
         "higher_is_better": options.get("higher_is_better") is not False,
     }
@@ -36,7 +40,7 @@ def parse(text, expected_ranks=None, device="GPU", options=None):
         return parsed.result(lines, unit, ["benchmark_pattern is not set, so nothing can be read."], **told)
     each = parse_pattern.find(pattern, lines)
     problems = parse_pattern.problems(each, "pattern", pattern.pattern)
-    value, ranks = parsed.middle([number for number in each.numbers if number is not None]), each.ranks
+    value, ranks = parsed.middle(each.numbers), each.ranks
     if total_pattern:
         total = parse_pattern.find(total_pattern, lines)
         problems += parse_pattern.problems(total, "total_pattern", total_pattern.pattern)

@@ -7,11 +7,14 @@
 """Read what Horovod's synthetic benchmark prints: rank 0 alone, images per second of one device for each iteration."""
 
 import re
+from typing import Any, Mapping, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils import parsed
 from ansible_collections.taco.train.plugins.plugin_utils.log_lines import PREFIX, lines_of, values
-from ansible_collections.taco.train.plugins.plugin_utils.parsed import finite
+from ansible_collections.taco.train.plugins.plugin_utils.parsed import Result, finite
 
+Found = Mapping[str, list[tuple[Any, ...]]]
+"""The groups of each line of a kind."""
 UNIT = "images/s"
 # Horovod prints one decimal, so a number without one was cut off.
 NUMBER = r"([+-]?(?:\d{1,15}\.\d|nan|inf))"
@@ -27,7 +30,9 @@ EXCHANGE = re.compile(
 )
 
 
-def parse(text, expected_ranks=None, device="GPU", options=None):
+def parse(
+    text: Any, expected_ranks: Any = None, device: str | None = "GPU", options: Mapping[str, Any] | None = None
+) -> Result:
     """Return the numbers in the text and everything that is wrong with them, as parsed.result describes."""
     lines = lines_of(text)
     found = {
@@ -40,7 +45,7 @@ def parse(text, expected_ranks=None, device="GPU", options=None):
     }
     total = found["total"][-1] if found["total"] else None
     per_device = found["per_device"][-1] if found["per_device"] else None
-    read = {
+    read: Result = {
         "model": found["model"][-1][0] if found["model"] else None,
         "batch_size": int(found["batch_size"][-1][0]) if found["batch_size"] else None,
         "ranks": int(total[0]) if total else int(found["count"][-1][1]) if found["count"] else None,
@@ -55,24 +60,24 @@ def parse(text, expected_ranks=None, device="GPU", options=None):
     return parsed.result(lines, UNIT, said, value=value, series=series, details=details(lines), **read)
 
 
-def details(lines):
+def details(lines: list[str]) -> dict[str, Any]:
     """Return what only the lab's benchmark prints: bytes between hosts in a batch, and the seconds that they need at line rate."""
     found = values(EXCHANGE, lines)
     return {"exchange": {"bytes": int(found[-1][0]), "seconds": finite(found[-1][1])}} if found else {}
 
 
-def interval(pair):
+def interval(pair: Sequence[str]) -> dict[str, float | None]:
     return {"mean": finite(pair[0]), "ci": finite(pair[1])}
 
 
-def problems(result, found, expected_ranks, device):
+def problems(result: Result, found: Found, expected_ranks: Any, device: str | None) -> list[str]:
     """Return a sentence for each reason not to use the numbers."""
     said = missing(result, found) + bad_numbers(result) + wrong_world(result, found, expected_ranks, device)
     # One that doesn't fit a total that is itself absent or wrong would say nothing new.
     return said if said else disagreements(result, found)
 
 
-def missing(result, found):
+def missing(result: Result, found: Found) -> list[str]:
     if found["total"]:
         return [] if found["per_device"] else ["The line 'Img/sec per {}' is missing.".format(result["device"])]
     done = len(found["iterations"])
@@ -80,7 +85,7 @@ def missing(result, found):
     return [f"There is no line 'Total img/sec': the run did not finish ({reached})."]
 
 
-def bad_numbers(result):
+def bad_numbers(result: Result) -> list[str]:
     said = []
     for name in ("total", "per_device"):
         numbers = result[name]
@@ -91,7 +96,7 @@ def bad_numbers(result):
     return said
 
 
-def wrong_world(result, found, expected_ranks, device):
+def wrong_world(result: Result, found: Found, expected_ranks: Any, device: str | None) -> list[str]:
     """Compare who took part with who should have."""
     totals, said = found["total"], []
     if len(totals) > 1:
@@ -114,7 +119,7 @@ def wrong_world(result, found, expected_ranks, device):
     return said
 
 
-def disagreements(result, found):
+def disagreements(result: Result, found: Found) -> list[str]:
     """Hold the printed numbers against each other. Each was rounded to a tenth before it was printed."""
     said, mean = [], result["per_device"]["mean"]
     if abs(result["total"]["mean"] - result["ranks"] * mean) > 0.05 * result["ranks"] + 0.06:

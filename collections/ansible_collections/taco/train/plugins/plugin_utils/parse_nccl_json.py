@@ -11,13 +11,16 @@ out_of_bounds, average_bus_bandwidth and end_time. Truth values and "nan" are te
 """
 
 import json
+from typing import Any, Mapping
 
 from ansible_collections.taco.train.plugins.plugin_utils import parsed
 
+Read = dict[str, Any]
+"""What was read: ranks, rows, out_of_bounds and averages."""
 START = '{"version":'
 
 
-def read(lines, text=None):
+def read(lines: list[str], text: Any = None) -> Read | None:
     """Return what parse_nccl_tests.read_table returns, from the option's text or else from a document in the lines.
 
     None means that there is no document, or none that is whole.
@@ -33,7 +36,7 @@ def read(lines, text=None):
     return tables(document) if document else None
 
 
-def whole_document(text):
+def whole_document(text: Any) -> dict[str, Any] | None:
     """Return the document that the text begins with, if it is one of these and was written to its end."""
     if not isinstance(text, str):
         return None
@@ -46,7 +49,7 @@ def whole_document(text):
     return document
 
 
-def tables(document):
+def tables(document: Mapping[str, Any]) -> Read:
     bounds = mapping(document.get("out_of_bounds"))
     average = mapping(document.get("average_bus_bandwidth"))
     devices = mapping(document.get("config")).get("devices")
@@ -60,7 +63,7 @@ def tables(document):
     }
 
 
-def row(entry):
+def row(entry: Mapping[str, Any]) -> dict[str, Any]:
     kept = {key: entry.get(key) for key in ("size", "count", "type", "redop")}
     kept["root"] = str(entry.get("root", "")).strip()
     for place in ("out_of_place", "in_place"):
@@ -68,7 +71,7 @@ def row(entry):
     return kept
 
 
-def group(entry):
+def group(entry: Mapping[str, Any]) -> dict[str, float | None]:
     return {
         "time_us": parsed.finite(entry.get("time", entry.get("cpu_time"))),
         "algbw": parsed.finite(entry.get("alg_bw")),
@@ -77,5 +80,5 @@ def group(entry):
     }
 
 
-def mapping(value):
+def mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}

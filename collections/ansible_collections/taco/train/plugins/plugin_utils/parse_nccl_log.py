@@ -12,6 +12,7 @@ and every communicator says "Using network <name>".
 """
 
 import re
+from typing import Any, Iterable, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.log_lines import lines_of
 
@@ -22,21 +23,21 @@ NETWORK = re.compile(r"NCCL INFO Using network (\S[^\r\n]{0,63}?)\s*$")
 NO_PLUGIN = re.compile(r"NCCL INFO NET/Plugin ?: (?:No plugin found \(libnccl-net\.so\)|Using internal network plugin)")
 
 
-def networks(lines):
+def networks(lines: Iterable[str]) -> list[str]:
     """Return the networks in the order in which they first appear."""
     return list(dict.fromkeys(match.group(1) for match in map(NETWORK.search, lines) if match))
 
 
-def joined(names):
+def joined(names: Sequence[str]) -> str | None:
     """Return the networks as a record keeps them, None when NCCL said nothing."""
     return ", ".join(names) or None
 
 
-def problems(names):
+def problems(names: Sequence[str]) -> list[str]:
     return ["The ranks used different networks: {}.".format(", ".join(names))] if len(names) > 1 else []
 
 
-def plugin_in_use(text):
+def plugin_in_use(text: Any) -> bool | None:
     """Return whether NCCL sent through a plugin, such as HARP, on every rank that says so; None when no line tells.
 
     That a plugin was loaded proves nothing: NCCL falls back to its own transports when it can't be initialised.

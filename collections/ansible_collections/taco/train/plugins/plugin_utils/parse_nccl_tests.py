@@ -13,10 +13,12 @@ because they are not rounded for a table.
 """
 
 import re
+from typing import Any, Mapping, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils import parse_nccl_json, parsed
 from ansible_collections.taco.train.plugins.plugin_utils.log_lines import PREFIX, lines_of, values
-from ansible_collections.taco.train.plugins.plugin_utils.parsed import finite
+from ansible_collections.taco.train.plugins.plugin_utils.parse_nccl_json import Read
+from ansible_collections.taco.train.plugins.plugin_utils.parsed import Result, finite
 
 UNIT = "GB/s"
 RANK = re.compile(PREFIX + r"# *Rank +(\d{1,9}) .*\bdevice +\d+")
@@ -29,7 +31,9 @@ AVERAGE = re.compile(PREFIX + r"# Avg bus bandwidth +: (\S+)\s*(OK|FAILED)?\s*$"
 ALONE = "{} ranks each ran a test of their own: build nccl-tests with MPI=1."
 
 
-def parse(text, expected_ranks=None, device="GPU", options=None):
+def parse(
+    text: Any, expected_ranks: Any = None, device: str | None = "GPU", options: Mapping[str, Any] | None = None
+) -> Result:
     """Return the numbers in the text and everything that is wrong with them, as parsed.result describes.
 
     A size is no iteration, so iterations and series are empty; details.rows holds what was printed for each size, times in
@@ -58,12 +62,12 @@ def parse(text, expected_ranks=None, device="GPU", options=None):
     )
 
 
-def finished_lines(lines):
+def finished_lines(lines: list[str]) -> list[str]:
     """Return the lines that were printed to their end. Text ends with a newline, so its last line is an empty one."""
     return lines[:-1]
 
 
-def read_table(lines):
+def read_table(lines: list[str]) -> Read:
     headers = [words.split() for (words,) in values(HEADER, lines)]
     rows = []
     for (text,) in values(ROW, lines):
@@ -78,7 +82,7 @@ def read_table(lines):
     }
 
 
-def read_row(words, header):
+def read_row(words: list[str], header: list[str]) -> dict[str, Any] | None:
     """Return one size's numbers, by the columns that the header names, or None for a line that doesn't have them.
 
     The columns come in two groups, out of place and in place, each from "time" to before the next group. A test that
@@ -93,7 +97,7 @@ def read_row(words, header):
     leading = next((rest for rest in (len(words) - 2 * width, len(words) - width) if 3 <= rest <= starts[0]), None)
     if leading is None:
         return None
-    row = {"size": int(words[0]), "count": int(words[1])}
+    row: dict[str, Any] = {"size": int(words[0]), "count": int(words[1])}
     row.update(zip(names[2 : starts[0]], words[2:leading]))
     both = len(words) - leading > width
     row["out_of_place"] = read_group(names[starts[0] : starts[1]], words[leading:]) if both else None
@@ -101,7 +105,7 @@ def read_row(words, header):
     return row
 
 
-def read_group(names, words):
+def read_group(names: Sequence[str], words: Sequence[str]) -> dict[str, float | None]:
     found = dict(zip(names, words))
     # "error" up to v2.12, the largest difference; "#wrong" since, a count. Unchecked values are N/A.
     wrong = found.get("#wrong", found.get("error"))
@@ -113,7 +117,7 @@ def read_group(names, words):
     }
 
 
-def problems_of(read, table, expected_ranks, ranks):
+def problems_of(read: Read, table: Read, expected_ranks: Any, ranks: int | None) -> list[str]:
     """Return a sentence for each reason not to use the numbers."""
     if not read["averages"]:
         reached = f"sizes printed: {len(read['rows'])}" if read["rows"] else "no size was printed"
@@ -137,7 +141,7 @@ def problems_of(read, table, expected_ranks, ranks):
     return said
 
 
-def wrong_values(read):
+def wrong_values(read: Read) -> list[str]:
     """Return what the test says about the data that came back."""
     if not read["out_of_bounds"]:
         return ["The line 'Out of bounds values' is missing."]

@@ -7,10 +7,10 @@
 """Read numbers by a user's regular expression, for programs whose output nobody else knows."""
 
 import re
-from typing import NamedTuple, Optional
+from typing import Iterable, NamedTuple, Optional, Pattern
 
 from ansible_collections.taco.train.plugins.plugin_utils import log_lines, parsed
-from ansible_collections.taco.train.plugins.plugin_utils.workload import WorkloadError
+from ansible_collections.taco.train.plugins.plugin_utils.workload import Options, WorkloadError
 
 PREFIX = re.compile(log_lines.PREFIX)
 
@@ -18,14 +18,14 @@ PREFIX = re.compile(log_lines.PREFIX)
 class Found(NamedTuple):
     """What a pattern found, line by line."""
 
-    texts: list
-    numbers: list
+    texts: list[str]
+    numbers: list[Optional[float]]
     """The same as numbers, null for what is none."""
     ranks: Optional[int]
     """What the last line said in the group `ranks`, where the pattern has one."""
 
 
-def compiled(options, name):
+def compiled(options: Options, name: str) -> Pattern[str] | None:
     """Return the option's regular expression, None of an option that isn't set, or raise what is wrong with it."""
     pattern = options.get(name)
     if pattern in (None, ""):
@@ -42,7 +42,7 @@ def compiled(options, name):
     return regex
 
 
-def find(regex, lines):
+def find(regex: Pattern[str], lines: Iterable[str]) -> Found:
     """Return what the expression finds in the lines, once in each, without the prefix of mpirun's --tag-output."""
     matches = [match for match in (regex.search(PREFIX.sub("", line)) for line in lines) if match]
     texts = [match.group("value") for match in matches]
@@ -51,7 +51,7 @@ def find(regex, lines):
     return Found(texts, [parsed.finite(text) for text in texts], int(count) if count is not None else None)
 
 
-def problems(found, name, pattern):
+def problems(found: Found, name: str, pattern: str) -> list[str]:
     """Return what makes a pattern's numbers unfit for use."""
     if not found.texts:
         return [f"No line of the output matches benchmark_{name}, {pattern!r}: the run did not finish, or it is wrong."]

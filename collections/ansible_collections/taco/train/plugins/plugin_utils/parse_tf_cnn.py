@@ -13,10 +13,11 @@ already that of all workers, so totals are never added up.
 
 import re
 from statistics import median
+from typing import Any, Iterable, Mapping, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils import parsed
 from ansible_collections.taco.train.plugins.plugin_utils.log_lines import PREFIX, lines_of, values
-from ansible_collections.taco.train.plugins.plugin_utils.parsed import finite
+from ansible_collections.taco.train.plugins.plugin_utils.parsed import Result, finite
 
 UNIT = "images/s"
 MODEL = re.compile(PREFIX + r"Model: +(\S+)\s*$")
@@ -33,7 +34,9 @@ STEP = re.compile(
 TOTAL = re.compile(PREFIX + r"total images/sec: (\d{1,15}\.\d\d|nan|inf)\s*$")
 
 
-def parse(text, expected_ranks=None, device="GPU", options=None):
+def parse(
+    text: Any, expected_ranks: Any = None, device: str | None = "GPU", options: Mapping[str, Any] | None = None
+) -> Result:
     """Return the numbers in the text and everything that is wrong with them, as parsed.result describes."""
     lines = lines_of(text)
     totals = [finite(total) for (total,) in values(TOTAL, lines)]
@@ -57,7 +60,7 @@ def parse(text, expected_ranks=None, device="GPU", options=None):
     )
 
 
-def read_head(lines):
+def read_head(lines: list[str]) -> dict[str, Any]:
     """Return what the ranks print before they begin. All print the same, or something is wrong."""
     whole = {int(size) for (size,) in values(GLOBAL_BATCH, lines)}
     batch = {int(size) for (size,) in values(BATCH, lines)}
@@ -75,15 +78,18 @@ def read_head(lines):
     }
 
 
-def by_step(steps):
+def by_step(steps: Iterable[tuple[Any, ...]]) -> list[float | None]:
     """Return one speed for each step: the median over the ranks that printed it; null when one of them is no number."""
-    speeds = {}
+    speeds: dict[int, list[float | None]] = {}
     for step, speed, _uncertainty, _jitter in steps:
         speeds.setdefault(int(step), []).append(finite(speed))
-    return [None if None in speeds[step] else median(speeds[step]) for step in sorted(speeds)]
+    usable = {step: [speed for speed in printed if speed is not None] for step, printed in speeds.items()}
+    return [median(usable[step]) if len(usable[step]) == len(speeds[step]) else None for step in sorted(speeds)]
 
 
-def missing(totals, iterations, expected_ranks, ranks):
+def missing(
+    totals: Sequence[float | None], iterations: Sequence[float | None], expected_ranks: Any, ranks: int | None
+) -> list[str]:
     if not totals:
         reached = f"steps printed: {len(iterations)}" if iterations else "no step was printed"
         return [f"There is no line 'total images/sec': the run did not finish ({reached})."]
@@ -92,7 +98,7 @@ def missing(totals, iterations, expected_ranks, ranks):
     return []
 
 
-def bad_numbers(totals, iterations):
+def bad_numbers(totals: Sequence[float | None], iterations: Sequence[float | None]) -> list[str]:
     said = []
     if parsed.unusable(totals):
         said.append("A total is not a usable number.")
@@ -101,7 +107,9 @@ def bad_numbers(totals, iterations):
     return said
 
 
-def wrong_world(head, totals, expected_ranks, device):
+def wrong_world(
+    head: Mapping[str, Any], totals: Sequence[float | None], expected_ranks: Any, device: str | None
+) -> list[str]:
     """Compare who took part with who should have."""
     said = []
     if len(head["counts"]) > 1:

@@ -12,6 +12,7 @@ one for each interval of steps. That is read, unless the option `pattern` says w
 """
 
 import re
+from typing import Any, Mapping
 
 from ansible_collections.taco.train.plugins.plugin_utils import parse_command, parsed
 from ansible_collections.taco.train.plugins.plugin_utils.log_lines import lines_of
@@ -24,13 +25,15 @@ NOTHING = (
 )
 
 
-def parse(text, expected_ranks=None, device="GPU", options=None):
+def parse(
+    text: Any, expected_ranks: Any = None, device: str | None = "GPU", options: Mapping[str, Any] | None = None
+) -> parsed.Result:
     """Return the numbers in the text and everything that is wrong with them, as parsed.result describes.
 
     It is one process, however many slots there are: expected_ranks has no part in it.
     """
     options = options or {}
-    told = {"ranks": 1, "batch_size": options.get("batch_size")}
+    told: dict[str, Any] = {"ranks": 1, "batch_size": options.get("batch_size")}
     if options.get("pattern"):
         return dict(parse_command.parse(text, None, device, dict(options, unit=options.get("unit") or UNIT)), **told)
     lines = lines_of(text)

@@ -12,14 +12,18 @@ makes the numbers unfit for use becomes a sentence in `problems`.
 
 import math
 from statistics import median
+from typing import Any, Iterable
 
 from ansible_collections.taco.train.plugins.plugin_utils import parse_nccl_log
 
 # Arithmetic on printed tenths leaves digits that were never measured.
 DIGITS = 6
 
+Result = dict[str, Any]
+"""As the function result describes it."""
 
-def finite(text):
+
+def finite(text: Any) -> float | None:
     """Return a printed number, or None for one that JSON and arithmetic have no use for."""
     try:
         number = float(text)
@@ -28,29 +32,37 @@ def finite(text):
     return number if math.isfinite(number) else None
 
 
-def middle(numbers, factor=1):
-    """Return the median times a factor, or None of no numbers. One stray iteration does not move it."""
-    return finite(round(median(numbers) * factor, DIGITS)) if numbers else None
+def middle(numbers: Iterable[float | None], factor: float = 1) -> float | None:
+    """Return the median of what is a number, times a factor, or None of none. One stray iteration does not move it."""
+    found = [number for number in numbers if number is not None]
+    return finite(round(median(found) * factor, DIGITS)) if found else None
 
 
-def scaled(numbers, factor=1):
+def scaled(numbers: Iterable[float | None], factor: float | None = 1) -> list[float]:
     """Return the usable numbers times a factor; none without a factor."""
     return [round(number * factor, DIGITS) for number in numbers if number is not None] if factor else []
 
 
-def unusable(numbers):
+def unusable(numbers: Iterable[float | None]) -> bool:
     """Return whether one of the numbers is missing or not above zero."""
     return any(number is None or number <= 0 for number in numbers)
 
 
-def rank_problems(expected, found):
+def rank_problems(expected: Any, found: int | None) -> list[str]:
     """Return what is wrong with how many ranks took part. What nobody expects or nothing says is not looked at."""
     if expected is None or found is None or found == int(expected):
         return []
     return [f"{int(expected)} ranks were started and {found} took part."]
 
 
-def result(lines, unit, problems, value=None, higher_is_better=True, **found):
+def result(
+    lines: list[str],
+    unit: str,
+    problems: list[str],
+    value: float | None = None,
+    higher_is_better: bool = True,
+    **found: Any,
+) -> Result:
     """Return what a run's output says.
 
     model, batch_size, ranks and device are null where the output doesn't say them. iterations is what was printed for
@@ -62,7 +74,7 @@ def result(lines, unit, problems, value=None, higher_is_better=True, **found):
     problems = problems + parse_nccl_log.problems(networks)
     if not problems and value is None:
         problems = ["The output holds no usable number."]
-    answer = {
+    answer: Result = {
         "model": None,
         "batch_size": None,
         "ranks": None,

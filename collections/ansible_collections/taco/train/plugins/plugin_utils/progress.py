@@ -4,15 +4,16 @@
 
 # Private to taco.train: may change at any time. Do not import it from another collection.
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Turn the log of a running benchmark into lines that say how far it is. Text in, text out."""
 
 import re
 import time
+import unicodedata
 from typing import Callable, List, Optional
 
 LINE_END = re.compile(r"\r\n|\n|\r")
+# What stands between the name of a run and how far it is.
+MIDDLE = ": iteration "
 
 
 class Progress:
@@ -57,7 +58,7 @@ class Progress:
         done = len(self.values)
         of = f" of {self.iterations}" if self.iterations else ""
         mean = sum(self.values) / done
-        text = f"{self.label}: iteration {done}{of}, {self.values[-1]:.1f} {self.unit}, mean {mean:.1f}"
+        text = f"{self.label}{MIDDLE}{done}{of}, {self.values[-1]:.1f} {self.unit}, mean {mean:.1f}"
         left = self.seconds_left()
         return text + (f", about {duration(left)} left" if left is not None else "")
 
@@ -76,3 +77,23 @@ def duration(seconds: float) -> str:
     if seconds < 5400:
         return f"{seconds / 60:.0f} min"
     return f"{seconds / 3600:.1f} h"
+
+
+def fitted(line: str, columns: int) -> str:
+    """Return a line of at most so many columns. The label gives way first: what a reader waits for stands behind it."""
+    label, middle, state = line.rpartition(MIDDLE)
+    return _cut(_cut(label, max(1, columns - _width(middle + state))) + middle + state, columns)
+
+
+def _cut(text: str, columns: int) -> str:
+    """Return text with a sign where it was cut to fit."""
+    if _width(text) <= columns:
+        return text
+    while text and _width(text) >= columns:
+        text = text[:-1]
+    return text + "…"
+
+
+def _width(text: str) -> int:
+    """Return how many columns text takes: some scripts have letters of two, and marks that take none."""
+    return sum(0 if unicodedata.combining(one) else 1 + (unicodedata.east_asian_width(one) in "WF") for one in text)

@@ -38,6 +38,7 @@ class Published(NamedTuple):
     totals: Mapping[str, float]
     """With all ranks, by what they used."""
     source: str
+    workload: str = "horovod_synthetic"
 
 
 PUBLISHED = (
@@ -69,17 +70,17 @@ PUBLISHED = (
     Published(
         *("4 GPUs of ACK nodes", "vgg16", 64, 4, None, None),
         {"scheduled by topology": 991.92, "scheduled as usual": 200.47},
-        ACK,
+        *(ACK, "tf_cnn_benchmarks"),
     ),
     Published(
         *("4 GPUs of ACK nodes", "resnet50", 64, 4, None, None),
         {"scheduled by topology": 1471.55, "scheduled as usual": 745.38},
-        ACK,
+        *(ACK, "tf_cnn_benchmarks"),
     ),
 )
 
 
-def efficiency(total, devices, single):
+def efficiency(total: float, devices: float, single: float) -> float:
     """Return which part of its devices' own speed a job reaches, such as 0.4427: total / (devices * single).
 
     It is the formula behind the vendor's percentages. Raises ValueError for what is not above zero.
@@ -89,7 +90,7 @@ def efficiency(total, devices, single):
     return total / (devices * single)
 
 
-def allreduce_bus_bandwidth(size_bytes, seconds, ranks):
+def allreduce_bus_bandwidth(size_bytes: float, seconds: float, ranks: int) -> float:
     """Return the bus bandwidth of an all-reduce in GB/s (10^9 bytes), as nccl-tests define it.
 
     size / time * 2 (n - 1) / n, from https://github.com/NVIDIA/nccl-tests, doc/PERFORMANCE.md. Raises ValueError for a

@@ -11,21 +11,24 @@ import json
 import os
 import re
 import tempfile
+from typing import Any, BinaryIO, Mapping
 
 SCHEMA = 2
 OWNER_ONLY = 0o600
+# What helps with a folder that is full, read-only or somebody else's.
+ELSEWHERE = "make that possible, or set taco_results_dir to another folder"
 
 
 class RecordError(Exception):
     """A record can't be kept or read."""
 
 
-def record_id(time, arm, suffix):
+def record_id(time: str, arm: str, suffix: str) -> str:
     """Return an id that sorts by time and can be a file's name."""
     return "{}-{}-{}".format(re.sub(r"[-:]|\.\d+", "", time), arm, suffix)
 
 
-def system_of(node, worker=None):
+def system_of(node: Any, worker: Mapping[str, Any] | None = None) -> dict[str, Any] | None:
     """Return of a node's facts, and of what the module acceleration saw in its container, what a number must be read with."""
     if not isinstance(node, dict):
         return None
@@ -54,7 +57,7 @@ def system_of(node, worker=None):
     }
 
 
-def make_directory(path):
+def make_directory(path: str) -> None:
     try:
         os.makedirs(path, exist_ok=True)
     except OSError as error:
@@ -64,7 +67,7 @@ def make_directory(path):
         ) from error
 
 
-def sync_directory(path):
+def sync_directory(path: str) -> None:
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -72,7 +75,7 @@ def sync_directory(path):
         os.close(descriptor)
 
 
-def write_text(path, text, mode=0o644):
+def write_text(path: str, text: str, mode: int = 0o644) -> None:
     """Replace a file, whole or not at all."""
     folder = os.path.dirname(path)
     make_directory(folder)
@@ -90,10 +93,10 @@ def write_text(path, text, mode=0o644):
             raise
         sync_directory(folder)
     except OSError as error:
-        raise RecordError(f"{path} can't be written: {error.strerror}.") from error
+        raise RecordError(f"{path} can't be written on the controller: {error.strerror}; {ELSEWHERE}.") from error
 
 
-def append(run_dir, record):
+def append(run_dir: str, record: Mapping[str, Any]) -> None:
     """Add one line to the run's records, and be sure that it is on the disk."""
     make_directory(run_dir)
     path = os.path.join(run_dir, "records.jsonl")
@@ -108,15 +111,15 @@ def append(run_dir, record):
             os.fsync(stream.fileno())
         sync_directory(run_dir)
     except OSError as error:
-        raise RecordError(f"{path} can't be written: {error.strerror}.") from error
+        raise RecordError(f"{path} can't be written on the controller: {error.strerror}; {ELSEWHERE}.") from error
 
 
-def ends_with_newline(stream):
+def ends_with_newline(stream: BinaryIO) -> bool:
     stream.seek(-1, os.SEEK_END)
     return stream.read(1) == b"\n"
 
 
-def read(run_dir):
+def read(run_dir: str) -> tuple[list[dict[str, Any]], list[str]]:
     """Return the run's records and a sentence for each line that isn't one."""
     path = os.path.join(run_dir, "records.jsonl")
     try:
@@ -125,7 +128,7 @@ def read(run_dir):
     except FileNotFoundError:
         return [], []
     except OSError as error:
-        raise RecordError(f"{path} can't be read: {error.strerror}.") from error
+        raise RecordError(f"{path} can't be read on the controller: {error.strerror}; {ELSEWHERE}.") from error
     records, problems = [], []
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -141,7 +144,7 @@ def read(run_dir):
     return records, problems
 
 
-def point_latest(run_dir):
+def point_latest(run_dir: str) -> None:
     """Let `latest`, beside the run's folder, point to it."""
     results, run = os.path.split(os.path.abspath(run_dir))
     link = os.path.join(results, "latest")
@@ -154,4 +157,4 @@ def point_latest(run_dir):
         os.replace(temporary, link)
         sync_directory(results)
     except OSError as error:
-        raise RecordError(f"{link} can't be made: {error.strerror}.") from error
+        raise RecordError(f"{link} can't be made on the controller: {error.strerror}; {ELSEWHERE}.") from error

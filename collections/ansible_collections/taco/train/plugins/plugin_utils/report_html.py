@@ -6,10 +6,12 @@
 
 import shlex
 from html import escape
+from typing import Any, Collection, Iterable, Mapping, Optional, Sequence, Union
 
 from ansible_collections.taco.train.plugins.plugin_utils import report_table as words
 from ansible_collections.taco.train.plugins.plugin_utils.report_style import STYLE
 from ansible_collections.taco.train.plugins.plugin_utils.report_svg import iterations_chart
+from ansible_collections.taco.train.plugins.plugin_utils.report_table import Record
 
 GIB = 1 << 30
 SYSTEM = {
@@ -29,16 +31,20 @@ class Html(str):
     """Markup of our own, in which everything that was measured or set is already escaped."""
 
 
-def element(name, content, css=None):
+Cell = Union[str, tuple[str, Optional[str]]]
+"""What a cell of a table holds, perhaps with its class."""
+
+
+def element(name: str, content: Any, css: str | None = None) -> str:
     """Return an element with text in it; whatever the text holds, it stays text. Only Html is taken as it is."""
     attribute = f' class="{css}"' if css else ""
     return f"<{name}{attribute}>{content if isinstance(content, Html) else escape(str(content))}</{name}>"
 
 
-def table(head, rows, numbers=()):
+def table(head: Sequence[str], rows: Iterable[Sequence[Cell]], numbers: Collection[str] = ()) -> str:
     """Return a table; each cell is text, or (text, class). It scrolls by itself on a narrow screen."""
 
-    def draw(name, values):
+    def draw(name: str, values: Sequence[Cell]) -> str:
         cells = []
         for title, value in zip(head, values):
             content, css = value if isinstance(value, tuple) else (value, None)
@@ -49,13 +55,13 @@ def table(head, rows, numbers=()):
     return f'<div class="scroll"><table><thead>{draw("th", head)}</thead><tbody>{body}</tbody></table></div>'
 
 
-def section(title, *parts):
+def section(title: str, *parts: str) -> str:
     return f"<section>{element('h2', title)}{''.join(parts)}</section>" if any(parts) else ""
 
 
-def runs(records):
-    head = (*words.HEAD, "Seconds", "Time")
-    rows = []
+def runs(records: Sequence[Record]) -> str:
+    head = (*words.heads(records), "Seconds", "Time")
+    rows: list[Sequence[Cell]] = []
     for record in records:
         row = words.row(record)
         duration = record["duration_s"]
@@ -65,7 +71,7 @@ def runs(records):
     return section("Runs", table(head, rows, words.RIGHT | {"Seconds"})) if rows else ""
 
 
-def charts(records):
+def charts(records: Iterable[Record]) -> str:
     drawn = []
     for record in words.good(records):
         result = record["result"]
@@ -78,7 +84,7 @@ def charts(records):
     return section("Iterations", *drawn)
 
 
-def failures(records):
+def failures(records: Iterable[Record]) -> str:
     drawn = []
     for record in words.failed(records):
         said = "".join(element("li", problem) for problem in record["problems"])
@@ -88,15 +94,16 @@ def failures(records):
     return section("What failed", *drawn)
 
 
-def notes(records, problems):
+def notes(records: Iterable[Record], problems: Iterable[str]) -> str:
     said = dict.fromkeys([note for record in records for note in record["notes"]] + list(problems))
     items = "".join(element("li", note) for note in said)
     return section("To read the number by", f"<ul>{items}</ul>") if items else ""
 
 
-def command_lines(argv):
+def command_lines(argv: Sequence[str]) -> str:
     """Return a command for a shell, an option a line."""
-    lines, line = [], []
+    lines: list[list[str]] = []
+    line: list[str] = []
     for place, word in enumerate(argv):
         # "timeout -k 10 60" belongs together; mpirun's options begin after it.
         option = word.startswith("-") and any(known.endswith("mpirun") for known in argv[:place])
@@ -107,7 +114,7 @@ def command_lines(argv):
     return " \\\n  ".join(" ".join(words) for words in [*lines, line] if words)
 
 
-def reproduction(records):
+def reproduction(records: Sequence[Record]) -> str:
     if not records:
         return ""
     record = (words.good(records) or records)[-1]
@@ -116,7 +123,7 @@ def reproduction(records):
     return section("To run it again", element("p", where), element("pre", command_lines(record["argv"])))
 
 
-def system_value(key, value):
+def system_value(key: str, value: Any) -> str:
     if value is None or value == []:
         return "none" if value == [] else "not known"
     if key == "memory_bytes":
@@ -128,14 +135,14 @@ def system_value(key, value):
     return str(value)
 
 
-def pages(size):
+def pages(size: int | None) -> str:
     return f"{size // GIB} GiB" if size and size % GIB == 0 else f"{(size or 0) // (1 << 20)} MiB"
 
 
-def systems(records):
+def systems(records: Sequence[Record]) -> str:
     if not records:
         return ""
-    rows = []
+    rows: list[Sequence[Cell]] = []
     for host, system in (words.good(records) or records)[-1]["system"].items():
         system = system or {}
         values = [system_value(key, system.get(key)) for key in SYSTEM]
@@ -145,32 +152,23 @@ def systems(records):
     return section("Hosts", table(("Host", *SYSTEM.values()), rows, {"CPUs", "Memory"})) if rows else ""
 
 
-def preflight(verdict):
+def preflight(verdict: Mapping[str, Any] | None) -> str:
     sentence = words.preflight_sentence(verdict)
-    if not sentence:
+    if not verdict or not sentence:
         return ""
-    judged = [(host, check) for host, one in (verdict.get("hosts") or {}).items() for check in one.get("checks") or []]
-    judged += [("all hosts", check) for check in verdict.get("cluster") or []]
-    rows = [
-        ((check.get("status", ""), check.get("status")), host, *(check.get(key) or "" for key in PREFLIGHT_KEYS))
-        for host, check in judged
-        if check.get("status") in ("fail", "warn")
-    ]
-    head = ("Status", "Host", "Check", "Expected", "Found", "Fix")
-    return section("Preflight", element("p", sentence), table(head, rows) if rows else "")
+    head, rows = words.preflight_rows(verdict)
+    drawn: list[Sequence[Cell]] = [((status, status), *rest) for status, *rest in rows]
+    return section("Preflight", element("p", sentence), table(head, drawn) if drawn else "")
 
 
-PREFLIGHT_KEYS = ("id", "expected", "found", "fix")
-
-
-def top(records, title):
+def top(records: Sequence[Record], title: str) -> str:
     number, said = words.headline(records)
     banner = element("p", words.LAB, "lab") if words.is_lab(records) else ""
     lead = f'<p class="lead">{element("b", number)} {escape(said)}</p>' if number else element("p", said, "lead none")
     return f"<header>{banner}{element('h1', title)}{lead}</header>"
 
 
-def page(title, body, style=STYLE):
+def page(title: str, body: Iterable[str], style: str = STYLE) -> str:
     """Return a whole page of parts, those that are empty left out."""
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -181,7 +179,13 @@ def page(title, body, style=STYLE):
     )
 
 
-def render(records, verdict=None, problems=(), title="Benchmark", run=""):
+def render(
+    records: Sequence[Record],
+    verdict: Mapping[str, Any] | None = None,
+    problems: Iterable[str] = (),
+    title: str = "Benchmark",
+    run: str = "",
+) -> str:
     """Return the page."""
     body = [
         top(records, title),

@@ -6,6 +6,7 @@
 
 import math
 from html import escape
+from typing import Any, Callable, Iterable, Sequence
 
 WIDTH, HEIGHT = 480, 210
 LEFT, RIGHT, TOP, BOTTOM = 58, 12, 14, 40
@@ -14,16 +15,17 @@ MOST_LABELS = 10
 LEAST_SPAN = 0.1
 
 
-def nice_step(span, steps=4):
+def nice_step(span: float, steps: int = 4) -> float:
     """Return the 1, 2 or 5 times a power of ten that divides a span into about so many steps."""
     raw = span / steps
-    power = 10 ** math.floor(math.log10(raw))
+    power = 10.0 ** math.floor(math.log10(raw))
     return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= raw * 0.999999)
 
 
-def scale(values, mean, steps=4):
+def scale(values: Iterable[float], mean: float, steps: int = 4) -> tuple[float, float, list[float]]:
     """Return the lower end, the upper end and the ticks of an axis that holds all values."""
-    low, high = min([*values, mean]), max([*values, mean])
+    values = [*values, mean]
+    low, high = min(values), max(values)
     least = max(abs(mean) * LEAST_SPAN, 1e-9)
     if high - low < least:
         middle = (high + low) / 2
@@ -34,15 +36,17 @@ def scale(values, mean, steps=4):
     return first * step, last * step, [number * step for number in range(first, last + 1)]
 
 
-def number_text(value, step):
+def number_text(value: float, step: float) -> str:
     return f"{value:.{max(0, -math.floor(math.log10(step) + 1e-9))}f}"
 
 
-def text(x, y, content, anchor="middle", name="tick"):
+def text(x: float, y: float, content: Any, anchor: str = "middle", name: str = "tick") -> str:
     return f'<text class="{name}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(str(content))}</text>'
 
 
-def level_grid(ticks, y, left=LEFT, right=WIDTH - RIGHT):
+def level_grid(
+    ticks: Sequence[float], y: Callable[[float], float], left: float = LEFT, right: float = WIDTH - RIGHT
+) -> list[str]:
     """Return a line across the chart, and its number, for each tick of the upright axis."""
     parts = []
     for tick in ticks:
@@ -51,24 +55,24 @@ def level_grid(ticks, y, left=LEFT, right=WIDTH - RIGHT):
     return parts
 
 
-def drawing(parts, label, width=WIDTH, height=HEIGHT):
+def drawing(parts: Iterable[str], label: str, width: float = WIDTH, height: float = HEIGHT) -> str:
     """Return the parts as one SVG that says in words what it shows."""
     css = "chart wide" if width > WIDTH else "chart"
     opening = f'<svg class="{css}" viewBox="0 0 {width} {height}" role="img" aria-label="{escape(label)}">'
     return opening + "".join(parts) + "</svg>"
 
 
-def iterations_chart(values, mean, interval, unit):
+def iterations_chart(values: Sequence[float], mean: float, interval: float, unit: str) -> str:
     """Return an SVG with a point for each iteration, the mean as a line and its interval as a band."""
     if not values:
         return ""
     low, high, ticks = scale([*values, max(mean - interval, 0), mean + interval], mean)
     width, height = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
 
-    def x(number):
+    def x(number: float) -> float:
         return LEFT + width * (number + 0.5) / len(values)
 
-    def y(value):
+    def y(value: float) -> float:
         return TOP + height * (high - value) / (high - low)
 
     parts = level_grid(ticks, y)

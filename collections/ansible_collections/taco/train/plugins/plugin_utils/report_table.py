@@ -4,52 +4,66 @@
 
 """Say in words, and in a Markdown table, what the records of a run hold."""
 
+from typing import Any, Collection, Iterable, Mapping, Sequence
+
 from ansible_collections.taco.train.plugins.plugin_utils.arms import ARMS
 
 LAB = "LAB: measured on a lab's machines. These numbers say nothing about GPUs."
-HEAD = ("Outcome", "Images/s", "Per device", "Arm", "Model", "Batch", "Nodes", "Ranks", "Network")
-RIGHT = frozenset({"Batch", "Nodes", "Ranks", "Images/s", "Per device"})
+RIGHT = frozenset({"Batch", "Nodes", "Workers", "Ranks", "Images/s", "Per device"})
 
 
-def is_lab(records):
+Record = Mapping[str, Any]
+
+
+def heads(records: Iterable[Record]) -> tuple[str, ...]:
+    """Return the heads of the table of runs. Pods of one node can be several workers."""
+    hosts = "Workers" if any(host_noun(record) == "worker" for record in records) else "Nodes"
+    return ("Outcome", "Images/s", "Per device", "Arm", "Model", "Batch", hosts, "Ranks", "Network")
+
+
+def host_noun(record: Record) -> str:
+    return "worker" if record.get("placement") else "node"
+
+
+def is_lab(records: Iterable[Record]) -> bool:
     return any(record["lab"] for record in records)
 
 
-def interval(value):
+def interval(value: Mapping[str, float] | None) -> str:
     """Return a measured number with what it may be off by."""
     return f"{value['mean']:.1f} ± {value['ci']:.1f}" if value else "none"
 
 
-def size(record):
+def size(record: Record) -> str:
     """Return over what a record was measured, such as "2 nodes x 8 ranks"."""
     slots = {host["slots"] for host in record["hosts"]}
-    nodes = counted(len(record["hosts"]), "node")
+    nodes = counted(len(record["hosts"]), host_noun(record))
     if len(slots) == 1:
         return f"{nodes} x {counted(slots.pop(), 'rank')}"
     return f"{nodes}, {counted(record['ranks'], 'rank')}"
 
 
-def counted(number, noun):
+def counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def arm_name(arm):
+def arm_name(arm: str) -> str:
     return f"{arm}: {ARMS[arm].label}" if arm in ARMS else arm
 
 
-def model(record):
-    return record["parameters"].get("model", "")
+def model(record: Record) -> str:
+    return str(record["parameters"].get("model", ""))
 
 
-def good(records):
+def good(records: Iterable[Record]) -> list[Record]:
     return [record for record in records if record["outcome"] == "ok"]
 
 
-def failed(records):
+def failed(records: Iterable[Record]) -> list[Record]:
     return [record for record in records if record["outcome"] != "ok"]
 
 
-def headline(records):
+def headline(records: Sequence[Record]) -> tuple[str | None, str]:
     """Return the number, if there is one, and the sentence that belongs to it."""
     if not records:
         return None, "No benchmark was run."
@@ -67,7 +81,7 @@ def headline(records):
     return f"{measured['total']['mean']:.1f}", words + "."
 
 
-def row(record):
+def row(record: Record) -> tuple[str, ...]:
     result = record["result"] or {}
     return (
         record["outcome"],
@@ -82,12 +96,12 @@ def row(record):
     )
 
 
-def cell(text):
+def cell(text: str) -> str:
     """Return text that can't leave its cell."""
     return " ".join(text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").split())
 
 
-def markdown_rows(head, rows, right=RIGHT):
+def markdown_rows(head: Sequence[str], rows: Iterable[Sequence[str]], right: Collection[str] = RIGHT) -> list[str]:
     """Return the lines of a table that also reads well as it is; heads in `right` stand over numbers."""
     lines = [tuple(cell(title) for title in head)] + [tuple(cell(text) for text in one) for one in rows]
     widths = [max(len(line[place]) for line in lines) for place in range(len(head))]
@@ -96,24 +110,42 @@ def markdown_rows(head, rows, right=RIGHT):
     return [drawn[0], "| " + " | ".join(rule) + " |", *drawn[1:]]
 
 
-def draw(line, widths, head, right):
+def draw(line: Sequence[str], widths: Sequence[int], head: Sequence[str], right: Collection[str]) -> str:
     cells = [text.rjust(width) if name in right else text.ljust(width) for text, width, name in zip(line, widths, head)]
     return "| " + " | ".join(cells) + " |"
 
 
-def preflight_sentence(verdict):
+def preflight_sentence(verdict: Mapping[str, Any] | None) -> str | None:
     """Return how the hosts did before the run, or None when nobody looked."""
     summary = (verdict or {}).get("summary")
-    if not summary:
+    if not verdict or not summary:
         return None
     said = [f"{summary.get(status, 0)} {word}" for status, word in STATUSES.items()]
     return f"Preflight of {counted(len(verdict.get('hosts') or {}), 'host')}: {', '.join(said)}."
 
 
+def preflight_rows(verdict: Mapping[str, Any]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Return (head, rows) of the checks that did not pass."""
+    judged = [(host, check) for host, one in (verdict.get("hosts") or {}).items() for check in one.get("checks") or []]
+    judged += [("all hosts", check) for check in verdict.get("cluster") or []]
+    keys = ("id", "expected", "found", "fix")
+    rows = [
+        (check["status"], host, *(str(check.get(key) or "") for key in keys))
+        for host, check in judged
+        if check.get("status") in ("fail", "warn")
+    ]
+    return ("Status", "Host", "Check", "Expected", "Found", "Fix"), rows
+
+
 STATUSES = {"pass": "passed", "fail": "failed", "warn": "to be looked at", "skip": "left out"}
 
 
-def render(records, verdict=None, problems=(), title="Benchmark"):
+def render(
+    records: Sequence[Record],
+    verdict: Mapping[str, Any] | None = None,
+    problems: Iterable[str] = (),
+    title: str = "Benchmark",
+) -> str:
     """Return the text of table.md."""
     number, words = headline(records)
     lines = [f"# {cell(title)}", ""]
@@ -121,7 +153,7 @@ def render(records, verdict=None, problems=(), title="Benchmark"):
         lines += [f"**{LAB}**", ""]
     lines += [f"**{number}** {cell(words)}" if number else cell(words), ""]
     if records:
-        lines += [*markdown_rows(HEAD, [row(record) for record in records]), ""]
+        lines += [*markdown_rows(heads(records), [row(record) for record in records]), ""]
     for record in good(records):
         lines += [f"- Log: {cell(record['log'])}"]
     for record in failed(records):

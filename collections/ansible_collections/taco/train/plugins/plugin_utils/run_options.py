@@ -21,7 +21,7 @@ def checked(given: Dict[str, Any], spec: Dict[str, Any]) -> Dict[str, Any]:
     found = ArgumentSpecValidator(spec).validate({key: value for key, value in given.items() if value not in ABSENT})
     if found.error_messages:
         raise WorkloadError("; ".join(found.error_messages))
-    return found.validated_parameters
+    return dict(found.validated_parameters)
 
 
 def with_overrides(options: Dict[str, Any], overrides: Dict[str, Any]) -> Dict[str, Any]:

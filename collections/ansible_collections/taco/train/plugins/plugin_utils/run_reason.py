@@ -5,7 +5,7 @@
 """Say in a sentence why mpirun failed, from what it, ssh, Docker and the script print."""
 
 import re
-from typing import NamedTuple, Optional
+from typing import List, NamedTuple, Optional
 
 
 class Reason(NamedTuple):
@@ -114,7 +114,7 @@ def last_line(text: str) -> str:
     return lines[-1][:200] if lines else ""
 
 
-def reason(text: str, rc: Optional[int], timed_out: bool, timeout: int, problems: list) -> Optional[Reason]:
+def reason(text: str, rc: Optional[int], timed_out: bool, timeout: int, problems: List[str]) -> Optional[Reason]:
     """Return why a run failed, or None when it didn't."""
     if timed_out:
         fix = "look at the log for what it waits for, or set benchmark_timeout higher"

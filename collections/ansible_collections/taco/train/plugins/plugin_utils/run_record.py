@@ -100,13 +100,13 @@ def make_record(
     if job.get("failed"):
         # The command did not end by itself, so its output has nothing to be judged by.
         said = str(job.get("msg", "the module failed")).rstrip(".")
-        reason = run_reason.Reason(said, fix_of_failed_start(options, said))
-        found = []
+        reason: Optional[run_reason.Reason] = run_reason.Reason(said, fix_of_failed_start(options, said))
+        found: List[str] = []
     else:
         found = parsed["problems"] + not_taken(plan.arm, text, parsed["network"], options)
         locked = options["exec_prefix"] and job.get("rc") == LOCKED_STATUS and not text.strip()
         reason = run_reason.reason(LOCKED if locked else text, job.get("rc"), timed_out, options["timeout"], found)
-    broken = reason and (job.get("failed") or timed_out or job.get("rc"))
+    broken = job.get("failed") or timed_out or job.get("rc")
     system = {
         str(host): records.system_of(node, options["workers"].get(host)) for host, node in options["system"].items()
     }
@@ -123,9 +123,11 @@ def make_record(
         "ranks": plan.ranks,
         "duration_s": job.get("duration"),
         "result": None if reason else {key: parsed[key] for key in RESULT},
-        "problems": ([sentence(reason.found)] if broken else []) + found,
+        "problems": ([sentence(reason.found)] if reason and broken else []) + found,
         "lab": options["lab"],
         "network": parsed["network"],
         "system": system,
     }
-    return record, reason
+    # Only of pods: elsewhere a host is a node.
+    placement = {str(pod): place for pod, place in options["placement"].items() if place}
+    return (dict(record, placement=placement) if placement else record), reason

@@ -6,9 +6,10 @@
 
 """What all workloads share: the value that a builder returns, the environment of the ranks, and checks of options."""
 
-from typing import NamedTuple, Optional, Sequence
+from typing import Any, Mapping, NamedTuple, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils import lightcc
+from ansible_collections.taco.train.plugins.plugin_utils.arms import Arm
 from ansible_collections.taco.train.plugins.plugin_utils.mpirun import whole_number
 
 # What the vendor's documents set for NCCL in every run.
@@ -22,6 +23,9 @@ SWITCHES = {
     "xla": {"TF_XLA_FLAGS": "--tf_xla_auto_jit=1"},
 }
 
+# The options of a run, by their names without benchmark_.
+Options = Mapping[str, Any]
+
 
 class WorkloadError(Exception):
     """The options don't make a run."""
@@ -30,11 +34,11 @@ class WorkloadError(Exception):
 class Workload(NamedTuple):
     """What is run."""
 
-    env: dict
-    mca: dict
+    env: Mapping[str, Optional[str]]
+    mca: Mapping[str, Any]
     """Parameters of Open MPI's components; empty when mpirun has no part in it."""
-    command: list
-    notes: list
+    command: list[str]
+    notes: list[str]
     """Sentences that belong to the number, such as that the gradients were compressed with loss."""
     mpi: bool = True
     """Whether mpirun starts it, once for each slot; otherwise it is one process on the launcher."""
@@ -43,7 +47,7 @@ class Workload(NamedTuple):
     """Names of files that are removed before the run, relative to chdir or absolute."""
 
 
-def switches(options):
+def switches(options: Options) -> dict[str, str]:
     """Return the variables of the TensorFlow switches that are on."""
     env = {}
     for name, variables in SWITCHES.items():
@@ -52,19 +56,21 @@ def switches(options):
     return env
 
 
-def has_lightcc(arm):
+def has_lightcc(arm: Arm) -> bool:
     """Return whether an arm uses LightCC. One that doesn't must not begin to by an option meant for those that do."""
     return any(name.startswith("LIGHT_") for name in arm.env)
 
 
-def lightcc_env(options):
+def lightcc_env(options: Options) -> dict[str, str]:
     try:
         return lightcc.options_to_env(options.get("lightcc"))
     except lightcc.LightccError as error:
         raise WorkloadError(str(error)) from error
 
 
-def environment(options, slots, switched=None):
+def environment(
+    options: Options, slots: Sequence[int], switched: Mapping[str, str] | None = None
+) -> dict[str, str | None]:
     """Return the variables of the ranks of an MPI run.
 
     What comes later wins: what every run has, the arm, TensorFlow's switches, benchmark_lightcc (in arms that use
@@ -72,7 +78,7 @@ def environment(options, slots, switched=None):
     vendor's documents have it.
     """
     extra = options.get("env") or {}
-    chosen = dict(COMMON, **options["arm"].env)
+    chosen: dict[str, str | None] = {**COMMON, **options["arm"].env}
     chosen.update(switched or {})
     if has_lightcc(options["arm"]):
         chosen.update(lightcc_env(options))
@@ -85,18 +91,18 @@ def environment(options, slots, switched=None):
     return chosen
 
 
-def without_exports(env):
+def without_exports(env: Mapping[str, str | None]) -> dict[str, str | None]:
     """Return the variables of a process that mpirun doesn't start: it has the launcher's own anyway."""
     return {name: value for name, value in env.items() if value is not None}
 
 
-def mca_parameters(options):
+def mca_parameters(options: Options) -> dict[str, Any]:
     """Return the parameters of Open MPI's components: the interface, and what the user adds."""
     require_words(options, "interface")
     return {"btl_tcp_if_include": options["interface"], **(options.get("mca") or {})}
 
 
-def notes_of(env, options):
+def notes_of(env: Mapping[str, Any], options: Options) -> list[str]:
     """Return the sentences that belong to a number measured with this environment."""
     notes = [lightcc.TOPK_NOTE] if lightcc.is_lossy(env) else []
     arm = options["arm"]
@@ -105,11 +111,11 @@ def notes_of(env, options):
     return notes
 
 
-def extra_args(options):
+def extra_args(options: Options) -> list[str]:
     return [str(word) for word in options.get("extra_args") or []]
 
 
-def require_words(options, *names):
+def require_words(options: Options, *names: str) -> None:
     """Raise for the first option that isn't a text fit for a command line, by the name of the role's variable."""
     for name in names:
         value = options.get(name)
@@ -117,13 +123,13 @@ def require_words(options, *names):
             raise WorkloadError(f"benchmark_{name} is {value!r}; it must be set, and not begin with a dash.")
 
 
-def require_batch_size(options):
+def require_batch_size(options: Options) -> None:
     if options.get("batch_size") is None:
         raise WorkloadError("benchmark_batch_size is not set; it must be 1 or more.")
     require_at_least(options, 1, "batch_size")
 
 
-def require_at_least(options, least, *names):
+def require_at_least(options: Options, least: int, *names: str) -> None:
     """Raise for the first option that isn't a whole number of the least value or more. What is absent is not looked at."""
     for name in names:
         if options.get(name) is None:

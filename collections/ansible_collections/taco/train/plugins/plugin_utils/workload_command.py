@@ -6,11 +6,13 @@
 
 """Turn the options of the workload `command`, any program of the user's, into what is run."""
 
+from typing import Sequence
+
 from ansible_collections.taco.train.plugins.plugin_utils import parse_pattern, workload
-from ansible_collections.taco.train.plugins.plugin_utils.workload import Workload, WorkloadError
+from ansible_collections.taco.train.plugins.plugin_utils.workload import Options, Workload, WorkloadError
 
 
-def words_of(options, name):
+def words_of(options: Options, name: str) -> list[str]:
     """Return an option's list of words as texts."""
     given = options.get(name) or []
     if not isinstance(given, (list, tuple)) or not all(isinstance(word, (str, int, float)) for word in given):
@@ -18,7 +20,7 @@ def words_of(options, name):
     return [str(word) for word in given]
 
 
-def build(options, slots):
+def build(options: Options, slots: Sequence[int]) -> Workload:
     """Return the Workload of options and of the slots of each host, or raise the first that can't be run."""
     command = words_of(options, "command")
     if not command or not command[0]:

@@ -12,9 +12,10 @@ are named: a class of Keras such as ResNet50, or a function of torchvision such 
 """
 
 from pathlib import PurePosixPath
+from typing import Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils import workload
-from ansible_collections.taco.train.plugins.plugin_utils.workload import Workload, WorkloadError
+from ansible_collections.taco.train.plugins.plugin_utils.workload import Options, Workload, WorkloadError
 
 SCRIPTS = {
     "tensorflow": "tensorflow_synthetic_benchmark.py",
@@ -28,7 +29,7 @@ FOLDER = "/mnt"
 SCRIPT_DEFAULTS = {"num_warmup_batches": 10, "num_batches_per_iter": 10, "num_iters": 10}
 
 
-def script_of(options):
+def script_of(options: Options) -> str:
     """Return the path of the script: the one given, or that of the framework in the vendor's images."""
     framework = options.get("framework") or "tensorflow"
     if framework not in SCRIPTS:
@@ -36,16 +37,16 @@ def script_of(options):
     if not options.get("script"):
         return f"{FOLDER}/{SCRIPTS[framework]}"
     workload.require_words(options, "script")
-    return options["script"]
+    return str(options["script"])
 
 
-def framework_of(options, script):
+def framework_of(options: Options, script: str) -> str | None:
     """Return which framework a script is of, or None for one by another name."""
     names = {name: framework for framework, name in SCRIPTS.items()}
     return options.get("framework") or names.get(PurePosixPath(script).name)
 
 
-def check_framework(framework, options):
+def check_framework(framework: str | None, options: Options) -> None:
     """Raise for what the framework does not know, which its script would only say on every rank."""
     model = options["model"]
     if framework == "pytorch":
@@ -62,7 +63,7 @@ def check_framework(framework, options):
         )
 
 
-def command(options, script):
+def command(options: Options, script: str) -> list[str]:
     words = ["python3", script, f"--model={options['model']}", f"--batch-size={options['batch_size']}"]
     for name, default in SCRIPT_DEFAULTS.items():
         value = options.get(name)
@@ -73,7 +74,7 @@ def command(options, script):
     return words + workload.extra_args(options)
 
 
-def build(options, slots):
+def build(options: Options, slots: Sequence[int]) -> Workload:
     """Return the Workload of options and of the slots of each host, or raise the first that can't be run."""
     workload.require_batch_size(options)
     workload.require_at_least(options, 1, "num_iters", "num_batches_per_iter")

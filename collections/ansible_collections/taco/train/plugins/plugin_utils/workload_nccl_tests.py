@@ -11,9 +11,11 @@ The arguments are those of https://github.com/NVIDIA/nccl-tests, README.md (sect
 
 import re
 from decimal import Decimal
+from typing import Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils import workload
-from ansible_collections.taco.train.plugins.plugin_utils.workload import Workload, WorkloadError
+from ansible_collections.taco.train.plugins.plugin_utils.arms import Arm
+from ansible_collections.taco.train.plugins.plugin_utils.workload import Options, Workload, WorkloadError
 
 DEFAULTS = {
     "binary": "all_reduce_perf",
@@ -28,7 +30,7 @@ SIZE = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,6})?) ?([KMG]?)", re.IGNORECASE)
 SUFFIXES = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3}
 
 
-def size_of(options, name):
+def size_of(options: Options, name: str) -> int:
     """Return the bytes of a size such as 1048576, "1M" or "8G"."""
     text = str(options[name]).strip()
     match = SIZE.fullmatch(text)
@@ -43,12 +45,12 @@ def size_of(options, name):
 NO_HOROVOD = "nccl_tests use no Horovod, so LightCC has no part in this number: arm {} differs only by its plugin."
 
 
-def nccl_alone(arm):
+def nccl_alone(arm: Arm) -> Arm:
     """Return an arm without the variables of Horovod and LightCC, which nothing here would read."""
     return arm._replace(env={name: arm.env[name] for name in arm.env if not name.startswith(("LIGHT_", "HOROVOD_"))})
 
 
-def check(options):
+def check(options: Options) -> None:
     workload.require_words(options, "binary")
     workload.require_at_least(options, 1, "iters")
     workload.require_at_least(options, 2, "step_factor")
@@ -61,7 +63,7 @@ def check(options):
         raise WorkloadError("Workload nccl_tests runs on GPUs only: set benchmark_device to GPU.")
 
 
-def command(options):
+def command(options: Options) -> list[str]:
     words = [options["binary"], "-b", str(options["min_bytes"]).strip(), "-e", str(options["max_bytes"]).strip()]
     words += ["-f", str(options["step_factor"]), "-n", str(options["iters"]), "-w", str(options["warmup"]), "-g", "1"]
     if options.get("json_path"):
@@ -69,12 +71,12 @@ def command(options):
     return words + workload.extra_args(options)
 
 
-def build(options, slots):
+def build(options: Options, slots: Sequence[int]) -> Workload:
     """Return the Workload of options and of the slots of each host, or raise the first that can't be run."""
     options = dict(options, **{name: value for name, value in DEFAULTS.items() if options.get(name) is None})
     check(options)
     # A file that is there already is left alone, and the JSON goes into another beside it.
-    cleanup = ()
+    cleanup: tuple[str, ...] = ()
     if options.get("json_path"):
         workload.require_words(options, "json_path")
         cleanup = (options["json_path"],)

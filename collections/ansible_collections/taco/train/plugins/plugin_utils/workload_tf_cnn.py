@@ -10,13 +10,14 @@ The flags are those of https://github.com/tensorflow/benchmarks, scripts/tf_cnn_
 """
 
 from pathlib import PurePosixPath
+from typing import Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils import workload
-from ansible_collections.taco.train.plugins.plugin_utils.workload import Workload, WorkloadError
+from ansible_collections.taco.train.plugins.plugin_utils.workload import Options, Workload, WorkloadError
 from ansible_collections.taco.train.plugins.plugin_utils.workload_horovod import SCRIPT_DEFAULTS, SCRIPTS
 
 
-def batches(options):
+def batches(options: Options) -> int:
     """Return how many batches are measured: as many as asked for, or those of all iterations."""
     if options.get("num_batches") is not None:
         return int(options["num_batches"])
@@ -25,7 +26,7 @@ def batches(options):
     return iterations["num_iters"] * iterations["num_batches_per_iter"]
 
 
-def check(options):
+def check(options: Options) -> None:
     """Raise for options that are fit for another workload."""
     workload.require_words(options, "script", "model")
     workload.require_batch_size(options)
@@ -43,7 +44,7 @@ def check(options):
         )
 
 
-def command(options):
+def command(options: Options) -> list[str]:
     words = ["python3", options["script"], f"--model={options['model']}", f"--batch_size={options['batch_size']}"]
     words.append(f"--num_batches={batches(options)}")
     # Without it the script chooses a number of its own.
@@ -56,7 +57,7 @@ def command(options):
     return words + workload.extra_args(options)
 
 
-def build(options, slots):
+def build(options: Options, slots: Sequence[int]) -> Workload:
     """Return the Workload of options and of the slots of each host, or raise the first that can't be run."""
     check(options)
     mca = workload.mca_parameters(options)

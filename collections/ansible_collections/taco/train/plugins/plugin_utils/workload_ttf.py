@@ -12,9 +12,10 @@ mpirun.
 """
 
 import posixpath
+from typing import Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils import parse_pattern, workload
-from ansible_collections.taco.train.plugins.plugin_utils.workload import Workload, WorkloadError
+from ansible_collections.taco.train.plugins.plugin_utils.workload import Options, Workload, WorkloadError
 
 FOLDER = "/opt/dynamic-embedding-demo"
 DEMOS = ("benchmark", "ps", "estimator")
@@ -27,7 +28,7 @@ ONE_PROCESS = (
 NO_ARGUMENTS = "The TTF demo {} has no argument for the batch size: benchmark_batch_size was left out."
 
 
-def check(options, demo):
+def check(options: Options, demo: str) -> None:
     if demo not in DEMOS:
         raise WorkloadError(f"benchmark_demo is {demo!r}; it must be one of {', '.join(DEMOS)}.")
     workload.require_at_least(options, 1, "batch_size", "dnn_layer_num")
@@ -40,7 +41,7 @@ def check(options, demo):
     parse_pattern.compiled(options, "pattern")
 
 
-def command(options, demo):
+def command(options: Options, demo: str) -> list[str]:
     if demo != "benchmark":
         return ["bash", "start.sh", *workload.extra_args(options)]
     given = [(name, options.get(name)) for name in ("batch_size", "is_dynamic", "dnn_layer_num")]
@@ -48,7 +49,7 @@ def command(options, demo):
     return ["python", "train.py", *words, *workload.extra_args(options)]
 
 
-def build(options, slots):
+def build(options: Options, slots: Sequence[int]) -> Workload:
     """Return the Workload of options, or raise the first that can't be run. slots has no part in it."""
     demo = options.get("demo") or "benchmark"
     check(options, demo)

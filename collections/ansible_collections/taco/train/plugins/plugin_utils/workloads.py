@@ -6,7 +6,7 @@
 
 """The workloads by name: how each is built, how its output is read, and in which unit it is judged."""
 
-from typing import Callable, NamedTuple
+from typing import Callable, NamedTuple, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils import (
     parse_command,
@@ -20,14 +20,16 @@ from ansible_collections.taco.train.plugins.plugin_utils import (
     workload_tf_cnn,
     workload_ttf,
 )
+from ansible_collections.taco.train.plugins.plugin_utils.parsed import Result
+from ansible_collections.taco.train.plugins.plugin_utils.workload import Options, Workload
 
 
 class WorkloadKind(NamedTuple):
     """One workload."""
 
-    build: Callable
+    build: Callable[[Options, Sequence[int]], Workload]
     """build(options, slots) -> Workload; raises WorkloadError."""
-    parse: Callable
+    parse: Callable[..., Result]
     """parse(text, expected_ranks=None, device="GPU", options=None) -> dict of parsed.result; never raises."""
     unit: str
     """The unit of the number, where the options don't say another."""

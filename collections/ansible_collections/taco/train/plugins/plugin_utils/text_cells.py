@@ -1,0 +1,71 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Fit text into columns of a terminal, where a Chinese character takes two. Text in, text out."""
+
+import unicodedata
+from typing import List
+
+CUT = "..."
+# Categories of characters: control characters and ends of lines, and what only tells a terminal how to write.
+BLANK = ("Cc", "Zl", "Zp")
+UNSEEN = ("Cf", "Cs")
+
+
+def _cell(character: str) -> int:
+    if unicodedata.category(character) in ("Mn", "Me"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in ("W", "F") else 1
+
+
+def cells(text: str) -> int:
+    """Return how many columns a text takes."""
+    return sum(map(_cell, text))
+
+
+def plain(text: str) -> str:
+    """Return a text on one line and without characters that a terminal would obey."""
+    kinds = ((one, unicodedata.category(one)) for one in text)
+    return " ".join("".join(" " if kind in BLANK else one for one, kind in kinds if kind not in UNSEEN).split())
+
+
+def _head(text: str, width: int) -> str:
+    """Return as much of the beginning as fits, at least one character."""
+    taken, used = 0, 0
+    for character in text:
+        used += _cell(character)
+        if used > width and taken:
+            break
+        taken += 1
+    return text[:taken]
+
+
+def wrapped(text: str, width: int) -> List[str]:
+    """Return a text as lines that fit. A word is cut only when it doesn't fit a line of its own."""
+    lines: List[str] = []
+    line = ""
+    for word in plain(text).split(" "):
+        if line and cells(line) + 1 + cells(word) <= width:
+            line = f"{line} {word}"
+            continue
+        lines += [line] if line else []
+        while cells(word) > width:
+            head = _head(word, width)
+            lines.append(head)
+            word = word[len(head) :]
+        line = word
+    return lines + ([line] if line else [])
+
+
+def cut(text: str, width: int) -> str:
+    """Return a text on one line that fits, with dots where something was left out."""
+    text = plain(text)
+    return text if cells(text) <= width else _head(text, width - len(CUT)) + CUT
+
+
+def padded(text: str, width: int) -> str:
+    """Return a text filled up with spaces."""
+    return text + " " * (width - cells(text))

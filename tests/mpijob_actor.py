@@ -1,0 +1,83 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The action mpijob on a stand-in of a cluster, by the real modules of kubernetes.core."""
+
+import contextlib
+from unittest.mock import MagicMock
+
+import pytest
+from ansible.errors import AnsibleError
+from ansible.playbook.task import Task
+from kubelab.testing import running_cluster
+from kubernetes_modules import in_process
+
+from ansible_collections.taco.train.plugins.action import mpijob
+from ansible_collections.taco.train.plugins.plugin_utils import kubernetes_calls
+
+ALLOCATABLE = {"cpu": "96", "memory": "900Gi", "hugepages-1Gi": "60Gi", "nvidia.com/gpu": "8", "pods": "110"}
+NODES = [{"name": f"gpu-{index}", "allocatable": ALLOCATABLE, "labels": {}} for index in (1, 2)]
+WRITES = ("POST", "PUT", "PATCH", "DELETE")
+WORKERS = ["taco-bench-worker-0", "taco-bench-worker-1"]
+MOST_SECONDS = 0.02
+
+
+class Actor:
+    """What a test does with the action, and what it saw of it."""
+
+    def __init__(self, cluster, folder, slept):
+        self.cluster, self.folder, self.slept = cluster, folder, slept
+        self.calls, self.lines = [], []
+
+    def run(self, check=False, **options):
+        given = {
+            "workers": 2,
+            "gpus_per_worker": 8,
+            "kubeconfig": self.cluster.kubeconfig,
+            "wait_timeout": 20,
+            "poll": MOST_SECONDS,
+            "logs_dir": str(self.folder / "pods"),
+        }
+        task = Task()
+        task.args = {**given, **options}
+        task.check_mode = check
+        action = mpijob.ActionModule(task, MagicMock(), MagicMock(), None, MagicMock(), None)
+        action._display = MagicMock()
+        action._display.display = self.lines.append
+        self.calls.clear()
+        with in_process(action, self.calls):
+            return action.run(task_vars={"inventory_hostname": "localhost"})
+
+    def refused(self, *words, **options):
+        """Run, hold every word against the error, and return it."""
+        with pytest.raises(AnsibleError) as error:
+            self.run(**options)
+        for word in words:
+            assert word in str(error.value), str(error.value)
+        return str(error.value)
+
+    def written(self):
+        """Return the requests that change something, but for those that the cluster refused."""
+        return [(method, path) for method, path, _status in self.cluster.requests if method in WRITES]
+
+    def jobs(self):
+        return [job["metadata"]["name"] for job in self.cluster.objects("MPIJob")]
+
+
+@pytest.fixture
+def on(tmp_path, monkeypatch):
+    """Return a function that makes an actor on a new cluster. Nobody waits longer than a test has time for."""
+    slept = []
+    sleep = kubernetes_calls.time.sleep
+
+    def short(_clock, seconds):
+        slept.append(seconds)
+        sleep(min(seconds, MOST_SECONDS))
+
+    monkeypatch.setattr(kubernetes_calls.Clock, "sleep", short)
+    monkeypatch.setattr(kubernetes_calls.Clock, "chance", lambda _clock: 0.0)
+    with contextlib.ExitStack() as stack:
+        yield lambda nodes=NODES, **options: Actor(
+            stack.enter_context(running_cluster(nodes, **options)), tmp_path, slept
+        )

@@ -1,0 +1,209 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What goes wrong in a cluster is waited out, or said with what helps; and what is left there is named."""
+
+import threading
+from pathlib import Path
+
+import pytest
+from mpijob_actor import NODES
+
+REMOVE = "kubectl delete mpijob taco-bench --namespace default"
+JOBS = "/mpijobs"
+
+
+@pytest.mark.parametrize(
+    ("path", "fault"),
+    [
+        ("/version$", {"body": "disconnect"}),
+        ("/apis$", {"status": 503}),
+        ("customresourcedefinitions", {"status": 500}),
+        ("/nodes", {"status": 504}),
+        ("/mpijobs/taco-bench", {"status": 502}),
+        ("/mpijobs/taco-bench", {"body": "disconnect"}),
+        ("/pods", {"status": 503}),
+    ],
+    ids=str,
+)
+def test_a_server_that_stumbles_is_asked_again(on, path, fault):
+    actor = on(nodes=NODES)
+    actor.cluster.fail(method="GET", path=path, times=2, **fault)
+    assert actor.run()["changed"]
+    assert actor.jobs() == ["taco-bench"]
+
+
+def test_a_server_that_asks_for_time_gets_it(on):
+    actor = on()
+    actor.cluster.fail(method="POST", path=JOBS, status=429, times=1)
+    actor.run()
+    assert max(actor.slept) >= 1
+    assert any("trying again in" in line for line in actor.lines)
+
+
+def test_a_server_that_never_recovers_is_given_up_and_nothing_is_made(on):
+    actor = on()
+    actor.cluster.fail(method="GET", path="customresourcedefinitions", status=500, times=999)
+    actor.refused("localhost: can't read CustomResourceDefinition", "however often", "etcdserver")
+    assert len(actor.slept) == 6
+    assert actor.slept == sorted(actor.slept)
+    assert actor.written() == []
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [{"status": 500}, {"status": 503}, {"status": 409}, {"body": "disconnect"}, {"body": "disconnect-after"}],
+    ids=str,
+)
+def test_a_job_is_made_once_whatever_becomes_of_the_answer(on, fault):
+    actor = on()
+    actor.cluster.fail(method="POST", path=JOBS, times=1, **fault)
+    assert actor.run()["changed"]
+    assert actor.jobs() == ["taco-bench"]
+    made = [
+        path for method, path, status in actor.cluster.requests if method == "POST" and JOBS in path and status == 201
+    ]
+    assert len(made) == (0 if fault.get("body") == "disconnect-after" and not made else 1)
+
+
+def test_a_conflict_that_does_not_end_is_no_success(on):
+    actor = on()
+    actor.cluster.fail(method="POST", path=JOBS, status=409, times=99)
+    actor.refused("can't create MPIJob taco-bench", "doesn't have it", "Possibly left")
+    assert actor.jobs() == []
+
+
+def test_a_missing_permission_is_named_with_the_rule_that_gives_it(on):
+    actor = on()
+    actor.cluster.forbid("create", "mpijobs")
+    actor.refused(
+        "can't create MPIJob taco-bench in the namespace default",
+        "may not create mpijobs of the group kubeflow.org in the namespace default",
+        'a Role with the rule {"apiGroups": ["kubeflow.org"], "resources": ["mpijobs"], "verbs": ["create"]}',
+        "Nothing was created",
+    )
+    assert len(actor.slept) == 0
+
+
+def test_a_quota_is_named(on):
+    actor = on()
+    actor.cluster.quota("default", {"count/mpijobs.kubeflow.org": "0"}, name="team-a")
+    actor.refused("exceed the quota team-a", "count/mpijobs.kubeflow.org", "Nothing was created")
+
+
+def test_a_quota_that_keeps_pods_from_being_made_is_named_too(on):
+    actor = on()
+    actor.cluster.quota("default", {"pods": "1"}, name="team-a")
+    actor.refused("exceeded quota: team-a", "taco-bench-worker-1 doesn't exist", REMOVE, wait_timeout=1)
+
+
+def test_a_namespace_that_is_not_there_is_named(on):
+    actor = on()
+    actor.refused('namespaces "nowhere" not found', "taco_kube_namespace", namespace="nowhere")
+
+
+def test_a_job_that_nobody_takes_up_is_not_waited_for_to_the_end(on):
+    actor = on(operator=False)
+    actor.refused("no operator has taken it up", "MPI Operator", REMOVE, wait_timeout=2)
+    assert actor.jobs() == ["taco-bench"]
+
+
+@pytest.mark.parametrize(
+    ("steps", "words"),
+    [
+        ([{"state": "ImagePullBackOff"}], ["taco-bench-worker-1: its container mpi-worker has no image", "set image"]),
+        (
+            [{"state": "CrashLoopBackOff", "exit_code": 3}],
+            ["taco-bench-worker-1: its container mpi-worker", "exit status 3"],
+        ),
+        (
+            [{"state": "Unschedulable", "message": "0/2 nodes are available: 2 Insufficient hugepages-1Gi."}],
+            ["Insufficient", "kubelets"],
+        ),
+        ([{"state": "NotReady"}], ["taco-bench-worker-1: it runs and isn't Ready"]),
+    ],
+    ids=["image", "crash loop", "unschedulable", "not ready"],
+)
+def test_a_pod_that_does_not_start_is_named_when_the_time_is_up(on, steps, words):
+    actor = on()
+    actor.cluster.script("worker-1$", steps)
+    actor.refused("1 of 2 workers are ready", *words, REMOVE, wait_timeout=1)
+    assert (
+        any(line.startswith("taco-bench: taco-bench-worker-1: ") for line in actor.lines)
+        or steps[0]["state"] == "NotReady"
+    )
+
+
+def test_a_worker_that_crashes_is_not_waited_for_to_the_end(on, monkeypatch):
+    monkeypatch.setattr("ansible_collections.taco.train.plugins.plugin_utils.mpijob_wait.ENDED_SECONDS", 0.1)
+    actor = on()
+    actor.cluster.script("worker-1$", [{"state": "Failed", "exit_code": 3}])
+    actor.refused("taco-bench-worker-1 ended and was not started again", "exit status 3", REMOVE, wait_timeout=600)
+
+
+def test_an_evicted_worker_ends_the_job(on):
+    actor = on()
+    actor.cluster.script("worker-1$", [{"state": "Running", "seconds": 0.05}, {"state": "Evicted"}])
+    actor.cluster.script("worker-0$", [{"state": "ContainerCreating", "seconds": 60}])
+    actor.refused("MPIJobEvicted", "1/2 workers are evicted", "low on resource", REMOVE)
+
+
+@pytest.mark.parametrize("version", ["v1", "v2beta1"])
+def test_a_launcher_that_is_there_before_its_workers_waits_for_them(on, version):
+    actor = on(serve=(version,))
+    actor.cluster.script("worker", [{"state": "ContainerCreating", "seconds": 0.4}, {"state": "Running"}])
+    actor.cluster.script("launcher", ["Running"])
+    assert len(actor.run()["pods"]) == 3
+    assert any("0 of 2 workers ready, launcher runs" in line for line in actor.lines)
+
+
+def test_a_job_that_is_deleted_meanwhile_is_not_waited_for(on):
+    actor = on()
+    actor.cluster.script("worker", ["ContainerCreating"])
+    timer = threading.Timer(0.6, actor.cluster.delete, ("MPIJob", "taco-bench"))
+    timer.start()
+    try:
+        actor.refused("was deleted while its pods were waited for")
+    finally:
+        timer.cancel()
+
+
+def test_a_way_that_is_lost_while_waiting_leaves_nothing_unnoticed(on):
+    actor = on()
+    actor.cluster.script("worker", ["ContainerCreating"])
+    timer = threading.Timer(
+        0.6, actor.cluster.fail, kwargs={"method": "GET", "path": "/pods", "body": "disconnect", "times": 9999}
+    )
+    timer.start()
+    try:
+        actor.refused("can't read Pods in the namespace default", REMOVE)
+    finally:
+        timer.cancel()
+
+
+def test_what_does_not_go_is_named(on):
+    actor = on()
+    actor.run()
+    job = actor.cluster.get("MPIJob", "taco-bench")
+    job["metadata"]["finalizers"] = ["example.com/kept"]
+    actor.cluster.put(job)
+    actor.refused("the MPIJob taco-bench is still there", "finalizer", state="absent", wait_timeout=1)
+
+
+def test_a_deletion_that_fails_is_made_again(on):
+    actor = on()
+    actor.run()
+    actor.cluster.fail(method="DELETE", path=JOBS, status=500, times=2)
+    assert actor.run(state="absent")["changed"]
+    assert actor.jobs() == []
+
+
+def test_a_cluster_that_is_not_there_names_its_address_and_the_variable(on, tmp_path):
+    actor = on()
+    lost = tmp_path / "config"
+    lost.write_text(Path(actor.cluster.kubeconfig).read_text().replace(actor.cluster.url, "http://127.0.0.1:9"))
+    actor.refused("the API server at 127.0.0.1:9 can't be reached", "taco_kubeconfig", kubeconfig=str(lost))
+    assert len(actor.slept) == 0
+    actor.refused("no kubeconfig that works", f"taco_kubeconfig is {tmp_path}/none", kubeconfig=str(tmp_path / "none"))
+    actor.refused("taco_kube_context", context="other")

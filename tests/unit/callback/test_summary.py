@@ -1,0 +1,147 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The summary at the end of real playbooks, on a terminal and elsewhere."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+PLAY = """
+- name: Change one, need a reboot, judge both
+  hosts: all
+  gather_facts: false
+  tasks:
+    - name: Reserve pages
+      taco.train.hugepages:
+        count: 2
+        sysroot: "{{ playbook_dir }}/root"
+        regenerate: false
+      when: inventory_hostname == 'gpu1'
+
+    - name: Recover from a failure
+      block:
+        - name: Fail, for now
+          ansible.builtin.fail:
+            msg: not a failure in the end
+      rescue:
+        - name: Go on
+          ansible.builtin.debug:
+
+    - name: Judge
+      taco.train.assess:
+        verdict_path: "{{ playbook_dir }}/results/verdict.json"
+        skip: [gpu.declared, harp.checksum]
+      run_once: true
+"""
+
+
+@pytest.fixture
+def project(tmp_path):
+    for path, text in {
+        "play.yml": PLAY,
+        "inventory.yml": f"all: {{hosts: {{gpu1: , gpu2: }}, vars: {{ansible_python_interpreter: {sys.executable}}}}}\n",
+        "ansible.cfg": "[defaults]\ncallbacks_enabled = taco.train.summary\n",
+        "root/etc/os-release": "ID=ubuntu\nID_LIKE=debian\n",
+        "root/etc/default/grub": 'GRUB_CMDLINE_LINUX="quiet"\n',
+        "root/proc/cmdline": "root=/dev/vda1 quiet\n",
+        "root/proc/meminfo": "MemTotal: 16000000 kB\nMemAvailable: 15000000 kB\n",
+        "root/proc/cpuinfo": "flags\t\t: fpu pse pdpe1gb\n",
+        "root/usr/sbin/update-grub": "#!/bin/sh\n",
+    }.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    (tmp_path / "root/usr/sbin/update-grub").chmod(0o755)
+    (tmp_path / "root/etc/default/grub.d").mkdir()
+    return tmp_path
+
+
+def command(*arguments):
+    playbook = [sys.executable, "-m", "ansible", "playbook", "play.yml", "-i", "inventory.yml", "-c", "local"]
+    return [*playbook, *arguments]
+
+
+def environment(**more):
+    """Return an environment in which nothing is said about colours but what the test says."""
+    kept = {name: value for name, value in os.environ.items() if "COLOR" not in name and name != "COLUMNS"}
+    return dict(kept, ANSIBLE_COLLECTIONS_PATH=str(ROOT / "collections"), ANSIBLE_CONFIG="ansible.cfg", **more)
+
+
+def summary(text):
+    assert "Summary of 2 hosts" in text, text
+    return text[text.index("Summary of 2 hosts") :].splitlines()
+
+
+def piped(project, *arguments, **more):
+    done = subprocess.run(
+        command(*arguments),
+        cwd=project,
+        env=environment(**more),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    return done.returncode, summary(done.stdout)
+
+
+def on_a_terminal(project, **more):
+    """Return what a playbook writes to a terminal of 80 columns."""
+    ours, theirs = os.openpty()
+    with subprocess.Popen(
+        command(),
+        cwd=project,
+        env=environment(TERM="xterm", COLUMNS="80", **more),
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+    ) as process:
+        os.close(theirs)
+        pieces = []
+        while True:
+            try:
+                piece = os.read(ours, 65536)
+            except OSError:  # the other side is closed
+                break
+            if not piece:
+                break
+            pieces.append(piece)
+        process.wait()
+    os.close(ours)
+    return "\n".join(summary(b"".join(pieces).decode()))
+
+
+def test_it_says_what_changed_is_pending_and_failed(project):
+    code, lines = piped(project, TACO_SUMMARY_WIDTH="100")
+    assert code == 2
+    assert lines[0] == "Summary of 2 hosts: 1 failed, 1 changed, 1 with something pending."
+    assert lines[2].split() == ["HOST", "CHANGED", "PENDING", "VERDICT"]
+    first, second = lines[4:6]
+    assert first.split("  ")[0] == "gpu1" and "Reserve pages" in first and "reboot" in first
+    assert second.startswith("gpu2") and "nothing" in second
+    assert all("fail: host.observed" in line for line in (first, second))
+    assert lines[7] == "FAILED" and lines[8].startswith("gpu1: Judge: Preflight: 2 failures")
+    assert max(map(len, lines)) <= 100 and "in the end" not in "".join(lines)
+
+
+def test_it_says_what_would_change_and_is_as_wide_as_told(project):
+    code, lines = piped(project, "--check", COLUMNS="60")
+    assert code == 0
+    assert "WOULD CHANGE" in "\n".join(lines) and max(map(len, lines)) <= 60
+
+
+def test_it_is_silent_unless_enabled(project):
+    (project / "ansible.cfg").write_text("[defaults]\n")
+    done = subprocess.run(command("--check"), cwd=project, env=environment(), stdout=subprocess.PIPE, text=True)
+    assert "Summary of" not in done.stdout and "PLAY RECAP" in done.stdout
+
+
+def test_it_is_coloured_on_a_terminal_only_and_never_against_the_will_of_the_reader(project):
+    assert "\x1b[" in on_a_terminal(project)
+    assert "\x1b[" not in on_a_terminal(project, NO_COLOR="1", ANSIBLE_FORCE_COLOR="1")
+    _code, lines = piped(project, "--check", ANSIBLE_FORCE_COLOR="1")
+    assert "\x1b[" not in "".join(lines)

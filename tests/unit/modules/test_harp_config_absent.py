@@ -1,0 +1,146 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Taking HARP's configuration back: a host as it was before, whatever came in between, and nobody's own edits lost."""
+
+import hashlib
+import os
+
+import pytest
+
+from ansible_collections.taco.train.plugins.module_utils._file_history import History
+from ansible_collections.taco.train.plugins.modules import harp_config
+
+SETUP = 'for n in 0 1; do echo "new $n" > "$FOLDER/ztcp$n.conf"; done\necho setup successfully\n'
+RENDERED = [{"dest": f"ztcp{number}.conf", "content": f"rendered {number}\n"} for number in range(2)]
+NODE = {
+    "hostname": "node-0",
+    "nics": [],
+    "gpus": {"devices": []},
+    "cpu": {"count": 2},
+    "hugepages": {"default_size_bytes": 2097152, "pools": []},
+}
+
+
+class Host:
+    def __init__(self, root, run):
+        self.root, self.run = root, run
+        self.config, self.state = root / "config", root / "state"
+        self.config.mkdir()
+        self.state.mkdir()
+        # One that the script writes over, and one of somebody else.
+        (self.config / "ztcp0.conf").write_text("old 0\n")
+        (self.config / "ztcp0.conf").chmod(0o640)
+        os.utime(self.config / "ztcp0.conf", (1000, 1000))
+        (self.config / "ztcp9.conf").write_text("somebody's\n")
+        self.before = self.tree()
+
+    def __call__(self, check=False, **options):
+        common = {"config_dir": str(self.config), "state_dir": str(self.state), "node": NODE, "minimum_files": 2}
+        return self.run(harp_config.main, check=check, **dict(common, enis=["eth1", "eth2"], **options))
+
+    def script(self, text=SETUP, **options):
+        path = self.root / "setup.sh"
+        path.write_text(text)
+        checksum = hashlib.sha256(text.encode()).hexdigest()
+        return self(script=str(path), sha256=checksum, environment={"FOLDER": str(self.config)}, **options)
+
+    def tree(self):
+        """Return every file and folder with its content, mode and time."""
+        found = {}
+        for folder in (self.config, self.state):
+            for path in sorted(folder.rglob("*")):
+                status = path.stat()
+                content = path.read_bytes() if path.is_file() else None
+                found[str(path)] = (content, status.st_mode, status.st_mtime if path.is_file() else None)
+        return found
+
+
+@pytest.fixture
+def host(tmp_path, run):
+    return Host(tmp_path, run)
+
+
+WAYS = {
+    "script": lambda host: host.script(),
+    "template": lambda host: host(source="template", rendered=RENDERED),
+    "script and then template": lambda host: [host.script(), host(source="template", rendered=RENDERED)][-1],
+    "failed script": lambda host: host.script(SETUP + "exit 3\n"),
+    "template twice": lambda host: [host(source="template", rendered=RENDERED) for _ in range(2)][0],
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_afterwards_the_host_is_as_it_was(host, way):
+    WAYS[way](host)
+    between = host.tree()
+    assert between != host.before
+    foretold = host(check=True, state="absent")
+    assert foretold["changed"] and host.tree() == between
+    done = host(state="absent")
+    assert done["changed"] and host.tree() == host.before
+    assert done["diff"] == foretold["diff"]
+    assert [os.path.basename(entry["path"]) for entry in done["files"]] == ["ztcp0.conf", "ztcp9.conf"]
+    again = host(state="absent")
+    assert not again["changed"] and host.tree() == host.before
+
+
+def test_the_difference_is_shown(host):
+    host.script()
+    diff = {one["before_header"]: one for one in host(check=True, state="absent")["diff"]}
+    first, second = (diff[str(host.config / f"ztcp{number}.conf")] for number in range(2))
+    assert (first["before"], first["after"]) == ("new 0\n", "old 0\n")
+    assert (second["before"], second["after"]) == ("new 1\n", "")
+    assert second["after_header"].endswith("ztcp1.conf (absent)")
+
+
+def test_where_nothing_was_done_nothing_is_taken_back(host):
+    assert not host(state="absent")["changed"]
+    assert host.tree() == host.before
+
+
+@pytest.mark.parametrize(("name", "edit"), [("ztcp1.conf", "edited"), ("ztcp0.conf", None)])
+def test_what_somebody_edited_since_is_shown_and_nothing_is_taken_back(host, name, edit):
+    host.script()
+    path = host.config / name
+    path.unlink()
+    if edit:
+        path.write_text(edit + "\n")
+    between = host.tree()
+    refused = host(state="absent")
+    assert refused["failed"] and "harp_force: true" in refused["msg"] and str(path) in refused["msg"]
+    assert (f"+{edit}" if edit else "is gone") in refused["msg"]
+    assert host.tree() == between
+    assert host(state="absent", force=True)["changed"]
+    assert host.tree() == host.before
+
+
+def test_a_file_that_the_script_left_alone_stays_what_its_owner_makes_of_it(host):
+    host.script()
+    (host.config / "ztcp9.conf").write_text("somebody's, newer\n")
+    assert not host(state="absent").get("failed")
+    assert (host.config / "ztcp9.conf").read_text() == "somebody's, newer\n"
+
+
+def test_killed_in_between_it_goes_on(host, monkeypatch):
+    host.script()
+    put_back = History.put_back
+
+    def second_fails(self, path):
+        if path.endswith("ztcp1.conf"):
+            raise OSError("no more")
+        put_back(self, path)
+
+    monkeypatch.setattr(History, "put_back", second_fails)
+    assert host(state="absent")["failed"]
+    monkeypatch.undo()
+    assert host(state="absent")["changed"]
+    assert host.tree() == host.before
+
+
+def test_after_it_the_script_runs_again(host):
+    host.script()
+    host(state="absent")
+    assert host.script()["ran"]
+    assert host(state="absent")["changed"] and host.tree() == host.before

@@ -1,0 +1,98 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Defaults for a group of modules reach each of them, and no module is forgotten in a group."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+COLLECTION = ROOT / "collections/ansible_collections/taco/train"
+GROUPS = yaml.safe_load((COLLECTION / "meta/runtime.yml").read_text())["action_groups"]
+MODULES = {path.stem: path.read_text() for path in (COLLECTION / "plugins/modules").glob("*.py")}
+ACTIONS = {path.stem for path in (COLLECTION / "plugins/action").glob("*.py")}
+# What a group is about, by an option that its modules share; what is in the folder named so is looked at.
+PLAY = """
+- name: Take defaults for a whole group
+  hosts: localhost
+  gather_facts: false
+  module_defaults:
+    group/taco.train.{group}:
+      state_dir: /of-the-group
+  tasks:
+    - name: Reserve pages
+      taco.train.hugepages:
+        count: 2
+        sysroot: "{{{{ playbook_dir }}}}/root"
+        regenerate: false
+"""
+# Nothing here names a folder of the run but the defaults of the group, which an action plugin takes in, too.
+ACTION = """
+- name: Take defaults for a whole group
+  hosts: localhost
+  gather_facts: false
+  module_defaults:
+    group/taco.train.{group}:
+      run_dir: "{{{{ playbook_dir }}}}/run"
+  tasks:
+    - name: Render what is there
+      taco.train.report:
+"""
+
+
+@pytest.fixture
+def project(tmp_path):
+    """Return a folder with the few files of a host that reserving pages needs."""
+    for path, text in {
+        "root/etc/os-release": "ID=ubuntu\nID_LIKE=debian\n",
+        "root/etc/default/grub": 'GRUB_CMDLINE_LINUX="quiet"\n',
+        "root/proc/cmdline": "root=/dev/vda1 quiet\n",
+        "root/proc/meminfo": "MemTotal: 16000000 kB\nMemAvailable: 15000000 kB\n",
+        "root/proc/cpuinfo": "flags\t\t: fpu pse pdpe1gb\n",
+        "root/usr/sbin/update-grub": "#!/bin/sh\n",
+        "ansible.cfg": "[defaults]\n",
+    }.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    (tmp_path / "root/usr/sbin/update-grub").chmod(0o755)
+    (tmp_path / "root/etc/default/grub.d").mkdir()
+    (tmp_path / "run").mkdir()
+    return tmp_path
+
+
+def play(project, text):
+    (project / "play.yml").write_text(text)
+    environment = dict(os.environ, ANSIBLE_COLLECTIONS_PATH=str(ROOT / "collections"), ANSIBLE_CONFIG="ansible.cfg")
+    python = "ansible_python_interpreter=" + sys.executable
+    command = [sys.executable, "-m", "ansible", "playbook", "play.yml", "-i", "localhost,", "-c", "local", "-e", python]
+    done = subprocess.run(
+        command, cwd=project, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def test_every_module_and_action_is_in_the_group_of_all():
+    assert sorted(GROUPS["all"]) == sorted(set(MODULES) | ACTIONS)
+
+
+def test_the_group_node_holds_what_shares_the_option_state_dir():
+    having = sorted(name for name, text in MODULES.items() if "\n  state_dir:\n" in text)
+    assert sorted(GROUPS["node"]) == having and having
+
+
+@pytest.mark.parametrize("group", ["all", "node", "train"])
+def test_the_defaults_of_a_group_reach_a_module(group, project):
+    play(project, PLAY.format(group=group))
+    assert list((project / "root/of-the-group").iterdir())
+
+
+@pytest.mark.parametrize("group", ["all", "train"])
+def test_the_defaults_of_a_group_reach_an_action(group, project):
+    play(project, ACTION.format(group=group))
+    assert (project / "run/report.html").exists()
