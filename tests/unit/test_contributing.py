@@ -16,7 +16,8 @@ TARGETS = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.M))
 
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.name)
 def test_every_link_leads_somewhere(path):
-    for link in re.findall(r"\]\((?!http|#)([^)#]+)", path.read_text()):
+    links = re.findall(r"\]\((?!http|#)([^)#]+)|^\[[^]]+\]: (?!http)(\S+)", path.read_text(), re.M)
+    for link in ("".join(both) for both in links):
         assert (ROOT / link).exists(), link
 
 
