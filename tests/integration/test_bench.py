@@ -23,7 +23,19 @@ def results(tmp_path_factory):
     folder = tmp_path_factory.mktemp("bench")
     path = os.pathsep.join([str(ROOT / "tests"), str(ROOT / "molecule/shared/lab")])
     done = subprocess.run(
-        [sys.executable, "-m", "bench", "--hosts", "2", "--repeats", "1", "--targets", "executions", "--results", str(folder)],
+        [
+            sys.executable,
+            "-m",
+            "bench",
+            "--hosts",
+            "2",
+            "--repeats",
+            "1",
+            "--targets",
+            "executions",
+            "--results",
+            str(folder),
+        ],
         cwd=str(ROOT),
         env=dict(os.environ, PYTHONPATH=path, PATH=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"),
         stdout=subprocess.PIPE,
