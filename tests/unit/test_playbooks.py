@@ -20,7 +20,7 @@ def listed(playbook, *arguments):
     return done.stdout
 
 
-@pytest.mark.parametrize("playbook", ["prepare", "deploy", "benchmark", "rollback", "tke", "site"])
+@pytest.mark.parametrize("playbook", ["prepare", "deploy", "benchmark", "rollback"])
 def test_every_tag_of_a_playbook_brings_the_look_at_the_host(playbook):
     of_plays = re.findall(r"TASK TAGS: \[(.*)\]", listed(playbook, "--list-tags"))
     tags = set(re.findall(r"[\w-]+", " ".join(of_plays)))

@@ -15,6 +15,8 @@ def test_the_built_in_arms_are_those_of_the_vendors_comparison():
         "harp": ("on", "image", False, True),
         "tcp": ("off", "image", False, False),
         "horovod": ("off", "upstream", False, False),
+        "default": ("keep", "image", False, True),
+        "topology": ("keep", "image", False, True),
     }
     assert ARMS["taco"].env == {
         "HOROVOD_MPI_THREADS_DISABLE": "1",

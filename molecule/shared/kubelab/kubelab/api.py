@@ -16,7 +16,7 @@ import aiohttp.web
 import kmock
 import yaml
 
-from kubelab import discovery, faults, patches, status, verbs
+from kubelab import control, discovery, faults, patches, status, verbs
 from kubelab.resources import SELF_REVIEW
 
 WATCH_SECONDS = 300
@@ -60,7 +60,8 @@ class Api(kmock.RawHandler):
         except Exception:
             traceback.print_exc()
             answer = self._refusal(status.plain(500, traceback.format_exc(limit=3)))
-        self.cluster.record(method, path, answer.status)
+        if not path.startswith("/kubelab/"):
+            self.cluster.record(method, path, answer.status)
         return answer
 
     @staticmethod
@@ -71,6 +72,8 @@ class Api(kmock.RawHandler):
         if request.headers.get("Authorization") != f"Bearer {self.token}":
             raise status.plain(401)
         parts = [part for part in path.split("/") if part]
+        if parts[:1] == ["kubelab"] and len(parts) == 2:
+            return aiohttp.web.json_response(control.perform(self.cluster, parts[1], self._body(request)))
         resources = self.cluster.resources
         if method == "GET" and (len(parts) < 3 or (len(parts) == 3 and parts[0] == "apis")):
             found = discovery.answer(parts, resources)

@@ -16,7 +16,7 @@ from kubelab import batch, garbage, nodes, quotas, status
 from kubelab.api import Api
 from kubelab.faults import Faults
 from kubelab.kubelet import Imagined, Kubelet
-from kubelab.operator import Operator
+from kubelab.mpi_operator import Operator
 from kubelab.resources import CRD, NAMESPACE, POD, by_kind, crd, served
 from kubelab.scheduler import Scheduler
 from kubelab.scripts import Scripts
@@ -170,6 +170,9 @@ class Cluster:
 
     def script(self, pod_name_regex, steps):
         self.scripts.add(pod_name_regex, steps)
+
+    def forget_scripts(self):
+        self.scripts.forget()
 
     def log(self, pod, text):
         """Say what the log of a pod is."""

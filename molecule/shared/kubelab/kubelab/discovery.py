@@ -37,7 +37,6 @@ def _entry(resource):
 SUBRESOURCES = {
     "log": ("Pod", ["get"]),
     "eviction": ("Eviction", ["create"]),
-    "binding": ("Binding", ["create"]),
     "exec": ("PodExecOptions", ["create", "get"]),
 }
 

@@ -128,12 +128,16 @@ def _pod(version, job, role_name, name, index=None):
     metadata = template.get("metadata") or {}
     spec = template["spec"]
     spec.setdefault("restartPolicy", "Never")
-    config = {"name": "mpi-job-config", "configMap": {"name": f"{job['metadata']['name']}-config"}}
+    items = [{"key": "hostfile", "path": "hostfile", "mode": 0o444}]
+    if version != "v2beta1":
+        items.insert(0, {"key": "kubexec.sh", "path": "kubexec.sh", "mode": 0o555})
+    config = {"name": "mpi-job-config", "configMap": {"name": f"{job['metadata']['name']}-config", "items": items}}
     spec["volumes"] = [*(spec.get("volumes") or []), config]
     if version == "v2beta1":
-        spec["volumes"].append(
-            {"name": "ssh-auth", "secret": {"secretName": f"{job['metadata']['name']}-ssh", "defaultMode": 256}}
-        )
+        paths = (("ssh-privatekey", "id_rsa"), ("ssh-publickey", "id_rsa.pub"), ("ssh-publickey", "authorized_keys"))
+        secret = {"secretName": f"{job['metadata']['name']}-ssh", "defaultMode": 0o600}
+        secret["items"] = [{"key": key, "path": path} for key, path in paths]
+        spec["volumes"].append({"name": "ssh-auth", "secret": secret})
     return {
         "metadata": {
             "name": name,

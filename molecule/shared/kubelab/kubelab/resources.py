@@ -43,7 +43,7 @@ CRD = Resource(
     ("status",),
     ("crd", "crds"),
 )
-POD = Resource("", "v1", "pods", "Pod", True, ("binding", "eviction", "exec", "log", "status"), ("po",))
+POD = Resource("", "v1", "pods", "Pod", True, ("eviction", "exec", "log", "status"), ("po",))
 NODE = Resource("", "v1", "nodes", "Node", False, ("status",), ("no",))
 EVENT = Resource("", "v1", "events", "Event", True, (), ("ev",))
 NAMESPACE = Resource("", "v1", "namespaces", "Namespace", False, ("status",), ("ns",))

@@ -64,6 +64,18 @@ class Scripts:
             self._places[uid] = (steps, index, since)
             return steps[index]
 
+    def scripted(self, pod):
+        """Return the step that a pod is in where somebody has written a script for it, or None."""
+        with self._lock:
+            if not any(pattern.search(pod["metadata"]["name"]) for pattern, _steps in self._rules):
+                return None
+        return self.step(pod)
+
+    def forget(self):
+        """Let every pod do what it does by itself."""
+        with self._lock:
+            self._rules = []
+
     def held(self, pod):
         """Return why a pod's script keeps it from being scheduled, or None."""
         with self._lock:

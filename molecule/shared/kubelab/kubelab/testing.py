@@ -5,8 +5,6 @@
 """A cluster for a test."""
 
 import contextlib
-import hashlib
-import os
 import pathlib
 import tempfile
 
@@ -14,22 +12,6 @@ from kubelab import kubeconfig
 from kubelab.cluster import Cluster
 
 TICK = 0.02
-
-
-def _forget_discovery(url):
-    """Delete what clients have kept of this server: another test's may have its port, and serve something else."""
-    hosts = [url, f"{url}-{os.getuid()}", f"{url}-{_login()}"]
-    for host in map(str.encode, hosts):
-        names = (f"osrcp-{hashlib.md5(host).hexdigest()}.json", f"k8srcp-{hashlib.sha256(host).hexdigest()}.json")
-        for name in names:
-            pathlib.Path(tempfile.gettempdir(), name).unlink(missing_ok=True)
-
-
-def _login():
-    try:
-        return os.getlogin()
-    except OSError:
-        return os.environ.get("USERNAME", "")
 
 
 @contextlib.contextmanager
@@ -44,4 +26,4 @@ def running_cluster(nodes=(), serve=("v1",), operator=True, speed=1.0):
             yield cluster
         finally:
             cluster.stop()
-            _forget_discovery(cluster.url)
+            kubeconfig.forget_discovery(cluster.url)

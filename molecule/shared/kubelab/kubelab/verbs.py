@@ -60,7 +60,7 @@ def verb(method, where, options):
         "DELETE": "delete" if where.name else "deletecollection",
     }
     found = verbs.get(method)
-    if found is None or (found == "create" and where.name and where.subresource != "eviction"):
+    if found is None or (found == "create" and where.name and where.subresource not in ("eviction", "exec")):
         raise status.plain(405, "the server does not allow this method on the requested resource")
     if found not in where.resource.verbs:
         raise status.plain(405, "the server does not allow this method on the requested resource")
@@ -122,6 +122,23 @@ def _evict(cluster, where, options):
     wanted = (options.body or {}).get("deleteOptions") or {}
     cluster.storage.delete(POD, where.namespace, where.name, wanted)
     return 201, {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
+
+
+def _exec(cluster, where, options):
+    """Say where a container is that a command is to run in: kubectl's double goes there itself, over no stream of the API."""
+    pod = cluster.storage.get(POD, where.namespace, where.name)
+    names = [container["name"] for container in pod["spec"]["containers"]]
+    name = options.params.get("container") or names[0]
+    if name not in names:
+        raise status.bad_request(f"container {name} is not valid for pod {where.name}")
+    phase = (pod.get("status") or {}).get("phase")
+    if phase in ("Succeeded", "Failed"):
+        raise status.plain(500, f"cannot exec into a container in a completed pod; current phase is {phase}")
+    if not pod["spec"].get("nodeName"):
+        raise status.bad_request(f"pod {where.name} does not have a host assigned")
+    if phase != "Running":
+        raise status.bad_request(f'container "{name}" not found in pod {where.name}')
+    return 200, {"argv": cluster.runtime.exec_argv(pod, name)}
 
 
 def _review(cluster, options):
@@ -236,6 +253,8 @@ def perform(cluster, what, where, options):
     storage = cluster.storage
     if where.resource == SELF_REVIEW:
         return _review(cluster, options)
+    if where.subresource == "exec":
+        return _exec(cluster, where, options)
     if where.subresource == "eviction":
         return _evict(cluster, where, options)
     if what == "get":

@@ -53,6 +53,10 @@ class ActionModule(ActionBase):
             return {"failed": True, "msg": f"The benchmark can't be run: {error} {origin}"}
         except WorkloadError as error:
             return {"failed": True, "msg": f"The benchmark can't be run: {error}"}
+        if planned.arm.place and not options["cell"]:
+            # Where the workers are is not known here, and a number must not be taken for that of another place.
+            said = f"arm {planned.arm.name} has its workers placed ({planned.arm.place}): run playbooks/ack.yml, or set benchmark_arm"
+            return {"failed": True, "msg": f"The benchmark can't be run: {said} to one without a place."}
         if self._task.check_mode:
             message = f"Check mode: {launcher} would run {shlex.join(planned.argv)}"
             # A skipped task's message stays unseen without -v, and it is all there is to see of this one.

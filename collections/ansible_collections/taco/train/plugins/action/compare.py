@@ -47,18 +47,21 @@ ARGUMENTS = {
     "line_rate_gbps": {"type": "float"},
     "against": {"type": "str"},
     "verdict": {"type": "str"},
+    "places": {"type": "bool", "default": False},
+    "place_changes": {"type": "list", "elements": "str", "default": []},
 }
 
 
-def as_step(run, place, count, raw_arms):
+def as_step(run, number, count, raw_arms, place):
     """Return a run as the tasks that carry it out need it."""
     shape = run.block.id.split("/")
     overrides = dict(run.block.options, arm=raw_arms[run.arm])
-    label = f"{run.arm}, {shape[1] if shape[1] != '-' else shape[0]} on {shape[2]}, run {place} of {count}"
+    label = f"{run.arm}, {shape[1] if shape[1] != '-' else shape[0]} on {shape[2]}, run {number} of {count}"
     return {
         "label": label + (" (warm-up)" if run.warmup else ""),
         "arm": raw_arms[run.arm],
         "arm_name": run.arm,
+        "place": place,
         "cell": {"block": run.block.id, "round": run.round, "warmup": run.warmup},
         "hosts": [{"name": name, "slots": slots} for name, slots in run.block.hosts],
         "overrides": overrides,
@@ -99,6 +102,22 @@ def typed_part(workload):
     return {key: value for key, value in typed(known, "compare_workloads").items() if key in known}
 
 
+def check_places(comparison, places):
+    """Raise for an arm whose workers nobody would place: its number would be another arm's."""
+    placed = [arm for arm in comparison.arms if arm.place]
+    if placed and not places:
+        raise ComparisonError(
+            f"Arm {placed[0].name} has its workers placed ({placed[0].place}), and compare_place_role is not set: run "
+            "playbooks/ack.yml, or leave the arm out of compare_arms."
+        )
+    if placed and len(placed) < len(comparison.arms):
+        other = next(arm.name for arm in comparison.arms if not arm.place)
+        raise ComparisonError(
+            f"Arm {placed[0].name} of compare_arms says how its workers are placed (place: {placed[0].place}), and arm {other} "
+            "doesn't: give every arm a place, or none."
+        )
+
+
 def check_runs(comparison):
     """Raise for a run that could not be started, before hours are spent on the others."""
     for block in comparison.blocks:
@@ -136,6 +155,7 @@ class ActionModule(ActionBase):
         defaults = typed(options["defaults"], "benchmark_*")
         spec["workloads"] = [dict(one, **typed_part(one)) for one in options["workloads"]]
         comparison = read(spec, options["hosts"], defaults)
+        check_places(comparison, options["places"])
         check_runs(comparison)
         results_dir = absolute(options["results_dir"])
         found = None if options["fresh"] else store.unfinished(results_dir, comparison)
@@ -145,15 +165,18 @@ class ActionModule(ActionBase):
             store.stored(against)
         if not self._task.check_mode:
             plan_file = {"spec": spec, "hosts": options["hosts"], "defaults": defaults, "name": options["name"]}
+            if options["place_changes"]:
+                plan_file["place_changes"] = options["place_changes"]
             store.begin(run_dir, comparison, plan_file, options["verdict"])
         everything = plan(comparison)
         left = remaining(comparison, records.read(run_dir)[0])
-        place = {run.key: number for number, run in enumerate(everything, 1)}
+        number = {run.key: count for count, run in enumerate(everything, 1)}
         raw = dict(zip([arm.name for arm in comparison.arms], options["arms"]))
+        places = {arm.name: arm.place for arm in comparison.arms}
         done = len(everything) - len(left)
         said = f"{len(everything)} runs: {len(comparison.arms)} arms in {counted(len(comparison.blocks), 'setting')}"
         said += f", {done} of them done before; {len(left)} to go" if found else ""
-        steps = [as_step(run, place[run.key], len(everything), raw) for run in left]
+        steps = [as_step(run, number[run.key], len(everything), raw, places[run.arm]) for run in left]
         return {
             "changed": False,
             "run_dir": run_dir,
@@ -176,6 +199,7 @@ class ActionModule(ActionBase):
             *(wanted, found, plan_file["name"], options["min_effect"], options["confidence"]),
             refuse_unlike=not options["allow_unlike"],
             line_rate_gbps=options["line_rate_gbps"],
+            place_changes=plan_file.get("place_changes") or (),
         )
         result["spec"] = plan_file["spec"]
         if options["against"]:

@@ -102,6 +102,17 @@ options:
   verdict:
     description: The verdict of preflight, on the controller, to keep with the results.
     type: str
+  places:
+    description: Whether somebody places the workers before each run as its arm wants. Without, an arm with a C(place) is refused.
+    type: bool
+    default: false
+    version_added: 0.3.0
+  place_changes:
+    description: What else changes with where the workers are placed, in words. The report names it beside the placement.
+    type: list
+    elements: str
+    default: []
+    version_added: 0.3.0
   min_effect:
     description: The least difference that matters, as a share.
     type: float

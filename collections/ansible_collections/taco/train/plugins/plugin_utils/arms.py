@@ -9,11 +9,11 @@
 The built-in arms are those of the vendor's own comparisons: its environment with everything on; the same image without
 those variables; that again without the plugin, so over kernel TCP (TACO Kit documentation,
 https://cloud.tencent.com/document/product/1573/74082). The fourth, upstream Horovod, is what the vendor's documents for
-TKE compare with.
+TKE compare with. The last two are those of ACK's document: one software, placed in two ways.
 """
 
 import re
-from typing import Any, Mapping, NamedTuple, Sequence
+from typing import Any, Mapping, NamedTuple, Optional, Sequence, TypeVar
 
 from ansible_collections.taco.train.plugins.plugin_utils import lightcc
 from ansible_collections.taco.train.plugins.plugin_utils.mpirun import ENV_NAME, as_text
@@ -22,7 +22,10 @@ from ansible_collections.taco.train.plugins.plugin_utils.mpirun import ENV_NAME,
 ARM_NAME = re.compile(r"[a-z][a-z0-9_]{0,30}")
 PLUGIN = ("on", "off", "keep")
 HOROVOD = ("image", "upstream")
-KEYS = ("name", "label", "base", "env", "plugin", "horovod", "before", "after")
+# How ACK chooses the GPUs of the workers, by the value of the node label that has it do so.
+PLACE = ("default", "topology")
+Default = TypeVar("Default")
+KEYS = ("name", "label", "base", "env", "plugin", "horovod", "before", "after", "place")
 
 HOROVOD_ENV = {"HOROVOD_MPI_THREADS_DISABLE": "1", "HOROVOD_FUSION_THRESHOLD": "0", "HOROVOD_CYCLE_TIME": "0"}
 LIGHTCC_ENV = {"LIGHT_2D_ALLREDUCE": "1", "LIGHT_TOPK_ALLREDUCE": "1", "LIGHT_TOPK_THRESHOLD": "2097152"}
@@ -50,6 +53,8 @@ class Arm(NamedTuple):
     """Argument lists run on each worker before the run."""
     after: Commands = ()
     """Argument lists run on each worker after the run, whatever came of it."""
+    place: Optional[str] = None
+    """How the workers are placed, one of PLACE, or None for wherever they are."""
 
     @property
     def lossy(self) -> bool:
@@ -69,6 +74,8 @@ ARMS = {
         Arm("harp", "Horovod and HARP", {}, "on"),
         Arm("tcp", "Horovod over kernel TCP", {}, "off"),
         Arm("horovod", "upstream Horovod over kernel TCP", {}, "off", "upstream"),
+        Arm("default", "the image as it is, its GPUs scheduled as usual", place="default"),
+        Arm("topology", "the image as it is, its GPUs scheduled by topology", place="topology"),
     )
 }
 
@@ -115,6 +122,7 @@ def user_arm(value: Mapping[str, Any], variable: str) -> Arm:
         choice(value, "horovod", HOROVOD, base.horovod, variable),
         commands(value, "before", variable),
         commands(value, "after", variable),
+        choice(value, "place", PLACE, base.place, variable),
     )
 
 
@@ -125,7 +133,7 @@ def text_of(value: Mapping[str, Any], key: str, name: str, variable: str) -> str
     return text
 
 
-def choice(value: Mapping[str, Any], key: str, known: Sequence[str], default: str, variable: str) -> str:
+def choice(value: Mapping[str, Any], key: str, known: Sequence[str], default: Default, variable: str) -> str | Default:
     """Return one of the known words. YAML reads a bare on or off as true or false, which is what was meant."""
     given = value.get(key)
     if given is None:

@@ -8,9 +8,10 @@
 
 from typing import Any, Dict, List, Optional, Sequence
 
+from ansible_collections.taco.train.plugins.plugin_utils import comparison_placement
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_statistics as statistics
 from ansible_collections.taco.train.plugins.plugin_utils.arms import Arm
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_alike import settings_of, unlike
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_alike import OF_A_HOST, settings_of, unlike
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_plan import key_of, plan
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_published import figures
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_regression import values_of
@@ -103,7 +104,7 @@ def _block(comparison: Comparison, block: Block, records: Sequence[Record], limi
     ]
     baseline = next(arm for arm in arms if arm["arm"] == comparison.baseline)
     judged = [_judgement(arm, baseline, shown, limits) for arm in arms if arm is not baseline]
-    differences = unlike(good, block.id)
+    differences = unlike(good, block.id, limits["excused"])
     batch_size = block.options.get("batch_size")
     images = batch_size * block.ranks if batch_size and shown["unit"] == "images/s" else None
     if differences and limits["refuse_unlike"]:
@@ -113,7 +114,8 @@ def _block(comparison: Comparison, block: Block, records: Sequence[Record], limi
 
 def _shown(arm: Arm) -> Dict[str, Any]:
     shown = {"name": arm.name, "label": arm.label, "lossy": arm.lossy, "environment": dict(arm.env)}
-    return dict(shown, plugin=arm.plugin, horovod=arm.horovod)
+    shown.update(plugin=arm.plugin, horovod=arm.horovod)
+    return dict(shown, place=arm.place) if arm.place else shown
 
 
 def _failure(record: Record) -> Dict[str, Any]:
@@ -144,9 +146,14 @@ def assemble(
     confidence: float = 0.95,
     refuse_unlike: bool = True,
     line_rate_gbps: Optional[float] = None,
+    place_changes: Sequence[str] = (),
 ) -> Dict[str, Any]:
-    """Return the comparison's results, as docs/schemas/comparison-1.json describes them."""
-    limits = {"min_effect": min_effect, "confidence": confidence, "refuse_unlike": refuse_unlike}
+    """Return the comparison's results, as docs/schemas/comparison-1.json describes them.
+
+    place_changes is what else was changed whenever the workers were placed otherwise, in words.
+    """
+    limits: Dict[str, Any] = {"min_effect": min_effect, "confidence": confidence, "refuse_unlike": refuse_unlike}
+    limits["excused"] = (OF_A_HOST["interfaces"],) if place_changes else ()
     mine = [record for record in records if record.get("cell")]
     blocks = [_block(comparison, block, mine, limits) for block in comparison.blocks]
     planned = plan(comparison)
@@ -174,4 +181,10 @@ def assemble(
         "systems": _systems(mine),
         "regression": None,
     }
+    if any(arm.place for arm in comparison.arms):
+        found["placement"] = {
+            "said": comparison_placement.explained(comparison.arms, blocks, mine, place_changes),
+            "layouts": comparison_placement.layouts(comparison.arms, mine),
+            "table": comparison_placement.table(comparison.arms, blocks, not found["lab"]),
+        }
     return dict(found, question=question(found), sentence=sentence(found))

@@ -7,7 +7,9 @@
 """Say in what the runs of a comparison differ beside their arms. Values in, sentences out."""
 
 import json
-from typing import Any, Dict, Iterable, List, Sequence, Tuple
+from typing import Any, Container, Dict, Iterable, List, Sequence, Tuple
+
+from ansible_collections.taco.train.plugins.plugin_utils import comparison_placement
 
 GIB = 1 << 30
 # Of a host's part in a record: what changes a number, by the words for it.
@@ -25,6 +27,8 @@ OF_A_HOST = {
     "memory_bytes": "memory",
     "engine": "container engine",
 }
+# What nodes may not differ in when the workers of one arm ran on other nodes than those of another.
+OF_ALL_NODES = ("driver", "gpu_names", "instance_type", "cpus", "memory_bytes")
 # Of the options of a run: an arm is free to change its environment and nothing else.
 OF_A_RUN = {
     "script": "script",
@@ -62,6 +66,12 @@ def settings_of(record: Dict[str, Any]) -> Dict[str, str]:
     return {words: _text(parameters[name]) for name, words in OF_A_RUN.items() if name in parameters}
 
 
+def _machine(record: Dict[str, Any], host: str) -> str:
+    """Return what a host's facts are facts of: the node that a pod ran on, and otherwise the host itself."""
+    placement = record.get("placement") or {}
+    return comparison_placement.place_of(placement[host]).node if host in placement else host
+
+
 def _facts(record: Dict[str, Any]) -> Iterable[Tuple[str, str, str]]:
     """Yield (where, what, value) of everything that must be the same in every run."""
     for words, value in settings_of(record).items():
@@ -72,11 +82,19 @@ def _facts(record: Dict[str, Any]) -> Iterable[Tuple[str, str, str]]:
         system = (record.get("system") or {}).get(host["name"]) or {}
         for name, words in OF_A_HOST.items():
             if name in system:
-                yield host["name"], words, value_of(system, name)
+                yield _machine(record, host["name"]), words, value_of(system, name)
+    systems = [(record.get("system") or {}).get(host) or {} for host in record.get("placement") or {}]
+    for name in OF_ALL_NODES:
+        values = {value_of(system, name) for system in systems if name in system}
+        if values:
+            yield "the nodes", OF_A_HOST[name], " and ".join(sorted(values))
 
 
-def unlike(records: Sequence[Dict[str, Any]], where: str = "") -> List[str]:
-    """Return a sentence for each fact in which the records of one block differ; none when the runs were alike."""
+def unlike(records: Sequence[Dict[str, Any]], where: str = "", excused: Container[str] = ()) -> List[str]:
+    """Return a sentence for each fact in which the records of one block differ; none when the runs were alike.
+
+    excused are the words for facts that were to differ.
+    """
     seen: Dict[Tuple[str, str], Dict[str, List[str]]] = {}
     for record in records:
         for host, words, value in _facts(record):
@@ -85,8 +103,9 @@ def unlike(records: Sequence[Dict[str, Any]], where: str = "") -> List[str]:
                 arms.append(record["arm"])
     said = []
     for (host, words), values in seen.items():
-        if len(values) > 1:
+        if len(values) > 1 and words not in excused:
             found = "; ".join(f"{value} in {', '.join(sorted(arms))}" for value, arms in values.items())
             place = f" of {host}" if host else ""
             said.append(f"{where + ': ' if where else ''}the {words}{place} was not the same in all runs: {found}.")
-    return said
+    begin = f"{where}: " if where else ""
+    return said + [f"{begin}{one}" for one in comparison_placement.unlike(records)]

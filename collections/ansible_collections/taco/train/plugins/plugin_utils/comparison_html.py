@@ -40,6 +40,7 @@ def top(comparison: Part, title: str) -> str:
         element("h1", title),
         element("p", question, "question") if question else "",
         element("p", comparison.get("sentence") or "No verdict.", "lead"),
+        element("p", words.placed(comparison), "lead") if words.placed(comparison) else "",
         element("p", words.progress(comparison), "progress"),
     ]
     return f"<header>{''.join(first + lab + parts)}</header>"
@@ -79,6 +80,11 @@ def measured(comparison: Part) -> str:
     )
     drawings = figures(charts)
     return section("Runs", element("p", told, "said") if drawings else "", drawings, drawn(*rows.measured(comparison)))
+
+
+def placement(comparison: Part) -> str:
+    table = section("Without and with topology", drawn(*rows.by_placement(comparison)))
+    return table + section("Where the workers were", drawn(*rows.layouts(comparison)))
 
 
 def scaling(comparison: Part) -> str:
@@ -153,6 +159,7 @@ def render(
     body = [
         top(comparison, title),
         verdicts(comparison),
+        placement(comparison),
         regression(comparison),
         failures(comparison),
         measured(comparison),

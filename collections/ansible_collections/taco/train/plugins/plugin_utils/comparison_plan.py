@@ -29,11 +29,32 @@ class Run(NamedTuple):
         return (self.block.id, self.arm, self.round)
 
 
+def _by_place(comparison: Comparison) -> List[Run]:
+    """Return all runs with those of one place together: it takes minutes to place the workers otherwise.
+
+    Each round goes through all of it the other way around, so that two rounds meet in the same place.
+    """
+    places = list(dict.fromkeys(arm.place for arm in comparison.arms))
+    once = [
+        (block, arm.name)
+        for place in places
+        for block in comparison.blocks
+        for arm in comparison.arms
+        if arm.place == place
+    ]
+    runs = []
+    for turn, number in enumerate(range(-comparison.warmup_runs, comparison.repeats)):
+        runs += [Run(block, name, number) for block, name in (once if turn % 2 == 0 else once[::-1])]
+    return runs
+
+
 def plan(comparison: Comparison) -> List[Run]:
     """Return all runs, block by block, with the arms in ABBA order: each round goes through them the other way around.
 
     A drift that is linear in time then adds the same to every arm over each pair of rounds.
     """
+    if len({arm.place for arm in comparison.arms}) > 1:
+        return _by_place(comparison)
     names = [arm.name for arm in comparison.arms]
     runs = []
     for block in comparison.blocks:
@@ -63,7 +84,10 @@ def fingerprint(comparison: Comparison) -> str:
     """
     text = json.dumps(
         {
-            "arms": [arm._asdict() for arm in comparison.arms],
+            # What is None is as if it weren't there: it was added later.
+            "arms": [
+                {key: value for key, value in arm._asdict().items() if value is not None} for arm in comparison.arms
+            ],
             "baseline": comparison.baseline,
             "blocks": [[block.id, block.options, block.hosts] for block in comparison.blocks],
             "warmup_runs": comparison.warmup_runs,

@@ -10,16 +10,14 @@ from typing import Any, Dict, List, Optional
 
 from ansible_collections.taco.train.plugins.plugin_utils.published import PUBLISHED
 
-WORKLOAD = "horovod_synthetic"
-
 
 def figures(workload: str, model: Optional[str]) -> List[Dict[str, Any]]:
     """Return the published figures, each with its source. They are of other machines, so they are shown and never judged."""
-    if workload != WORKLOAD or not model:
+    if not model:
         return []
     found = []
     for one in PUBLISHED:
-        if one.model.lower() == model.lower():
+        if one.workload == workload and one.model.lower() == model.lower():
             place = f"{one.instances}, batch size {one.batch_size}"
             alone = {"1 GPU": (one.single, 1), "1 host": (one.host, 8)}
             totals = {label: (value, ranks) for label, (value, ranks) in alone.items() if value is not None}

@@ -31,6 +31,7 @@ NUMBERS = {
     ),
     *("Value", "Bytes between nodes", "Bytes / bandwidth", "Measured time", "Measured / expected"),
     *("Bus bandwidth", "Line rate", "Share"),
+    *("Without topology", "With topology", "Speed-up"),
 }
 
 
@@ -124,6 +125,35 @@ def measured(comparison: Part) -> Table:
                     str(arm.get("failed") or 0),
                 )
             )
+    return head, rows
+
+
+def by_placement(comparison: Part) -> Table:
+    """Return ACK's own table: what a model reached without and with topology."""
+    head = ("Model", "Whose", "Without topology", "With topology", "Speed-up", "Unit", "Ranks")
+    own = "measured here" + ", in a lab" * bool(comparison.get("lab"))
+    rows = [
+        (
+            str(one.get("model")),
+            f"PUBLISHED: {one['source']}" if one.get("source") else own,
+            f"{one['without']:.2f}" if one.get("source") else words.number(one.get("without")),
+            f"{one['with']:.2f}" if one.get("source") else words.number(one.get("with")),
+            words.ratio(one.get("speed_up")),
+            one.get("unit") or "",
+            str(one.get("ranks")),
+        )
+        for one in (comparison.get("placement") or {}).get("table") or []
+    ]
+    return head, rows
+
+
+def layouts(comparison: Part) -> Table:
+    """Return where the workers of each arm were."""
+    head = ("Arm", "GPUs scheduled by", "Workers", "Runs")
+    rows = [
+        (words.marked(comparison, one["arm"]), one.get("place") or "no label", one["workers"], str(one["runs"]))
+        for one in (comparison.get("placement") or {}).get("layouts") or []
+    ]
     return head, rows
 
 

@@ -92,11 +92,16 @@ def render(
     lines += [f"# {cell(title)}", ""]
     if comparison.get("question"):
         lines += [f"*{cell(comparison['question'])}*", ""]
-    lines += [f"**{cell(comparison.get('sentence') or 'No verdict.')}**", "", cell(words.progress(comparison)), ""]
+    lines += [f"**{cell(comparison.get('sentence') or 'No verdict.')}**", ""]
+    placed = words.placed(comparison)
+    lines += [f"**{cell(placed)}**", ""] if placed else []
+    lines += [cell(words.progress(comparison)), ""]
+    lines += part("Without and with topology", *rows.by_placement(comparison))
     lines += part("Verdicts", *rows.verdicts(comparison), rows.explained(comparison))
     lines += regression(comparison)
     lines += part("What failed", *context.failures(comparison))
     lines += part("Runs", *rows.measured(comparison))
+    lines += part("Where the workers were", *rows.layouts(comparison))
     lines += part("Scaling", *rows.scaling(comparison))
     lines += part("Time against bytes over bandwidth", *rows.expected(comparison))
     lines += part("Bus bandwidth", *rows.bus_bandwidth(comparison))
@@ -145,7 +150,8 @@ def unsettled(comparison: Part) -> list[str]:
 def terminal(comparison: Part) -> str:
     """Return the verdicts as plain text, at most 100 columns wide."""
     lines: list[str] = []
-    for said in [*first_lines(comparison), comparison.get("question"), comparison.get("sentence") or "No verdict."]:
+    answer = [comparison.get("sentence") or "No verdict.", words.placed(comparison)]
+    for said in [*first_lines(comparison), comparison.get("question"), *answer]:
         lines += [*wrapped(said), ""] if said else []
     lines += terminal_table(comparison)
     for said in unsettled(comparison):

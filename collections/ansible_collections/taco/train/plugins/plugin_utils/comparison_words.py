@@ -185,6 +185,12 @@ def first(comparison: Part) -> list[str]:
     return [said for said in (unlike(comparison), incomplete(comparison), regression_unlike(comparison)) if said]
 
 
+def placed(comparison: Part) -> str | None:
+    """Return what the placement of the workers explains, or None."""
+    said = (comparison.get("placement") or {}).get("said") or []
+    return " ".join(str(one) for one in said) or None
+
+
 def plain(value: Any) -> str:
     """Return a value of a record's system in words."""
     if value is None or value == "":

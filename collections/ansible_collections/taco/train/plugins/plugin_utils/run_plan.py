@@ -174,5 +174,9 @@ def guarded(argv: List[str], exec_prefix: List[str]) -> Tuple[List[str], List[st
 
 def not_in_force(workers: Dict[str, Any]) -> Optional[str]:
     """Return which worker the arm couldn't be put in force on, and why."""
-    said = [f"{host}: {worker.get('msg')}" for host, worker in workers.items() if (worker or {}).get("failed")]
+    said = [
+        f"{host}: {worker.get('msg')}"
+        for host, worker in workers.items()
+        if (worker or {}).get("failed") or (worker or {}).get("unreachable")
+    ]
     return "the arm is not in force on " + "; ".join(said) if said else None

@@ -1,0 +1,115 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Change how nodes of ACK schedule their GPUs, and wait until they do; kubernetes.core does the calls."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+from ansible.errors import AnsibleActionFail
+from ansible.plugins.action import ActionBase
+
+from ansible_collections.taco.train.plugins.plugin_utils import gpu_schedule
+from ansible_collections.taco.train.plugins.plugin_utils.check import is_set
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_calls import Cluster, KubernetesError
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import MpijobError
+
+ARGUMENT_SPEC = {
+    "nodes": {"type": "list", "elements": "str", "required": True},
+    "state": {"type": "str", "choices": list(gpu_schedule.STATES), "required": True},
+    "wait_timeout": {"type": "int", "default": 300},
+    "poll": {"type": "float", "default": 2.0},
+    "kubeconfig": {"type": "str"},
+    "context": {"type": "str"},
+    "access": {"type": "dict", "default": {}},
+}
+# Seconds between two lines that say what is waited for.
+SAY_EVERY = 15
+
+
+class ActionModule(ActionBase):
+    """Look, decide for all nodes, change, wait."""
+
+    _supports_check_mode = True
+    _supports_async = False
+    _requires_connection = True
+
+    def run(self, tmp: Any = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        result = super().run(tmp, task_vars)
+        _validated, options = self.validate_argument_spec(argument_spec=ARGUMENT_SPEC)
+        host = str(self._task.delegate_to or (task_vars or {}).get("inventory_hostname", "this host"))
+        cluster = self._cluster(options, host, task_vars or {})
+        try:
+            plan = self._plan(cluster, options)
+            before, after = gpu_schedule.shown(plan.steps)
+            changed = any(step.changes for step in plan.steps)
+            result.update(changed=changed, before=before, after=after, diff=_diff(before, after))
+            if changed and not self._task.check_mode:
+                self._apply(cluster, options, plan.steps)
+            elif not self._task.check_mode:
+                self._wait(cluster, options, plan.steps)
+        except MpijobError as error:
+            raise AnsibleActionFail(f"{host}: the nodes can't be labelled: {error}.") from None
+        except KubernetesError as error:
+            raise AnsibleActionFail(str(error)) from None
+        return result
+
+    def _cluster(self, options: dict[str, Any], host: str, task_vars: dict[str, Any]) -> Cluster:
+        def execute(module: str, arguments: dict[str, Any]) -> dict[str, Any]:
+            return self._execute_module(module_name=module, module_args=arguments, task_vars=task_vars)
+
+        given = {"kubeconfig": options["kubeconfig"], "context": options["context"], **options["access"]}
+        return Cluster(
+            execute, host, {name: value for name, value in given.items() if is_set(value)}, self._display.display
+        )
+
+    def _plan(self, cluster: Cluster, options: dict[str, Any]) -> gpu_schedule.Plan:
+        """Return what is to be done once no pods with GPUs are about to leave, or raise why nothing may be."""
+        names = list(dict.fromkeys(options["nodes"]))
+        end = time.monotonic() + (0 if self._task.check_mode else options["wait_timeout"])
+        while True:
+            nodes = cluster.read("Node", "v1") or []
+            pods = [pod for name in names for pod in cluster.read("Pod", "v1", fields=[f"spec.nodeName={name}"]) or []]
+            plan = gpu_schedule.plan(nodes, pods, names, options["state"])
+            if not plan.problems:
+                return plan
+            # Pods that are being deleted only have to be waited for.
+            staying = [pod for pod in pods if not (pod.get("metadata") or {}).get("deletionTimestamp")]
+            leaves = not gpu_schedule.plan(nodes, staying, names, options["state"]).problems
+            if not leaves or time.monotonic() >= end:
+                raise MpijobError(f"no node was changed, since {'; '.join(plan.problems)}")
+            time.sleep(options["poll"])
+
+    def _apply(self, cluster: Cluster, options: dict[str, Any], steps: list[gpu_schedule.Step]) -> None:
+        for patch in filter(None, map(gpu_schedule.patch, steps)):
+            cluster.change(patch)
+        self._wait(cluster, options, steps)
+        for patch in filter(None, map(gpu_schedule.last_patch, steps)):
+            cluster.change(patch)
+
+    def _wait(self, cluster: Cluster, options: dict[str, Any], steps: list[gpu_schedule.Step]) -> None:
+        """Return when every node offers what its label should make it offer, or raise what is missing."""
+        end, said_at = time.monotonic() + options["wait_timeout"], 0.0
+        while True:
+            missing = gpu_schedule.waiting(cluster.read("Node", "v1") or [], steps)
+            if not missing:
+                return
+            now = time.monotonic()
+            if now >= end:
+                raise MpijobError(
+                    f"after {options['wait_timeout']} s {'; '.join(missing)}. The label stays; run it again, or put it back with state "
+                    "restored"
+                )
+            if now - said_at >= SAY_EVERY:
+                self._display.display(f"Waiting for {len(missing)} of {len(steps)} nodes: {missing[0]}")
+                said_at = now
+            time.sleep(min(options["poll"], max(0.0, end - now)))
+
+
+def _diff(before: dict[str, Any], after: dict[str, Any]) -> dict[str, str]:
+    texts = {"before": before, "after": after}
+    return {name: json.dumps(value, indent=1, sort_keys=True) + "\n" for name, value in texts.items()}

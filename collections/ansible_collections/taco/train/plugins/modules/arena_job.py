@@ -1,0 +1,162 @@
+#!/usr/bin/python
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+DOCUMENTATION = r"""
+module: arena_job
+short_description: Run an MPIJob through Arena
+version_added: 0.3.0
+description:
+  - Submits a job with C(arena submit mpi) on the host that the task is for, and waits until its launcher and all of its workers
+    run, or until it succeeded.
+  - With O(state=absent) it keeps the log of the launcher, deletes the job and waits until Arena doesn't list it any more.
+  - Of a job only what Arena's chart has a place for can be asked. Anything else, such as hugepages, the size of C(/dev/shm) or
+    C(privileged), is refused and named.
+  - With C(gpu_topology) Arena's chart changes more than where the workers are placed. They share the network of their node, and
+    have no C(/dev/shm) of their own.
+author:
+  - Taco Team (@taco)
+extends_documentation_fragment:
+  - ansible.builtin.action_common_attributes
+  - ansible.builtin.action_common_attributes.flow
+attributes:
+  action:
+    support: full
+  async:
+    support: none
+  bypass_host_loop:
+    support: none
+  check_mode:
+    support: full
+    details: Nothing is submitted or deleted.
+  diff_mode:
+    support: none
+  platform:
+    platforms: posix
+options:
+  job:
+    description: The job, as the filter P(taco.train.mpijob_manifest#filter) takes it.
+    type: dict
+    required: true
+  state:
+    description: Whether the job is to be there. One that is there already is refused, since Arena can't change it.
+    type: str
+    choices: [present, absent]
+    default: present
+  until:
+    description: Whether to wait until all pods run, or until the command of the launcher ended well.
+    type: str
+    choices: [running, succeeded]
+    default: running
+  wait_timeout:
+    description: Seconds to wait.
+    type: int
+    default: 600
+  poll:
+    description: Seconds between two looks.
+    type: float
+    default: 2.0
+  logs_dir:
+    description: The folder on the controller for the launcher's log, with O(state=absent). Not set means that it isn't kept.
+    type: str
+  kubeconfig:
+    description: The kubeconfig on the host that the task is for. Not set means what Arena finds there.
+    type: str
+  context:
+    description: The context of the kubeconfig by which C(kubectl) reaches the pods. Arena itself takes the current one.
+    type: str
+  python:
+    description: The Python of the image, with which modules are run in the pods.
+    type: path
+    default: /usr/bin/python3
+  pod_variables:
+    description: Variables for every host of RV(pods).
+    type: dict
+    default: {}
+  arena:
+    description: The program, by its name or its path.
+    type: str
+    default: arena
+"""
+
+EXAMPLES = r"""
+- name: Start workers that are placed by how their GPUs are connected
+  taco.train.arena_job:
+    job:
+      name: taco-bench
+      image: registry.cn-hangzhou.aliyuncs.com/kubernetes-image-hub/tensorflow-benchmark:tf2.3.0-py3.7-cuda10.1
+      workers: 4
+      gpus_per_worker: 1
+      gpu_topology: true
+      command: [sleep, infinity]
+      mounts: []
+      privileged: false
+      hugepages: 0
+      shm_size: 0
+  register: job
+
+- name: Take them down
+  taco.train.arena_job:
+    state: absent
+    logs_dir: results/latest/logs
+    job:
+      name: taco-bench
+      workers: 4
+      gpus_per_worker: 1
+"""
+
+RETURN = r"""
+argv:
+  description: The command that submitted the job.
+  returned: with O(state=present)
+  type: list
+  elements: str
+phase:
+  description: What Arena says of the job, such as V(RUNNING).
+  returned: with O(state=present)
+  type: str
+namespace:
+  description: Its namespace.
+  returned: with O(state=present)
+  type: str
+launcher:
+  description: The launcher, by its C(pod).
+  returned: with O(state=present)
+  type: dict
+workers:
+  description: The workers, each with C(pod) and C(node).
+  returned: with O(state=present)
+  type: list
+  elements: dict
+placement:
+  description: The node of each worker, by its pod.
+  returned: with O(state=present)
+  type: dict
+hosts:
+  description: The hosts of mpirun, each with C(name) and C(slots).
+  returned: with O(state=present)
+  type: list
+  elements: dict
+pods:
+  description: The pods as hosts, each with C(name), C(groups) and C(variables).
+  returned: with O(state=present)
+  type: list
+  elements: dict
+container:
+  description: The name of the container in each pod.
+  returned: with O(state=present)
+  type: str
+duration:
+  description: Seconds from the submission until the job was as far as wanted.
+  returned: with O(state=present)
+  type: float
+stdout:
+  description: The log of the launcher.
+  returned: with O(until=succeeded)
+  type: str
+logs:
+  description: The path of each log that was kept, by the pod.
+  returned: with O(state=absent)
+  type: dict
+"""

@@ -1,0 +1,149 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Read what `arena get --output=json` says of a job. Values in, values out.
+
+Its table for people isn't read: it changes from version to version.
+"""
+
+import json
+import re
+from typing import Any, Mapping, NamedTuple
+
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import LABELS, MpijobError, worker_pods
+
+PENDING, QUEUING, RUNNING, SUCCEEDED, FAILED = "PENDING", "QUEUING", "RUNNING", "SUCCEEDED", "FAILED"
+PHASES = (PENDING, QUEUING, RUNNING, SUCCEEDED, FAILED)
+ENDED = (SUCCEEDED, FAILED)
+# How Arena says that there is no such job, in what it prints of its errors.
+_ABSENT = re.compile(r"not found training job|training job .{0,80}not found|is not found|does not exist", re.IGNORECASE)
+MOST_LETTERS = 300
+
+
+class Instance(NamedTuple):
+    """A pod of a job, as Arena lists it."""
+
+    name: str
+    status: str
+    node: str
+    chief: bool
+
+
+class ArenaJob(NamedTuple):
+    """What Arena says of a job."""
+
+    name: str
+    namespace: str
+    phase: str
+    instances: tuple[Instance, ...]
+
+    @property
+    def launcher(self) -> str | None:
+        """The pod in which mpirun starts; the newest one where others failed before it."""
+        chiefs = [one for one in self.instances if one.chief]
+        running = [one.name for one in chiefs if one.status == "Running"]
+        return running[-1] if running else (chiefs[-1].name if chiefs else None)
+
+    @property
+    def placement(self) -> dict[str, str]:
+        """The node of each worker, by its pod."""
+        return {one.name: one.node for one in self.instances if not one.chief and one.node}
+
+
+class Progress(NamedTuple):
+    """How far a job has come."""
+
+    usable: bool
+    """Whether its launcher and all of its workers run."""
+    ended: bool
+    waiting: list[str]
+    """A sentence for each pod that doesn't run."""
+
+
+def _said(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= MOST_LETTERS else line[: MOST_LETTERS - 3] + "..."
+
+
+def is_absent(text: str) -> bool:
+    """Return whether Arena says with what it printed that there is no such job."""
+    return bool(_ABSENT.search(text))
+
+
+def _text(thing: Mapping[str, Any], key: str, where: str) -> str:
+    value = thing.get(key)
+    if not isinstance(value, str):
+        raise MpijobError(
+            f"arena get said no {key} of {where}, but {value!r}: expected the JSON of Arena 0.5 or newer; see arena version"
+        )
+    return value
+
+
+def _instance(thing: Any, where: str) -> Instance:
+    if not isinstance(thing, Mapping):
+        raise MpijobError(f"arena get listed {thing!r} as a pod of {where}: expected a mapping; see arena version")
+    name = _text(thing, "name", f"a pod of {where}")
+    node = thing.get("node")
+    chief = thing.get("chief")
+    if not isinstance(chief, bool):
+        raise MpijobError(f"arena get didn't say whether {name} is the chief of {where}: see arena version")
+    # Of a pod that has no node yet it says N/A, or nothing.
+    placed = node if isinstance(node, str) and node != "N/A" else ""
+    return Instance(name, _text(thing, "status", name), placed, chief)
+
+
+def read(text: str, job: str) -> ArenaJob:
+    """Return what Arena said of a job; unknown fields are passed over, and what is needed must be there."""
+    begin = text.find("{")
+    try:
+        # Lines of its log may come before.
+        thing, _end = json.JSONDecoder().raw_decode(text[begin:]) if begin >= 0 else (None, 0)
+    except ValueError:
+        thing = None
+    if not isinstance(thing, Mapping):
+        raise MpijobError(f"arena get printed no JSON about {job}, but: {_said(text) or 'nothing'}")
+    name = _text(thing, "name", job)
+    if name != job:
+        raise MpijobError(f"arena get was asked about {job} and answered about {name}")
+    phase = _text(thing, "status", job)
+    if phase not in PHASES:
+        raise MpijobError(
+            f"arena get says that {job} is {phase}: expected one of {', '.join(PHASES)}; see arena version"
+        )
+    instances = thing.get("instances")
+    if instances is None:
+        instances = []
+    if not isinstance(instances, list):
+        raise MpijobError(f"arena get listed no pods of {job}, but {instances!r}: see arena version")
+    return ArenaJob(name, _text(thing, "namespace", job), phase, tuple(_instance(one, job) for one in instances))
+
+
+def pods(job: ArenaJob, container: str) -> list[dict[str, Any]]:
+    """Return the pods as the objects that they are in the cluster, as far as Arena says it, with the labels of v1."""
+    name, kind = LABELS["v1"][0]
+    return [
+        {
+            "metadata": {"name": one.name, "labels": {name: job.name, kind: "launcher" if one.chief else "worker"}},
+            "spec": {"nodeName": one.node, "containers": [{"name": container}]},
+        }
+        for one in job.instances
+    ]
+
+
+def progress(job: ArenaJob, workers: int) -> Progress:
+    """Return how far a job has come that is to have so many workers."""
+    there = {one.name: one for one in job.instances}
+    expected = worker_pods(job.name, workers)
+    waiting = [f"{name} doesn't exist yet" for name in expected if name not in there]
+    waiting += [
+        f"{name} is {there[name].status}" for name in expected if name in there and there[name].status != "Running"
+    ]
+    chief = there.get(job.launcher or "")
+    if chief is None:
+        waiting.append("the launcher doesn't exist yet")
+    elif chief.status != "Running":
+        waiting.append(f"{chief.name} is {chief.status}")
+    return Progress(job.phase == RUNNING and not waiting, job.phase in ENDED, waiting)

@@ -1,0 +1,174 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What Arena is told of a job, and what is read of what it says."""
+
+import json
+import shlex
+
+import pytest
+
+from ansible_collections.taco.train.plugins.plugin_utils import arena_command, arena_status
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_job import job_of
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import MpijobError
+
+IMAGE = "registry.cn-hangzhou.aliyuncs.com/kubernetes-image-hub/tensorflow-benchmark:tf2.3.0-py3.7-cuda10.1"
+# The document's job, without what Arena can't say.
+PLAIN = {"shm_size": 0, "hugepages": 0, "privileged": False, "mounts": [], "memory": "32Gi"}
+
+
+def job(**options):
+    basics = {"name": "tensorflow-topo-4-vgg16", "workers": 4, "gpus_per_worker": 1, "image": IMAGE, **PLAIN}
+    return job_of({**basics, **options})
+
+
+def test_the_job_of_the_document():
+    command = [
+        "mpirun",
+        "--allow-run-as-root",
+        "-np",
+        "4",
+        "python",
+        "/tensorflow/tf_cnn_benchmarks.py",
+        "--model=vgg16",
+    ]
+    assert arena_command.submit_argv(job(gpu_topology=True, command=command)) == [
+        *("arena", "submit", "mpi", "--name=tensorflow-topo-4-vgg16", "--workers=4", "--gpus=1", "--gputopology=true"),
+        *(f"--image={IMAGE}", "--memory=32Gi", "--clean-task-policy=Running"),
+        "mpirun --allow-run-as-root -np 4 python /tensorflow/tf_cnn_benchmarks.py --model=vgg16",
+    ]
+
+
+def test_all_that_arena_can_say():
+    argv = arena_command.submit_argv(
+        job(
+            namespace="training",
+            environment={"NCCL_DEBUG": "INFO", "ODD": "a b=$c $(d)"},
+            mounts=["/data:/data", "/a b:/c"],
+            network_mode="host",
+            clean_pod_policy="All",
+            command=["sh", "-c", "sleep infinity"],
+        ),
+        "/etc/kube/config",
+        "/opt/arena",
+    )
+    assert argv[0] == "/opt/arena" and argv[-1] == "sh -c 'sleep infinity'"
+    expected = {"--namespace=training", "--config=/etc/kube/config", "--gputopology=false", "--hostNetwork=true"}
+    expected |= {"--env=NCCL_DEBUG=INFO", "--env=ODD=a b=$$c $$(d)", "--data-dir=/data:/data", "--data-dir=/a b:/c"}
+    assert expected | {"--clean-task-policy=All"} <= set(argv)
+    assert "--hostNetwork=true" not in arena_command.submit_argv(job(network_mode="host", gpu_topology=True))
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"hugepages": None}, "hugepages (15 of 1 GiB for each worker; set mpijob_hugepages: 0)"),
+        ({"shm_size": "8g"}, "the size of /dev/shm (8g; set mpijob_shm_size: 0)"),
+        ({"privileged": True}, "privileged (set mpijob_privileged: false)"),
+        ({"launcher_cpu": 4}, "what the launcher alone may take"),
+        ({"mounts": ["/data:/data:ro"]}, "a mount that can't be written to (/data; leave out :ro)"),
+        ({"image": 'a"b'}, "a double quote"),
+        ({"command": ["echo", 'say "x"']}, "a double quote"),
+        ({"command": ["echo", "a\\b"]}, "a backslash"),
+        ({"environment": {"A": "two\nlines"}}, "the environment variable A"),
+        ({"command": []}, "Arena needs a command"),
+    ],
+)
+def test_what_arena_can_not_say_is_refused_and_named(options, named):
+    with pytest.raises(MpijobError) as caught:
+        arena_command.submit_argv(job(**options))
+    assert named in str(caught.value)
+
+
+def test_everything_that_is_missing_is_named_at_once():
+    assert len(arena_command.refusals(job(hugepages=None, shm_size="8g", privileged=True))) == 3
+
+
+@pytest.mark.parametrize("word", ["a b", "$HOME", "*", "it's", "", "a;b", "ä"])
+def test_a_command_reaches_the_shell_word_by_word(word):
+    command = ["echo", word]
+    if "'" in word:
+        # The only way to quote it has a double quote in it.
+        with pytest.raises(MpijobError, match="double quote"):
+            arena_command.submit_argv(job(command=command))
+        return
+    assert shlex.split(arena_command.submit_argv(job(command=command))[-1]) == command
+
+
+def test_the_other_verbs():
+    assert arena_command.verb_argv("get", "j", "ns", "/c") == [
+        *("arena", "get", "j", "--type=mpijob", "--namespace=ns", "--config=/c", "--output=json")
+    ]
+    assert arena_command.verb_argv("delete", "j", None) == ["arena", "delete", "j", "--type=mpijob"]
+
+
+def said(status="RUNNING", pods=None, **more):
+    instances = [
+        {"name": name, "status": state, "node": node, "chief": "launcher" in name, "gpuMetrics": {}}
+        for name, (state, node) in (pods or {}).items()
+    ]
+    return json.dumps(dict({"name": "j", "namespace": "default", "status": status, "instances": instances}, **more))
+
+
+RUNNING = {"j-launcher-a": ("Running", "n1"), "j-worker-0": ("Running", "n2"), "j-worker-1": ("Running", "n2")}
+
+
+def test_a_running_job():
+    found = arena_status.read('time="x" level=warning\n' + said(pods=RUNNING, modelName="new in 0.9"), "j")
+    assert (found.phase, found.launcher) == ("RUNNING", "j-launcher-a")
+    assert found.placement == {"j-worker-0": "n2", "j-worker-1": "n2"}
+    assert arena_status.progress(found, 2) == (True, False, [])
+    assert arena_status.progress(found, 3) == (False, False, ["j-worker-2 doesn't exist yet"])
+
+
+def test_a_job_that_waits_for_room():
+    pods = {"j-worker-0": ("Pending", "N/A"), "j-worker-1": ("Running", "n2")}
+    found = arena_status.read(said("PENDING", pods), "j")
+    assert found.placement == {"j-worker-1": "n2"} and found.launcher is None
+    assert arena_status.progress(found, 2).waiting == ["j-worker-0 is Pending", "the launcher doesn't exist yet"]
+    assert not arena_status.progress(arena_status.read(said("PENDING", RUNNING), "j"), 2).usable
+
+
+def test_of_several_launchers_the_one_that_runs_counts():
+    pods = {"j-launcher-a": ("Failed", "n1"), "j-launcher-b": ("Running", "n1"), **RUNNING}
+    pods["j-launcher-a"] = ("Failed", "n1")
+    assert arena_status.read(said(pods=pods), "j").launcher == "j-launcher-b"
+
+
+@pytest.mark.parametrize("status", ["SUCCEEDED", "FAILED"])
+def test_a_job_that_ended(status):
+    assert arena_status.progress(arena_status.read(said(status, RUNNING), "j"), 2).ended
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("Name:      j\nStatus:    RUNNINGNamespace: default", "printed no JSON about j, but: Name: j Status:"),
+        ("", "printed no JSON about j, but: nothing"),
+        ("{", "printed no JSON"),
+        ("[]", "printed no JSON"),
+        (said(name="k"), "was asked about j and answered about k"),
+        (said("SLEEPING"), "says that j is SLEEPING"),
+        (said(None), "said no status of j"),
+        (said(instances="two"), "listed no pods of j"),
+        (said(instances=["x"]), "listed 'x' as a pod of j"),
+        (said(instances=[{"name": "p", "status": "Running"}]), "whether p is the chief"),
+        (said(instances=[{"name": "p", "chief": True}]), "said no status of p"),
+    ],
+)
+def test_what_is_needed_must_be_there(text, wrong):
+    with pytest.raises(MpijobError) as caught:
+        arena_status.read(text, "j")
+    assert wrong in str(caught.value)
+
+
+def test_no_pods_yet_is_no_error():
+    assert arena_status.read(said(instances=None), "j").instances == ()
+
+
+def test_that_there_is_no_such_job():
+    assert arena_status.is_absent(
+        "Not found training job j in namespace default,please use 'arena submit' to create it."
+    )
+    assert not arena_status.is_absent("dial tcp 10.0.0.1:6443: connect: connection refused")

@@ -1,0 +1,55 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""When a node is back."""
+
+import pytest
+
+from ansible_collections.taco.train.plugins.plugin_utils import node_return
+
+NODE = {
+    "metadata": {"name": "n1", "labels": {"a": "b"}, "managedFields": ["long"]},
+    "spec": {"unschedulable": True},
+    "status": {
+        "capacity": {"hugepages-1Gi": "50Gi", "hugepages-2Mi": "4Mi"},
+        "allocatable": {"hugepages-1Gi": "50Gi", "nvidia.com/gpu": "8"},
+        "conditions": [{"type": "Ready", "status": "True"}],
+        "nodeInfo": {"bootID": "new"},
+        "images": ["long"],
+    },
+}
+DOWN = {
+    **NODE,
+    "status": {**NODE["status"], "conditions": [{"type": "Ready", "status": "Unknown", "message": "no word"}]},
+}
+
+
+def test_pages_are_counted_as_the_kubelet_has_them():
+    assert node_return.pages(NODE) == {"1G": 50, "2M": 2}
+    assert node_return.pages({}) == {"1G": 0, "2M": 0}
+
+
+@pytest.mark.parametrize(
+    "node, resources, counts, boot_id, words",
+    [
+        (NODE, {"hugepages-1Gi": "50Gi", "nvidia.com/gpu": 8}, {"1G": 50}, "new", []),
+        (NODE, {"hugepages-1Gi": "51Gi", "nvidia.com/gpu": 9}, {}, None, ["51 GiB", "9"]),
+        (NODE, {}, {"1G": 49, "2M": 2}, None, ["counts 50 hugepages of 1G, and its kernel has 49"]),
+        (NODE, {}, {}, "newer", ["has not reported since the reboot"]),
+        ({**NODE, "status": {}}, {}, {}, "newer", []),
+        (DOWN, {}, {}, None, ["n1 is not Ready (no word)"]),
+    ],
+)
+def test_what_a_node_is_still_waited_for(node, resources, counts, boot_id, words):
+    found = node_return.problems(node, resources, counts, boot_id)
+    assert len(found) == len(words) and all(word in problem for word, problem in zip(words, found))
+
+
+def test_what_is_long_is_left_out():
+    outline = node_return.outline(NODE)
+    assert outline["metadata"] == {"name": "n1", "labels": {"a": "b"}}
+    assert (
+        set(outline["status"]) == {"capacity", "allocatable", "conditions", "nodeInfo"}
+        and outline["spec"] == NODE["spec"]
+    )

@@ -1,0 +1,160 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The playbook for ACK against a cluster that gives its nodes' GPUs the name that their label asks for.
+
+Pods are this machine: kubectl runs what it is to run in them here, and mpirun is a program that trains faster where the
+nodes schedule by topology.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+import yaml
+from kubelab.testing import running_cluster
+
+ROOT = Path(__file__).parents[3]
+LABEL, BEFORE = "ack.node.gpu.schedule", "taco.train/gpu-schedule-before"
+ALLOCATABLE = {"cpu": "96", "memory": "900Gi", "pods": "110", "nvidia.com/gpu": "8", "hugepages-1Gi": "0"}
+MPIRUN = """#!/bin/sh
+read -r total each < {folder}/total
+cat <<END
+Model: VGG16
+Batch size: 8
+Number of CPUs: 4
+Running warmup...
+Running benchmark...
+Iter #0: $each img/sec per CPU
+Img/sec per CPU: $each +-0.0
+Total img/sec on 4 CPU(s): $total +-0.0
+END
+"""
+KUBECTL = """#!/bin/sh
+echo "$@" >> {folder}/kubectl.log
+if [ -e {folder}/unreachable ]; then echo "error: unable to upgrade connection: pod not found" >&2; exit 1; fi
+while [ "$1" != -- ]; do shift; done
+shift
+exec "$@"
+"""
+
+
+class Watcher(threading.Thread):
+    """Writes down how the nodes schedule, by which mpirun is fast or slow."""
+
+    def __init__(self, cluster, folder):
+        super().__init__(daemon=True)
+        self.cluster, self.folder, self.over, self.seen = cluster, folder, threading.Event(), []
+
+    def run(self):
+        while not self.over.wait(0.05):
+            labels = [(node["metadata"].get("labels") or {}).get(LABEL) for node in self.cluster.objects("Node")]
+            if not self.seen or self.seen[-1] != labels:
+                self.seen.append(labels)
+                (self.folder / "total").write_text("400.0 100.0" if set(labels) == {"topology"} else "100.0 25.0")
+
+
+class Lab:
+    """A cluster of two nodes, and plays over it."""
+
+    def __init__(self, cluster, folder):
+        self.cluster, self.folder = cluster, folder
+        (folder / "bin").mkdir()
+        self.program("bin/kubectl", KUBECTL)
+        self.program("mpirun", MPIRUN)
+        self.program("bin/arena", f'#!/bin/sh\nexec {sys.executable} {ROOT}/tests/fake_arena.py "$@"\n')
+        self.watcher = Watcher(cluster, folder)
+        self.watcher.start()
+
+    def program(self, name, text):
+        path = self.folder / name
+        path.write_text(text.replace("{folder}", str(self.folder)))
+        path.chmod(0o755)
+
+    def variables(self):
+        return {
+            "ansible_python_interpreter": sys.executable,
+            "taco_platform": "ack",
+            "taco_lab": True,
+            "taco_gpus_per_node": 2,
+            "taco_kubeconfig": self.cluster.kubeconfig,
+            "taco_results_dir": str(self.folder / "results"),
+            "taco_state_dir": str(self.folder / "state"),
+            "mpijob_python": sys.executable,
+            "mpijob_privileged": False,
+            "mpijob_hugepages": 0,
+            "mpijob_shm_size": 0,
+            "mpijob_mounts": [],
+            "mpijob_memory": "4Gi",
+            "mpijob_poll": 0.1,
+            "mpijob_wait_timeout": 30,
+            "topology_scheduling_poll": 0.1,
+            "topology_scheduling_timeout": 20,
+            "benchmark_mpirun": str(self.folder / "mpirun"),
+            "benchmark_device": "CPU",
+            "benchmark_model": "VGG16",
+            "benchmark_batch_size": 8,
+            "benchmark_progress": False,
+            "benchmark_plugin_path": str(self.folder / "libnccl-net.so"),
+            "compare_repeats": 4,
+            "compare_warmup_runs": 0,
+        }
+
+    def play(self, playbook, *arguments, **variables):
+        hosts = {name: {"taco_node_name": f"cn-shanghai.{name}"} for name in ("gpu1", "gpu2")}
+        inventory = {"gpu_nodes": {"hosts": hosts, "vars": {**self.variables(), **variables}}}
+        (self.folder / "hosts.yml").write_text(yaml.safe_dump(inventory))
+        environment = dict(
+            os.environ,
+            FAKE_ARENA=str(self.folder),
+            ANSIBLE_COLLECTIONS_PATH=str(ROOT / "collections"),
+            ANSIBLE_CONFIG=str(ROOT / "ansible.cfg"),
+            ANSIBLE_HOME=str(self.folder / "home"),
+            ANSIBLE_LOCAL_TEMP=str(self.folder / "tmp"),
+            ANSIBLE_NOCOLOR="1",
+            PATH=os.pathsep.join([str(self.folder / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]]),
+        )
+        command = ["ansible-playbook", str(playbook), "-i", "hosts.yml", *arguments]
+        done = subprocess.run(
+            command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=self.folder, text=True
+        )
+        return done.returncode, " ".join(done.stdout.split())
+
+    def ack(self, *arguments, **variables):
+        return self.play(ROOT / "playbooks/ack.yml", *arguments, **variables)
+
+    def results(self):
+        folder = self.folder / "results/latest"
+        lines = (folder / "records.jsonl").read_text().splitlines()
+        return json.loads((folder / "comparison.json").read_text()), [json.loads(line) for line in lines]
+
+    def metadata(self):
+        return [
+            ((one["metadata"].get("labels") or {}).get(LABEL), (one["metadata"].get("annotations") or {}).get(BEFORE))
+            for one in self.cluster.objects("Node")
+        ]
+
+
+@pytest.fixture
+def lab(tmp_path):
+    nodes = [{"name": f"cn-shanghai.gpu{number}", "allocatable": dict(ALLOCATABLE), "labels": {}} for number in (1, 2)]
+    with running_cluster(nodes) as cluster:
+        found = Lab(cluster, tmp_path)
+        yield found
+        found.watcher.over.set()
+        found.watcher.join()
+
+
+def test_both_ways_to_schedule_are_compared_and_the_cluster_put_back(lab):
+    rc, output = lab.ack()
+    assert rc == 0, output
+    comparison, records = lab.results()
+    assert len(records) == 8 and {record["outcome"] for record in records} == {"ok"}
+    assert {record["arm"]: record["result"]["value"] for record in records} == {"default": 100.0, "topology": 400.0}
+    assert lab.metadata() == [(None, None)] * 2
+    assert lab.cluster.objects("MPIJob") == []
