@@ -45,7 +45,7 @@ def message(result: Mapping[str, Any]) -> str:
 
 def _paragraph(value: Any) -> str:
     text = "\n".join(map(str, value)) if isinstance(value, list) else str(value or "")
-    return " ".join(text.strip().split("\n\n")[0].split())
+    return " ".join(text.strip().split("\n\n", maxsplit=1)[0].split())
 
 
 def _reboot(result: Mapping[str, Any]) -> Optional[bool]:
