@@ -18,7 +18,10 @@ LABEL, BEFORE = "ack.node.gpu.schedule", "taco.train/gpu-schedule-before"
 NAMES = ["gpu1", "gpu2"]
 WRITES = ("POST", "PUT", "PATCH", "DELETE")
 POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "trainer", "namespace": "default"}}
-POD["spec"] = {"nodeName": "gpu2", "containers": [{"name": "c", "image": "i", "resources": {"limits": {"nvidia.com/gpu": 1}}}]}
+POD["spec"] = {
+    "nodeName": "gpu2",
+    "containers": [{"name": "c", "image": "i", "resources": {"limits": {"nvidia.com/gpu": 1}}}],
+}
 POD["status"] = {"phase": "Running"}
 
 
@@ -93,7 +96,11 @@ def test_a_node_whose_plugin_does_not_come_is_named_with_it(nodes):
     (node,) = [one for one in nodes.cluster.objects("Node") if one["metadata"]["name"] == "gpu2"]
     node["status"]["allocatable"]["nvidia.com/gpu"] = "0"
     nodes.cluster.put(node)
-    said = ("after 0 s gpu2 doesn't offer aliyun.com/gpu yet", "gputopo-device-plugin-ds", "put it back with state restored")
+    said = (
+        "after 0 s gpu2 doesn't offer aliyun.com/gpu yet",
+        "gputopo-device-plugin-ds",
+        "put it back with state restored",
+    )
     nodes.refused("topology", *said, wait_timeout=0, nodes=["gpu2"])
     # What there was is still known, so that a run after this one can put it back.
     assert ("topology", "null") in nodes.metadata()
