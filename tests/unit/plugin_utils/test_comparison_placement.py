@@ -65,7 +65,9 @@ def test_runs_of_one_place_are_together_and_rounds_meet_in_it():
     assert [run.round for run in runs] == sorted(run.round for run in runs)
 
 
-@pytest.mark.parametrize("arms", [["default", "topology"], ["topology", "default", {"name": "x", "base": "tcp", "place": "default"}]])
+@pytest.mark.parametrize(
+    "arms", [["default", "topology"], ["topology", "default", {"name": "x", "base": "tcp", "place": "default"}]]
+)
 def test_a_linear_drift_costs_every_arm_of_every_block_the_same(arms):
     costs = {}
     for number, run in enumerate(plan(compared(arms=arms, workloads=[{"model": "VGG16"}, {}]))):
@@ -152,7 +154,9 @@ def test_what_placement_does_not_explain(nodes, speeds, said):
 def test_a_difference_in_software_too_is_said():
     comparison = compared(arms=["default", {"name": "fast", "base": "taco", "place": "topology"}])
     (said,) = assembled(comparison, measured(comparison))["placement"]["said"]
-    assert said == "fast and default differ in their software too, so placement alone does not explain their difference."
+    assert (
+        said == "fast and default differ in their software too, so placement alone does not explain their difference."
+    )
 
 
 def test_arms_of_one_place_that_ran_on_other_nodes_are_unlike():
@@ -160,7 +164,10 @@ def test_arms_of_one_place_that_ran_on_other_nodes_are_unlike():
     comparison = compared(arms=arms)
     found = assembled(comparison, measured(comparison, lambda run: ["n1"] * 4 if run.arm == "tcp2" else ["n2"] * 4))
     (said,) = found["unlike"]
-    assert "the nodes of the workers were not the same in all runs: j-worker-0, j-worker-1, j-worker-2, j-worker-3 on" in said
+    assert (
+        "the nodes of the workers were not the same in all runs: j-worker-0, j-worker-1, j-worker-2, j-worker-3 on"
+        in said
+    )
     assert {one["verdict"] for one in found["blocks"][0]["comparisons"]} == {"refused"}
 
 
@@ -176,7 +183,9 @@ def test_arms_without_a_place_must_stay_where_they_are():
 def test_where_the_usual_scheduler_puts_them_may_change_each_time():
     comparison = compared()
     spread = [["n1", "n2"] * 2, ["n1"] * 4]
-    found = assembled(comparison, measured(comparison, lambda run: spread[run.round % 2] if run.arm == "default" else ["n2"] * 4))
+    found = assembled(
+        comparison, measured(comparison, lambda run: spread[run.round % 2] if run.arm == "default" else ["n2"] * 4)
+    )
     assert found["unlike"] == []
     rows = comparison_rows.layouts(found)[1]
     assert [row[3] for row in rows] == ["2", "2", "4"]
