@@ -4,6 +4,8 @@
 PYTHON ?= python3
 LAB_NODES ?= 2
 HOROVOD_SCRIPT ?=
+BENCH_HOSTS ?= 10 40 200
+BENCH_REPEATS ?= 3
 COLLECTION := collections/ansible_collections/taco/train
 LAB := $(PYTHON) molecule/shared/lab/lab.py
 VMLAB := $(PYTHON) molecule/shared/vmlab/vmlab.py
@@ -13,7 +15,7 @@ KUBELAB_PLAY := ansible-playbook -i inventories/kubelab
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 
-.PHONY: help demo demo-horovod demo-k8s demo-vm test test-vm vm-slice lint docs unit sanity targets molecule site kubernetes install build lab-up lab-down kubelab-up kubelab-down vm-up vm-down venv tools
+.PHONY: help demo demo-horovod demo-k8s demo-vm test test-all test-vm vm-slice lint docs unit sanity sanity-all targets targets-all galaxy molecule site kubernetes install build lab-up lab-down kubelab-up kubelab-down vm-up vm-down bench venv tools
 
 help:
 	@echo "make demo      build a lab of $(LAB_NODES) nodes, take them from bare hosts to a comparison of three arms, show the report"
@@ -23,6 +25,8 @@ help:
 	@echo "make test      lint docs unit sanity targets install molecule site kubernetes vm-slice"
 	@echo "make test-vm   the whole scenario on machines that really reboot, and reboots that go wrong"
 	@echo "make docs      the documentation site, in .docs/build/html"
+	@echo "make test-all  test test-vm, sanity with every supported ansible-core, target code under every Python, galaxy"
+	@echo "make bench     the collection beside a plain playbook, general roles and raw ssh on $(BENCH_HOSTS) hosts; needs root"
 	@echo "make lab-up    only the lab; make lab-down removes it and leaves nothing behind"
 
 demo: venv
@@ -65,8 +69,17 @@ test: venv tools
 	$(MAKE) kubernetes
 	$(MAKE) vm-slice
 
+# Everything that a release must pass.
+test-all: venv tools
+	$(MAKE) test
+	$(MAKE) test-vm
+	$(MAKE) sanity-all
+	$(MAKE) targets-all
+	$(MAKE) galaxy
+
 lint: venv
 	ruff check . && ruff format --check .
+	mypy
 	yamllint --strict .
 	ansible-lint --offline -q
 	cd $(COLLECTION) && antsibull-changelog lint && antsibull-docs lint-collection-docs --plugin-docs --validate-collection-refs self .
@@ -81,9 +94,22 @@ unit: venv tools
 sanity: venv tools
 	.venv/bin/python .config/sanity.py
 
-# The modules under every target Python of this machine, by the oldest ansible-core that the collection supports.
-targets: venv
+# With every ansible-core that the collection supports, each in an environment of its own.
+sanity-all: venv tools
+	.venv/bin/python .config/sanity.py --core all
+
+# The modules under every target Python of this machine, by the oldest ansible-core that the collection supports, and the
+# unit tests of what they are made of under the oldest and the newest Python.
+targets: venv tools
+	.venv/bin/python .config/targets.py
 	pytest -q tests/integration/test_targets.py
+
+targets-all: venv tools
+	.venv/bin/python .config/targets.py all
+
+# What Galaxy does with an artifact that is published there.
+galaxy: venv
+	.venv/bin/python .config/galaxy.py
 
 # Built, installed in each documented way into an empty project, and used there, as the guides say.
 install: venv tools
@@ -127,6 +153,10 @@ kubernetes: venv tools
 	pytest -q tests/integration/test_kubernetes.py
 	$(KUBELAB) down
 	$(LAB) down
+
+# What a converged host costs, beside what people would use instead: tests/bench/README.md. No part of `make test`.
+bench: venv tools
+	PYTHONPATH=$(CURDIR)/tests:$(CURDIR)/molecule/shared/lab python -m bench --hosts "$(BENCH_HOSTS)" --repeats "$(BENCH_REPEATS)"
 
 build: venv
 	ansible-galaxy collection build --force $(COLLECTION)

@@ -66,6 +66,10 @@ def ensure(who, folder, requirements, python):
 
     requirements are pip's arguments; a file among them counts by what it holds.
     """
+    steps = [requirements]
+    if version_of(python) == (3, 6):
+        # The one that comes with it takes packages for newer Pythons; this is the last that it runs.
+        steps.insert(0, ["pip==21.3.1"])
     held = [Path(item).read_text() if os.path.isfile(item) else item for item in requirements]
     # The folder may have been moved: scripts in it name the interpreter by its whole path.
     wanted = hashlib.sha256("\0".join(held).encode()).hexdigest() + " %s" % folder
@@ -77,9 +81,10 @@ def ensure(who, folder, requirements, python):
     _create(folder, python)
     # A pipe, not the terminal: pip warns at length about things that concern nobody here; a failure shows all of it.
     pip = [str(folder / "bin/python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    done = subprocess.run(pip + requirements, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    if done.returncode != 0:
-        os.write(2, done.stdout)
-        raise SystemExit("%s: pip could not install %s; its output is above" % (who, named))
+    for step in steps:
+        done = subprocess.run(pip + step, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if done.returncode != 0:
+            os.write(2, done.stdout)
+            raise SystemExit("%s: pip could not install %s; its output is above" % (who, named))
     stamp.write_text(wanted)
     return folder / "bin"

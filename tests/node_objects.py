@@ -34,8 +34,12 @@ def budget(name, needed, app="web", **status):
     }
 
 
-def owners(cluster):
-    """Have the controllers that own the pods above, so that the pods are nobody's garbage."""
-    for kind in ("ReplicaSet", "DaemonSet"):
-        metadata = {"name": "owner", "namespace": "default", "uid": f"uid-{kind}"}
-        cluster.put({"apiVersion": "apps/v1", "kind": kind, "metadata": metadata, "spec": {}})
+def put(cluster, *things):
+    """Write pods and what owns them: a pod whose owner isn't there is garbage."""
+    for thing in things:
+        for reference in thing["metadata"].get("ownerReferences", []):
+            metadata = {"name": reference["name"], "namespace": "default"}
+            owner = {"apiVersion": reference["apiVersion"], "kind": reference["kind"], "metadata": metadata, "spec": {}}
+            cluster.put(owner)
+            reference["uid"] = cluster.get(reference["kind"], reference["name"])["metadata"]["uid"]
+        cluster.put(thing)

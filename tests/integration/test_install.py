@@ -8,6 +8,7 @@ Galaxy is not asked: what the collection depends on is in the `ansible` package 
 """
 
 import json
+import re
 import sys
 import tarfile
 
@@ -27,6 +28,22 @@ gpu_nodes:
     hugepages_cuont: 30
     harp_source: none
 """
+
+# Whatever a pattern here doesn't name stays out of the artifact, by build_ignore in galaxy.yml.
+PLUGINS = "action|become|cache|callback|connection|doc_fragments|filter|inventory|lookup|module_utils|modules|plugin_utils|test"
+WANTED = (
+    r"(MANIFEST|FILES)\.json",
+    r"(README|CHANGELOG)\.md",
+    r"(LICENSE|COPYING|requirements\.txt|bindep\.txt)",
+    r"changelogs/changelog\.yaml",
+    r"docs/[\w/-]+\.(json|md|rst|svg|yml)",
+    r"meta/[\w-]+\.yml",
+    r"playbooks/\w+\.yml",
+    rf"plugins/({PLUGINS})/\w+\.(py|yml)",
+    r"roles/\w+/README\.md",
+    r"roles/\w+/(defaults|handlers|meta|tasks|vars)/\w+\.yml",
+    r"roles/\w+/(files|templates)/[\w.-]+",
+)
 
 OWN_PLAYBOOK = """
 - hosts: gpu_nodes
@@ -109,18 +126,31 @@ def test_every_plugin_and_role_is_documented_where_it_is_installed(project, comm
         assert len(json.loads(done.stdout[done.stdout.index("{") :])) == count, done.stdout
 
 
+def files_of(tarball):
+    """Return the names of an artifact's files; folders say nothing that these don't."""
+    with tarfile.open(tarball) as archive:
+        return {member.name for member in archive.getmembers() if not member.isdir()}
+
+
+def strange(names):
+    return sorted(name for name in names if not any(re.fullmatch(pattern, name) for pattern in WANTED))
+
+
 def test_the_artifact_holds_what_users_need_and_nothing_else(tarballs):
-    with tarfile.open(tarballs["folder"]) as archive:
-        names = set(archive.getnames())
+    names = files_of(tarballs["folder"])
     assert {"playbooks/site.yml", "plugins/modules/hugepages.py", "roles/preflight/tasks/main.yml"} <= names
-    tops = {name.split("/")[0] for name in names}
-    assert tops <= {
-        "CHANGELOG.md",
-        "FILES.json",
-        "MANIFEST.json",
+    assert not strange(names)
+
+
+def test_one_built_at_the_root_holds_the_same_below_the_folder_of_the_collection(tarballs):
+    """Links at the root let it be installed; what they point to is in it once."""
+    folder = "collections/ansible_collections/taco/train/"
+    names = files_of(tarballs["root"])
+    below = {name[len(folder) :] for name in names if name.startswith(folder)}
+    made = {"MANIFEST.json", "FILES.json"}
+    assert names - {folder + name for name in below} == made | {
         "README.md",
         "bindep.txt",
-        "changelogs",
         "docs",
         "meta",
         "playbooks",
@@ -128,4 +158,4 @@ def test_the_artifact_holds_what_users_need_and_nothing_else(tarballs):
         "requirements.txt",
         "roles",
     }
-    assert not [name for name in names if "__pycache__" in name or name.endswith(".pyc")]
+    assert below - {"galaxy.yml"} == files_of(tarballs["folder"]) - made

@@ -7,53 +7,19 @@
 ansible-core 2.16 is the last that runs modules on Python 3.6, so it serves all but the newest.
 """
 
-import glob
-import os
-import shutil
-import subprocess
-import sys
-
 import pytest
+from cores import CORES, core
+from environments import pythons
 from integration.paths import ROOT
 
-OLDEST_CORE = "ansible-core==2.16.19"
 PLAYBOOK = ROOT / "tests/integration/targets.yml"
-VERSION = "import sys; print('%d.%d' % sys.version_info[:2])"
+PYTHONS = pythons()
 
 
-def target_pythons():
-    """Return {version: interpreter} of every Python 3.6 or newer on the path or under a pyenv folder."""
-    found = {}
-    candidates = [shutil.which("python3.%d" % minor) for minor in range(6, 15)]
-    candidates += [sys.executable] + sorted(glob.glob(os.path.expanduser("~/.pyenv/versions/3.*/bin/python3")))
-    for candidate in filter(None, candidates):
-        answer = subprocess.run([candidate, "-c", VERSION], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        if answer.returncode == 0:
-            version = tuple(int(part) for part in answer.stdout.decode().split("."))
-            if version >= (3, 6):
-                found["%d.%d" % version] = candidate
-    return found
-
-
-PYTHONS = target_pythons()
-
-
-@pytest.fixture(scope="session")
-def oldest_core():
-    """Return the ansible-playbook of the oldest ansible-core that the collection supports, installed once."""
-    folder = ROOT / ".venv/oldest-core"
-    playbook = folder / "bin/ansible-playbook"
-    if not playbook.exists():
-        subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True)
-        pip = [str(folder / "bin/python"), "-m", "pip", "install", "--quiet", OLDEST_CORE, "jmespath"]
-        subprocess.run(pip, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return playbook
-
-
-@pytest.mark.parametrize("version", sorted(PYTHONS, key=lambda text: int(text.split(".")[1])))
-def test_the_modules_run_under(version, command, oldest_core, tmp_path):
-    minor = int(version.split(".")[1])
-    playbook = oldest_core if minor <= 12 else "ansible-playbook"
+@pytest.mark.parametrize("version", PYTHONS, ids=lambda version: "%d.%d" % version)
+def test_the_modules_run_under(version, command, tmp_path):
+    oldest = next(iter(CORES))
+    playbook = core(oldest) / "ansible-playbook" if version <= (3, 12) else "ansible-playbook"
     done = command(
         playbook,
         PLAYBOOK,
@@ -69,6 +35,6 @@ def test_the_modules_run_under(version, command, oldest_core, tmp_path):
         ANSIBLE_CALLBACKS_ENABLED="taco.train.summary",
     )
     assert done.returncode == 0, done.stdout
-    assert "node_info ran under " + version in done.stdout, done.stdout
+    assert "node_info ran under %d.%d" % version in done.stdout, done.stdout
     assert "failed=0" in done.stdout
     assert "Summary of 1 host: 1 changed" in done.stdout, done.stdout

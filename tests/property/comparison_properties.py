@@ -107,9 +107,24 @@ COMPARISONS = mapping(
     failures=st.lists(
         mapping(record=TEXTS, arm=NAMES, block=TEXTS, problems=st.lists(TEXTS, max_size=2), log=TEXTS), max_size=2
     ),
-    systems=mapping(differs=st.lists(TEXTS, max_size=2), common=st.just({})),
+    systems=st.dictionaries(TEXTS, st.dictionaries(TEXTS, TEXTS, max_size=1), max_size=2),
     regression=st.none()
-    | mapping(baseline=TEXTS, worse=st.lists(TEXTS, max_size=1), better=st.lists(TEXTS, max_size=1)),
+    | mapping(
+        baseline=TEXTS,
+        comparisons=st.lists(st.builds(dict, COMPARED, block=TEXTS), max_size=2),
+        worse=st.lists(TEXTS, max_size=1),
+        better=st.lists(TEXTS, max_size=1),
+        unlike=st.lists(TEXTS, max_size=2),
+    ),
+)
+CHECKS = st.lists(
+    mapping(
+        id=TEXTS, status=st.sampled_from(["pass", "fail", "warn"]), expected=TEXTS, found=st.none() | TEXTS, fix=TEXTS
+    ),
+    max_size=2,
+)
+PREFLIGHTS = st.none() | mapping(
+    summary=st.just({"pass": 1}), hosts=st.dictionaries(TEXTS, mapping(checks=CHECKS), max_size=2), cluster=CHECKS
 )
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | TEXTS,
@@ -123,7 +138,6 @@ RECORDS = st.lists(
             "outcome": st.sampled_from(["ok", "failed"]),
             "argv": st.lists(TEXTS, min_size=1, max_size=3),
             "notes": st.lists(TEXTS, max_size=2),
-            "image": st.none() | TEXTS,
             "parameters": st.dictionaries(st.just("launcher"), TEXTS),
             "system": st.dictionaries(TEXTS, st.none() | st.dictionaries(TEXTS, VALUES, max_size=3), max_size=2),
         },
@@ -133,9 +147,9 @@ RECORDS = st.lists(
 
 
 @settings(deadline=None)
-@given(comparison=COMPARISONS, records=RECORDS, title=TEXTS)
-def test_the_page_is_whole_whatever_it_shows(comparison, records, title):
-    page = comparison_html.render(comparison, records, None, title, title)
+@given(comparison=COMPARISONS, records=RECORDS, verdict=PREFLIGHTS, title=TEXTS)
+def test_the_page_is_whole_whatever_it_shows(comparison, records, verdict, title):
+    page = comparison_html.render(comparison, records, verdict, title, title)
     parsed = Page(page)
     assert not {"script", "link", "img", "iframe", "b"} & set(parsed.tags)
     for drawing in re.findall(r"<svg.*?</svg>", page):
@@ -148,9 +162,9 @@ def test_the_page_is_whole_whatever_it_shows(comparison, records, title):
 
 
 @settings(deadline=None)
-@given(comparison=COMPARISONS, records=RECORDS, title=TEXTS)
-def test_each_row_of_the_markdown_has_the_cells_of_its_head(comparison, records, title):
-    text = comparison_table.render(comparison, records, title)
+@given(comparison=COMPARISONS, records=RECORDS, verdict=PREFLIGHTS, title=TEXTS)
+def test_each_row_of_the_markdown_has_the_cells_of_its_head(comparison, records, verdict, title):
+    text = comparison_table.render(comparison, records, verdict, title)
     tables, cells = [], None
     outside = re.sub(r"(?ms)^(`{3,})$.*?^\1$", "", text)
     for line in outside.splitlines():

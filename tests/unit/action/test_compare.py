@@ -146,7 +146,7 @@ def test_an_arm_that_became_slower_fails_the_task_after_the_results_were_written
     now = cluster.plan()["run_dir"]
     cluster.measure(now, {"tcp": 100, "taco": 170})
     found = cluster.task(state="judged", run_dir=now, against=then)
-    assert found["failed"] and "taco on horovod_synthetic/ResNet50/2x2/64: 0.85 times" in found["msg"]
+    assert found["failed"] and "taco (lossy) on horovod_synthetic/ResNet50/2x2/64: 0.85 times" in found["msg"]
     assert json.loads(Path(now, "comparison.json").read_text())["regression"]["worse"]
     same = cluster.task(state="judged", run_dir=then, against=then)
     assert not same.get("failed") and same["comparison"]["regression"]["worse"] == []

@@ -7,6 +7,7 @@
 from pathlib import Path
 
 import pytest
+import yaml
 from ansible.errors import AnsibleError
 from mpijob_actor import ALLOCATABLE, NODES, WORKERS
 

@@ -5,6 +5,7 @@
 """What goes wrong in a cluster is waited out, or said with what helps; and what is left there is named."""
 
 import threading
+from pathlib import Path
 
 import pytest
 from mpijob_actor import NODES
@@ -69,7 +70,7 @@ def test_a_job_is_made_once_whatever_becomes_of_the_answer(on, fault):
 def test_a_conflict_that_does_not_end_is_no_success(on):
     actor = on()
     actor.cluster.fail(method="POST", path=JOBS, status=409, times=99)
-    actor.refused("can't create MPIJob taco-bench", "isn't there")
+    actor.refused("can't create MPIJob taco-bench", "doesn't have it", "Possibly left")
     assert actor.jobs() == []
 
 
@@ -201,7 +202,7 @@ def test_a_deletion_that_fails_is_made_again(on):
 def test_a_cluster_that_is_not_there_names_its_address_and_the_variable(on, tmp_path):
     actor = on()
     lost = tmp_path / "config"
-    lost.write_text(open(actor.cluster.kubeconfig).read().replace(actor.cluster.url, "http://127.0.0.1:9"))
+    lost.write_text(Path(actor.cluster.kubeconfig).read_text().replace(actor.cluster.url, "http://127.0.0.1:9"))
     actor.refused("the API server at 127.0.0.1:9 can't be reached", "taco_kubeconfig", kubeconfig=str(lost))
     assert len(actor.slept) == 0
     actor.refused("no kubeconfig that works", f"taco_kubeconfig is {tmp_path}/none", kubeconfig=str(tmp_path / "none"))

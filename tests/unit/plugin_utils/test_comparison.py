@@ -164,12 +164,30 @@ def test_an_arm_that_became_slower_is_named_and_what_changed_on_the_hosts_too():
     now["systems"]["gpu1"]["driver"] = "550"
     found = regression(now, then, "old.json")
     assert found["worse"] == [
-        "taco on horovod_synthetic/ResNet50/2x2/64: 0.75 times (95% interval 0.75 to 0.75) what it was"
+        "taco (lossy) on horovod_synthetic/ResNet50/2x2/64: 0.75 times (95% interval 0.75 to 0.75) what it was"
     ]
     assert found["better"] == [] and found["baseline"] == "old.json"
     assert found["unlike"] == ["the GPU driver of gpu1 is 550 now and was 535."]
     verdicts = {one["arm"]: one["verdict"] for one in found["comparisons"]}
     assert verdicts == {"tcp": "equivalent", "taco": "worse"}
+
+
+def test_what_is_set_otherwise_than_then_is_named():
+    then_spec = compared(arms=["tcp", {"name": "mine", "base": "tcp", "env": {"A": "1"}}])
+    now_spec = compared(arms=["tcp", {"name": "mine", "base": "tcp", "env": {"A": "2"}}])
+    then = assembled(then_spec, records(then_spec, {"tcp": 100, "mine": 100}))
+    kept = records(now_spec, {"tcp": 50, "mine": 50})
+    for one in kept:
+        one["parameters"]["env"] = {"SLOW": "2"}
+    now = assembled(now_spec, kept)
+    assert regression(now, then, "old.json")["unlike"] == [
+        'the environment of mine is {"A": "2"} now and was {"A": "1"}.',
+        'horovod_synthetic/ResNet50/2x2/64: the environment beside the arm\'s is {"SLOW": "2"} now and was {}.',
+    ]
+    # Of one that an older version wrote nobody knows.
+    for block in then["blocks"]:
+        del block["settings"]
+    assert len(regression(now, then, "old.json")["unlike"]) == 1
 
 
 def test_an_arm_that_was_not_measured_then_is_not_a_regression():

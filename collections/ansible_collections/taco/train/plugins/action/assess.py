@@ -129,7 +129,9 @@ class ActionModule(ActionBase):
         except VerdictError as error:
             raise AnsibleActionFail(str(error)) from error
         except OSError as error:
-            raise AnsibleActionFail(f"the verdict can't be written to {path}: {error}") from error
+            raise AnsibleActionFail(
+                f"the verdict can't be written on the controller: {error}; set taco_results_dir to a folder where it can"
+            ) from error
         return self._answer(verdict, path, arguments["gate"], task_vars)
 
     def _answer(self, verdict, path, gate, task_vars):
@@ -152,7 +154,9 @@ class ActionModule(ActionBase):
         hostvars = task_vars["hostvars"]
         unknown_hosts = [name for name in names if name not in hostvars]
         if unknown_hosts:
-            raise AnsibleActionFail(f"not in the inventory, but in hosts: {', '.join(unknown_hosts)}")
+            raise AnsibleActionFail(
+                f"the option hosts names {', '.join(unknown_hosts)}, which the inventory doesn't have: correct one of them"
+            )
         of_play = self._of_play(declared, task_vars)
         return {name: self._host(hostvars[name], declared, prefixes, of_play, task_vars) for name in names}
 

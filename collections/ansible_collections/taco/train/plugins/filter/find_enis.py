@@ -16,7 +16,9 @@ def find_enis(nics: list[dict[str, Any]], pattern: str | None = None) -> list[di
     try:
         return enis.find_enis(nics, pattern or None)
     except (enis.EniError, KeyError, TypeError) as error:
-        raise AnsibleFilterError(f"taco.train.find_enis: {error!r}") from error
+        raise AnsibleFilterError(
+            f"taco.train.find_enis: {error!r}; it takes interfaces as taco.train.node_info returns them, and a regular expression"
+        ) from error
 
 
 class FilterModule:

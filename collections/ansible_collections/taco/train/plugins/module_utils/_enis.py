@@ -8,7 +8,7 @@
 
 import ipaddress
 import re
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 Nic = Dict[str, Any]
 MOST_VIRTUAL = 8
@@ -122,3 +122,11 @@ def judge_enis(
     problems += _shared(enis, "mac", "MAC address")
     problems += _shared(enis, "pci", "PCI address")
     return problems + _misplaced(enis, subnets)
+
+
+def checked_enis(
+    nics: Sequence[Nic], expected: int, pattern: Optional[str], subnets: Sequence[str] = ()
+) -> Tuple[List[Nic], List[str]]:
+    """Return the ENIs among the interfaces, and what is wrong with them."""
+    enis = find_enis(nics, pattern)
+    return enis, judge_enis(enis, expected, subnets, nics)

@@ -208,6 +208,7 @@ from ansible_collections.taco.train.plugins.module_utils import (
     _worker_observation,
 )
 from ansible_collections.taco.train.plugins.module_utils._carried_program import ProgramError, answer, program
+from ansible_collections.taco.train.plugins.module_utils._failure import failure
 from ansible_collections.taco.train.plugins.module_utils._place import COMMAND_SECONDS, Place, PlaceError
 
 # Each after those that it imports.
@@ -301,7 +302,7 @@ def main():
     try:
         result = ensure(module.params, module.check_mode)
     except (PlaceError, ProgramError, OSError, ValueError) as error:
-        module.fail_json(msg=f"{os.uname().nodename}: {error}")
+        module.fail_json(msg=failure(error))
     module.exit_json(**result)
 
 

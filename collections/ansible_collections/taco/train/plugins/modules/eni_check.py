@@ -38,6 +38,12 @@ options:
     type: list
     elements: str
     default: []
+  nics:
+    description:
+      - The interfaces of the host, as M(taco.train.node_info) returned them. The host isn't looked at again then, and nothing
+        is executed there.
+    type: list
+    elements: dict
   sysroot:
     description:
       - Folder below which every path is read.
@@ -52,6 +58,11 @@ EXAMPLES = r"""
 - name: Check that there is an ENI for each of eight GPUs
   taco.train.eni_check:
     expected: 8
+
+- name: Check the ENIs of a host that has just been observed
+  taco.train.eni_check:
+    expected: 8
+    nics: "{{ observed.node.nics }}"
 
 - name: Check the ENIs of a machine in a lab, whose interfaces have no PCI device
   taco.train.eni_check:
@@ -117,11 +128,22 @@ import os
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.taco.train.plugins.module_utils._enis import EniError, find_enis, judge_enis
+from ansible_collections.taco.train.plugins.module_utils._enis import EniError, checked_enis
+from ansible_collections.taco.train.plugins.module_utils._failure import failure
 from ansible_collections.taco.train.plugins.module_utils._nics import observe_nics, parse_addresses
 from ansible_collections.taco.train.plugins.module_utils._timed_command import run_timed
 
 COMMAND_SECONDS = 10
+
+FIX = ". Attach or detach ENIs, correct eni_count, or say with eni_pattern which interfaces are meant"
+
+
+def observed(root):
+    """Return the interfaces of the host below a root."""
+    addresses = {}
+    if os.path.realpath(root) == "/":
+        addresses = parse_addresses(run_timed(["ip", "-o", "addr"], COMMAND_SECONDS).stdout)
+    return observe_nics(root, addresses)
 
 
 def main():
@@ -130,22 +152,19 @@ def main():
             expected=dict(type="int", required=True),
             pattern=dict(type="str"),
             subnet=dict(type="list", elements="str", default=[]),
+            nics=dict(type="list", elements="dict"),
             sysroot=dict(type="path", default="/"),
         ),
         supports_check_mode=True,
     )
-    root = module.params["sysroot"]
-    addresses = {}
-    if os.path.realpath(root) == "/":
-        addresses = parse_addresses(run_timed(["ip", "-o", "addr"], COMMAND_SECONDS).stdout)
-    nics = observe_nics(root, addresses)
+    options = module.params
+    nics = observed(options["sysroot"]) if options["nics"] is None else options["nics"]
     try:
-        enis = find_enis(nics, module.params["pattern"])
-        problems = judge_enis(enis, module.params["expected"], module.params["subnet"], nics)
+        enis, problems = checked_enis(nics, options["expected"], options["pattern"], options["subnet"])
     except EniError as error:
-        module.fail_json(msg=str(error), enis=[], problems=[str(error)])
+        module.fail_json(msg=failure(error), enis=[], problems=[str(error)])
     if problems:
-        module.fail_json(msg="; ".join(problems), enis=enis, problems=problems)
+        module.fail_json(msg=f"{os.uname().nodename}: {'; '.join(problems)}{FIX}", enis=enis, problems=problems)
     module.exit_json(changed=False, enis=enis, problems=[])
 
 

@@ -195,6 +195,7 @@ from ansible.module_utils.urls import open_url
 from ansible_collections.taco.train.plugins.module_utils import _harp as harp
 from ansible_collections.taco.train.plugins.module_utils._atomic_file import FileError, replace_file
 from ansible_collections.taco.train.plugins.module_utils._enis import EniError, find_enis
+from ansible_collections.taco.train.plugins.module_utils._failure import failure
 from ansible_collections.taco.train.plugins.module_utils._file_history import HistoryError
 from ansible_collections.taco.train.plugins.module_utils._harp_files import history, kept_in_mind, take_back
 from ansible_collections.taco.train.plugins.module_utils._harp_script import ScriptError, run_script
@@ -402,7 +403,7 @@ def main():
     try:
         result = configure(module.params, module.check_mode)
     except (harp.HarpError, HistoryError, ScriptError, EniError, FileError, OSError, UnicodeError) as error:
-        module.fail_json(msg=f"{os.uname().nodename}: {error}")
+        module.fail_json(msg=failure(error))
     module.exit_json(**result)
 
 

@@ -185,6 +185,7 @@ from ansible_collections.taco.train.plugins.module_utils._boot_config import (
 )
 from ansible_collections.taco.train.plugins.module_utils._boot_entries import entry_problems
 from ansible_collections.taco.train.plugins.module_utils._boot_layout import detect
+from ansible_collections.taco.train.plugins.module_utils._failure import failure
 from ansible_collections.taco.train.plugins.module_utils._file_history import History, HistoryError
 from ansible_collections.taco.train.plugins.module_utils._hugepages import HugepagesError, kernel_line
 from ansible_collections.taco.train.plugins.module_utils._hugepages_decision import (
@@ -243,7 +244,8 @@ def run(module):
     layout = detect(root)
     if layout.layout == "unknown":
         raise HugepagesError(
-            f"the boot configuration can't be changed safely: its layout is {layout.layout} ({layout.reason}); nothing was written"
+            f"the boot configuration can't be changed safely: its layout is {layout.layout} ({layout.reason}); nothing was written. "
+            "Install GRUB's tools, or reserve the pages yourself and leave out the role hugepages"
         )
     if params["trial"] and params["runtime"]:
         raise HugepagesError(
@@ -313,7 +315,7 @@ def main():
     try:
         result = run(module)
     except (HugepagesError, HistoryError, KernelArgsError, ShError, FileError, OSError) as error:
-        module.fail_json(msg=str(error))
+        module.fail_json(msg=failure(error))
     module.exit_json(**result)
 
 

@@ -179,6 +179,7 @@ from ansible.module_utils.urls import open_url
 
 from ansible_collections.taco.train.plugins.module_utils._boot_layout import observe_boot
 from ansible_collections.taco.train.plugins.module_utils._engine import judge_engine, parse_docker_info
+from ansible_collections.taco.train.plugins.module_utils._failure import failure
 from ansible_collections.taco.train.plugins.module_utils._gpus import QUERY, judge_gpus, pci_gpus
 from ansible_collections.taco.train.plugins.module_utils._hugepage_pools import observe_hugepages
 from ansible_collections.taco.train.plugins.module_utils._meminfo import cpu, memory
@@ -339,7 +340,7 @@ def main():
     try:
         node = observe(Root(module.params["sysroot"]), module.params)
     except (OSError, MetadataError) as error:
-        module.fail_json(msg=str(error))
+        module.fail_json(msg=failure(error))
     module.exit_json(changed=False, node=node)
 
 

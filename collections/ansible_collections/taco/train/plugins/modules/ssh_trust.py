@@ -163,6 +163,7 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.taco.train.plugins.module_utils import _ssh_files as ssh_files
 from ansible_collections.taco.train.plugins.module_utils import _ssh_server as ssh_server
 from ansible_collections.taco.train.plugins.module_utils._atomic_file import FileError, remove_file, replace_file
+from ansible_collections.taco.train.plugins.module_utils._failure import failure
 from ansible_collections.taco.train.plugins.module_utils._place import Place, PlaceError
 
 PRIVATE = 0o600
@@ -430,7 +431,7 @@ def main():
     try:
         result = STATES[options["state"]](options, folder, module.check_mode)
     except (ssh_files.SshFilesError, PlaceError, FileError, OSError, ValueError) as error:
-        module.fail_json(msg=f"{os.uname().nodename}: {error}")
+        module.fail_json(msg=failure(error))
     module.exit_json(**result)
 
 

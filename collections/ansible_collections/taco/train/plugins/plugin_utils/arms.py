@@ -13,7 +13,7 @@ TKE compare with. The last two are those of ACK's document: one software, placed
 """
 
 import re
-from typing import Any, Mapping, NamedTuple, Optional, Sequence
+from typing import Any, Mapping, NamedTuple, Optional, Sequence, TypeVar
 
 from ansible_collections.taco.train.plugins.plugin_utils import lightcc
 from ansible_collections.taco.train.plugins.plugin_utils.mpirun import ENV_NAME, as_text
@@ -24,6 +24,7 @@ PLUGIN = ("on", "off", "keep")
 HOROVOD = ("image", "upstream")
 # How ACK chooses the GPUs of the workers, by the value of the node label that has it do so.
 PLACE = ("default", "topology")
+Default = TypeVar("Default")
 KEYS = ("name", "label", "base", "env", "plugin", "horovod", "before", "after", "place")
 
 HOROVOD_ENV = {"HOROVOD_MPI_THREADS_DISABLE": "1", "HOROVOD_FUSION_THRESHOLD": "0", "HOROVOD_CYCLE_TIME": "0"}
@@ -132,7 +133,7 @@ def text_of(value: Mapping[str, Any], key: str, name: str, variable: str) -> str
     return text
 
 
-def choice(value: Mapping[str, Any], key: str, known: Sequence[str], default: str, variable: str) -> str:
+def choice(value: Mapping[str, Any], key: str, known: Sequence[str], default: Default, variable: str) -> str | Default:
     """Return one of the known words. YAML reads a bare on or off as true or false, which is what was meant."""
     given = value.get(key)
     if given is None:

@@ -11,7 +11,7 @@ from typing import Any, Dict, List, Optional, Sequence
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_placement
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_statistics as statistics
 from ansible_collections.taco.train.plugins.plugin_utils.arms import Arm
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_alike import OF_A_HOST, unlike
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_alike import OF_A_HOST, settings_of, unlike
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_plan import key_of, plan
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_published import figures
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_regression import values_of
@@ -90,6 +90,7 @@ def _block(comparison: Comparison, block: Block, records: Sequence[Record], limi
         "pods": any(record.get("placement") for record in measured),
         "ranks": block.ranks,
         "batch_size": block.options.get("batch_size"),
+        "settings": settings_of(good[-1]) if good else {},
         "unit": result.get("unit", ""),
         "higher_is_better": result.get("higher_is_better", True),
         # Beside a lab's numbers they would invite a comparison that means nothing.

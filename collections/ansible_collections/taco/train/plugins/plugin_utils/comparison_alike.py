@@ -60,6 +60,12 @@ def value_of(system: Dict[str, Any], name: str) -> str:
     return _text(system.get(name))
 
 
+def settings_of(record: Dict[str, Any]) -> Dict[str, str]:
+    """Return the options of a run that change its number, by the words for them."""
+    parameters = record.get("parameters", {})
+    return {words: _text(parameters[name]) for name, words in OF_A_RUN.items() if name in parameters}
+
+
 def _machine(record: Dict[str, Any], host: str) -> str:
     """Return what a host's facts are facts of: the node that a pod ran on, and otherwise the host itself."""
     placement = record.get("placement") or {}
@@ -68,9 +74,8 @@ def _machine(record: Dict[str, Any], host: str) -> str:
 
 def _facts(record: Dict[str, Any]) -> Iterable[Tuple[str, str, str]]:
     """Yield (where, what, value) of everything that must be the same in every run."""
-    for name, words in OF_A_RUN.items():
-        if name in record.get("parameters", {}):
-            yield "", words, _text(record["parameters"][name])
+    for words, value in settings_of(record).items():
+        yield "", words, value
     placement = ", ".join(f"{host['name']}:{host['slots']}" for host in record.get("hosts", []))
     yield "", "placement", placement
     for host in record.get("hosts", []):

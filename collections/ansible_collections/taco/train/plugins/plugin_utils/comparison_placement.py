@@ -110,7 +110,9 @@ def explained(
     by_name = {arm.name: arm for arm in arms}
     found: Dict[str, List[str]] = {}
     for block in blocks:
-        mine = [one for one in records if one["outcome"] == "ok" and (one.get("cell") or {}).get("block") == block["id"]]
+        mine = [
+            one for one in records if one["outcome"] == "ok" and (one.get("cell") or {}).get("block") == block["id"]
+        ]
         for judged in block["comparisons"]:
             one, other = by_name[judged["arm"]], by_name[judged["baseline"]]
             if one.place == other.place:
@@ -132,7 +134,9 @@ def layouts(arms: Sequence[Arm], records: Sequence[Mapping[str, Any]]) -> List[D
             found = layout(record)
             if record["arm"] == arm.name and record["outcome"] == "ok" and found:
                 counts[words(found)] = counts.get(words(found), 0) + 1
-        rows += [{"arm": arm.name, "place": arm.place, "workers": where, "runs": runs} for where, runs in counts.items()]
+        rows += [
+            {"arm": arm.name, "place": arm.place, "workers": where, "runs": runs} for where, runs in counts.items()
+        ]
     return rows
 
 

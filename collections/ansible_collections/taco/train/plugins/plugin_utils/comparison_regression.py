@@ -10,8 +10,11 @@ from typing import Any, Dict, List
 
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_statistics as statistics
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_alike import OF_A_HOST, value_of
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_sentence import ratio_text
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_sentence import named, ratio_text
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import ComparisonError
+
+# Of an arm: what it stands for.
+OF_AN_ARM = {"environment": "environment", "plugin": "NCCL plugin", "horovod": "Horovod"}
 
 
 def values_of(arm: Dict[str, Any]) -> List[float]:
@@ -21,6 +24,25 @@ def values_of(arm: Dict[str, Any]) -> List[float]:
 
 def _by_cell(found: Dict[str, Any]) -> Dict[Any, Any]:
     return {(block["id"], arm["arm"]): (block, values_of(arm)) for block in found["blocks"] for arm in block["arms"]}
+
+
+def _set_otherwise(now: Dict[str, Any], then: Dict[str, Any]) -> List[str]:
+    """Return in what arms and runs are not told what they were told."""
+    said = []
+    before = {arm["name"]: arm for arm in then.get("arms", [])}
+    for arm in now["arms"]:
+        was = before.get(arm["name"], arm)
+        for key, words in OF_AN_ARM.items():
+            if value_of(arm, key) != value_of(was, key):
+                name = named(arm["name"], now)
+                said.append(f"the {words} of {name} is {value_of(arm, key)} now and was {value_of(was, key)}.")
+    settings = {block["id"]: block.get("settings", {}) for block in then["blocks"]}
+    for block in now["blocks"]:
+        old = settings.get(block["id"], {})
+        for words, is_now in block["settings"].items():
+            if old.get(words, is_now) != is_now:
+                said.append(f"{block['id']}: the {words} is {is_now} now and was {old[words]}.")
+    return said
 
 
 def _changed(now: Dict[str, Any], then: Dict[str, Any]) -> List[str]:
@@ -56,7 +78,7 @@ def regression(now: Dict[str, Any], then: Dict[str, Any], path: str) -> Dict[str
 
     def said(verdict: str) -> List[str]:
         return [
-            f"{one['arm']} on {one['block']}: {ratio_text(one, now['confidence'])} what it was"
+            f"{named(one['arm'], now)} on {one['block']}: {ratio_text(one, now['confidence'])} what it was"
             for one in judged
             if one["verdict"] == verdict
         ]
@@ -66,6 +88,11 @@ def regression(now: Dict[str, Any], then: Dict[str, Any], path: str) -> Dict[str
         "comparisons": judged,
         "worse": said("worse"),
         "better": said("better"),
-        "unlike": _changed(now, then)
-        + [f"{arm} on {block} was not measured then." for block, arm in _by_cell(now) if (block, arm) not in stored],
+        "unlike": _set_otherwise(now, then)
+        + _changed(now, then)
+        + [
+            f"{named(arm, now)} on {block} was not measured then."
+            for block, arm in _by_cell(now)
+            if (block, arm) not in stored
+        ],
     }

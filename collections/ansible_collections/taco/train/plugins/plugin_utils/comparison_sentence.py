@@ -30,18 +30,20 @@ def ratio_text(judged: Dict[str, Any], confidence: float) -> str:
     return text
 
 
+def named(arm: str, found: Dict[str, Any]) -> str:
+    """Return an arm's name, and behind it that it is lossy where it is."""
+    return arm + (" (lossy)" if any(one["name"] == arm and one["lossy"] for one in found["arms"]) else "")
+
+
 def _one(judged: Dict[str, Any], where: str, found: Dict[str, Any]) -> str:
-    arm, baseline = judged["arm"], judged["baseline"]
-    lossy = " (lossy)" if any(one["name"] == arm and one["lossy"] for one in found["arms"]) else ""
+    arm, baseline = named(judged["arm"], found), judged["baseline"]
     if judged["verdict"] == "refused":
-        return f"{arm}{lossy} can't be held against {baseline} on {where}"
+        return f"{arm} can't be held against {baseline} on {where}"
     if judged["ratio"] is None:
-        return f"{arm}{lossy} against {baseline} on {where}: not measured"
+        return f"{arm} against {baseline} on {where}: not measured"
     if judged["verdict"] == "inconclusive":
-        return f"{arm}{lossy} against {baseline} on {where} is not decided: {ratio_text(judged, found['confidence'])}"
-    return (
-        f"{arm}{lossy} is {WORDS[judged['verdict']]} {baseline} on {where}: {ratio_text(judged, found['confidence'])}"
-    )
+        return f"{arm} against {baseline} on {where} is not decided: {ratio_text(judged, found['confidence'])}"
+    return f"{arm} is {WORDS[judged['verdict']]} {baseline} on {where}: {ratio_text(judged, found['confidence'])}"
 
 
 def sentence(found: Dict[str, Any]) -> str:

@@ -65,7 +65,9 @@ def _arms(values: Any) -> Tuple[Arm, ...]:
 def _hosts(hosts: Sequence[Dict[str, Any]], count: Any) -> Tuple[Tuple[str, int], ...]:
     number = _whole(count, "node_counts", 1)
     if number > len(hosts):
-        raise ComparisonError(f"compare_node_counts has {number}, and the play has {len(hosts)} hosts.")
+        raise ComparisonError(
+            f"compare_node_counts has {number}, and the play has {len(hosts)} hosts: lower it, or add hosts."
+        )
     return tuple((str(host["name"]), int(host["slots"])) for host in hosts[:number])
 
 
@@ -112,14 +114,16 @@ def read(value: Dict[str, Any], hosts: Sequence[Dict[str, Any]], defaults: Dict[
     if unknown:
         raise ComparisonError(f"A comparison has no {unknown[0]}; it has {', '.join(KEYS)}.")
     if not hosts:
-        raise ComparisonError("A comparison needs hosts, and the play has none.")
+        raise ComparisonError("A comparison needs hosts, and the play has none: set taco_hosts or benchmark_hosts.")
     bad = [host.get("name") for host in hosts if not str(host.get("slots") or "").isdigit() or int(host["slots"]) < 1]
     if bad:
         raise ComparisonError(f"{bad[0]} has no number of slots: set taco_gpus_per_node, or slots in benchmark_hosts.")
     arms = _arms(value.get("arms"))
     baseline = str(value.get("baseline") or arms[0].name)
     if baseline not in [arm.name for arm in arms]:
-        raise ComparisonError(f"compare_baseline is {baseline}, which is not one of compare_arms.")
+        raise ComparisonError(
+            f"compare_baseline is {baseline}, which is not one of compare_arms: {', '.join(arm.name for arm in arms)}."
+        )
     workloads = value.get("workloads") or [{}]
     if not isinstance(workloads, (list, tuple)) or not all(isinstance(one, dict) for one in workloads):
         raise ComparisonError("compare_workloads is a list of mappings, such as [{model: ResNet50}, {model: VGG16}].")

@@ -93,7 +93,8 @@ def render(
     if comparison.get("question"):
         lines += [f"*{cell(comparison['question'])}*", ""]
     lines += [f"**{cell(comparison.get('sentence') or 'No verdict.')}**", ""]
-    lines += [f"**{cell(words.placed(comparison))}**", ""] if words.placed(comparison) else []
+    placed = words.placed(comparison)
+    lines += [f"**{cell(placed)}**", ""] if placed else []
     lines += [cell(words.progress(comparison)), ""]
     lines += part("Without and with topology", *rows.by_placement(comparison))
     lines += part("Verdicts", *rows.verdicts(comparison), rows.explained(comparison))

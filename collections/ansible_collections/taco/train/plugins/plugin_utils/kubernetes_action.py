@@ -31,7 +31,10 @@ def cluster_of(action: Any, options: Mapping[str, Any], task_vars: dict[str, Any
 
     def execute(module: str, arguments: dict[str, Any]) -> Mapping[str, Any]:
         try:
-            return action._execute_module(module_name=module, module_args=arguments, task_vars=task_vars)
+            result: Mapping[str, Any] = action._execute_module(
+                module_name=module, module_args=arguments, task_vars=task_vars
+            )
+            return result
         except AnsibleError as error:
             # Without the collection there is no result of a module that could say so.
             if f"{module} was not found" not in str(error):

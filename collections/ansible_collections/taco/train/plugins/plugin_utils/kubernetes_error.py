@@ -61,7 +61,7 @@ _WORDS = (
     (NOT_SERVED, r"Failed to find (exact match|API) for"),
 )
 _BYTES = re.compile(r"""b'(?:[^'\\]|\\.)*'|b"(?:[^"\\]|\\.)*\"""")
-_CODE = re.compile(r"^\W*([45][0-9]{2})\W*\s+Reason:", re.MULTILINE)
+_CODE = re.compile(r"(?<![0-9])([45][0-9]{2})\)?\s+Reason:")
 _RETRY_AFTER = re.compile(r"[Rr]etry-[Aa]fter['\"]?:\s*['\"]?([0-9]+)")
 _FORBIDDEN = re.compile(
     r'User "(?P<user>[^"]*)" cannot (?P<verb>\S+) resource "(?P<resource>[^"]*)" in API group "(?P<group>[^"]*)"'
@@ -188,7 +188,7 @@ def trouble(result: Mapping[str, Any]) -> Trouble | None:
 def _around(text: str, match: "re.Match[str]", kind: str) -> str:
     """Return what says anything: of a lost way the words that were looked for up to their end, else their line."""
     if kind in (RETRY, UNREACHABLE):
-        return one_line(re.match(r"[^'\"\n)]*", text[match.start() :]).group())
+        return one_line(re.split(r"['\"\n)]", text[match.start() :], maxsplit=1)[0])
     start = text.rfind("\n", 0, match.start()) + 1
     end = text.find("\n", match.end())
     return one_line(_PREFIX.sub("", text[start : end if end >= 0 else None]))

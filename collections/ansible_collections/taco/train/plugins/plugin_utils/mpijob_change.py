@@ -13,6 +13,7 @@ whatever the object says afterwards.
 
 from typing import Any, Iterator, Mapping, NamedTuple
 
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_manifest import TOPOLOGY_LABEL, TOPOLOGY_REPLICA_LABEL
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import MpijobError
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_quantity import amount
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_status import ENDED, job_phase
@@ -28,7 +29,7 @@ _OWN: dict[str, Any] = {
         "*": {
             "replicas": None,
             "template": {
-                "metadata": {"labels": None},
+                "metadata": {"labels": {TOPOLOGY_LABEL: None, TOPOLOGY_REPLICA_LABEL: None}},
                 "spec": {
                     "containers": {
                         "image": None,
@@ -97,6 +98,9 @@ def _steps(found: Any, wanted: Any, own: Mapping[str, Any]) -> list[str]:
 def _differences(found: Any, wanted: Any, own: Any, path: str, in_quantities: bool) -> Iterator[tuple[str, Any, Any]]:
     if _is_nothing(found) and _is_nothing(wanted):
         return
+    if isinstance(own, Mapping):
+        # What isn't there holds nothing, so what the cluster alone keeps in the other is no difference.
+        found, wanted = _like(found, wanted), _like(wanted, found)
     if isinstance(own, Mapping) and isinstance(found, list) and isinstance(wanted, list):
         if len(found) != len(wanted):
             yield path, [_label(item) for item in found], [_label(item) for item in wanted]
@@ -115,6 +119,11 @@ def _differences(found: Any, wanted: Any, own: Any, path: str, in_quantities: bo
             )
     elif found != wanted and not (in_quantities and _same_amount(found, wanted)):
         yield path, found, wanted
+
+
+def _like(value: Any, other: Any) -> Any:
+    """Return a value, or an empty one of the other's type for one that isn't there."""
+    return type(other)() if _is_nothing(value) and isinstance(other, (dict, list)) else value
 
 
 def _label(item: Any) -> Any:

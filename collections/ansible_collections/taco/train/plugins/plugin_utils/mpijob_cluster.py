@@ -142,7 +142,8 @@ class Jobs:
     def left(self, pods: list[Thing], unknown: bool = False) -> str:
         """Return what is left in the cluster, or may be, and how to remove it."""
         names = ", ".join(name_of(pod) for pod in pods)
+        things = f"the MPIJob {self.name}{f' and its pods {names}' if names else ''}"
         return (
-            f"{'Possibly left' if unknown else 'Left'} in the namespace {self.namespace}: the MPIJob {self.name}{f' and its pods {names}' if names else ''}. To remove them, "
-            f"run the role taco.train.mpijob with mpijob_state: absent, or `kubectl delete mpijob {self.name} --namespace {self.namespace}`"
+            f"{'Possibly left' if unknown else 'Left'} in the namespace {self.namespace}: {things}. To remove them, run the role "
+            f"taco.train.mpijob with mpijob_state: absent, or `kubectl delete mpijob {self.name} --namespace {self.namespace}`"
         )

@@ -15,6 +15,8 @@ from typing import Any, BinaryIO, Mapping
 
 SCHEMA = 2
 OWNER_ONLY = 0o600
+# What helps with a folder that is full, read-only or somebody else's.
+ELSEWHERE = "make that possible, or set taco_results_dir to another folder"
 
 
 class RecordError(Exception):
@@ -91,7 +93,7 @@ def write_text(path: str, text: str, mode: int = 0o644) -> None:
             raise
         sync_directory(folder)
     except OSError as error:
-        raise RecordError(f"{path} can't be written: {error.strerror}.") from error
+        raise RecordError(f"{path} can't be written on the controller: {error.strerror}; {ELSEWHERE}.") from error
 
 
 def append(run_dir: str, record: Mapping[str, Any]) -> None:
@@ -109,7 +111,7 @@ def append(run_dir: str, record: Mapping[str, Any]) -> None:
             os.fsync(stream.fileno())
         sync_directory(run_dir)
     except OSError as error:
-        raise RecordError(f"{path} can't be written: {error.strerror}.") from error
+        raise RecordError(f"{path} can't be written on the controller: {error.strerror}; {ELSEWHERE}.") from error
 
 
 def ends_with_newline(stream: BinaryIO) -> bool:
@@ -126,7 +128,7 @@ def read(run_dir: str) -> tuple[list[dict[str, Any]], list[str]]:
     except FileNotFoundError:
         return [], []
     except OSError as error:
-        raise RecordError(f"{path} can't be read: {error.strerror}.") from error
+        raise RecordError(f"{path} can't be read on the controller: {error.strerror}; {ELSEWHERE}.") from error
     records, problems = [], []
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -155,4 +157,4 @@ def point_latest(run_dir: str) -> None:
         os.replace(temporary, link)
         sync_directory(results)
     except OSError as error:
-        raise RecordError(f"{link} can't be made: {error.strerror}.") from error
+        raise RecordError(f"{link} can't be made on the controller: {error.strerror}; {ELSEWHERE}.") from error

@@ -73,9 +73,10 @@ def plan(hosts: List[str], batch: Union[int, str], may_fail: Union[int, str], bo
     boot_seconds is what one reboot is expected to take, in seconds.
     """
     if len(set(hosts)) != len(hosts):
-        raise RollingError("a host is named twice")
+        twice = sorted({host for host in hosts if hosts.count(host) > 1})
+        raise RollingError(f"{', '.join(twice)} would be rebooted twice: name each host once")
     if str(batch).strip() in ("0", "0%"):
-        raise RollingError("reboot_batch is 0: no host would ever be rebooted")
+        raise RollingError("reboot_batch is 0: no host would ever be rebooted; set it to 1 or more, or to a percentage")
     size = max(1, _share(batch, len(hosts), "reboot_batch"))
     budget = _share(may_fail, len(hosts), "reboot_may_fail")
     batches = [hosts[start : start + size] for start in range(0, len(hosts), size)]

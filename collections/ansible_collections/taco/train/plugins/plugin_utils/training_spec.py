@@ -27,6 +27,8 @@ HARP_POD_MOUNTS = (
     "/usr/local/tfabric/tools/:/usr/local/tfabric/tools",
 )
 SHM_SIZE = "32g"
+# What may not be empty, and the variable that gives it.
+REQUIRED = {"image": "taco_image", "name": "taco_container_name"}
 ULIMITS = ("memlock=-1", "stack=67108864")
 
 # The documents' three `docker run` lines. The HARP line has neither --shm-size nor --ulimit: the profile doesn't add
@@ -106,9 +108,9 @@ def size_bytes(size: str) -> int:
 
 
 def _check(spec: TrainingSpec) -> TrainingSpec:
-    for field in ("image", "name"):
+    for field in REQUIRED:
         if not getattr(spec, field):
-            raise SpecError(f"{field} is empty")
+            raise SpecError(f"{field} is empty: set {REQUIRED[field]}")
     if isinstance(spec.gpus, str) and spec.gpus not in ("all", "none"):
         raise SpecError(f"gpus is {spec.gpus!r}: expected all, none, or a list of indexes or UUIDs")
     if not spec.gpus:
@@ -123,7 +125,7 @@ def _check(spec: TrainingSpec) -> TrainingSpec:
     targets = [plain_path(split_mount(mount).target) for mount in spec.mounts]
     for target in targets:
         if targets.count(target) > 1:
-            raise SpecError(f"two mounts have the target {target}")
+            raise SpecError(f"two mounts have the target {target}: take one out of mounts or mounts_extra")
     return spec
 
 

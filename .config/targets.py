@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Run the unit tests of target code under target Pythons of this machine, each with the newest pytest that it has.
+
+The oldest and the newest Python, or with the argument `all` every one. The modules themselves are run by
+tests/integration/test_targets.py.
+"""
+
+import subprocess
+import sys
+
+from environments import ENVIRONMENTS, ROOT, ensure, pythons
+
+TESTS = ROOT / "tests/unit/module_utils"
+# It imports a module, so it needs ansible-core, and runs what it tests under every Python itself.
+BY_ITSELF = TESTS / "test_carried_program.py"
+
+
+def test(version, python):
+    """Run the tests under one Python; return how that ended."""
+    name = "%d.%d" % version
+    programs = ensure("targets", ENVIRONMENTS / ("target-" + name), ["pytest<10"], python)
+    # Neither the options of the project nor what the tests above these share: both ask for more than this Python has.
+    command = [
+        str(programs / "python"),
+        "-B",
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "--import-mode=importlib",
+    ]
+    command += [
+        "--rootdir",
+        str(TESTS),
+        "--confcutdir",
+        str(TESTS),
+        "-c",
+        "/dev/null",
+        "--ignore",
+        str(BY_ITSELF),
+        str(TESTS),
+    ]
+    print("targets: unit tests of module_utils under Python " + name, flush=True)
+    environment = {
+        "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+        "PYTHONPATH": "%s:%s" % (ROOT / "collections", ROOT / "tests"),
+        "LANG": "C.UTF-8",
+    }
+    return subprocess.run(command, env=environment, cwd=str(ROOT)).returncode
+
+
+def main():
+    found = pythons()
+    chosen = list(found) if sys.argv[1:] == ["all"] else [min(found), max(found)]
+    failed = ["%d.%d" % version for version in dict.fromkeys(chosen) if test(version, found[version]) != 0]
+    if failed:
+        raise SystemExit("targets: unit tests failed under Python " + ", ".join(failed) + "; see above")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,41 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Judge the ENIs of a host that has been observed on the controller; look at the host only when it has not been."""
+
+from typing import Any
+
+from ansible.plugins.action import ActionBase
+
+from ansible_collections.taco.train.plugins.module_utils._enis import EniError, checked_enis
+
+ARGUMENT_SPEC = {
+    "expected": {"type": "int", "required": True},
+    "pattern": {"type": "str"},
+    "subnet": {"type": "list", "elements": "str", "default": []},
+    "nics": {"type": "list", "elements": "dict", "required": True},
+    "sysroot": {"type": "path", "default": "/"},
+}
+
+
+class ActionModule(ActionBase):
+    """Take the interfaces that are given, or those that the module finds."""
+
+    _supports_check_mode = True
+    _supports_async = False
+
+    def run(self, tmp: Any = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        result = super().run(tmp, task_vars)
+        if self._task.args.get("nics") is None:
+            result.update(self._execute_module(task_vars=task_vars))
+            return result
+        _ignored, options = self.validate_argument_spec(argument_spec=ARGUMENT_SPEC)
+        try:
+            enis, problems = checked_enis(options["nics"], options["expected"], options["pattern"], options["subnet"])
+        except EniError as error:
+            enis, problems = [], [str(error)]
+        result.update(changed=False, enis=enis, problems=problems)
+        if problems:
+            result.update(failed=True, msg="; ".join(problems))
+        return result

@@ -1,0 +1,29 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Measure the collection beside what people would use instead, on hosts that are made for it and gone afterwards."""
+
+import sys
+
+from bench import namespaces
+from bench.options import parsed
+
+
+def main(arguments):
+    options = parsed(arguments)
+    work = namespaces.folder()
+    if work is None:
+        from bench import tree
+
+        namespaces.refuse_without_root()
+        tree.ensure()
+        return namespaces.enter(arguments)
+    from bench import contest
+
+    namespaces.furnish(work)
+    return contest.run(options, work)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,114 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What was measured, and whether it is what was aimed at. Values in, values out."""
+
+from typing import List, NamedTuple, Optional, Sequence
+
+MOST_EXECUTIONS = 6
+MOST_OF_RAW = 2.0
+LEAST_OF_STEPS = 5.0
+FLAT = 0.15
+
+
+class Figure(NamedTuple):
+    """What one competitor cost on so many hosts: medians of its repeats."""
+
+    key: str
+    name: str
+    hosts: int
+    repeats: int
+    wall: float
+    walls: List[float]
+    cpu: float
+    executions: float
+    memory: int
+
+    @property
+    def wall_per_host(self) -> float:
+        return self.wall / self.hosts
+
+    @property
+    def cpu_per_host(self) -> float:
+        return self.cpu / self.hosts
+
+
+class Target(NamedTuple):
+    """What was aimed at, what was found, and whether that is enough."""
+
+    key: str
+    name: str
+    expected: str
+    found: str
+    met: bool
+
+
+def of(figures: Sequence[Figure], key: str, hosts: int) -> Optional[Figure]:
+    """Return the figure of a competitor on so many hosts, None when it was not measured."""
+    return next((one for one in figures if one.key == key and one.hosts == hosts), None)
+
+
+def sizes(figures: Sequence[Figure]) -> List[int]:
+    """Return the numbers of hosts, the smallest first."""
+    return sorted({one.hosts for one in figures})
+
+
+def ratio(one: Optional[Figure], other: Optional[Figure]) -> Optional[float]:
+    """Return how many times the wall time of another one takes, None when one of them was not measured."""
+    return one.wall / other.wall if one and other else None
+
+
+def growth(figures: Sequence[Figure], key: str) -> Optional[float]:
+    """Return by how many times the wall time per host grows from the fewest hosts to the most."""
+    counts = sizes(figures)
+    first, last = of(figures, key, counts[0]), of(figures, key, counts[-1])
+    return last.wall_per_host / first.wall_per_host if first and last and len(counts) > 1 else None
+
+
+def _executions(figures: Sequence[Figure]) -> List[Target]:
+    most = max(one.executions for one in figures if one.key == "a")
+    expected, found = f"at most {MOST_EXECUTIONS}", f"{most:.1f}"
+    return [Target("executions", "remote executions per host of (a)", expected, found, most <= MOST_EXECUTIONS)]
+
+
+def _raw(figures: Sequence[Figure]) -> List[Target]:
+    targets = []
+    for hosts in sizes(figures):
+        times = ratio(of(figures, "a", hosts), of(figures, "d", hosts))
+        if times is not None:
+            name = f"wall of (a) over (d), {hosts} hosts"
+            targets.append(Target("raw", name, f"at most {MOST_OF_RAW:g}x", f"{times:.2f}x", times <= MOST_OF_RAW))
+    return targets
+
+
+def _steps(figures: Sequence[Figure]) -> List[Target]:
+    targets = []
+    for hosts in sizes(figures):
+        times = ratio(of(figures, "b", hosts), of(figures, "a", hosts))
+        if times is not None:
+            name = f"wall of (b) over (a), {hosts} hosts"
+            targets.append(
+                Target("steps", name, f"at least {LEAST_OF_STEPS:g}x", f"{times:.2f}x", times >= LEAST_OF_STEPS)
+            )
+    return targets
+
+
+def _flat(figures: Sequence[Figure]) -> List[Target]:
+    times = growth(figures, "a")
+    if times is None:
+        return []
+    counts = sizes(figures)
+    name = f"wall per host of (a), {counts[-1]} over {counts[0]} hosts"
+    return [Target("flat", name, f"at most {1 + FLAT:g}x", f"{times:.2f}x", times <= 1 + FLAT)]
+
+
+def judged(figures: Sequence[Figure], keys: Optional[Sequence[str]] = None) -> List[Target]:
+    """Return the targets with what was found: all that the figures allow, or those with these keys."""
+    found = _executions(figures) + _raw(figures) + _steps(figures) + _flat(figures)
+    return [one for one in found if keys is None or one.key in keys]
+
+
+def missed(targets: Sequence[Target]) -> List[Target]:
+    """Return the targets that were missed."""
+    return [one for one in targets if not one.met]

@@ -1,0 +1,117 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The action gpu_schedule by the real modules of kubernetes.core, on a cluster whose nodes offer what their labels say."""
+
+import threading
+from unittest.mock import MagicMock
+
+import pytest
+from ansible.errors import AnsibleError
+from ansible.playbook.task import Task
+from kubelab.testing import running_cluster
+from kubernetes_modules import in_process
+
+from ansible_collections.taco.train.plugins.action import gpu_schedule
+
+LABEL, BEFORE = "ack.node.gpu.schedule", "taco.train/gpu-schedule-before"
+NAMES = ["gpu1", "gpu2"]
+WRITES = ("POST", "PUT", "PATCH", "DELETE")
+POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "trainer", "namespace": "default"}}
+POD["spec"] = {"nodeName": "gpu2", "containers": [{"name": "c", "image": "i", "resources": {"limits": {"nvidia.com/gpu": 1}}}]}
+POD["status"] = {"phase": "Running"}
+
+
+class Nodes:
+    def __init__(self, cluster):
+        self.cluster = cluster
+
+    def to(self, state, check=False, **options):
+        task = Task()
+        given = {"nodes": NAMES, "kubeconfig": self.cluster.kubeconfig, "wait_timeout": 10, "poll": 0.02}
+        task.args = {**given, "state": state, **options}
+        task.check_mode = check
+        action = gpu_schedule.ActionModule(task, MagicMock(), MagicMock(), None, MagicMock(), None)
+        action._display = MagicMock()
+        with in_process(action):
+            return action.run(task_vars={"inventory_hostname": "localhost"})
+
+    def refused(self, state, *words, **options):
+        before = len(self.written())
+        with pytest.raises(AnsibleError) as error:
+            self.to(state, **options)
+        for word in words:
+            assert word in str(error.value), str(error.value)
+        return len(self.written()) - before
+
+    def written(self):
+        return [request for request in self.cluster.requests if request[0] in WRITES]
+
+    def metadata(self):
+        found = [node["metadata"] for node in self.cluster.objects("Node")]
+        return [((one.get("labels") or {}).get(LABEL), (one.get("annotations") or {}).get(BEFORE)) for one in found]
+
+
+@pytest.fixture
+def nodes():
+    offered = {"nvidia.com/gpu": "8", "cpu": "8", "memory": "64Gi", "pods": "110"}
+    with running_cluster([{"name": name, "allocatable": dict(offered), "labels": {}} for name in NAMES]) as cluster:
+        yield Nodes(cluster)
+
+
+def test_topology_and_back_to_what_it_was(nodes):
+    first = nodes.to("topology")
+    assert first["changed"] and first["before"] == {"gpu1": None, "gpu2": None}
+    assert nodes.metadata() == [("topology", "null")] * 2
+    assert not nodes.to("topology")["changed"]
+    assert nodes.to("default")["changed"] and nodes.metadata() == [("default", "null")] * 2
+    back = nodes.to("restored")
+    assert back["changed"] and back["after"] == {"gpu1": None, "gpu2": None}
+    assert nodes.metadata() == [(None, None)] * 2
+    assert not nodes.to("restored")["changed"]
+
+
+def test_check_mode_predicts_and_writes_nothing(nodes):
+    predicted = nodes.to("topology", check=True)
+    assert nodes.written() == [] and predicted["changed"]
+    assert nodes.to("topology")["diff"] == predicted["diff"]
+
+
+def test_no_node_is_changed_while_pods_have_gpus_of_one(nodes):
+    nodes.cluster.put(POD)
+    assert nodes.refused("topology", "no node was changed", "gpu2 can't be labelled", "(default/trainer)") == 0
+    assert nodes.metadata() == [(None, None)] * 2
+
+
+def test_a_pod_that_is_being_deleted_is_waited_for(nodes):
+    leaving = {**POD, "metadata": {**POD["metadata"], "deletionTimestamp": "2026-01-01T00:00:00Z"}}
+    nodes.cluster.put(leaving)
+    timer = threading.Timer(0.3, nodes.cluster.delete, ("Pod", "trainer", "default"))
+    timer.start()
+    assert nodes.to("topology")["changed"]
+    timer.join()
+
+
+def test_a_node_whose_plugin_does_not_come_is_named_with_it(nodes):
+    (node,) = [one for one in nodes.cluster.objects("Node") if one["metadata"]["name"] == "gpu2"]
+    node["status"]["allocatable"]["nvidia.com/gpu"] = "0"
+    nodes.cluster.put(node)
+    said = ("after 0 s gpu2 doesn't offer aliyun.com/gpu yet", "gputopo-device-plugin-ds", "put it back with state restored")
+    nodes.refused("topology", *said, wait_timeout=0, nodes=["gpu2"])
+    # What there was is still known, so that a run after this one can put it back.
+    assert ("topology", "null") in nodes.metadata()
+
+
+def test_a_node_that_is_not_there_is_named(nodes):
+    assert nodes.refused("topology", "the cluster has no node gpu3, it has gpu1, gpu2", nodes=["gpu1", "gpu3"]) == 0
+
+
+def test_what_is_forbidden_is_said(nodes):
+    nodes.cluster.forbid("patch", "nodes")
+    nodes.refused("topology", "patch", "nodes")
+
+
+def test_trouble_that_passes_is_waited_out(nodes):
+    nodes.cluster.fail("PATCH", "/api/v1/nodes/gpu1", 500, 1)
+    assert nodes.to("topology")["changed"] and nodes.metadata() == [("topology", "null")] * 2

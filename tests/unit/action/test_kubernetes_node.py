@@ -1,0 +1,249 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The actions on nodes and on the cluster as a whole, by the real modules of kubernetes.core against a cluster's stand-in."""
+
+import contextlib
+import threading
+from pathlib import Path
+from unittest.mock import MagicMock
+
+import pytest
+import yaml
+from ansible.errors import AnsibleError
+from ansible.playbook.task import Task
+from kubelab.testing import running_cluster
+from kubernetes_modules import in_process
+from node_objects import budget, daemon_pod, pod, put
+
+from ansible_collections.taco.train.plugins.action import kubernetes_facts, kubernetes_node
+from ansible_collections.taco.train.plugins.plugin_utils import kubernetes_calls
+from ansible_collections.taco.train.plugins.plugin_utils.node_drain import CORDONED
+
+COLLECTION = Path(__file__).parents[3] / "collections/ansible_collections/taco/train"
+OFFERS = {"hugepages-1Gi": "50Gi", "nvidia.com/gpu": 8}
+NODES = [{"name": name, "allocatable": OFFERS} for name in ("n1", "n2")]
+
+
+class Actor:
+    """An action on one cluster."""
+
+    def __init__(self, cluster):
+        self.cluster, self.lines, self.slept = cluster, [], []
+
+    def run(self, state, check=False, module=kubernetes_node, **options):
+        own = {"name": "n1", "state": state, "timeout": 20, "poll": 0.02} if state else {}
+        task = Task()
+        task.args = {"kubeconfig": self.cluster.kubeconfig, **own, **options}
+        task.check_mode = check
+        action = module.ActionModule(task, MagicMock(), MagicMock(), None, MagicMock(), None)
+        action._display = MagicMock()
+        action._display.display = self.lines.append
+        with in_process(action):
+            return action.run(task_vars={"inventory_hostname": "gpu1"})
+
+    def refused(self, state, **options):
+        with pytest.raises(AnsibleError) as error:
+            self.run(state, **options)
+        return str(error.value)
+
+    def node(self, name="n1"):
+        return self.cluster.get("Node", name, None)
+
+    def cordoned(self):
+        node = self.node()
+        return bool(node["spec"].get("unschedulable")), CORDONED in (node["metadata"].get("annotations") or {})
+
+    def pods(self):
+        return sorted(found["metadata"]["name"] for found in self.cluster.objects("Pod"))
+
+    def written(self):
+        return [request[:2] for request in self.cluster.requests if request[0] != "GET"]
+
+    def cordon(self):
+        node = self.node()
+        node["spec"]["unschedulable"] = True
+        self.cluster.put(node)
+
+    def offer(self, **changes):
+        node = self.node()
+        for part in ("allocatable", "capacity"):
+            node["status"][part].update(changes)
+        self.cluster.put(node)
+
+
+@pytest.fixture
+def actor(monkeypatch):
+    with contextlib.ExitStack() as stack:
+        found = Actor(stack.enter_context(running_cluster(NODES)))
+        sleep = kubernetes_calls.time.sleep
+
+        def short(_self, seconds):
+            found.slept.append(seconds)
+            sleep(min(seconds, 0.02))
+
+        monkeypatch.setattr(kubernetes_calls.Clock, "sleep", short)
+        yield found
+
+
+OPEN, OURS, THEIRS = (False, False), (True, True), (True, False)
+
+
+def test_a_node_is_drained_and_comes_back(actor):
+    daemon = daemon_pod("plugin", "n1", volumes=[{"name": "x", "emptyDir": {}}])
+    put(actor.cluster, pod("web-1", "n1"), pod("web-2", "n2"), daemon)
+    predicted = actor.run("drained", check=True)
+    assert actor.cordoned() == OPEN and predicted["changed"] and predicted["pods"] == ["default/web-1"]
+    done = actor.run("drained")
+    assert (done["changed"], done["ours"], actor.cordoned()) == (True, True, OURS)
+    assert actor.pods() == ["plugin", "web-2"] and "kubectl uncordon n1" in done["left"]
+    assert not actor.run("drained")["changed"]
+    back = actor.run("uncordoned")
+    assert (back["changed"], back["ours"], actor.cordoned()) == (True, True, OPEN)
+    assert "unschedulable" not in back["node"]["spec"]
+    assert not actor.run("uncordoned")["changed"]
+
+
+def test_a_node_that_somebody_else_has_cordoned_stays_so(actor):
+    actor.cordon()
+    put(actor.cluster, pod("web-1", "n1"))
+    done = actor.run("drained")
+    assert (done["ours"], done["left"], actor.pods()) == (False, None, [])
+    back = actor.run("uncordoned")
+    assert (back["changed"], actor.cordoned()) == (False, THEIRS)
+    assert "was cordoned by somebody else" in actor.lines[-1]
+
+
+def test_an_eviction_that_is_refused_is_tried_again_less_and_less_often(actor):
+    put(actor.cluster, pod("web-1", "n1"))
+    actor.cluster.fail(
+        "POST", "web-1/eviction", 429, 3, "Cannot evict pod as it would violate the pod's disruption budget."
+    )
+    assert actor.run("drained", timeout=60)["changed"]
+    assert actor.pods() == [] and actor.cordoned() == OURS
+    assert len(actor.slept) == 3 and actor.slept[0] < actor.slept[1] < actor.slept[2]
+    assert all("disruption budget" in line and "draining again in" in line for line in actor.lines)
+
+
+def test_a_budget_that_never_lets_go_is_named_and_the_node_serves_again(actor):
+    put(actor.cluster, pod("web-1", "n1"))
+    put(actor.cluster, budget("all-web", 1))
+    said = actor.refused("drained", timeout=2)
+    for word in (
+        "gpu1: node n1 was not drained within 2 s",
+        "default/web-1",
+        "the PodDisruptionBudget all-web",
+        "is uncordoned again",
+    ):
+        assert word in said, said
+    assert actor.pods() == ["web-1"] and actor.cordoned() == OPEN
+
+
+def test_a_node_cordoned_before_is_left_so_when_it_cannot_be_drained(actor):
+    actor.cordon()
+    put(actor.cluster, pod("web-1", "n1"))
+    put(actor.cluster, budget("all-web", 1))
+    actor.cluster.forbid("list", "poddisruptionbudgets")
+    said = actor.refused("drained", timeout=1)
+    assert "was cordoned before, and is left so" in said and "list poddisruptionbudgets" in said
+    assert actor.cordoned() == THEIRS
+
+
+@pytest.mark.parametrize(
+    "thing, word, option",
+    [
+        (pod("lone", "n1", None), "kubernetes_node_force", {"force": True}),
+        (pod("job", "n1", volumes=[{"name": "x", "emptyDir": {}}]), "delete_emptydir", {"delete_emptydir_data": True}),
+    ],
+)
+def test_pods_that_would_lose_something_are_refused_before_anything_is_changed(actor, thing, word, option):
+    put(actor.cluster, thing)
+    assert word in actor.refused("drained") and actor.written() == []
+    assert actor.run("drained", **option)["changed"] and actor.pods() == []
+
+
+def test_a_pod_may_be_given_another_grace(actor):
+    put(actor.cluster, pod("web-1", "n1"))
+    actor.run("drained", grace=0, drain=False)
+    assert actor.pods() == ["web-1"] and actor.cordoned() == OURS
+    actor.run("drained", grace=1)
+    assert actor.pods() == []
+
+
+def test_an_overloaded_server_is_waited_out(actor):
+    put(actor.cluster, pod("web-1", "n1"))
+    actor.cluster.fail("PATCH", "nodes/n1", 503, 2)
+    actor.cluster.fail("GET", "nodes/n1", 500, 1)
+    actor.cluster.fail("POST", "eviction", 500, 1)
+    assert actor.run("drained")["changed"] and actor.pods() == [] and actor.cordoned() == OURS
+
+
+def test_a_missing_permission_is_named(actor):
+    put(actor.cluster, pod("web-1", "n1"))
+    actor.cluster.forbid("patch", "nodes")
+    assert "may not patch nodes" in actor.refused("drained") and actor.pods() == ["web-1"]
+    actor.cluster.allow()
+    actor.cluster.forbid("create", "pods/eviction")
+    said = actor.refused("drained", timeout=2)
+    assert "pods/eviction" in said and actor.cordoned() == OPEN
+
+
+def test_a_host_that_is_no_node_is_told_which_there_are(actor):
+    for state in ("drained", "uncordoned", "ready"):
+        said = actor.refused(state, name="gpu1")
+        assert "the cluster has no node gpu1; it has n1, n2: set taco_node_name" in said
+
+
+def test_a_node_is_waited_for_until_it_offers_what_it_should(actor):
+    actor.offer(**{"hugepages-1Gi": "0", "nvidia.com/gpu": "0"})
+    later = threading.Timer(0.3, lambda: actor.offer(**{"hugepages-1Gi": "50Gi", "nvidia.com/gpu": "8"}))
+    later.start()
+    found = actor.run("ready", resources=OFFERS, pages={"1G": 50})
+    later.join()
+    assert not found["changed"] and found["problems"] == [] and found["pages"]["1G"] == 50
+
+
+def test_what_a_node_lacks_after_its_time_is_said(actor):
+    said = actor.refused("ready", resources={"hugepages-1Gi": "60Gi", "nvidia.com/gpu": 9}, timeout=1, poll=0.2)
+    assert "n1 is not back after 1 s" in said and "60 GiB" in said and "nvidia.com/gpu" in said
+    found = actor.run("ready", resources={"hugepages-1Gi": "60Gi"}, pages={"1G": 60}, timeout=0, gate=False)
+    assert len(found["problems"]) == 2
+
+
+def test_the_cluster_is_looked_at_as_a_whole(actor):
+    actor.cluster.forbid("patch", "nodes")
+    actor.cluster.forbid("create", "mpijobs")
+    actor.cluster.forbid("create", "pods/eviction")
+    found = actor.run(None, module=kubernetes_facts, check=True)["kubernetes"]
+    assert found["missing"] == ["patch nodes", "create pods/eviction", "create mpijobs.kubeflow.org"]
+    assert [node["metadata"]["name"] for node in found["nodes"]] == ["n1", "n2"]
+    assert found["crd"]["metadata"]["name"] == "mpijobs.kubeflow.org" and found["error"] is None
+    assert all(path.endswith("selfsubjectaccessreviews") for _method, path in actor.written())
+
+
+def test_what_may_not_be_read_is_one_finding_among_others(actor):
+    actor.cluster.forbid("list", "nodes")
+    actor.cluster.forbid("get", "customresourcedefinitions")
+    found = actor.run(None, module=kubernetes_facts)["kubernetes"]
+    assert (found["nodes"], found["crd"], found["crd_forbidden"], found["error"]) == (None, None, True, None)
+
+
+def test_a_cluster_that_does_not_answer_is_a_finding(actor, tmp_path):
+    config = Path(actor.cluster.kubeconfig).read_text().replace(actor.cluster.url, "http://127.0.0.1:9")
+    (tmp_path / "config").write_text(config)
+    found = actor.run(None, module=kubernetes_facts, kubeconfig=str(tmp_path / "config"))["kubernetes"]
+    assert "the API server at 127.0.0.1:9 can't be reached" in found["error"] and found["nodes"] is None
+
+
+@pytest.mark.parametrize(
+    "module", [kubernetes_facts, kubernetes_node], ids=lambda module: module.__name__.split(".")[-1]
+)
+def test_the_documentation_has_the_options_of_the_action(module):
+    name = module.__name__.rpartition(".")[2]
+    text = (COLLECTION / f"plugins/modules/{name}.py").read_text()
+    documented = yaml.safe_load(text.split('r"""', 1)[1].split('"""')[0])["options"]
+    documented = {
+        option: {key: spec[key] for key in spec if key != "description"} for option, spec in documented.items()
+    }
+    assert documented == module.ARGUMENT_SPEC

@@ -1,0 +1,70 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Ratios, growth and targets of the bench."""
+
+import pytest
+from bench.figures import Figure, growth, judged, missed, of, ratio, sizes
+
+
+def figure(key, hosts, wall, executions=6.0):
+    return Figure(key, key, hosts, 1, wall, [wall], wall / 2, executions, 1024**2)
+
+
+FIGURES = [
+    figure("a", 10, 10.0),
+    figure("b", 10, 55.0, 39.0),
+    figure("d", 10, 6.0),
+    figure("a", 200, 210.0),
+    figure("b", 200, 900.0, 39.0),
+    figure("d", 200, 100.0),
+]
+
+
+def test_ratios_and_growth():
+    assert sizes(FIGURES) == [10, 200]
+    assert ratio(of(FIGURES, "b", 10), of(FIGURES, "a", 10)) == 5.5
+    assert ratio(of(FIGURES, "c", 10), of(FIGURES, "a", 10)) is None
+    assert growth(FIGURES, "a") == pytest.approx(1.05)
+    assert growth(FIGURES, "c") is None
+    assert growth(FIGURES[:3], "a") is None
+
+
+def test_every_target_is_judged_for_each_number_of_hosts_and_a_missed_one_is_named():
+    targets = judged(FIGURES)
+    assert [one.key for one in targets] == ["executions", "raw", "raw", "steps", "steps", "flat"]
+    assert [one.name for one in missed(targets)] == [
+        "wall of (a) over (d), 200 hosts",
+        "wall of (b) over (a), 200 hosts",
+    ]
+    assert [one.found for one in missed(targets)] == ["2.10x", "4.29x"]
+
+
+@pytest.mark.parametrize(
+    ("figures", "name"),
+    [
+        ([figure("a", 10, 10.0, 7.0)], "remote executions per host of (a)"),
+        ([figure("a", 10, 21.0), figure("d", 10, 10.0)], "wall of (a) over (d), 10 hosts"),
+        ([figure("a", 10, 10.0), figure("b", 10, 49.0)], "wall of (b) over (a), 10 hosts"),
+        ([figure("a", 10, 10.0), figure("a", 40, 47.0)], "wall per host of (a), 40 over 10 hosts"),
+    ],
+)
+def test_each_target_can_be_missed(figures, name):
+    assert [one.name for one in missed(judged(figures))] == [name]
+
+
+@pytest.mark.parametrize(
+    "figures",
+    [
+        [figure("a", 10, 20.0), figure("d", 10, 10.0)],
+        [figure("a", 10, 10.0), figure("b", 10, 50.0)],
+        [figure("a", 10, 100.0), figure("a", 40, 460.0)],
+    ],
+)
+def test_the_bounds_themselves_are_good_enough(figures):
+    assert missed(judged(figures)) == []
+
+
+def test_a_run_may_be_held_to_some_targets_only():
+    assert [one.key for one in judged(FIGURES, ["executions"])] == ["executions"]

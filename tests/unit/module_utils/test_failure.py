@@ -1,0 +1,37 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A failure names its host, and says how to get the rights that are missing."""
+
+import os
+
+import pytest
+
+from ansible_collections.taco.train.plugins.module_utils._failure import failure
+
+
+def caused(error):
+    wrapped = ValueError("the files are as they were")
+    wrapped.__cause__ = error
+    return wrapped
+
+
+DENIED = PermissionError(13, "Permission denied", "/etc/default/grub")
+
+
+@pytest.mark.parametrize(
+    "error, user, said",
+    [
+        (ValueError("no ENI: attach one"), 1000, "gpu1: no ENI: attach one"),
+        (DENIED, 1000, "gpu1: [Errno 13] Permission denied: '/etc/default/grub'; it needs root: set become: true"),
+        (DENIED, 0, "gpu1: [Errno 13] Permission denied: '/etc/default/grub'"),
+        (caused(DENIED), 1000, "gpu1: the files are as they were; it needs root: set become: true"),
+    ],
+)
+def test_a_failure_in_words(error, user, said):
+    assert failure(error, "gpu1", user) == said
+
+
+def test_the_host_is_this_one_unless_said():
+    assert failure(ValueError("no"), user=0) == f"{os.uname().nodename}: no"
