@@ -58,6 +58,7 @@ def test_a_pod_is_reached_by_kubectl_and_carries_what_the_benchmark_asks(on):
         "ansible_kubectl_context": "kubelab",
         "ansible_python_interpreter": "/usr/bin/python3",
         "ansible_become": False,
+        "ansible_pipelining": True,
         "benchmark_exec_prefix": [],
         "benchmark_launcher": "taco-bench-launcher",
         "benchmark_hosts": result["hosts"],

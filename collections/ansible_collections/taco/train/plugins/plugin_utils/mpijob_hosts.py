@@ -101,6 +101,7 @@ def hosts(
             "ansible_kubectl_context": reached.context,
             "ansible_python_interpreter": reached.python,
             "ansible_become": False,
+            "ansible_pipelining": True,
             "taco_pod": {
                 "name": name,
                 "node": node,
