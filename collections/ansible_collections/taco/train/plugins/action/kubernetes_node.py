@@ -79,9 +79,9 @@ class ActionModule(ActionBase):
     def _pods(self) -> list[Mapping[str, Any]]:
         return self.cluster.read("Pod", "v1", fields=[f"spec.nodeName={self.name}"]) or []
 
-    def _change(self, patch: Mapping[str, Any], doing: str) -> None:
+    def _change(self, patch: Mapping[str, Any], doing: str) -> Mapping[str, Any]:
         options = {"state": "patched", "merge_type": ["merge"], "resource_definition": dict(patch)}
-        self.cluster.call("k8s", options, f"{doing} node {self.name}")
+        return self.cluster.call("k8s", options, f"{doing} node {self.name}")
 
     def _answer(self, node: Mapping[str, Any], changed: bool, **more: Any) -> dict[str, Any]:
         return dict(changed=changed, node=node_return.outline(node), pages=node_return.pages(node), **more)
@@ -172,8 +172,7 @@ class ActionModule(ActionBase):
         node = self._node()
         ours = node_drain.is_ours(node)
         if ours:
-            self._change(node_drain.uncordon(self.name), "uncordon")
-            node = self._node()
+            node = self._change(node_drain.uncordon(self.name), "uncordon").get("result") or node
         elif node_drain.is_cordoned(node):
             self._display.display(f"{self.host}: node {self.name} was cordoned by somebody else, and is left so")
         return self._answer(node, ours, ours=ours)
