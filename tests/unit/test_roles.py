@@ -36,10 +36,12 @@ def test_every_promised_role_is_there():
         "hugepages",
         "kubernetes_node",
         "mpijob",
+        "placement",
         "preflight",
         "reboot",
         "report",
         "ssh_trust",
+        "topology_scheduling",
         "training_container",
     }
 

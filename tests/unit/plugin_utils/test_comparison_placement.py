@@ -139,7 +139,8 @@ def test_through_arena_it_is_not_placement_alone():
 @pytest.mark.parametrize(
     ("nodes", "speeds", "said"),
     [
-        (lambda run: ["n1"] * 4, None, "ran in the same places"),
+        (lambda run: ["n1"] * 4, None, "not of all is known which GPUs they had, so placement is not proved"),
+        (lambda run: [{"node": "n1", "gpu_visible": "0,1"}] * 4, None, "ran in the same places"),
         (lambda run: None, None, "was not recorded for every run"),
         (None, lambda run: 100, "makes no difference"),
     ],

@@ -158,3 +158,58 @@ def test_both_ways_to_schedule_are_compared_and_the_cluster_put_back(lab):
     assert {record["arm"]: record["result"]["value"] for record in records} == {"default": 100.0, "topology": 400.0}
     assert lab.metadata() == [(None, None)] * 2
     assert lab.cluster.objects("MPIJob") == []
+
+
+def test_pods_that_nobody_can_reach_are_taken_down_and_the_labels_put_back(lab):
+    (lab.folder / "unreachable").touch()
+    rc, output = lab.ack(ack_arms=["topology", "default"])
+    assert rc != 0 and "is Running and can't be reached by kubectl exec" in output, output
+    assert ["topology"] * 2 in lab.watcher.seen
+    assert lab.metadata() == [(None, None)] * 2 and lab.cluster.objects("MPIJob") == []
+
+
+PLACE = """
+- name: Place through Arena, and put the cluster back
+  hosts: taco_workers
+  gather_facts: false
+  tasks:
+    - name: Place
+      ansible.builtin.include_role:
+        name: taco.train.placement
+      vars:
+        placement_place: topology
+    - name: Write down what the pods are
+      ansible.builtin.copy:
+        dest: "{{ taco_state_dir }}-seen.json"
+        content: "{{ hostvars | dict2items | items2dict | to_json }}"
+      delegate_to: localhost
+      run_once: true
+    - name: Put back
+      ansible.builtin.include_role:
+        name: taco.train.placement
+        tasks_from: absent
+"""
+
+
+def test_arena_places_the_workers_too(lab):
+    (lab.folder / "place.yml").write_text(PLACE)
+    workers = {f"taco-bench-worker-{number}": {"taco_node": {}} for number in (0, 1)}
+    given = {"placement_submit": "arena", "placement_nodes": ["cn-shanghai.gpu1", "cn-shanghai.gpu2"]}
+    variables = {"taco_workers": {"hosts": workers, "vars": {**lab.variables(), **given}}}
+    (lab.folder / "workers.yml").write_text(yaml.safe_dump(variables))
+    rc, output = lab.play("place.yml", "-i", "workers.yml")
+    assert rc == 0, output
+    seen = json.loads((lab.folder / "state-seen.json").read_text())
+    launcher = seen["taco-bench-worker-0"]["benchmark_launcher"]
+    assert launcher.startswith("taco-bench-launcher-x")
+    assert seen["taco-bench-worker-1"]["benchmark_hosts"] == [
+        {"name": "taco-bench-worker-0", "slots": 2},
+        {"name": "taco-bench-worker-1", "slots": 2},
+    ]
+    assert seen[launcher]["ansible_kubectl_container"] == "mpi"
+    assert seen["taco-bench-worker-0"]["taco_pod"]["node"] == "n2" and seen["taco-bench-worker-0"]["taco_node"]
+    calls = [json.loads(line) for line in (lab.folder / "calls.jsonl").read_text().splitlines()]
+    (submitted,) = [call for call in calls if call[0] == "submit"]
+    assert "--gputopology=true" in submitted and f"--config={lab.cluster.kubeconfig}" in submitted
+    assert ["topology"] * 2 in lab.watcher.seen and lab.metadata() == [(None, None)] * 2
+    assert not json.loads((lab.folder / "jobs.json").read_text())

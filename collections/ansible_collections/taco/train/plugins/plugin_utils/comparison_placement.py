@@ -6,14 +6,14 @@
 
 """Say what where the workers ran has to do with what was measured. Values in, values out."""
 
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Collection, Dict, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.arms import Arm
 from ansible_collections.taco.train.plugins.plugin_utils.published import PUBLISHED
 
 DEFAULT, TOPOLOGY = "default", "topology"
-# The node of each worker, in the order of the workers' names, with its GPUs where that is known.
-Layout = Tuple[Tuple[str, str], ...]
+# The node of each worker, in the order of the workers' names, with its GPUs where these are known.
+Layout = Tuple[Tuple[str, str, str], ...]
 
 
 class Fields(NamedTuple):
@@ -27,8 +27,7 @@ def place_of(value: Any) -> Fields:
     """Return the node of a worker, and which of its GPUs it has as far as that was recorded."""
     if not isinstance(value, Mapping):
         return Fields(str(value), "")
-    gpus = ", ".join(str(value[key]) for key in ("gpu_group", "gpu_visible") if value.get(key))
-    return Fields(str(value.get("node")), gpus)
+    return Fields(str(value.get("node")), str(value.get("gpu_visible") or ""))
 
 
 def layout(record: Mapping[str, Any]) -> Optional[Layout]:
@@ -36,7 +35,7 @@ def layout(record: Mapping[str, Any]) -> Optional[Layout]:
     placement = record.get("placement")
     if not placement:
         return None
-    return tuple((str(pod), " ".join(filter(None, place_of(placement[pod])))) for pod in sorted(placement, key=_order))
+    return tuple((str(pod), *place_of(placement[pod])) for pod in sorted(placement, key=_order))
 
 
 def _order(pod: str) -> Tuple[str, int, str]:
@@ -47,8 +46,8 @@ def _order(pod: str) -> Tuple[str, int, str]:
 def words(found: Layout) -> str:
     """Return a layout in words, by node."""
     nodes: Dict[str, List[str]] = {}
-    for pod, node in found:
-        nodes.setdefault(node, []).append(pod)
+    for pod, node, gpus in found:
+        nodes.setdefault(node, []).append(f"{pod} (GPUs {gpus})" if gpus else pod)
     return "; ".join(f"{', '.join(pods)} on {node}" for node, pods in nodes.items())
 
 
@@ -82,6 +81,14 @@ def _same_software(one: Arm, other: Arm) -> bool:
     return one._replace(name="", label="", place=None) == other._replace(name="", label="", place=None)
 
 
+def _nodes(found: Collection[Optional[Layout]]) -> Set[Tuple[str, ...]]:
+    return {tuple(node for _pod, node, _gpus in one) for one in found if one}
+
+
+def _gpus_known(*all_found: Collection[Optional[Layout]]) -> bool:
+    return all(gpus for found in all_found for one in found for _pod, _node, gpus in one or ())
+
+
 def _explained(judged: Mapping[str, Any], one: Arm, other: Arm, records: Sequence[Mapping[str, Any]], also: str) -> str:
     names = f"{one.name} and {other.name}"
     if judged["verdict"] in ("refused", "inconclusive") or judged.get("ratio") is None:
@@ -93,8 +100,14 @@ def _explained(judged: Mapping[str, Any], one: Arm, other: Arm, records: Sequenc
         return f"Where the workers of {names} ran was not recorded for every run, so placement is not proved to explain anything."
     if judged["verdict"] == "equivalent":
         return f"How the workers are placed makes no difference between {names}."
-    if layouts[one.name] == layouts[other.name]:
+    known = _gpus_known(layouts[one.name], layouts[other.name])
+    if known and layouts[one.name] == layouts[other.name]:
         return f"The workers of {names} ran in the same places, so their difference is not one of placement."
+    if not known and _nodes(layouts[one.name]) == _nodes(layouts[other.name]):
+        return (
+            f"The workers of {names} ran on the same nodes, and not of all is known which GPUs they had, so placement is not proved "
+            "to explain their difference."
+        )
     if also:
         return f"Placement explains the difference between {names}, together with what else {also} changes."
     return f"Placement alone explains the difference between {names}."
