@@ -160,7 +160,7 @@ def test_ack_compares_both_ways_to_place_workers_and_puts_the_nodes_back(v1, pla
     assert done.returncode == 0, done.stdout
     found = records(results)
     require_good(found)
-    assert {record["arm"] for record in found.records} == {"default", "topology"}
+    assert {record["arm"] for record in found.records} == {"default_tcp", "topology_tcp"}
     assert all(set(record["placement"].values()) <= NODES for record in found.records)
     assert not v1.pods()
     for node in v1.nodes().values():
