@@ -63,8 +63,16 @@ def v1(command):
     return kube_lab.up(command, "v1,v1alpha1")
 
 
+@pytest.fixture(scope="module")
+def prepared(v1, playbook):
+    """Return the cluster with pages on its nodes."""
+    done = playbook("prepare.yml", "--tags", "hugepages,kubernetes_node")
+    assert done.returncode == 0, done.stdout
+    return v1
+
+
 @pytest.fixture(autouse=True)
-def calm(request):
+def calm():
     """Take back what a test had go wrong."""
     yield
     if (kube_lab.FOLDER / "state.json").exists():
@@ -115,9 +123,9 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_what_goes_wrong_is_named(v1, playbook, name):
+def test_what_goes_wrong_is_named(prepared, playbook, name):
     (call, options), expected = FAULTS[name]
-    assert playbook("prepare.yml", "--tags", "hugepages,kubernetes_node").returncode == 0
+    v1 = prepared
     v1.tell(call, **options)
     done = playbook("mpijob.yml", mpijob_wait_timeout=15)
     assert done.returncode != 0
@@ -131,7 +139,8 @@ def test_what_goes_wrong_is_named(v1, playbook, name):
     assert not v1.pods() and not v1.jobs()
 
 
-def test_an_api_that_is_away_for_a_moment_is_waited_for(v1, playbook):
+def test_an_api_that_is_away_for_a_moment_is_waited_for(prepared, playbook):
+    v1 = prepared
     for code in (500, 503, 429):
         v1.tell("fail", method="*", path="/mpijobs|/pods", status=code, times=1)
     v1.tell("fail", method="POST", path="/mpijobs", body="disconnect-after", times=1)
@@ -140,7 +149,7 @@ def test_an_api_that_is_away_for_a_moment_is_waited_for(v1, playbook):
     assert list(v1.jobs()) == ["taco-bench"]
 
 
-def test_a_worker_that_crashes_fails_the_run_and_is_named(v1, playbook, results):
+def test_a_worker_that_crashes_fails_the_run_and_is_named(v1, playbook):
     """Its container is killed, as the kernel would for its memory."""
     pod = v1.pods()["taco-bench-worker-1"]
     argv = v1.ask("/api/v1/namespaces/default/pods/taco-bench-worker-1/exec", {})["argv"]
