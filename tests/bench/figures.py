@@ -59,11 +59,13 @@ def ratio(one: Optional[Figure], other: Optional[Figure]) -> Optional[float]:
     return one.wall / other.wall if one and other else None
 
 
-def growth(figures: Sequence[Figure], key: str) -> Optional[float]:
-    """Return by how many times the wall time per host grows from the fewest hosts to the most."""
+def growth(figures: Sequence[Figure], key: str, of_what: str = "wall") -> Optional[float]:
+    """Return by how many times the wall or cpu time per host grows from the fewest hosts to the most."""
     counts = sizes(figures)
     first, last = of(figures, key, counts[0]), of(figures, key, counts[-1])
-    return last.wall_per_host / first.wall_per_host if first and last and len(counts) > 1 else None
+    if not first or not last or len(counts) < 2:
+        return None
+    return (getattr(last, of_what) / last.hosts) / (getattr(first, of_what) / first.hosts)
 
 
 def _executions(figures: Sequence[Figure]) -> List[Target]:

@@ -53,7 +53,7 @@ def figure_rows(figures: Sequence[Figure]) -> List[List[str]]:
 
 
 def growth_rows(figures: Sequence[Figure]) -> List[List[str]]:
-    """Return a row for each competitor: its wall time per host at the fewest and the most hosts."""
+    """Return a row for each competitor: what a host costs at the fewest and at the most hosts."""
     counts = sizes(figures)
     rows = []
     for first in (one for one in figures if one.hosts == counts[0]):
@@ -61,7 +61,9 @@ def growth_rows(figures: Sequence[Figure]) -> List[List[str]]:
         if times is None:
             continue
         last = of(figures, first.key, counts[-1])
-        rows.append([f"({first.key})", f"{first.wall_per_host:.3f}", f"{last.wall_per_host:.3f}", shown(times)])
+        wall = [f"{one.wall_per_host:.3f}" for one in (first, last)]
+        cpu = [f"{one.cpu_per_host:.3f}" for one in (first, last)]
+        rows.append([f"({first.key})", *wall, shown(times), *cpu, shown(growth(figures, first.key, "cpu"))])
     return rows
 
 
@@ -82,8 +84,16 @@ def page(figures: Sequence[Figure], targets: Sequence[Target], setting: Dict[str
         markdown(COLUMNS, figure_rows(figures)),
     ]
     if len(counts) > 1:
-        parts.append(
-            markdown(["way", f"a host s, {counts[0]}", f"a host s, {counts[-1]}", "growth"], growth_rows(figures), 1)
-        )
+        few, many = counts[0], counts[-1]
+        header = [
+            "way",
+            f"a host s, {few}",
+            f"a host s, {many}",
+            "growth",
+            f"CPU a host s, {few}",
+            f"CPU a host s, {many}",
+            "growth",
+        ]
+        parts.append(markdown(header, growth_rows(figures), 1))
     parts.append(markdown(["target", "expected", "found", ""], target_rows(targets), 4))
     return "\n".join(parts)

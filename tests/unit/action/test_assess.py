@@ -180,3 +180,25 @@ def test_the_role_eni_counts_and_names_what_it_found(site):
     assert done.returncode == 2 and "0 of 8 secondary ENIs found (8 missing)" in done.output, done.output
     done = site.play({"gpu1": GOOD}, group=dict(group, eni_count=0), playbook=playbook)
     assert done.returncode == 0 and "changed=0" in done.stdout, done.output
+
+
+def test_each_host_is_looked_for_among_the_nodes_by_its_own_name(site):
+    ready = {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}
+    found = {
+        "error": None,
+        "missing": [],
+        "crd": None,
+        "nodes": [dict(ready, metadata={"name": name}) for name in ("gpu1", "10.0.0.3")],
+    }
+    tasks = [
+        {"ansible.builtin.import_role": {"name": "taco.train.cluster", "tasks_from": "run"}},
+        {"taco.train.assess": {"verdict_path": "verdict.json", "gate": False}, "run_once": True},
+    ]
+    hosts = {"gpu1": GOOD, "gpu2": GOOD, "gpu3": dict(GOOD, taco_node_name="10.0.0.3")}
+    play = [{"hosts": "gpu_nodes", "gather_facts": False, "tasks": tasks}]
+    done = site.play(hosts, playbook=play, group={"taco_platform": "tke", "__preflight_kubernetes": found})
+    assert done.returncode == 0, done.output
+    verdict = json.loads((site.folder / "verdict.json").read_text())
+    assert [status(verdict, host, "kubernetes.node") for host in hosts] == ["pass", "fail", "pass"]
+    assert status(verdict, "gpu1", "engine.present") == "skip"
+    assert [check["id"] for check in verdict["cluster"] if check["status"] == "fail"] == ["kubernetes.mpijob"]

@@ -26,7 +26,7 @@ def test_ratios_and_growth():
     assert sizes(FIGURES) == [10, 200]
     assert ratio(of(FIGURES, "b", 10), of(FIGURES, "a", 10)) == 5.5
     assert ratio(of(FIGURES, "c", 10), of(FIGURES, "a", 10)) is None
-    assert growth(FIGURES, "a") == pytest.approx(1.05)
+    assert growth(FIGURES, "a") == growth(FIGURES, "a", "cpu") == pytest.approx(1.05)
     assert growth(FIGURES, "c") is None
     assert growth(FIGURES[:3], "a") is None
 

@@ -139,7 +139,7 @@ class Site:
 
     def kubelet(self, name):
         """Have a node's kubelet count pages anew when it is restarted."""
-        if self.cluster.wait(lambda: "restart kubelet" in self.calls.read_text(), 120):
+        if self.cluster.wait(lambda: "restart kubelet" in self.calls.read_text(), 900):
             self.offer(name, PAGES)
 
 
@@ -199,7 +199,7 @@ def test_a_node_that_somebody_has_cordoned_stays_so(site):
 def test_a_node_that_cannot_be_drained_is_not_rebooted(site):
     said = site.said("held")
     assert "Cordon the node and drain it failed" in said and "default/db-1" in said and "PodDisruptionBudget db" in said
-    assert "is uncordoned again" in said and "stays cordoned" not in said and site.cordoned("held") == OPEN
+    assert said.count("is uncordoned again") == 1 and "stays cordoned" not in said and site.cordoned("held") == OPEN
 
 
 def test_a_node_whose_reboot_failed_stays_cordoned_and_is_said_to(site):

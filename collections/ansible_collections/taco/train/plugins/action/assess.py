@@ -23,6 +23,8 @@ ROLES = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.rea
 PREFIXES = {"cluster": "taco_"}
 # Older versions of ansible-core show the message of a failure as JSON only, in one long line.
 SHOWS_MESSAGES = (2, 19)
+# A default that is another one on each host. The task would have it for the host that it runs on.
+OWN_NAME = "{{ inventory_hostname }}"
 ARGUMENTS = {
     "hosts": {"type": "list", "elements": "str"},
     "checks_extra": {
@@ -106,6 +108,10 @@ def write_json(path, value):
         os.close(handle)
 
 
+class HostName(str):
+    """The name of a host, where that is a variable's default."""
+
+
 class ActionModule(ActionBase):
     """The shell around the verdict: reads variables, writes the file, fails."""
 
@@ -158,7 +164,15 @@ class ActionModule(ActionBase):
                 f"the option hosts names {', '.join(unknown_hosts)}, which the inventory doesn't have: correct one of them"
             )
         of_play = self._of_play(declared, task_vars)
-        return {name: self._host(hostvars[name], declared, prefixes, of_play, task_vars) for name in names}
+        return {
+            name: self._host(hostvars[name], dict(self._own_names(declared, name)), prefixes, of_play, task_vars)
+            for name in names
+        }
+
+    def _own_names(self, declared, host):
+        """Yield the declared variables with their defaults for a host."""
+        for name, default in declared.items():
+            yield name, HostName(host) if default == OWN_NAME else default
 
     def _of_play(self, declared, task_vars):
         """Return the variables that this task sees with another value than the inventory has for its host.
@@ -198,6 +212,8 @@ class ActionModule(ActionBase):
                 variables[name] = of_play[name]
             elif name in own:
                 variables[name] = self._of_host(own, name, errors)
+            elif isinstance(default, HostName):
+                variables[name] = str(default)
             else:
                 # The task knows what the play sets, and the defaults of the roles in it.
                 variables[name] = self._of_task(task_vars, name) if name in task_vars else default

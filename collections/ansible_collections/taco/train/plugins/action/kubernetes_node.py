@@ -67,7 +67,8 @@ class ActionModule(ActionBase):
         try:
             return getattr(self, "_" + self.options["state"])()
         except (KubernetesError, MpijobError) as error:
-            raise AnsibleActionFail(str(error)) from error
+            # From None, since ansible-core 2.19 shows the words of every cause once more.
+            raise AnsibleActionFail(str(error)) from None
 
     def _node(self) -> Mapping[str, Any]:
         node = self.cluster.find("Node", "v1", self.name)

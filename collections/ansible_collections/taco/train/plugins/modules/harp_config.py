@@ -190,7 +190,6 @@ import json
 import os
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible.module_utils.urls import open_url
 
 from ansible_collections.taco.train.plugins.module_utils import _harp as harp
 from ansible_collections.taco.train.plugins.module_utils._atomic_file import FileError, replace_file
@@ -245,6 +244,9 @@ def fetch_script(options):
         return content
     if not script.lower().startswith(("http://", "https://")):
         raise harp.HarpError(f"{script} can't be downloaded: use http or https (harp_script)")
+    # Imported where it is needed: the import takes longer than a host that has its configuration needs to be found so.
+    from ansible.module_utils.urls import open_url
+
     try:
         response = open_url(script, timeout=DOWNLOAD_SECONDS, http_agent="taco.train")
         content = response.read(LARGEST_SCRIPT + 1)

@@ -12,7 +12,7 @@ from typing import Any, Mapping, NamedTuple
 from ansible_collections.taco.train.plugins.plugin_utils import records
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_calls import Cluster, KubernetesError, Thing
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_error import FORBIDDEN
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_hosts import CONTAINERS
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_hosts import container_of
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_manifest import GROUP, KIND
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import (
     CRD,
@@ -128,7 +128,7 @@ class Jobs:
         kept = {}
         for pod in pods if folder else []:
             name = name_of(pod)
-            container = CONTAINERS[role_of(pod, self.name) or "worker"]
+            container = container_of(pod, role_of(pod, self.name) or "worker")
             text, cause = self.cluster.log(name, self.namespace, container)
             if cause is not None and cause.kind == FORBIDDEN:
                 raise self.cluster.error(f"keep the log of the pod {name}, so nothing was deleted", cause)

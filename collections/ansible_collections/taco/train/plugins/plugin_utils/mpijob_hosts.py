@@ -40,7 +40,7 @@ def node_of(pod: Mapping[str, Any]) -> str | None:
     return (pod.get("spec") or {}).get("nodeName") or None
 
 
-def _container(pod: Mapping[str, Any], role: str) -> str:
+def container_of(pod: Mapping[str, Any], role: str) -> str:
     """Return the container that the work is done in; whoever else made the job may call its only one otherwise."""
     names = [container.get("name") for container in (pod.get("spec") or {}).get("containers") or []]
     return names[0] if names and CONTAINERS[role] not in names else CONTAINERS[role]
@@ -96,7 +96,7 @@ def hosts(
             "ansible_connection": CONNECTION,
             "ansible_kubectl_pod": name,
             "ansible_kubectl_namespace": made.namespace,
-            "ansible_kubectl_container": _container(pod, role),
+            "ansible_kubectl_container": container_of(pod, role),
             "ansible_kubectl_kubeconfig": reached.kubeconfig,
             "ansible_kubectl_context": reached.context,
             "ansible_python_interpreter": reached.python,
