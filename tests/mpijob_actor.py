@@ -29,6 +29,13 @@ class Actor:
     def __init__(self, cluster, folder, slept):
         self.cluster, self.folder, self.slept = cluster, folder, slept
         self.calls, self.lines = [], []
+        self.on_line = {}
+        """What is done, once, when a line with these words is shown."""
+
+    def show(self, line):
+        self.lines.append(line)
+        for words in [words for words in self.on_line if words in line]:
+            self.on_line.pop(words)()
 
     def run(self, check=False, **options):
         given = {
@@ -36,7 +43,7 @@ class Actor:
             "gpus_per_worker": 8,
             "kubeconfig": self.cluster.kubeconfig,
             "wait_timeout": 20,
-            "poll": MOST_SECONDS,
+            "poll": 0.05,
             "logs_dir": str(self.folder / "pods"),
         }
         task = Task()
@@ -44,7 +51,7 @@ class Actor:
         task.check_mode = check
         action = mpijob.ActionModule(task, MagicMock(), MagicMock(), None, MagicMock(), None)
         action._display = MagicMock()
-        action._display.display = self.lines.append
+        action._display.display = self.show
         self.calls.clear()
         with in_process(action, self.calls):
             return action.run(task_vars={"inventory_hostname": "localhost"})
@@ -67,7 +74,7 @@ class Actor:
 
 @pytest.fixture
 def on(tmp_path, monkeypatch):
-    """Return a function that makes an actor on a new cluster. Nobody waits longer than a test has time for."""
+    """Return a function that makes an actor on a new cluster. Time passes only while somebody waits, and faster."""
     slept = []
     sleep = kubernetes_calls.time.sleep
 
@@ -76,6 +83,7 @@ def on(tmp_path, monkeypatch):
         sleep(min(seconds, MOST_SECONDS))
 
     monkeypatch.setattr(kubernetes_calls.Clock, "sleep", short)
+    monkeypatch.setattr(kubernetes_calls.Clock, "now", lambda _clock: sum(slept))
     monkeypatch.setattr(kubernetes_calls.Clock, "chance", lambda _clock: 0.0)
     with contextlib.ExitStack() as stack:
         yield lambda nodes=NODES, **options: Actor(

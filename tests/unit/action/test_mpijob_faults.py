@@ -4,7 +4,6 @@
 
 """What goes wrong in a cluster is waited out, or said with what helps; and what is left there is named."""
 
-import threading
 from pathlib import Path
 
 import pytest
@@ -152,34 +151,26 @@ def test_an_evicted_worker_ends_the_job(on):
 @pytest.mark.parametrize("version", ["v1", "v2beta1"])
 def test_a_launcher_that_is_there_before_its_workers_waits_for_them(on, version):
     actor = on(serve=(version,))
-    actor.cluster.script("worker", [{"state": "ContainerCreating", "seconds": 0.4}, {"state": "Running"}])
-    actor.cluster.script("launcher", ["Running"])
+    actor.cluster.script("worker", ["ContainerCreating"])
+    actor.on_line["0 of 2 workers ready, launcher runs"] = lambda: actor.cluster.script("worker", ["Running"])
     assert len(actor.run()["pods"]) == 3
-    assert any("0 of 2 workers ready, launcher runs" in line for line in actor.lines)
+    assert actor.on_line == {}
 
 
 def test_a_job_that_is_deleted_meanwhile_is_not_waited_for(on):
     actor = on()
     actor.cluster.script("worker", ["ContainerCreating"])
-    timer = threading.Timer(0.6, actor.cluster.delete, ("MPIJob", "taco-bench"))
-    timer.start()
-    try:
-        actor.refused("was deleted while its pods were waited for")
-    finally:
-        timer.cancel()
+    actor.on_line["0 of 2 workers ready"] = lambda: actor.cluster.delete("MPIJob", "taco-bench")
+    actor.refused("was deleted while its pods were waited for")
 
 
 def test_a_way_that_is_lost_while_waiting_leaves_nothing_unnoticed(on):
     actor = on()
     actor.cluster.script("worker", ["ContainerCreating"])
-    timer = threading.Timer(
-        0.6, actor.cluster.fail, kwargs={"method": "GET", "path": "/pods", "body": "disconnect", "times": 9999}
+    actor.on_line["0 of 2 workers ready"] = lambda: actor.cluster.fail(
+        method="GET", path="/pods", body="disconnect", times=9999
     )
-    timer.start()
-    try:
-        actor.refused("can't read Pods in the namespace default", REMOVE)
-    finally:
-        timer.cancel()
+    actor.refused("can't read Pods in the namespace default", REMOVE)
 
 
 def test_what_does_not_go_is_named(on):

@@ -11,7 +11,7 @@ from typing import Any, Mapping
 
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_calls import KubernetesError, Thing
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_capacity import capacity
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_change import Step, patch, step
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_change import Step, differences, patch, step
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_cluster import JobError, Jobs, Look, Wish
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_hosts import Made
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_job import Job
@@ -111,9 +111,11 @@ def _create(jobs: Jobs, wanted: Mapping[str, Any]) -> None:
         # Most often there is none; but a lost answer followed by a lost way leaves the question open.
         open_question = error.trouble is not None and error.trouble.passes
         raise JobError(f"{error}. {jobs.left([], unknown=True) if open_question else 'Nothing was created'}") from error
-    other = step(made, wanted)
-    if other.reasons:
-        raise JobError(f"somebody else has created it meanwhile. {_refusal(jobs, other)}")
+    others = [difference for difference in differences(made, wanted) if not difference.loose]
+    if others:
+        raise JobError(
+            f"{_refusal(jobs, Step(True, list(map(str, others)), []))}. Somebody else has created it meanwhile"
+        )
 
 
 def wait(jobs: Jobs, job: Job, wish: Wish) -> Look:
