@@ -34,7 +34,7 @@ case "$1" in show) printf 'Id=kubelet.service\\nLoadState=loaded\\nActiveState=a
 KEEP = {
     "ansible.builtin.copy": {
         "dest": "{{ said }}/{{ inventory_hostname }}",
-        "content": "{{ ansible_failed_result.msg }}",
+        "content": "{{ (ansible_failed_result | default({})).msg | default('') }}",
         "mode": "0600",
     }
 }
