@@ -9,17 +9,20 @@ BENCH_REPEATS ?= 3
 COLLECTION := collections/ansible_collections/taco/train
 LAB := $(PYTHON) molecule/shared/lab/lab.py
 VMLAB := $(PYTHON) molecule/shared/vmlab/vmlab.py
+KUBELAB := $(PYTHON) molecule/shared/kubelab/kubelab.py
+KUBELAB_PLAY := ansible-playbook -i inventories/kubelab
 
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 
-.PHONY: help demo demo-horovod demo-vm test test-all test-vm vm-slice lint docs unit sanity sanity-all targets targets-all galaxy molecule site install build lab-up lab-down vm-up vm-down bench venv tools
+.PHONY: help demo demo-horovod demo-k8s demo-vm test test-all test-vm vm-slice lint docs unit sanity sanity-all targets targets-all galaxy molecule site kubernetes install build lab-up lab-down kubelab-up kubelab-down vm-up vm-down bench venv tools
 
 help:
 	@echo "make demo      build a lab of $(LAB_NODES) nodes, take them from bare hosts to a comparison of three arms, show the report"
 	@echo "make demo-horovod HOROVOD_SCRIPT=PATH   a number of upstream Horovod, TensorFlow and Horovod's own benchmark"
+	@echo "make demo-k8s  the lab as a cluster: benchmark pods of an MPIJob as on TKE, and compare placements as on ACK"
 	@echo "make demo-vm   the same on machines that really reboot, and back to the boot files that they came with"
-	@echo "make test      lint docs unit sanity targets install molecule site vm-slice"
+	@echo "make test      lint docs unit sanity targets install molecule site kubernetes vm-slice"
 	@echo "make test-vm   the whole scenario on machines that really reboot, and reboots that go wrong"
 	@echo "make docs      the documentation site, in .docs/build/html"
 	@echo "make test-all  test test-vm, sanity with every supported ansible-core, target code under every Python, galaxy"
@@ -35,6 +38,16 @@ demo: venv
 demo-horovod: venv
 	$(LAB) up --nodes $(LAB_NODES) --image horovod --horovod-script "$(HOROVOD_SCRIPT)"
 	ansible-playbook playbooks/site.yml -i inventories/lab -e @molecule/shared/lab/horovod/variables.yml
+
+# The nodes as those of a Kubernetes cluster: the way of TKE and back, then that of ACK natively and through Arena. kubectl and
+# arena are doubles, which the stand-in brings.
+demo-k8s: export PATH := $(CURDIR)/.lab/kube/bin:$(PATH)
+demo-k8s: venv
+	$(KUBELAB) up --nodes 2
+	$(KUBELAB_PLAY) playbooks/tke.yml
+	$(KUBELAB_PLAY) playbooks/rollback.yml
+	$(KUBELAB_PLAY) playbooks/ack.yml -e @molecule/shared/kubelab/ack.yml
+	$(KUBELAB_PLAY) playbooks/ack.yml -e @molecule/shared/kubelab/ack.yml -e @molecule/shared/kubelab/arena.yml
 
 # The same on machines that really reboot, and back to the boot files that they came with.
 demo-vm: venv
@@ -53,6 +66,7 @@ test: venv tools
 	$(MAKE) molecule
 	$(MAKE) site
 	$(MAKE) lab-down
+	$(MAKE) kubernetes
 	$(MAKE) vm-slice
 
 # Everything that a release must pass.
@@ -129,6 +143,17 @@ site: venv
 	$(LAB) up --nodes 2
 	pytest -q tests/integration/test_site.py tests/integration/test_compare.py tests/integration/test_faults.py
 
+# Nodes of a cluster: an MPIJob by role, and the whole ways with what goes wrong on them.
+kubernetes: export PATH := $(CURDIR)/.lab/kube/bin:$(PATH)
+kubernetes: venv tools
+	$(KUBELAB) down
+	$(KUBELAB) up --nodes 2
+	molecule reset --scenario-name kubernetes
+	molecule test --scenario-name kubernetes
+	pytest -q tests/integration/test_kubernetes.py
+	$(KUBELAB) down
+	$(LAB) down
+
 # What a converged host costs, beside what people would use instead: tests/bench/README.md. No part of `make test`.
 bench: venv tools
 	PYTHONPATH=$(CURDIR)/tests:$(CURDIR)/molecule/shared/lab python -m bench --hosts "$(BENCH_HOSTS)" --repeats "$(BENCH_REPEATS)"
@@ -141,6 +166,12 @@ lab-up:
 
 lab-down:
 	$(LAB) down
+
+kubelab-up:
+	$(KUBELAB) up
+
+kubelab-down:
+	$(KUBELAB) down
 
 vm-up:
 	$(VMLAB) up --nodes 2

@@ -21,6 +21,8 @@ TRUTHS = {"true": True, "false": False, "1": True, "0": False, "t": True, "f": F
 
 
 def truth(text):
+    if text.lower() not in TRUTHS:
+        raise ValueError(text)
     return TRUTHS[text.lower()]
 
 

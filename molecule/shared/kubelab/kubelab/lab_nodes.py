@@ -97,7 +97,8 @@ def prepare(nodes):
             "chmod 755 /usr/local/lib/taco-lab/kubelet",
             f"cat > /etc/systemd/system/kubelet.service << 'UNIT'\n{UNIT}UNIT",
             "systemctl daemon-reload",
-            "systemctl enable --quiet --now kubelet.service",
+            "systemctl enable --quiet kubelet.service",
+            "[ -e /run/taco-lab/kubelet.json ] || systemctl restart kubelet.service",
         ]
         node.shell("\n".join(script))
 
@@ -107,10 +108,10 @@ def clear(nodes):
     for node in nodes:
         try:
             node.shell(
+                "if systemctl cat kubelet.service > /dev/null 2>&1; then systemctl disable --quiet --now kubelet.service; fi\n"
                 f"docker ps --all --quiet --filter label={LABEL} | xargs --no-run-if-empty docker rm --force --volumes > /dev/null\n"
                 f"docker network rm {NETWORK} > /dev/null 2>&1 || echo 'no network'\n"
                 f"rm -rf {PODS} /etc/systemd/system/kubelet.service /usr/local/lib/taco-lab/kubelet /run/taco-lab/kubelet.json\n"
-                "rm -f /etc/systemd/system/multi-user.target.wants/kubelet.service\n"
                 f"{LIFT}; rm -f /run/taco-lab/pages\n"
                 "systemctl daemon-reload; systemctl reset-failed"
             )

@@ -1,0 +1,197 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The ways of TKE and ACK on the stand-in for a cluster: a real mpirun across two pods, and what goes wrong on the way."""
+
+import json
+import os
+import subprocess
+from types import SimpleNamespace
+
+import jsonschema
+import kube_lab
+import pytest
+from integration.paths import COLLECTION, ROOT
+
+INVENTORY = "inventories/kubelab"
+WORKERS = ["taco-bench-worker-0", "taco-bench-worker-1"]
+NODES = {"taco-lab-node-0", "taco-lab-node-1"}
+SHORT = {"benchmark_num_iters": 2, "benchmark_num_batches_per_iter": 1, "benchmark_num_warmup_batches": 1}
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    return tmp_path_factory.mktemp("results")
+
+
+@pytest.fixture(scope="module")
+def playbook(command, results):
+    """Return a function that runs a playbook on the cluster, with its results in a folder of the tests."""
+
+    def run(name, *arguments, **variables):
+        path = f"{kube_lab.FOLDER / 'bin'}{os.pathsep}{ROOT / '.venv/bin'}{os.pathsep}{os.environ['PATH']}"
+        extra = json.dumps({"taco_results_dir": str(results), **SHORT, **variables})
+        argv = ["ansible-playbook", f"playbooks/{name}", "-i", INVENTORY, *arguments, "-e", extra]
+        return command(*argv, timeout=600, PATH=path)
+
+    return run
+
+
+def records(results):
+    run = (results / "latest").resolve()
+    return SimpleNamespace(
+        run=run, records=[json.loads(line) for line in (run / "records.jsonl").read_text().splitlines()]
+    )
+
+
+def words(done):
+    """Return what was printed as words: a terminal wraps and Ansible indents."""
+    return " ".join(done.stdout.split())
+
+
+def require_good(found):
+    schema = json.loads((COLLECTION / "docs/schemas/record-2.json").read_text())
+    for record in found.records:
+        jsonschema.validate(record, schema)
+        assert record["outcome"] == "ok", record
+    assert (found.run / "report.html").exists()
+
+
+@pytest.fixture(scope="module")
+def v1(command):
+    return kube_lab.up(command, "v1,v1alpha1")
+
+
+@pytest.fixture(scope="module")
+def prepared(v1, playbook):
+    """Return the cluster with pages on its nodes."""
+    done = playbook("prepare.yml", "--tags", "hugepages,kubernetes_node")
+    assert done.returncode == 0, done.stdout
+    return v1
+
+
+@pytest.fixture(autouse=True)
+def calm():
+    """Take back what a test had go wrong."""
+    yield
+    if (kube_lab.FOLDER / "state.json").exists():
+        kube_lab.KubeLab().tell("allow")
+        kube_lab.KubeLab().tell("forget_scripts")
+
+
+def test_tke_goes_from_nodes_to_a_report(v1, playbook, results):
+    done = playbook("tke.yml")
+    assert done.returncode == 0, done.stdout
+    found = records(results)
+    require_good(found)
+    (record,) = found.records
+    assert record["placement"].keys() == set(WORKERS)
+    assert set(record["placement"].values()) == NODES
+    assert record["ranks"] == 4
+
+
+def test_a_job_that_runs_is_left_alone(v1, playbook):
+    before = {name: pod["metadata"]["uid"] for name, pod in v1.pods().items()}
+    done = playbook("mpijob.yml")
+    assert done.returncode == 0, done.stdout
+    assert {name: pod["metadata"]["uid"] for name, pod in v1.pods().items()} == before
+    refused = playbook("mpijob.yml", mpijob_memory="2Gi")
+    assert refused.returncode != 0
+    assert "mpijob_replace: true" in words(refused)
+    assert {name: pod["metadata"]["uid"] for name, pod in v1.pods().items()} == before
+
+
+def test_the_way_back_keeps_the_logs_and_leaves_nothing(v1, playbook, results):
+    done = playbook("rollback.yml")
+    assert done.returncode == 0, done.stdout
+    assert not v1.pods() and not v1.jobs()
+    logs = {path.stem for folder in results.glob("*/pods") for path in folder.iterdir()}
+    assert {*WORKERS, "taco-bench-launcher"} <= logs
+    assert not any(node["spec"].get("unschedulable") for node in v1.nodes().values())
+
+
+FAULTS = {
+    "forbidden": (("forbid", {"verb": "create", "resource": "mpijobs"}), ["create", "mpijobs", "namespace"]),
+    "quota": (("quota", {"namespace": "default", "hard": {"count/mpijobs.kubeflow.org": "0"}}), ["quota"]),
+    "no image": (
+        ("script", {"pod_name_regex": "worker-1", "steps": ["ImagePullBackOff"]}),
+        ["worker-1", "has no image"],
+    ),
+    "evicted": (("script", {"pod_name_regex": "worker-0", "steps": ["Running", "Evicted"]}), ["Evicted"]),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_what_goes_wrong_is_named(prepared, playbook, name):
+    (call, options), expected = FAULTS[name]
+    v1 = prepared
+    v1.tell(call, **options)
+    done = playbook("mpijob.yml", mpijob_wait_timeout=15)
+    assert done.returncode != 0
+    for text in expected:
+        assert text in words(done), done.stdout
+    v1.tell("allow")
+    if name == "quota":
+        v1.tell("delete", kind="ResourceQuota", name="quota")
+    left = playbook("mpijob.yml", mpijob_state="absent")
+    assert left.returncode == 0, left.stdout
+    assert not v1.pods() and not v1.jobs()
+
+
+def test_an_api_that_is_away_for_a_moment_is_waited_for(prepared, playbook):
+    v1 = prepared
+    for code in (500, 503, 429):
+        v1.tell("fail", method="*", path="/mpijobs|/pods", status=code, times=1)
+    v1.tell("fail", method="POST", path="/mpijobs", body="disconnect-after", times=1)
+    done = playbook("mpijob.yml")
+    assert done.returncode == 0, done.stdout
+    assert list(v1.jobs()) == ["taco-bench"]
+
+
+def test_a_worker_that_crashes_fails_the_run_and_is_named(v1, playbook):
+    """Its container is killed, as the kernel would for its memory."""
+    pod = v1.pods()["taco-bench-worker-1"]
+    argv = v1.ask("/api/v1/namespaces/default/pods/taco-bench-worker-1/exec", {})["argv"]
+    engine = argv[: argv.index("docker", 1) + 1]
+    subprocess.run([*engine, "kill", argv[-1]], check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    done = playbook("benchmark.yml", mpijob_wait_timeout=15)
+    assert done.returncode != 0
+    assert pod["metadata"]["name"] in words(done)
+    gone = playbook("mpijob.yml", mpijob_state="absent")
+    assert gone.returncode == 0, gone.stdout
+    assert not v1.pods()
+
+
+@pytest.mark.parametrize("way", ["native", "arena"])
+def test_ack_compares_both_ways_to_place_workers_and_puts_the_nodes_back(v1, playbook, results, way):
+    done = playbook("ack.yml", "-e", "@molecule/shared/kubelab/ack.yml", ack_submit=way)
+    assert done.returncode == 0, done.stdout
+    found = records(results)
+    require_good(found)
+    assert {record["arm"] for record in found.records} == {"default_tcp", "topology_tcp"}
+    assert all(set(record["placement"].values()) <= NODES for record in found.records)
+    assert not v1.pods()
+    for node in v1.nodes().values():
+        assert "ack.node.gpu.schedule" not in node["metadata"]["labels"]
+        assert node["status"]["allocatable"]["nvidia.com/gpu"] == "2"
+
+
+def test_a_cluster_of_v2beta1_runs_the_same(command, playbook, results):
+    cluster = kube_lab.up(command, "v2beta1")
+    assert playbook("prepare.yml", "--tags", "hugepages,kubernetes_node").returncode == 0
+    done = playbook("benchmark.yml")
+    assert done.returncode == 0, done.stdout
+    require_good(records(results))
+    launcher = next(name for name in cluster.pods() if "launcher" in name)
+    assert launcher != "taco-bench-launcher"
+    gone = playbook("rollback.yml")
+    assert gone.returncode == 0, gone.stdout
+    assert not cluster.pods()
+
+
+def test_a_cluster_without_the_operator_is_told_so(command, playbook):
+    kube_lab.up(command, "")
+    done = playbook("mpijob.yml")
+    assert done.returncode != 0
+    assert "mpijobs.kubeflow.org" in words(done)
