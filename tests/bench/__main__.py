@@ -22,7 +22,10 @@ def main(arguments):
     from bench import contest
 
     namespaces.furnish(work)
-    return contest.run(options, work)
+    try:
+        return contest.run(options, work)
+    except KeyboardInterrupt:
+        return 130
 
 
 if __name__ == "__main__":
