@@ -66,6 +66,12 @@ def settings_of(record: Dict[str, Any]) -> Dict[str, str]:
     return {words: _text(parameters[name]) for name, words in OF_A_RUN.items() if name in parameters}
 
 
+def _inventory_name(record: Dict[str, Any], host: str) -> str:
+    """Return the name under which a host of mpirun was observed: a pod's own, of which mpirun can have the whole domain name."""
+    pod = host.split(".")[0]
+    return pod if pod in (record.get("placement") or {}) else host
+
+
 def _machine(record: Dict[str, Any], host: str) -> str:
     """Return what a host's facts are facts of: the node that a pod ran on, and otherwise the host itself."""
     placement = record.get("placement") or {}
@@ -78,11 +84,11 @@ def _facts(record: Dict[str, Any]) -> Iterable[Tuple[str, str, str]]:
         yield "", words, value
     placement = ", ".join(f"{host['name']}:{host['slots']}" for host in record.get("hosts", []))
     yield "", "placement", placement
-    for host in record.get("hosts", []):
-        system = (record.get("system") or {}).get(host["name"]) or {}
+    for host in [_inventory_name(record, host["name"]) for host in record.get("hosts", [])]:
+        system = (record.get("system") or {}).get(host) or {}
         for name, words in OF_A_HOST.items():
             if name in system:
-                yield _machine(record, host["name"]), words, value_of(system, name)
+                yield _machine(record, host), words, value_of(system, name)
     systems = [(record.get("system") or {}).get(host) or {} for host in record.get("placement") or {}]
     for name in OF_ALL_NODES:
         values = {value_of(system, name) for system in systems if name in system}
