@@ -16,7 +16,10 @@ from shell import LabError, run
 
 BRIDGE = "taco-vm"
 NETWORK = "10.177.88"  # /24; the controller is .1, node n is .(11 + n)
-TRY_SECONDS = 8
+TRY_SECONDS = 10
+# With system management mode the firmware can lose itself in a warm reset under emulation, and a reboot never ends.
+MACHINE = ("qemu-system-x86_64", "-machine", "pc,smm=off")
+EMULATION = "tcg,thread=multi"
 
 
 def address(index):
@@ -61,8 +64,7 @@ def arguments(index, disk, folder, memory, enis, accelerator):
 
     memory is in MiB. Only the primary NIC is connected; the others are there as ENIs are before anybody configures them.
     """
-    # With system management mode the firmware can lose itself in a warm reset under emulation, and a reboot never ends.
-    command = ["qemu-system-x86_64", "-machine", "pc,smm=off", "-accel", accelerator]
+    command = [*MACHINE, "-accel", accelerator]
     command += ["-cpu", "host" if accelerator == "kvm" else "max"]
     command += ["-smp", "2", "-m", str(memory), "-display", "none", "-no-user-config", "-nodefaults"]
     command += ["-serial", "file:%s" % (folder / "console.log"), "-pidfile", str(folder / "pid")]
@@ -128,29 +130,29 @@ def on_reboot(folder, action):
                     raise LabError("QEMU refused %s: %s" % (command["execute"], answer["error"]["desc"]))
 
 
-def choose_accelerator(scratch):
-    """Return "kvm" where a BIOS gets through its work under it, else software emulation, by trying.
+def choose_accelerator(scratch, disk):
+    """Return "kvm" where a machine comes up under it, else software emulation, by trying.
 
-    /dev/kvm can be there and useless. The firmware is asked to boot from nothing, with its debug output in a file: under an
-    accelerator that works it says so within a second.
+    /dev/kvm can be there and useless: a BIOS may get through its work under it and the boot loader may not. So a disk of the
+    machines' kind is started, of which nothing is written, until its kernel says something. That takes seconds.
     """
     if not os.access("/dev/kvm", os.R_OK | os.W_OK):
-        return "tcg,thread=multi"
+        return EMULATION
     scratch.mkdir(parents=True, exist_ok=True)
-    output = scratch / "kvm-try.log"
-    command = ["qemu-system-x86_64", "-accel", "kvm", "-cpu", "host", "-m", "64", "-display", "none", "-nodefaults"]
-    command += ["-chardev", "file,id=out,path=%s" % output, "-device", "isa-debugcon,iobase=0x402,chardev=out"]
+    console = scratch / "kvm-try.log"
+    command = [*MACHINE, "-accel", "kvm", "-cpu", "host", "-m", "512", "-display", "none", "-nodefaults", "-snapshot"]
+    command += ["-drive", "file=%s,format=raw,if=virtio" % disk, "-serial", "file:%s" % console]
     trial = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         for _ in range(TRY_SECONDS * 10):
-            if output.exists() and b"No bootable device" in output.read_bytes():
+            if console.exists() and b"Linux version" in console.read_bytes():
                 return "kvm"
             if trial.poll() is not None:
                 break
             time.sleep(0.1)
-        return "tcg,thread=multi"
+        return EMULATION
     finally:
         trial.kill()
         trial.wait()
-        if output.exists():
-            output.unlink()
+        if console.exists():
+            console.unlink()

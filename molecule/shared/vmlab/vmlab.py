@@ -149,7 +149,7 @@ def up(arguments):
     machine.require_disk(state.LAB)
     FOLDER.mkdir(parents=True, exist_ok=True)
     base = base_disk()
-    accelerator = machines.choose_accelerator(FOLDER)
+    accelerator = machines.choose_accelerator(FOLDER, base)
     say("starting %d machines under %s" % (arguments.nodes, "KVM" if accelerator == "kvm" else "software emulation"))
     machines.start_network(arguments.nodes)
     nodes = [start_machine(index, arguments, base, accelerator) for index in range(arguments.nodes)]
