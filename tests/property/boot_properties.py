@@ -74,8 +74,8 @@ def test_a_line_gets_the_pages_once_and_keeps_everything_else(seed):
         assert with_pages(new, size, count) == new, tokens
         assert new[-3:] == wanted_tokens(size, count)
         assert unrelated(new) == unrelated(tokens), tokens
-        others = [(found.size, found.count) for found in reservations(tokens) if found.size != size]
-        assert [(found.size, found.count) for found in reservations(new) if found.size != size] == others, tokens
+        others = [(found.size, found.number) for found in reservations(tokens) if found.size != size]
+        assert [(found.size, found.number) for found in reservations(new) if found.size != size] == others, tokens
         bare = without(tokens, size)
         assert without(bare, size) == bare, tokens
         if not any("hugepage" in token for token in tokens):

@@ -13,7 +13,7 @@ from typing import Any, Collection, Dict, Iterable, List, Mapping, Optional
 from ansible_collections.taco.train.plugins.plugin_utils.check import Check, is_set, skipped, truth
 
 # Facts that the collection sets itself.
-FACTS = ("taco_node", "taco_run_dir", "taco_reboot")
+FACTS = ("taco_node", "taco_run_dir", "taco_reboot", "taco_placed")
 # This prefix is the collection's alone. Others, such as report_, may be used by roles that aren't ours.
 OWN_PREFIX = "taco_"
 SHA256 = re.compile(r"^[0-9a-fA-F]{64}$")
