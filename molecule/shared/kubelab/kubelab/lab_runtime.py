@@ -36,6 +36,7 @@ class Place:
         self.port = FIRST_PORT + number if host else SSH_PORT
         self.step = {"state": "ContainerCreating"}
         self.starting = True
+        self.up = False
         self.gone = False
         self.stopping = False
 
@@ -48,6 +49,7 @@ class LabRuntime:
         self.logs = {}
         self._places = {}
         self._lock = threading.RLock()
+        self._telling = threading.Lock()
         self._pool = ThreadPoolExecutor(max_workers=4)
         self._changed = threading.Event()
         self._stopped = threading.Event()
@@ -125,9 +127,11 @@ class LabRuntime:
         try:
             files = lab_pods.files(pod, self._objects(pod["metadata"]["namespace"]), ssh_key.pair())
             place.node.shell(lab_pods.start_script(pod, place.ip, place.port), data=lab_pods.archive(files))
+            place.up = True
+            # A pod that is said to run must be found by the others.
+            self._tell_addresses()
             with self._lock:
                 place.step = {"state": "Running"}
-            self._tell_addresses()
         except Exception as error:
             text = str(error).strip().splitlines()[-1]
             state = "ImagePullBackOff" if _NO_IMAGE.search(str(error)) else "CreateContainerConfigError"
@@ -148,12 +152,13 @@ class LabRuntime:
 
     def _tell_addresses(self):
         """Write the names and addresses of all pods that run into each of them."""
+        # One after the other: what was looked up earlier must not be written later.
+        with self._telling:
+            self._write_addresses()
+
+    def _write_addresses(self):
         with self._lock:
-            running = [
-                one
-                for one in self._places.values()
-                if one.step["state"] == "Running" and not one.gone and not one.stopping
-            ]
+            running = [one for one in self._places.values() if one.up and not one.gone and not one.stopping]
         addresses, table = {}, []
         for place in running:
             metadata, spec = place.pod["metadata"], place.pod["spec"]
@@ -199,6 +204,7 @@ class LabRuntime:
                 state, words = containers.get(lab_pods.container_name(place.pod), ("gone", ""))
                 if state in ("exited", "dead", "gone"):
                     code = int(_EXITED.match(words).group(1)) if _EXITED.match(words) else 137
+                    place.up = False
                     place.step = (
                         {"state": "Succeeded"}
                         if code == 0 and state == "exited"

@@ -136,8 +136,9 @@ class ActionModule(ActionBase):
             raise AnsibleActionFail(str(error)) from error
         except OSError as error:
             raise AnsibleActionFail(
-                f"the verdict can't be written on the controller: {error}; set taco_results_dir to a folder where it can"
-            ) from error
+                f"the verdict can't be written to {path} on the controller: {error.strerror}; set taco_results_dir to a folder "
+                "where it can"
+            ) from None
         return self._answer(verdict, path, arguments["gate"], task_vars)
 
     def _answer(self, verdict, path, gate, task_vars):
