@@ -4,8 +4,7 @@
 
 """The playbook for ACK against a cluster that gives its nodes' GPUs the name that their label asks for.
 
-Pods are this machine: kubectl runs what it is to run in them here, and mpirun is a program that trains faster where the
-nodes schedule by topology.
+Pods are this machine: kubectl runs what it is to run in them here. Whole comparisons are tests/integration/test_kubernetes.py's.
 """
 
 import json
@@ -22,19 +21,6 @@ from kubelab.testing import running_cluster
 ROOT = Path(__file__).parents[3]
 LABEL, BEFORE = "ack.node.gpu.schedule", "taco.train/gpu-schedule-before"
 ALLOCATABLE = {"cpu": "96", "memory": "900Gi", "pods": "110", "nvidia.com/gpu": "8", "hugepages-1Gi": "0"}
-MPIRUN = """#!/bin/sh
-read -r total each < {folder}/total
-cat <<END
-Model: VGG16
-Batch size: 8
-Number of CPUs: 4
-Running warmup...
-Running benchmark...
-Iter #0: $each img/sec per CPU
-Img/sec per CPU: $each +-0.0
-Total img/sec on 4 CPU(s): $total +-0.0
-END
-"""
 KUBECTL = """#!/bin/sh
 echo "$@" >> {folder}/kubectl.log
 if [ -e {folder}/unreachable ]; then echo "error: unable to upgrade connection: pod not found" >&2; exit 1; fi
@@ -45,18 +31,17 @@ exec "$@"
 
 
 class Watcher(threading.Thread):
-    """Writes down how the nodes schedule, by which mpirun is fast or slow."""
+    """Writes down how the nodes schedule."""
 
-    def __init__(self, cluster, folder):
+    def __init__(self, cluster):
         super().__init__(daemon=True)
-        self.cluster, self.folder, self.over, self.seen = cluster, folder, threading.Event(), []
+        self.cluster, self.over, self.seen = cluster, threading.Event(), []
 
     def run(self):
         while not self.over.wait(0.05):
             labels = [(node["metadata"].get("labels") or {}).get(LABEL) for node in self.cluster.objects("Node")]
             if not self.seen or self.seen[-1] != labels:
                 self.seen.append(labels)
-                (self.folder / "total").write_text("400.0 100.0" if set(labels) == {"topology"} else "100.0 25.0")
 
 
 class Lab:
@@ -66,9 +51,8 @@ class Lab:
         self.cluster, self.folder = cluster, folder
         (folder / "bin").mkdir()
         self.program("bin/kubectl", KUBECTL)
-        self.program("mpirun", MPIRUN)
         self.program("bin/arena", f'#!/bin/sh\nexec {sys.executable} {ROOT}/tests/fake_arena.py "$@"\n')
-        self.watcher = Watcher(cluster, folder)
+        self.watcher = Watcher(cluster)
         self.watcher.start()
 
     def program(self, name, text):
@@ -95,7 +79,6 @@ class Lab:
             "mpijob_wait_timeout": 30,
             "topology_scheduling_poll": 0.1,
             "topology_scheduling_timeout": 20,
-            "benchmark_mpirun": str(self.folder / "mpirun"),
             "benchmark_device": "CPU",
             "benchmark_model": "VGG16",
             "benchmark_batch_size": 8,
@@ -128,11 +111,6 @@ class Lab:
     def ack(self, *arguments, **variables):
         return self.play(ROOT / "playbooks/ack.yml", *arguments, **variables)
 
-    def results(self):
-        folder = self.folder / "results/latest"
-        lines = (folder / "records.jsonl").read_text().splitlines()
-        return json.loads((folder / "comparison.json").read_text()), [json.loads(line) for line in lines]
-
     def metadata(self):
         return [
             ((one["metadata"].get("labels") or {}).get(LABEL), (one["metadata"].get("annotations") or {}).get(BEFORE))
@@ -148,16 +126,6 @@ def lab(tmp_path):
         yield found
         found.watcher.over.set()
         found.watcher.join()
-
-
-def test_both_ways_to_schedule_are_compared_and_the_cluster_put_back(lab):
-    rc, output = lab.ack()
-    assert rc == 0, output
-    comparison, records = lab.results()
-    assert len(records) == 8 and {record["outcome"] for record in records} == {"ok"}
-    assert {record["arm"]: record["result"]["value"] for record in records} == {"default": 100.0, "topology": 400.0}
-    assert lab.metadata() == [(None, None)] * 2
-    assert lab.cluster.objects("MPIJob") == []
 
 
 def test_pods_that_nobody_can_reach_are_taken_down_and_the_labels_put_back(lab):
