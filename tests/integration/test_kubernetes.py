@@ -170,7 +170,11 @@ def test_ack_compares_both_ways_to_place_workers_and_puts_the_nodes_back(v1, pla
     found = records(results)
     require_good(found)
     assert {record["arm"] for record in found.records} == {"default_tcp", "topology_tcp"}
-    assert all(set(record["placement"].values()) <= NODES for record in found.records)
+    # By topology a worker's place also says which GPUs it was given.
+    places = [place for record in found.records for place in record["placement"].values()]
+    assert {place if isinstance(place, str) else place["node"] for place in places} == NODES
+    given = [place["gpu_visible"] for place in places if not isinstance(place, str)]
+    assert given == ["0,1"] * (len(places) // 2)
     assert not v1.pods()
     for node in v1.nodes().values():
         assert "ack.node.gpu.schedule" not in node["metadata"]["labels"]
