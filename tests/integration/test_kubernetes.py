@@ -66,7 +66,7 @@ def v1(command):
 @pytest.fixture(scope="module")
 def prepared(v1, playbook):
     """Return the cluster with pages on its nodes."""
-    done = playbook("prepare.yml", "--tags", "hugepages,kubernetes_node")
+    done = playbook("prepare.yml", "--tags", "hugepages,harp,kubernetes_node")
     assert done.returncode == 0, done.stdout
     return v1
 
@@ -183,7 +183,7 @@ def test_ack_compares_both_ways_to_place_workers_and_puts_the_nodes_back(v1, pla
 
 def test_a_cluster_of_v2beta1_runs_the_same(command, playbook, results):
     cluster = kube_lab.up(command, "v2beta1")
-    assert playbook("prepare.yml", "--tags", "hugepages,kubernetes_node").returncode == 0
+    assert playbook("prepare.yml", "--tags", "hugepages,harp,kubernetes_node").returncode == 0
     done = playbook("benchmark.yml")
     assert done.returncode == 0, done.stdout
     require_good(records(results))
