@@ -43,3 +43,14 @@ def put(cluster, *things):
             cluster.put(owner)
             reference["uid"] = cluster.get(reference["kind"], reference["name"])["metadata"]["uid"]
         cluster.put(thing)
+        if thing.get("status", {}).get("phase") == "Running":
+            name = thing["metadata"]["name"]
+            # Its node's kubelet starts it anew, and no budget counts a pod that isn't Ready.
+            assert cluster.wait(lambda name=name: runs(cluster.get("Pod", name)), 30), f"{name} doesn't run"
+
+
+def runs(found):
+    """Return whether a kubelet has started a pod."""
+    status = found["status"]
+    ready = {"type": "Ready", "status": "True"}
+    return bool(status.get("podIP")) and any(ready.items() <= one.items() for one in status.get("conditions", []))
