@@ -12,7 +12,9 @@ import threading
 
 import pytest
 
-from ansible_collections.taco.train.plugins.modules import harp_config
+from ansible_collections.taco.train.plugins.module_utils._harp_options import OPTIONS
+from ansible_collections.taco.train.plugins.modules import harp_config, node_info
+from ansible_collections.taco.train.plugins.plugin_utils.known_harp import known_answer
 
 GOOD = """#!/bin/bash
 n=0
@@ -350,3 +352,87 @@ def test_check_mode_predicts_and_writes_nothing(host, options):
     before = host.tree()
     assert not host(check=True, **options(host))["changed"]
     assert host.tree() == before
+
+
+def known(host, **options):
+    """Return what the controller knows of a host from one observation, when it is asked for this configuration."""
+    asked = {name: option.get("default") for name, option in OPTIONS["argument_spec"].items()}
+    asked.update(config_dir=str(host.config), state_dir=str(host.state), node=node(2))
+    asked.update(options)
+    seen = dict(asked["node"], harp=node_info.harp(node_info.Root("/"), str(host.config), str(host.state)))
+    return known_answer(asked, seen)
+
+
+SOURCES = pytest.mark.parametrize(
+    "options",
+    [
+        lambda host: host.script(GOOD),
+        lambda host: dict(host.script(GOOD), script_content=GOOD),
+        lambda host: dict(host.script(GOOD), sha256=None, allow_unverified=True),
+        lambda host: {"source": "template", "rendered": rendered("a", "b")},
+        lambda host: {"source": "none"},
+    ],
+    ids=["script", "content", "unverified", "template", "none"],
+)
+
+
+@SOURCES
+def test_what_is_known_of_a_configured_host_is_what_the_module_answers(host, options):
+    options = options(host)
+    assert known(host, **options) is None
+    host(**options)
+    before = host.tree()
+    found, answer = known(host, **options), host(**options)
+    assert host.tree() == before and not answer["changed"]
+    assert found == {name: value for name, value in answer.items() if name != "invocation"}
+
+
+@SOURCES
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda host: (host.state / "host-manifest.json").write_text("{}"),
+        lambda host: (host.state / "host-manifest.json").unlink(),
+        lambda host: {"state": "absent"},
+        lambda host: {"manifest": False},
+        lambda host: {"config_glob": "*.conf"},
+        lambda host: {"config_dir": str(host.state)},
+        lambda host: {"state_dir": str(host.root / "other")},
+        lambda host: {"node": node(3)},
+        lambda host: {"eni_pattern": "("},
+    ],
+)
+def test_a_host_where_anything_is_otherwise_has_to_be_asked(host, options, change):
+    options = options(host)
+    host(**options)
+    options.update(change(host) if isinstance(change(host), dict) else {})
+    assert known(host, **options) is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda host: (host.config / "ztcp0.conf").write_text("other"),
+        lambda host: (host.config / "ztcp1.conf").unlink(),
+        lambda host: (host.config / "ztcp0.conf").write_text(""),
+    ],
+)
+@pytest.mark.parametrize(
+    "options", [lambda host: host.script(GOOD), lambda host: {"source": "template", "rendered": rendered("a", "b")}]
+)
+def test_files_that_changed_have_to_be_mended_there(host, options, change):
+    options = options(host)
+    host(**options)
+    change(host)
+    assert known(host, **options) is None
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"script": "other.sh", "sha256": "0" * 64}, {"sha256": None}, {"sha256": "x"}, {"minimum_files": 3}, {"script": None},
+     {"script_content": "other"}],
+)  # fmt: skip
+def test_another_script_and_what_would_be_refused_goes_to_the_host(host, options):
+    asked = host.script(GOOD)
+    host(**asked)
+    assert known(host, **dict(asked, **options)) is None

@@ -14,7 +14,10 @@ import sys
 import pytest
 
 from ansible_collections.taco.train.plugins.module_utils import _atomic_file, _boot_config, _file_history
+from ansible_collections.taco.train.plugins.module_utils._hugepages_options import OPTIONS
+from ansible_collections.taco.train.plugins.module_utils._hugepages_settled import settled
 from ansible_collections.taco.train.plugins.modules import hugepages
+from ansible_collections.taco.train.plugins.plugin_utils.known_hugepages import known_answer
 
 DROP_IN = "etc/default/grub.d/zz-taco-hugepages.cfg"
 LINE = "default_hugepagesz=1G hugepagesz=1G hugepages={}"
@@ -484,3 +487,90 @@ def test_pages_of_other_sizes_stay_or_go_as_told(pages, host):
     assert not pages(count=4, keep_other_sizes=False)["changed"]
     pages(state="restored")
     assert "hugepagesz=2M hugepages=512" in " ".join(entries(host))
+
+
+def known(host, memory=64 * 1024**3, **options):
+    """Return what the controller knows of a host from one observation, when it is asked for these pages."""
+    asked = {name: option.get("default") for name, option in OPTIONS["argument_spec"].items()}
+    node = {
+        "boot": {"hugepages": settled(str(host), asked["state_dir"])},
+        "cpu": {"page_1g": True, "page_2m": True},
+        "memory": {"total_bytes": memory},
+    }
+    return known_answer(dict(asked, **options), node)
+
+
+@pytest.mark.parametrize("layout", ["host", "el7"])
+def test_what_is_known_of_a_settled_host_is_what_the_module_answers(request, pages, layout):
+    host = request.getfixturevalue(layout)
+    assert known(host, count=4) is None
+    for options in ({"count": 600, "page_size": "2M"}, {"state": "restored"}, {"count": 4}, {"gpus": 2}):
+        pages(**options)
+        if options.get("state"):
+            continue
+        before = tree(host)
+        found, answer = known(host, **options), pages(**options)
+        assert tree(host) == before and not answer["changed"]
+        assert found == {name: value for name, value in answer.items() if name != "invocation"}
+    assert found["reboot_required"]
+    (host / "proc/cmdline").write_text("ro " + LINE.format(20))
+    (host / "sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages").write_text("20\n")
+    assert known(host, gpus=2)["reboot_required"] is pages(gpus=2)["reboot_required"] is False
+
+
+def spoil(path, text=None):
+    return lambda host: (host / path).unlink() if text is None else (host / path).write_text(text)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        spoil(DROP_IN),
+        spoil(DROP_IN, 'GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX hugepagesz=1G hugepages=5"\n'),
+        spoil("etc/default/grub.d/zzz.cfg", 'GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX hugepagesz=1G hugepages=5"\n'),
+        spoil("etc/default/grub", 'GRUB_CMDLINE_LINUX="hugepagesz=2M hugepages=512"\n'),
+        spoil("etc/default/grub", 'GRUB_CMDLINE_LINUX="unfinished\n'),
+        spoil(
+            "boot/grub/grub.cfg",
+            "menuentry 'Debian' {\n\tlinux\t/boot/vmlinuz-6.1 root=/dev/vda1 ro net.ifnames=0\n}\n",
+        ),
+        spoil("boot/grub/grub.cfg"),
+        spoil("usr/sbin/update-grub"),
+        spoil("var/lib/taco-train/hugepages/manifest.json"),
+        spoil("var/lib/taco-train/hugepages/manifest.json", "{"),
+        spoil("proc/meminfo", "MemTotal: 1048576 kB\n"),
+    ],
+)
+def test_a_host_where_anything_is_otherwise_has_to_be_asked(pages, host, change):
+    pages(count=4)
+    assert known(host, count=4)
+    change(host)
+    before = tree(host)
+    assert known(host, count=4) is None
+    assert tree(host) == before
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"count": 5},
+        {"count": 4, "page_size": "2M"},
+        {"gpus": 4},
+        {"gpus": 0},
+        {"state": "absent"},
+        {"state": "restored"},
+        {"count": 4, "trial": True},
+        {"count": 4, "runtime": True},
+        {"count": 4, "keep_other_sizes": False},
+        {"count": 4, "regenerate": False},
+        {"count": 4, "max_memory_fraction": 0.05},
+        {"count": 4, "max_memory_fraction": 1.5},
+        {"count": 4, "memory": 4 * 1024**3},
+        {"count": 4, "memory": None},
+        {"count": 4, "sysroot": "/mnt"},
+        {"count": 4, "state_dir": "/opt/state"},
+    ],
+)
+def test_whatever_else_is_asked_for_goes_to_the_host(pages, host, options):
+    pages(count=4)
+    assert known(host, **options) is None

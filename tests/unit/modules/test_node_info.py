@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import threading
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -88,7 +89,7 @@ def test_everything_is_observed_and_nothing_is_changed(run, host):
         "cmdline": "root=/dev/vda1 hugepagesz=1G hugepages=50",
         "boot_id": "7d0c1f2e-0000-4000-8000-000000000001",
     }
-    assert set(node["boot"]) == {"layout", "firmware", "reason"}
+    assert set(node["boot"]) == {"layout", "firmware", "reason", "hugepages"} and node["boot"]["hugepages"] is None
     assert node["cpu"] == {"count": 4, "page_1g": True, "page_2m": True}
     assert node["memory"] == {"total_bytes": 1024000000, "available_bytes": 921600000}
     assert node["hugepages"]["pools"][0]["total"] == 50
@@ -113,8 +114,13 @@ def test_files_of_harp_are_those_with_its_name_and_their_size_is_told(run, host)
     node = run(node_info.main, sysroot=str(host.root), harp_config_dir="/opt/harp", state_dir="/opt/state")["node"]
     assert node["harp"] == {
         "config_dir": "/opt/harp",
-        "config_files": [{"path": "/opt/harp/ztcp0.conf", "size": 7}, {"path": "/opt/harp/ztcp1.conf", "size": 0}],
+        "config_files": [
+            {"path": "/opt/harp/ztcp0.conf", "size": 7, "sha256": sha256(b"[dpdk]\n").hexdigest()},
+            {"path": "/opt/harp/ztcp1.conf", "size": 0, "sha256": sha256(b"").hexdigest()},
+        ],
         "manifest": "/opt/state/host-manifest.json",
+        "manifest_sha256": sha256(b"{}").hexdigest(),
+        "record": None,
     }
 
 

@@ -10,9 +10,12 @@ The format of ztcp*.conf is the vendor's and not published. Nothing here writes 
 """
 
 import fnmatch
+import json
 import os.path
 import re
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
+
+from ansible_collections.taco.train.plugins.module_utils._enis import find_enis
 
 RECORD_VERSION = 1
 MANIFEST_VERSION = 1
@@ -23,6 +26,26 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 class HarpError(Exception):
     """HARP can't be configured as asked, or was not."""
+
+
+class Target(NamedTuple):
+    """What the configuration is for."""
+
+    enis: List[str]  # by name
+    keys: List[str]  # what they are known by over time
+    minimum: int  # configuration files that there must be
+
+
+def target_of(options: Mapping[str, Any]) -> Target:
+    """Return what the options of the module harp_config name: given ENIs, or those found among the interfaces of the node."""
+    enis = keys = options["enis"]
+    if enis is None:
+        found = find_enis((options["node"] or {}).get("nics") or [], options["eni_pattern"] or None)
+        enis = [nic["name"] for nic in found]
+        # A program in user space that takes an interface over takes its name away, and HARP may be one.
+        keys = [nic["pci"] or nic["name"] for nic in found]
+    minimum = options["minimum_files"]
+    return Target(enis, keys, minimum if minimum is not None else len(enis) or 1)
 
 
 def is_url(script: str) -> bool:
@@ -168,7 +191,7 @@ def merged_files(present: Sequence[str], written: Dict[str, str], folder: str, p
     return sorted(set(present) | set(ours))
 
 
-def manifest(node: Dict[str, Any], enis: Sequence[str]) -> Dict[str, Any]:
+def manifest(node: Mapping[str, Any], enis: Sequence[str]) -> Dict[str, Any]:
     """Return what a host offers to HARP: its interfaces, GPUs, CPUs and hugepages. Nothing that changes by itself."""
     interfaces = [
         dict(
@@ -196,3 +219,8 @@ def manifest(node: Dict[str, Any], enis: Sequence[str]) -> Dict[str, Any]:
         "cpus": node["cpu"]["count"],
         "hugepages": {"default_size_bytes": node["hugepages"]["default_size_bytes"], "pools": pools},
     }
+
+
+def manifest_text(node: Mapping[str, Any], enis: Sequence[str]) -> str:
+    """Return the text of the host manifest's file."""
+    return json.dumps(manifest(node, enis), indent=1, sort_keys=True) + "\n"

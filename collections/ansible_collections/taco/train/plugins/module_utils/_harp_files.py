@@ -14,6 +14,7 @@ from typing import Any, Callable, Dict, Iterator, List, Sequence
 
 from ansible_collections.taco.train.plugins.module_utils._atomic_file import read_bytes, remove_file
 from ansible_collections.taco.train.plugins.module_utils._file_history import History, HistoryError
+from ansible_collections.taco.train.plugins.module_utils._harp_options import MANIFEST
 
 NO_FILE = {"original": None}
 
@@ -73,7 +74,7 @@ def take_back(state_dir: str, force: bool, check_mode: bool) -> List[Dict[str, s
 
 def _removed(state_dir: str, check_mode: bool) -> List[Dict[str, str]]:
     """Remove the manifest and the folder of what is remembered; that last, since a run that is killed begins from it again."""
-    manifest, folder = os.path.join(state_dir, "host-manifest.json"), os.path.join(state_dir, "harp")
+    manifest, folder = os.path.join(state_dir, MANIFEST), os.path.join(state_dir, "harp")
     diff = []
     for path in [path for path in (manifest, folder) if os.path.lexists(path)]:
         before = (

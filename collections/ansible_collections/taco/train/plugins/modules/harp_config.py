@@ -21,6 +21,9 @@ author:
 extends_documentation_fragment:
   - ansible.builtin.action_common_attributes
 attributes:
+  action:
+    description: Answers on the controller where O(node) is enough for it, and else runs the module.
+    support: full
   check_mode:
     support: full
     details: Whether the script would run is known, what it would write isn't.
@@ -105,7 +108,9 @@ options:
     description: The names of the configuration files.
   node:
     type: dict
-    description: The host as RV(taco.train.node_info#module:node) describes it. Needed for the manifest and to find the ENIs.
+    description:
+      - The host as RV(taco.train.node_info#module:node) describes it. Needed for the manifest and to find the ENIs.
+      - When it says that all that is asked for is there as an earlier run left it, nothing is executed on the host.
   eni_pattern:
     type: str
     description: Regular expression for the names of the ENIs, where they have no PCI device to know them by.
@@ -193,10 +198,11 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.taco.train.plugins.module_utils import _harp as harp
 from ansible_collections.taco.train.plugins.module_utils._atomic_file import FileError, replace_file
-from ansible_collections.taco.train.plugins.module_utils._enis import EniError, find_enis
+from ansible_collections.taco.train.plugins.module_utils._enis import EniError
 from ansible_collections.taco.train.plugins.module_utils._failure import failure
 from ansible_collections.taco.train.plugins.module_utils._file_history import HistoryError
 from ansible_collections.taco.train.plugins.module_utils._harp_files import history, kept_in_mind, take_back
+from ansible_collections.taco.train.plugins.module_utils._harp_options import MANIFEST, OPTIONS, RECORD
 from ansible_collections.taco.train.plugins.module_utils._harp_script import ScriptError, run_script
 
 LARGEST_SCRIPT = 8 * 1024 * 1024
@@ -289,7 +295,7 @@ def apply_script(options, enis, keys, minimum, check_mode):
         found = hashlib.sha256(content).hexdigest()
         harp.check_sha256(options["script"], found, expected)
         expected = found
-    record_path = os.path.join(options["state_dir"], "harp", "state.json")
+    record_path = os.path.join(options["state_dir"], RECORD)
     record = read_json(record_path)
     reason = harp.reason_to_run(record, options["script"], expected, keys, config_files(options), minimum)
     if reason is None:
@@ -327,8 +333,8 @@ def apply_template(options, minimum, check_mode):
 
 def write_manifest(options, enis, check_mode):
     """Write the host manifest when it differs and return what that did."""
-    path = os.path.join(options["state_dir"], "host-manifest.json")
-    after = json.dumps(harp.manifest(options["node"], enis), indent=1, sort_keys=True) + "\n"
+    path = os.path.join(options["state_dir"], MANIFEST)
+    after = harp.manifest_text(options["node"], enis)
     before = read_bytes(path)
     if before == after.encode("utf-8"):
         return dict(manifest=path), []
@@ -352,15 +358,7 @@ def configure(options, check_mode):
         return unconfigure(options, check_mode)
     if options["source"] == "script" and not options["script"]:
         raise harp.HarpError("source script needs a script: set harp_script (script)")
-    enis = keys = options["enis"]
-    if enis is None:
-        found = find_enis((options["node"] or {}).get("nics") or [], options["eni_pattern"] or None)
-        enis = [nic["name"] for nic in found]
-        # A program in user space that takes an interface over takes its name away, and HARP may be one.
-        keys = [nic["pci"] or nic["name"] for nic in found]
-    minimum = options["minimum_files"]
-    if minimum is None:
-        minimum = len(enis) or 1
+    enis, keys, minimum = harp.target_of(options)
     result = dict(changed=False, ran=False)
     if options["source"] == "script":
         result = apply_script(options, enis, keys, minimum, check_mode)
@@ -376,32 +374,7 @@ def configure(options, check_mode):
 
 
 def main():
-    rendered = dict(dest=dict(type="str", required=True), content=dict(type="str", required=True))
-    module = AnsibleModule(
-        argument_spec=dict(
-            state=dict(type="str", choices=["present", "absent"], default="present"),
-            force=dict(type="bool", default=False),
-            source=dict(type="str", choices=["script", "template", "none"], default="script"),
-            script=dict(type="str"),
-            script_content=dict(type="str"),
-            sha256=dict(type="str"),
-            allow_unverified=dict(type="bool", default=False),
-            interpreter=dict(type="list", elements="str"),
-            expected_text=dict(type="list", elements="str", default=["setup successfully", "Set up HARP successfully"]),
-            environment=dict(type="dict", default={}),
-            timeout=dict(type="int", default=600),
-            rendered=dict(type="list", elements="dict", default=[], options=rendered),
-            config_dir=dict(type="path", default="/usr/local/tfabric/tools/config"),
-            config_glob=dict(type="str", default="ztcp*.conf"),
-            node=dict(type="dict"),
-            eni_pattern=dict(type="str"),
-            enis=dict(type="list", elements="str"),
-            minimum_files=dict(type="int"),
-            manifest=dict(type="bool", default=True),
-            state_dir=dict(type="path", default="/var/lib/taco-train"),
-        ),
-        supports_check_mode=True,
-    )
+    module = AnsibleModule(supports_check_mode=True, **OPTIONS)
     try:
         result = configure(module.params, module.check_mode)
     except (harp.HarpError, HistoryError, ScriptError, EniError, FileError, OSError, UnicodeError) as error:

@@ -18,10 +18,14 @@ description:
   - Reservations of other page sizes are kept and reported. A count without a page size of its own gets it in so many words, as the
     default page size changes.
   - It says whether a reboot is needed and never reboots.
+  - A host of which O(node) says that it has the pages is not asked again.
 author: Taco Team (@taco)
 extends_documentation_fragment:
   - ansible.builtin.action_common_attributes
 attributes:
+  action:
+    description: Answers on the controller where O(node) is enough for it, and else runs the module.
+    support: full
   check_mode:
     support: full
   diff_mode:
@@ -80,6 +84,11 @@ options:
     description: With O(state=restored), put back also files that somebody edited since.
     type: bool
     default: false
+  node:
+    description:
+      - The host as RV(taco.train.node_info#module:node) describes it, when nothing was changed there since.
+      - When it says that the pages asked for are reserved as an earlier run left them, nothing is executed on the host.
+    type: dict
   sysroot:
     description: Folder below which every path is read and written.
     type: path
@@ -94,6 +103,11 @@ EXAMPLES = r"""
 - name: Reserve the pages that eight GPUs need
   taco.train.hugepages:
     gpus: 8
+
+- name: Reserve them where they are missing, at no further execution on a host that was seen to have them
+  taco.train.hugepages:
+    gpus: 8
+    node: "{{ observed.node }}"
 
 - name: See what would change
   taco.train.hugepages:
@@ -175,7 +189,6 @@ from functools import partial
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.taco.train.plugins.module_utils._atomic_file import FileError
 from ansible_collections.taco.train.plugins.module_utils._boot_config import (
     BootConfig,
     apply,
@@ -186,7 +199,7 @@ from ansible_collections.taco.train.plugins.module_utils._boot_config import (
 from ansible_collections.taco.train.plugins.module_utils._boot_entries import entry_problems
 from ansible_collections.taco.train.plugins.module_utils._boot_layout import detect
 from ansible_collections.taco.train.plugins.module_utils._failure import failure
-from ansible_collections.taco.train.plugins.module_utils._file_history import History, HistoryError
+from ansible_collections.taco.train.plugins.module_utils._file_history import History
 from ansible_collections.taco.train.plugins.module_utils._hugepages import HugepagesError, kernel_line
 from ansible_collections.taco.train.plugins.module_utils._hugepages_decision import (
     after_trial,
@@ -196,13 +209,14 @@ from ansible_collections.taco.train.plugins.module_utils._hugepages_decision imp
     wanted_count,
     with_trial,
 )
+from ansible_collections.taco.train.plugins.module_utils._hugepages_options import OPTIONS
 from ansible_collections.taco.train.plugins.module_utils._hugepages_running import (
     needs_reboot,
     pool_total,
     reserve_now,
 )
-from ansible_collections.taco.train.plugins.module_utils._kernel_args import KernelArgsError, counts
-from ansible_collections.taco.train.plugins.module_utils._sh_assignments import ShError
+from ansible_collections.taco.train.plugins.module_utils._hugepages_settled import ERRORS, answer, number_of
+from ansible_collections.taco.train.plugins.module_utils._kernel_args import counts
 
 
 def no_problems(_entries):
@@ -261,7 +275,7 @@ def run(module):
     else:
         decision = decide(config, history, params, files, count)
     said = counts(decision.line, page_size)
-    total = int(said[0]) if len(said) == 1 and said[0].isdigit() else None
+    total = number_of(said)
     reboot_required = needs_reboot(config, page_size, total, decision.line)
     in_words = [boot_diff(config, before, decision.line)] if params["regenerate"] and before != decision.line else []
     if params["state"] == "present" and params["trial"] and decision.changed and reboot_required:
@@ -278,43 +292,18 @@ def run(module):
             if not module.check_mode:
                 reserve_now(root, page_size, count)
     return dict(
+        answer(layout, page_size, before, said, decision, reboot_required),
         changed=changed,
-        reboot_required=reboot_required,
-        layout=layout.layout,
-        page_size=page_size,
-        count=total or 0,
-        said=said,
-        kernel_args=dict(before=before, after=decision.line),
-        kept=decision.kept,
-        trial=decision.trial,
         files=sorted(decision.changes),
         diff=diffs(config, files, decision.changes) + in_words,
     )
 
 
 def main():
-    module = AnsibleModule(
-        argument_spec=dict(
-            state=dict(type="str", choices=["present", "absent", "restored"], default="present"),
-            count=dict(type="int"),
-            gpus=dict(type="int"),
-            page_size=dict(type="str", choices=["1G", "2M"], default="1G"),
-            max_memory_fraction=dict(type="float", default=0.8),
-            keep_other_sizes=dict(type="bool", default=True),
-            runtime=dict(type="bool", default=False),
-            regenerate=dict(type="bool", default=True),
-            trial=dict(type="bool", default=False),
-            force=dict(type="bool", default=False),
-            sysroot=dict(type="path", default="/"),
-            state_dir=dict(type="path", default="/var/lib/taco-train"),
-        ),
-        mutually_exclusive=[("count", "gpus")],
-        required_if=[("state", "present", ("count", "gpus"), True)],
-        supports_check_mode=True,
-    )
+    module = AnsibleModule(supports_check_mode=True, **OPTIONS)
     try:
         result = run(module)
-    except (HugepagesError, HistoryError, KernelArgsError, ShError, FileError, OSError) as error:
+    except ERRORS as error:
         module.fail_json(msg=failure(error))
     module.exit_json(**result)
 

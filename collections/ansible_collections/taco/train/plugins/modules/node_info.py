@@ -91,9 +91,12 @@ node:
       type: dict
       sample: {release: 5.4.119-1-tlinux4, cmdline: ro hugepages=50, boot_id: 7d0c1f2e-0000-4000-8000-000000000001}
     boot:
-      description: How the kernel command line is configured, as C(layout), C(firmware) and the C(reason) for saying so.
+      description:
+        - How the kernel command line is configured, as C(layout), C(firmware) and the C(reason) for saying so.
+        - C(hugepages) is what M(taco.train.hugepages) answers when it is asked once more for the pages that it reserved before, and
+          V(null) when it reserved none or would change something.
       type: dict
-      sample: {layout: grub-default, firmware: bios, reason: grub2-mkconfig is there and BLS is not in use}
+      sample: {layout: grub-default, firmware: bios, reason: grub2-mkconfig is there and BLS is not in use, hugepages: null}
     cpu:
       description: The number of processors as C(count), and whether they have pages of 1 GiB and 2 MiB.
       type: dict
@@ -140,12 +143,19 @@ node:
       type: dict
       sample: {name: docker, version: 24.0.7, running: true, runtimes: [nvidia, runc], nvidia_toolkit: 1.14.3}
     harp:
-      description: HARP's C(config_dir), its C(config_files) named C(ztcp*.conf), and the C(manifest) of the host.
+      description:
+        - HARP's C(config_dir), its C(config_files) named C(ztcp*.conf), the C(manifest) of the host and its checksum, and the
+          C(record) that M(taco.train.harp_config) keeps of the script that ran.
       type: dict
       sample:
         config_dir: /usr/local/tfabric/tools/config
-        config_files: [{path: /usr/local/tfabric/tools/config/ztcp.conf, size: 512}]
+        config_files:
+          - path: /usr/local/tfabric/tools/config/ztcp.conf
+            size: 512
+            sha256: d5b549d65f45ec5f13a37cb86eb0538bffb2db3aeafd044c496768d455000e93
         manifest: /var/lib/taco-train/host-manifest.json
+        manifest_sha256: 2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae
+        record: null
     ssh_trust:
       description: The keys of the training container, as C(public_key), C(host_key) and C(port).
       type: dict
@@ -168,6 +178,7 @@ node:
 """
 
 import glob
+import hashlib
 import json
 import os
 import platform
@@ -180,7 +191,9 @@ from ansible_collections.taco.train.plugins.module_utils._boot_layout import obs
 from ansible_collections.taco.train.plugins.module_utils._engine import judge_engine, parse_docker_info
 from ansible_collections.taco.train.plugins.module_utils._failure import failure
 from ansible_collections.taco.train.plugins.module_utils._gpus import QUERY, judge_gpus, pci_gpus
+from ansible_collections.taco.train.plugins.module_utils._harp_options import CONFIG_GLOB, MANIFEST, RECORD
 from ansible_collections.taco.train.plugins.module_utils._hugepage_pools import observe_hugepages
+from ansible_collections.taco.train.plugins.module_utils._hugepages_settled import settled
 from ansible_collections.taco.train.plugins.module_utils._meminfo import cpu, memory
 from ansible_collections.taco.train.plugins.module_utils._metadata import BASE, MetadataError, is_tencent, read_metadata
 from ansible_collections.taco.train.plugins.module_utils._nics import observe_nics, parse_addresses
@@ -211,6 +224,21 @@ class Root:
             except OSError:
                 continue
         return ""
+
+    def sha256(self, path):
+        """Return the checksum of a file, None when there is none, or none that can be read."""
+        try:
+            with open(self.join(path), "rb") as file:
+                return hashlib.sha256(file.read()).hexdigest()
+        except OSError:
+            return None
+
+    def json(self, path):
+        """Return the value in a file, None when there is none, or none that can be read."""
+        try:
+            return json.loads(self.text(path))
+        except ValueError:
+            return None
 
     def output(self, *command):
         if not self.is_running_system:
@@ -251,21 +279,25 @@ def nics(root):
 
 
 def harp(root, config_dir, state_dir):
-    """Return which of HARP's configuration files are there, with their size, as an empty one is no configuration."""
+    """Return HARP's configuration files, as an empty one is no configuration, and what is remembered of how they came about."""
     files = []
-    for path in sorted(glob.glob(os.path.join(glob.escape(root.join(config_dir)), "ztcp*.conf"))):
-        files.append({"path": os.path.join(config_dir, os.path.basename(path)), "size": os.path.getsize(path)})
-    manifest = os.path.join(state_dir, "host-manifest.json")
-    found = os.path.isfile(root.join(manifest))
-    return {"config_dir": config_dir, "config_files": files, "manifest": manifest if found else None}
+    for real in sorted(glob.glob(os.path.join(glob.escape(root.join(config_dir)), CONFIG_GLOB))):
+        path = os.path.join(config_dir, os.path.basename(real))
+        files.append({"path": path, "size": os.path.getsize(real), "sha256": root.sha256(path)})
+    manifest = os.path.join(state_dir, MANIFEST)
+    checksum = root.sha256(manifest)
+    return {
+        "config_dir": config_dir,
+        "config_files": files,
+        "manifest": manifest if checksum else None,
+        "manifest_sha256": checksum,
+        "record": root.json(os.path.join(state_dir, RECORD)),
+    }
 
 
 def ssh_trust(root, state_dir):
     """Return the public halves of the keys of the training container, as the module ssh_trust left them."""
-    try:
-        known = json.loads(root.text(os.path.join(state_dir, "ssh/identity.json")))
-    except ValueError:
-        return None
+    known = root.json(os.path.join(state_dir, "ssh/identity.json"))
     keys = ("public_key", "host_key", "port")
     return {key: known[key] for key in keys} if isinstance(known, dict) and all(map(known.get, keys)) else None
 
@@ -315,7 +347,7 @@ def observe(root, options):
             "cmdline": root.text("/proc/cmdline").strip(),
             "boot_id": root.text("/proc/sys/kernel/random/boot_id").strip(),
         },
-        "boot": observe_boot(root.path),
+        "boot": dict(observe_boot(root.path), hugepages=settled(root.path, options["state_dir"])),
         "cpu": cpuinfo,
         "memory": memory(root.text("/proc/meminfo")),
         "hugepages": hugepages,

@@ -1,0 +1,26 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Configure HARP; a host that was observed to have its configuration is not asked again."""
+
+from typing import Any
+
+from ansible.plugins.action import ActionBase
+
+from ansible_collections.taco.train.plugins.module_utils._harp_options import OPTIONS
+from ansible_collections.taco.train.plugins.plugin_utils.known_answer import run_unless_known
+from ansible_collections.taco.train.plugins.plugin_utils.known_harp import known_answer
+
+
+class ActionModule(ActionBase):
+    """The shell: what is known is decided in plugin_utils."""
+
+    _supports_check_mode = True
+    _supports_async = True
+    _requires_connection = True
+
+    def run(self, tmp: Any = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        result = super().run(tmp, task_vars)
+        result.update(run_unless_known(self, OPTIONS, known_answer, task_vars))
+        return result

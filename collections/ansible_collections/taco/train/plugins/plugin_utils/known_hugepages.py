@@ -1,0 +1,45 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Answer from what was observed whether a host has the pages that are asked for, so that it needs no second look."""
+
+from typing import Any, Mapping
+
+from ansible_collections.taco.train.plugins.module_utils._hugepages import HugepagesError, pages_for
+from ansible_collections.taco.train.plugins.module_utils._kernel_args import PAGE_BYTES
+
+# What only the module on the host can do or undo.
+ONLY_THERE = {"state": "present", "sysroot": "/", "keep_other_sizes": True, "regenerate": True}
+NEVER = ("trial", "runtime")
+
+
+def known_answer(options: Mapping[str, Any], node: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Return the result of the module hugepages, or None when the host has to be asked.
+
+    options are those of the module; node is what node_info returned. Whatever would change something or be refused is left to
+    the module, which says it.
+    """
+    reserved = ((node or {}).get("boot") or {}).get("hugepages")
+    if not node or not reserved or any(options[name] for name in NEVER):
+        return None
+    if any(options[name] != value for name, value in ONLY_THERE.items()):
+        return None
+    if any(reserved[name] != options[name] for name in ("page_size", "state_dir")) or reserved["kept"]:
+        return None
+    try:
+        count = options["count"] if options["gpus"] is None else pages_for(options["gpus"], options["page_size"])
+    except HugepagesError:
+        return None
+    if count != reserved["count"] or not _fits(count, options, node):
+        return None
+    result = {name: value for name, value in reserved.items() if name != "state_dir"}
+    return {**result, "changed": False, "files": [], "diff": []}
+
+
+def _fits(count: int, options: Mapping[str, Any], node: Mapping[str, Any]) -> bool:
+    """Say whether the pages surely fit; the module knows the rest, and the words for what doesn't."""
+    supported = node["cpu"]["page_1g" if options["page_size"] == "1G" else "page_2m"]
+    total, fraction = node["memory"]["total_bytes"], options["max_memory_fraction"]
+    size = PAGE_BYTES[options["page_size"]] * count
+    return bool(supported and total and 0 < fraction <= 1 and size <= total * fraction)
