@@ -5,12 +5,15 @@
 """The actions on nodes and on the cluster as a whole, by the real modules of kubernetes.core against a cluster's stand-in."""
 
 import contextlib
+import json
+import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from unittest.mock import MagicMock
 
 import pytest
-import yaml
 from ansible.errors import AnsibleError
 from ansible.playbook.task import Task
 from kubelab.testing import running_cluster
@@ -21,7 +24,7 @@ from ansible_collections.taco.train.plugins.action import kubernetes_facts, kube
 from ansible_collections.taco.train.plugins.plugin_utils import kubernetes_calls
 from ansible_collections.taco.train.plugins.plugin_utils.node_drain import CORDONED
 
-COLLECTION = Path(__file__).parents[3] / "collections/ansible_collections/taco/train"
+COLLECTIONS = Path(__file__).parents[3] / "collections"
 OFFERS = {"hugepages-1Gi": "50Gi", "nvidia.com/gpu": 8}
 NODES = [{"name": name, "allocatable": OFFERS} for name in ("n1", "n2")]
 
@@ -240,10 +243,12 @@ def test_a_cluster_that_does_not_answer_is_a_finding(actor, tmp_path):
     "module", [kubernetes_facts, kubernetes_node], ids=lambda module: module.__name__.split(".")[-1]
 )
 def test_the_documentation_has_the_options_of_the_action(module):
-    name = module.__name__.rpartition(".")[2]
-    text = (COLLECTION / f"plugins/modules/{name}.py").read_text()
-    documented = yaml.safe_load(text.split('r"""', 1)[1].split('"""')[0])["options"]
-    documented = {
-        option: {key: spec[key] for key in spec if key != "description"} for option, spec in documented.items()
-    }
+    """By ansible-doc, which adds those that fragments hold."""
+    name = "taco.train." + module.__name__.rpartition(".")[2]
+    command = [sys.executable, "-m", "ansible", "doc", "--json", "--type", "module", name]
+    environment = dict(os.environ, ANSIBLE_COLLECTIONS_PATH=str(COLLECTIONS))
+    done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE)
+    documented = json.loads(done.stdout)[name]["doc"]["options"]
+    for option in documented.values():
+        option.pop("description")
     assert documented == module.ARGUMENT_SPEC

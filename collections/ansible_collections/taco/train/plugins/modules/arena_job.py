@@ -20,20 +20,13 @@ author:
 extends_documentation_fragment:
   - ansible.builtin.action_common_attributes
   - ansible.builtin.action_common_attributes.flow
+  - taco.train.attributes.controller
 attributes:
-  action:
-    support: full
-  async:
-    support: none
-  bypass_host_loop:
-    support: none
   check_mode:
     support: full
     details: Nothing is submitted or deleted.
   diff_mode:
     support: none
-  platform:
-    platforms: posix
 options:
   job:
     description: The job, as the filter P(taco.train.mpijob_manifest#filter) takes it.

@@ -23,19 +23,12 @@ author:
 extends_documentation_fragment:
   - ansible.builtin.action_common_attributes
   - ansible.builtin.action_common_attributes.flow
+  - taco.train.attributes.controller
 attributes:
-  action:
-    support: full
-  async:
-    support: none
-  bypass_host_loop:
-    support: none
   check_mode:
     support: full
   diff_mode:
     support: none
-  platform:
-    platforms: posix
 options:
   hosts:
     description: The hosts to judge, by their names in the inventory. Default are all hosts of the play, also those that failed.

@@ -19,20 +19,13 @@ author:
 extends_documentation_fragment:
   - ansible.builtin.action_common_attributes
   - ansible.builtin.action_common_attributes.flow
+  - taco.train.attributes.controller
 attributes:
-  action:
-    support: full
-  async:
-    support: none
-  bypass_host_loop:
-    support: none
   check_mode:
     support: full
     details: Nothing is run or written. The command is shown.
   diff_mode:
     support: none
-  platform:
-    platforms: posix
 options:
   workload:
     description: What to run. The role P(taco.train.benchmark#role) says what each is.

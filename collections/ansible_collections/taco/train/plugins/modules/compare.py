@@ -21,20 +21,13 @@ author:
 extends_documentation_fragment:
   - ansible.builtin.action_common_attributes
   - ansible.builtin.action_common_attributes.flow
+  - taco.train.attributes.controller
 attributes:
-  action:
-    support: full
-  async:
-    support: none
-  bypass_host_loop:
-    support: none
   check_mode:
     support: full
     details: Nothing is written.
   diff_mode:
     support: none
-  platform:
-    platforms: posix
 options:
   state:
     description: Whether to plan or to judge.

@@ -19,20 +19,13 @@ author:
 extends_documentation_fragment:
   - ansible.builtin.action_common_attributes
   - ansible.builtin.action_common_attributes.flow
+  - taco.train.attributes.controller
 attributes:
-  action:
-    support: full
-  async:
-    support: none
-  bypass_host_loop:
-    support: none
   check_mode:
     support: full
     details: Nothing is written, and nothing is waited for.
   diff_mode:
     support: full
-  platform:
-    platforms: posix
 options:
   nodes:
     description: The names that the nodes have in the cluster.

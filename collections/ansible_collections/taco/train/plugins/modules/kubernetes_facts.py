@@ -11,45 +11,24 @@ description:
   - Asks a cluster for its nodes, for its CRD of MPIJobs, and whether we have every permission that the collection needs on the way
     from preflight to rollback. Changes nothing.
   - A cluster that can't be asked is no failure, but said in what is returned, so that M(taco.train.assess) can say it with all the rest.
-requirements:
-  - The collection kubernetes.core on the controller
-  - kubernetes in the Python of the task's host
 author:
   - Taco Team (@taco)
 extends_documentation_fragment:
   - ansible.builtin.action_common_attributes
   - ansible.builtin.action_common_attributes.flow
+  - taco.train.attributes.controller
+  - taco.train.kubernetes
+  - taco.train.kubernetes.connection
 attributes:
-  action:
-    support: full
-  async:
-    support: none
-  become:
-    description: Is usable alongside C(become), which the API server doesn't ask for.
-    support: full
-  bypass_host_loop:
-    support: none
   check_mode:
     support: full
   diff_mode:
     support: none
-  platform:
-    platforms: posix
 options:
   namespace:
     type: str
     default: default
     description: The namespace that the training runs in.
-  kubeconfig:
-    type: path
-    description: The kubeconfig on the task's host. Not set means what the client finds.
-  context:
-    type: str
-    description: The context of the kubeconfig, when it isn't the current one.
-  access:
-    type: dict
-    default: {}
-    description: More options for the modules of C(kubernetes.core), such as C(host) and C(api_key).
 seealso:
   - module: taco.train.assess
 """

@@ -14,31 +14,20 @@ description:
   - M(kubernetes.core.k8s_drain) does the evicting. It gives up when the first pod may not go, so it is run again, less and less
     often, until none is left or the time is up. Then the pods are named with the PodDisruptionBudgets that hold them.
   - Pods of DaemonSets, and static ones, stay.
-requirements:
-  - The collection kubernetes.core on the controller
-  - kubernetes in the Python of the task's host
 author:
   - Taco Team (@taco)
 extends_documentation_fragment:
   - ansible.builtin.action_common_attributes
   - ansible.builtin.action_common_attributes.flow
+  - taco.train.attributes.controller
+  - taco.train.kubernetes
+  - taco.train.kubernetes.connection
 attributes:
-  action:
-    support: full
-  async:
-    support: none
-  become:
-    description: Is usable alongside C(become), which the API server doesn't ask for.
-    support: full
-  bypass_host_loop:
-    support: none
   check_mode:
     support: full
     details: Pods that could not be evicted for another reason than their kind are not known before.
   diff_mode:
     support: none
-  platform:
-    platforms: posix
 options:
   name:
     type: str
@@ -90,16 +79,6 @@ options:
     type: float
     default: 2
     description: Seconds between two looks.
-  kubeconfig:
-    type: path
-    description: The kubeconfig on the task's host. Not set means what the client finds.
-  context:
-    type: str
-    description: The context of the kubeconfig, when it isn't the current one.
-  access:
-    type: dict
-    default: {}
-    description: More options for the modules of C(kubernetes.core), such as C(host) and C(api_key).
 seealso:
   - module: kubernetes.core.k8s_drain
 """

@@ -18,31 +18,20 @@ description:
 notes:
   - A job that doesn't get ready stays in the cluster, for whoever looks for the reason. The error says how to remove it.
 requirements:
-  - The collection kubernetes.core on the controller
-  - kubernetes in the Python of the task's host
   - kubectl on the controller, to reach the pods
 author:
   - Taco Team (@taco)
 extends_documentation_fragment:
   - ansible.builtin.action_common_attributes
   - ansible.builtin.action_common_attributes.flow
+  - taco.train.attributes.controller
+  - taco.train.kubernetes
 attributes:
-  action:
-    support: full
-  async:
-    support: none
-  become:
-    description: Is usable alongside C(become), which the API server doesn't ask for.
-    support: full
-  bypass_host_loop:
-    support: none
   check_mode:
     support: full
     details: Reads and writes nothing. Whether the server would take the job, and the pods would start, isn't known before.
   diff_mode:
     support: full
-  platform:
-    platforms: posix
 options:
   name:
     type: str

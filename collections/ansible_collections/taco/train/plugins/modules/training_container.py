@@ -21,23 +21,16 @@ author:
 extends_documentation_fragment:
   - ansible.builtin.action_common_attributes
   - ansible.builtin.action_common_attributes.flow
+  - taco.train.attributes.controller
 attributes:
-  action:
-    support: full
-  async:
-    support: none
   become:
     description: Is usable alongside C(become).
     support: full
-  bypass_host_loop:
-    support: none
   check_mode:
     support: full
     details: What is missing for HARP is a warning then, because the role that configures HARP did not really run.
   diff_mode:
     support: full
-  platform:
-    platforms: posix
 options:
   name:
     type: str

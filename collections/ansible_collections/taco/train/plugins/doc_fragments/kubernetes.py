@@ -1,0 +1,33 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What modules that ask the API server of a Kubernetes cluster have in common."""
+
+
+class ModuleDocFragment:
+    # What it takes to ask it through kubernetes.core.
+    DOCUMENTATION = r"""
+requirements:
+  - The collection kubernetes.core on the controller
+  - kubernetes in the Python of the task's host
+attributes:
+  become:
+    description: Is usable alongside C(become), which the API server doesn't ask for.
+    support: full
+"""
+
+    # The options that say how it is reached.
+    CONNECTION = r"""
+options:
+  kubeconfig:
+    type: path
+    description: The kubeconfig on the task's host. Not set means what the client finds.
+  context:
+    type: str
+    description: The context of the kubeconfig, when it isn't the current one.
+  access:
+    type: dict
+    default: {}
+    description: More options for the modules of C(kubernetes.core), such as C(host) and C(api_key).
+"""
