@@ -489,6 +489,19 @@ def test_pages_of_other_sizes_stay_or_go_as_told(pages, host):
     assert "hugepagesz=2M hugepages=512" in " ".join(entries(host))
 
 
+@pytest.mark.parametrize("layout", ["host", "el7"])
+def test_another_page_size_is_refused_until_the_pages_of_an_earlier_run_are_taken_back(request, pages, layout):
+    host = request.getfixturevalue(layout)
+    pages(count=4)
+    before = tree(host)
+    said = pages(count=600, page_size="2M")
+    assert said["failed"] and "4 pages of 1G" in said["msg"] and "hugepages_state: absent" in said["msg"]
+    assert tree(host) == before
+    pages(state="absent")
+    assert pages(count=600, page_size="2M")["kept"] == []
+    assert "1G" not in " ".join(entries(host))
+
+
 def known(host, memory=64 * 1024**3, **options):
     """Return what the controller knows of a host from one observation, when it is asked for these pages."""
     asked = {name: option.get("default") for name, option in OPTIONS["argument_spec"].items()}

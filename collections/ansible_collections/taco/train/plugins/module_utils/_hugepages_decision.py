@@ -14,7 +14,13 @@ from ansible_collections.taco.train.plugins.module_utils import _boot_trial as b
 from ansible_collections.taco.train.plugins.module_utils._boot_config import BootConfig, EntryEdit, decode
 from ansible_collections.taco.train.plugins.module_utils._boot_entries import any_lacks, is_stale
 from ansible_collections.taco.train.plugins.module_utils._file_history import History, HistoryError
-from ansible_collections.taco.train.plugins.module_utils._hugepages import kernel_line, pages_for, plan, require_fit
+from ansible_collections.taco.train.plugins.module_utils._hugepages import (
+    HugepagesError,
+    kernel_line,
+    pages_for,
+    plan,
+    require_fit,
+)
 from ansible_collections.taco.train.plugins.module_utils._kernel_args import PAGE_BYTES, reservations, without
 from ansible_collections.taco.train.plugins.module_utils._meminfo import cpu, memory
 
@@ -54,6 +60,17 @@ def _require_room(config: BootConfig, params: Params, count: int, line: Sequence
     require_fit(page_size, count, total, params["max_memory_fraction"], supported, flag, taken)
 
 
+def _refuse_another_size(ours: Sequence[str], page_size: str) -> None:
+    """Refuse a second size beside the one that an earlier run reserved: nobody would give those pages back."""
+    others = [found for found in reservations(ours) if found.size != page_size]
+    if others:
+        raise HugepagesError(
+            f"an earlier run reserved {others[0].number} pages of {others[0].size} here and now {page_size} is asked for "
+            "(hugepages_page_size): take those back first, with hugepages_state: absent, or with restored, which also undoes "
+            "what else was changed"
+        )
+
+
 def _originals(config: BootConfig, history: History, force: bool) -> Dict[str, Optional[str]]:
     """Return the changes that put back what was there before the first one; refuse when somebody edited since."""
     changes = {}  # type: Dict[str, Optional[str]]
@@ -88,6 +105,8 @@ def decide_restored(config: BootConfig, history: History, params: Params, files:
 def decide(config: BootConfig, history: History, params: Params, files: Files, count: Optional[int]) -> Decision:
     """Decide what the files must say; count None takes back what an earlier run added."""
     ours = history.arguments_in(kernel_line(files))
+    if count is not None:
+        _refuse_another_size(ours, params["page_size"])
     planned = plan(config.layout.layout, files, params["page_size"], count, ours, params["keep_other_sizes"])
     if count is not None:
         _require_room(config, params, count, planned.after)

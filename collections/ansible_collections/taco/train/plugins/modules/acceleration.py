@@ -6,7 +6,7 @@
 DOCUMENTATION = r"""
 module: acceleration
 short_description: Put one arm of a comparison in force on a worker, and put back what was there
-version_added: 0.2.0
+version_added: 1.0.0
 description:
   - Switches HARP on and off, by the name of NCCL's network plugin, and lets a run use upstream's Horovod in place of the
     image's. Nothing of the image is uninstalled or overwritten, so that every switch can be made back.

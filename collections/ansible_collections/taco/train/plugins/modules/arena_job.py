@@ -6,7 +6,7 @@
 DOCUMENTATION = r"""
 module: arena_job
 short_description: Run an MPIJob through Arena
-version_added: 0.3.0
+version_added: 1.0.0
 description:
   - Submits a job with C(arena submit mpi) on the host that the task is for, and waits until its launcher and all of its workers
     run, or until it succeeded.

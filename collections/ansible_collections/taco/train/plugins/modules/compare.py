@@ -6,7 +6,7 @@
 DOCUMENTATION = r"""
 module: compare
 short_description: Plan the runs of a comparison, and judge what they measured
-version_added: 0.2.0
+version_added: 1.0.0
 description:
   - With O(state=planned) it turns a matrix of arms, workloads, numbers of hosts and batch sizes into runs in an order in which a
     machine that changes slowly harms no arm more than another, and finds the folder of the same comparison that has runs left.
@@ -99,13 +99,13 @@ options:
     description: Whether somebody places the workers before each run as its arm wants. Without, an arm with a C(place) is refused.
     type: bool
     default: false
-    version_added: 0.3.0
+    version_added: 1.0.0
   place_changes:
     description: What else changes with where the workers are placed, in words. The report names it beside the placement.
     type: list
     elements: str
     default: []
-    version_added: 0.3.0
+    version_added: 1.0.0
   min_effect:
     description: The least difference that matters, as a share.
     type: float

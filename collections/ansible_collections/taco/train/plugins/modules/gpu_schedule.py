@@ -6,7 +6,7 @@
 DOCUMENTATION = r"""
 module: gpu_schedule
 short_description: Let nodes of ACK schedule their GPUs by topology, as usual, or as before
-version_added: 0.3.0
+version_added: 1.0.0
 description:
   - Sets the label C(ack.node.gpu.schedule) of nodes of Alibaba Cloud Container Service for Kubernetes, and waits until each
     of them offers its GPUs as the label says, C(aliyun.com/gpu) by topology and C(nvidia.com/gpu) as usual.

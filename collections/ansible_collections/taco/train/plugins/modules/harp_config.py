@@ -41,12 +41,12 @@ options:
       - V(absent) puts each configuration file that a script or a template changed back to what it was before, removes those
         that were not there, and the manifest and all that is remembered in O(state_dir).
       - A file that somebody edited since is shown, and nothing is taken back then.
-    version_added: 0.2.0
+    version_added: 1.0.0
   force:
     type: bool
     default: false
     description: With O(state=absent), take back also files that somebody edited since.
-    version_added: 0.2.0
+    version_added: 1.0.0
   source:
     type: str
     choices: [script, template, none]

@@ -89,6 +89,7 @@ options:
       - The host as RV(taco.train.node_info#module:node) describes it, when nothing was changed there since.
       - When it says that the pages asked for are reserved as an earlier run left them, nothing is executed on the host.
     type: dict
+    version_added: 1.0.0
   sysroot:
     description: Folder below which every path is read and written.
     type: path

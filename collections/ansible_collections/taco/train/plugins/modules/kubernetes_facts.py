@@ -6,7 +6,7 @@
 DOCUMENTATION = r"""
 module: kubernetes_facts
 short_description: Look at a Kubernetes cluster before anything is done to it
-version_added: 0.3.0
+version_added: 1.0.0
 description:
   - Asks a cluster for its nodes, for its CRD of MPIJobs, and whether we have every permission that the collection needs on the way
     from preflight to rollback. Changes nothing.

@@ -6,7 +6,7 @@
 DOCUMENTATION = r"""
 module: kubernetes_node
 short_description: Take a node out of its cluster for a reboot, and back
-version_added: 0.3.0
+version_added: 1.0.0
 description:
   - Cordons a node and drains it, uncordons it, or waits until it is Ready and offers what it should.
   - The annotation C(taco.train/cordoned) of the node remembers that it was cordoned by this module. A node that somebody else has

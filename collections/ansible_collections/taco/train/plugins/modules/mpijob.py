@@ -6,7 +6,7 @@
 DOCUMENTATION = r"""
 module: mpijob
 short_description: Run a training job's pods as an MPIJob
-version_added: 0.3.0
+version_added: 1.0.0
 description:
   - Brings an MPIJob into being in the API version that the cluster serves, and waits until its launcher runs and all of its
     workers are Ready. While it waits it says how many are, and what is wrong with the others.
