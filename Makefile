@@ -27,7 +27,7 @@ help:
 	@echo "make docs      the documentation site, in .docs/build/html"
 	@echo "make test-all  test test-vm, sanity with every supported ansible-core, target code under every Python, galaxy"
 	@echo "make bench     the collection beside a plain playbook, general roles and raw ssh on $(BENCH_HOSTS) hosts; needs root"
-	@echo "make lab-up    only the lab; make lab-down removes it and leaves nothing behind"
+	@echo "make lab-up    only the lab; make lab-down, kubelab-down and vm-down remove what was started"
 
 demo: venv
 	$(LAB) up --nodes $(LAB_NODES)

@@ -4,6 +4,7 @@
 
 """An action answers in its module's place when the host was observed, and goes there for everything else."""
 
+import hashlib
 from unittest.mock import MagicMock
 
 import pytest
@@ -11,6 +12,7 @@ from ansible.playbook.task import Task
 from observed import NODE
 
 from ansible_collections.taco.train.plugins.action import harp_config, hugepages
+from ansible_collections.taco.train.plugins.module_utils._harp import manifest_text
 
 RESERVED = {
     "reboot_required": False,
@@ -61,7 +63,32 @@ def test_any_other_host_is_asked_without_what_it_said_itself(act, options):
     assert calls[0]["module_args"] == {"count": options["count"]} and calls[0]["wrap_async"] is False
 
 
+def test_a_host_that_was_seen_to_have_its_configuration_is_not_asked(act):
+    enis, digest = [f"eth{number}" for number in range(1, 9)], hashlib.sha256(b"x").hexdigest()
+    harp = dict(
+        NODE["harp"],
+        config_files=[
+            {"path": f"/usr/local/tfabric/tools/config/ztcp{n}.conf", "size": 1, "sha256": digest} for n in range(8)
+        ],
+        manifest="/var/lib/taco-train/host-manifest.json",
+        manifest_sha256=hashlib.sha256(manifest_text(NODE, enis).encode()).hexdigest(),
+    )
+    rendered = [{"dest": f"ztcp{number}.conf", "content": "x"} for number in range(8)]
+    result, calls = act(
+        harp_config, source="template", rendered=rendered, minimum_files="8", node=dict(NODE, harp=harp)
+    )
+    assert calls == [] and result["changed"] is False
+    assert result["enis"] == enis and len(result["files"]) == 8
+    rendered[7]["content"] = "y"
+    assert act(harp_config, source="template", rendered=rendered, node=dict(NODE, harp=harp))[1]
+
+
+def test_an_asynchronous_task_has_a_job_on_the_host(act):
+    result, calls = act(hugepages, run_async=60, count=50, node=SETTLED)
+    assert result["changed"] and calls[0]["wrap_async"] is True
+
+
 def test_the_manifest_needs_what_the_host_said(act):
-    result, calls = act(harp_config, run_async=60, source="none", node=SETTLED)
+    result, calls = act(harp_config, source="none", node=SETTLED)
     assert result["changed"] and len(calls) == 1
-    assert calls[0]["module_args"] == {"source": "none", "node": SETTLED} and calls[0]["wrap_async"] is True
+    assert calls[0]["module_args"] == {"source": "none", "node": SETTLED}

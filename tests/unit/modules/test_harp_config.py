@@ -381,6 +381,7 @@ def test_what_is_known_of_a_configured_host_is_what_the_module_answers(host, opt
     options = options(host)
     assert known(host, **options) is None
     host(**options)
+    (host.config / "ztcp9.conf").write_text("")
     before = host.tree()
     found, answer = known(host, **options), host(**options)
     assert host.tree() == before and not answer["changed"]

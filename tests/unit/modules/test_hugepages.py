@@ -16,7 +16,7 @@ import pytest
 from ansible_collections.taco.train.plugins.module_utils import _atomic_file, _boot_config, _file_history
 from ansible_collections.taco.train.plugins.module_utils._hugepages_options import OPTIONS
 from ansible_collections.taco.train.plugins.module_utils._hugepages_settled import settled
-from ansible_collections.taco.train.plugins.modules import hugepages
+from ansible_collections.taco.train.plugins.modules import hugepages, node_info
 from ansible_collections.taco.train.plugins.plugin_utils.known_hugepages import known_answer
 
 DROP_IN = "etc/default/grub.d/zz-taco-hugepages.cfg"
@@ -517,18 +517,37 @@ def known(host, memory=64 * 1024**3, **options):
 def test_what_is_known_of_a_settled_host_is_what_the_module_answers(request, pages, layout):
     host = request.getfixturevalue(layout)
     assert known(host, count=4) is None
+    pools = host / "sys/kernel/mm/hugepages"
+    (pools / "hugepages-2048kB").mkdir()
     for options in ({"count": 600, "page_size": "2M"}, {"state": "restored"}, {"count": 4}, {"gpus": 2}):
         pages(**options)
         if options.get("state"):
             continue
+        assert known(host, **options) is None and pages(**options)["reboot_required"]
+        line = " ".join(pages(**options)["kernel_args"]["after"])
+        (host / "proc/cmdline").write_text(line)
+        for size in ("2048", "1048576"):
+            (pools / f"hugepages-{size}kB/nr_hugepages").write_text(line.rsplit("hugepages=", 1)[1].split()[0])
         before = tree(host)
         found, answer = known(host, **options), pages(**options)
         assert tree(host) == before and not answer["changed"]
         assert found == {name: value for name, value in answer.items() if name != "invocation"}
-    assert found["reboot_required"]
-    (host / "proc/cmdline").write_text("ro " + LINE.format(20))
-    (host / "sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages").write_text("20\n")
-    assert known(host, gpus=2)["reboot_required"] is pages(gpus=2)["reboot_required"] is False
+
+
+def booted(pages, host):
+    """Make the host one that runs with four pages."""
+    pages(count=4)
+    (host / "proc/cmdline").write_text("ro " + LINE.format(4))
+    (host / "sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages").write_text("4\n")
+
+
+def test_only_of_the_running_system_is_it_observed(pages, host):
+    booted(pages, host)
+    root = node_info.Root(str(host))
+    assert node_info.boot(root, "/var/lib/taco-train")["hugepages"] is None
+    root.is_running_system = True
+    assert node_info.boot(root, "/var/lib/taco-train")["hugepages"]["count"] == 4
+    assert node_info.boot(root, "/opt/state")["hugepages"] is None
 
 
 def spoil(path, text=None):
@@ -555,7 +574,7 @@ def spoil(path, text=None):
     ],
 )
 def test_a_host_where_anything_is_otherwise_has_to_be_asked(pages, host, change):
-    pages(count=4)
+    booted(pages, host)
     assert known(host, count=4)
     change(host)
     before = tree(host)
@@ -570,8 +589,8 @@ def test_a_host_where_anything_is_otherwise_has_to_be_asked(pages, host, change)
         {"count": 4, "page_size": "2M"},
         {"gpus": 4},
         {"gpus": 0},
-        {"state": "absent"},
-        {"state": "restored"},
+        {"count": 4, "state": "absent"},
+        {"count": 4, "state": "restored"},
         {"count": 4, "trial": True},
         {"count": 4, "runtime": True},
         {"count": 4, "keep_other_sizes": False},
@@ -585,5 +604,5 @@ def test_a_host_where_anything_is_otherwise_has_to_be_asked(pages, host, change)
     ],
 )
 def test_whatever_else_is_asked_for_goes_to_the_host(pages, host, options):
-    pages(count=4)
+    booted(pages, host)
     assert known(host, **options) is None

@@ -11,7 +11,6 @@ import os
 import subprocess
 import sys
 import threading
-from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -115,11 +114,11 @@ def test_files_of_harp_are_those_with_its_name_and_their_size_is_told(run, host)
     assert node["harp"] == {
         "config_dir": "/opt/harp",
         "config_files": [
-            {"path": "/opt/harp/ztcp0.conf", "size": 7, "sha256": sha256(b"[dpdk]\n").hexdigest()},
-            {"path": "/opt/harp/ztcp1.conf", "size": 0, "sha256": sha256(b"").hexdigest()},
+            {"path": "/opt/harp/ztcp0.conf", "size": 7, "sha256": None},
+            {"path": "/opt/harp/ztcp1.conf", "size": 0, "sha256": None},
         ],
         "manifest": "/opt/state/host-manifest.json",
-        "manifest_sha256": sha256(b"{}").hexdigest(),
+        "manifest_sha256": None,
         "record": None,
     }
 

@@ -110,7 +110,8 @@ options:
     type: dict
     description:
       - The host as RV(taco.train.node_info#module:node) describes it. Needed for the manifest and to find the ENIs.
-      - When it says that all that is asked for is there as an earlier run left it, nothing is executed on the host.
+      - When it says that all that is asked for is there as an earlier run left it, nothing is executed on the host. So it must have been
+        observed after the last change to HARP's configuration.
   eni_pattern:
     type: str
     description: Regular expression for the names of the ENIs, where they have no PCI device to know them by.

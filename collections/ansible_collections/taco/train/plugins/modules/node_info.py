@@ -26,7 +26,7 @@ options:
     description:
       - Folder below which every path is read.
       - With another one than V(/) no command is run, so that addresses, the container engine and what nvidia-smi knows
-        are missing from the result.
+        are missing from the result, and what hugepages and harp_config would go by.
     type: path
     default: /
   metadata:
@@ -226,7 +226,9 @@ class Root:
         return ""
 
     def sha256(self, path):
-        """Return the checksum of a file, None when there is none, or none that can be read."""
+        """Return the checksum of a file of the running system, None when there is none, or none that can be read."""
+        if not self.is_running_system:
+            return None
         try:
             with open(self.join(path), "rb") as file:
                 return hashlib.sha256(file.read()).hexdigest()
@@ -278,6 +280,11 @@ def nics(root):
     return observe_nics(root.path, parse_addresses(addresses.stdout) if addresses else {})
 
 
+def boot(root, state_dir):
+    """Return how the boot configuration is written and, of the running system, which pages of ours it has."""
+    return dict(observe_boot(root.path), hugepages=settled(root.path, state_dir) if root.is_running_system else None)
+
+
 def harp(root, config_dir, state_dir):
     """Return HARP's configuration files, as an empty one is no configuration, and what is remembered of how they came about."""
     files = []
@@ -285,12 +292,11 @@ def harp(root, config_dir, state_dir):
         path = os.path.join(config_dir, os.path.basename(real))
         files.append({"path": path, "size": os.path.getsize(real), "sha256": root.sha256(path)})
     manifest = os.path.join(state_dir, MANIFEST)
-    checksum = root.sha256(manifest)
     return {
         "config_dir": config_dir,
         "config_files": files,
-        "manifest": manifest if checksum else None,
-        "manifest_sha256": checksum,
+        "manifest": manifest if os.path.isfile(root.join(manifest)) else None,
+        "manifest_sha256": root.sha256(manifest),
         "record": root.json(os.path.join(state_dir, RECORD)),
     }
 
@@ -347,7 +353,7 @@ def observe(root, options):
             "cmdline": root.text("/proc/cmdline").strip(),
             "boot_id": root.text("/proc/sys/kernel/random/boot_id").strip(),
         },
-        "boot": dict(observe_boot(root.path), hugepages=settled(root.path, options["state_dir"])),
+        "boot": boot(root, options["state_dir"]),
         "cpu": cpuinfo,
         "memory": memory(root.text("/proc/meminfo")),
         "hugepages": hugepages,

@@ -22,7 +22,8 @@ def run_unless_known(
     spec is what AnsibleModule is given: argument_spec and its like. The module has no use for the options in only_here.
     """
     given = action._task.args
-    if given.get("node"):
+    # Ansible asks the host after every asynchronous task, and needs to be told of a job there.
+    if given.get("node") and not action._task.async_val:
         _ignored, options = action.validate_argument_spec(**spec)
         known = known_answer(options, options["node"])
         if known is not None:

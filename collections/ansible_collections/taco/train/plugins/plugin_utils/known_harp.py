@@ -39,11 +39,11 @@ def known_answer(options: Mapping[str, Any], node: Mapping[str, Any] | None) -> 
         if there.get("manifest_sha256") != _sha256(harp.manifest_text(node, target.enis)):
             return None
         result = _from_source(options, there.get("record"), files, target)
-    except (harp.HarpError, EniError):
+    except (harp.HarpError, EniError, UnicodeError):
         return None
     if result is None:
         return None
-    listed = [{"path": one["path"], "size": one["size"]} for one in there["config_files"]]
+    listed = [{"path": one["path"], "size": one["size"]} for one in found]
     return {
         "changed": False,
         "ran": False,

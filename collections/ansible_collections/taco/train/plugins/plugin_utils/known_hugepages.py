@@ -27,6 +27,9 @@ def known_answer(options: Mapping[str, Any], node: Mapping[str, Any] | None) -> 
         return None
     if any(reserved[name] != options[name] for name in ("page_size", "state_dir")) or reserved["kept"]:
         return None
+    # The host may have been booted since, and nobody's node is to be drained for a reboot that it has had.
+    if reserved["reboot_required"]:
+        return None
     try:
         count = options["count"] if options["gpus"] is None else pages_for(options["gpus"], options["page_size"])
     except HugepagesError:
