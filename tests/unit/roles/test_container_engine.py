@@ -4,13 +4,9 @@
 
 """What the role container_engine would do, in check mode. That it does it is tested on nodes that can be installed on."""
 
-import json
-import os
-import subprocess
-import sys
-
 import pytest
 from observed import NODE
+from played import check
 
 PLAY = """
 - hosts: all
@@ -32,21 +28,9 @@ TOOLKIT_MISSING = dict(NODE["container_engine"], nvidia_toolkit=None)
     ],
 )
 def test_check_mode_says_what_would_be_installed_and_ends_well(tmp_path, engine, options, said):
-    variables = {
-        "ansible_connection": "local",
-        "ansible_python_interpreter": sys.executable,
-        "taco_node": dict(NODE, container_engine=engine),
-    }
-    (tmp_path / "inventory.yml").write_text(json.dumps({"all": {"hosts": {"gpu-0": variables}}}))
-    (tmp_path / "play.yml").write_text(PLAY)
-    collections = os.path.join(os.path.dirname(__file__), "../../../collections")
-    environment = dict(os.environ, ANSIBLE_COLLECTIONS_PATH=collections, ANSIBLE_LOCALHOST_WARNING="0")
-    environment.pop("ANSIBLE_CONFIG", None)
-    argv = ["ansible-playbook", "--check", "-i", "inventory.yml", "play.yml", "-e", json.dumps(options)]
-    done = subprocess.run(
-        argv, cwd=str(tmp_path), env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
-    assert done.returncode == 0, done.stdout
-    assert ("changed=1" if said else "changed=0") in done.stdout
+    hosts = {"gpu-0": {"taco_node": dict(NODE, container_engine=engine)}}
+    status, output = check(tmp_path, PLAY, hosts, options)
+    assert status == 0, output
+    assert ("changed=1" if said else "changed=0") in output
     for words in said or []:
-        assert f'"{words}"' in done.stdout
+        assert f'"{words}"' in output

@@ -4,13 +4,8 @@
 
 """Which hosts the role reboot would reboot. That it does, and what comes of it, is tested on machines that can be rebooted."""
 
-import json
-import os
-import subprocess
-import sys
-
 import pytest
-from observed import NODE
+from played import check
 
 PLAY = """
 - hosts: all
@@ -27,21 +22,7 @@ PLAY = """
 def play(tmp_path):
     """Return a function that runs the role in check mode on hosts with variables of their own."""
 
-    def run(hosts, **options):
-        common = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable, "taco_node": NODE}
-        inventory = {"all": {"hosts": {name: dict(common, **variables) for name, variables in hosts.items()}}}
-        (tmp_path / "inventory.yml").write_text(json.dumps(inventory))
-        (tmp_path / "play.yml").write_text(PLAY)
-        collections = os.path.join(os.path.dirname(__file__), "../../../collections")
-        environment = dict(os.environ, ANSIBLE_COLLECTIONS_PATH=collections, ANSIBLE_LOCALHOST_WARNING="0")
-        environment.pop("ANSIBLE_CONFIG", None)
-        argv = ["ansible-playbook", "--check", "-i", "inventory.yml", "play.yml", "-e", json.dumps(options)]
-        done = subprocess.run(
-            argv, cwd=str(tmp_path), env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        )
-        return done.returncode, done.stdout
-
-    return run
+    return lambda hosts, **options: check(tmp_path, PLAY, hosts, options)
 
 
 ALLOWED, FORBIDDEN = {"needed": True, "reboot_allowed": True}, {"needed": True, "reboot_allowed": False}

@@ -16,9 +16,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.known_harp import known
 class ActionModule(ActionBase):
     """The shell: what is known is decided in plugin_utils."""
 
-    _supports_check_mode = True
     _supports_async = True
-    _requires_connection = True
 
     def run(self, tmp: Any = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result = super().run(tmp, task_vars)

@@ -10,6 +10,7 @@ The format of ztcp*.conf is the vendor's and not published. Nothing here writes 
 """
 
 import fnmatch
+import hashlib
 import json
 import os.path
 import re
@@ -77,6 +78,16 @@ def check_sha256(script: str, found: str, expected: Optional[str]) -> None:
             f"{script} is not the script that was promised and was not run: expected SHA-256 {expected}, found {found}. "
             "Read the script; if it is right, set harp_script_sha256 to what was found"
         )
+
+
+def promised_sha256(options: Mapping[str, Any]) -> Optional[str]:
+    """Return the checksum that the script must have, None when it needs none. One that is at hand must have it now."""
+    expected = checked_sha256(options["sha256"], options["allow_unverified"])
+    if options["script_content"] is None:
+        return expected
+    found = hashlib.sha256(options["script_content"].encode("utf-8")).hexdigest()
+    check_sha256(options["script"], found, expected)
+    return found
 
 
 def interpreter_for(script: str, first_line: str, chosen: Optional[Sequence[str]]) -> List[str]:

@@ -6,7 +6,7 @@
 
 """Plan what the files of a boot configuration must say so that the kernel reserves hugepages. Texts in, texts out."""
 
-from typing import Dict, List, NamedTuple, Optional
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 from ansible_collections.taco.train.plugins.module_utils._boot_layout import DEFAULTS, DROP_INS, KERNEL_CMDLINE
 from ansible_collections.taco.train.plugins.module_utils._kernel_args import (
@@ -54,6 +54,11 @@ def pages_for(gpus: int, page_size: str = "1G") -> int:
     if gpus < 1:
         raise HugepagesError(f"a host with {gpus} GPUs needs no pages: set taco_gpus_per_node or hugepages_count")
     return (gpus * 5 + 10) * (PAGE_BYTES["1G"] // PAGE_BYTES[page_size])
+
+
+def page_support(cpu: Mapping[str, Any], page_size: str) -> Tuple[bool, str]:
+    """Return whether a processor has pages of a size, and the flag by which it says so."""
+    return (cpu["page_1g"], "pdpe1gb") if page_size == "1G" else (cpu["page_2m"], "pse")
 
 
 def require_fit(

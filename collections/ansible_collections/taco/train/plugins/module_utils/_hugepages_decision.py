@@ -17,6 +17,7 @@ from ansible_collections.taco.train.plugins.module_utils._file_history import Hi
 from ansible_collections.taco.train.plugins.module_utils._hugepages import (
     HugepagesError,
     kernel_line,
+    page_support,
     pages_for,
     plan,
     require_fit,
@@ -52,8 +53,7 @@ def wanted_count(config: BootConfig, params: Params) -> Optional[int]:
 def _require_room(config: BootConfig, params: Params, count: int, line: Sequence[str] = ()) -> None:
     """Refuse pages that leave the host too little memory beside those of other sizes that a kernel line reserves."""
     page_size = params["page_size"]
-    flags = cpu(config.text("/proc/cpuinfo"))
-    supported, flag = (flags["page_1g"], "pdpe1gb") if page_size == "1G" else (flags["page_2m"], "pse")
+    supported, flag = page_support(cpu(config.text("/proc/cpuinfo")), page_size)
     total = memory(config.text("/proc/meminfo"))["total_bytes"]
     others = [found for found in reservations(line) if found.size in PAGE_BYTES and found.size != page_size]
     taken = sum(PAGE_BYTES[found.size] * int(found.number) for found in others if found.number.isdigit())

@@ -289,13 +289,7 @@ def run_setup(options, content, sha256, enis, minimum):
 
 def apply_script(options, enis, keys, minimum, check_mode):
     """Run the setup script where it has to run. keys are what the ENIs are known by over time."""
-    expected = harp.checked_sha256(options["sha256"], options["allow_unverified"])
-    content = None
-    if options["script_content"] is not None:
-        content = fetch_script(options)
-        found = hashlib.sha256(content).hexdigest()
-        harp.check_sha256(options["script"], found, expected)
-        expected = found
+    expected = harp.promised_sha256(options)
     record_path = os.path.join(options["state_dir"], RECORD)
     record = read_json(record_path)
     reason = harp.reason_to_run(record, options["script"], expected, keys, config_files(options), minimum)
@@ -303,8 +297,7 @@ def apply_script(options, enis, keys, minimum, check_mode):
         return dict(changed=False, ran=False, sha256=record["sha256"])
     if check_mode:
         return dict(changed=True, ran=True, sha256=expected or "", reason=reason)
-    if content is None:
-        content = fetch_script(options)
+    content = fetch_script(options)
     sha256 = hashlib.sha256(content).hexdigest()
     harp.check_sha256(options["script"], sha256, expected)
     files = run_setup(options, content, sha256, enis, minimum)

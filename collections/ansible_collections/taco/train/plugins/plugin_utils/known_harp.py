@@ -72,11 +72,7 @@ def _from_source(
 def _from_script(
     options: Mapping[str, Any], record: dict[str, Any] | None, files: dict[str, str], target: harp.Target
 ) -> dict[str, Any] | None:
-    expected = harp.checked_sha256(options["sha256"], options["allow_unverified"])
-    if options["script_content"] is not None:
-        found = _sha256(options["script_content"])
-        harp.check_sha256(options["script"], found, expected)
-        expected = found
+    expected = harp.promised_sha256(options)
     if record is None or not options["script"]:
         return None
     reason = harp.reason_to_run(record, options["script"], expected, target.keys, files, target.minimum)

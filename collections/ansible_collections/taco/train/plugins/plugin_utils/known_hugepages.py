@@ -6,8 +6,12 @@
 
 from typing import Any, Mapping
 
-from ansible_collections.taco.train.plugins.module_utils._hugepages import HugepagesError, pages_for
-from ansible_collections.taco.train.plugins.module_utils._kernel_args import PAGE_BYTES
+from ansible_collections.taco.train.plugins.module_utils._hugepages import (
+    HugepagesError,
+    page_support,
+    pages_for,
+    require_fit,
+)
 
 # What only the module on the host can do or undo.
 ONLY_THERE = {"state": "present", "sysroot": "/", "keep_other_sizes": True, "regenerate": True}
@@ -30,19 +34,13 @@ def known_answer(options: Mapping[str, Any], node: Mapping[str, Any] | None) -> 
     # The host may have been booted since, and nobody's node is to be drained for a reboot that it has had.
     if reserved["reboot_required"]:
         return None
+    page_size, memory = options["page_size"], node["memory"]["total_bytes"]
     try:
-        count = options["count"] if options["gpus"] is None else pages_for(options["gpus"], options["page_size"])
+        count = options["count"] if options["gpus"] is None else pages_for(options["gpus"], page_size)
+        require_fit(page_size, count, memory, options["max_memory_fraction"], *page_support(node["cpu"], page_size))
     except HugepagesError:
         return None
-    if count != reserved["count"] or not _fits(count, options, node):
+    if count != reserved["count"] or not memory:
         return None
     result = {name: value for name, value in reserved.items() if name != "state_dir"}
     return {**result, "changed": False, "files": [], "diff": []}
-
-
-def _fits(count: int, options: Mapping[str, Any], node: Mapping[str, Any]) -> bool:
-    """Say whether the pages surely fit; the module knows the rest, and the words for what doesn't."""
-    supported = node["cpu"]["page_1g" if options["page_size"] == "1G" else "page_2m"]
-    total, fraction = node["memory"]["total_bytes"], options["max_memory_fraction"]
-    size = PAGE_BYTES[options["page_size"]] * count
-    return bool(supported and total and 0 < fraction <= 1 and size <= total * fraction)

@@ -1,0 +1,30 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Run a play in check mode on hosts that were observed, all of them this machine."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from observed import NODE
+
+COLLECTIONS = Path(__file__).parents[1] / "collections"
+
+
+def check(folder, play, hosts, options):
+    """Return the exit status and the output. hosts are {name: variables}, options are extra variables."""
+    common = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable, "taco_node": NODE}
+    inventory = {"all": {"hosts": {name: dict(common, **variables) for name, variables in hosts.items()}}}
+    (folder / "inventory.yml").write_text(json.dumps(inventory))
+    (folder / "play.yml").write_text(play)
+    environment = dict(os.environ, ANSIBLE_COLLECTIONS_PATH=str(COLLECTIONS), ANSIBLE_LOCALHOST_WARNING="0")
+    environment.pop("ANSIBLE_CONFIG", None)
+    argv = ["ansible-playbook", "--check", "-i", "inventory.yml", "play.yml", "-e", json.dumps(options)]
+    done = subprocess.run(
+        argv, cwd=str(folder), env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    return done.returncode, done.stdout
