@@ -9,14 +9,7 @@ from typing import Any
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.taco.train.plugins.module_utils._enis import EniError, checked_enis
-
-ARGUMENT_SPEC = {
-    "expected": {"type": "int", "required": True},
-    "pattern": {"type": "str"},
-    "subnet": {"type": "list", "elements": "str", "default": []},
-    "nics": {"type": "list", "elements": "dict", "required": True},
-    "sysroot": {"type": "path", "default": "/"},
-}
+from ansible_collections.taco.train.plugins.plugin_utils.eni_options import ARGUMENT_SPEC
 
 
 class ActionModule(ActionBase):

@@ -1,0 +1,116 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""prepare.yml ends when all hosts were observed to be as its roles would leave them, and never else."""
+
+import hashlib
+import json
+import re
+
+import pytest
+from observed import NODE
+from played import COLLECTIONS, check
+
+from ansible_collections.taco.train.plugins.module_utils._harp import manifest_text
+
+PLAY = f"""
+- name: Prepare
+  ansible.builtin.import_playbook: {COLLECTIONS}/ansible_collections/taco/train/playbooks/prepare.yml
+"""
+RESERVED = {
+    "reboot_required": False,
+    "layout": "grub-d",
+    "page_size": "1G",
+    "count": 50,
+    "said": ["50"],
+    "kernel_args": {"before": [], "after": []},
+    "kept": [],
+    "trial": False,
+    "state_dir": "/var/lib/taco-train",
+}
+MANIFEST = hashlib.sha256(manifest_text(NODE, [f"eth{number}" for number in range(1, 9)]).encode()).hexdigest()
+SETTLED = dict(
+    NODE,
+    boot=dict(NODE["boot"], hugepages=RESERVED),
+    harp=dict(NODE["harp"], manifest="/var/lib/taco-train/host-manifest.json", manifest_sha256=MANIFEST),
+)
+VARIABLES = {"hugepages_count": 50, "taco_gpus_per_node": 8, "harp_source": "none", "eni_count": 8}
+ROLE_TASK = "TASK [taco.train.hugepages"
+
+
+def played(folder, options=(), node=SETTLED):
+    """Return the exit status and what was said of one host, observed like this, with these extra variables."""
+    return check(folder, PLAY, {"gpu1": dict(VARIABLES, taco_node=node)}, {"taco_hosts": "all", **dict(options)})
+
+
+def test_a_host_that_is_as_it_should_be_sees_no_task_of_the_roles(tmp_path):
+    status, output = played(tmp_path)
+    assert status == 0, output
+    assert ROLE_TASK not in output
+    assert re.search(r"gpu1\s+: ok=\d+\s+changed=0 .*failed=0", output)
+
+
+def test_extra_variables_arrive_as_text_and_count_alike(tmp_path):
+    status, output = played(tmp_path, {"hugepages_count": "50", "hugepages_trial": "false"})
+    assert status == 0 and ROLE_TASK not in output, output
+
+
+def test_one_host_with_a_fault_has_all_go_through_the_roles(tmp_path):
+    common = dict(VARIABLES, taco_node=SETTLED)
+    hosts = {"gpu1": common, "gpu2": dict(common, eni_count=9)}
+    status, output = check(tmp_path, PLAY, hosts, {"taco_hosts": "all"})
+    assert status != 0
+    assert f"{ROLE_TASK} : Reserve the hugepages" in output
+    assert "8 of 9 secondary ENIs found" in output and re.search(r"gpu2\s+: ok=\d+ .*failed=1", output), output
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"harp_template": "{{ nobody_set_this }}", "harp_source": "template"},
+        {"hugepages_max_memory_fraction": "much"},
+        {"eni_subnets": ["10.90.0.0/16"]},
+        {"eni_pattern": "("},
+        {"hugepages_count": "{{ nobody_set_this }}"},
+    ],
+)
+def test_what_is_wrong_with_the_variables_is_said_by_the_roles(tmp_path, variables):
+    status, output = played(tmp_path, variables)
+    assert status != 0
+    assert re.search(r"TASK \[taco\.train\.(hugepages|eni|harp)", output), output
+    assert "taco.train.settled" not in output.split("fatal:")[1], output
+
+
+def test_a_node_of_a_cluster_is_looked_at(tmp_path):
+    _status, output = played(tmp_path, {"taco_platform": "tke"})
+    assert ROLE_TASK in output
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        ("boot", dict(NODE["boot"], hugepages=dict(RESERVED, count=49))),
+        ("boot", dict(NODE["boot"], hugepages=dict(RESERVED, reboot_required=True))),
+        ("harp", dict(SETTLED["harp"], manifest_sha256="0" * 64)),
+        ("nics", NODE["nics"][:8]),
+    ],
+)
+def test_a_host_that_differs_goes_through_the_roles(tmp_path, part, value):
+    _status, output = played(tmp_path, node=dict(SETTLED, **{part: value}))
+    assert ROLE_TASK in output
+
+
+def test_a_role_of_which_nothing_is_known_is_refused_by_its_name(tmp_path):
+    play = json.dumps(
+        [
+            {
+                "name": "Ask",
+                "hosts": "all",
+                "gather_facts": False,
+                "tasks": [{"name": "Ask", "taco.train.settled": {"roles": ["report"]}}],
+            }
+        ]
+    )
+    status, output = check(tmp_path, play, {"gpu1": {}}, {})
+    assert status != 0 and "of the role report nothing is known" in output, output
