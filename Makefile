@@ -15,14 +15,14 @@ KUBELAB_PLAY := ansible-playbook -i inventories/kubelab
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 
-.PHONY: help demo demo-horovod demo-k8s demo-vm test test-all test-vm vm-slice lint docs unit sanity sanity-all targets targets-all galaxy molecule site kubernetes install build lab-up lab-down kubelab-up kubelab-down vm-up vm-down bench venv tools
+.PHONY: help demo demo-horovod demo-k8s demo-vm test test-all test-vm vm-slice lint docs unit sanity sanity-all targets targets-all galaxy molecule site kubernetes install build lab-up lab-down kubelab-up kubelab-down vm-up vm-down bench bench-slice venv tools
 
 help:
 	@echo "make demo      build a lab of $(LAB_NODES) nodes, take them from bare hosts to a comparison of three arms, show the report"
 	@echo "make demo-horovod HOROVOD_SCRIPT=PATH   a number of upstream Horovod, TensorFlow and Horovod's own benchmark"
 	@echo "make demo-k8s  the lab as a cluster: benchmark pods of an MPIJob as on TKE, and compare placements as on ACK"
 	@echo "make demo-vm   the same on machines that really reboot, and back to the boot files that they came with"
-	@echo "make test      lint docs unit sanity targets install molecule site kubernetes vm-slice"
+	@echo "make test      lint docs unit sanity targets install molecule site kubernetes vm-slice bench-slice"
 	@echo "make test-vm   the whole scenario on machines that really reboot, and reboots that go wrong"
 	@echo "make docs      the documentation site, in .docs/build/html"
 	@echo "make test-all  test test-vm, sanity with every supported ansible-core, target code under every Python, galaxy"
@@ -68,6 +68,7 @@ test: venv tools
 	$(MAKE) lab-down
 	$(MAKE) kubernetes
 	$(MAKE) vm-slice
+	$(MAKE) bench-slice
 
 # Everything that a release must pass.
 test-all: venv tools
@@ -154,9 +155,12 @@ kubernetes: venv tools
 	$(KUBELAB) down
 	$(LAB) down
 
-# What a converged host costs, beside what people would use instead: tests/bench/README.md. No part of `make test`.
+# What a converged host costs, beside what people would use instead: tests/bench/README.md. `make test` has it on two hosts only.
 bench: venv tools
 	PYTHONPATH=$(CURDIR)/tests:$(CURDIR)/molecule/shared/lab python -m bench --hosts "$(BENCH_HOSTS)" --repeats "$(BENCH_REPEATS)"
+
+bench-slice: venv tools
+	pytest -q tests/integration/test_bench.py
 
 build: venv
 	ansible-galaxy collection build --force $(COLLECTION)
