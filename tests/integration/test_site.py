@@ -123,6 +123,17 @@ def test_a_second_run_changes_only_the_benchmark_and_costs_few_connections(site,
     assert "TASK [Gathering Facts]" not in done.stdout
 
 
+def test_a_host_that_lost_its_keys_gets_new_ones_and_all_trust_them(site, playbook, on_node):
+    # Not the first host, so that one which has its keys comes before one that needs them.
+    keeps, lost = NODES
+    on_node(lost, "sh", "-c", "rm /var/lib/taco-train/ssh/*")
+    done = playbook("deploy.yml")
+    assert done.returncode == 0, done.stdout
+    assert recap(done.stdout)[lost]["changed"] > 0
+    assert lost in on_node(keeps, "docker", "exec", "taco-train", "ssh", lost, "hostname")
+    assert keeps in on_node(lost, "docker", "exec", "taco-train", "ssh", keeps, "hostname")
+
+
 SHORT = ("-e", json.dumps({"benchmark_num_iters": 2, "benchmark_num_warmup_batches": 1}))
 
 # What is wrong -> the playbook, the variables that make it so, and what the message must hold.
