@@ -114,3 +114,19 @@ def test_a_role_of_which_nothing_is_known_is_refused_by_its_name(tmp_path):
     )
     status, output = check(tmp_path, play, {"gpu1": {}}, {})
     assert status != 0 and "of the role report nothing is known" in output, output
+
+
+def test_variables_of_the_reboot_are_checked_though_none_is_needed(tmp_path):
+    status, output = played(tmp_path, {"reboot_batch": "many"})
+    assert status != 0 and "reboot_batch" in output, output
+
+
+def test_a_null_is_no_default(tmp_path):
+    _status, output = played(tmp_path, {"hugepages_runtime": None})
+    assert ROLE_TASK in output
+
+
+def test_where_variables_of_roles_are_private_the_roles_find_out(tmp_path, monkeypatch):
+    monkeypatch.setenv("ANSIBLE_PRIVATE_ROLE_VARS", "1")
+    status, output = played(tmp_path)
+    assert status == 0 and ROLE_TASK in output, output

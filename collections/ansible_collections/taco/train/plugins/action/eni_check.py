@@ -8,8 +8,8 @@ from typing import Any
 
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.taco.train.plugins.module_utils._enis import EniError, checked_enis
-from ansible_collections.taco.train.plugins.plugin_utils.eni_options import ARGUMENT_SPEC
+from ansible_collections.taco.train.plugins.module_utils._enis import OPTIONS
+from ansible_collections.taco.train.plugins.plugin_utils.judged_enis import judged
 
 
 class ActionModule(ActionBase):
@@ -23,11 +23,8 @@ class ActionModule(ActionBase):
         if self._task.args.get("nics") is None:
             result.update(self._execute_module(task_vars=task_vars))
             return result
-        _ignored, options = self.validate_argument_spec(argument_spec=ARGUMENT_SPEC)
-        try:
-            enis, problems = checked_enis(options["nics"], options["expected"], options["pattern"], options["subnet"])
-        except EniError as error:
-            enis, problems = [], [str(error)]
+        _ignored, options = self.validate_argument_spec(**OPTIONS)
+        enis, problems = judged(options)
         result.update(changed=False, enis=enis, problems=problems)
         if problems:
             result.update(failed=True, msg="; ".join(problems))

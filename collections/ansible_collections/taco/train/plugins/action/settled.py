@@ -37,7 +37,6 @@ def trusted(value: Any) -> Any:
 class ActionModule(ActionBase):
     """Fill in the variables of the roles' tasks; what is known is decided in plugin_utils."""
 
-    _supports_check_mode = True
     _requires_connection = False
 
     def run(self, tmp: Any = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -69,5 +68,6 @@ class ActionModule(ActionBase):
             if not boolean(template(trusted(f"{{{{ {condition} }}}}"))):
                 return None
         options = template(trusted(task.options))
-        # Older versions of ansible-core leave the mark of what is omitted where it was.
-        return {name: value for name, value in options.items() if value != task_vars.get("omit")}
+        # Until 2.18 ansible-core leaves the mark of what is omitted where it was. Later versions have none; None is a value.
+        omitted = [task_vars["omit"]] if "omit" in task_vars else []
+        return {name: value for name, value in options.items() if value not in omitted}

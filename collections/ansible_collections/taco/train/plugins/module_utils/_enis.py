@@ -12,6 +12,16 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 Nic = Dict[str, Any]
 MOST_VIRTUAL = 8
+# Of the module eni_check, for it and for the actions that may answer in its place.
+OPTIONS = dict(
+    argument_spec=dict(
+        expected=dict(type="int", required=True),
+        pattern=dict(type="str"),
+        subnet=dict(type="list", elements="str", default=[]),
+        nics=dict(type="list", elements="dict"),
+        sysroot=dict(type="path", default="/"),
+    )
+)
 
 
 class EniError(Exception):

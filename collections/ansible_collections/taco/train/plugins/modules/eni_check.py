@@ -128,7 +128,7 @@ import os
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.taco.train.plugins.module_utils._enis import EniError, checked_enis
+from ansible_collections.taco.train.plugins.module_utils._enis import OPTIONS, EniError, checked_enis
 from ansible_collections.taco.train.plugins.module_utils._failure import failure
 from ansible_collections.taco.train.plugins.module_utils._nics import observe_nics, parse_addresses
 from ansible_collections.taco.train.plugins.module_utils._timed_command import run_timed
@@ -147,16 +147,7 @@ def observed(root):
 
 
 def main():
-    module = AnsibleModule(
-        argument_spec=dict(
-            expected=dict(type="int", required=True),
-            pattern=dict(type="str"),
-            subnet=dict(type="list", elements="str", default=[]),
-            nics=dict(type="list", elements="dict"),
-            sysroot=dict(type="path", default="/"),
-        ),
-        supports_check_mode=True,
-    )
+    module = AnsibleModule(supports_check_mode=True, **OPTIONS)
     options = module.params
     nics = observed(options["sysroot"]) if options["nics"] is None else options["nics"]
     try:

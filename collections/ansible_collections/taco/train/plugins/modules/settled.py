@@ -13,7 +13,9 @@ description:
   - It runs on the controller, and is one task for all the roles. A play that ends when its hosts are settled saves the tasks of
     the roles, and comes to the same.
   - What it can't tell isn't settled. The roles find out then, and say what is wrong.
-  - The variables of the roles are those of the play. They are all known in a play that lists them under C(roles).
+  - The roles' variables are those of the host and the play, and their defaults where the play lists the roles under C(roles).
+    C(vars) at such an entry and C(module_defaults) are not seen, so with these ask the roles themselves.
+  - A play of your own that changes the host after it was observed must have it observed again before this is asked.
 author:
   - Taco Team (@taco)
 extends_documentation_fragment:

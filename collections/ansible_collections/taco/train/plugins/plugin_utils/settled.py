@@ -12,10 +12,8 @@ from typing import Any, Callable, Iterator, Mapping, NamedTuple
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.common.yaml import yaml_load
 
-from ansible_collections.taco.train.plugins.module_utils import _harp_options, _hugepages_options
-from ansible_collections.taco.train.plugins.module_utils._enis import EniError, checked_enis
-from ansible_collections.taco.train.plugins.plugin_utils import known_harp, known_hugepages
-from ansible_collections.taco.train.plugins.plugin_utils.eni_options import ARGUMENT_SPEC as ENI_SPEC
+from ansible_collections.taco.train.plugins.module_utils import _enis, _harp_options, _hugepages_options
+from ansible_collections.taco.train.plugins.plugin_utils import judged_enis, known_harp, known_hugepages
 
 ROLES = Path(__file__).parents[2] / "roles"
 Options = Mapping[str, Any]
@@ -34,17 +32,12 @@ class Asked(NamedTuple):
     conditions: list[str]
 
 
-def _enis_are_known(options: Options) -> bool:
-    try:
-        _enis, problems = checked_enis(options["nics"], options["expected"], options["pattern"], options["subnet"])
-    except EniError:
-        return False
-    return not problems
-
-
 # Of each module: what it accepts, and whether its result, without a change, is known from what it is given.
 KNOWN: dict[str, tuple[Options, Callable[[Options], bool]]] = {
-    "taco.train.eni_check": ({"argument_spec": ENI_SPEC}, _enis_are_known),
+    "taco.train.eni_check": (
+        _enis.OPTIONS,
+        lambda options: options["nics"] is not None and not judged_enis.judged(options)[1],
+    ),
     "taco.train.harp_config": (
         _harp_options.OPTIONS,
         lambda options: known_harp.known_answer(options, options["node"]) is not None,
@@ -56,9 +49,9 @@ KNOWN: dict[str, tuple[Options, Callable[[Options], bool]]] = {
 }
 
 
-def asked(role: str, folder: Path = ROLES) -> Iterator[Asked]:
+def asked(role: str) -> Iterator[Asked]:
     """Yield the tasks of a role whose results may be known, or raise SettledError when it has none."""
-    path = folder / role / "tasks/main.yml"
+    path = ROLES / role / "tasks/main.yml"
     tasks = yaml_load(path.read_text(encoding="utf-8")) if path.is_file() else []
     found = False
     for task in tasks:
