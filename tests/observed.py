@@ -49,6 +49,7 @@ NODE = {
         "runtimes": ["nvidia", "runc"],
         "nvidia_toolkit": "1.14.3",
     },
+    "training_container": None,
     "harp": {
         "config_dir": "/usr/local/tfabric/tools/config",
         "config_files": [],

@@ -134,6 +134,48 @@ def test_a_host_that_lost_its_keys_gets_new_ones_and_all_trust_them(site, playbo
     assert keeps in on_node(lost, "docker", "exec", "taco-train", "ssh", keeps, "hostname")
 
 
+def inspected(on_node, node, field):
+    """Return a field of the training container on a node."""
+    template = "{% raw %}{{" + field + "}}{% endraw %}"
+    return on_node(node, "docker", "inspect", "--format", template, "taco-train").splitlines()[-1].split()[-1]
+
+
+def deployed(playbook):
+    """Run deploy.yml and return its output and on which hosts it changed something."""
+    done = playbook("deploy.yml")
+    assert done.returncode == 0, done.stdout
+    return done.stdout, {host for host, counts in recap(done.stdout).items() if counts["changed"]}
+
+
+def test_a_deployment_that_stands_is_looked_at_and_left(site, playbook):
+    output, changed = deployed(playbook)
+    assert not changed
+    # The host's look, what it is asked about peers, and nothing of the roles.
+    assert not re.search(r"TASK \[taco\.train\.(container_engine|training_container|ssh_trust)", output), output
+
+
+def test_what_somebody_changed_since_is_seen_and_put_right(site, playbook, on_node):
+    first, second = NODES
+    name = inspected(on_node, second, ".Config.Image")
+    on_node(first, "docker", "exec", "taco-train", "sh", "-c", "kill $(cat /run/taco-train-sshd.pid)")
+    on_node(second, "docker", "update", "--restart", "no", "taco-train")
+    assert deployed(playbook)[1] == {first, second}
+    assert inspected(on_node, second, ".HostConfig.RestartPolicy.Name") == "unless-stopped"
+    assert first in on_node(second, "docker", "exec", "taco-train", "ssh", first, "hostname")
+
+    # The name of the image is that of another one now, and one host has forgotten its peer.
+    on_node(second, "sh", "-c", f"docker tag {name} {name}-kept && docker commit taco-train {name}")
+    on_node(first, "sh", "-c", "echo '[]' > /var/lib/taco-train/ssh/peers.json")
+    before = inspected(on_node, second, ".Image")
+    assert deployed(playbook)[1] == {first, second}
+    assert inspected(on_node, second, ".Image") != before
+    assert second in on_node(first, "docker", "exec", "taco-train", "ssh", second, "hostname")
+
+    on_node(second, "docker", "tag", f"{name}-kept", name)
+    assert deployed(playbook)[1] == {second}
+    assert inspected(on_node, second, ".Image") == before
+
+
 SHORT = ("-e", json.dumps({"benchmark_num_iters": 2, "benchmark_num_warmup_batches": 1}))
 
 # What is wrong -> the playbook, the variables that make it so, and what the message must hold.

@@ -4,6 +4,7 @@
 
 """What the action tells community.docker.docker_container, and what it makes of the answer."""
 
+import re
 from pathlib import Path
 from unittest.mock import MagicMock
 
@@ -13,6 +14,7 @@ from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible.playbook.task import Task
 
 from ansible_collections.taco.train.plugins.action import training_container
+from ansible_collections.taco.train.plugins.plugin_utils.container_options import OPTIONS
 
 COLLECTION = Path(__file__).parents[3] / "collections/ansible_collections/taco/train"
 FILES = [{"path": "/usr/local/tfabric/tools/config/ztcp0.conf", "size": 9}]
@@ -45,13 +47,21 @@ def test_one_call_tells_all_that_docker_is_to_do(act):
     result, calls = act(profile="lightcc")
     assert [name for name, _options in calls] == ["community.docker.docker_container"]
     told = calls[0][1]
+    label = told.pop("labels")["taco.train.options"]
+    assert re.fullmatch("[0-9a-f]{64}", label)
     assert told == {
         "name": "box",
         "image": "img:1",
         "state": "started",
         "command": ["sleep", "infinity"],
         "command_handling": "correct",
-        "comparisons": {"volumes": "strict", "env": "strict", "ulimits": "strict", "device_requests": "strict"},
+        "comparisons": {
+            "volumes": "strict",
+            "env": "strict",
+            "ulimits": "strict",
+            "device_requests": "strict",
+            "labels": "ignore",
+        },
         "detach": True,
         "device_requests": [{"driver": "", "count": -1, "capabilities": [["gpu"]]}],
         "env": {},
@@ -66,6 +76,23 @@ def test_one_call_tells_all_that_docker_is_to_do(act):
     }
     assert result["changed"] and not result.get("failed")
     assert result["docker_run"][:2] == ["docker", "run"]
+
+
+def test_a_container_that_was_seen_to_be_as_it_should_be_is_not_asked_of_the_host(act):
+    _result, calls = act(profile="lightcc")
+    there = {
+        "name": "box",
+        "status": "running",
+        "restart_policy": "unless-stopped",
+        "image": "img:1",
+        "image_id": "sha256:1",
+        "image_id_by_name": "sha256:1",
+        "options_sha256": calls[0][1]["labels"]["taco.train.options"],
+    }
+    result, calls = act(profile="lightcc", node={"training_container": there})
+    assert calls == [] and result["changed"] is False and result["docker_run"][:2] == ["docker", "run"]
+    _result, calls = act(profile="lightcc", node={"training_container": dict(there, image_id_by_name="sha256:2")})
+    assert len(calls) == 1 and "node" not in calls[0][1]
 
 
 def test_options_replace_what_the_profile_says(act):
@@ -146,4 +173,4 @@ def test_the_documentation_has_the_same_options():
     documented = yaml.safe_load(text.split('DOCUMENTATION = r"""')[1].split('"""')[0])["options"]
     for option in documented.values():
         option.pop("description")
-    assert documented == training_container.ARGUMENT_SPEC
+    assert documented == OPTIONS["argument_spec"]

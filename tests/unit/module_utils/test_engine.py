@@ -8,9 +8,23 @@ import json
 
 import pytest
 
-from ansible_collections.taco.train.plugins.module_utils._engine import judge_engine, parse_docker_info, parse_version
+from ansible_collections.taco.train.plugins.module_utils._engine import (
+    OPTIONS_LABEL,
+    judge_container,
+    judge_engine,
+    parse_object,
+    parse_version,
+)
 
 INFO = json.dumps({"ServerVersion": "24.0.7", "Runtimes": {"runc": {}, "nvidia": {}}, "DockerRootDir": "/data/docker"})
+CONTAINER = {
+    "Id": "4c01",
+    "Name": "/taco-train",
+    "Image": "sha256:1",
+    "State": {"Status": "running"},
+    "Config": {"Image": "training:1", "Labels": {OPTIONS_LABEL: "abc", "other": "x"}},
+    "HostConfig": {"RestartPolicy": {"Name": "unless-stopped", "MaximumRetryCount": 0}},
+}
 NO_SERVER = json.dumps({"ServerVersion": "", "Runtimes": None, "ServerErrors": ["Cannot connect"]})
 
 
@@ -50,4 +64,27 @@ def test_an_engine_that_is_closed_to_this_user_runs_nevertheless():
 
 @pytest.mark.parametrize("text", ["", "not json", "[]", '"x"', "null"])
 def test_what_is_no_object_says_nothing(text):
-    assert parse_docker_info(text) == {}
+    assert parse_object(text) == {}
+
+
+def test_a_container_tells_what_it_was_made_from_and_what_has_the_name_of_its_image_now():
+    assert judge_container(json.dumps(CONTAINER), "sha256:2\n") == {
+        "name": "taco-train",
+        "status": "running",
+        "image": "training:1",
+        "image_id": "sha256:1",
+        "image_id_by_name": "sha256:2",
+        "restart_policy": "unless-stopped",
+        "options_sha256": "abc",
+    }
+
+
+def test_a_container_that_somebody_else_made_has_no_checksum_and_its_image_may_be_gone():
+    foreign = dict(CONTAINER, Config={"Image": "training:1", "Labels": None})
+    found = judge_container(json.dumps(foreign), "")
+    assert found["options_sha256"] is found["image_id_by_name"] is None
+
+
+@pytest.mark.parametrize("text", ["", "null", "{}"])
+def test_no_container_is_none(text):
+    assert judge_container(text, "sha256:1") is None

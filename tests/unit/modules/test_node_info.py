@@ -5,6 +5,7 @@
 """node_info observes a fake host completely, changes nothing, and says the same on every Python of this machine."""
 
 import glob
+import hashlib
 import http.server
 import json
 import os
@@ -34,6 +35,7 @@ KEYS = {
     "nics",
     "container_engine",
     "harp",
+    "training_container",
     "ssh_trust",
     "disk",
     "metadata",
@@ -123,13 +125,15 @@ def test_files_of_harp_are_those_with_its_name_and_their_size_is_told(run, host)
     }
 
 
+IDENTITY = {"public_key": "ssh-ed25519 A", "host_key": "ssh-ed25519 B", "port": 2222}
+ITSELF = dict(IDENTITY, name="node-0", address="10.0.2.8")
+UNKNOWN = {"name": None, "address": None, "peers": 0, "peers_sha256": None}
+
+
 @pytest.mark.parametrize(
     ("text", "trust"),
     [
-        (
-            '{"public_key": "ssh-ed25519 A", "host_key": "ssh-ed25519 B", "port": 2222, "x": 1}',
-            {"public_key": "ssh-ed25519 A", "host_key": "ssh-ed25519 B", "port": 2222},
-        ),
+        (json.dumps(dict(IDENTITY, x=1)), dict(IDENTITY, **UNKNOWN)),
         ('{"public_key": "ssh-ed25519 A"}', None),
         ("{", None),
         ("[]", None),
@@ -139,6 +143,33 @@ def test_files_of_harp_are_those_with_its_name_and_their_size_is_told(run, host)
 def test_the_identity_is_whole_or_none(run, host, text, trust):
     host.write("var/lib/taco-train/ssh/identity.json", text)
     assert run(node_info.main, sysroot=str(host.root))["node"]["ssh_trust"] == trust
+
+
+@pytest.mark.parametrize(
+    ("peers", "found"),
+    [
+        (
+            [dict(ITSELF, name="other", host_key="ssh-ed25519 C"), ITSELF],
+            {"name": "node-0", "address": "10.0.2.8", "peers": 2},
+        ),
+        ([dict(ITSELF, port=22)], {"name": None, "address": None, "peers": 1}),
+        (["node-0", None], {"name": None, "address": None, "peers": 0}),
+        ({"node-0": ITSELF}, {"name": None, "address": None, "peers": 0}),
+    ],
+)
+def test_a_host_is_known_to_its_peers_by_what_its_own_list_of_them_says(run, host, peers, found):
+    host.write("var/lib/taco-train/ssh/identity.json", json.dumps(IDENTITY))
+    host.write("var/lib/taco-train/ssh/peers.json", json.dumps(peers))
+    trust = run(node_info.main, sysroot=str(host.root))["node"]["ssh_trust"]
+    assert trust == dict(IDENTITY, peers_sha256=None, **found)
+
+
+def test_the_checksum_of_the_peers_is_that_of_their_file(run, tmp_path):
+    for name, text in (("identity.json", json.dumps(IDENTITY)), ("peers.json", "[]")):
+        (tmp_path / "ssh").mkdir(exist_ok=True)
+        (tmp_path / "ssh" / name).write_text(text)
+    trust = run(node_info.main, state_dir=str(tmp_path))["node"]["ssh_trust"]
+    assert trust["peers_sha256"] == hashlib.sha256(b"[]").hexdigest()
 
 
 def test_an_empty_root_is_observed_as_one_that_has_nothing(run, tmp_path):

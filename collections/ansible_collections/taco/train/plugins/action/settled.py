@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Tell whether roles would leave a host as it is, on the controller and in one task for all of them."""
+"""Tell whether roles would leave a host as it is, in one task for all of them."""
 
 from typing import Any
 
@@ -10,7 +10,15 @@ from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.taco.train.plugins.plugin_utils.settled import Asked, SettledError, asked, is_known
+from ansible_collections.taco.train.plugins.plugin_utils.known_peers import agreed_peers
+from ansible_collections.taco.train.plugins.plugin_utils.settled import (
+    Asked,
+    Given,
+    SettledError,
+    all_known,
+    asked,
+    for_the_host,
+)
 
 try:
     # Since 2.19 ansible-core fills in variables only where it was told that the text is no stranger's.
@@ -35,30 +43,48 @@ def trusted(value: Any) -> Any:
 
 
 class ActionModule(ActionBase):
-    """Fill in the variables of the roles' tasks; what is known is decided in plugin_utils."""
-
-    _requires_connection = False
+    """Fill in the variables of the roles' tasks, and ask the host what only it can tell; the rest is decided in plugin_utils."""
 
     def run(self, tmp: Any = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result = super().run(tmp, task_vars)
+        variables = task_vars or {}
         _ignored, options = self.validate_argument_spec(argument_spec=ARGUMENT_SPEC)
         try:
-            roles = {role: self._is_settled(role, task_vars or {}) for role in options["roles"]}
+            given = {role: self._given(role, variables) for role in options["roles"]}
         except SettledError as error:
             raise AnsibleActionFail(str(error)) from None
-        result.update(changed=False, roles=roles, settled=all(roles.values()))
+        roles = {role: tasks is not None and all_known(tasks) for role, tasks in given.items()}
+        peers = None
+        # A host that has something to do anyway is asked by the roles.
+        for role, tasks in given.items() if all(roles.values()) else []:
+            for module, wanted in for_the_host(tasks or []):
+                peers = self._peers(wanted, variables)
+                roles[role] = peers is not None and self._would_stay(module, wanted, variables)
+        result.update(changed=False, roles=roles, settled=all(roles.values()), peers_sha256=peers)
         return result
 
-    def _is_settled(self, role: str, task_vars: dict[str, Any]) -> bool:
-        for task in asked(role):
-            try:
-                given = self._filled_in(task, task_vars)
-            except AnsibleError:
-                # The role itself says what is wrong with its variables.
-                return False
-            if given is not None and not is_known(task.module, given):
-                return False
-        return True
+    def _given(self, role: str, task_vars: dict[str, Any]) -> Given | None:
+        """Return the tasks of a role whose conditions hold, None when they can't be filled in."""
+        try:
+            filled = [(task.module, self._filled_in(task, task_vars)) for task in asked(role)]
+        except AnsibleError:
+            # The role itself says what is wrong with its variables.
+            return None
+        return [(module, options) for module, options in filled if options is not None]
+
+    def _peers(self, wanted: dict[str, Any], task_vars: dict[str, Any]) -> str | None:
+        trust = task_vars["taco_node"]["ssh_trust"]
+        hosts = len(task_vars["ansible_play_hosts"])
+        return agreed_peers(wanted, trust, task_vars["inventory_hostname"], hosts, "ansible_limit" in task_vars)
+
+    def _would_stay(self, module: str, wanted: dict[str, Any], task_vars: dict[str, Any]) -> bool:
+        """Say whether a module changes nothing and fails at nothing, which it is asked in check mode."""
+        check_mode, self._task.check_mode = self._task.check_mode, True
+        try:
+            answer = self._execute_module(module_name=module, module_args=wanted, task_vars=task_vars)
+        finally:
+            self._task.check_mode = check_mode
+        return not answer.get("failed") and not answer.get("changed")
 
     def _filled_in(self, task: Asked, task_vars: dict[str, Any]) -> dict[str, Any] | None:
         """Return the options of a task, None when its conditions don't hold."""

@@ -10,84 +10,16 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.taco.train.plugins.plugin_utils.container_errors import explain
-from ansible_collections.taco.train.plugins.plugin_utils.training_spec import (
-    DOCKER_PROFILES,
-    SpecError,
-    TrainingSpec,
-    docker_container_options,
-    docker_run_argv,
-    spec_for,
+from ansible_collections.taco.train.plugins.plugin_utils.container_options import (
+    OPTIONS,
+    harp_refusal,
+    module_options,
+    spec_of,
 )
+from ansible_collections.taco.train.plugins.plugin_utils.known_container import known_answer
+from ansible_collections.taco.train.plugins.plugin_utils.training_spec import SpecError, docker_run_argv
 
 MODULE = "community.docker.docker_container"
-ARGUMENT_SPEC = {
-    "name": {"type": "str", "required": True},
-    "image": {"type": "str"},
-    "profile": {"type": "str", "choices": list(DOCKER_PROFILES), "default": "harp"},
-    "state": {"type": "str", "choices": ["started", "absent"], "default": "started"},
-    "command": {"type": "list", "elements": "str"},
-    "gpus": {"type": "raw"},
-    "shm_size": {"type": "str"},
-    "ulimits": {"type": "list", "elements": "str"},
-    "mounts": {"type": "list", "elements": "str"},
-    "mounts_extra": {"type": "list", "elements": "str", "default": []},
-    "privileged": {"type": "bool"},
-    "network_mode": {"type": "str"},
-    "environment": {"type": "dict", "default": {}},
-    "restart_policy": {"type": "str", "choices": ["no", "on-failure", "always", "unless-stopped"]},
-    "pull": {"type": "str", "choices": ["missing", "always", "never"], "default": "missing"},
-    "harp_config_dir": {"type": "str", "default": "/usr/local/tfabric/tools/config"},
-    "harp_config_files": {"type": "list", "elements": "raw", "default": []},
-    "require_harp": {"type": "bool"},
-}
-OVERRIDES = (
-    "image",
-    "name",
-    "command",
-    "gpus",
-    "shm_size",
-    "ulimits",
-    "mounts",
-    "privileged",
-    "network_mode",
-    "environment",
-    "restart_policy",
-)
-# Without these a mount, variable or limit that was taken out of the inventory would stay in the container.
-STRICT = {"volumes": "strict", "env": "strict", "ulimits": "strict", "device_requests": "strict"}
-
-
-def spec_of(options: dict[str, Any]) -> TrainingSpec:
-    """Return the spec that the task's options describe. A templated null can arrive as an empty string."""
-    overrides = {name: None if options[name] == "" else options[name] for name in OVERRIDES}
-    if isinstance(overrides["gpus"], int):
-        raise SpecError(f"gpus is {overrides['gpus']}: expected all, none, or a list of indexes or UUIDs")
-    if isinstance(overrides["gpus"], str) and overrides["gpus"] not in ("all", "none"):
-        overrides["gpus"] = [item.strip() for item in overrides["gpus"].split(",")]
-    return spec_for(options["profile"], overrides, options["mounts_extra"])
-
-
-def module_options(spec: TrainingSpec, pull: str) -> dict[str, Any]:
-    """Return all options of community.docker.docker_container for a container that runs."""
-    options = docker_container_options(spec)
-    options.update(state="started", detach=True, pull=pull, comparisons=STRICT, command_handling="correct")
-    return options
-
-
-def harp_refusal(options: dict[str, Any], host: str) -> str | None:
-    """Return why HARP could not start in the container, or None."""
-    required = options["require_harp"]
-    if required is None:
-        required = options["profile"] == "harp"
-    # HARP would not start with an empty one either.
-    files = [one for one in options["harp_config_files"] if not isinstance(one, dict) or one.get("size", 1)]
-    if not required or files:
-        return None
-    return (
-        f"{host}: the container {options['name']} is not started: HARP would abort when it initialises, since there is no "
-        f"ztcp*.conf in {options['harp_config_dir']} that isn't empty. Run the role taco.train.harp first; without HARP set "
-        "training_container_profile: lightcc"
-    )
 
 
 def trouble_after_start(result: dict[str, Any]) -> str | None:
@@ -109,8 +41,12 @@ class ActionModule(ActionBase):
         result = super().run(tmp, task_vars)
         task_vars = task_vars or {}
         host = task_vars.get("inventory_hostname", "this host")
-        _ignored, options = self.validate_argument_spec(argument_spec=ARGUMENT_SPEC)
+        _ignored, options = self.validate_argument_spec(**OPTIONS)
 
+        known = known_answer(options, options["node"])
+        if known is not None:
+            result.update(known)
+            return result
         if options["state"] == "absent":
             wanted = {"name": options["name"], "state": "absent"}
         else:

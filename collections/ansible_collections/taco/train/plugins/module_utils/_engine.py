@@ -10,6 +10,9 @@ import json
 import re
 from typing import Any, Dict, Optional
 
+# A container of the module training_container says by it what it was made from.
+OPTIONS_LABEL = "taco.train.options"
+
 
 def parse_version(text: str) -> Optional[str]:
     """Return the version in a line such as C(Docker version 24.0.7, build afdd53b)."""
@@ -17,13 +20,13 @@ def parse_version(text: str) -> Optional[str]:
     return match.group(1) if match else None
 
 
-def parse_docker_info(text: str) -> Dict[str, Any]:
-    """Return what C(docker info --format '{{json .}}') says; a client without a server prints one that is mostly empty."""
+def parse_object(text: str) -> Dict[str, Any]:
+    """Return what docker prints with C(--format '{{json .}}'); a client without a server prints nothing, or one that is mostly empty."""
     try:
-        info = json.loads(text)
+        found = json.loads(text)
     except ValueError:
         return {}
-    return info if isinstance(info, dict) else {}
+    return found if isinstance(found, dict) else {}
 
 
 def judge_engine(info: str, error: str, client: str, toolkit: str) -> Dict[str, Any]:
@@ -31,7 +34,7 @@ def judge_engine(info: str, error: str, client: str, toolkit: str) -> Dict[str, 
 
     An engine that this user isn't allowed to talk to runs nevertheless.
     """
-    known = parse_docker_info(info)
+    known = parse_object(info)
     version = known.get("ServerVersion") or None
     return {
         "name": "docker",
@@ -39,4 +42,24 @@ def judge_engine(info: str, error: str, client: str, toolkit: str) -> Dict[str, 
         "running": bool(version) or "permission denied" in error.lower(),
         "runtimes": sorted(known.get("Runtimes") or {}),
         "nvidia_toolkit": parse_version(toolkit),
+    }
+
+
+def judge_container(inspected: str, image: str) -> Optional[Dict[str, Any]]:
+    """Return a container from what docker container inspect says, None when it says of none.
+
+    image is the ID of the image that has the name now from which the container was made.
+    """
+    known = parse_object(inspected)
+    if not known.get("Id"):
+        return None
+    config, host = known.get("Config") or {}, known.get("HostConfig") or {}
+    return {
+        "name": known["Name"].lstrip("/"),
+        "status": (known.get("State") or {}).get("Status"),
+        "image": config.get("Image"),
+        "image_id": known.get("Image"),
+        "image_id_by_name": image.strip() or None,
+        "restart_policy": (host.get("RestartPolicy") or {}).get("Name"),
+        "options_sha256": (config.get("Labels") or {}).get(OPTIONS_LABEL),
     }

@@ -44,6 +44,9 @@ options:
     description: Folder with HARP's configuration.
     type: path
     default: /usr/local/tfabric/tools/config
+  container:
+    description: Name of the training container. When not set, none is looked for.
+    type: str
 seealso:
   - module: taco.train.assess
   - module: taco.train.eni_check
@@ -142,6 +145,20 @@ node:
       description: Docker Engine, or V(null) when it isn't installed.
       type: dict
       sample: {name: docker, version: 24.0.7, running: true, runtimes: [nvidia, runc], nvidia_toolkit: 1.14.3}
+    training_container:
+      description:
+        - The container named O(container), or V(null) without one. Its C(image) is the name that it was made from, C(image_id) what
+          had that name then and C(image_id_by_name) what has it now. C(options_sha256) is what M(taco.train.training_container) noted
+          of the options that it was made from.
+      type: dict
+      sample:
+        name: taco-train
+        status: running
+        image: registry.example.com/taco-training:1
+        image_id: sha256:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae
+        image_id_by_name: sha256:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae
+        restart_policy: unless-stopped
+        options_sha256: fcde2b2edba56bf408601fb721fe9b5c338d10ee429ea04fae5511b68fbf8fb9
     harp:
       description:
         - HARP's C(config_dir), its C(config_files) named C(ztcp*.conf), the C(manifest) of the host and its checksum, and the
@@ -157,9 +174,18 @@ node:
         manifest_sha256: 2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae
         record: null
     ssh_trust:
-      description: The keys of the training container, as C(public_key), C(host_key) and C(port).
+      description:
+        - The keys of the training container, as C(public_key), C(host_key) and C(port); the C(name) and C(address) under which the
+          hosts know it; how many C(peers) it trusts, itself among them, and the checksum of their list.
       type: dict
-      sample: {public_key: ssh-ed25519 AAAA, host_key: ssh-ed25519 AAAA, port: 2222}
+      sample:
+        public_key: ssh-ed25519 AAAA
+        host_key: ssh-ed25519 AAAA
+        port: 2222
+        name: node-0
+        address: 10.0.2.8
+        peers: 2
+        peers_sha256: 3fdba35f04dc8c462986c992bcf875546257113072a909c162f7e470e581e278
     disk:
       description: Free space as C(root_free_bytes) and, where the container engine keeps images, C(engine_free_bytes).
       type: dict
@@ -188,7 +214,7 @@ import urllib.error
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.taco.train.plugins.module_utils._boot_layout import observe_boot
-from ansible_collections.taco.train.plugins.module_utils._engine import judge_engine, parse_docker_info
+from ansible_collections.taco.train.plugins.module_utils._engine import judge_container, judge_engine, parse_object
 from ansible_collections.taco.train.plugins.module_utils._failure import failure
 from ansible_collections.taco.train.plugins.module_utils._gpus import QUERY, judge_gpus, pci_gpus
 from ansible_collections.taco.train.plugins.module_utils._harp_options import CONFIG_GLOB, MANIFEST, RECORD
@@ -261,11 +287,22 @@ def engine(root):
     info = root.output("docker", "info", "--format", "{{json .}}")
     if info is None or "is not installed" in info.stderr:
         return None, None
-    folder = parse_docker_info(info.stdout).get("DockerRootDir") or "/var/lib/docker"
+    folder = parse_object(info.stdout).get("DockerRootDir") or "/var/lib/docker"
     toolkit = root.output("nvidia-ctk", "--version")
     # The client alone is asked only when the server didn't answer.
     client = "" if info.status == 0 else root.output("docker", "--version").stdout
     return judge_engine(info.stdout, info.stderr, client, toolkit.stdout), root.free_bytes(folder)
+
+
+def training_container(root, engine, name):
+    """Return the container with this name, None when there is none or no engine to ask."""
+    if not name or not engine or not engine["running"]:
+        return None
+    inspected = root.output("docker", "container", "inspect", "--format", "{{json .}}", name).stdout
+    found = judge_container(inspected, "")
+    # The name that the image had may be that of a newer one by now.
+    image = root.output("docker", "image", "inspect", "--format", "{{.Id}}", found["image"]).stdout if found else ""
+    return judge_container(inspected, image)
 
 
 def gpus(root):
@@ -302,10 +339,23 @@ def harp(root, config_dir, state_dir):
 
 
 def ssh_trust(root, state_dir):
-    """Return the public halves of the keys of the training container, as the module ssh_trust left them."""
+    """Return the public halves of the keys of the training container and what its peers know of it, as ssh_trust left them."""
     known = root.json(os.path.join(state_dir, "ssh/identity.json"))
     keys = ("public_key", "host_key", "port")
-    return {key: known[key] for key in keys} if isinstance(known, dict) and all(map(known.get, keys)) else None
+    if not isinstance(known, dict) or not all(map(known.get, keys)):
+        return None
+    identity = {key: known[key] for key in keys}
+    path = os.path.join(state_dir, "ssh/peers.json")
+    found = root.json(path)
+    peers = [peer for peer in found if isinstance(peer, dict)] if isinstance(found, list) else []
+    itself = next((peer for peer in peers if all(peer.get(key) == identity[key] for key in keys)), {})
+    return dict(
+        identity,
+        name=itself.get("name"),
+        address=itself.get("address"),
+        peers=len(peers),
+        peers_sha256=root.sha256(path),
+    )
 
 
 def metadata(root, source):
@@ -360,6 +410,7 @@ def observe(root, options):
         "gpus": gpus(root),
         "nics": nics(root),
         "container_engine": container_engine,
+        "training_container": training_container(root, container_engine, options["container"]),
         "harp": harp(root, options["harp_config_dir"], options["state_dir"]),
         "ssh_trust": ssh_trust(root, options["state_dir"]),
         "disk": {"root_free_bytes": root.free_bytes("/"), "engine_free_bytes": engine_free},
@@ -374,6 +425,7 @@ def main():
             metadata=dict(type="str", default="off"),
             state_dir=dict(type="path", default="/var/lib/taco-train"),
             harp_config_dir=dict(type="path", default="/usr/local/tfabric/tools/config"),
+            container=dict(type="str"),
         ),
         supports_check_mode=True,
     )

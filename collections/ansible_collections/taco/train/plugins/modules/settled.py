@@ -10,8 +10,8 @@ version_added: 1.0.0
 description:
   - Fills in the tasks of roles of this collection with the host's variables, and tells by the fact C(taco_node), which is what
     M(taco.train.node_info) returned, whether they would change nothing and fail at nothing.
-  - It runs on the controller, and is one task for all the roles. A play that ends when its hosts are settled saves the tasks of
-    the roles, and comes to the same.
+  - It is one task for all the roles. A play that ends when its hosts are settled saves the tasks of the roles, and comes to the same.
+  - Only of C(ssh_trust) the host itself is asked, in check mode, and only when all else is settled.
   - What it can't tell isn't settled. The roles find out then, and say what is wrong.
   - The roles' variables are those of the host and the play, and their defaults where the play lists the roles under C(roles).
     C(vars) at such an entry and C(module_defaults) are not seen, so with these ask the roles themselves.
@@ -31,7 +31,7 @@ options:
   roles:
     description:
       - The roles, by their names in the collection.
-      - It can be told of C(eni), C(harp) and C(hugepages).
+      - It can be told of C(container_engine), C(eni), C(harp), C(hugepages), C(ssh_trust) and C(training_container).
     type: list
     elements: str
     required: true
@@ -70,4 +70,11 @@ roles:
   returned: success
   type: dict
   sample: {hugepages: true, harp: false}
+peers_sha256:
+  description:
+    - Checksum of the peers that the host trusts, when C(ssh_trust) is among the roles and they are as many as the play has hosts.
+    - A host knows nothing of the others' peers, so all hosts together are settled when this is the same on all of them.
+  returned: success
+  type: str
+  sample: 3fdba35f04dc8c462986c992bcf875546257113072a909c162f7e470e581e278
 """

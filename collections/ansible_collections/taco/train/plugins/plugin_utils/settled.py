@@ -4,7 +4,7 @@
 
 # Private to taco.train: may change at any time. Do not import it from another collection.
 
-"""Tell by what was observed of a host whether a role would leave it as it is. The role's own task says what is asked for."""
+"""Tell by what was observed of a host whether a role would leave it as it is. The role's own tasks say what is asked for."""
 
 from pathlib import Path
 from typing import Any, Callable, Iterator, Mapping, NamedTuple
@@ -13,10 +13,18 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.common.yaml import yaml_load
 
 from ansible_collections.taco.train.plugins.module_utils import _enis, _harp_options, _hugepages_options
-from ansible_collections.taco.train.plugins.plugin_utils import judged_enis, known_harp, known_hugepages
+from ansible_collections.taco.train.plugins.plugin_utils import (
+    container_options,
+    judged_enis,
+    known_container,
+    known_harp,
+    known_hugepages,
+)
 
 ROLES = Path(__file__).parents[2] / "roles"
 Options = Mapping[str, Any]
+# Tasks with their variables filled in, each as the module and its options.
+Given = list[tuple[str, dict[str, Any]]]
 
 
 class SettledError(Exception):
@@ -24,7 +32,7 @@ class SettledError(Exception):
 
 
 class Asked(NamedTuple):
-    """A task of a role whose result may be known. All of it is as written, so the variables are still in it."""
+    """A task of a role. All of it is as written, so the variables are still in it."""
 
     module: str
     options: dict[str, Any]
@@ -46,28 +54,50 @@ KNOWN: dict[str, tuple[Options, Callable[[Options], bool]]] = {
         _hugepages_options.OPTIONS,
         lambda options: known_hugepages.known_answer(options, options["node"]) is not None,
     ),
+    "taco.train.training_container": (
+        container_options.OPTIONS,
+        lambda options: known_container.known_answer(options, options["node"]) is not None,
+    ),
+    # Roles include tasks where there is something to do.
+    "ansible.builtin.include_tasks": ({"argument_spec": {}}, lambda options: False),
 }
+# These are asked in check mode, and without what other hosts are needed for: of that known_peers tells.
+ON_HOST: dict[str, dict[str, Any]] = {"taco.train.ssh_trust": {"peers": [], "purge": False}}
+# Keeps for other tasks what one has found.
+KEEPS = "ansible.builtin.set_fact"
+KEYWORDS = {"name", "when", "vars", "register", "run_once"}
 
 
 def asked(role: str) -> Iterator[Asked]:
-    """Yield the tasks of a role whose results may be known, or raise SettledError when it has none."""
+    """Yield the tasks of a role that could change something, or raise SettledError when of one of them nothing can be told."""
     path = ROLES / role / "tasks/main.yml"
-    tasks = yaml_load(path.read_text(encoding="utf-8")) if path.is_file() else []
-    found = False
+    tasks = yaml_load(path.read_text(encoding="utf-8")) if path.is_file() else [{}]
     for task in tasks:
-        for module in sorted(KNOWN.keys() & task.keys()):
-            found = True
-            conditions = task.get("when", [])
-            listed = conditions if isinstance(conditions, list) else [conditions]
-            yield Asked(module, task[module], task.get("vars", {}), [str(one) for one in listed])
-    if not found:
-        raise SettledError(
-            f"of the role {role} nothing is known from an observation of the host: leave it out of roles"
-        )
+        module = next(iter(task.keys() - KEYWORDS), "")
+        if module == KEEPS:
+            continue
+        if module not in KNOWN and module not in ON_HOST:
+            raise SettledError(
+                f"of the role {role} nothing is known from an observation of the host: leave it out of roles"
+            )
+        options = task[module] if isinstance(task[module], dict) else {}
+        conditions = task.get("when", [])
+        listed = conditions if isinstance(conditions, list) else [conditions]
+        without = {name: value for name, value in options.items() if name not in ON_HOST.get(module, {})}
+        yield Asked(module, without, task.get("vars", {}), [str(one) for one in listed])
 
 
-def is_known(module: str, options: Options) -> bool:
-    """Say whether a module with these options, the variables filled in, is known to change nothing and to fail at nothing."""
+def all_known(tasks: Given) -> bool:
+    """Say whether all tasks, but for those to ask the host about, are known to change nothing and to fail at nothing."""
+    return all(_is_known(module, options) for module, options in tasks if module in KNOWN)
+
+
+def _is_known(module: str, options: Options) -> bool:
     spec, known = KNOWN[module]
     checked = ArgumentSpecValidator(**spec).validate(dict(options))
     return not checked.error_messages and known(checked.validated_parameters)
+
+
+def for_the_host(tasks: Given) -> Given:
+    """Return the tasks to ask the host about, with the options to ask it with."""
+    return [(module, dict(options, **ON_HOST[module])) for module, options in tasks if module in ON_HOST]

@@ -1,0 +1,28 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Tell by what was observed of a host which peers it trusts."""
+
+from typing import Any, Mapping
+
+
+def agreed_peers(
+    options: Mapping[str, Any], trust: Mapping[str, Any] | None, name: str, hosts: int, limited: bool
+) -> str | None:
+    """Return the checksum of the peers that a host trusts, None when they have to be told anew.
+
+    options are those of the module ssh_trust, trust is what node_info returned under that name, name is the host's in the
+    inventory. hosts is how many the play has; when it is limited to a part of them, others may be trusted, too.
+
+    A host is one of its own peers. So when all hosts have the same peers, as many as there are hosts, and each is named there as
+    it is reached, then every host knows every other.
+    """
+    if not trust or options.get("state", "trusted") != "trusted" or options.get("prove"):
+        return None
+    reached = (name, options.get("address"), str(options.get("port")))
+    if reached != (trust["name"], trust["address"], str(trust["port"])):
+        return None
+    enough = trust["peers"] >= hosts if limited else trust["peers"] == hosts
+    checksum: str | None = trust["peers_sha256"]
+    return checksum if enough else None

@@ -1,0 +1,178 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What deploy.yml asks: known by the observation as far as it goes, and then of the host, in check mode."""
+
+from pathlib import Path
+from unittest.mock import MagicMock
+
+import pytest
+import yaml
+from ansible.parsing.dataloader import DataLoader
+from ansible.playbook.task import Task
+from ansible.template import Templar
+from observed import NODE
+
+from ansible_collections.taco.train.plugins.action import settled
+from ansible_collections.taco.train.plugins.action.settled import trusted
+from ansible_collections.taco.train.plugins.module_utils._engine import OPTIONS_LABEL
+from ansible_collections.taco.train.plugins.plugin_utils.container_options import module_options, spec_of
+
+ROLES = Path(__file__).parents[3] / "collections/ansible_collections/taco/train/roles"
+DEPLOYED = ["container_engine", "training_container", "ssh_trust"]
+CONTAINER = {
+    "name": "taco-train",
+    "status": "running",
+    "image": "training:1",
+    "image_id": "sha256:1",
+    "image_id_by_name": "sha256:1",
+    "restart_policy": "unless-stopped",
+}
+TRUST = {
+    "public_key": "ssh-ed25519 A",
+    "host_key": "ssh-ed25519 B",
+    "port": 2222,
+    "name": "gpu1",
+    "address": "10.0.0.8",
+    "peers": 2,
+    "peers_sha256": "abc",
+}
+SETTLED = dict(
+    NODE, ssh_trust=TRUST, harp=dict(NODE["harp"], config_files=[{"path": "/etc/ztcp0.conf", "size": 9, "sha256": "0"}])
+)
+UNCHANGED = {"changed": False}
+
+
+def variables(node, given):
+    """Return what a task of deploy.yml sees of a host."""
+    found = {}
+    for part in ("defaults", "vars"):
+        for role in ["cluster", *DEPLOYED]:
+            path = ROLES / role / part / "main.yml"
+            found.update(trusted(yaml.safe_load(path.read_text())) if path.exists() else {})
+    own = {"taco_image": "training:1", "taco_node": node, "inventory_hostname": "gpu1"}
+    magic = {"omit": "__omitted__", "ansible_check_mode": False, "ansible_play_hosts": ["gpu1", "gpu2"]}
+    return {**found, **own, **magic, **given}
+
+
+def container(options):
+    """Return what is observed of a container that was made from these options of the module."""
+    defaults = {"pull": "missing", "require_harp": None, "network_mode": None, "command": None, "mounts": None}
+    spec = spec_of({**defaults, "restart_policy": None, "gpus": None, "privileged": None, **options})
+    return dict(CONTAINER, options_sha256=module_options(spec, "missing")["labels"][OPTIONS_LABEL])
+
+
+MADE = container(
+    {
+        "name": "taco-train",
+        "image": "training:1",
+        "profile": "harp",
+        "shm_size": "32g",
+        "ulimits": ["memlock=-1", "stack=67108864"],
+        "environment": {},
+        "mounts_extra": [
+            f"/var/lib/taco-train/{one}"
+            for one in ("ssh:/var/lib/taco-train/ssh:ro", "horovod:/var/lib/taco-train/horovod")
+        ],
+    }
+)
+
+
+@pytest.fixture
+def act():
+    """Return a function that asks of a host, and returns the result and every question to the host."""
+
+    def run(node=None, answer=UNCHANGED, check=False, **given):
+        task = Task()
+        task.args, task.check_mode = {"roles": DEPLOYED}, check
+        seen = {**SETTLED, "training_container": MADE, **(node or {})}
+        task_vars = variables(seen, given)
+        action = settled.ActionModule(
+            task, MagicMock(), MagicMock(), DataLoader(), Templar(loader=DataLoader(), variables=task_vars), None
+        )
+        calls = []
+
+        def execute(module_name, module_args, task_vars):
+            calls.append((module_name, module_args, task.check_mode))
+            return dict(answer)
+
+        action._execute_module = execute
+        result = action.run(task_vars=task_vars)
+        assert task.check_mode is check
+        return result, calls
+
+    return run
+
+
+def test_a_host_is_asked_once_and_only_what_it_alone_can_tell(act):
+    result, calls = act()
+    assert result["settled"] and result["roles"] == dict.fromkeys(DEPLOYED, True)
+    assert result["peers_sha256"] == "abc"
+    ((module, options, check_mode),) = calls
+    assert module == "taco.train.ssh_trust" and check_mode is True
+    # The peers are compared on the controller, so that a host needn't be told of hundreds of others.
+    assert options == {
+        "container": "taco-train",
+        "address": "10.0.0.8",
+        "port": 2222,
+        "peers": [],
+        "purge": False,
+        "state_dir": "/var/lib/taco-train",
+    }
+
+
+@pytest.mark.parametrize("answer", [{"changed": True}, {"failed": True, "msg": "port 2222 is taken"}])
+def test_a_host_that_would_change_or_fail_goes_through_the_roles(act, answer):
+    result, _calls = act(answer=answer)
+    assert result["settled"] is False and result["roles"]["ssh_trust"] is False
+
+
+@pytest.mark.parametrize(
+    ("node", "role"),
+    [
+        ({"container_engine": None}, "container_engine"),
+        ({"training_container": None}, "training_container"),
+        ({"training_container": dict(MADE, status="exited")}, "training_container"),
+        ({"ssh_trust": None}, "ssh_trust"),
+        ({"ssh_trust": dict(TRUST, peers=3)}, "ssh_trust"),
+    ],
+)
+def test_a_host_that_was_seen_to_differ_is_not_asked(act, node, role):
+    result, calls = act(node=node)
+    assert calls == [] and result["roles"][role] is False and result["settled"] is False
+
+
+@pytest.mark.parametrize(
+    ("given", "role"),
+    [
+        ({"container_engine_force": True}, "container_engine"),
+        ({"container_engine_prove": True}, "container_engine"),
+        ({"training_container_state": "absent"}, "training_container"),
+        ({"training_container_shm_size": "64g"}, "training_container"),
+        ({"training_container_gpus": [0]}, "training_container"),
+        ({"training_container_pull": "always"}, "training_container"),
+        # The role has run since the host was observed.
+        ({"__training_container": {"changed": True}}, "training_container"),
+        ({"ssh_trust_state": "absent"}, "ssh_trust"),
+        ({"taco_ssh_port": 2223}, "ssh_trust"),
+        ({"ssh_trust_address": "10.0.9.9"}, "ssh_trust"),
+        ({"taco_interface": "eth7"}, "ssh_trust"),
+        ({"taco_container_name": "other"}, "training_container"),
+        ({"taco_image": "{{ nobody_set_this }}"}, "training_container"),
+    ],
+)
+def test_what_is_asked_for_and_isn_t_there_is_left_to_the_roles(act, given, role):
+    result, calls = act(**trusted(given))
+    assert calls == [] and result["roles"][role] is False and result["settled"] is False
+
+
+def test_in_check_mode_it_is_the_same(act):
+    result, calls = act(check=True, ansible_check_mode=True)
+    assert result["settled"] and len(calls) == 1
+
+
+def test_a_run_on_a_part_of_the_hosts_is_settled_though_others_are_trusted_too(act):
+    few = {"ansible_play_hosts": ["gpu1"], "ansible_limit": "gpu1"}
+    assert act(**few)[0]["settled"] is True
+    assert act(ansible_play_hosts=["gpu1"])[0]["settled"] is False
