@@ -93,7 +93,12 @@ class ActionModule(ActionBase):
         for condition in task.conditions:
             if not boolean(template(trusted(f"{{{{ {condition} }}}}"))):
                 return None
-        options = template(trusted(task.options))
+        written = dict(task.options)
+        # What was observed is long, and filled in by itself: the tasks only say whether it still holds.
+        observed = str(written.pop("node", "{{ none }}")).strip("{} ")
+        options = template(trusted(written))
+        if boolean(template(trusted(f"{{{{ ({observed}) is mapping }}}}"))):
+            options["node"] = task_vars["taco_node"]
         # Until 2.18 ansible-core leaves the mark of what is omitted where it was. Later versions have none; None is a value.
         omitted = [task_vars["omit"]] if "omit" in task_vars else []
         return {name: value for name, value in options.items() if value not in omitted}

@@ -94,8 +94,9 @@ def all_known(tasks: Given) -> bool:
 
 def _is_known(module: str, options: Options) -> bool:
     spec, known = KNOWN[module]
-    checked = ArgumentSpecValidator(**spec).validate(dict(options))
-    return not checked.error_messages and known(checked.validated_parameters)
+    # The validator copies what it is given, and what was observed is long.
+    checked = ArgumentSpecValidator(**spec).validate({name: value for name, value in options.items() if name != "node"})
+    return not checked.error_messages and known(dict(checked.validated_parameters, node=options.get("node")))
 
 
 def for_the_host(tasks: Given) -> Given:
