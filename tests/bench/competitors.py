@@ -44,6 +44,8 @@ VARIABLES = {
     "eni_pattern": "^eth[1-8]$",
     "harp_script": str(SCRIPT),
     "hugepages_count": 50,
+    # To try SSH from each host to each other one, once when the files were written, takes minutes on hundreds of hosts.
+    "ssh_trust_prove": False,
 }
 
 
@@ -78,10 +80,6 @@ def environment(work: Path) -> Dict[str, str]:
         ANSIBLE_NOCOLOR="1",
         NO_COLOR="1",
     )
-
-
-# To try SSH from each host to each other one, when the files were written, takes minutes on hundreds of hosts.
-WITHOUT_PROOF = ["-e", json.dumps({"ssh_trust_prove": False})]
 
 
 def keeping(work: Path) -> Dict[str, str]:

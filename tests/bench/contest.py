@@ -76,11 +76,11 @@ class Contest:
         hosts.await_ready(planned, processes)
         return processes
 
-    def play(self, competitor, chosen, repeat, label="", arguments=(), **environment):
+    def play(self, competitor, chosen, repeat, label="", **environment):
         """Run a competitor once and return what it cost and how often it went to a host. A label stands for a run that does
         not count, and may change something.
         """
-        command = competitors.command(competitor, chosen, self.work, self.options.forks, self.rounds) + list(arguments)
+        command = competitors.command(competitor, chosen, self.work, self.options.forks, self.rounds)
         log = self.logs / f"{label or competitor.key}-{len(chosen)}-{repeat}.log"
         before = sum(hosts.count_sessions(chosen))
         done = measure(
@@ -96,7 +96,7 @@ class Contest:
         """Return the figures of every competitor on so many hosts."""
         chosen = self.all[:count]
         say(f"{count} hosts: bringing them into the state that every competitor leads to")
-        self.play(competitors.COLLECTION, chosen, 0, "converge", competitors.WITHOUT_PROOF)
+        self.play(competitors.COLLECTION, chosen, 0, "converge")
         competing = [one for one in competitors.ALL if one.key in self.options.only]
         if competitors.RAW in competing:
             shutil.rmtree(self.work / "sent", ignore_errors=True)

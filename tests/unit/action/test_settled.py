@@ -18,6 +18,7 @@ from ansible_collections.taco.train.plugins.action import settled
 from ansible_collections.taco.train.plugins.action.settled import trusted
 from ansible_collections.taco.train.plugins.module_utils._engine import OPTIONS_LABEL
 from ansible_collections.taco.train.plugins.plugin_utils.container_options import module_options, spec_of
+from ansible_collections.taco.train.plugins.plugin_utils.settled import TOLD_OF, asked
 
 ROLES = Path(__file__).parents[3] / "collections/ansible_collections/taco/train/roles"
 DEPLOYED = ["container_engine", "training_container", "ssh_trust"]
@@ -37,6 +38,7 @@ TRUST = {
     "address": "10.0.0.8",
     "peers": 2,
     "peers_sha256": "abc",
+    "proven": True,
 }
 SETTLED = dict(
     NODE, ssh_trust=TRUST, harp=dict(NODE["harp"], config_files=[{"path": "/etc/ztcp0.conf", "size": 9, "sha256": "0"}])
@@ -136,6 +138,7 @@ def test_a_host_that_would_change_or_fail_goes_through_the_roles(act, answer):
         ({"training_container": dict(MADE, status="exited")}, "training_container"),
         ({"ssh_trust": None}, "ssh_trust"),
         ({"ssh_trust": dict(TRUST, peers=3)}, "ssh_trust"),
+        ({"ssh_trust": dict(TRUST, proven=False)}, "ssh_trust"),
     ],
 )
 def test_a_host_that_was_seen_to_differ_is_not_asked(act, node, role):
@@ -153,7 +156,10 @@ def test_a_host_that_was_seen_to_differ_is_not_asked(act, node, role):
         ({"training_container_gpus": [0]}, "training_container"),
         ({"training_container_pull": "always"}, "training_container"),
         # The role has run since the host was observed.
-        ({"__training_container": {"changed": True}}, "training_container"),
+        ({"__training_container_result": {"changed": False}}, "training_container"),
+        ({"__ssh_trust_written": {"changed": False}}, "ssh_trust"),
+        ({"ssh_trust_state": "Present"}, "ssh_trust"),
+        ({"ssh_trust_state": None}, "ssh_trust"),
         ({"ssh_trust_state": "absent"}, "ssh_trust"),
         ({"taco_ssh_port": 2223}, "ssh_trust"),
         ({"ssh_trust_address": "10.0.9.9"}, "ssh_trust"),
@@ -172,7 +178,53 @@ def test_in_check_mode_it_is_the_same(act):
     assert result["settled"] and len(calls) == 1
 
 
+def test_without_a_proof_none_has_to_be_there(act):
+    unproven = {"ssh_trust": dict(TRUST, proven=False)}
+    assert act(node=unproven, ssh_trust_prove="false")[0]["settled"] is True
+
+
 def test_a_run_on_a_part_of_the_hosts_is_settled_though_others_are_trusted_too(act):
     few = {"ansible_play_hosts": ["gpu1"], "ansible_limit": "gpu1"}
     assert act(**few)[0]["settled"] is True
     assert act(ansible_play_hosts=["gpu1"])[0]["settled"] is False
+
+
+def ends(deployed):
+    """Say whether deploy.yml ends early for hosts of which this was told."""
+    (play,) = yaml.safe_load((ROLES.parent / "playbooks/deploy.yml").read_text())
+    (task,) = [task for task in play["pre_tasks"] if "ansible.builtin.meta" in task]
+    hosts = [f"gpu{number}" for number in range(len(deployed))]
+    known = {"ansible_play_hosts": hosts, "hostvars": dict(zip(hosts, ({"__deploy": one} for one in deployed)))}
+    templar = Templar(loader=DataLoader(), variables={**known, **trusted(task["vars"])})
+    return all(templar.template(trusted(f"{{{{ {condition} }}}}")) for condition in task["when"])
+
+
+THERE = {"settled": True, "peers_sha256": "abc"}
+
+
+@pytest.mark.parametrize(
+    ("deployed", "early"),
+    [
+        ([THERE, THERE], True),
+        ([THERE, dict(THERE, peers_sha256="abd")], False),  # they agree with themselves and not with each other
+        ([THERE, dict(THERE, settled=False)], False),
+        ([dict(THERE, peers_sha256=None)] * 2, False),
+        ([THERE, {"skipped": True}], False),
+        ([{"skipped": True}] * 2, False),
+    ],
+)
+def test_deploy_ends_early_when_every_host_is_settled_and_all_trust_the_same(deployed, early):
+    assert ends(deployed) is early
+
+
+@pytest.mark.parametrize("role", TOLD_OF)
+def test_of_every_task_of_these_roles_it_can_be_told(role):
+    assert list(asked(role))
+
+
+def test_a_task_of_which_nothing_can_be_told_is_named(monkeypatch, tmp_path):
+    (tmp_path / "odd/tasks").mkdir(parents=True)
+    (tmp_path / "odd/tasks/main.yml").write_text("- name: Run it\n  ansible.builtin.command: a\n")
+    monkeypatch.setattr("ansible_collections.taco.train.plugins.plugin_utils.settled.ROLES", tmp_path)
+    with pytest.raises(TypeError, match="task 'Run it' of the role odd .*command"):
+        list(asked("odd"))

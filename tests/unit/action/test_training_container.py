@@ -78,23 +78,6 @@ def test_one_call_tells_all_that_docker_is_to_do(act):
     assert result["docker_run"][:2] == ["docker", "run"]
 
 
-def test_a_container_that_was_seen_to_be_as_it_should_be_is_not_asked_of_the_host(act):
-    _result, calls = act(profile="lightcc")
-    there = {
-        "name": "box",
-        "status": "running",
-        "restart_policy": "unless-stopped",
-        "image": "img:1",
-        "image_id": "sha256:1",
-        "image_id_by_name": "sha256:1",
-        "options_sha256": calls[0][1]["labels"]["taco.train.options"],
-    }
-    result, calls = act(profile="lightcc", node={"training_container": there})
-    assert calls == [] and result["changed"] is False and result["docker_run"][:2] == ["docker", "run"]
-    _result, calls = act(profile="lightcc", node={"training_container": dict(there, image_id_by_name="sha256:2")})
-    assert len(calls) == 1 and "node" not in calls[0][1]
-
-
 def test_options_replace_what_the_profile_says(act):
     _result, calls = act(
         harp_config_files=FILES,

@@ -10,6 +10,7 @@ import pytest
 
 from ansible_collections.taco.train.plugins.module_utils._engine import (
     OPTIONS_LABEL,
+    image_of,
     judge_container,
     judge_engine,
     parse_object,
@@ -68,7 +69,7 @@ def test_what_is_no_object_says_nothing(text):
 
 
 def test_a_container_tells_what_it_was_made_from_and_what_has_the_name_of_its_image_now():
-    assert judge_container(json.dumps(CONTAINER), "sha256:2\n") == {
+    assert judge_container(CONTAINER, {"Id": "sha256:2", "Config": {"Labels": {"other": "y"}}}) == {
         "name": "taco-train",
         "status": "running",
         "image": "training:1",
@@ -79,12 +80,23 @@ def test_a_container_tells_what_it_was_made_from_and_what_has_the_name_of_its_im
     }
 
 
-def test_a_container_that_somebody_else_made_has_no_checksum_and_its_image_may_be_gone():
-    foreign = dict(CONTAINER, Config={"Image": "training:1", "Labels": None})
-    found = judge_container(json.dumps(foreign), "")
-    assert found["options_sha256"] is found["image_id_by_name"] is None
+@pytest.mark.parametrize(
+    ("container", "image"),
+    [
+        (dict(CONTAINER, Config={"Image": "training:1", "Labels": None}), {"Id": "sha256:1", "Config": None}),
+        (dict(CONTAINER, Config=None), {}),
+        # Made by hand from an image that somebody made from a container of ours.
+        (CONTAINER, {"Id": "sha256:1", "Config": {"Labels": {OPTIONS_LABEL: "abc"}}}),
+    ],
+)
+def test_a_container_that_somebody_else_made_has_no_checksum(container, image):
+    assert judge_container(container, image)["options_sha256"] is None
 
 
-@pytest.mark.parametrize("text", ["", "null", "{}"])
-def test_no_container_is_none(text):
-    assert judge_container(text, "sha256:1") is None
+def test_little_is_known_of_what_says_little():
+    assert set(judge_container({"Id": "4c01"}, {}).values()) == {"", None}
+    assert image_of({}) is image_of({"Config": None}) is None
+
+
+def test_no_container_is_none():
+    assert judge_container({}, {}) is None

@@ -127,7 +127,7 @@ def test_files_of_harp_are_those_with_its_name_and_their_size_is_told(run, host)
 
 IDENTITY = {"public_key": "ssh-ed25519 A", "host_key": "ssh-ed25519 B", "port": 2222}
 ITSELF = dict(IDENTITY, name="node-0", address="10.0.2.8")
-UNKNOWN = {"name": None, "address": None, "peers": 0, "peers_sha256": None}
+UNKNOWN = {"name": None, "address": None, "peers": 0, "peers_sha256": None, "proven": False}
 
 
 @pytest.mark.parametrize(
@@ -161,15 +161,19 @@ def test_a_host_is_known_to_its_peers_by_what_its_own_list_of_them_says(run, hos
     host.write("var/lib/taco-train/ssh/identity.json", json.dumps(IDENTITY))
     host.write("var/lib/taco-train/ssh/peers.json", json.dumps(peers))
     trust = run(node_info.main, sysroot=str(host.root))["node"]["ssh_trust"]
-    assert trust == dict(IDENTITY, peers_sha256=None, **found)
+    assert trust == dict(IDENTITY, peers_sha256=None, proven=False, **found)
 
 
-def test_the_checksum_of_the_peers_is_that_of_their_file(run, tmp_path):
-    for name, text in (("identity.json", json.dumps(IDENTITY)), ("peers.json", "[]")):
-        (tmp_path / "ssh").mkdir(exist_ok=True)
-        (tmp_path / "ssh" / name).write_text(text)
+@pytest.mark.parametrize(
+    ("note", "proven"), [(hashlib.sha256(b"[]").hexdigest() + "\n", True), ("0", False), (None, False)]
+)
+def test_peers_were_reached_when_that_was_noted_of_just_these(run, tmp_path, note, proven):
+    (tmp_path / "ssh").mkdir()
+    for name, text in (("identity.json", json.dumps(IDENTITY)), ("peers.json", "[]"), ("proven", note)):
+        if text is not None:
+            (tmp_path / "ssh" / name).write_text(text)
     trust = run(node_info.main, state_dir=str(tmp_path))["node"]["ssh_trust"]
-    assert trust["peers_sha256"] == hashlib.sha256(b"[]").hexdigest()
+    assert (trust["peers_sha256"], trust["proven"]) == (hashlib.sha256(b"[]").hexdigest(), proven)
 
 
 def test_an_empty_root_is_observed_as_one_that_has_nothing(run, tmp_path):

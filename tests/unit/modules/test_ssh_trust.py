@@ -121,6 +121,26 @@ def test_a_second_run_changes_nothing(hosts):
     assert hosts[0].tree() == before
 
 
+def test_what_was_not_proven_since_it_changed_is_told_of_until_it_is(hosts):
+    results, peers = trusting(hosts)
+    assert [result["unproven"] for result in results] == [True, True]
+    # The other server is away, so nothing can be proven, and the next run, in which nothing changes, still says so.
+    hosts[1].stop()
+    assert hosts[0](peers=peers, prove=True)["failed"]
+    again = hosts[0](peers=peers)
+    assert (again["changed"], again["unproven"]) == (False, True)
+
+    hosts[1](peers=peers)
+    assert not hosts[0](peers=peers, prove=True)["unproven"]
+    before = hosts[0].tree()
+    assert not hosts[0](peers=peers, check=True)["unproven"] and not hosts[0](peers=peers)["unproven"]
+    assert hosts[0].tree() == before
+
+    hosts[0].stop()
+    assert hosts[0](peers=peers, check=True)["unproven"]
+    assert hosts[0](peers=peers)["unproven"]
+
+
 def test_private_keys_stay_private(hosts):
     results, _peers = trusting(hosts)
     answers = json.dumps(results)

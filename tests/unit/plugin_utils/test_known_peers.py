@@ -30,10 +30,9 @@ def test_a_host_that_is_known_as_it_is_reached_has_peers_to_compare():
         (dict(ASKED, address="10.0.2.9"), TRUST, 2, False),
         (dict(ASKED, port="2223"), TRUST, 2, False),
         (dict(ASKED, port=""), TRUST, 2, False),
-        (dict(ASKED, state="identity"), TRUST, 2, False),
-        (dict(ASKED, prove=True), TRUST, 2, False),
         (ASKED, dict(TRUST, name="node-1"), 2, False),
         (ASKED, dict(TRUST, name=None, address=None, peers=0, peers_sha256=None), 2, False),
+        (ASKED, {"public_key": "ssh-ed25519 A", "host_key": "ssh-ed25519 B", "port": 2222}, 2, False),
         (ASKED, None, 2, False),
         (ASKED, TRUST, 3, False),  # a host came
         (ASKED, TRUST, 3, True),

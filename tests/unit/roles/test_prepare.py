@@ -101,7 +101,7 @@ def test_a_host_that_differs_goes_through_the_roles(tmp_path, part, value):
     assert ROLE_TASK in output
 
 
-def test_a_role_of_which_nothing_is_known_is_refused_by_its_name(tmp_path):
+def test_a_role_of_which_nothing_is_known_is_refused(tmp_path):
     play = json.dumps(
         [
             {
@@ -113,7 +113,7 @@ def test_a_role_of_which_nothing_is_known_is_refused_by_its_name(tmp_path):
         ]
     )
     status, output = check(tmp_path, play, {"gpu1": {}}, {})
-    assert status != 0 and "of the role report nothing is known" in output, output
+    assert status != 0 and "value of roles must be one or more of: container_engine, eni" in output, output
 
 
 def test_variables_of_the_reboot_are_checked_though_none_is_needed(tmp_path):

@@ -6,15 +6,16 @@
 
 from typing import Any
 
-from ansible.errors import AnsibleActionFail, AnsibleError
+from ansible.errors import AnsibleError
 from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.taco.train.plugins.plugin_utils.known_peers import agreed_peers
 from ansible_collections.taco.train.plugins.plugin_utils.settled import (
+    ON_HOST,
+    TOLD_OF,
     Asked,
     Given,
-    SettledError,
     all_known,
     asked,
     for_the_host,
@@ -30,7 +31,7 @@ except ImportError:
         return text
 
 
-ARGUMENT_SPEC = {"roles": {"type": "list", "elements": "str", "required": True}}
+ARGUMENT_SPEC = {"roles": {"type": "list", "elements": "str", "choices": list(TOLD_OF), "required": True}}
 
 
 def trusted(value: Any) -> Any:
@@ -49,33 +50,41 @@ class ActionModule(ActionBase):
         result = super().run(tmp, task_vars)
         variables = task_vars or {}
         _ignored, options = self.validate_argument_spec(argument_spec=ARGUMENT_SPEC)
-        try:
-            given = {role: self._given(role, variables) for role in options["roles"]}
-        except SettledError as error:
-            raise AnsibleActionFail(str(error)) from None
-        roles = {role: tasks is not None and all_known(tasks) for role, tasks in given.items()}
+        node = variables.get("taco_node") or {}
+        given = {role: self._given(role, variables) for role in options["roles"]}
+        roles = {role: tasks is not None and all_known(tasks, node) for role, tasks in given.items()}
         peers = None
         # A host that has something to do anyway is asked by the roles.
         for role, tasks in given.items() if all(roles.values()) else []:
             for module, wanted in for_the_host(tasks or []):
-                peers = self._peers(wanted, variables)
+                peers = self._peers(wanted, node, variables)
                 roles[role] = peers is not None and self._would_stay(module, wanted, variables)
         result.update(changed=False, roles=roles, settled=all(roles.values()), peers_sha256=peers)
         return result
 
     def _given(self, role: str, task_vars: dict[str, Any]) -> Given | None:
-        """Return the tasks of a role whose conditions hold, None when they can't be filled in."""
-        try:
-            filled = [(task.module, self._filled_in(task, task_vars)) for task in asked(role)]
-        except AnsibleError:
-            # The role itself says what is wrong with its variables.
-            return None
-        return [(module, options) for module, options in filled if options is not None]
+        """Return the tasks of a role whose conditions hold, None when only the role can tell."""
+        given = []
+        for task in asked(role):
+            # It ran after the host was observed.
+            if task.register in task_vars:
+                return None
+            try:
+                options = self._filled_in(task, task_vars)
+            except AnsibleError:
+                # The role itself says what is wrong with its variables.
+                return None
+            if options is not None:
+                given.append((task.module, options))
+            elif task.module in ON_HOST:
+                # Another state is asked for, or one that there isn't.
+                return None
+        return given
 
-    def _peers(self, wanted: dict[str, Any], task_vars: dict[str, Any]) -> str | None:
-        trust = task_vars["taco_node"]["ssh_trust"]
+    def _peers(self, wanted: dict[str, Any], node: dict[str, Any], task_vars: dict[str, Any]) -> str | None:
         hosts = len(task_vars["ansible_play_hosts"])
-        return agreed_peers(wanted, trust, task_vars["inventory_hostname"], hosts, "ansible_limit" in task_vars)
+        limited = "ansible_limit" in task_vars
+        return agreed_peers(wanted, node.get("ssh_trust"), task_vars["inventory_hostname"], hosts, limited)
 
     def _would_stay(self, module: str, wanted: dict[str, Any], task_vars: dict[str, Any]) -> bool:
         """Say whether a module changes nothing and fails at nothing, which it is asked in check mode."""
@@ -93,12 +102,7 @@ class ActionModule(ActionBase):
         for condition in task.conditions:
             if not boolean(template(trusted(f"{{{{ {condition} }}}}"))):
                 return None
-        written = dict(task.options)
-        # What was observed is long, and filled in by itself: the tasks only say whether it still holds.
-        observed = str(written.pop("node", "{{ none }}")).strip("{} ")
-        options = template(trusted(written))
-        if boolean(template(trusted(f"{{{{ ({observed}) is mapping }}}}"))):
-            options["node"] = task_vars["taco_node"]
+        options = template(trusted(task.options))
         # Until 2.18 ansible-core leaves the mark of what is omitted where it was. Later versions have none; None is a value.
         omitted = [task_vars["omit"]] if "omit" in task_vars else []
         return {name: value for name, value in options.items() if value not in omitted}

@@ -16,7 +16,6 @@ from ansible_collections.taco.train.plugins.plugin_utils.container_options impor
     module_options,
     spec_of,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.known_container import known_answer
 from ansible_collections.taco.train.plugins.plugin_utils.training_spec import SpecError, docker_run_argv
 
 MODULE = "community.docker.docker_container"
@@ -43,10 +42,6 @@ class ActionModule(ActionBase):
         host = task_vars.get("inventory_hostname", "this host")
         _ignored, options = self.validate_argument_spec(**OPTIONS)
 
-        known = known_answer(options, options["node"])
-        if known is not None:
-            result.update(known)
-            return result
         if options["state"] == "absent":
             wanted = {"name": options["name"], "state": "absent"}
         else:

@@ -45,21 +45,31 @@ def judge_engine(info: str, error: str, client: str, toolkit: str) -> Dict[str, 
     }
 
 
-def judge_container(inspected: str, image: str) -> Optional[Dict[str, Any]]:
+def _label(inspected: Dict[str, Any]) -> Optional[str]:
+    return ((inspected.get("Config") or {}).get("Labels") or {}).get(OPTIONS_LABEL)
+
+
+def image_of(container: Dict[str, Any]) -> Optional[str]:
+    """Return the name of the image that a container was made from, None when there is no container."""
+    return (container.get("Config") or {}).get("Image")
+
+
+def judge_container(known: Dict[str, Any], image: Dict[str, Any]) -> Optional[Dict[str, Any]]:
     """Return a container from what docker container inspect says, None when it says of none.
 
-    image is the ID of the image that has the name now from which the container was made.
+    image is what docker image inspect says of the image that has the name now from which the container was made.
     """
-    known = parse_object(inspected)
     if not known.get("Id"):
         return None
-    config, host = known.get("Config") or {}, known.get("HostConfig") or {}
+    host = known.get("HostConfig") or {}
+    # An image that was made from such a container has its label, and so has what anybody makes from that image.
+    inherited = _label(image) is not None
     return {
-        "name": known["Name"].lstrip("/"),
+        "name": (known.get("Name") or "").lstrip("/"),
         "status": (known.get("State") or {}).get("Status"),
-        "image": config.get("Image"),
+        "image": image_of(known),
         "image_id": known.get("Image"),
-        "image_id_by_name": image.strip() or None,
+        "image_id_by_name": image.get("Id"),
         "restart_policy": (host.get("RestartPolicy") or {}).get("Name"),
-        "options_sha256": (config.get("Labels") or {}).get(OPTIONS_LABEL),
+        "options_sha256": None if inherited else _label(known),
     }

@@ -47,6 +47,7 @@ options:
   container:
     description: Name of the training container. When not set, none is looked for.
     type: str
+    version_added: 1.0.0
 seealso:
   - module: taco.train.assess
   - module: taco.train.eni_check
@@ -149,7 +150,7 @@ node:
       description:
         - The container named O(container), or V(null) without one. Its C(image) is the name that it was made from, C(image_id) what
           had that name then and C(image_id_by_name) what has it now. C(options_sha256) is what M(taco.train.training_container) noted
-          of the options that it was made from.
+          of the options that it was made from, V(null) when the image has such a label itself.
       type: dict
       sample:
         name: taco-train
@@ -176,7 +177,8 @@ node:
     ssh_trust:
       description:
         - The keys of the training container, as C(public_key), C(host_key) and C(port); the C(name) and C(address) under which the
-          hosts know it; how many C(peers) it trusts, itself among them, and the checksum of their list.
+          hosts know it; how many C(peers) it trusts, itself among them, the checksum of their list, and whether it is C(proven) that
+          the host reaches them.
       type: dict
       sample:
         public_key: ssh-ed25519 AAAA
@@ -186,6 +188,7 @@ node:
         address: 10.0.2.8
         peers: 2
         peers_sha256: 3fdba35f04dc8c462986c992bcf875546257113072a909c162f7e470e581e278
+        proven: true
     disk:
       description: Free space as C(root_free_bytes) and, where the container engine keeps images, C(engine_free_bytes).
       type: dict
@@ -214,7 +217,12 @@ import urllib.error
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.taco.train.plugins.module_utils._boot_layout import observe_boot
-from ansible_collections.taco.train.plugins.module_utils._engine import judge_container, judge_engine, parse_object
+from ansible_collections.taco.train.plugins.module_utils._engine import (
+    image_of,
+    judge_container,
+    judge_engine,
+    parse_object,
+)
 from ansible_collections.taco.train.plugins.module_utils._failure import failure
 from ansible_collections.taco.train.plugins.module_utils._gpus import QUERY, judge_gpus, pci_gpus
 from ansible_collections.taco.train.plugins.module_utils._harp_options import CONFIG_GLOB, MANIFEST, RECORD
@@ -298,11 +306,14 @@ def training_container(root, engine, name):
     """Return the container with this name, None when there is none or no engine to ask."""
     if not name or not engine or not engine["running"]:
         return None
-    inspected = root.output("docker", "container", "inspect", "--format", "{{json .}}", name).stdout
-    found = judge_container(inspected, "")
+
+    def inspected(kind, one):
+        return parse_object(root.output("docker", kind, "inspect", "--format", "{{json .}}", one).stdout)
+
+    container = inspected("container", name)
     # The name that the image had may be that of a newer one by now.
-    image = root.output("docker", "image", "inspect", "--format", "{{.Id}}", found["image"]).stdout if found else ""
-    return judge_container(inspected, image)
+    image = image_of(container)
+    return judge_container(container, inspected("image", image) if image else {})
 
 
 def gpus(root):
@@ -349,13 +360,10 @@ def ssh_trust(root, state_dir):
     found = root.json(path)
     peers = [peer for peer in found if isinstance(peer, dict)] if isinstance(found, list) else []
     itself = next((peer for peer in peers if all(peer.get(key) == identity[key] for key in keys)), {})
-    return dict(
-        identity,
-        name=itself.get("name"),
-        address=itself.get("address"),
-        peers=len(peers),
-        peers_sha256=root.sha256(path),
-    )
+    checksum = root.sha256(path)
+    proven = checksum is not None and root.text(os.path.join(state_dir, "ssh/proven")).strip() == checksum
+    own = {key: itself.get(key) for key in ("name", "address")}
+    return dict(identity, peers=len(peers), peers_sha256=checksum, proven=proven, **own)
 
 
 def metadata(root, source):

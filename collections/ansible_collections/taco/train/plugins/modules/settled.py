@@ -10,12 +10,14 @@ version_added: 1.0.0
 description:
   - Fills in the tasks of roles of this collection with the host's variables, and tells by the fact C(taco_node), which is what
     M(taco.train.node_info) returned, whether they would change nothing and fail at nothing.
-  - It is one task for all the roles. A play that ends when its hosts are settled saves the tasks of the roles, and comes to the same.
+  - It is one task for all the roles. A play that ends when its hosts are settled saves the tasks of the roles.
   - Only of C(ssh_trust) the host itself is asked, in check mode, and only when all else is settled.
-  - What it can't tell isn't settled. The roles find out then, and say what is wrong.
+  - What it can't tell isn't settled, such as a role that ran since the host was observed. The roles find out then, and say what is
+    wrong. Values of variables that make no difference to this host are not looked at.
   - The roles' variables are those of the host and the play, and their defaults where the play lists the roles under C(roles).
     C(vars) at such an entry and C(module_defaults) are not seen, so with these ask the roles themselves.
   - A play of your own that changes the host after it was observed must have it observed again before this is asked.
+  - A container is known by its label, see M(taco.train.training_container). One without it goes through its role.
 author:
   - Taco Team (@taco)
 extends_documentation_fragment:
@@ -23,6 +25,9 @@ extends_documentation_fragment:
   - ansible.builtin.action_common_attributes.flow
   - taco.train.attributes.controller
 attributes:
+  become:
+    description: Is usable alongside C(become), which C(ssh_trust) needs.
+    support: full
   check_mode:
     support: full
   diff_mode:
@@ -31,9 +36,9 @@ options:
   roles:
     description:
       - The roles, by their names in the collection.
-      - It can be told of C(container_engine), C(eni), C(harp), C(hugepages), C(ssh_trust) and C(training_container).
     type: list
     elements: str
+    choices: [container_engine, eni, harp, hugepages, ssh_trust, training_container]
     required: true
 seealso:
   - module: taco.train.node_info
@@ -57,11 +62,36 @@ EXAMPLES = r"""
       when: pages.settled
   roles:
     - role: taco.train.hugepages
+
+- name: Deploy what isn't deployed
+  hosts: gpu_nodes
+  become: true
+  pre_tasks:
+    - name: Look at the host
+      ansible.builtin.import_role:
+        name: taco.train.cluster
+
+    - name: See whether the host is as the roles would leave it
+      taco.train.settled:
+        roles: [training_container, ssh_trust]
+      register: deployed
+
+    # No host trusts the others without them, so it ends for all or for none.
+    - name: End here when every host is, and all trust the same
+      ansible.builtin.meta: end_play
+      when:
+        - ansible_play_hosts | map('extract', hostvars, 'deployed') | map(attribute='settled') is all
+        - ansible_play_hosts | map('extract', hostvars, 'deployed') | map(attribute='peers_sha256') | unique | length == 1
+  roles:
+    - role: taco.train.training_container
+    - role: taco.train.ssh_trust
 """
 
 RETURN = r"""
 settled:
-  description: Whether all of the roles would leave the host as it is.
+  description:
+    - Whether all of the roles would leave the host as it is.
+    - With C(ssh_trust) among them that takes RV(peers_sha256) to be the same on all hosts of the play.
   returned: success
   type: bool
   sample: true
@@ -72,8 +102,8 @@ roles:
   sample: {hugepages: true, harp: false}
 peers_sha256:
   description:
-    - Checksum of the peers that the host trusts, when C(ssh_trust) is among the roles and they are as many as the play has hosts.
-    - A host knows nothing of the others' peers, so all hosts together are settled when this is the same on all of them.
+    - Checksum of the peers that the host trusts. V(null) when C(ssh_trust) is not among the roles, or the host was not asked about it.
+    - There are as many of them as the play has hosts, or more when it is limited to a part of them.
   returned: success
   type: str
   sample: 3fdba35f04dc8c462986c992bcf875546257113072a909c162f7e470e581e278

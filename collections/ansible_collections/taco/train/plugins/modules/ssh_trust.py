@@ -93,7 +93,9 @@ options:
   prove:
     type: bool
     default: false
-    description: Whether to log in to every peer, as mpirun does, and fail unless all can be reached. Changes nothing.
+    description:
+      - Whether to log in to every peer, as mpirun does, and fail unless all can be reached.
+      - Changes nothing, but notes below O(state_dir) that these peers were reached, which holds until something changes.
   state_dir:
     type: path
     default: /var/lib/taco-train
@@ -146,6 +148,11 @@ server:
   returned: success
   type: str
   sample: started
+unproven:
+  description: Whether the peers have not all been reached since something changed here, or would not have been in check mode.
+  returned: success with O(state=trusted)
+  type: bool
+  sample: false
 proven:
   description: The peers that were reached.
   returned: success
@@ -154,6 +161,7 @@ proven:
   sample: [gpu1, gpu2]
 """
 
+import hashlib
 import json
 import os
 import pwd
@@ -245,6 +253,12 @@ def ensure_identity(options, folder, check_mode):
     return dict(answer, identity=dict(identity, port=options["port"]))
 
 
+def proof_of(texts, folder):
+    """Return (path, text) of the note that the peers in texts were reached."""
+    peers = texts[os.path.join(folder, "peers.json")]
+    return os.path.join(folder, "proven"), hashlib.sha256(peers.encode("utf-8")).hexdigest() + "\n"
+
+
 def wanted_files(options, folder, identity, pid_file):
     """Return {path: text} of every file in the folder, and the peers."""
     known = json.loads(read(os.path.join(folder, "peers.json")) or "[]")
@@ -308,7 +322,7 @@ def ensure_trust(options, folder, check_mode):
     identity = find_identity(folder)
     if identity is None:
         if check_mode:
-            return dict(changed=True, files=[], server="started", proven=[], diff=[])
+            return dict(changed=True, files=[], server="started", proven=[], unproven=True, diff=[])
         raise ssh_server.SshServerError(f"there are no keys in {folder}: run ssh_trust with state: identity first")
     pid_file = CONTAINER_PID_FILE if options["container"] else os.path.join(folder, "sshd.pid")
     texts, peers = wanted_files(options, folder, identity, pid_file)
@@ -339,9 +353,14 @@ def ensure_trust(options, folder, check_mode):
     if client_text is not None:
         header = options["client_config"]
         diff.append(dict(before=own, after=client_text, before_header=header, after_header=header))
+    changed = bool(changed_files) or judged != "running"
+    proof, reached = proof_of(texts, folder)
     proven = []
     old = before[os.path.join(folder, "sshd_config")]
     if not check_mode:
+        if changed:
+            # Before the change: a run that is killed within it has proven nothing.
+            remove_file(proof)
         if old and ssh_files.listens_on(old) != ssh_files.listens_on(config) and runs(old):
             # At another address it would be nobody's once the new one has its place in the pid file.
             ssh_server.stop(place, pid_file, os.path.join(folder, "sshd_config"), *ssh_files.listens_on(old))
@@ -350,12 +369,15 @@ def ensure_trust(options, folder, check_mode):
             run_server(place, options, folder, pid_file, judged)
         if options["prove"]:
             proven = prove(place, peers, options)
+            if read(proof) != reached:
+                write(proof, reached, PUBLIC)
     return dict(
-        changed=bool(changed_files) or judged != "running",
+        changed=changed,
         identity=dict(identity, port=options["port"]),
         files=changed_files,
         server=server,
         proven=proven,
+        unproven=(changed and not proven) or read(proof) != reached,
         diff=diff,
     )
 

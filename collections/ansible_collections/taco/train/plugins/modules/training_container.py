@@ -13,8 +13,9 @@ description:
   - An option that is set replaces the profile's value; one that isn't leaves it alone.
   - Refuses to start a container in which HARP would abort for want of its configuration.
   - A converged container is not touched. One that differs is made anew.
-  - The label C(taco.train.options) of the container is a checksum of what it was made from, by which M(taco.train.node_info) sees later
-    that nothing has changed. A container that lacks it is not made anew for that.
+  - The label C(taco.train.options) of the container is a checksum of what it was made from, by which M(taco.train.settled) can tell
+    later that nothing has changed. A container that lacks it, or has another one, is not made anew for that. The label
+    is taken at its word, so give it to no container of your own.
 requirements:
   - The collection community.docker on the controller
   - requests in the Python of the host
@@ -105,11 +106,6 @@ options:
   require_harp:
     type: bool
     description: Whether to refuse a start without O(harp_config_files). V(true) for O(profile=harp) when not set.
-  node:
-    type: dict
-    description:
-      - What M(taco.train.node_info) has just returned of the host, asked with the name of the container.
-      - Where it tells that the container runs and is as it should be, the host is not asked again.
 seealso:
   - module: taco.train.harp_config
   - module: community.docker.docker_container
@@ -134,7 +130,7 @@ EXAMPLES = r"""
 RETURN = r"""
 container:
   description: The container as the engine describes it.
-  returned: success with O(state=started), not in check mode, and not when O(node) already told
+  returned: success with O(state=started), not in check mode
   type: dict
   sample: {Name: /taco-train}
 docker_run:

@@ -39,7 +39,6 @@ OPTIONS: dict[str, Any] = {
         "harp_config_dir": {"type": "str", "default": "/usr/local/tfabric/tools/config"},
         "harp_config_files": {"type": "list", "elements": "raw", "default": []},
         "require_harp": {"type": "bool"},
-        "node": {"type": "dict"},
     }
 }
 OVERRIDES = (
@@ -71,7 +70,10 @@ def spec_of(options: Mapping[str, Any]) -> TrainingSpec:
 
 
 def options_sha256(spec: TrainingSpec) -> str:
-    """Return the checksum of all that is asked of the engine for a container, by which one that was made from it is known."""
+    """Return the checksum of all that is asked of the engine for a container, by which one that was made from it is known.
+
+    Where it comes out otherwise than for a container that is there, the engine is asked, and nothing else happens.
+    """
     return hashlib.sha256(json.dumps(docker_container_options(spec), sort_keys=True).encode()).hexdigest()
 
 

@@ -22,13 +22,10 @@ from ansible_collections.taco.train.plugins.plugin_utils import (
 )
 
 ROLES = Path(__file__).parents[2] / "roles"
+TOLD_OF = ("container_engine", "eni", "harp", "hugepages", "ssh_trust", "training_container")
 Options = Mapping[str, Any]
 # Tasks with their variables filled in, each as the module and its options.
 Given = list[tuple[str, dict[str, Any]]]
-
-
-class SettledError(Exception):
-    """Of a role it can't be told."""
 
 
 class Asked(NamedTuple):
@@ -38,9 +35,10 @@ class Asked(NamedTuple):
     options: dict[str, Any]
     variables: dict[str, Any]
     conditions: list[str]
+    register: str | None
 
 
-# Of each module: what it accepts, and whether its result, without a change, is known from what it is given.
+# Of each module: what it accepts, and whether its result, without a change, is known from that. The node is what was observed.
 KNOWN: dict[str, tuple[Options, Callable[[Options], bool]]] = {
     "taco.train.eni_check": (
         _enis.OPTIONS,
@@ -56,7 +54,7 @@ KNOWN: dict[str, tuple[Options, Callable[[Options], bool]]] = {
     ),
     "taco.train.training_container": (
         container_options.OPTIONS,
-        lambda options: known_container.known_answer(options, options["node"]) is not None,
+        lambda options: known_container.is_known(options, options["node"]),
     ),
     # Roles include tasks where there is something to do.
     "ansible.builtin.include_tasks": ({"argument_spec": {}}, lambda options: False),
@@ -66,37 +64,42 @@ ON_HOST: dict[str, dict[str, Any]] = {"taco.train.ssh_trust": {"peers": [], "pur
 # Keeps for other tasks what one has found.
 KEEPS = "ansible.builtin.set_fact"
 KEYWORDS = {"name", "when", "vars", "register", "run_once"}
+# What was observed is given to all alike, and not as the tasks have it.
+OBSERVED = "node"
 
 
 def asked(role: str) -> Iterator[Asked]:
-    """Yield the tasks of a role that could change something, or raise SettledError when of one of them nothing can be told."""
-    path = ROLES / role / "tasks/main.yml"
-    tasks = yaml_load(path.read_text(encoding="utf-8")) if path.is_file() else [{}]
+    """Yield the tasks of a role that could change something, or raise TypeError at one of which nothing can be told."""
+    tasks = yaml_load((ROLES / role / "tasks/main.yml").read_text(encoding="utf-8"))
     for task in tasks:
-        module = next(iter(task.keys() - KEYWORDS), "")
-        if module == KEEPS:
+        modules = task.keys() - KEYWORDS
+        if modules == {KEEPS}:
             continue
-        if module not in KNOWN and module not in ON_HOST:
-            raise SettledError(
-                f"of the role {role} nothing is known from an observation of the host: leave it out of roles"
+        if len(modules) != 1 or not modules <= KNOWN.keys() | ON_HOST.keys():
+            raise TypeError(
+                f"of the task {task['name']!r} of the role {role} nothing can be told: it has {sorted(modules)}"
             )
+        (module,) = modules
         options = task[module] if isinstance(task[module], dict) else {}
         conditions = task.get("when", [])
-        listed = conditions if isinstance(conditions, list) else [conditions]
-        without = {name: value for name, value in options.items() if name not in ON_HOST.get(module, {})}
-        yield Asked(module, without, task.get("vars", {}), [str(one) for one in listed])
+        yield Asked(
+            module,
+            {name: value for name, value in options.items() if name not in {OBSERVED, *ON_HOST.get(module, {})}},
+            task.get("vars", {}),
+            [str(one) for one in (conditions if isinstance(conditions, list) else [conditions])],
+            task.get("register"),
+        )
 
 
-def all_known(tasks: Given) -> bool:
+def all_known(tasks: Given, node: Options) -> bool:
     """Say whether all tasks, but for those to ask the host about, are known to change nothing and to fail at nothing."""
-    return all(_is_known(module, options) for module, options in tasks if module in KNOWN)
+    return all(_is_known(module, options, node) for module, options in tasks if module in KNOWN)
 
 
-def _is_known(module: str, options: Options) -> bool:
+def _is_known(module: str, options: Options, node: Options) -> bool:
     spec, known = KNOWN[module]
-    # The validator copies what it is given, and what was observed is long.
-    checked = ArgumentSpecValidator(**spec).validate({name: value for name, value in options.items() if name != "node"})
-    return not checked.error_messages and known(dict(checked.validated_parameters, node=options.get("node")))
+    checked = ArgumentSpecValidator(**spec).validate(dict(options))
+    return not checked.error_messages and known({**checked.validated_parameters, OBSERVED: node})
 
 
 def for_the_host(tasks: Given) -> Given:
