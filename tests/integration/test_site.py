@@ -156,6 +156,15 @@ def test_a_deployment_that_stands_is_looked_at_and_left(site, playbook):
     assert not re.search(r"TASK \[taco\.train\.(container_engine|training_container|ssh_trust)", output), output
 
 
+def test_what_an_earlier_run_did_not_come_to_prove_is_proven_now(site, playbook, on_node):
+    note = "/var/lib/taco-train/ssh/proven"
+    on_node(NODES[1], "rm", note)
+    output, changed = deployed(playbook)
+    assert not changed
+    assert "TASK [taco.train.ssh_trust : Log in to every host]" in output, output
+    assert on_node(NODES[1], "cat", note).split()[-1] == on_node(NODES[0], "cat", note).split()[-1]
+
+
 def test_what_somebody_changed_since_is_seen_and_put_right(site, playbook, on_node):
     first, second = NODES
     name = inspected(on_node, second, ".Config.Image")
