@@ -76,11 +76,11 @@ class Contest:
         hosts.await_ready(planned, processes)
         return processes
 
-    def play(self, competitor, chosen, repeat, label="", **environment):
+    def play(self, competitor, chosen, repeat, label="", arguments=(), **environment):
         """Run a competitor once and return what it cost and how often it went to a host. A label stands for a run that does
         not count, and may change something.
         """
-        command = competitors.command(competitor, chosen, self.work, self.options.forks, self.rounds)
+        command = competitors.command(competitor, chosen, self.work, self.options.forks, self.rounds) + list(arguments)
         log = self.logs / f"{label or competitor.key}-{len(chosen)}-{repeat}.log"
         before = sum(hosts.count_sessions(chosen))
         done = measure(

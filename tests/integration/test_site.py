@@ -161,7 +161,8 @@ def test_what_an_earlier_run_did_not_come_to_prove_is_proven_now(site, playbook,
     on_node(NODES[1], "rm", note)
     output, changed = deployed(playbook)
     assert not changed
-    assert "TASK [taco.train.ssh_trust : Log in to every host]" in output, output
+    (proof,) = re.findall(r"TASK \[taco\.train\.ssh_trust : Log in to every host\] \*+\n((?:.+\n)+)", output)
+    assert sorted(re.findall(r"^ok: \[(.+)\]$", proof, re.MULTILINE)) == sorted(NODES), output
     assert on_node(NODES[1], "cat", note).split()[-1] == on_node(NODES[0], "cat", note).split()[-1]
 
 

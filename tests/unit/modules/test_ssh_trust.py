@@ -136,6 +136,13 @@ def test_what_was_not_proven_since_it_changed_is_told_of_until_it_is(hosts):
     assert not hosts[0](peers=peers, check=True)["unproven"] and not hosts[0](peers=peers)["unproven"]
     assert hosts[0].tree() == before
 
+    # What was reached once and no longer is counts as little.
+    hosts[1].stop()
+    assert hosts[0](peers=peers, prove=True)["failed"]
+    assert hosts[0](peers=peers)["unproven"]
+    hosts[1](peers=peers)
+    assert not hosts[0](peers=peers, prove=True)["unproven"]
+
     hosts[0].stop()
     assert hosts[0](peers=peers, check=True)["unproven"]
     assert hosts[0](peers=peers)["unproven"]
@@ -262,7 +269,7 @@ def test_check_mode_predicts_and_writes_nothing(hosts):
     predicted = hosts[0](check=True, peers=peers)
     assert hosts[0].tree() == before
     done = hosts[0](peers=peers)
-    for key in ("changed", "server", "files", "diff", "identity"):
+    for key in ("changed", "server", "files", "diff", "identity", "unproven"):
         assert predicted[key] == done[key], key
     before = hosts[0].tree()
     assert not hosts[0](check=True, peers=peers)["changed"]
@@ -272,7 +279,8 @@ def test_check_mode_predicts_and_writes_nothing(hosts):
 def test_all_of_it_goes_again(hosts):
     hosts[0].config.parent.mkdir(parents=True)
     hosts[0].config.write_text("Host elsewhere\n")
-    trusting(hosts)
+    _results, peers = trusting(hosts)
+    assert hosts[0](peers=peers, prove=True)["proven"]
     predicted = hosts[0]("absent", check=True)
     gone = hosts[0]("absent")
     assert gone["changed"] and gone["server"] == "stopped"

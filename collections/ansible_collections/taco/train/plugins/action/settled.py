@@ -53,11 +53,12 @@ class ActionModule(ActionBase):
         node = variables.get("taco_node") or {}
         given = {role: self._given(role, variables) for role in options["roles"]}
         roles = {role: tasks is not None and all_known(tasks, node) for role, tasks in given.items()}
-        peers = None
         # A host that has something to do anyway is asked by the roles.
-        for role, tasks in given.items() if all(roles.values()) else []:
+        may_ask = all(roles.values())
+        peers = None
+        for role, tasks in given.items():
             for module, wanted in for_the_host(tasks or []):
-                peers = self._peers(wanted, node, variables)
+                peers = self._peers(wanted, node, variables) if may_ask else None
                 roles[role] = peers is not None and self._would_stay(module, wanted, variables)
         result.update(changed=False, roles=roles, settled=all(roles.values()), peers_sha256=peers)
         return result
@@ -66,7 +67,7 @@ class ActionModule(ActionBase):
         """Return the tasks of a role whose conditions hold, None when only the role can tell."""
         given = []
         for task in asked(role):
-            # It ran after the host was observed.
+            # It has run in this run, and what was observed may be older.
             if task.register in task_vars:
                 return None
             try:
@@ -100,7 +101,8 @@ class ActionModule(ActionBase):
         variables = dict(task_vars, **trusted(task.variables))
         template = self._templar.copy_with_new_env(available_variables=variables).template
         for condition in task.conditions:
-            if not boolean(template(trusted(f"{{{{ {condition} }}}}"))):
+            # Until 2.18 a null comes as an empty text.
+            if not boolean(template(trusted(f"{{{{ {condition} }}}}")), strict=False):
                 return None
         options = template(trusted(task.options))
         # Until 2.18 ansible-core leaves the mark of what is omitted where it was. Later versions have none; None is a value.

@@ -12,12 +12,13 @@ description:
     M(taco.train.node_info) returned, whether they would change nothing and fail at nothing.
   - It is one task for all the roles. A play that ends when its hosts are settled saves the tasks of the roles.
   - Only of C(ssh_trust) the host itself is asked, in check mode, and only when all else is settled.
-  - What it can't tell isn't settled, such as a role that ran since the host was observed. The roles find out then, and say what is
+  - What it can't tell isn't settled, such as a role that has already run in this run. The roles find out then, and say what is
     wrong. Values of variables that make no difference to this host are not looked at.
   - The roles' variables are those of the host and the play, and their defaults where the play lists the roles under C(roles).
     C(vars) at such an entry and C(module_defaults) are not seen, so with these ask the roles themselves.
   - A play of your own that changes the host after it was observed must have it observed again before this is asked.
-  - A container is known by its label, see M(taco.train.training_container). One without it goes through its role.
+  - A container is known by its label, see M(taco.train.training_container). One without it, or whose image has one itself, goes
+    through its role.
 author:
   - Taco Team (@taco)
 extends_documentation_fragment:
@@ -91,7 +92,7 @@ RETURN = r"""
 settled:
   description:
     - Whether all of the roles would leave the host as it is.
-    - With C(ssh_trust) among them that takes RV(peers_sha256) to be the same on all hosts of the play.
+    - With C(ssh_trust) among them this holds only if RV(peers_sha256) is the same on all hosts of the play, which the play has to see.
   returned: success
   type: bool
   sample: true

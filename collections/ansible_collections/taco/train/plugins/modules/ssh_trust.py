@@ -95,7 +95,8 @@ options:
     default: false
     description:
       - Whether to log in to every peer, as mpirun does, and fail unless all can be reached.
-      - Changes nothing, but notes below O(state_dir) that these peers were reached, which holds until something changes.
+      - Changes nothing, but notes below O(state_dir) that these peers were reached from here, which holds until something changes here
+        or they can't be reached when this is asked again.
   state_dir:
     type: path
     default: /var/lib/taco-train
@@ -149,7 +150,7 @@ server:
   type: str
   sample: started
 unproven:
-  description: Whether the peers have not all been reached since something changed here, or would not have been in check mode.
+  description: Whether O(prove) has yet to show that these peers are reached from here.
   returned: success with O(state=trusted)
   type: bool
   sample: false
@@ -358,8 +359,8 @@ def ensure_trust(options, folder, check_mode):
     proven = []
     old = before[os.path.join(folder, "sshd_config")]
     if not check_mode:
-        if changed:
-            # Before the change: a run that is killed within it has proven nothing.
+        if changed or options["prove"]:
+            # First of all: a run that fails or is killed from here on has proven nothing.
             remove_file(proof)
         if old and ssh_files.listens_on(old) != ssh_files.listens_on(config) and runs(old):
             # At another address it would be nobody's once the new one has its place in the pid file.
@@ -369,15 +370,14 @@ def ensure_trust(options, folder, check_mode):
             run_server(place, options, folder, pid_file, judged)
         if options["prove"]:
             proven = prove(place, peers, options)
-            if read(proof) != reached:
-                write(proof, reached, PUBLIC)
+            write(proof, reached, PUBLIC)
     return dict(
         changed=changed,
         identity=dict(identity, port=options["port"]),
         files=changed_files,
         server=server,
         proven=proven,
-        unproven=(changed and not proven) or read(proof) != reached,
+        unproven=(check_mode and changed) or read(proof) != reached,
         diff=diff,
     )
 

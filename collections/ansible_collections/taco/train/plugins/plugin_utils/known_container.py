@@ -14,7 +14,8 @@ def is_known(options: Mapping[str, Any], node: Mapping[str, Any]) -> bool:
     """Say whether the module training_container with these options would change nothing and refuse nothing.
 
     node is what node_info returned. The container's label says what it was made from. Of that, two things can change while it
-    is there: its restart policy (docker update), and which image has the name that it was made from (docker pull).
+    is there: its restart policy (docker update), and which image has the name that it was made from (docker pull). The name of
+    the image is compared as well, for the label could have come with another image (docker commit).
     """
     there = node.get("training_container")
     if not there or options["state"] != "started" or options["pull"] == "always" or harp_refusal(options, ""):
