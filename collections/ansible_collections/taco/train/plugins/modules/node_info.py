@@ -216,6 +216,7 @@ import urllib.error
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.taco.train.plugins.module_utils import _ssh_folder as ssh_folder
 from ansible_collections.taco.train.plugins.module_utils._boot_layout import observe_boot
 from ansible_collections.taco.train.plugins.module_utils._engine import (
     image_of,
@@ -351,19 +352,11 @@ def harp(root, config_dir, state_dir):
 
 def ssh_trust(root, state_dir):
     """Return the public halves of the keys of the training container and what its peers know of it, as ssh_trust left them."""
-    known = root.json(os.path.join(state_dir, "ssh/identity.json"))
-    keys = ("public_key", "host_key", "port")
-    if not isinstance(known, dict) or not all(map(known.get, keys)):
-        return None
-    identity = {key: known[key] for key in keys}
-    path = os.path.join(state_dir, "ssh/peers.json")
-    found = root.json(path)
-    peers = [peer for peer in found if isinstance(peer, dict)] if isinstance(found, list) else []
-    itself = next((peer for peer in peers if all(peer.get(key) == identity[key] for key in keys)), {})
-    checksum = root.sha256(path)
-    proven = checksum is not None and root.text(os.path.join(state_dir, "ssh/proven")).strip() == checksum
-    own = {key: itself.get(key) for key in ("name", "address")}
-    return dict(identity, peers=len(peers), peers_sha256=checksum, proven=proven, **own)
+    folder = os.path.join(state_dir, ssh_folder.FOLDER)
+    identity, peers, proof = (
+        os.path.join(folder, name) for name in (ssh_folder.IDENTITY, ssh_folder.PEERS, ssh_folder.PROOF)
+    )
+    return ssh_folder.judge_trust(root.json(identity), root.json(peers), root.sha256(peers), root.text(proof))
 
 
 def metadata(root, source):

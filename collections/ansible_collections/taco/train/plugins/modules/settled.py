@@ -64,15 +64,11 @@ EXAMPLES = r"""
   roles:
     - role: taco.train.hugepages
 
-- name: Deploy what isn't deployed
+- name: Deploy what isn't deployed, on hosts that were looked at like that
   hosts: gpu_nodes
   become: true
   pre_tasks:
-    - name: Look at the host
-      ansible.builtin.import_role:
-        name: taco.train.cluster
-
-    - name: See whether the host is as the roles would leave it
+    - name: See whether the containers run and reach each other
       taco.train.settled:
         roles: [training_container, ssh_trust]
       register: deployed

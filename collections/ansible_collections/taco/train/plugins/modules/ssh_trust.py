@@ -162,7 +162,6 @@ proven:
   sample: [gpu1, gpu2]
 """
 
-import hashlib
 import json
 import os
 import pwd
@@ -170,106 +169,34 @@ import pwd
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.taco.train.plugins.module_utils import _ssh_files as ssh_files
+from ansible_collections.taco.train.plugins.module_utils import _ssh_folder as ssh_folder
 from ansible_collections.taco.train.plugins.module_utils import _ssh_server as ssh_server
-from ansible_collections.taco.train.plugins.module_utils._atomic_file import FileError, remove_file, replace_file
+from ansible_collections.taco.train.plugins.module_utils._atomic_file import FileError, remove_file
 from ansible_collections.taco.train.plugins.module_utils._failure import failure
 from ansible_collections.taco.train.plugins.module_utils._place import Place, PlaceError
+from ansible_collections.taco.train.plugins.module_utils._ssh_identity import (
+    PUBLIC,
+    ensure_identity,
+    find_identity,
+    identity_text,
+    read,
+    write,
+)
 
-PRIVATE = 0o600
-PUBLIC = 0o644
 # The container can't write to the folder that it shares with the host.
 CONTAINER_PID_FILE = "/run/taco-train-sshd.pid"
-KEYS = {"public_key": "id_ed25519", "host_key": "ssh_host_ed25519_key"}
-
-
-def read(path):
-    """Return the text of a file, None when there is none."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            return file.read()
-    except FileNotFoundError:
-        return None
-
-
-def write(path, text, mode):
-    replace_file(path, text.encode("utf-8"), mode=mode)
-
-
-def find_identity(folder):
-    """Return the public halves of the keys in a folder, None when a key is missing."""
-    found = {}
-    for option, name in KEYS.items():
-        public = read(os.path.join(folder, name + ".pub"))
-        if public is None or not os.path.exists(os.path.join(folder, name)):
-            return None
-        found[option] = public.strip()
-    return found
-
-
-def make_identity(folder, place):
-    """Make the keys that are missing and return the public halves of all."""
-    os.makedirs(folder, mode=0o700, exist_ok=True)
-    os.chmod(folder, 0o700)
-    host = os.uname().nodename
-    for name in KEYS.values():
-        path = os.path.join(folder, name)
-        if read(path) is not None and read(path + ".pub") is not None:
-            continue
-        private, public = ssh_server.make_key(place, "taco-train@" + host)
-        write(path, private, PRIVATE)
-        write(path + ".pub", public + "\n", PUBLIC)
-    return find_identity(folder)
-
-
-def identity_text(identity, port):
-    return json.dumps(dict(identity, port=port), indent=1, sort_keys=True) + "\n"
-
-
-def key_place(options):
-    """Return where ssh-keygen is: on the host, or when it has none in the container."""
-    has_keygen = any(
-        os.access(os.path.join(folder, "ssh-keygen"), os.X_OK)
-        for folder in os.environ.get("PATH", "").split(os.pathsep) + ["/usr/bin", "/usr/local/bin"]
-    )
-    return Place("" if has_keygen else options["container"], options["engine_command"])
-
-
-def ensure_identity(options, folder, check_mode):
-    """Make what is missing of the keys and of the file that publishes them."""
-    identity = find_identity(folder)
-    changed = identity is None
-    if changed and not check_mode:
-        place = key_place(options)
-        place.check()
-        identity = make_identity(folder, place)
-    path = os.path.join(folder, "identity.json")
-    answer = dict(changed=changed, files=[], server="left alone", proven=[], diff=[])
-    if identity is None:
-        return dict(answer, files=[path])
-    text = identity_text(identity, options["port"])
-    if read(path) != text:
-        answer.update(changed=True, files=[path])
-        if not check_mode:
-            write(path, text, PUBLIC)
-    return dict(answer, identity=dict(identity, port=options["port"]))
-
-
-def proof_of(texts, folder):
-    """Return (path, text) of the note that the peers in texts were reached."""
-    peers = texts[os.path.join(folder, "peers.json")]
-    return os.path.join(folder, "proven"), hashlib.sha256(peers.encode("utf-8")).hexdigest() + "\n"
 
 
 def wanted_files(options, folder, identity, pid_file):
     """Return {path: text} of every file in the folder, and the peers."""
-    known = json.loads(read(os.path.join(folder, "peers.json")) or "[]")
+    known = json.loads(read(os.path.join(folder, ssh_folder.PEERS)) or "[]")
     peers = ssh_files.merged_peers(known, options["peers"], options["purge"])
     texts = {
         "authorized_keys": ssh_files.authorized_keys(peers),
         "known_hosts": ssh_files.known_hosts(peers),
         "config": ssh_files.client_config(peers, folder, options["user"]),
-        "identity.json": identity_text(identity, options["port"]),
-        "peers.json": json.dumps(peers, indent=1, sort_keys=True) + "\n",
+        ssh_folder.IDENTITY: identity_text(identity, options["port"]),
+        ssh_folder.PEERS: json.dumps(peers, indent=1, sort_keys=True) + "\n",
         "sshd_config": ssh_files.sshd_config(
             options["address"], options["port"], options["user"], folder, pid_file, identity["host_key"]
         ),
@@ -355,7 +282,8 @@ def ensure_trust(options, folder, check_mode):
         header = options["client_config"]
         diff.append(dict(before=own, after=client_text, before_header=header, after_header=header))
     changed = bool(changed_files) or judged != "running"
-    proof, reached = proof_of(texts, folder)
+    proof = os.path.join(folder, ssh_folder.PROOF)
+    reached = ssh_folder.checksum(texts[os.path.join(folder, ssh_folder.PEERS)]) + "\n"
     proven = []
     old = before[os.path.join(folder, "sshd_config")]
     if not check_mode:
@@ -449,7 +377,7 @@ def main():
         supports_check_mode=True,
     )
     options = module.params
-    folder = os.path.join(options["state_dir"], "ssh")
+    folder = os.path.join(options["state_dir"], ssh_folder.FOLDER)
     try:
         result = STATES[options["state"]](options, folder, module.check_mode)
     except (ssh_files.SshFilesError, PlaceError, FileError, OSError, ValueError) as error:

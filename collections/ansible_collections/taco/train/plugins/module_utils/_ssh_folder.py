@@ -1,0 +1,37 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""What the module ssh_trust keeps on a host about itself and its peers, and what that tells whoever looks later."""
+
+import hashlib
+from typing import Any, Dict, Optional
+
+FOLDER = "ssh"  # below the state_dir
+IDENTITY = "identity.json"
+PEERS = "peers.json"
+# Says of which peers it was shown that they are reached from here.
+PROOF = "proven"
+PUBLISHED = ("public_key", "host_key", "port")
+
+
+def checksum(peers: str) -> str:
+    """Return the checksum of the peers in the text of their file."""
+    return hashlib.sha256(peers.encode("utf-8")).hexdigest()
+
+
+def judge_trust(identity: Any, peers: Any, peers_sha256: Optional[str], proof: str) -> Optional[Dict[str, Any]]:
+    """Return whom a host trusts and how it is known to them, None without keys.
+
+    identity and peers are the values in their files, whatever somebody made of these; proof is the text of its file.
+    """
+    if not isinstance(identity, dict) or not all(map(identity.get, PUBLISHED)):
+        return None
+    known = {key: identity[key] for key in PUBLISHED}
+    listed = [peer for peer in peers if isinstance(peer, dict)] if isinstance(peers, list) else []
+    itself = next((peer for peer in listed if all(peer.get(key) == known[key] for key in PUBLISHED)), {})
+    own = {key: itself.get(key) for key in ("name", "address")}
+    proven = peers_sha256 is not None and proof.strip() == peers_sha256
+    return dict(known, peers=len(listed), peers_sha256=peers_sha256, proven=proven, **own)
