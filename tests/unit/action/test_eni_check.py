@@ -36,7 +36,7 @@ def act():
             return {"changed": False, "enis": [], "problems": []}
 
         action._execute_module = execute
-        return action.run(task_vars={}), len(calls)
+        return action.run(task_vars={"inventory_hostname": "gpu-1"}), len(calls)
 
     return run
 
@@ -59,7 +59,7 @@ def test_observed_interfaces_cost_no_execution(act):
 def test_what_is_wrong_is_said_as_the_module_says_it(act, options, words):
     result, calls = act(nics=NICS, **options)
     assert calls == 0 and result["failed"] is True
-    for word in words:
+    for word in [*words, "gpu-1: ", "correct eni_count"]:
         assert word in result["msg"]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.taco.train.plugins.module_utils._enis import OPTIONS
+from ansible_collections.taco.train.plugins.module_utils._enis import OPTIONS, refusal
 from ansible_collections.taco.train.plugins.plugin_utils.judged_enis import judged
 
 
@@ -20,12 +20,13 @@ class ActionModule(ActionBase):
 
     def run(self, tmp: Any = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result = super().run(tmp, task_vars)
+        variables = task_vars or {}
         if self._task.args.get("nics") is None:
-            result.update(self._execute_module(task_vars=task_vars))
+            result.update(self._execute_module(task_vars=variables))
             return result
         _ignored, options = self.validate_argument_spec(**OPTIONS)
         enis, problems = judged(options)
         result.update(changed=False, enis=enis, problems=problems)
         if problems:
-            result.update(failed=True, msg="; ".join(problems))
+            result.update(failed=True, msg=refusal(variables["inventory_hostname"], problems))
         return result

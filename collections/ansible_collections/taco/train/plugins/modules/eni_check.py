@@ -128,14 +128,12 @@ import os
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.taco.train.plugins.module_utils._enis import OPTIONS, EniError, checked_enis
+from ansible_collections.taco.train.plugins.module_utils._enis import OPTIONS, EniError, checked_enis, refusal
 from ansible_collections.taco.train.plugins.module_utils._failure import failure
 from ansible_collections.taco.train.plugins.module_utils._nics import observe_nics, parse_addresses
 from ansible_collections.taco.train.plugins.module_utils._timed_command import run_timed
 
 COMMAND_SECONDS = 10
-
-FIX = ". Attach or detach ENIs, correct eni_count, or say with eni_pattern which interfaces are meant"
 
 
 def observed(root):
@@ -155,7 +153,7 @@ def main():
     except EniError as error:
         module.fail_json(msg=failure(error), enis=[], problems=[str(error)])
     if problems:
-        module.fail_json(msg=f"{os.uname().nodename}: {'; '.join(problems)}{FIX}", enis=enis, problems=problems)
+        module.fail_json(msg=refusal(os.uname().nodename, problems), enis=enis, problems=problems)
     module.exit_json(changed=False, enis=enis, problems=[])
 
 
