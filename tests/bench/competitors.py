@@ -9,7 +9,7 @@ import json
 import os
 import re
 from pathlib import Path
-from typing import Dict, List, NamedTuple
+from typing import Dict, List, NamedTuple, Sequence
 
 from bench.engine import IMAGE
 
@@ -33,6 +33,8 @@ ROLES = Competitor("c", "general roles", ["tests/bench/playbooks/roles.yml"])
 RAW = Competitor("d", "raw ssh, the same modules", [])
 CHECKS = Competitor("e", "raw ssh, checks by the shell", [])
 ALL = [COLLECTION, STEPS, ROLES, RAW, CHECKS]
+# Those that a target holds against each other are near each other, as most of a run on many hosts is (b) and (c).
+TURNS = [COLLECTION, RAW, CHECKS, STEPS, ROLES]
 
 # What the lab's inventory has, for hosts of eight GPUs. The engine is a stand-in; it has every image.
 VARIABLES = {
@@ -99,6 +101,13 @@ def command(competitor: Competitor, hosts, work: Path, forks: int, rounds: int) 
     kind = "modules" if competitor is RAW else "checks"
     each = ["sh", str(HERE / "raw_ssh.sh"), str(work), str(rounds), kind]
     return ["xargs", "--arg-file", str(path), "-n", "1", "-P", str(forks), *each]
+
+
+def in_turn(competing: Sequence[Competitor], repeat: int) -> List[Competitor]:
+    """Return the competitors in the order of a repeat: everybody has every place in it, as far as the repeats go."""
+    order = [one for one in TURNS if one in competing]
+    first = repeat % len(order)
+    return order[first:] + order[:first]
 
 
 def recap(output: str) -> Dict[str, Dict[str, int]]:

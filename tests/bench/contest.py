@@ -4,8 +4,8 @@
 
 """The contest: hosts are made and converged, then the competitors take turns, and what that cost is judged and printed."""
 
+import itertools
 import json
-import shutil
 import statistics
 import subprocess
 import sys
@@ -33,13 +33,20 @@ class Contest:
         self.options = options
         self.work = work
         self.environment = competitors.environment(work)
+        self.competing = [one for one in competitors.ALL if one.key in options.only]
         self.logs = options.keep_logs or work / "logs"
         self.rounds = 0
+        self.runs = {(one.key, count): [] for count in options.hosts for one in self.competing}
+        # The runs on the fewest hosts right before and after one on more.
+        self.beside = {pair: [] for pair in self.runs}
         for folder in (work / "home", work / "cp", work / "results", self.logs):
             folder.mkdir(parents=True, exist_ok=True)
 
-    def up(self, count):
-        """Make the hosts. The first one only writes the boot configuration, which takes seconds and is the same for all."""
+    def up(self):
+        """Make the hosts, others for each number of them.
+
+        A first one only writes the boot configuration, which takes seconds and is the same for all.
+        """
         hosts.bridge()
         hosts.running_kernel(self.work)
         self.authorized = hosts.make_key(self.work / "id_ed25519", "bench")
@@ -57,8 +64,10 @@ class Contest:
         self.engine.wait()
         hosts.stop(golden, processes)
         self.layers.insert(0, boot)
-        self.all = hosts.planned(count, self.work)
-        self.start(self.all)
+        everyone = hosts.planned(sum(self.options.hosts), self.work)
+        self.start(everyone)
+        following = iter(everyone)
+        self.groups = {count: list(itertools.islice(following, count)) for count in self.options.hosts}
 
     def start(self, planned):
         """Start hosts with the engine that answers for them."""
@@ -83,42 +92,49 @@ class Contest:
         command = competitors.command(competitor, chosen, self.work, self.options.forks, self.rounds) + list(arguments)
         log = self.logs / f"{label or competitor.key}-{len(chosen)}-{repeat}.log"
         before = sum(hosts.count_sessions(chosen))
-        done = measure(
-            command, dict(self.environment, **environment), competitors.ROOT, log, with_memory=repeat == 0 and not label
-        )
+        done = measure(command, dict(self.environment, **environment), competitors.ROOT, log)
         executions = (sum(hosts.count_sessions(chosen)) - before) / len(chosen)
         wrong = competitors.trouble(competitor, chosen, done.status, done.output, converged=not label)
         if wrong:
             raise BenchError(f"{competitor.name}, {len(chosen)} hosts: {wrong}:\n{done.output[-6000:]}")
         return done, executions
 
-    def measured(self, count, repeats):
-        """Return the figures of every competitor on so many hosts."""
-        chosen = self.all[:count]
+    def converge(self, count):
+        """Bring so many hosts into the state that every competitor leads to, and keep what raw ssh is to send them."""
         say(f"{count} hosts: bringing them into the state that every competitor leads to")
-        self.play(competitors.COLLECTION, chosen, 0, "converge")
-        competing = [one for one in competitors.ALL if one.key in self.options.only]
-        if competitors.RAW in competing:
-            shutil.rmtree(self.work / "sent", ignore_errors=True)
-            self.play(competitors.COLLECTION, chosen, 0, "keep", **competitors.keeping(self.work))
-        runs = {one.key: [] for one in competing}
-        for repeat in range(repeats):
-            # Everybody has every place in the order, as far as the repeats go.
-            turn = repeat % len(competing)
-            for competitor in competing[turn:] + competing[:turn] if repeat else competing:
-                done, executions = self.play(competitor, chosen, repeat)
-                if competitor is competitors.COLLECTION:
-                    self.rounds = round(executions)
-                runs[competitor.key].append((done, executions))
-                say(
-                    f"{count} hosts, {repeat + 1} of {repeats}: ({competitor.key}) {done.wall:.1f} s, "
-                    f"{done.cpu:.1f} s of processor time, {executions:.1f} executions a host"
-                )
-        return [self.figure(one, count, runs[one.key]) for one in competing]
+        self.play(competitors.COLLECTION, self.groups[count], 0, "converge")
+        if competitors.RAW in self.competing:
+            self.play(competitors.COLLECTION, self.groups[count], 0, "keep", **competitors.keeping(self.work))
 
-    @staticmethod
-    def figure(competitor, count, runs):
-        """Return the medians of one competitor's runs."""
+    def compete(self):
+        """Let the competitors take turns."""
+        fewest = self.options.hosts[0]
+        for count, repeats in zip(self.options.hosts, self.options.repeats):
+            for repeat in range(repeats):
+                for competitor in competitors.in_turn(self.competing, repeat):
+                    if count == fewest:
+                        self.once(competitor, count)
+                        continue
+                    before, _done, after = [self.once(competitor, size) for size in (fewest, count, fewest)]
+                    self.beside[competitor.key, count] += [before, after]
+
+    def once(self, competitor, count):
+        """Measure a competitor on so many hosts once more, and return what it cost."""
+        runs = self.runs[competitor.key, count]
+        done, executions = self.play(competitor, self.groups[count], len(runs))
+        if competitor is competitors.COLLECTION:
+            self.rounds = round(executions)
+        runs.append((done, executions))
+        say(
+            f"{count} hosts, run {len(runs)}: ({competitor.key}) {done.wall:.1f} s, {done.cpu:.1f} s of processor time, "
+            f"{executions:.1f} executions a host"
+        )
+        return done
+
+    def figure(self, competitor, count):
+        """Return the medians of one competitor's runs on so many hosts."""
+        runs, beside = (kept[competitor.key, count] for kept in (self.runs, self.beside))
+        fewest = self.options.hosts[0]
         return Figure(
             key=competitor.key,
             name=competitor.name,
@@ -129,24 +145,31 @@ class Contest:
             cpu=statistics.median(done.cpu for done, _executions in runs),
             executions=max(executions for _done, executions in runs),
             memory=max(done.memory for done, _executions in runs),
+            few_wall=statistics.median(done.wall for done in beside) / fewest if beside else None,
+            few_cpu=statistics.median(done.cpu for done in beside) / fewest if beside else None,
         )
+
+    def figures(self):
+        """Return what every competitor cost, the fewest hosts first."""
+        return [self.figure(one, count) for count in self.options.hosts for one in self.competing]
 
 
 def run(options, work):
     """Run the contest and return the exit status of the command."""
     contest = Contest(options, work)
     try:
-        say(f"making {options.hosts[-1]} hosts")
-        contest.up(options.hosts[-1])
-        figures = []
-        for count, repeats in zip(options.hosts, options.repeats):
-            figures += contest.measured(count, repeats)
+        say(f"making {sum(options.hosts)} hosts")
+        contest.up()
+        for count in options.hosts:
+            contest.converge(count)
+        contest.compete()
         unknown = contest.engine_log.read_text(encoding="utf-8")
         if unknown:
             raise BenchError(f"the stand-in for the engine was asked what it does not know: {unknown[:2000]}")
     except (BenchError, RuntimeError) as error:
         say(str(error))
         return 2
+    figures = contest.figures()
     setting = dict(
         versions(), cores=hosts.cores(), forks=options.forks, load=Path("/proc/loadavg").read_text().split()[0]
     )

@@ -13,7 +13,10 @@ FLAT = 0.15
 
 
 class Figure(NamedTuple):
-    """What one competitor cost on so many hosts: medians of its repeats."""
+    """What one competitor cost on so many hosts: medians of its repeats.
+
+    few_wall and few_cpu are the seconds that each of the fewest hosts cost right before and after, None on the fewest.
+    """
 
     key: str
     name: str
@@ -24,6 +27,8 @@ class Figure(NamedTuple):
     cpu: float
     executions: float
     memory: int
+    few_wall: Optional[float] = None
+    few_cpu: Optional[float] = None
 
     @property
     def wall_per_host(self) -> float:
@@ -60,12 +65,13 @@ def ratio(one: Optional[Figure], other: Optional[Figure]) -> Optional[float]:
 
 
 def growth(figures: Sequence[Figure], key: str, of_what: str = "wall") -> Optional[float]:
-    """Return by how many times the wall or cpu time per host grows from the fewest hosts to the most."""
-    counts = sizes(figures)
-    first, last = of(figures, key, counts[0]), of(figures, key, counts[-1])
-    if not first or not last or len(counts) < 2:
-        return None
-    return (getattr(last, of_what) / last.hosts) / (getattr(first, of_what) / first.hosts)
+    """Return by how many times the wall or cpu time per host grows from the fewest hosts to the most.
+
+    The fewest are those that were measured right before and after, as the speed of a machine is another one an hour later.
+    """
+    last = of(figures, key, sizes(figures)[-1])
+    few = last and getattr(last, f"few_{of_what}")
+    return getattr(last, f"{of_what}_per_host") / few if few else None
 
 
 def _executions(figures: Sequence[Figure]) -> List[Target]:

@@ -54,16 +54,12 @@ def figure_rows(figures: Sequence[Figure]) -> List[List[str]]:
 
 def growth_rows(figures: Sequence[Figure]) -> List[List[str]]:
     """Return a row for each competitor: what a host costs at the fewest and at the most hosts."""
-    counts = sizes(figures)
     rows = []
-    for first in (one for one in figures if one.hosts == counts[0]):
-        times = growth(figures, first.key)
-        if times is None:
-            continue
-        last = of(figures, first.key, counts[-1])
-        wall = [f"{one.wall_per_host:.3f}" for one in (first, last)]
-        cpu = [f"{one.cpu_per_host:.3f}" for one in (first, last)]
-        rows.append([f"({first.key})", *wall, shown(times), *cpu, shown(growth(figures, first.key, "cpu"))])
+    for last in (one for one in figures if one.hosts == sizes(figures)[-1]):
+        wall = [shown(value, "{:.3f}") for value in (last.few_wall, last.wall_per_host)]
+        cpu = [shown(value, "{:.3f}") for value in (last.few_cpu, last.cpu_per_host)]
+        grown = [shown(growth(figures, last.key, what)) for what in ("wall", "cpu")]
+        rows.append([f"({last.key})", *wall, grown[0], *cpu, grown[1]])
     return rows
 
 

@@ -8,15 +8,16 @@ import pytest
 from bench.figures import Figure, growth, judged, missed, of, ratio, sizes
 
 
-def figure(key, hosts, wall, executions=6.0):
-    return Figure(key, key, hosts, 1, wall, [wall], wall / 2, executions, 1024**2)
+def figure(key, hosts, wall, executions=6.0, few=None):
+    few_cpu = None if few is None else few / 2
+    return Figure(key, key, hosts, 1, wall, [wall], wall / 2, executions, 1024**2, few, few_cpu)
 
 
 FIGURES = [
     figure("a", 10, 10.0),
     figure("b", 10, 55.0, 39.0),
     figure("d", 10, 6.0),
-    figure("a", 200, 210.0),
+    figure("a", 200, 210.0, few=1.0),
     figure("b", 200, 900.0, 39.0),
     figure("d", 200, 100.0),
 ]
@@ -29,6 +30,13 @@ def test_ratios_and_growth():
     assert growth(FIGURES, "a") == growth(FIGURES, "a", "cpu") == pytest.approx(1.05)
     assert growth(FIGURES, "c") is None
     assert growth(FIGURES[:3], "a") is None
+
+
+def test_growth_is_that_over_the_fewest_hosts_of_the_same_minutes():
+    """The machine was twice as fast when the fewest hosts were measured by themselves."""
+    figures = [figure("a", 10, 5.0), figure("a", 200, 200.0, few=1.0)]
+    assert growth(figures, "a") == 1.0
+    assert missed(judged(figures)) == []
 
 
 def test_every_target_is_judged_for_each_number_of_hosts_and_a_missed_one_is_named():
@@ -47,7 +55,7 @@ def test_every_target_is_judged_for_each_number_of_hosts_and_a_missed_one_is_nam
         ([figure("a", 10, 10.0, 7.0)], "remote executions per host of (a)"),
         ([figure("a", 10, 21.0), figure("d", 10, 10.0)], "wall of (a) over (d), 10 hosts"),
         ([figure("a", 10, 10.0), figure("b", 10, 49.0)], "wall of (b) over (a), 10 hosts"),
-        ([figure("a", 10, 10.0), figure("a", 40, 47.0)], "wall per host of (a), 40 over 10 hosts"),
+        ([figure("a", 10, 10.0), figure("a", 40, 47.0, few=1.0)], "wall per host of (a), 40 over 10 hosts"),
     ],
 )
 def test_each_target_can_be_missed(figures, name):
@@ -59,7 +67,7 @@ def test_each_target_can_be_missed(figures, name):
     [
         [figure("a", 10, 20.0), figure("d", 10, 10.0)],
         [figure("a", 10, 10.0), figure("b", 10, 50.0)],
-        [figure("a", 10, 100.0), figure("a", 40, 460.0)],
+        [figure("a", 10, 10.0), figure("a", 40, 46.0, few=1.0)],
     ],
 )
 def test_the_bounds_themselves_are_good_enough(figures):

@@ -43,6 +43,13 @@ def test_raw_ssh_is_judged_by_its_exit_status():
     assert competitors.trouble(competitors.RAW, TWO, 123, "", True) == "exit status 123"
 
 
+def test_everybody_has_every_place_and_the_collection_is_first():
+    orders = [[one.key for one in competitors.in_turn(competitors.ALL, repeat)] for repeat in range(5)]
+    assert orders[0] == ["a", "d", "e", "b", "c"]
+    assert all(sorted(place) == list("abcde") for place in zip(*orders))
+    assert [one.key for one in competitors.in_turn([competitors.STEPS, competitors.COLLECTION], 1)] == ["b", "a"]
+
+
 def test_the_inventory_pins_keys_and_names_every_host(tmp_path):
     found = competitors.inventory(TWO, tmp_path)["gpu_nodes"]
     assert found["hosts"] == {"bench000": {"ansible_host": "10.64.1.1"}, "bench001": {"ansible_host": "10.64.1.2"}}
@@ -76,7 +83,7 @@ def test_processes_are_read_from_proc():
 
 def test_a_command_is_measured(tmp_path):
     command = ["sh", "-c", "sleep 0.2; echo done; exit 3"]
-    done = measure.measure(command, {"PATH": "/usr/bin:/bin"}, tmp_path, tmp_path / "log", with_memory=False)
+    done = measure.measure(command, {"PATH": "/usr/bin:/bin"}, tmp_path, tmp_path / "log")
     assert (done.status, done.output, done.memory) == (3, "done\n", 0)
     assert done.wall >= 0.2 and done.cpu < 0.2
 
