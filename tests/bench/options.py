@@ -40,7 +40,7 @@ def parsed(arguments):
         "--hosts", type=sizes, default=[10, 40, 200], metavar="N", help="numbers of hosts (BENCH_HOSTS)"
     )
     parser.add_argument(
-        "--repeats", type=repeats, default=[3], metavar="R", help="measurements of each (BENCH_REPEATS)"
+        "--repeats", type=repeats, default=[1], metavar="R", help="measurements of each (BENCH_REPEATS)"
     )
     parser.add_argument("--forks", type=int, default=FORKS, help=f"hosts at a time, for all; {FORKS} as in ansible.cfg")
     parser.add_argument("--only", default=KEYS, metavar="KEYS", help="competitors by their letters, (a) among them")

@@ -95,7 +95,7 @@ def test_the_version_of_ssh():
 def test_options():
     found = options.parsed(["--hosts", "200 10,40", "--repeats", "5 3 1"])
     assert (found.hosts, found.repeats, found.forks) == ([10, 40, 200], [5, 3, 1], 20)
-    assert options.parsed(["--hosts", "2 4"]).repeats == [3, 3]
+    assert options.parsed(["--hosts", "2 4"]).repeats == [1, 1]
 
 
 @pytest.mark.parametrize(
