@@ -28,5 +28,5 @@ class ActionModule(ActionBase):
         enis, problems = judged(options)
         result.update(changed=False, enis=enis, problems=problems)
         if problems:
-            result.update(failed=True, msg=refusal(variables["inventory_hostname"], problems))
+            result.update(failed=True, msg=f"{variables['inventory_hostname']}: {refusal(problems)}")
         return result

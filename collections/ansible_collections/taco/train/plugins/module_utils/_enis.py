@@ -28,10 +28,10 @@ class EniError(Exception):
     """The pattern or a subnet can't be read."""
 
 
-def refusal(host: str, problems: Sequence[str]) -> str:
-    """Return what a person reads about a host whose ENIs are not what was asked for, with what puts it right."""
+def refusal(problems: Sequence[str]) -> str:
+    """Return what a person reads about ENIs that are not what was asked for, with what puts it right."""
     fix = "Attach or detach ENIs, correct eni_count or eni_subnets, or say with eni_pattern which interfaces are meant"
-    return f"{host}: {'; '.join(problems)}. {fix}"
+    return f"{'; '.join(problems)}. {fix}"
 
 
 def find_enis(nics: Sequence[Nic], pattern: Optional[str] = None) -> List[Nic]:

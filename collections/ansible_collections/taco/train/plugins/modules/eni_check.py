@@ -153,7 +153,7 @@ def main():
     except EniError as error:
         module.fail_json(msg=failure(error), enis=[], problems=[str(error)])
     if problems:
-        module.fail_json(msg=refusal(os.uname().nodename, problems), enis=enis, problems=problems)
+        module.fail_json(msg=f"{os.uname().nodename}: {refusal(problems)}", enis=enis, problems=problems)
     module.exit_json(changed=False, enis=enis, problems=[])
 
 
