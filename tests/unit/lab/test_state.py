@@ -6,7 +6,9 @@
 
 import importlib.util
 import json
+import os
 import shlex
+import shutil
 import subprocess
 import sys
 
@@ -100,3 +102,21 @@ def test_without_a_lab_the_inventory_says_how_to_start_one(tmp_path):
         [sys.executable, str(script), "--host", "taco-lab-node-0"], stdout=subprocess.PIPE, check=True
     ).stdout
     assert json.loads(said)["ansible_host"] == "10.177.64.11"
+
+
+def test_the_inventory_is_read_beside_what_python_compiled(tmp_path):
+    """The inventories of the other labs import this one's script."""
+    for name in ("lab", "vm"):
+        (tmp_path / "inventories" / name).mkdir(parents=True)
+        source = SCRIPT.parents[1] / name / "nodes.py"
+        shutil.copy(source, tmp_path / "inventories" / name / "nodes.py")
+    for folder in (".lab", ".lab/vm"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "state.json").write_text(json.dumps({"nodes": NODES}))
+    environment = dict(os.environ, ANSIBLE_CONFIG=str(state.ROOT / "ansible.cfg"))
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    for name in ("vm", "lab"):
+        command = ["ansible-inventory", "-i", str(tmp_path / "inventories" / name), "--list"]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment)
+        assert done.returncode == 0 and b"taco-lab-node-1" in done.stdout, done.stdout.decode()
+    assert (tmp_path / "inventories/lab/__pycache__").is_dir()
