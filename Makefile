@@ -155,7 +155,7 @@ kubernetes: venv tools
 	$(KUBELAB) down
 	$(LAB) down
 
-# What a converged host costs, beside what people would use instead: tests/bench/README.md. `make test` has it on two hosts only.
+# What a converged host costs, beside what people would use instead: tests/bench/README.md. `make test` has it on one host and two only.
 bench: venv tools
 	PYTHONPATH=$(CURDIR)/tests:$(CURDIR)/molecule/shared/lab python -m bench --hosts "$(BENCH_HOSTS)" --repeats "$(BENCH_REPEATS)"
 
