@@ -15,7 +15,7 @@ KUBELAB_PLAY := ansible-playbook -i inventories/kubelab
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 
-.PHONY: help demo demo-horovod demo-k8s demo-vm test test-all test-vm vm-slice lint docs unit sanity sanity-all targets targets-all galaxy molecule site kubernetes install build lab-up lab-down kubelab-up kubelab-down vm-up vm-down bench bench-slice venv tools
+.PHONY: help demo demo-horovod demo-k8s demo-vm test test-all test-vm vm-slice lint docs unit sanity sanity-all targets targets-all cores lab-cores galaxy molecule site killed kubernetes install build lab-up lab-down kubelab-up kubelab-down vm-up vm-down bench bench-slice venv venv-dev tools
 
 help:
 	@echo "make demo      build a lab of $(LAB_NODES) nodes, take them from bare hosts to a comparison of three arms, show the report"
@@ -25,7 +25,7 @@ help:
 	@echo "make test      lint docs unit sanity targets install molecule site kubernetes vm-slice bench-slice"
 	@echo "make test-vm   the whole scenario on machines that really reboot, and reboots that go wrong"
 	@echo "make docs      the documentation site, in .docs/build/html"
-	@echo "make test-all  test test-vm, sanity with every supported ansible-core, target code under every Python, galaxy"
+	@echo "make test-all  test test-vm killed, every supported ansible-core, target code under every Python, galaxy"
 	@echo "make bench     the collection beside a plain playbook, general roles and raw ssh on $(BENCH_HOSTS) hosts; needs root"
 	@echo "make lab-up    only the lab; make lab-down, kubelab-down and vm-down remove what was started"
 
@@ -42,7 +42,7 @@ demo-horovod: venv
 # The nodes as those of a Kubernetes cluster: the way of TKE and back, then that of ACK natively and through Arena. kubectl and
 # arena are doubles, which the stand-in brings.
 demo-k8s: export PATH := $(CURDIR)/.lab/kube/bin:$(PATH)
-demo-k8s: venv
+demo-k8s: venv-dev
 	$(KUBELAB) up --nodes 2
 	$(KUBELAB_PLAY) playbooks/tke.yml
 	$(KUBELAB_PLAY) playbooks/rollback.yml
@@ -56,7 +56,7 @@ demo-vm: venv
 	ansible-playbook playbooks/rollback.yml -i inventories/vm
 
 # One after the other, also under make -j: they share two cores and a lab at a time.
-test: venv tools
+test: venv-dev tools
 	$(MAKE) lint
 	$(MAKE) docs
 	$(MAKE) unit
@@ -71,14 +71,18 @@ test: venv tools
 	$(MAKE) bench-slice
 
 # Everything that a release must pass.
-test-all: venv tools
+test-all: venv-dev tools
+	@.venv/bin/python .config/cores.py
 	$(MAKE) test
 	$(MAKE) test-vm
+	$(MAKE) killed
 	$(MAKE) sanity-all
 	$(MAKE) targets-all
+	$(MAKE) cores
+	$(MAKE) lab-cores
 	$(MAKE) galaxy
 
-lint: venv
+lint: venv-dev
 	ruff check . && ruff format --check .
 	mypy
 	yamllint --strict .
@@ -86,67 +90,85 @@ lint: venv
 	cd $(COLLECTION) && antsibull-changelog lint && antsibull-docs lint-collection-docs --plugin-docs --validate-collection-refs self .
 
 # The guides, and a page for each plugin and role, in .docs/build/html.
-docs: venv
+docs: venv-dev
 	.venv/bin/python .config/docs.py
 
-unit: venv tools
+unit: venv-dev tools
 	pytest -q --numprocesses 2 tests/unit tests/property
 
-sanity: venv tools
+sanity: venv-dev tools
 	.venv/bin/python .config/sanity.py
 
 # With every ansible-core that the collection supports, each in an environment of its own.
-sanity-all: venv tools
+sanity-all: venv-dev tools
 	.venv/bin/python .config/sanity.py --core all
 
 # The modules under every target Python of this machine, by the oldest ansible-core that the collection supports, and the
 # unit tests of what they are made of under the oldest and the newest Python.
-targets: venv tools
+targets: venv-dev tools
 	.venv/bin/python .config/targets.py
 	pytest -q tests/integration/test_targets.py
 
-targets-all: venv tools
+targets-all: venv-dev tools
 	.venv/bin/python .config/targets.py all
 
+# Every playbook, role and plugin loaded with every ansible-core and the collections that belong to it: `ansible` 9 to 14.
+cores: venv-dev tools
+	pytest -q tests/integration/test_cores.py
+
+# The whole path on the Docker lab with the oldest and the newest of them.
+lab-cores: venv-dev tools
+	$(LAB) up --nodes 2
+	pytest -q tests/integration/test_lab_cores.py
+	$(LAB) down
+
 # What Galaxy does with an artifact that is published there.
-galaxy: venv
+galaxy: venv-dev
 	.venv/bin/python .config/galaxy.py
 
 # Built, installed in each documented way into an empty project, and used there, as the guides say.
-install: venv tools
+install: venv-dev tools
 	pytest -q tests/integration/test_install.py tests/integration/test_docs.py
 
 # Reset, or molecule takes these nodes for those that it has prepared before.
-molecule: venv tools
+molecule: venv-dev tools
 	$(LAB) down
 	$(LAB) up --nodes 2
 	molecule reset --scenario-name default
 	molecule test
 
 # The whole path with its way back, and reboots that go wrong.
-test-vm: venv tools
+test-vm: venv-dev tools
 	$(VMLAB) down
 	$(VMLAB) up --nodes 2
 	molecule reset --scenario-name vm
 	molecule test --scenario-name vm
+	$(VMLAB) up --nodes 3
 	pytest -q tests/integration/test_vm.py
 	$(VMLAB) down
 
 # The short of it: one machine, one reboot.
-vm-slice: venv tools
+vm-slice: venv-dev tools
 	$(VMLAB) down
 	$(VMLAB) up --nodes 1
 	pytest -q tests/integration/test_vm_slice.py
 	$(VMLAB) down
 
 # The whole path on the lab, what each kind of bad input gets, and how many connections a converged host costs.
-site: venv
+site: venv-dev
 	$(LAB) up --nodes 2
 	pytest -q tests/integration/test_site.py tests/integration/test_compare.py tests/integration/test_faults.py
+	pytest -q tests/integration/test_killed.py
+
+# The controller is killed at every task that changes something on a host, and the hosts are compared with what they were.
+killed: venv-dev
+	$(LAB) up --nodes 2
+	EVERY_TASK=1 pytest -q tests/integration/test_killed.py
+	$(LAB) down
 
 # Nodes of a cluster: an MPIJob by role, and the whole ways with what goes wrong on them.
 kubernetes: export PATH := $(CURDIR)/.lab/kube/bin:$(PATH)
-kubernetes: venv tools
+kubernetes: venv-dev tools
 	$(KUBELAB) down
 	$(KUBELAB) up --nodes 2
 	molecule reset --scenario-name kubernetes
@@ -156,10 +178,10 @@ kubernetes: venv tools
 	$(LAB) down
 
 # What a converged host costs, beside what people would use instead: tests/bench/README.md. `make test` has it on one host and two only.
-bench: venv tools
+bench: venv-dev tools
 	PYTHONPATH=$(CURDIR)/tests:$(CURDIR)/molecule/shared/lab python -m bench --hosts "$(BENCH_HOSTS)" --repeats "$(BENCH_REPEATS)"
 
-bench-slice: venv tools
+bench-slice: venv-dev tools
 	pytest -q tests/integration/test_bench.py
 
 build: venv
@@ -183,8 +205,13 @@ vm-up:
 vm-down:
 	$(VMLAB) down
 
+# For those who use the playbooks.
 venv:
 	@$(PYTHON) .config/venv.py
+
+# For those who change them as well: test tools, and what builds the documentation.
+venv-dev:
+	@$(PYTHON) .config/venv.py --dev
 
 tools:
 	@$(PYTHON) .config/packages.py git openssh-client openssh-server

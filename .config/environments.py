@@ -13,8 +13,16 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-# Beside .venv and not in it, which is made anew whenever requirements-dev.txt changes.
+# Beside .venv and not in it, which is created again whenever a file of requirements changes.
 ENVIRONMENTS = ROOT / ".venvs"
+# What the collection builds on, and what its bench compares it with.
+COLLECTIONS = (
+    "ansible.posix",
+    "community.crypto",
+    "community.docker",
+    "community.library_inventory_filtering_v1",
+    "kubernetes.core",
+)
 VERSION = "import sys; print('%d.%d' % sys.version_info[:2])"
 
 
@@ -48,8 +56,9 @@ def choose_python(who, oldest, newest=(3, 99)):
             return python
     wanted = "%d.%d or newer" % oldest if newest == (3, 99) else "%d.%d to %d.%d" % (oldest + newest)
     raise SystemExit(
-        "%s: Python %s is needed on the control machine; %s is %d.%d and no such python3.N is on the path"
-        % ((who, wanted, sys.executable) + sys.version_info[:2])
+        "%s: Python %s is needed on the control machine; %s is %d.%d and no such python3.N is on the path or under "
+        "~/.pyenv/versions. Install one: apt-get install python%d.%d python%d.%d-venv, or where the distribution has none: "
+        "pyenv install %d.%d" % ((who, wanted, sys.executable) + sys.version_info[:2] + oldest * 3)
     )
 
 
@@ -61,30 +70,50 @@ def _create(folder, python):
     subprocess.run([python, "-I", "-m", "venv", "--clear", str(folder)], check=True)
 
 
-def ensure(who, folder, requirements, python):
-    """Make an environment hold what pip is asked for, and do nothing when it already does. Return its folder of programs.
+def _fingerprint(requirements, folder):
+    """Name what is to be installed, and where: scripts in a folder that was moved name the interpreter by its old path."""
+    content = [Path(item).read_text() if os.path.isfile(item) else item for item in requirements]
+    return hashlib.sha256("\0".join(content).encode()).hexdigest() + " %s" % folder
 
-    requirements are pip's arguments; a file among them counts by what it holds.
-    """
-    steps = [requirements]
-    if version_of(python) == (3, 6):
-        # The one that comes with it takes packages for newer Pythons; this is the last that it runs.
-        steps.insert(0, ["pip==21.3.1"])
-    held = [Path(item).read_text() if os.path.isfile(item) else item for item in requirements]
-    # The folder may have been moved: scripts in it name the interpreter by its whole path.
-    wanted = hashlib.sha256("\0".join(held).encode()).hexdigest() + " %s" % folder
-    stamp = folder / "requirements.sha256"
-    if stamp.exists() and stamp.read_text() == wanted and version_of(str(folder / "bin/python")):
-        return folder / "bin"
+
+def _install(who, folder, requirements):
     named = " ".join(os.path.basename(item) for item in requirements if not item.startswith("-"))
     print("%s: installing %s into %s" % (who, named, folder.relative_to(ROOT)), flush=True)
-    _create(folder, python)
-    # A pipe, not the terminal: pip warns at length about things that concern nobody here; a failure shows all of it.
+    # A pipe, not the terminal: pip prints warnings that concern nobody here; a failure shows all of it.
     pip = [str(folder / "bin/python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    for step in steps:
-        done = subprocess.run(pip + step, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        if done.returncode != 0:
-            os.write(2, done.stdout)
-            raise SystemExit("%s: pip could not install %s; its output is above" % (who, named))
-    stamp.write_text(wanted)
+    done = subprocess.run(pip + requirements, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if done.returncode != 0:
+        os.write(2, done.stdout)
+        raise SystemExit("%s: pip could not install %s; its output is above" % (who, named))
+
+
+def _remove_unused_collections(folder):
+    """Keep the collections of COLLECTIONS: the package `ansible` brings 470 MB, and PyPI has no smaller one with them."""
+    for group in folder.glob("lib/python3*/site-packages/ansible_collections/*/"):
+        for collection in group.glob("*/"):
+            if "%s.%s" % (group.name, collection.name) not in COLLECTIONS:
+                shutil.rmtree(collection)
+
+
+def ensure(who, folder, requirements, python, further=()):
+    """Install into an environment what pip's arguments name, unless it is installed already. Return its folder of programs.
+
+    A file among the requirements counts by its content. further is installed on top; a call without it leaves it there.
+    """
+    stamp = folder / "requirements.sha256"
+    installed = stamp.read_text().splitlines() if stamp.exists() else []
+    wanted = [_fingerprint(requirements, folder)] + ([_fingerprint(further, folder)] if further else [])
+    runs = bool(version_of(str(folder / "bin/python")))
+    if runs and installed[: len(wanted)] == wanted:
+        return folder / "bin"
+    if not (runs and installed == wanted[:1]):
+        _create(folder, python)
+        if version_of(python) == (3, 6):
+            # The one that comes with it takes packages for newer Pythons; this is the last that it runs.
+            _install(who, folder, ["pip==21.3.1"])
+        _install(who, folder, requirements)
+    if further:
+        _install(who, folder, list(further))
+    _remove_unused_collections(folder)
+    stamp.write_text("\n".join(wanted))
     return folder / "bin"

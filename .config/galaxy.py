@@ -15,7 +15,9 @@ from environments import ENVIRONMENTS, ROOT, choose_python, ensure
 
 COLLECTION = ROOT / "collections/ansible_collections/taco/train"
 # Its ansible-lint looks up each module that a role names, and `ansible` brings the collections that this one builds on.
-PACKAGES = ["galaxy-importer==0.4.44", "ansible", "ansible-lint", "--constraint", str(ROOT / "requirements-dev.txt")]
+PACKAGES = ["galaxy-importer==0.4.44", "ansible", "ansible-lint"]
+for name in ("requirements-run.txt", "requirements-dev.txt"):
+    PACKAGES += ["--constraint", str(ROOT / name)]
 OLDEST, NEWEST = (3, 11), (3, 13)  # of what it and ansible-core 2.19 run on
 # What it would do in a container is done by sanity.py; its flake8 takes the documentation of filters, which is YAML, for
 # Python, and ruff looks at the rest.

@@ -14,12 +14,12 @@ import os
 import subprocess
 import time
 
-from cores import CORES, core
+from cores import CORES, OF_VENV, core
 from environments import ENVIRONMENTS, ROOT, version_of
 
 COLLECTION = ROOT / "collections/ansible_collections/taco/train"
 BOOTSTRAP = "import ensurepip\nensurepip.bootstrap(default_pip=True)\n"
-BOOTSTRAP_VERSIONS = ("23_1_2", "24_2", "25_2")  # of ansible-core 2.16 and 2.17, of 2.18 and 2.19, of later ones
+BOOTSTRAP_VERSIONS = ("23_1_2", "24_2", "25_2")  # of ansible-core 2.16 and 2.17, of 2.18 and 2.19, of 2.20 and 2.21
 
 
 def interpreters_first(path):
@@ -50,7 +50,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--core", action="append", choices=[*CORES, "all"], help="default: that of .venv")
     options, arguments = parser.parse_known_args()
-    wanted = options.core or [list(CORES)[-1]]
+    wanted = options.core or [OF_VENV]
     failed = []
     for release in CORES if "all" in wanted else wanted:
         print("sanity: with ansible-core " + release, flush=True)

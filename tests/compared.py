@@ -126,7 +126,12 @@ def comparison(**changes):
             {"arm": LOSSY, **line, "points": [point(1, 30.0, 1.0), point(4, 100.0, 0.83)]},
             {"arm": BASE, **line, "points": [point(1, 30.0, 1.0), point(4, 50.0, 0.42)]},
         ],
-        "bus_bandwidth": [{"arm": BASE, "value_gbps": 20.0, "line_rate_gbps": 25.0, "share": 0.8}],
+        "bus_bandwidth": [
+            {
+                **{"arm": BASE, "block": VGG, "value_gbps": 20.0, "line_rate_gbps": 25.0, "share": 0.8},
+                "sizes": [{"size": 1 << 20, "gb_per_s": 1.5}, {"size": 1 << 27, "gb_per_s": 2.5}],
+            }
+        ],
         "failures": [
             {"record": "a3", "arm": LOSSY, "block": VGG, "problems": ["It broke."], "log": "logs/a3.log"},
         ],
@@ -144,6 +149,7 @@ def regression(**changes):
         "comparisons": [dict(one, block=VGG) for one in judged],
         "worse": [f"{LOSSY} on {VGG}: 0.90 times what it was"],
         "better": [],
+        "fails": [f"{LOSSY} on {VGG}: 0.90 times what it was"],
         "unlike": ["the GPU driver of gpu1 is 550 now and was 535.", "gpu2 took no part then."],
     }
     return dict(found, **changes)
@@ -168,6 +174,8 @@ def record(identity, name, **changes):
         "argv": ["mpirun", "-np", "4", "-x", f"RUN={identity} |", "python3", "s.py"],
         "problems": [],
         "notes": ["top-k is lossy."],
+        "network": "HARP",
+        "network_line": "gpu1:7:9 [0] NCCL INFO Using network HARP",
         "system": {"gpu1": SYSTEM, "gpu2": dict(SYSTEM, hostname="gpu2")},
     }
     return copy.deepcopy(dict(good, **changes))

@@ -6,12 +6,17 @@
 
 import os
 
+import hypothesis
+
 # What a command prints must not depend on who runs the tests: a workflow asks for colour, a terminal has a width.
 COLOURLESS = {"NO_COLOR": "1", "ANSIBLE_NOCOLOR": "1", "TERM": "dumb"}
 UNWANTED = ("ANSIBLE_FORCE_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "PY_COLORS", "COLUMNS", "LINES")
 
 
 def pytest_configure():
+    # How long an example takes says how busy the machine is.
+    hypothesis.settings.register_profile("without deadline", deadline=None)
+    hypothesis.settings.load_profile("without deadline")
     os.environ.update(COLOURLESS)
     for name in UNWANTED:
         os.environ.pop(name, None)

@@ -164,6 +164,8 @@ def worker_options(worker, **options):
         "pip_args": ["--no-index", "--find-links", str(worker.index)],
         "prefix_dir": str(worker.state / "horovod"),
         "build_timeout": 300,
+        "container": "box",
+        "interrupt_running_work": False,
         "state_dir": str(worker.state),
         "container_id": "1" * 64,
         "image_id": None,

@@ -8,7 +8,21 @@ from ansible_collections.taco.train.plugins.plugin_utils.comparison_plan import 
 
 HOSTS = [{"name": "gpu1", "slots": 2}, {"name": "gpu2", "slots": 2}]
 DEFAULTS = {"workload": "horovod_synthetic", "model": "ResNet50", "batch_size": 64, "env": {}, "script": None}
-SYSTEM = {"driver": "535", "image": "taco@sha256:1", "interfaces": ["eth0", "eth1", "eth2"], "gpus": 2}
+SYSTEM = {
+    "driver": "535",
+    "image": "taco@sha256:1",
+    "interfaces": ["eth0", "eth1", "eth2"],
+    "gpus": 2,
+    "gpu_names": ["A100"],
+    "instance_type": None,
+    "hugepages": [],
+    "kernel": "5.4.0",
+    "kernel_line": "quiet",
+    "cpus": 96,
+    "memory_bytes": 1 << 38,
+    "engine": "docker 24.0",
+    "packages": {"light-horovod": "0.1"},
+}
 # How far runs of the same arm are from each other on a quiet machine.
 JITTER = (0.0, 0.4, -0.3, 0.2, -0.2, 0.1, 0.3, -0.1)
 

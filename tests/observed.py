@@ -26,6 +26,7 @@ NODE = {
         "count": 8,
         "source": "nvidia-smi",
         "driver_version": "535.104.05",
+        "problem": None,
         "devices": [{"index": n, "pci": f"0000:3b:0{n}.0", "name": "A100", "uuid": f"GPU-{n}"} for n in range(8)],
     },
     "nics": [
@@ -69,7 +70,7 @@ VARIABLES = {
     "taco_image": "registry.example.com/taco-training:1",
     "harp_source": "script",
     "harp_script": "https://example.com/setup.sh",
-    "harp_script_sha256": "0" * 64,
+    "harp_script_sha256": "b5bb9d8014a0f9b1d61e21e796d78dccdf1352f23cd32812f4850b878ae4944c",
 }
 
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Run a play in check mode on hosts that were observed, all of them this machine."""
+"""Run a play on hosts that were observed, all of them this machine."""
 
 import json
 import os
@@ -16,14 +16,22 @@ COLLECTIONS = Path(__file__).parents[1] / "collections"
 
 
 def check(folder, play, hosts, options):
-    """Return the exit status and the output. hosts are {name: variables}, options are extra variables."""
+    """Run the play in check mode, as run does."""
+    return run(folder, play, hosts, options, ["--check"])
+
+
+def run(folder, play, hosts, options, arguments=(), **settings):
+    """Return the exit status and the output.
+
+    hosts are {name: variables}, options are extra variables and settings are environment variables.
+    """
     common = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable, "taco_node": NODE}
     inventory = {"all": {"hosts": {name: dict(common, **variables) for name, variables in hosts.items()}}}
     (folder / "inventory.yml").write_text(json.dumps(inventory))
     (folder / "play.yml").write_text(play)
-    environment = dict(os.environ, ANSIBLE_COLLECTIONS_PATH=str(COLLECTIONS), ANSIBLE_LOCALHOST_WARNING="0")
+    environment = dict(os.environ, ANSIBLE_COLLECTIONS_PATH=str(COLLECTIONS), ANSIBLE_LOCALHOST_WARNING="0", **settings)
     environment.pop("ANSIBLE_CONFIG", None)
-    argv = ["ansible-playbook", "--check", "-i", "inventory.yml", "play.yml", "-e", json.dumps(options)]
+    argv = ["ansible-playbook", *arguments, "-i", "inventory.yml", "play.yml", "-e", json.dumps(options)]
     done = subprocess.run(
         argv, cwd=str(folder), env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )

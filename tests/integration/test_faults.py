@@ -17,7 +17,8 @@ COUNT = 1  # pages of the lab's inventory
 # Content, mode and owner; the times of what was put back after a failure are new.
 DESCRIBE = (
     "find /etc/default/grub /etc/default/grub.d -type f -exec stat -c '%n %a %U %s' {} + | sort; "
-    "find /etc/default/grub /etc/default/grub.d -type f -exec sha256sum {} + | sort; grep -o 'hugepage.*' /boot/grub/grub.cfg"
+    "find /etc/default/grub /etc/default/grub.d /boot/grub/grub.cfg -type f -exec sha256sum {} + | sort; "
+    "ls /boot/grub/grub.cfg.new 2> /dev/null; grep -o 'hugepage.*' /boot/grub/grub.cfg"
 )
 
 
@@ -71,7 +72,7 @@ def broken(fault):
     "fault, words",
     [
         ("generator-fails", ("ended with 9", "the generator is broken", "as they were")),
-        ("boot-full", ("update-grub", "as they were")),
+        ("boot-full", ("/boot/grub: 0 bytes are free", "make room")),
         ("defaults-read-only", ("Read-only file system",)),
     ],
 )

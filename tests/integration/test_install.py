@@ -138,7 +138,7 @@ def strange(names):
 
 def test_the_artifact_holds_what_users_need_and_nothing_else(tarballs):
     names = files_of(tarballs["folder"])
-    assert {"playbooks/site.yml", "plugins/modules/hugepages.py", "roles/preflight/tasks/main.yml"} <= names
+    assert {"LICENSE", "playbooks/site.yml", "plugins/modules/hugepages.py", "roles/preflight/tasks/main.yml"} <= names
     assert not strange(names)
 
 
@@ -149,6 +149,7 @@ def test_one_built_at_the_root_holds_the_same_below_the_folder_of_the_collection
     below = {name[len(folder) :] for name in names if name.startswith(folder)}
     made = {"MANIFEST.json", "FILES.json"}
     assert names - {folder + name for name in below} == made | {
+        "LICENSE",
         "README.md",
         "bindep.txt",
         "docs",

@@ -10,8 +10,10 @@ import subprocess
 
 import pytest
 
-from ansible_collections.taco.train.plugins.module_utils._boot_config import BootConfig, EntryEdit, apply, put_back
+from ansible_collections.taco.train.plugins.module_utils._boot_change import apply, restore
+from ansible_collections.taco.train.plugins.module_utils._boot_config import BootConfig, decode
 from ansible_collections.taco.train.plugins.module_utils._boot_entries import grubenv, with_variable
+from ansible_collections.taco.train.plugins.module_utils._boot_guard import Guard
 from ansible_collections.taco.train.plugins.module_utils._boot_layout import DEFAULTS, DROP_INS, BootLayout
 from ansible_collections.taco.train.plugins.module_utils._file_history import History
 from ansible_collections.taco.train.plugins.module_utils._hugepages import KEYS, HugepagesError, kernel_line, plan
@@ -203,6 +205,7 @@ class Host:
         config = "/boot/grub/grub.cfg"
         self.config = BootConfig(str(root), BootLayout(layout, "bios", "", ["/generate"], config), self.generate)
         self.history = History(str(root / "state"), str(root))
+        self.guard = Guard(str(root / "state-change"), str(root))
         (root / "etc/default/grub.d").mkdir(parents=True)
         (root / "boot/grub").mkdir(parents=True)
         for path, text in files.items():
@@ -216,7 +219,7 @@ class Host:
         return 0, "", ""
 
     def tree(self):
-        paths = [path for path in sorted(self.root.rglob("*")) if "state" not in path.parts]
+        paths = [path for path in sorted(self.root.rglob("*")) if not {"state", "state-change"} & set(path.parts)]
         return {
             path: (
                 path.stat().st_mode,
@@ -240,9 +243,11 @@ def test_apply_and_put_back_are_the_identity(seed, tmp_path):
                 planned = plan(layout, host.config.files(), "1G", count, [])
             except HugepagesError:
                 continue
-            apply(host.config, host.history, planned.files, planned.arguments, EntryEdit([], []), lambda entries: [])
+            apply(host.config, host.history, host.guard, planned.files, planned.arguments, True, lambda entries: [])
             assert line_problems(host.config.entries()[0].tokens, "1G", count) == []
             done += 1
         if done:
-            put_back(host.config, host.history, True)
+            changes = {path: host.history.original(path).content for path in host.history.paths()}
+            texts = {path: None if content is None else decode(content) for path, content in changes.items()}
+            restore(host.config, host.history, host.guard, texts, True)
         assert host.tree() == before

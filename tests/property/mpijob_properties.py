@@ -25,7 +25,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.training_spec import (
     TrainingSpec,
 )
 
-QUICK = settings(max_examples=80, deadline=None)
+QUICK = settings(max_examples=80)
 NAMES = st.from_regex(r"[a-z]([a-z0-9-]{0,20}[a-z0-9])?", fullmatch=True)
 PATHS = st.from_regex(r"(/[a-z0-9._]{1,8}){1,3}/?", fullmatch=True).filter(lambda path: ".." not in path.split("/"))
 TEXTS = st.text(st.characters(exclude_categories=["Cs", "Cc"]) | st.sampled_from("$()"), max_size=12)

@@ -124,7 +124,10 @@ def test_a_log_of_tf_cnn_benchmarks_cut_before_its_total_is_never_a_result(steps
 
 
 ROWS = st.lists(
-    st.tuples(st.integers(1, 10**12), *[st.floats(min_value=0.01, max_value=999)] * 6), min_size=1, max_size=8
+    st.tuples(st.integers(1, 10**12), *[st.floats(min_value=0.01, max_value=999)] * 6),
+    min_size=1,
+    max_size=8,
+    unique_by=lambda row: row[0],
 )
 
 
@@ -159,7 +162,9 @@ def test_nccl_tests_are_read_back_in_every_layout(ranks, rows, root, stamp):
     lines = render_nccl_tests(ranks, rows, root, stamp)
     found = WORKLOADS["nccl_tests"].parse("\n".join(lines), expected_ranks=ranks)
     assert usable(found), found["problems"]
-    assert found["value"] == float(lines[-3].split()[-1])
+    # The bus bandwidth out of place at the largest size.
+    assert found["value"] == float(f"{max(rows)[3]:.2f}")
+    assert found["details"]["average"] == float(lines[-3].split()[-1])
     assert found["ranks"] == ranks
     read = [
         (

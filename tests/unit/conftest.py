@@ -11,9 +11,12 @@ from ansible.module_utils.testing import patch_module_args
 
 
 @pytest.fixture
-def run(capsys, tmp_path_factory):
+def run(capsys, tmp_path_factory, monkeypatch):
     """Return a function that runs a module's main() with options and returns what it printed, as a dictionary."""
     remote_tmp = tmp_path_factory.mktemp("remote-tmp")
+    # On a host nothing of the controller is imported, which an action's test does: warnings would be displayed, not returned.
+    monkeypatch.setattr("ansible.module_utils._internal.is_controller", False)
+    monkeypatch.setattr("ansible.module_utils.common.warnings._global_warnings", {})
 
     def run_main(main, check=False, diff=True, **options):
         arguments = dict(

@@ -182,7 +182,8 @@ def test_a_playbook_that_a_command_names_is_there_with_its_tags_and_hosts(call, 
     name, *options = call
     playbook = name if name.startswith("taco.train.") else str(ROOT / name)
     listed = run("ansible-playbook", playbook, "-i", "inventory.yml", "--list-tasks", *options, cwd=project)
-    assert listed.count("TAGS: [") > 2, listed
+    # Of each play and each task. With a tag that doesn't exist only the tasks with the tag always are left.
+    assert listed.count("TAGS: [") > (2 if options else 1), listed
 
 
 @of(SHELL)

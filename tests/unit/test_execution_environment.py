@@ -29,7 +29,7 @@ def test_the_files_that_it_names_are_there_and_at_the_root_too():
 def test_every_package_is_bounded_on_both_sides_and_in_the_range_of_the_tests():
     wanted = requirements(COLLECTION / "requirements.txt")
     assert all(re.match(r">=[\d.]+,<\d+$", bounds) for bounds in wanted.values()), wanted
-    tested = requirements(ROOT / "requirements-dev.txt")
+    tested = requirements(ROOT / "requirements-run.txt") | requirements(ROOT / "requirements-dev.txt")
     assert {name: tested[name] for name in wanted} == wanted
 
 

@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).parents[2]
 
@@ -27,3 +28,54 @@ def test_every_tag_of_a_playbook_brings_the_look_at_the_host(playbook):
     assert len(tags - {"always"}) > 0
     for tag in sorted(tags):
         assert "taco.train.cluster : Observe the host" in listed(playbook, "--list-tasks", "--tags", tag), tag
+
+
+PLAYBOOKS = sorted(path.stem for path in (ROOT / "playbooks").glob("*.yml"))
+INVENTORY = "[web]\nweb1 ansible_connection=local\n[gpu_nodes]\ngpu1 ansible_connection=local\n"
+
+
+def refused(tmp_path, playbook, *arguments, inventory=INVENTORY):
+    (tmp_path / "hosts.ini").write_text(inventory)
+    command = ["ansible-playbook", f"playbooks/{playbook}.yml", "-i", str(tmp_path / "hosts.ini"), *arguments]
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert done.returncode not in (0, 2) and "TASK [" not in done.stdout, done.stdout
+    return " ".join(done.stdout.split())
+
+
+@pytest.mark.parametrize("playbook", PLAYBOOKS)
+def test_every_play_fails_when_no_host_matches_or_belongs_to_workers_that_another_play_adds(playbook):
+    for play in yaml.safe_load((ROOT / f"playbooks/{playbook}.yml").read_text()):
+        checked = "query('taco.train.hosts', taco_hosts | default('gpu_nodes'))" in play.get("hosts", "")
+        assert checked or "ansible.builtin.import_playbook" in play or play["hosts"] == "taco_workers", play["name"]
+
+
+@pytest.mark.parametrize("playbook", ["ack", "benchmark", "site"])
+def test_a_playbook_without_hosts_fails_and_names_the_groups_that_exist(tmp_path, playbook):
+    said = refused(tmp_path, playbook, inventory=INVENTORY.replace("gpu_nodes", "gpus"))
+    assert "no host matches 'gpu_nodes' (variable taco_hosts)" in said and "gpus (1 host), web (1 host)" in said, said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--limit", "web1"], "--limit web1 excludes every host of 'gpu_nodes' (gpu1)"),
+        (["-e", '{"taco_hosts": ["nope", "neither"]}'], "no host matches 'nope,neither'"),
+        (["-e", "taco_hosts=", "--tags", "harp"], "the variable taco_hosts is empty"),
+    ],
+)
+def test_a_limit_or_a_pattern_that_leaves_no_host_fails(tmp_path, arguments, words):
+    assert words in refused(tmp_path, "prepare", *arguments)
+
+
+def test_a_pattern_and_a_limit_that_leave_hosts_are_used_as_they_are(tmp_path):
+    (tmp_path / "hosts.ini").write_text(INVENTORY)
+    for arguments in (["-e", '{"taco_hosts": ["gpu_nodes", "web"]}', "--limit", "web1"], ["-e", "taco_hosts=w*"]):
+        command = ["ansible-playbook", "playbooks/prepare.yml", "-i", str(tmp_path / "hosts.ini"), *arguments]
+        done = subprocess.run(
+            [*command, "--tags", "none", "-e", f"taco_results_dir={tmp_path}"],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        assert "web1" in done.stdout and "gpu1" not in done.stdout, done.stdout

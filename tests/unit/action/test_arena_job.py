@@ -31,6 +31,12 @@ class Arena:
     def plan(self, **plan):
         (self.folder / "plan.json").write_text(json.dumps(plan))
 
+    def kubectl(self, script):
+        """Lay a kubectl on the path that knows the launcher alone."""
+        path = self.folder / "bin/kubectl"
+        path.write_text("#!/bin/sh\n" + script)
+        path.chmod(0o755)
+
     def calls(self):
         path = self.folder / "calls.jsonl"
         return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
@@ -100,6 +106,33 @@ def test_a_command_that_is_the_job_ends_with_its_log(arena):
     rc, output, answers = arena.play({"until": "succeeded"})
     assert rc == 0, output
     assert answers["0"]["stdout"] == "total images/sec: 991.92" and answers["0"]["duration"] > 0
+
+
+def test_a_job_in_which_mpirun_runs_is_not_deleted_unasked(arena):
+    arena.kubectl(
+        'case "$*" in "--kubeconfig=/k --context=c --namespace=train exec j-launcher-x"*" --container=mpi -- sh -c "*) '
+        "echo mpirun -np 2 python3 train.py;; *) echo unexpected: $* >&2; exit 1;; esac\n"
+    )
+    assert arena.play({})[0] == 0
+    absent = {"state": "absent", "kubeconfig": "/k", "context": "c"}
+    rc, output, _answers = arena.play(absent)
+    assert rc != 0 and "would end running work: mpirun -np 2 python3 train.py runs in the launcher pod" in output
+    assert (
+        "taco_interrupt_running_work: true" in output and "running pods: j-worker-0, j-worker-1, j-launcher-x" in output
+    )
+    rc, output, answers = arena.play(absent, check=True)
+    assert rc == 0 and answers["0"]["changed"] and "would end running work" in answers["0"]["warnings"][0], output
+    assert not [call for call in arena.calls() if call[0] == "delete"]
+    rc, output, answers = arena.play({**absent, "interrupt_running_work": True})
+    assert rc == 0 and answers["0"]["changed"], output
+
+
+def test_a_launcher_that_cannot_be_reached_is_deleted_with_a_warning(arena):
+    arena.kubectl("echo error: unable to upgrade connection >&2; exit 1\n")
+    rc, output, answers = arena.play({}, {"state": "absent"})
+    assert rc == 0, output
+    (warning,) = answers["1"]["warnings"]
+    assert "was not checked: error: unable to upgrade connection" in warning
 
 
 @pytest.mark.parametrize(

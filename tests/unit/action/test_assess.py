@@ -6,6 +6,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -27,15 +28,17 @@ class Site:
     def __init__(self, folder):
         self.folder = folder
 
-    def play(self, hosts, *arguments, group=None, playbook=PLAYBOOK):
-        inventory = {"gpu_nodes": {"hosts": hosts, "vars": dict(GROUP, **(group or {}))}}
+    def play(self, hosts, *arguments, group=None, playbook=PLAYBOOK, pwd=None, without=()):
+        group = {name: value for name, value in dict(GROUP, **(group or {})).items() if name not in without}
+        inventory = {"gpu_nodes": {"hosts": hosts, "vars": group}}
         (self.folder / "inventory.json").write_text(json.dumps(inventory))
         (self.folder / "play.yml").write_text(yaml.safe_dump(playbook))
         # No configuration of the machine's user, and a fast answer of an SSH server that isn't there.
         environment = dict(os.environ, ANSIBLE_COLLECTIONS_PATH=str(ROOT / "collections"), ANSIBLE_SSH_RETRIES="0")
         (self.folder / "ansible.cfg").write_text("[defaults]\n")
         environment.update(ANSIBLE_CONFIG=str(self.folder / "ansible.cfg"), ANSIBLE_HOME=str(self.folder / "home"))
-        environment.update(ANSIBLE_LOCALHOST_WARNING="false", PWD=str(self.folder))
+        environment.update(ANSIBLE_LOCALHOST_WARNING="false")
+        environment.update({} if pwd is None else {"PWD": str(pwd)})
         command = [sys.executable, "-m", "ansible", "playbook", "-i", "inventory.json", "play.yml", *arguments]
         done = subprocess.run(
             command, cwd=self.folder, env=environment, text=True, capture_output=True, timeout=120, check=False
@@ -52,6 +55,12 @@ def site(tmp_path):
     return Site(tmp_path)
 
 
+def recap(output):
+    """Return {host: {"ok": 1, ...}} of the lines under PLAY RECAP."""
+    rows = re.findall(r"(?m)^(\S+)\s+: (ok=.*)$", output)
+    return {host: {key: int(value) for key, value in re.findall(r"(\w+)=(\d+)", row)} for host, row in rows}
+
+
 def status(verdict, host, identity):
     return next(check["status"] for check in verdict["hosts"][host]["checks"] if check["id"] == identity)
 
@@ -65,6 +74,13 @@ def test_good_hosts_pass_and_leave_a_verdict(site):
     assert "changed=0" in done.stdout and "FAILED" not in done.output
 
 
+def test_results_are_below_the_working_directory_whatever_pwd_says(site):
+    # A program that starts Ansible elsewhere than in its own folder, such as ansible-runner, leaves PWD as it was.
+    (site.folder / "stale").mkdir()
+    assert site.play({"gpu1": GOOD}, pwd=site.folder / "stale").returncode == 0
+    assert len(site.verdicts()) == 1 and not list((site.folder / "stale").iterdir())
+
+
 def test_everything_that_is_wrong_is_in_one_table_and_stops_every_host(site):
     hosts = {
         "fine": GOOD,
@@ -75,7 +91,8 @@ def test_everything_that_is_wrong_is_in_one_table_and_stops_every_host(site):
     }
     after = {"hosts": "gpu_nodes", "gather_facts": False, "tasks": [{"ansible.builtin.debug": {"msg": "went on"}}]}
     done = site.play(hosts, playbook=PLAYBOOK + [after], group={"harp_script_sha256": None, "report_mail": "a@b"})
-    assert done.returncode == 2 and "went on" not in done.output, done.output
+    # Ansible's status when a host is unreachable.
+    assert done.returncode == 4 and "went on" not in done.output, done.output
     assert "Traceback" not in done.output
     words = ["eni.count", "gpu.declared", "variables.known", "harp.checksum", "host.observed", "cluster.same_gpus"]
     words += ["eni_count for eni_cuont", "taco_gpus_per_node", "nowhere", "/no/such/python3"]
@@ -88,6 +105,108 @@ def test_everything_that_is_wrong_is_in_one_table_and_stops_every_host(site):
     assert status(verdict, "no-enis", "eni.count") == "fail" and status(verdict, "fine", "eni.count") == "pass"
     assert status(verdict, "no-enis", "variables.known") == "fail"
     assert status(verdict, "fine", "harp.checksum") == "fail"
+
+
+def test_wrong_values_of_any_role_stop_every_host_and_are_named_with_their_hosts(site):
+    hosts = {"gpu1": dict(GOOD, taco_ssh_port=99999), "gpu2": dict(GOOD, eni_subnets=["10.0.1.0/33"])}
+    given = ["-e", "benchmark_arm=nope", "-e", "benchmark_timeout=abc", "-e", "reboot_batch=lots"]
+    given += ["-e", "hugepages_count=fifty", "-e", '{"compare_arms": ["tcp", "nope"]}']
+    done = site.play(hosts, *given, group={"hugepages_page_size": "4G", "harp_script_sha256": "0" * 64})
+    assert done.returncode == 2 and "Traceback" not in done.output, done.output
+    (verdict,) = site.verdicts()
+    of_hosts = {
+        name: {check["found"].split(":")[0] for check in host["checks"] if check["status"] == "fail"}
+        for name, host in verdict["hosts"].items()
+    }
+    everywhere = {"benchmark_arm", "benchmark_timeout", "reboot_batch", "hugepages_count", "compare_arms"}
+    everywhere |= {"hugepages_page_size", "harp_script_sha256"}
+    assert of_hosts == {"gpu1": everywhere | {"taco_ssh_port"}, "gpu2": everywhere | {"eni_subnets"}}
+
+
+def test_variables_of_other_roles_are_declared_and_do_not_stop_the_play(site):
+    group = {"reboot_required": True, "eni_subnet": "10.0.0.0/8", "taco_api_key": "x"}
+    done = site.play({"gpu1": GOOD}, group=group)
+    assert done.returncode == 2 and "preflight_known_variables" in done.output, done.output
+    declared = {"preflight_known_variables": ["reboot_required", "eni_subnet", "taco_api_*"]}
+    done = site.play({"gpu1": GOOD}, group=dict(group, **declared))
+    assert done.returncode == 0 and "WARNING" not in done.stdout, done.output
+
+
+def test_values_at_which_conversion_itself_fails_are_rows_of_the_table(site):
+    (site.folder / "group_vars").mkdir()
+    (site.folder / "group_vars/all.yml").write_text("benchmark_timeout: .inf\n")
+    done = site.play({"gpu1": GOOD}, group={"preflight_known_variables": 5})
+    assert done.returncode == 2, done.output
+    (verdict,) = site.verdicts()
+    found = [check["found"] for check in verdict["hosts"]["gpu1"]["checks"] if check["status"] == "fail"]
+    assert found == ["benchmark_timeout: inf"], found
+    (site.folder / "group_vars/all.yml").write_text("taco_api_key: 1\npreflight_known_variables: taco_api_*\n")
+    done = site.play({"gpu1": GOOD})
+    assert done.returncode == 0 and "WARNING" not in done.stdout, done.output
+
+
+def test_a_value_that_cannot_be_computed_is_named_and_not_taken_for_a_missing_one(site):
+    done = site.play({"gpu1": GOOD}, group={"harp_script_sha256": "{{ vault_of_site }}"})
+    assert done.returncode == 2, done.output
+    (verdict,) = site.verdicts()
+    assert status(verdict, "gpu1", "harp.checksum") == "skip" and status(verdict, "gpu1", "variables.known") == "fail"
+    (found,) = [check["found"] for check in verdict["hosts"]["gpu1"]["checks"] if check["status"] == "fail"]
+    assert found.startswith("harp_script_sha256 can't be computed") and "vault_of_site" in found
+
+
+def test_a_value_without_its_vault_password_is_named(site):
+    vaulted = "$ANSIBLE_VAULT;1.1;AES256\n" + "61" * 40 + "\n"
+    site.folder.joinpath("group_vars").mkdir()
+    text = "harp_script_sha256: !vault |\n" + "".join(f"  {line}\n" for line in vaulted.splitlines())
+    site.folder.joinpath("group_vars/all.yml").write_text(text)
+    done = site.play({"gpu1": GOOD}, without=["harp_script_sha256"])
+    assert done.returncode == 2, done.output
+    (verdict,) = site.verdicts()
+    (found,) = [check["found"] for check in verdict["hosts"]["gpu1"]["checks"] if check["status"] == "fail"]
+    assert found.startswith("harp_script_sha256 can't be computed") and "vault" in found
+
+
+def test_a_failure_is_reported_at_the_host_that_has_it_and_no_host_goes_on(site):
+    hosts = {
+        "a-fine": GOOD,
+        "b-no-enis": {"taco_node": node("nics", [])},
+        "c-away": {"ansible_connection": "ssh", "ansible_host": "127.0.0.1", "ansible_port": 9},
+    }
+    after = {"hosts": "gpu_nodes", "gather_facts": False, "tasks": [{"ansible.builtin.debug": {"msg": "went on"}}]}
+    done = site.play(hosts, playbook=PLAYBOOK + [after])
+    rows = recap(done.stdout)
+    assert done.returncode != 0 and "went on" not in done.output, done.output
+    assert {host: (row["failed"], row["unreachable"]) for host, row in rows.items()} == {
+        "a-fine": (0, 0),
+        "b-no-enis": (1, 0),
+        "c-away": (0, 1),
+    }, done.output
+    assert done.output.count("Preflight: ") == 1
+    assert re.search(r"fatal: \[b-no-enis\]: FAILED.*eni.count: expected 8 .*found 0 of 8", done.output), done.output
+    assert re.search(r"fatal: \[c-away\]: UNREACHABLE.*host.observed", done.output), done.output
+
+
+def test_a_failure_of_all_hosts_together_is_reported_at_each(site):
+    done = site.play({"gpu1": GOOD, "gpu2": dict(GOOD, taco_image="other:1")})
+    assert {host: row["failed"] for host, row in recap(done.stdout).items()} == {"gpu1": 1, "gpu2": 1}, done.output
+    assert done.output.count("cluster.same_image: expected") >= 2, done.output
+
+
+def test_a_host_that_can_not_be_observed_ends_no_other_one_in_a_play_with_any_errors_fatal(site):
+    hosts = {"a-fine": {}, "b-broken": {"ansible_python_interpreter": "/nowhere/python3"}}
+    done = site.play(hosts, playbook=[dict(PLAYBOOK[0], any_errors_fatal=True)])
+    assert done.returncode == 2 and "is undefined" not in done.output, done.output
+    (verdict,) = site.verdicts()
+    assert status(verdict, "a-fine", "host.observed") == "pass", done.output
+    assert status(verdict, "b-broken", "host.observed") == "fail", done.output
+
+
+def test_a_batch_without_a_failure_of_its_own_stops_for_those_of_other_batches(site):
+    hosts = {"gpu1": GOOD, "gpu2": {"taco_node": node("nics", [])}}
+    then = dict(PLAYBOOK[0], serial=1, tasks=[{"ansible.builtin.debug": {"msg": "went on"}}])
+    done = site.play(hosts, playbook=[then])
+    assert done.returncode == 2 and "went on" not in done.output, done.output
+    assert "this host passed every check, but checks failed on gpu2" in " ".join(done.output.split())
 
 
 def test_check_mode_shows_the_table_and_neither_stops_nor_writes(site):
@@ -134,7 +253,6 @@ def test_users_leave_out_checks_and_add_their_own(site):
     ("group", "words"),
     [
         ({"preflight_skip": ["eni.cuont"]}, ["eni.cuont", "eni.count"]),
-        ({"preflight_extra_checks": [{"id": "a", "query": "[["}]}, ["'[['", "checks_extra"]),
         ({"preflight_extra_checks": [{"query": "x"}]}, ["missing required arguments: id"]),
         ({"preflight_gpu_source": "guess"}, ["preflight_gpu_source", "observed, inventory"]),
     ],
@@ -157,11 +275,22 @@ def test_the_action_judges_the_hosts_it_is_given(site):
     assert done.returncode == 2 and "elsewhere" in done.output
 
 
+def test_a_check_of_the_user_whose_query_fails_is_a_row_beside_the_others(site):
+    own = [{"id": "site.broken", "query": "[["}, {"id": "site.null", "query": "starts_with(gpus.nothing, '5')"}]
+    done = site.play({"gpu1": {"taco_node": node("nics", [])}}, group={"preflight_extra_checks": own})
+    assert done.returncode == 2 and "Traceback" not in done.output, done.output
+    (verdict,) = site.verdicts()
+    assert [status(verdict, "gpu1", one["id"]) for one in own] == ["fail", "fail"]
+    for word in ("eni.count", "site.broken", "site.null", "'[['", "preflight_extra_checks"):
+        assert word in done.output, word
+
+
 def test_a_verdict_that_cannot_be_written_is_an_error_that_names_the_file(site):
     (site.folder / "file").write_text("")
     task = {"taco.train.assess": {"verdict_path": str(site.folder / "file/verdict.json")}, "run_once": True}
     playbook = [{"hosts": "gpu_nodes", "gather_facts": False, "tasks": [task]}]
-    done = site.play({"gpu1": GOOD}, playbook=playbook)
+    done = site.play({"gpu1": {"taco_node": node("nics", [])}}, playbook=playbook)
+    assert "eni.count" in done.output and "0 of 8" in done.output
     # A long path may be broken where a line of the message ends.
     said = "".join(done.output.split())
     assert done.returncode == 2 and "file/verdict.json" in said and "Traceback" not in said

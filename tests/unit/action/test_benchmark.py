@@ -280,7 +280,11 @@ def test_an_arm_without_the_plugin_is_one_whose_ranks_used_the_kernel(bench):
 
 @pytest.mark.parametrize(
     ("arm", "said", "words"),
-    [("tcp", "HARP", "so a plugin was in use and the number is not one of arm tcp"), ("taco", "", "NCCL did not say")],
+    [
+        ("tcp", "HARP", "so a plugin was in use and the number is not one of arm tcp"),
+        ("taco", "", "NCCL did not say"),
+        ("taco", "AWS Libfabric", "NCCL used the plugin AWS Libfabric, which is not HARP"),
+    ],
 )
 def test_an_arm_that_did_not_take_effect_makes_the_run_a_failed_one(bench, arm, said, words):
     line = "gpu1:7:7 [0] NCCL INFO Using network HARP\n"
@@ -326,7 +330,8 @@ def test_on_a_terminal_an_iteration_takes_the_place_of_the_one_before_it(bench, 
     bench.fake(f"cat <<'END'\n{head}END\nsleep 1.5\ncat <<'END'\nIter #1{tail}END\n")
     label = "horovod, ResnetInceptionV2 on 2x8, run 23 of 36"
     command, environment = bench.prepared(label=label, num_iters=2, progress_interval=0.3)
-    environment["ANSIBLE_STDOUT_CALLBACK"] = "ansible.builtin.default"
+    environment.update(ANSIBLE_STDOUT_CALLBACK="ansible.builtin.default")
+    environment.update(ANSIBLE_DISPLAY_OK_HOSTS="true", ANSIBLE_DISPLAY_SKIPPED_HOSTS="true")
     status, screen = run_in_terminal(command, columns, env=environment, cwd=str(bench.folder))
     assert status == 0, screen.lines
     said = [number for number, line in enumerate(screen.lines) if "iteration" in line]

@@ -67,7 +67,11 @@ def cluster(tmp_path):
 def test_a_plan_says_every_run_and_makes_their_folder(cluster):
     found = cluster.plan()
     assert (found["planned"], found["done"], len(found["runs"])) == (8, 0, 8), found
-    assert found["msg"] == "8 runs: 2 arms in 1 setting."
+    assert found["msg"] == (
+        "8 runs: 2 arms in 1 case, 4 measured and 0 warm-up runs each. "
+        "4 repeats detect, with a chance of 80%, a difference of 6.4% at 1%, 9.9% at 2%, 21.2% at 5% "
+        "of spread between the runs of an arm."
+    )
     first = found["runs"][0]
     assert first["label"] == "tcp, ResNet50 on 2x2, run 1 of 8"
     assert first["cell"] == {"block": "horovod_synthetic/ResNet50/2x2/64", "round": 0, "warmup": False}
@@ -127,7 +131,43 @@ def test_a_baseline_that_is_the_latest_is_the_one_from_before(cluster):
     cluster.measure(then, {"tcp": 100, "taco": 200})
     cluster.task(state="judged", run_dir=then)
     found = cluster.plan(against=str(cluster.results / "latest"))
-    assert found.get("against") == os.path.realpath(then), found
+    assert found.get("against") == [os.path.realpath(then)], found
+
+
+def test_an_unusable_baseline_is_refused_before_the_first_run_and_costs_no_verdict(cluster):
+    other = cluster.plan(batch_sizes=[32])["run_dir"]
+    comparison = read({"arms": ["tcp", "taco"], "repeats": 4, "warmup_runs": 0, "batch_sizes": [32]}, HOSTS, DEFAULTS)
+    lines = [json.dumps(dict(one, schema=2)) for one in records(comparison, {"tcp": 100, "taco": 200})]
+    Path(other, "records.jsonl").write_text("\n".join(lines) + "\n")
+    cluster.task(state="judged", run_dir=other)
+    assert "has none of the arms and settings" in cluster.plan(against=other)["msg"]
+    now = cluster.plan()["run_dir"]
+    cluster.measure(now, {"tcp": 100, "taco": 200})
+    assert cluster.task(state="judged", run_dir=now, against=other)["failed"]
+    assert json.loads(Path(now, "comparison.json").read_text())["regression"] is None
+
+
+def test_a_comparison_that_is_continued_is_no_baseline_of_itself(cluster):
+    run_dir = cluster.plan()["run_dir"]
+    cluster.measure(run_dir, {"tcp": 100, "taco": 200})
+    cluster.task(state="judged", run_dir=run_dir)
+    found = cluster.plan(repeats=6, against=str(cluster.results / "latest"))
+    assert found["failed"] and "this comparison is continued there" in found["msg"]
+
+
+def test_a_day_that_is_named_three_times_is_one_day(cluster):
+    then = cluster.plan()["run_dir"]
+    cluster.measure(then, {"tcp": 100, "taco": 200})
+    cluster.task(state="judged", run_dir=then)
+    now = cluster.plan()["run_dir"]
+    cluster.measure(now, {"tcp": 100, "taco": 190})
+    found = cluster.task(
+        state="judged",
+        run_dir=now,
+        against=[then, then + "/comparison.json", os.path.join(then, "..", Path(then).name)],
+    )
+    assert not found.get("failed"), found
+    assert {one["earlier"] for one in found["comparison"]["regression"]["comparisons"]} == {1}
 
 
 def test_check_mode_plans_and_judges_and_writes_nothing(cluster):
@@ -148,6 +188,12 @@ def test_an_arm_that_became_slower_fails_the_task_after_the_results_were_written
     found = cluster.task(state="judged", run_dir=now, against=then)
     assert found["failed"] and "taco (lossy) on horovod_synthetic/ResNet50/2x2/64: 0.85 times" in found["msg"]
     assert json.loads(Path(now, "comparison.json").read_text())["regression"]["worse"]
+    # The options of an earlier run come from its records: version 1.0.0 kept a part of them in comparison.json.
+    stored = json.loads(Path(then, "comparison.json").read_text())
+    for block in stored["blocks"]:
+        del block["settings"]
+    Path(then, "comparison.json").write_text(json.dumps(stored))
+    assert cluster.task(state="judged", run_dir=now, against=then)["failed"]
     same = cluster.task(state="judged", run_dir=then, against=then)
     assert not same.get("failed") and same["comparison"]["regression"]["worse"] == []
 

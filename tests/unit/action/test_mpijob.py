@@ -12,6 +12,7 @@ from ansible.errors import AnsibleError
 from mpijob_actor import ALLOCATABLE, NODES, WORKERS
 
 from ansible_collections.taco.train.plugins.action import mpijob
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_work import started
 
 COLLECTION = Path(__file__).parents[3] / "collections/ansible_collections/taco/train"
 
@@ -70,6 +71,7 @@ def test_a_pod_is_reached_by_kubectl_and_carries_what_the_benchmark_asks(on):
             "job": "taco-bench",
             "namespace": "default",
             "node_host": {"gpu-1": "node-a", "gpu-2": "gpu-2"}[node],
+            "image": worker["variables"]["taco_pod"]["image"],
         },
     }
     assert launcher["variables"]["ansible_kubectl_container"] == "mpi-launcher"
@@ -232,3 +234,39 @@ def test_the_documentation_has_the_same_options():
     for option in documented.values():
         option.pop("description")
     assert documented == mpijob.ARGUMENT_SPEC
+
+
+def test_a_job_whose_launcher_runs_its_command_is_not_ended_unasked(on):
+    actor = on(NODES)
+    train = ["python3", "train.py"]
+    actor.run(command=train)
+    words = (
+        "would end running work",
+        "the launcher pod taco-bench-launcher",
+        "python3 train.py",
+        "taco_interrupt_running_work",
+    )
+    before = actor.written()
+    actor.refused("the deletion", *words, state="absent")
+    actor.refused("the replacement", *words, command=train, gpus_per_worker=4, replace=True)
+    assert actor.written() == before and actor.jobs()
+    warned = actor.run(check=True, state="absent")
+    assert warned["changed"] and any("would end running work" in one for one in warned["warnings"])
+    assert actor.run(state="absent", interrupt_running_work=True)["changed"]
+    assert not actor.jobs()
+
+
+@pytest.mark.parametrize(
+    ("processes", "found"),
+    [
+        ("sleep infinity \nsh -c x \n\n", []),
+        ("/usr/local/openmpi/bin/mpirun -np 16 python3 a.py \n", ["/usr/local/openmpi/bin/mpirun -np 16 python3 a.py"]),
+        (
+            "/usr/bin/python3 /usr/local/bin/horovodrun -np 2 x\n",
+            ["/usr/bin/python3 /usr/local/bin/horovodrun -np 2 x"],
+        ),
+        ("grep -r x mpirun\n", []),
+    ],
+)
+def test_ranks_are_running_while_a_program_that_starts_them_is_there(processes, found):
+    assert started(processes) == found

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import compared
 import pytest
+import recorded
 import yaml
 
 ROOT = Path(__file__).parents[3]
@@ -116,3 +117,12 @@ def test_without_a_comparison_that_can_be_shown_the_runs_are(site, comparison, s
     assert rendered["files"] == site.files() == OF_RUNS
     assert rendered["table"].startswith("# Title\n\nNo benchmark was run.")
     assert said is None or (said in rendered["table"] and said in (site.run_dir / "report.html").read_text())
+
+
+def test_a_record_of_every_workload_is_shown_and_one_of_an_unknown_workload_is_counted(site):
+    found = [recorded.record(workload) for workload in recorded.RUNS]
+    found.append(dict(found[0], workload="from_a_later_version"))
+    (site.run_dir / "records.jsonl").write_text("".join(json.dumps(one) + "\n" for one in found))
+    rendered = site.render()
+    assert rendered["table"].count("\n| ok ") == len(recorded.RUNS)
+    assert "Records that lack what the schema asks for: 1." in rendered["table"]

@@ -18,6 +18,13 @@ from ansible_collections.taco.train.plugins.plugin_utils.container_options impor
 
 COLLECTION = Path(__file__).parents[3] / "collections/ansible_collections/taco/train"
 FILES = [{"path": "/usr/local/tfabric/tools/config/ztcp0.conf", "size": 9}]
+FOLDERS = "taco.train.host_folders"
+ENGINE = {"name": "docker", "version": "24.0.7", "running": True, "runtimes": ["nvidia", "runc"], "nvidia_toolkit": "1"}
+IDLE = {"python": {"requests": True}, "container_engine": ENGINE, "training_container": None}
+THERE = {"name": "box", "id": "4c01", "status": "running", "image": "old", "image_id": "1", "image_id_by_name": "1"}
+THERE.update(restart_policy="no", options_sha256="0")
+BUSY = dict(IDLE, training_container=THERE)
+STOPPED = dict(BUSY, container_engine=dict(ENGINE, running=False))
 RUNNING = {"changed": True, "container": {"State": {"Status": "running"}}}
 
 
@@ -27,7 +34,7 @@ def act():
 
     def run(answer=None, check=False, **options):
         task = Task()
-        task.args = dict({"name": "box", "image": "img:1"}, **options)
+        task.args = dict({"name": "box", "image": "img:1", "node": IDLE}, **options)
         task.check_mode = check
         connection = MagicMock()
         action = training_container.ActionModule(task, connection, MagicMock(), None, MagicMock(), None)
@@ -35,6 +42,10 @@ def act():
 
         def execute(module_name, module_args, task_vars):
             calls.append((module_name, module_args))
+            if module_name == FOLDERS:
+                return {}
+            if callable(answer):
+                return answer(module_name, task.check_mode)
             return dict(RUNNING if answer is None else answer)
 
         action._execute_module = execute
@@ -88,7 +99,8 @@ def test_options_replace_what_the_profile_says(act):
         environment={"A": 1},
         pull="never",
     )
-    told = calls[0][1]
+    assert calls[0] == (FOLDERS, {"paths": ["/usr/local/tfabric/tools", "/d"], "state_dir": "/var/lib/taco-train"})
+    told = calls[1][1]
     assert told["device_requests"] == [{"driver": "", "device_ids": ["0", "1"], "capabilities": [["gpu"]]}]
     assert told["privileged"] is False
     assert told["volumes"][-1] == "/d:/d" and len(told["volumes"]) == 7
@@ -112,7 +124,7 @@ def test_a_check_only_warns_of_that(act):
 
 @pytest.mark.parametrize("options", [{"profile": "lightcc"}, {"require_harp": False}, {"harp_config_files": FILES}])
 def test_a_container_without_harp_needs_no_configuration(act, options):
-    assert len(act(**options)[1]) == 1
+    assert [name for name, _told in act(**options)[1]][-1] == "community.docker.docker_container"
 
 
 def test_removing_needs_nothing_but_the_name(act):
@@ -149,6 +161,77 @@ def test_errors_say_what_to_do(act, answer, words):
 def test_bad_options_never_reach_the_host(act, options, words):
     with pytest.raises(AnsibleError, match=words):
         act(**dict({"require_harp": False}, **options))
+
+
+def engine(actions, work=""):
+    """Answers of the modules: what docker_container would do, and what runs in the container."""
+
+    def answer(module, check):
+        if module == "taco.train.running_work":
+            return {"failed": True, "msg": work} if work and not check else {"warnings": [work] if work else []}
+        return dict(RUNNING, actions=actions) if check else dict(RUNNING)
+
+    return answer
+
+
+RECREATE = [{"removed": "4c01"}, {"created": "new"}]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"profile": "lightcc", "answer": engine(RECREATE, "pid 7")},
+        {"profile": "lightcc", "answer": engine([{"restarted": "4c01"}], "pid 7")},
+        # A later version of docker_container may not list what it would do.
+        {"profile": "lightcc", "answer": engine(None, "pid 7")},
+        {"profile": "lightcc", "answer": engine(RECREATE, "pid 7"), "node": None},
+        {"state": "absent", "answer": engine(RECREATE, "pid 7")},
+        {"state": "absent", "answer": engine(RECREATE, "pid 7"), "node": dict(BUSY, python={"requests": False})},
+    ],
+)
+def test_a_container_with_running_processes_is_not_ended_unasked(act, options):
+    result, calls = act(**{"node": BUSY, **options})
+    assert result["failed"] and result["msg"] == "pid 7"
+    assert [name for name, _options in calls][-1] == "taco.train.running_work"
+
+    allowed, calls = act(**{"node": BUSY, **options, "interrupt_running_work": True})
+    assert not allowed.get("failed") and "taco.train.running_work" not in [name for name, _options in calls]
+
+
+def test_a_check_warns_of_running_processes_and_ends_well(act):
+    for state in ("started", "absent"):
+        result, _calls = act(answer=engine(RECREATE, "pid 7"), check=True, node=BUSY, state=state, profile="lightcc")
+        assert not result.get("failed") and "pid 7" in result["warnings"]
+
+
+def test_a_change_that_ends_no_process_is_made_at_once(act):
+    result, calls = act(answer=engine([{"updated": "4c01"}], "pid 7"), node=BUSY, profile="lightcc")
+    assert not result.get("failed") and [name for name, _told in calls if name != FOLDERS] == [calls[0][0]] * 2
+
+
+@pytest.mark.parametrize(
+    "node",
+    [STOPPED, dict(IDLE, python={"requests": False}), dict(IDLE, container_engine=None)],
+)
+def test_a_check_of_a_host_whose_engine_is_not_ready_says_that_the_container_would_start(act, node):
+    result, calls = act(check=True, node=node, profile="lightcc")
+    assert result["changed"] and "would be started" in result["msg"] and calls == []
+
+
+def test_a_container_that_a_stopped_engine_keeps_is_reported_with_the_fix(act):
+    with pytest.raises(AnsibleActionFail, match="node-0: the container box .* stopped: .*systemctl start docker"):
+        act(state="absent", node=STOPPED)
+    result, calls = act(state="absent", node=STOPPED, may_stay=True)
+    assert (result["changed"], calls) == (False, []) and "systemctl start docker" in result["left"]
+    # There is nothing to remove.
+    gone, calls = act(state="absent", node=dict(STOPPED, training_container=None))
+    assert (gone["changed"], calls) == (False, [])
+
+
+def test_a_container_is_removed_without_requests(act):
+    result, calls = act(answer=engine([]), state="absent", node=dict(BUSY, python={"requests": False}))
+    assert result["changed"]
+    assert calls[-1] == ("ansible.legacy.command", {"argv": ["docker", "rm", "--force", "box"]})
 
 
 def test_the_documentation_has_the_same_options():

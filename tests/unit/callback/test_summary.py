@@ -4,6 +4,7 @@
 
 """The summary at the end of real playbooks, on a terminal and elsewhere."""
 
+import json
 import os
 import subprocess
 import sys
@@ -31,13 +32,49 @@ PLAY = """
             msg: not a failure in the end
       rescue:
         - name: Go on
-          ansible.builtin.debug:
+          block:
+            - name: Go on
+              ansible.builtin.debug:
 
     - name: Judge
       taco.train.assess:
         verdict_path: "{{ playbook_dir }}/results/verdict.json"
         skip: [gpu.declared, harp.checksum]
       run_once: true
+"""
+
+# The host's name in a message must not keep hosts with the same failure apart.
+FAILURES = """
+- name: Fail
+  hosts: all
+  gather_facts: false
+  tasks:
+    - name: Fail, and clean up
+      block:
+        - name: Try and recover
+          block:
+            - name: Try
+              ansible.builtin.fail:
+                msg: not a failure in the end
+          rescue:
+            - name: Go on
+              ansible.builtin.debug:
+        - name: Configure
+          ansible.builtin.fail:
+            msg: "{{ inventory_hostname }}: no script: set harp_script"
+      always:
+        - name: Clean up
+          ansible.builtin.fail:
+            msg: nothing to clean up
+"""
+REPORT = """
+- name: Render
+  hosts: all
+  gather_facts: false
+  tasks:
+    - name: Render
+      taco.train.report:
+        run_dir: "{{ playbook_dir }}/run"
 """
 
 
@@ -128,6 +165,21 @@ def test_it_says_what_changed_is_pending_and_failed(project):
     assert max(map(len, lines)) <= 100 and "in the end" not in "".join(lines)
 
 
+def test_it_shows_the_first_failure_and_none_that_a_play_rescued(project):
+    (project / "play.yml").write_text(FAILURES)
+    code, lines = piped(project, TACO_SUMMARY_WIDTH="100")
+    assert code == 2 and lines[lines.index("FAILED") + 1 :] == ["gpu1, gpu2: Configure: no script: set harp_script"], (
+        lines
+    )
+
+
+def test_the_path_of_a_report_comes_last(project):
+    (project / "run").mkdir()
+    (project / "play.yml").write_text(REPORT)
+    code, lines = piped(project, TACO_SUMMARY_WIDTH="60")
+    assert code == 0 and lines[-1] == f"Report: {project}/run/report.html", lines
+
+
 def test_it_says_what_would_change_and_is_as_wide_as_told(project):
     code, lines = piped(project, "--check", COLUMNS="60")
     assert code == 0
@@ -138,6 +190,27 @@ def test_it_is_silent_unless_enabled(project):
     (project / "ansible.cfg").write_text("[defaults]\n")
     done = subprocess.run(command("--check"), cwd=project, env=environment(), stdout=subprocess.PIPE, text=True)
     assert "Summary of" not in done.stdout and "PLAY RECAP" in done.stdout
+
+
+def test_it_is_silent_where_the_output_is_json(project):
+    (project / "play.yml").write_text(FAILURES)
+    told = environment(ANSIBLE_STDOUT_CALLBACK="ansible.builtin.json")
+    done = subprocess.run(command(), cwd=project, env=told, stdout=subprocess.PIPE, text=True)
+    assert list(json.loads(done.stdout)["stats"]) == ["gpu1", "gpu2"]
+
+
+def test_messages_of_roles_are_shown_where_ok_hosts_are_hidden(project):
+    (project / "run").mkdir()
+    (project / "play.yml").write_text(
+        "- name: Report\n  hosts: all\n  gather_facts: false\n  roles:\n    - role: taco.train.report\n"
+        '      vars: {taco_run_dir: "{{ playbook_dir }}/run"}\n'
+    )
+    for hidden in ("false", "true"):
+        told = environment(ANSIBLE_DISPLAY_OK_HOSTS=hidden, ANSIBLE_DISPLAY_SKIPPED_HOSTS="false")
+        done = subprocess.run(command(), cwd=project, env=told, stdout=subprocess.PIPE, text=True)
+        assert done.stdout.count(f"Report: {project}/run/report.html") == 2, done.stdout
+        assert ("\nROLE taco.train.report\n" in done.stdout) == (hidden == "false"), done.stdout
+        assert ("\nTASK [" in done.stdout) == (hidden == "true"), done.stdout
 
 
 def test_it_is_coloured_on_a_terminal_only_and_never_against_the_will_of_the_reader(project):

@@ -6,6 +6,7 @@
 
 import fcntl
 import os
+import shutil
 import signal
 
 import pytest
@@ -14,6 +15,7 @@ from fake_worker import Worker, facts_of, tree_of, worker_options, write_sdist
 from ansible_collections.taco.train.plugins.module_utils import _acceleration_worker as acceleration_worker
 from ansible_collections.taco.train.plugins.module_utils import _nccl_plugin as nccl_plugin
 from ansible_collections.taco.train.plugins.module_utils import _worker_observation as worker_observation
+from ansible_collections.taco.train.plugins.module_utils._running_work import Work
 
 # Every call that leaves something behind.
 LASTING = ("rename", "unlink", "fsync", "open", "mkdir", "rmdir", "symlink", "utime", "fchown", "sync")
@@ -165,7 +167,7 @@ def test_two_calls_do_not_mix(worker, monkeypatch):
     fcntl.flock(holder, fcntl.LOCK_EX)
     answer = acceleration_worker.main(worker_options(worker, plugin="off"))
     os.close(holder)
-    assert "another call has been working" in answer["error"]
+    assert "another run has been changing the acceleration" in answer["error"]
     assert worker.plugin.exists()
     assert acceleration_worker.main(worker_options(worker, plugin="off"))["changed"]
 
@@ -209,3 +211,75 @@ def test_a_link_that_leads_nowhere_from_its_own_place_is_told(worker):
     assert "a link to a file that is not there" in answer["error"]
     assert "error" not in acceleration_worker.main(worker_options(worker, state="restored"))
     assert list(tree_of(worker.lib, worker.mnt)) == [str(worker.mnt / "libnccl-net.so")]
+
+
+SWITCHES = [{"plugin": "off"}, {"state": "restored"}, {"state": "absent"}, {"horovod": "upstream"}]
+
+
+@pytest.mark.parametrize("options", SWITCHES, ids=str)
+def test_a_change_under_running_work_is_refused_with_the_processes_and_nothing_changes(worker, monkeypatch, options):
+    worker.give_plugin()
+    write_sdist(worker.index)
+    if "state" in options:
+        acceleration_worker.main(worker_options(worker, plugin="off"))
+    work = [Work(920, "root", "mpirun -np 16 python3 train.py", "container box")]
+    monkeypatch.setattr(acceleration_worker, "worker_work", lambda folders, place, seconds: work)
+    before = tree_of(worker.lib, worker.mnt)
+    answer = acceleration_worker.main(worker_options(worker, **options))
+    for words in (
+        "mpirun -np 16 python3 train.py (pid 920, user root, container box)",
+        "taco_interrupt_running_work: true",
+    ):
+        assert words in answer["error"]
+    assert tree_of(worker.lib, worker.mnt) == before and not (worker.state / "horovod").exists()
+    foretold = acceleration_worker.main(worker_options(worker, check_mode=True, **options))
+    assert foretold["changed"] and "(pid 920" in foretold["warnings"][0]
+    assert tree_of(worker.lib, worker.mnt) == before and not (worker.state / "horovod").exists()
+    done = acceleration_worker.main(worker_options(worker, interrupt_running_work=True, **options))
+    assert done["changed"] and "(pid 920" in done["warnings"][0]
+
+
+def test_an_arm_that_is_in_force_asks_for_no_running_work(worker, monkeypatch):
+    worker.give_plugin()
+    acceleration_worker.main(worker_options(worker, plugin="off"))
+    monkeypatch.setattr(acceleration_worker, "worker_work", lambda folders, place, seconds: pytest.fail("inspected"))
+    again = acceleration_worker.main(worker_options(worker, plugin="off"))
+    assert not again["changed"] and again["warnings"] == []
+
+
+def test_builds_that_cannot_be_removed_are_named_and_the_others_are_removed(worker, monkeypatch):
+    folder = worker.state / "horovod"
+    names = [f"horovod-0.21.3-{letter * 12}" for letter in "abc"]
+    for name in names:
+        (folder / name).mkdir(parents=True)
+        (folder / name / "taco-train-build.json").write_text("{}")
+    rmtree = shutil.rmtree
+
+    def one_is_busy(path, *words, **options):
+        if path.endswith(names[1]):
+            raise OSError(16, "Device or resource busy", path)
+        rmtree(path, *words, **options)
+
+    monkeypatch.setattr(shutil, "rmtree", one_is_busy)
+    answer = acceleration_worker.main(worker_options(worker, state="absent"))
+    assert f"{folder / names[1]} (Device or resource busy)" in answer["error"]
+    assert os.listdir(folder) == [names[1]]
+    monkeypatch.undo()
+    assert acceleration_worker.main(worker_options(worker, state="absent"))["changed"]
+    assert not folder.exists()
+
+
+def test_workers_that_share_the_builds_do_not_build_and_remove_at_the_same_time(worker, monkeypatch):
+    worker.give_plugin()
+    builds = worker.folder / "shared"
+    (builds / "horovod-0.21.3-aaaaaaaaaaaa").mkdir(parents=True)
+    monkeypatch.setattr(acceleration_worker, "LOCK_SECONDS", 0.2)
+    holder = os.open(builds, os.O_RDONLY)
+    fcntl.flock(holder, fcntl.LOCK_EX)
+    for options in ({"state": "absent"}, {"horovod": "upstream"}):
+        answer = acceleration_worker.main(worker_options(worker, prefix_dir=str(builds), **options))
+        assert "another run has been building or removing Horovod" in answer["error"]
+    # The plugin is its own.
+    assert acceleration_worker.main(worker_options(worker, prefix_dir=str(builds), plugin="off"))["changed"]
+    os.close(holder)
+    assert acceleration_worker.main(worker_options(worker, prefix_dir=str(builds), state="absent"))["changed"]

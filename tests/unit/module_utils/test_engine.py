@@ -15,6 +15,7 @@ from ansible_collections.taco.train.plugins.module_utils._engine import (
     judge_engine,
     parse_object,
     parse_version,
+    stored_container,
 )
 
 INFO = json.dumps({"ServerVersion": "24.0.7", "Runtimes": {"runc": {}, "nvidia": {}}, "DockerRootDir": "/data/docker"})
@@ -55,7 +56,28 @@ def test_a_running_engine_tells_its_version_and_runtimes():
 
 def test_a_client_without_a_server_has_a_version_and_does_not_run():
     found = judge_engine(NO_SERVER, "Cannot connect to the Docker daemon", "Docker version 28.2.2, build x", "")
-    assert (found["version"], found["running"], found["runtimes"]) == ("28.2.2", False, [])
+    assert (found["version"], found["running"], found["runtimes"]) == ("28.2.2", False, ["runc"])
+
+
+@pytest.mark.parametrize(
+    ("daemon", "runtimes"),
+    [
+        ('{"runtimes": {"nvidia": {"path": "nvidia-container-runtime"}}}', ["nvidia", "runc"]),
+        ("", ["runc"]),
+        ("{damaged", ["runc"]),
+        ('{"runtimes": ["nvidia"]}', ["runc"]),
+    ],
+)
+def test_a_stopped_engine_has_the_runtimes_that_it_is_configured_with(daemon, runtimes):
+    assert judge_engine(NO_SERVER, "Cannot connect", "", "", daemon)["runtimes"] == runtimes
+
+
+def test_a_container_of_a_stopped_engine_is_found_in_its_file():
+    stored = {"ID": "4c01", "Name": "/taco-train", "Image": "sha256:1", "Config": {"Image": "training:1"}}
+    found = stored_container(stored, "taco-train")
+    assert (found["id"], found["status"], found["image"]) == ("4c01", "unknown", "training:1")
+    assert stored_container(stored, "taco") is None
+    assert stored_container({}, "taco-train") is None
 
 
 def test_an_engine_that_is_closed_to_this_user_runs_nevertheless():
@@ -71,6 +93,7 @@ def test_what_is_no_object_says_nothing(text):
 def test_a_container_tells_what_it_was_made_from_and_what_has_the_name_of_its_image_now():
     assert judge_container(CONTAINER, {"Id": "sha256:2", "Config": {"Labels": {"other": "y"}}}) == {
         "name": "taco-train",
+        "id": "4c01",
         "status": "running",
         "image": "training:1",
         "image_id": "sha256:1",
@@ -94,7 +117,7 @@ def test_a_container_that_somebody_else_made_has_no_checksum(container, image):
 
 
 def test_little_is_known_of_what_says_little():
-    assert set(judge_container({"Id": "4c01"}, {}).values()) == {"", None}
+    assert set(judge_container({"Id": "4c01"}, {}).values()) == {"", "4c01", None}
     assert image_of({}) is image_of({"Config": None}) is None
 
 

@@ -6,7 +6,13 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.module_utils._enis import EniError, find_enis, judge_enis, left_out
+from ansible_collections.taco.train.plugins.module_utils._enis import (
+    AmbiguousError,
+    EniError,
+    find_enis,
+    judge_enis,
+    left_out,
+)
 
 
 def nic(name, kind="physical", pci="", mac="", primary=False, addresses=()):
@@ -107,7 +113,9 @@ def test_addresses_outside_the_subnets_and_missing_ones_are_named():
     assert problems == [
         "eth2 (52:54:00:00:00:02, 0000:00:07.0) has 10.0.9.5, 2001:db8::1; expected an address in "
         "10.0.1.0/24 or 10.2.0.0/16",
-        "eth3 (52:54:00:00:00:03, 0000:00:08.0) has no address; expected one in 10.0.1.0/24 or 10.2.0.0/16",
+        "eth3 (52:54:00:00:00:03, 0000:00:08.0) has no address; expected one in 10.0.1.0/24 or 10.2.0.0/16 "
+        "(set preflight_metadata: auto, so that the addresses of ENIs that this host has not configured come from the metadata of the "
+        "instance)",
     ]
 
 
@@ -120,3 +128,45 @@ def test_hundreds_of_virtual_interfaces_are_not_all_listed():
     nics = [nic(f"veth{n}", kind="virtual") for n in range(300)]
     assert left_out(nics, []).endswith("veth7 and 292 more (virtual)")
     assert left_out([], []) == "none"
+
+
+def test_the_addresses_of_the_metadata_count_for_enis_that_the_host_has_not_configured():
+    enis = [
+        dict(nic("eth1"), vpc_addresses=["10.0.1.5/24"]),
+        dict(nic("eth2"), vpc_addresses=["10.0.9.5/24"]),
+        dict(nic("eth3"), vpc_addresses=[]),
+        dict(nic("eth4", addresses=["10.0.1.6/24"]), vpc_addresses=["10.0.9.6/24"]),
+        dict(nic("0000:00:0a.0", pci="0000:00:0a.0"), mac=""),
+    ]
+    assert judge_enis(enis, 5, ["10.0.1.0/24"]) == [
+        "eth2 (52:54:00:00:00:02, 0000:00:07.0) has 10.0.9.5; expected an address in 10.0.1.0/24",
+        "eth3 (52:54:00:00:00:03, 0000:00:08.0) has no address; expected one in 10.0.1.0/24",
+    ]
+
+
+AMBIGUOUS = [dict(nic("eth0"), primary=None), dict(nic("eth1"), primary=None), nic("eth2")]
+
+
+@pytest.mark.parametrize("pattern", [None, "^eth"])
+def test_an_ambiguous_primary_interface_is_refused_with_the_names_of_all_that_it_can_be(pattern):
+    with pytest.raises(AmbiguousError) as caught:
+        find_enis(AMBIGUOUS, pattern)
+    for word in (
+        "eth0 (52:54:00:00:00:00, 0000:00:05.0), eth1 (",
+        "eni_pattern",
+        "preflight_metadata: auto",
+        "expected",
+    ):
+        assert word in str(caught.value)
+    assert "eth2" not in str(caught.value)
+
+
+def test_a_pattern_that_leaves_out_one_of_the_possible_primary_interfaces_decides():
+    assert names(find_enis(AMBIGUOUS, "^eth[12]$")) == ["eth1", "eth2"]
+
+
+@pytest.mark.parametrize("pattern", [None, "^eth"])
+def test_the_interface_at_which_the_connection_arrives_is_never_an_eni(pattern):
+    nics = [nic("eth0", primary=True), dict(nic("eth1"), reached=True), nic("eth2")]
+    assert names(find_enis(nics, pattern)) == ["eth2"]
+    assert "eth1 (the SSH connection arrives there)" in left_out(nics, [nics[2]])

@@ -9,9 +9,11 @@ from fake_host import FakeHost
 
 from ansible_collections.taco.train.plugins.module_utils._gpus import (
     judge_gpus,
+    manifest_gpus,
     normal_address,
     parse_nvidia_smi,
     pci_gpus,
+    query_problem,
 )
 
 SMI = """\
@@ -77,4 +79,54 @@ def test_no_gpu_anywhere_has_no_source(tmp_path):
         "source": "none",
         "driver_version": None,
         "devices": [],
+        "problem": None,
     }
+
+
+SLOW = "nvidia-smi took longer than 60 s"
+
+
+def on_bus(*addresses):
+    return [{"index": None, "pci": address, "name": None, "uuid": None} for address in addresses]
+
+
+def test_gpus_keep_the_details_of_the_manifest_while_nvidia_smi_does_not_answer():
+    listed = judge_gpus(SMI, [])["devices"]
+    earlier = manifest_gpus({"gpus": listed})
+    found = judge_gpus(None, on_bus("0000:86:00.0", "0000:3b:00.0"), SLOW, earlier)
+    assert found["devices"] == listed
+    assert (found["count"], found["source"], found["problem"]) == (2, "pci", SLOW)
+
+
+@pytest.mark.parametrize(
+    ("addresses", "problem"),
+    [(["0000:86:00.0"], SLOW), (["0000:3b:00.0", "0000:87:00.0"], SLOW), (["0000:3b:00.0", "0000:86:00.0"], None)],
+    ids=["one is gone", "one is another", "nvidia-smi was removed"],
+)
+def test_gpus_that_are_others_have_no_details_of_earlier_ones(addresses, problem):
+    earlier = judge_gpus(SMI, [])["devices"]
+    assert judge_gpus(None, on_bus(*addresses), problem, earlier)["devices"] == on_bus(*addresses)
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [None, [], {}, {"gpus": None}, {"gpus": ["x"]}, {"gpus": [{"pci": "0000:3b:00.0"}]},
+     {"gpus": [{"index": "0", "pci": "0000:3b:00.0", "name": None, "uuid": None}]},
+     {"gpus": [{"index": 0, "pci": None, "name": None, "uuid": None}]}],
+)  # fmt: skip
+def test_a_manifest_that_is_damaged_has_no_gpus(manifest):
+    assert manifest_gpus(manifest) == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        ((0, SMI, ""), None),
+        ((None, "", "nvidia-smi is not installed", False), None),
+        ((None, "", SLOW), SLOW),
+        ((9, "NVIDIA-SMI has failed\n", ""), "nvidia-smi ended with status 9: NVIDIA-SMI has failed"),
+        ((0, "No devices were found\n", ""), "nvidia-smi ended with status 0: No devices were found"),
+    ],
+)
+def test_why_nvidia_smi_lists_none(answer, problem):
+    assert query_problem(*answer) == problem

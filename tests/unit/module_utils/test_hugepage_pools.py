@@ -56,11 +56,12 @@ def test_pools_are_listed_by_size_and_node(tmp_path):
             },
         ],
         "mounts": [],
+        "sysctl": [],
     }
 
 
 def test_a_host_without_hugepages_has_no_pools(tmp_path):
-    assert observe_hugepages(str(tmp_path)) == {"default_size_bytes": None, "pools": [], "mounts": []}
+    assert observe_hugepages(str(tmp_path)) == {"default_size_bytes": None, "pools": [], "mounts": [], "sysctl": []}
 
 
 def test_a_mount_without_a_size_has_the_default_one():

@@ -8,13 +8,14 @@ import pytest
 from fake_host import FakeHost
 
 from ansible_collections.taco.train.plugins.module_utils._nics import (
-    default_interface,
     natural,
     numa_node,
     observe_nics,
     parse_addresses,
     pci_address,
+    vpc_addresses,
 )
+from ansible_collections.taco.train.plugins.module_utils._primary_nic import default_interfaces
 
 ROUTE = "Iface Destination Gateway Flags RefCnt Use Metric Mask MTU Window IRTT\n"
 IP = """\
@@ -22,6 +23,7 @@ IP = """\
 2: eth0    inet 10.0.2.8/24 brd 10.0.2.255 scope global dynamic eth0\\       valid_lft 3000sec preferred_lft 3000sec
 2: eth0    inet6 fe80::5054:ff:fe00:1/64 scope link \\       valid_lft forever preferred_lft forever
 2: eth0    inet6 2001:db8::8/64 scope global \\       valid_lft forever preferred_lft forever
+2: eth0    inet6 2001:db8::f3a1/64 scope global temporary dynamic \\       valid_lft forever preferred_lft forever
 3: eth1@if7    inet 10.0.3.9 peer 10.0.3.1/32 scope global eth1\\       valid_lft forever preferred_lft forever
 """
 
@@ -58,19 +60,20 @@ def test_an_unknown_numa_node_is_never_node_0(text, node):
 
 
 @pytest.mark.parametrize(
-    ("lines", "interface"),
+    ("lines", "interfaces"),
     [
-        ("", None),
-        ("eth1 0000000A 00000000 0001 0 0 0 00FFFFFF 0 0 0", None),
-        ("eth0 00000000 0100000A 0003 0 0 0 00000000 0 0 0", "eth0"),
-        ("eth0 00000000 01 0003 0 0 200 00000000 0 0 0\neth1 00000000 01 0003 0 0 100 00000000 0 0 0", "eth1"),
-        ("eth0 00000000 01 0002 0 0 0 00000000 0 0 0", None),
+        ("", []),
+        ("eth1 0000000A 00000000 0001 0 0 0 00FFFFFF 0 0 0", []),
+        ("eth0 00000000 0100000A 0003 0 0 0 00000000 0 0 0", ["eth0"]),
+        ("eth0 00000000 01 0003 0 0 200 00000000 0 0 0\neth1 00000000 01 0003 0 0 100 00000000 0 0 0", ["eth1"]),
+        ("eth1 00000000 01 0003 0 0 9 00000000 0 0 0\neth0 00000000 01 0003 0 0 9 00000000 0 0 0", ["eth1", "eth0"]),
+        ("eth0 00000000 01 0002 0 0 0 00000000 0 0 0", []),
         # 0.0.0.0/1 of a VPN is no default route.
-        ("tun0 00000000 01 0003 0 0 0 00000080 0 0 0", None),
+        ("tun0 00000000 01 0003 0 0 0 00000080 0 0 0", []),
     ],
 )
-def test_the_default_route_with_the_lowest_metric_counts(lines, interface):
-    assert default_interface(ROUTE + lines) == interface
+def test_the_default_routes_with_the_lowest_metric_count(lines, interfaces):
+    assert default_interfaces(ROUTE + lines) == interfaces
 
 
 def test_a_host_without_ipv4_has_its_default_route_in_the_other_file():
@@ -78,8 +81,8 @@ def test_a_host_without_ipv4_has_its_default_route_in_the_other_file():
     lines = (
         f"{zero} 00 {zero} 00 {zero} ffffffff 1 0 00200200 lo\n{zero} 00 {zero} 00 fe80 00000400 1 0 00000003 eth0\n"
     )
-    assert default_interface("", lines) == "eth0"
-    assert default_interface(ROUTE + "eth5 00000000 01 0003 0 0 0 00000000 0 0 0", lines) == "eth5"
+    assert default_interfaces("", lines) == ["eth0"]
+    assert default_interfaces(ROUTE + "eth5 00000000 01 0003 0 0 0 00000000 0 0 0", lines) == ["eth5"]
 
 
 def test_addresses_are_read_from_the_one_line_form_without_link_local_ones():
@@ -111,6 +114,8 @@ def test_a_virtio_nic_has_the_address_and_node_of_the_pci_device_below_it(host):
         "up": True,
         "primary": True,
         "addresses": ["10.0.2.8/24"],
+        "reached": False,
+        "vpc_addresses": None,
     }
     assert (second["numa_node"], second["up"], second["primary"], second["addresses"]) == (1, False, False, [])
 
@@ -174,3 +179,94 @@ def test_the_file_of_bonds_among_the_interfaces_is_none(host):
     host.nic("eth0", "52:54:00:00:00:01", pci="0000:00:05.0")
     host.write("sys/class/net/bonding_masters", "bond0\n")
     assert list(seen(host)) == ["eth0"]
+
+
+def equal_routes(host, *names):
+    """Give interfaces default routes of one metric."""
+    lines = [f"{name} 00000000 0100000A 0003 0 0 100 00000000 0 0 0" for name in names]
+    host.write("proc/net/route", ROUTE + "\n".join(lines) + "\n")
+
+
+METADATA = {
+    "mac": "52:54:00:00:00:01",
+    "interfaces": [
+        {
+            "mac": "52:54:00:00:00:02",
+            "primary_local_ipv4": "10.0.16.5",
+            "addresses": [{"local_ipv4": "10.0.16.5", "subnet_mask": "255.255.240.0"}],
+        }
+    ],
+}
+
+
+def primaries(host, **known):
+    return {nic["name"]: nic["primary"] for nic in observe_nics(str(host.root), {}, **known)}
+
+
+@pytest.fixture
+def three(host):
+    """A host with three equal interfaces; no order of routes says which is the primary one."""
+    for number in range(3):
+        host.nic(f"eth{number}", f"52:54:00:00:00:0{number + 1}", pci=f"0000:00:0{number + 5}.0")
+    return host
+
+
+@pytest.mark.parametrize("routes", [["eth0", "eth1"], ["eth1", "eth0"]])
+def test_the_order_of_equal_default_routes_does_not_decide_which_interface_is_primary(three, routes):
+    equal_routes(three, *routes)
+    assert primaries(three) == {"eth0": None, "eth1": None, "eth2": False}
+    assert primaries(three, metadata=METADATA) == {"eth0": True, "eth1": False, "eth2": False}
+    assert primaries(three, reached="eth1") == {"eth0": False, "eth1": True, "eth2": False}
+    # The connection arrives at none of them.
+    assert primaries(three, reached="eth2") == {"eth0": None, "eth1": None, "eth2": False}
+
+
+def test_without_a_default_route_any_interface_with_a_device_can_be_primary(three):
+    assert primaries(three) == {"eth0": None, "eth1": None, "eth2": None}
+    assert primaries(three, reached="eth0") == {"eth0": True, "eth1": False, "eth2": False}
+    assert primaries(three, metadata=METADATA)["eth0"] is True
+
+
+def test_a_vpn_with_the_default_route_does_not_make_the_interface_below_it_an_eni(three):
+    three.nic("tun0", "")
+    three.default_route("tun0")
+    assert primaries(three) == {"eth0": None, "eth1": None, "eth2": None, "tun0": True}
+    assert primaries(three, reached="eth0") == {"eth0": True, "eth1": False, "eth2": False, "tun0": True}
+
+
+def test_equal_routes_of_two_vlans_on_one_device_are_not_ambiguous(host):
+    host.nic("eth0", "52:54:00:00:00:01", pci="0000:00:05.0")
+    host.nic("eth1", "52:54:00:00:00:02", pci="0000:00:06.0")
+    for name in ("eth0.10", "eth0.20"):
+        host.nic(name, "52:54:00:00:00:01")
+        host.link(f"sys/devices/virtual/net/{name}/lower_eth0", "sys/class/net/eth0")
+    equal_routes(host, "eth0.10", "eth0.20")
+    assert primaries(host) == {"eth0.10": True, "eth0": True, "eth0.20": True, "eth1": False}
+
+
+def test_a_bond_with_a_default_route_beside_an_interface_with_one_is_ambiguous_with_its_members(host):
+    host.nic("bond0", "52:54:00:00:00:01", bonding__mode="802.3ad 4\n")
+    host.nic("ens1", "", pci="0000:00:05.0", bonding_slave__perm_hwaddr="52:54:00:00:00:01")
+    host.nic("eth1", "52:54:00:00:00:02", pci="0000:00:06.0")
+    host.link("sys/devices/virtual/net/bond0/lower_ens1", "sys/class/net/ens1")
+    equal_routes(host, "eth1", "bond0")
+    assert primaries(host) == {"bond0": None, "ens1": None, "eth1": None}
+    assert primaries(host, reached="bond0") == {"bond0": True, "ens1": True, "eth1": False}
+
+
+def test_the_addresses_of_the_metadata_belong_to_the_interface_with_their_mac(three):
+    equal_routes(three, "eth0")
+    nics = {nic["name"]: nic["vpc_addresses"] for nic in observe_nics(str(three.root), {}, METADATA)}
+    assert nics == {"eth0": [], "eth1": ["10.0.16.5/20"], "eth2": []}
+
+
+@pytest.mark.parametrize(
+    ("interface", "addresses"),
+    [
+        ({"addresses": [], "primary_local_ipv4": "10.0.0.1"}, ["10.0.0.1/32"]),
+        ({"addresses": [], "primary_local_ipv4": None}, []),
+        ({"addresses": [{"local_ipv4": "10.0.0.1", "subnet_mask": "<html>"}], "primary_local_ipv4": None}, []),
+    ],
+)
+def test_metadata_that_lacks_something_is_no_error(interface, addresses):
+    assert vpc_addresses({"interfaces": [dict(interface, mac="x")]}) == {"x": addresses}

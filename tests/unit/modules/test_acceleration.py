@@ -370,3 +370,20 @@ def test_no_pip_is_told_before_anything_is_changed(worker, arm):
     result = arm(plugin="off", horovod="upstream", python=str(bare / "bin/python"))
     assert result["failed"] and "has no pip" in result["msg"]
     assert worker.plugin.exists()
+
+
+def test_a_rank_in_the_container_is_listed_and_check_mode_only_warns(worker, arm, monkeypatch):
+    warned = []
+    monkeypatch.setattr(acceleration.AnsibleModule, "warn", lambda module, text: warned.append(text))
+    worker.give_plugin()
+    environment = dict(os.environ, PMIX_RANK="0")
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], env=environment) as rank:
+        try:
+            foretold = arm(check=True, plugin="off")
+            assert foretold["changed"] and worker.plugin.exists()
+            done = arm(plugin="off", interrupt_running_work=True)
+            assert done["changed"] and not worker.plugin.exists()
+        finally:
+            rank.kill()
+    assert len(warned) == 2
+    assert all(f"(pid {rank.pid}, user " in text and "container box" in text for text in warned), warned

@@ -8,10 +8,15 @@ import hashlib
 import http.server
 import json
 import os
+import subprocess
+import sys
 import threading
+import time
+from pathlib import Path
 
 import pytest
 
+from ansible_collections.taco.train.plugins.module_utils import _harp_files
 from ansible_collections.taco.train.plugins.module_utils._harp_options import OPTIONS
 from ansible_collections.taco.train.plugins.modules import harp_config, node_info
 from ansible_collections.taco.train.plugins.plugin_utils.known_harp import known_answer
@@ -70,11 +75,14 @@ class Folders:
         common = {
             "config_dir": str(self.config),
             "state_dir": str(self.state),
-            "environment": {"FOLDER": str(self.config), "EXTRA": "here"},
+            "environment": self.environment(),
             "node": node(2),
         }
         common.update(options)
         return self.runner(harp_config.main, check=check, **common)
+
+    def environment(self, **more):
+        return dict({"FOLDER": str(self.config), "EXTRA": "here"}, **more)
 
     def script(self, text, name="setup.sh"):
         path = self.root / name
@@ -173,6 +181,42 @@ def test_it_does_not_run_again_when_user_space_took_the_interfaces(host):
     for entry in taken["nics"][1:]:
         entry.update(name=entry["pci"], mac="", driver="vfio-pci")
     assert not host(node=taken, **host.script(GOOD))["ran"]
+
+
+def replaced(nodes, **changes):
+    nodes["nics"][2].update(changes)
+    return nodes
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (lambda host: {"node": replaced(node(2), name="ens7")}, "the name of ENI eth2"),
+        (lambda host: {"node": replaced(node(2), mac="52:54:00:00:00:99")}, "the MAC address of ENI eth2"),
+        (lambda host: {"environment": host.environment(TOKEN="hunter2")}, "harp_environment"),
+        (lambda host: {"interpreter": ["bash", "-e"]}, "harp_interpreter"),
+    ],
+    ids=["renamed", "replaced", "environment", "interpreter"],
+)
+def test_it_runs_again_for_an_eni_in_the_same_slot_and_for_other_settings_and_the_diff_says_why(host, options, words):
+    script, options = host.script(GOOD), options(host)
+    host(**script)
+    assert known(host, **dict(script, **options)) is None
+    before = host.tree()
+    predicted = host(check=True, **dict(script, **options))
+    assert host.tree() == before
+    assert predicted["changed"] and words in predicted["reason"] and words in predicted["diff"][0]["prepared"]
+    again = host(**dict(script, **options))
+    assert again["ran"] and again["reason"] == predicted["reason"] and host.runs() == 2
+    assert not host(**dict(script, **options))["changed"]
+    assert "hunter2" not in (host.state / "harp/state.json").read_text()
+
+
+def test_a_setup_that_failed_is_repeated_when_everything_is_set_to_what_it_was(host):
+    fails = GOOD.replace("n=0", '[ -z "$FAIL" ] || exit 3')
+    host(**host.script(fails))
+    assert host(environment=host.environment(FAIL="1"), **host.script(fails))["failed"]
+    assert host(**host.script(fails))["reason"] == "it has not run before"
 
 
 FAILURES = {
@@ -357,7 +401,7 @@ def test_check_mode_predicts_and_writes_nothing(host, options):
 def known(host, **options):
     """Return what the controller knows of a host from one observation, when it is asked for this configuration."""
     asked = {name: option.get("default") for name, option in OPTIONS["argument_spec"].items()}
-    asked.update(config_dir=str(host.config), state_dir=str(host.state), node=node(2))
+    asked.update(config_dir=str(host.config), state_dir=str(host.state), node=node(2), environment=host.environment())
     asked.update(options)
     seen = dict(asked["node"], harp=node_info.harp(node_info.Root("/"), str(host.config), str(host.state)))
     return known_answer(asked, seen)
@@ -431,9 +475,39 @@ def test_files_that_changed_have_to_be_mended_there(host, options, change):
 @pytest.mark.parametrize(
     "options",
     [{"script": "other.sh", "sha256": "0" * 64}, {"sha256": None}, {"sha256": "x"}, {"minimum_files": 3}, {"script": None},
-     {"script_content": "other"}],
+     {"script_content": "other"}, {"environment": {}}, {"interpreter": ["sh"]}],
 )  # fmt: skip
 def test_another_script_and_what_would_be_refused_goes_to_the_host(host, options):
     asked = host.script(GOOD)
     host(**asked)
     assert known(host, **dict(asked, **options)) is None
+
+
+SLOW = GOOD.replace("n=0", 'touch "$FOLDER/begun"; while [ ! -e "$FOLDER/go" ]; do sleep 0.05; done; n=0')
+MAIN = "from ansible_collections.taco.train.plugins.modules import harp_config; harp_config.main()"
+
+
+def test_a_second_controller_is_refused_while_the_script_runs(host, tmp_path, monkeypatch):
+    """Two real processes: the first is in the middle of the vendor's script."""
+    monkeypatch.setattr(_harp_files, "LOCK_SECONDS", 1)
+    script = dict(host.script(SLOW), node=node(2), config_dir=str(host.config), state_dir=str(host.state))
+    arguments = dict(
+        script, environment=host.environment(), _ansible_remote_tmp=str(tmp_path), _ansible_check_mode=False
+    )
+    given = tmp_path / "arguments.json"
+    given.write_text(json.dumps({"ANSIBLE_MODULE_ARGS": arguments}))
+    environment = dict(os.environ, PYTHONPATH=str(Path(__file__).parents[3] / "collections"))
+    argv = [sys.executable, "-c", MAIN, str(given)]
+    with subprocess.Popen(argv, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as first:
+        deadline = time.monotonic() + 60
+        while not (host.config / "begun").exists():
+            assert time.monotonic() < deadline and first.poll() is None
+            time.sleep(0.05)
+        second = host(**script)
+        predicted = host(check=True, **script)
+        (host.config / "go").touch()
+        output = first.communicate()[0]
+    assert second["failed"] and "another run has been changing HARP's configuration" in second["msg"]
+    assert predicted["changed"]
+    assert json.loads(output)["ran"] and host.runs() == 1
+    assert not host(**script)["changed"]

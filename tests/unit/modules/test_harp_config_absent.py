@@ -10,6 +10,7 @@ import os
 import pytest
 
 from ansible_collections.taco.train.plugins.module_utils._file_history import History
+from ansible_collections.taco.train.plugins.module_utils._running_work import Work
 from ansible_collections.taco.train.plugins.modules import harp_config
 
 SETUP = 'for n in 0 1; do echo "new $n" > "$FOLDER/ztcp$n.conf"; done\necho setup successfully\n'
@@ -144,3 +145,67 @@ def test_after_it_the_script_runs_again(host):
     host(state="absent")
     assert host.script()["ran"]
     assert host(state="absent")["changed"] and host.tree() == host.before
+
+
+def test_files_that_cannot_be_restored_are_named_and_the_others_are_restored(host, monkeypatch):
+    host.script()
+    put_back = History.put_back
+
+    def first_fails(self, path):
+        if path.endswith("ztcp0.conf"):
+            raise OSError(28, "No space left on device", path)
+        put_back(self, path)
+
+    monkeypatch.setattr(History, "put_back", first_fails)
+    failed = host(state="absent")
+    assert failed["failed"]
+    for words in (
+        f"{host.config / 'ztcp0.conf'} (No space left on device)",
+        str(host.state / "harp/history/manifest.json"),
+    ):
+        assert words in failed["msg"], failed["msg"]
+    # After it in the order.
+    assert not (host.config / "ztcp1.conf").exists()
+    monkeypatch.undo()
+    assert host(state="absent")["changed"]
+    assert host.tree() == host.before
+
+
+CHANGES = {
+    "script": lambda host, **options: host.script(**options),
+    "template": lambda host, **options: host(source="template", rendered=RENDERED, **options),
+    "absent": lambda host, **options: host(state="absent", **options),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_under_running_work_is_refused_with_the_processes_and_nothing_changes(host, monkeypatch, change):
+    if change == "absent":
+        host.script()
+    asked = []
+
+    def works(options):
+        asked.append(options)
+        return [Work(4711, "alice", "python3 train.py", "GPU GPU-1"), Work(920, "root", "mpirun", "container box")]
+
+    warned = []
+    monkeypatch.setattr(harp_config, "running_work", works)
+    monkeypatch.setattr(harp_config.AnsibleModule, "warn", lambda module, text: warned.append(text))
+    before = {path: kept for path, kept in host.tree().items() if path.startswith(str(host.config))}
+    refused = CHANGES[change](host, container="box")
+    assert refused["failed"]
+    for words in (
+        "python3 train.py (pid 4711, user alice, GPU GPU-1)",
+        "container box",
+        "taco_interrupt_running_work: true",
+    ):
+        assert words in refused["msg"], refused["msg"]
+    foretold = CHANGES[change](host, container="box", check=True)
+    assert foretold["changed"] and "(pid 4711" in warned.pop()
+    assert before == {path: kept for path, kept in host.tree().items() if path.startswith(str(host.config))}
+    assert {(one["gpus"], one["container"]) for one in asked} == {(True, "box")}
+    done = CHANGES[change](host, interrupt_running_work=True)
+    assert done["changed"] and "(pid 4711" in warned.pop()
+    # A host that is as it must be is not asked.
+    asked.clear()
+    assert not CHANGES[change](host).get("failed") and asked == []

@@ -4,7 +4,6 @@
 
 """The module on a whole host below a folder: real files, a real update-grub of its own, kills at every step."""
 
-import hashlib
 import json
 import os
 import shutil
@@ -12,78 +11,13 @@ import subprocess
 import sys
 
 import pytest
+from boot_host import DROP_IN, LINE, tree
 
-from ansible_collections.taco.train.plugins.module_utils import _atomic_file, _boot_config, _file_history
+from ansible_collections.taco.train.plugins.module_utils import _atomic_file, _boot_change, _boot_config, _file_history
 from ansible_collections.taco.train.plugins.module_utils._hugepages_options import OPTIONS
 from ansible_collections.taco.train.plugins.module_utils._hugepages_settled import settled
 from ansible_collections.taco.train.plugins.modules import hugepages, node_info
 from ansible_collections.taco.train.plugins.plugin_utils.known_hugepages import known_answer
-
-DROP_IN = "etc/default/grub.d/zz-taco-hugepages.cfg"
-LINE = "default_hugepagesz=1G hugepagesz=1G hugepages={}"
-
-# What Debian's grub-mkconfig does with the files, without looking for disks.
-UPDATE_GRUB = """#!/bin/bash
-set -e
-root=$(cd "$(dirname "$0")/../.." && pwd)
-[ -f "$root/etc/default/grub" ] && . "$root/etc/default/grub"
-for file in "$root"/etc/default/grub.d/*.cfg; do [ -e "$file" ] && . "$file"; done
-mkdir -p "$root/boot/grub"
-cat > "$root/boot/grub/grub.cfg.new" << END
-menuentry 'Debian' {
-	linux	/boot/vmlinuz-6.1 root=/dev/vda1 ro $GRUB_CMDLINE_LINUX $GRUB_CMDLINE_LINUX_DEFAULT
-}
-menuentry 'Debian (recovery mode)' {
-	linux	/boot/vmlinuz-6.1 root=/dev/vda1 ro single $GRUB_CMDLINE_LINUX
-}
-END
-mv "$root/boot/grub/grub.cfg.new" "$root/boot/grub/grub.cfg"
-"""
-
-
-@pytest.fixture
-def host(tmp_path):
-    """Lay out a Debian host with 64 GiB of memory whose boot entries are generated."""
-    root = tmp_path / "root"
-    texts = {
-        "etc/default/grub": 'GRUB_TIMEOUT=5\nGRUB_CMDLINE_LINUX_DEFAULT="quiet"\nGRUB_CMDLINE_LINUX="net.ifnames=0"\n',
-        "etc/default/grub.d/50-cloudimg-settings.cfg": 'GRUB_CMDLINE_LINUX_DEFAULT="console=ttyS0"\n',
-        "proc/cmdline": "BOOT_IMAGE=/boot/vmlinuz-6.1 root=/dev/vda1 ro net.ifnames=0 console=ttyS0\n",
-        "proc/meminfo": "MemTotal: 67108864 kB\nMemAvailable: 60000000 kB\nHugepagesize: 2048 kB\n",
-        "proc/cpuinfo": "processor: 0\nflags\t\t: fpu pse pdpe1gb\n",
-        "sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages": "0\n",
-        "sys/kernel/mm/hugepages/hugepages-1048576kB/free_hugepages": "0\n",
-        "usr/sbin/update-grub": UPDATE_GRUB,
-    }
-    for name, text in texts.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    (root / "usr/sbin/update-grub").chmod(0o755)
-    subprocess.run([str(root / "usr/sbin/update-grub")], check=True)
-    os.utime(str(root / "etc/default/grub"), (1600000000, 1600000000))
-    (root / "etc/default/grub").chmod(0o640)
-    return root
-
-
-@pytest.fixture
-def pages(run, host):
-    """Return a function that runs the module on the host."""
-    return lambda check=False, **options: run(hugepages.main, check=check, sysroot=str(host), **options)
-
-
-def tree(root):
-    """Return every file below a folder with its mode, time and content."""
-    found = {}
-    for folder, _names, files in os.walk(str(root)):
-        found[folder] = os.stat(folder).st_mtime_ns
-        for name in files:
-            path = os.path.join(folder, name)
-            status = os.stat(path)
-            with open(path, "rb") as stream:
-                content = hashlib.sha256(stream.read()).hexdigest()
-            found[path] = (status.st_mode, status.st_mtime_ns, content)
-    return found
 
 
 def entries(host):
@@ -220,7 +154,7 @@ def test_entries_that_an_earlier_run_did_not_come_to_generate_are_generated(page
 
 
 def test_a_second_run_at_the_same_time_is_refused(pages, host):
-    with _boot_config.locked(str(host / "var/lib/taco-train")):
+    with _boot_change.locked(str(host / "var/lib/taco-train")):
         refused = pages(count=4)
     assert refused["failed"] and "another run" in refused["msg"]
 
@@ -327,8 +261,8 @@ class FakeModule:
         }  # fmt: skip
         self.params = dict(defaults, **params)
 
-    def run_command(self, argv, handle_exceptions=True):
-        done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    def run_command(self, argv, handle_exceptions=True, pass_fds=None):
+        done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, pass_fds=pass_fds or ())
         return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
@@ -337,29 +271,6 @@ def test_the_history_is_for_root_alone_and_names_every_file(pages, host):
     manifest = host / "var/lib/taco-train/hugepages/manifest.json"
     assert oct(manifest.stat().st_mode & 0o777) == "0o600" and oct(manifest.parent.stat().st_mode & 0o777) == "0o700"
     assert list(json.loads(manifest.read_text())["files"]) == ["/" + DROP_IN]
-
-
-# Other ways to a plan, from a clean host of the EL7 kind: what is done, and whether the generator fails meanwhile.
-GRUB2_MKCONFIG = """#!/bin/bash
-set -e
-root=$(cd "$(dirname "$0")/../.." && pwd)
-[ ! -e "$root/broken" ] || exit 9
-. "$root/etc/default/grub"
-printf "menuentry 'EL' {\\n\\tlinux16 /vmlinuz-3.10 root=/dev/vda1 ro %s\\n}\\n" "$GRUB_CMDLINE_LINUX" > "$root/boot/grub2/grub.cfg"
-"""
-
-
-@pytest.fixture
-def el7(host):
-    """Make the host one that has no drop-ins."""
-    (host / "usr/sbin/update-grub").unlink()
-    (host / "etc/default/grub.d/50-cloudimg-settings.cfg").unlink()
-    (host / "usr/sbin/grub2-mkconfig").write_text(GRUB2_MKCONFIG)
-    (host / "usr/sbin/grub2-mkconfig").chmod(0o755)
-    (host / "boot/grub2").mkdir()
-    (host / "etc/default/grub").write_text('GRUB_CMDLINE_LINUX="net.ifnames=0"\n')
-    subprocess.run([str(host / "usr/sbin/grub2-mkconfig")], check=True)
-    return host
 
 
 def edit(host):
@@ -465,7 +376,7 @@ def test_restored_without_generating_is_finished_by_the_next_one(pages, host):
 def test_files_that_another_run_changed_meanwhile_are_not_written_over(host, monkeypatch):
     module = FakeModule(host, state="present", count=4)
     grub = host / "etc/default/grub"
-    locked = _boot_config.locked
+    locked = _boot_change.locked
 
     def slow(folder):
         grub.write_text(grub.read_text() + "# another run\n")

@@ -4,66 +4,21 @@
 
 """The module on hosts with boot loader specification entries: EL8 with kernelopts, EL9 with options in each entry.
 
-No distribution package brings grubby here. The stand-in below does with entries what grubby of EL8 and later does, down to its
-habits: it drops every argument of a key that it is given, adds the new ones at the end, rewrites /etc/default/grub in quotes of
-its own and loses the comments of that line.
+The module edits the entries itself. The stand-in for grubby is what an administrator uses beside it.
 """
 
 import os
-import sys
 
 import pytest
-from unit.modules.test_hugepages import LINE, Snapshot, tree
+from boot_host import LINE, tree
+from fake_grubby import FakeGrubby
+from unit.modules.test_hugepages import Snapshot
 
 from ansible_collections.taco.train.plugins.modules import hugepages
 
-GRUBBY = """#!{python}
-import glob, os, re, sys
-root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-options = dict(one.split("=", 1) for one in sys.argv[1:])
-assert options.pop("--update-kernel") == "ALL"
-removed, added = options.pop("--remove-args", "").split(), options.pop("--args", "").split()
-assert not options, options
-def update(line):
-    words = line.split()
-    for one in removed:
-        words = [word for word in words if word != one and ("=" in one or word.split("=")[0] != one)]
-    for one in added:
-        words = [word for word in words if word.split("=")[0] != one.split("=")[0]]
-    return " ".join(words + {added})
-def rewrite(path, pattern):
-    text = open(path).read()
-    open(path + ".new", "w").write(re.sub(pattern, lambda found: found.group(1) + update(found.group(2)) + found.group(3), text,
-                                          flags=re.M))
-    os.rename(path + ".new", path)
-environment = root + "/boot/grub2/grubenv"
-if os.path.exists(environment) and "kernelopts=" in open(environment).read():
-    text = open(environment).read()
-    line = re.search("^kernelopts=(.*)$", text, re.M).group(1)
-    text = text.replace("kernelopts=" + line, "kernelopts=" + update(line)).rstrip("#")
-    open(environment, "w").write(text + "#" * (1024 - len(text)))
-for entry in glob.glob(root + "/boot/loader/entries/*.conf"):
-    rewrite(entry, r"^(options )(?!\\$kernelopts)(.*)()$")
-cmdline = root + "/etc/kernel/cmdline"
-if os.path.isdir(os.path.dirname(cmdline)):
-    line = open(cmdline).read() if os.path.exists(cmdline) else "root=/dev/vda1 ro"
-    open(cmdline, "w").write(update(line) + "\\n")
-text = open(root + "/etc/default/grub").read()
-line = re.search('^GRUB_CMDLINE_LINUX=["\\'](.*)["\\'].*$', text, re.M)
-open(root + "/etc/default/grub", "w").write(text.replace(line.group(), 'GRUB_CMDLINE_LINUX="' + update(line.group(1)) + '"'))
-"""
-
-MKCONFIG = """#!{python}
-# Knows --update-bls-cmdline: entries get root=/dev/vda1 ro and GRUB_CMDLINE_LINUX.
-import glob, os, re, sys
-root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-assert sys.argv[1:] == ["-o", "/boot/grub2/grub.cfg", "--update-bls-cmdline"], sys.argv
-line = re.search('^GRUB_CMDLINE_LINUX=["\\'](.*)["\\'].*$', open(root + "/etc/default/grub").read(), re.M).group(1)
-for entry in glob.glob(root + "/boot/loader/entries/*.conf"):
-    text = open(entry).read()
-    open(entry, "w").write(re.sub("^options .*$", "options root=/dev/vda1 ro " + line, text, flags=re.M))
-"""
-
+NOTE = (
+    "# The module taco.train.hugepages added its arguments above. What was here before: /var/lib/taco-train/hugepages\n"
+)
 DEFAULTS = "GRUB_TIMEOUT=5\nGRUB_ENABLE_BLSCFG=true\nGRUB_CMDLINE_LINUX='crashkernel=auto net.ifnames=0'  # kept\n"
 ENTRY = "title EL ({0})\nversion {0}\nlinux /vmlinuz-{0}\ninitrd /initramfs-{0}.img $tuned_initrd\noptions {1}\ngrub_class kernel\n"
 OPTIONS = "root=/dev/vda1 ro crashkernel=auto net.ifnames=0"
@@ -75,11 +30,14 @@ def environment(**variables):
     return body + "#" * (1024 - len(body))
 
 
-@pytest.fixture(params=["EL8", "EL9", "EL9 without grubby"])
+@pytest.fixture(params=["EL8", "EL9"])
 def host(request, tmp_path):
+    return lay_out(tmp_path / "root", request.param)
+
+
+def lay_out(root, system):
     """Lay out a host with two kernels and a rescue image."""
-    root = tmp_path / "root"
-    el8 = request.param == "EL8"
+    el8 = system == "EL8"
     options = "$kernelopts $tuned_params" if el8 else OPTIONS
     texts = {
         "etc/default/grub": DEFAULTS,
@@ -93,13 +51,11 @@ def host(request, tmp_path):
         "proc/cpuinfo": "processor: 0\nflags\t\t: fpu pse pdpe1gb\n",
         "proc/mounts": "/dev/vda1 / xfs rw 0 0\n",
         "proc/sys/kernel/osrelease": "5.15\n",
-        "usr/sbin/grub2-mkconfig": MKCONFIG.replace("{python}", sys.executable),
+        "usr/sbin/grub2-mkconfig": "#!/bin/sh\nexit 9\n",
         "sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages": "0\n",
     }
     if not el8:
         texts["etc/kernel/cmdline"] = OPTIONS + "\n"
-    if request.param != "EL9 without grubby":
-        texts["usr/sbin/grubby"] = GRUBBY.replace("{python}", sys.executable).replace("{added}", "added")
     for name, text in texts.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -142,9 +98,8 @@ def test_every_entry_gets_the_pages_once_and_what_new_kernels_get_too(pages, hos
     }
     for name in ("1f2e-5.14.conf", "1f2e-5.15.conf"):
         assert options_of(host, name) == f"{OPTIONS} {LINE.format(4)}"
-    # Comments and quotes are the user's, whatever a tool makes of them.
     text = DEFAULTS.replace("ifnames=0'", "ifnames=0 " + LINE.format(4) + "'")
-    assert (host / "etc/default/grub").read_text() == text
+    assert (host / "etc/default/grub").read_text() == text + NOTE
     if (host / "etc/kernel").exists():
         assert (host / "etc/kernel/cmdline").read_text() == f"{OPTIONS} {LINE.format(4)}\n"
     settled = tree(host)
@@ -206,20 +161,91 @@ def test_a_kernel_installed_since_loses_our_arguments_and_a_removed_one_stays_aw
     assert (host / "etc/default/grub").read_text() == DEFAULTS
 
 
-def test_a_tool_that_mangles_the_arguments_has_everything_undone(pages, host):
-    tool = host / "usr/sbin/grubby"
-    if not tool.exists():
-        tool = host / "usr/sbin/grub2-mkconfig"
-    # As grubby of 2018 did: hugepagesz= is found within default_hugepagesz=, and so never added.
-    tool.write_text(
-        tool.read_text()
-        .replace("words + added", 'words + [one for one in added if not one.startswith("hugepages")]')
-        .replace(' ro " + line', ' ro " + line.replace("hugepages=4", "")')
+@pytest.mark.parametrize("state", ["absent", "restored"])
+def test_what_version_1_0_0_added_by_grubby_of_2018_goes_from_a_kernel_installed_since_too(pages, host, state):
+    """That grubby found hugepagesz= within default_hugepagesz= and left it out; a new kernel copies the arguments."""
+    entries, grubenv = host / "boot/loader/entries", host / "boot/grub2/grubenv"
+    before = {name: options_of(host, name) for name in ("1f2e-5.14.conf", "1f2e-5.15.conf")}
+    pages(count=4)
+    short = LINE.format(4).replace(" hugepagesz=1G", "")
+    for path in (*entries.iterdir(), grubenv):
+        path.write_text(path.read_text().replace(LINE.format(4), short))
+    (entries / "1f2e-5.16.conf").write_text((entries / "1f2e-5.15.conf").read_text().replace("5.15", "5.16"))
+    assert not pages(count=4).get("failed")
+    assert pages(state=state)["changed"]
+    assert {name: options_of(host, name) for name in before} == before
+    assert options_of(host, "1f2e-5.16.conf") == before["1f2e-5.15.conf"]
+
+
+def test_entries_that_another_source_makes_wrong_have_everything_undone(pages, host):
+    environment_file = host / "boot/grub2/grubenv"
+    options = (
+        "$kernelopts $tuned_params" if "kernelopts" in environment_file.read_text() else OPTIONS + " $tuned_params"
     )
-    before = {path: what[2] for path, what in boot(host).items() if isinstance(what, tuple)}
+    (host / "boot/loader/entries/1f2e-5.15.conf").write_text(ENTRY.format("5.15", options))
+    variables = {"kernelopts": OPTIONS} if "kernelopts" in options else {}
+    environment_file.write_text(environment(tuned_params="hugepagesz=1G hugepages=9", **variables))
+    before = boot(host)
     refused = pages(count=4)
-    assert refused["failed"] and "came out wrong" in refused["msg"] and "hugepages=4 once" in refused["msg"]
-    assert {path: what[2] for path, what in boot(host).items() if isinstance(what, tuple)} == before
+    assert refused["failed"] and "came out wrong" in refused["msg"]
+    assert "hugepages=9" in refused["msg"] and "hugepages=4 once" in refused["msg"]
+    assert {path: what for path, what in boot(host).items() if isinstance(what, tuple)} == {
+        path: what for path, what in before.items() if isinstance(what, tuple)
+    }
+
+
+@pytest.mark.parametrize("year", ["2018", "current"])
+def test_what_an_administrator_does_with_grubby_before_and_after_stays(pages, host, year):
+    grubby = FakeGrubby(host, year)
+    grubby.update_all(args="rd.driver.blacklist=nouveau hugepagesz=2M hugepages=512")
+    before = boot(host)
+    assert pages(count=4)["kept"] is not None
+    names = ("1f2e-5.14.conf", "1f2e-5.15.conf")
+    for name in names:
+        assert LINE.format(4) in options_of(host, name) and "blacklist=nouveau" in options_of(host, name)
+        assert "hugepagesz=2M hugepages=512" in options_of(host, name)
+    assert not pages(count=4)["changed"]
+    pages(state="restored")
+    assert boot(host) == before
+    pages(count=4)
+    grubby.update_all(args="mitigations=off")
+    assert not pages(count=4)["changed"]
+    assert all("mitigations=off" in options_of(host, name) for name in names)
+    if year == "2018":
+        # It edits the entries alone, so only they differ from what was left, and they lose our arguments only.
+        assert pages(state="restored")["changed"]
+        assert not pages(state="restored")["changed"]
+    else:
+        refused = pages(state="restored")
+        assert refused["failed"] and "mitigations=off" in refused["msg"]
+        assert pages(state="absent")["changed"]
+        assert not pages(state="absent")["changed"]
+    for name in names:
+        assert LINE.format(4) not in options_of(host, name) and "mitigations=off" in options_of(host, name)
+        assert "hugepagesz=2M hugepages=512" in options_of(host, name)
+
+
+@pytest.mark.parametrize("year", ["2018", "current"])
+def test_the_documented_removal_by_hand_leaves_no_pages(pages, host, year):
+    pages(count=4)
+    FakeGrubby(host, year).update_all(remove_args=LINE.format(4))
+    options = [options_of(host, name) for name in ("1f2e-5.14.conf", "1f2e-5.15.conf")]
+    # grubby of 2018 leaves kernelopts alone.
+    shared = year == "2018" and "kernelopts=" in (host / "boot/grub2/grubenv").read_text()
+    assert all((LINE.format(4) in line) == shared for line in options)
+
+
+@pytest.mark.parametrize("host", ["EL8"], indirect=True)
+def test_options_that_only_grub_cfg_gives_are_extended_in_the_environment(pages, host):
+    config, grubenv = host / "boot/grub2/grub.cfg", host / "boot/grub2/grubenv"
+    config.write_text(f'if [ -z "${{kernelopts}}" ]; then\n  set kernelopts="{OPTIONS}"\nfi\n' + config.read_text())
+    grubenv.write_text(environment(saved_entry="1f2e-5.14"))
+    before = boot(host)
+    assert pages(count=4)["changed"]
+    assert f"kernelopts={OPTIONS} {LINE.format(4)}\n" in grubenv.read_text()
+    assert not pages(count=4)["changed"]
+    pages(state="restored")
+    assert boot(host) == before
 
 
 def test_a_trial_boots_the_running_kernel_once_and_then_becomes_permanent(pages, host):
@@ -254,13 +280,13 @@ def test_a_trial_boots_the_running_kernel_once_and_then_becomes_permanent(pages,
     assert not (host / "boot/grub2/custom.cfg").exists()
 
 
-def test_what_a_tool_makes_beside_the_entries_goes_again(pages, host):
+def test_a_missing_line_for_new_kernels_stays_missing(pages, host):
     made = host / "etc/kernel/cmdline"
     if made.exists():
         made.unlink()
     pages(count=4)
-    pages(state="restored")
     assert not made.exists()
+    pages(state="restored")
     assert not pages(state="restored")["changed"]
 
 

@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -84,7 +85,8 @@ def test_everything_is_observed_and_nothing_is_changed(run, host):
     assert result["changed"] is False and set(node) == KEYS and node["schema"] == 1
     assert node["hostname"] == "gpu1"
     assert (node["os"]["id"], node["os"]["version_id"]) == ("tencentos", "2.4")
-    assert node["python"] == {"version": ".".join(map(str, sys.version_info[:3])), "executable": sys.executable}
+    version = ".".join(map(str, sys.version_info[:3]))
+    assert node["python"] == {"version": version, "executable": sys.executable, "requests": True}
     assert node["kernel"] == {
         "release": "5.4.119-1-tlinux4",
         "cmdline": "root=/dev/vda1 hugepagesz=1G hugepages=50",
@@ -165,7 +167,14 @@ def test_a_host_is_known_to_its_peers_by_what_its_own_list_of_them_says(run, hos
 
 
 @pytest.mark.parametrize(
-    ("note", "proven"), [(hashlib.sha256(b"[]").hexdigest() + "\n", True), ("0", False), (None, False)]
+    ("note", "proven"),
+    [
+        (hashlib.sha256(b"[]").hexdigest() + "\n", True),
+        # From a container, and none was named here.
+        (hashlib.sha256(b"[]").hexdigest() + " 4c01\n", False),
+        ("0", False),
+        (None, False),
+    ],
 )
 def test_peers_were_reached_when_that_was_noted_of_just_these(run, tmp_path, note, proven):
     (tmp_path / "ssh").mkdir()
@@ -242,3 +251,26 @@ def test_what_is_observed_does_not_depend_on_the_python(python, host):
     found = cores(python, host.root)
     assert len(found[1]) == 8 and "8 of 9" in found[2][0] and found[-1] == "x\n"
     assert found == cores(sys.executable, host.root)
+
+
+WEDGED = """#!/bin/sh
+setsid sleep 60 &
+exec sleep 60
+"""
+
+
+def test_a_wedged_nvidia_smi_ends_with_the_details_of_the_manifest(run, monkeypatch, tmp_path):
+    """nvidia-smi hangs and what it started holds its pipes; the next observation has what the manifest keeps of the same GPUs."""
+    program = tmp_path / "bin/nvidia-smi"
+    program.parent.mkdir()
+    program.write_text(WEDGED)
+    program.chmod(0o755)
+    device = {"index": 0, "pci": "0000:3b:00.0", "name": "A100", "uuid": "GPU-0"}
+    (tmp_path / "host-manifest.json").write_text(json.dumps({"gpus": [device]}))
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    monkeypatch.setattr(node_info, "QUERY_SECONDS", 1)
+    monkeypatch.setattr(node_info, "pci_gpus", lambda root: [dict(device, index=None, name=None, uuid=None)])
+    started = time.monotonic()
+    gpus = run(node_info.main, state_dir=str(tmp_path))["node"]["gpus"]
+    assert time.monotonic() - started < 40
+    assert gpus["devices"] == [device] and gpus["problem"] == "nvidia-smi took longer than 1 s"

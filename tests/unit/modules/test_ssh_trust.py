@@ -4,6 +4,7 @@
 
 """Two hosts on two addresses of this machine, with real servers, real keys and real logins."""
 
+import fcntl
 import getpass
 import json
 import os
@@ -16,6 +17,8 @@ from pathlib import Path
 
 import pytest
 
+from ansible_collections.taco.train.plugins.module_utils import _ssh_identity
+from ansible_collections.taco.train.plugins.module_utils import _ssh_server as ssh_server
 from ansible_collections.taco.train.plugins.modules import ssh_trust
 
 USER = getpass.getuser()
@@ -323,6 +326,105 @@ def test_commands_run_in_the_container(hosts, tmp_path, monkeypatch):
             os.kill(int(pid_file.read_text()), 15)
 
 
+CONTAINERS = """#!/usr/bin/python3
+# Stands in for an engine with two containers that share the host's network and have a /run of their own, as real ones do.
+import os, sys
+words, folder = sys.argv[1:], os.path.dirname(os.path.abspath(__file__))
+if words[0] == "inspect":
+    print("true" if "State" in words[4] else open(os.path.join(folder, words[-1], "id")).read())
+elif words[0] == "ps":
+    print("one\\ntwo")
+else:
+    if words[2] == "ssh":
+        words[3:3] = ["-F", "CONFIG"]
+    mount = 'mount --bind "$0" "$1" && shift && exec "$@"'
+    os.execvp("unshare", ["unshare", "--mount", "sh", "-c", mount, folder + "/" + words[1], folder + "/run", *words[2:]])
+"""
+
+
+@pytest.fixture
+def containers(hosts, tmp_path, monkeypatch):
+    """The options of a task in each of two containers of the first host."""
+    for name in ("run", "one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "id").write_text(f"id-of-{name}")
+    engine = tmp_path / "engine"
+    engine.write_text(CONTAINERS.replace("CONFIG", str(hosts[0].config)))
+    engine.chmod(0o755)
+    monkeypatch.setattr(ssh_trust, "CONTAINER_PID_FILE", str(tmp_path / "run/sshd.pid"))
+    yield [{"container": name, "engine_command": [str(engine)]} for name in ("one", "two")]
+    for name in ("one", "two"):
+        left = tmp_path / name / "sshd.pid"
+        if left.exists():
+            os.kill(int(left.read_text()), 15)
+
+
+def pid_in(tmp_path, name):
+    return int((tmp_path / name / "sshd.pid").read_text())
+
+
+def test_a_server_in_another_container_does_not_count_as_running(hosts, containers, tmp_path):
+    one, two = containers
+    host = hosts[0]
+    host("identity", **one)
+    peers = [host.peer()]
+    assert host(peers=peers, **one)["server"] == "started"
+    assert not host(peers=peers, prove=True, **one)["unproven"]
+    assert not host(peers=peers, check=True, **one)["changed"]
+
+    # The role's taco_container_name has changed. The container of the earlier name still runs.
+    predicted = host(peers=peers, check=True, **two)
+    assert (predicted["changed"], predicted["server"], predicted["unproven"]) == (True, "started", True)
+    done = host(peers=peers, **two)
+    assert (done["changed"], done["server"], done["unproven"]) == (True, "started", True)
+    assert not (tmp_path / "one/sshd.pid").exists() and pid_in(tmp_path, "two")
+    assert host.login("node-0").stdout == "reached\n"
+    assert not host(peers=peers, **two)["changed"]
+    assert not host(peers=peers, prove=True, **two)["unproven"]
+
+    # A container that was recreated has the same name and another id.
+    (tmp_path / "two/id").write_text("id-of-another")
+    assert host(peers=peers, **two)["unproven"]
+
+
+def test_a_pid_file_that_names_another_process_is_no_proof_of_a_server(hosts, containers, tmp_path):
+    one, two = containers
+    host = hosts[0]
+    host("identity", **one)
+    peers = [host.peer()]
+    host(peers=peers, **one)
+    for text in (f"{os.getpid()}\n", "999999999\n", "", "self\n", f"{pid_in(tmp_path, 'one')} x\n"):
+        (tmp_path / "two/sshd.pid").write_text(text)
+        assert host(peers=peers, check=True, **two)["server"] == "started", text
+    (tmp_path / "two/sshd.pid").unlink()
+
+
+def test_absent_stops_the_server_in_the_container_of_an_earlier_name(hosts, containers):
+    one, two = containers
+    host = hosts[0]
+    host("identity", **one)
+    host(peers=[host.peer()], **one)
+    assert host("absent", **two)["server"] == "stopped"
+    assert not listening(host.address, host.port)
+
+
+def test_a_server_that_no_container_has_is_left_alone(hosts, containers, tmp_path):
+    one, two = containers
+    host = hosts[0]
+    host("identity", **one)
+    peers = [host.peer()]
+    host(peers=peers, **one)
+    pid_file = tmp_path / "one/sshd.pid"
+    kept = pid_file.read_text()
+    pid_file.unlink()
+    try:
+        refused = host(peers=peers, **two)
+        assert refused["failed"] and "runs neither in the container two nor in another container" in refused["msg"]
+        assert listening(host.address, host.port)
+    finally:
+        pid_file.write_text(kept)
+
+
 def listening(address, port):
     with socket.socket() as probe:
         return probe.connect_ex((address, port)) == 0
@@ -341,3 +443,68 @@ def test_absent_finds_the_server_without_being_told_where(hosts):
     trusting(hosts)
     assert hosts[0](state="absent", address=None)["server"] == "stopped"
     assert not listening(hosts[0].address, hosts[0].port)
+
+
+def test_two_runs_do_not_write_the_trust_of_a_host_at_the_same_time(hosts, monkeypatch):
+    host = hosts[0]
+    trusting(hosts)
+    monkeypatch.setattr(_ssh_identity, "LOCK_SECONDS", 0.2)
+    before = host.tree()
+    holder = os.open(host.ssh, os.O_RDONLY)
+    fcntl.flock(holder, fcntl.LOCK_EX)
+    for options in ({"peers": []}, {"state": "absent"}, {"state": "identity", "port": host.port + 1}):
+        refused = host(**options)
+        assert refused["failed"] and "another run has been changing the SSH trust" in refused["msg"], refused
+    # Check mode waits for nobody.
+    assert host(check=True, state="absent")["changed"]
+    os.close(holder)
+    assert host.tree() == before
+    assert not host(peers=[one.peer() for one in hosts])["changed"]
+
+
+def test_two_first_runs_agree_on_the_keys(hosts, monkeypatch):
+    host = hosts[0]
+    make_key, made = ssh_server.make_key, []
+
+    def overtaken(place, comment, around):
+        # Another run begins now and must wait.
+        made.append(comment)
+        holder = os.open(host.ssh, os.O_RDONLY)
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(holder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.close(holder)
+        return make_key(place, comment, around)
+
+    monkeypatch.setattr(ssh_server, "make_key", overtaken)
+    assert host("identity")["changed"] and len(made) == 2
+
+
+def test_absent_removes_what_it_can_names_the_rest_and_goes_on(hosts, monkeypatch):
+    host = hosts[0]
+    trusting(hosts)
+    remove_file = ssh_trust.remove_file
+
+    def one_stays(path):
+        if path.endswith("authorized_keys"):
+            raise OSError(1, "Operation not permitted", path)
+        remove_file(path)
+
+    def no_stop(*words):
+        raise ssh_server.SshServerError("the SSH server did not stop")
+
+    stop = ssh_server.stop
+    monkeypatch.setattr(ssh_trust, "remove_file", one_stays)
+    monkeypatch.setattr(ssh_server, "stop", no_stop)
+    failed = host("absent")
+    assert failed["failed"]
+    for words in (f"{host.ssh / 'authorized_keys'} (", "the SSH server (the SSH server did not stop)"):
+        assert words in failed["msg"], failed["msg"]
+    left = ["authorized_keys", "ssh_host_ed25519_key", "sshd.pid", "sshd_config"]
+    assert sorted(os.listdir(host.ssh)) == left
+    assert str(host.ssh) not in host.config.read_text()
+    # The server that goes on running is found again.
+    monkeypatch.setattr(ssh_trust, "remove_file", remove_file)
+    monkeypatch.setattr(ssh_server, "stop", stop)
+    done = host("absent")
+    assert done["changed"] and done["server"] == "stopped", done
+    assert os.listdir(host.ssh) == []

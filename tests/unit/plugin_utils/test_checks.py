@@ -4,6 +4,8 @@
 
 """Each check passes on a good host and says what is wrong with a bad one, and how to put it right."""
 
+import hashlib
+
 import pytest
 from observed import GIB, NODE, VARIABLES, node
 
@@ -15,12 +17,14 @@ from ansible_collections.taco.train.plugins.plugin_utils.checks_variables import
     harp_checksum,
     image_set,
     known,
+    letters_apart,
     unknown_variables,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.instance_types import INSTANCE_TYPES, VIRTUAL
 from ansible_collections.taco.train.plugins.plugin_utils.verdict import NODE_CHECKS
 
 NO_FLAG = {"count": 8, "page_1g": False, "page_2m": True}
+SYSCTL = [{"name": "vm.nr_hugepages", "value": "2048", "file": "/etc/sysctl.d/9.conf", "line": 3}]
 EMPTY = {"default_size_bytes": None, "pools": [], "mounts": []}
 NO_GPU = {"count": 0, "source": "none", "driver_version": None, "devices": []}
 STOPPED = dict(NODE["container_engine"], running=False)
@@ -49,6 +53,17 @@ TABLE = [
     ("cpu.page_size", "cpu", NO_FLAG, {}, "fail", ["pdpe1gb", "hugepages_page_size: 2M"]),
     ("cpu.page_size", "cpu", NO_FLAG, {"hugepages_page_size": "2M"}, "pass", []),
     ("cpu.page_size", "cpu", NO_FLAG, {"hugepages_state": "absent"}, "skip", []),
+    ("hugepages.sysctl", None, None, {}, "pass", []),
+    (
+        "hugepages.sysctl",
+        "hugepages.sysctl",
+        SYSCTL,
+        {},
+        "fail",
+        ["/etc/sysctl.d/9.conf:3 sets vm.nr_hugepages=2048", "50"],
+    ),
+    ("hugepages.sysctl", "hugepages.sysctl", SYSCTL, {"hugepages_count": 2048}, "pass", []),
+    ("hugepages.sysctl", "hugepages.sysctl", SYSCTL, {"hugepages_count": 0}, "skip", []),
     ("hugepages.running", None, None, {}, "pass", []),
     ("hugepages.running", None, None, {"hugepages_count": 51}, "warn", ["50 pages of 1 GiB", "rebooted"]),
     ("hugepages.running", "hugepages", EMPTY, {}, "warn", ["0 pages"]),
@@ -80,6 +95,14 @@ TABLE = [
     ("gpu.count", "gpus", NO_GPU, {}, "fail", ["none", "preflight_gpu_source: inventory"]),
     ("gpu.count", "gpus", NO_GPU, {"preflight_gpu_source": "inventory"}, "warn", ["counted from the inventory"]),
     ("gpu.count", "gpus.source", "pci", {}, "warn", ["nvidia-smi lists none", "driver"]),
+    (
+        "gpu.count",
+        "gpus",
+        dict(NODE["gpus"], source="pci", problem="nvidia-smi took longer than 60 s"),
+        {},
+        "warn",
+        ["took longer than 60 s", "dmesg"],
+    ),
     ("gpu.count", None, None, {"taco_gpus_per_node": 4}, "warn", ["taco_gpus_per_node: 8"]),
     ("gpu.count", None, None, {"taco_gpus_per_node": 0}, "skip", []),
     ("eni.count", None, None, {}, "pass", ["eth1, eth2"]),
@@ -97,7 +120,8 @@ TABLE = [
     ("disk.free", None, None, {}, "pass", ["300 GiB"]),
     ("disk.free", "disk.engine_free_bytes", 10 * GIB, {}, "fail", ["10 GiB free", "preflight_min_disk_gib"]),
     ("disk.free", "disk.engine_free_bytes", 10 * GIB, {"preflight_min_disk_gib": "2"}, "pass", []),
-    ("disk.free", "disk.engine_free_bytes", None, {}, "pass", ["80 GiB free on /"]),
+    ("disk.free", "disk.engine_free_bytes", 99 * GIB, {}, "fail", ["99 GiB free"]),
+    ("disk.free", "disk.engine_free_bytes", None, {"preflight_min_disk_gib": 80}, "pass", ["80 GiB free on /"]),
     ("disk.free", "disk", {"root_free_bytes": None, "engine_free_bytes": None}, {}, "skip", []),
     ("engine.present", None, None, {}, "pass", ["24.0.7"]),
     ("engine.present", "container_engine", None, {}, "warn", ["none", "container_engine installs"]),
@@ -189,7 +213,11 @@ def test_a_host_that_was_observed_passes():
 @pytest.mark.parametrize(
     ("variables", "status", "words"),
     [
-        ({"harp_script_sha256": "a" * 64}, "pass", []),
+        ({"harp_script_sha256": VARIABLES["harp_script_sha256"]}, "pass", []),
+        ({"harp_script_sha256": "0" * 64}, "fail", ["0" * 64, "sha256sum"]),
+        ({"harp_script_sha256": "A" * 64}, "fail", ["sha256sum"]),
+        ({"harp_script_sha256": "0123456789abcdef" * 4}, "fail", ["sha256sum"]),
+        ({"harp_script_sha256": hashlib.sha256(b"").hexdigest()}, "fail", ["sha256sum"]),
         (
             {"harp_script_sha256": None, "harp_script": "https://x/y.sh"},
             "fail",
@@ -228,6 +256,15 @@ def test_the_image_can_be_the_name_of_one(image, status):
     assert_says(image_set({"taco_image": image}), status, [])
 
 
+@pytest.mark.parametrize("platform", ["tke", "ack"])
+def test_the_image_of_a_pod_is_that_of_the_job(platform):
+    of_pods = {"taco_platform": platform, "taco_image": "B"}
+    assert_says(image_set(dict(of_pods, mpijob_image="A b")), "fail", ["mpijob_image: A b", "correct mpijob_image"])
+    assert_says(image_set(dict(of_pods, mpijob_image="a/b")), "warn", ["a tag or a digest to mpijob_image"])
+    # Without one it is the vendor's.
+    assert_says(image_set(of_pods), "pass", ["taco-train:ttf115-cu112-cvm-0.4.1"])
+
+
 def test_the_image_of_the_container_comes_before_that_of_the_cluster():
     check = image_set({"taco_image": "a:1", "training_container_image": "B"})
     assert_says(check, "fail", ["training_container_image: B"])
@@ -238,12 +275,41 @@ DECLARED = ("taco_image", "hugepages_count", "hugepages_page_size", "report_titl
 
 
 @pytest.mark.parametrize(
-    ("name", "closest"),
-    [("hugepages_cuont", "hugepages_count"), ("taco_imgae", "taco_image"), ("report_email", None), ("taco_zzz", None)],
+    ("name", "closest", "is_wrong"),
+    [
+        ("hugepages_cuont", "hugepages_count", True),
+        ("hugepages_counts", "hugepages_count", True),
+        ("taco_imgae", "taco_image", True),
+        ("report_email", None, False),
+        ("taco_zzz", None, False),
+        ("taco_api_key", None, False),
+        # More than a slip of the fingers: it can be a variable of somebody else's role.
+        ("hugepages_count_now", "hugepages_count", False),
+    ],
 )
-def test_unknown_variables_come_with_the_closest_known_one(name, closest):
+def test_unknown_variables_come_with_the_closest_known_one(name, closest, is_wrong):
     (unknown,) = unknown_variables([name, *DECLARED], PREFIXES, DECLARED)
-    assert (unknown.name, unknown.closest) == (name, closest)
+    assert (unknown.name, unknown.closest, unknown.is_wrong) == (name, closest, is_wrong)
+    check = known([unknown], {})
+    assert_says(check, "fail" if is_wrong else "warn", [name, "preflight_known_variables"])
+
+
+@pytest.mark.parametrize("permitted", [["hugepages_counts"], ["hugepages_*"], ["x", "*_counts"]])
+def test_a_variable_declared_as_somebody_elses_is_no_finding(permitted):
+    assert unknown_variables(["hugepages_counts"], PREFIXES, DECLARED, permitted) == []
+
+
+def test_a_pattern_permits_no_other_variable():
+    found = unknown_variables(["hugepages_counts", "taco_imgae"], PREFIXES, DECLARED, ["hugepages_*"])
+    assert [unknown.name for unknown in found] == ["taco_imgae"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "letters"),
+    [("a", "a", 0), ("", "abc", 3), ("cuont", "count", 1), ("memroy", "memory", 1), ("ab", "ba", 1), ("cat", "dog", 3)],
+)
+def test_letters_apart(one, other, letters):
+    assert letters_apart(one, other) == letters_apart(other, one) == letters
 
 
 @pytest.mark.parametrize("name", ["taco_node", "taco_run_dir", "taco_reboot", "__taco_x", "other", "tacos", *DECLARED])
@@ -252,14 +318,22 @@ def test_what_is_known_or_not_ours_is_not_reported(name):
 
 
 def test_a_name_that_shares_only_a_prefix_is_a_warning():
-    assert_says(known([Unknown("report_email", None)], {}), "warn", ["report_email"])
+    assert_says(known([Unknown("report_email", None, False)], {}), "warn", ["report_email"])
     assert known([], {}).status == "pass"
 
 
 def test_misspelt_and_broken_variables_are_all_named():
-    unknown = [Unknown("taco_zzz", None), Unknown("hugepages_cuont", "hugepages_count"), Unknown("report_email", None)]
+    unknown = [
+        Unknown("hugepages_cuont", "hugepages_count", True),
+        Unknown("taco_imgae", "taco_image", True),
+        Unknown("report_email", None, False),
+    ]
     check = known(unknown, {"taco_image": "'x' is\nundefined"})
-    words = ["taco_zzz, hugepages_cuont", "write hugepages_count for hugepages_cuont", "remove taco_zzz"]
+    words = [
+        "hugepages_cuont, taco_imgae",
+        "write hugepages_count for hugepages_cuont",
+        "write taco_image for taco_imgae",
+    ]
     assert_says(check, "fail", [*words, "taco_image can't be computed: 'x' is undefined"])
     assert "report_email" not in check.found
 

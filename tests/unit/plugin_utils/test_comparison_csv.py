@@ -49,10 +49,10 @@ def test_a_value_of_a_failed_run_is_not_written():
 
 def test_a_line_for_each_iteration():
     lines = comparison_csv.iterations(compared.comparison()).splitlines()
-    assert lines[0] == "block,arm,repeat,warmup,iteration,value,unit,record"
+    assert lines[0] == "block,arm,repeat,warmup,iteration,value,unit,record,kind"
     assert lines[3:5] == [
-        f"{compared.VGG},zebra,1,false,0,100.0,images/s,a1",
-        f"{compared.VGG},zebra,1,false,1,102.0,images/s,a1",
+        f"{compared.VGG},zebra,1,false,0,100.0,images/s,a1,iteration",
+        f"{compared.VGG},zebra,1,false,1,102.0,images/s,a1,iteration",
     ]
     assert len(lines) == 1 + 5 * 3 * 2
 

@@ -4,22 +4,26 @@
 
 """What is compared, in which order, and what is left of it after an interruption."""
 
+import re
+from pathlib import Path
+
 import pytest
+import yaml
 from measured import DEFAULTS, HOSTS, record
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_plan import fingerprint, plan, remaining
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import ComparisonError, read
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import DEFAULT_REPEATS, ComparisonError, read
 
 
 def comparison(**spec):
     return read(dict({"arms": ["tcp", "taco"]}, **spec), HOSTS, DEFAULTS)
 
 
-def test_each_round_goes_through_the_arms_the_other_way_around():
+def test_half_of_the_rounds_go_through_the_arms_backwards_two_by_two():
     runs = plan(comparison(arms=["tcp", "harp", "taco"], repeats=4, warmup_runs=1))
     assert [(run.round, run.arm) for run in runs] == [
-        *((-1, "tcp"), (-1, "harp"), (-1, "taco"), (0, "taco"), (0, "harp"), (0, "tcp")),
-        *((1, "tcp"), (1, "harp"), (1, "taco"), (2, "taco"), (2, "harp"), (2, "tcp")),
+        *((-1, "tcp"), (-1, "harp"), (-1, "taco"), (0, "tcp"), (0, "harp"), (0, "taco")),
+        *((1, "taco"), (1, "harp"), (1, "tcp"), (2, "taco"), (2, "harp"), (2, "tcp")),
         *((3, "tcp"), (3, "harp"), (3, "taco")),
     ]
     assert [run.warmup for run in runs] == [True] * 3 + [False] * 12
@@ -120,3 +124,12 @@ def test_nccl_tests_have_no_model_no_batch_and_no_single_device():
     )
     assert [block.id for block in found.blocks] == ["nccl_tests/-/2x2/-"]
     assert found.blocks[0].options["model"] is None
+
+
+def test_the_role_and_the_module_have_the_one_default_number_of_repeats():
+    collection = Path(__file__).parents[3] / "collections/ansible_collections/taco/train"
+    role = yaml.safe_load((collection / "roles/compare/defaults/main.yml").read_text())
+    documented = re.search(
+        r"  repeats:\n(?:    .*\n)*?    default: (\d+)", (collection / "plugins/modules/compare.py").read_text()
+    )
+    assert role["compare_repeats"] == int(documented[1]) == comparison().repeats == DEFAULT_REPEATS

@@ -2,95 +2,87 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Verdicts on values whose answer is known."""
+"""Intervals and p values of rounds whose answer is known."""
 
-import numpy as np
+import math
+
 import pytest
+from scipy import stats
 
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_statistics as statistics
 
-# Five runs of a quiet machine: half a percent around 100.
-QUIET = [100.0, 100.4, 99.7, 100.2, 99.8]
+DIFFERENCES = [math.log(ratio) for ratio in (1.04, 1.06, 1.05, 1.07, 1.03, 1.05)]
 
 
-def times(factor):
-    return [value * factor for value in QUIET]
+def test_a_round_counts_when_both_arms_gave_a_value_in_it():
+    found = statistics.log_ratios({0: 110.0, 1: 120.0, 3: 130.0}, {0: 100.0, 1: 100.0, 2: 100.0})
+    assert found == pytest.approx([math.log(1.1), math.log(1.2)])
+    assert statistics.log_ratios({0: 2.0}, {0: 1.0}, higher_is_better=False) == pytest.approx([-math.log(2)])
 
 
-@pytest.mark.parametrize(
-    ("factor", "verdict"),
-    [(1, "equivalent"), (1.02, "equivalent"), (0.9, "worse"), (1.1, "better"), (3, "better"), (1.03, "inconclusive")],
-)
-def test_a_verdict_says_what_the_whole_interval_says(factor, verdict):
-    found = statistics.judge(times(factor), QUIET)
-    assert found.verdict == verdict
-    assert found.ratio == pytest.approx(factor)
-    assert found.low <= found.ratio <= found.high
+def test_the_interval_is_that_of_students_t_on_the_logarithms():
+    found = statistics.evidence(DIFFERENCES, 0.03, 0.95)
+    test = stats.ttest_1samp(DIFFERENCES, 0)
+    low, high = test.confidence_interval(0.95)
+    assert (found.low, found.high) == pytest.approx((math.exp(low), math.exp(high)))
+    beyond = stats.ttest_1samp(DIFFERENCES, math.log(1.03))
+    assert found.verdict == "better" and found.p == pytest.approx(beyond.pvalue)
 
 
-def test_where_less_is_better_more_is_worse():
-    assert statistics.judge(times(1.1), QUIET, higher_is_better=False).verdict == "worse"
-    found = statistics.judge(times(0.5), QUIET, higher_is_better=False)
-    assert (found.verdict, found.ratio) == ("better", pytest.approx(2))
+@pytest.mark.parametrize("centre", [1.2, 0.8, 1.0, 1.025, 1.035, 0.96])
+@pytest.mark.parametrize("noise", [0.002, 0.01, 0.05])
+def test_a_small_p_says_the_same_as_the_interval(centre, noise):
+    differences = [math.log(centre) + noise * step for step in (-1.2, -0.5, 0.1, 0.3, 1.3)]
+    found = statistics.evidence(differences, 0.03, 0.95)
+    by_interval = {
+        "better": found.low > 1.03,
+        "worse": found.high < 0.97,
+        "equivalent": found.low > 0.97 and found.high < 1.03,
+    }
+    assert (found.p < 0.05) == any(by_interval.values()) and (found.p >= 0.05 or by_interval[found.verdict])
 
 
-def test_the_p_of_five_and_five_that_dont_overlap_is_that_of_the_exact_test():
-    # 2 of the 252 ways to choose 5 of 10 are as extreme.
-    assert statistics.judge(times(2), QUIET).p == pytest.approx(2 / 252)
+def test_what_is_slow_in_a_round_for_both_arms_cancels():
+    speeds = [100.0, 60.0, 90.0, 120.0, 80.0, 100.0]
+    arm = {turn: 1.1 * speed for turn, speed in enumerate(speeds)}
+    found = statistics.evidence(statistics.log_ratios(arm, dict(enumerate(speeds))), 0.03, 0.95)
+    assert (found.low, found.high) == pytest.approx((1.1, 1.1)) and found.p < 1e-9
 
 
-def test_a_lower_least_effect_makes_the_same_difference_matter():
-    assert statistics.judge(times(1.02), QUIET, min_effect=0.005).verdict == "better"
+def test_one_round_has_a_ratio_and_none_has_nothing():
+    assert statistics.evidence([], 0.03, 0.95) is None
+    assert statistics.evidence([0.0], 0.03, 0.95) == (1.0, None, None, "inconclusive", None)
 
 
-def test_a_noisy_arm_is_not_called_equal():
-    found = statistics.judge([80.0, 120.0, 101.0, 95.0, 108.0], QUIET)
-    assert found.verdict == "inconclusive" and found.more_repeats > 0
-    assert "holds both what would matter and what would not" in found.reason
+def test_holms_correction_is_that_of_the_book():
+    assert statistics.holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert statistics.holm([0.5, None, 0.02]) == [1.0, None, pytest.approx(0.06)]
+    assert statistics.holm([]) == []
 
 
-@pytest.mark.parametrize(("arm", "baseline"), [([], QUIET), (QUIET, []), ([100.0], QUIET), (QUIET[:3], QUIET)])
-def test_too_few_runs_decide_nothing(arm, baseline):
-    found = statistics.judge(arm, baseline)
-    assert found.verdict == "inconclusive"
-    assert found.more_repeats == 4 - min(len(arm), len(baseline))
+def test_more_noise_takes_more_repeats_and_a_difference_on_the_border_more_than_anybody_would_run():
+    noisy = [math.log(1.07) + 3 * (one - math.log(1.05)) for one in DIFFERENCES]
+    few, _chance = statistics.repeats_to_settle(DIFFERENCES, 0.03, 0.01)
+    many, chance = statistics.repeats_to_settle(noisy, 0.03, 0.01)
+    assert 0 < few < many and chance >= 0.8
+    on_the_border = [one - math.log(1.05) + math.log(1.03) for one in noisy]
+    more, chance = statistics.repeats_to_settle(on_the_border, 0.03, 0.01)
+    assert more is None and 0 < chance < 0.8
 
 
-def test_a_higher_confidence_takes_more_runs():
-    assert [statistics.least_runs(confidence) for confidence in (0.95, 0.99, 0.999)] == [4, 5, 7]
-    found = statistics.judge(times(1.5), QUIET, confidence=0.999)
-    assert (found.verdict, found.more_repeats) == ("inconclusive", 2)
-    assert "too few for a verdict at 0.999; it takes 7" in found.reason
+def test_the_smallest_difference_that_a_plan_detects_is_found_with_the_chance_that_is_named():
+    effect = statistics.detectable(0.02, 6, 0.03, 0.05)
+    shift = (math.log(1 + effect) - math.log(1.03)) / (0.02 * math.sqrt(2 / 6))
+    assert stats.nct.sf(stats.t.ppf(0.975, 5), 5, shift) == pytest.approx(0.8, abs=1e-6)
+    assert statistics.detectable(0.02, 12, 0.03, 0.05) < effect < statistics.detectable(0.03, 6, 0.03, 0.05)
 
 
-def test_a_test_that_does_not_agree_is_named():
-    # Most runs differ by far, and one of each is where the other arm is.
-    found = statistics.judge([150.0, 151.0, 149.0, 100.0], [100.0, 101.0, 99.0, 150.5])
-    assert found.verdict == "inconclusive" and found.p > 0.05
-
-
-def test_the_repeats_that_are_asked_for_do_settle_it():
-    rng = np.random.default_rng(3)
-    arm, baseline = list(rng.normal(107, 4, 6)), list(rng.normal(100, 4, 6))
-    found = statistics.judge(arm, baseline)
-    assert found.verdict == "inconclusive"
-    more = found.more_repeats
-    assert 0 < more < 100
-    settled = [
-        statistics.judge(list(rng.normal(107, 4, 6 + more)), list(rng.normal(100, 4, 6 + more))).verdict
-        for _trial in range(40)
-    ]
-    assert settled.count("better") >= 28 and "worse" not in settled and "equivalent" not in settled
-
-
-def test_a_difference_on_the_border_is_said_to_need_more_than_anybody_would_run():
-    assert statistics.repeats_to_settle([103.0, 104.0, 102.0, 103.0], [100.0, 101.0, 99.0, 100.0], 0.03) is None
-
-
-def test_the_same_values_give_the_same_interval():
-    assert statistics.judge(times(1.05), QUIET) == statistics.judge(times(1.05), QUIET)
-    assert statistics.median_interval(QUIET) == statistics.median_interval(QUIET)
-
-
-def test_one_run_has_a_median_and_no_interval():
+def test_the_same_values_give_the_same_interval_and_one_has_none():
+    values = [100.0, 100.4, 99.7, 100.2, 99.8]
+    assert statistics.median_interval(values) == statistics.median_interval(values)
     assert statistics.median_interval([5.0]) == (5.0, None, None)
+
+
+def test_an_interval_without_bounds_can_still_be_kept():
+    found = statistics.evidence([0.5, -0.5], 0.03, 0.9999)
+    assert found.low < 1e-300 and 1e290 < found.high < 1e300

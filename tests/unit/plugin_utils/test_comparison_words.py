@@ -37,7 +37,7 @@ def test_chances(value, said):
     assert words.chance(value) == said
 
 
-@pytest.mark.parametrize(("value", "said"), [(0, "none"), (7, "7"), (None, "can't be told")])
+@pytest.mark.parametrize(("value", "said"), [(0, "none"), (7, "7"), (None, "can't be estimated")])
 def test_more_repeats(value, said):
     assert words.more_repeats(value) == said
 

@@ -6,7 +6,7 @@
 
 import pytest
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.taco.train.plugins.module_utils._engine import OPTIONS_LABEL
@@ -79,7 +79,6 @@ CHANGES = {
 
 
 @given(st.sets(st.sampled_from(sorted(CHANGES)), min_size=1))
-@settings(deadline=None)
 def test_a_container_made_from_any_other_options_is_not_known(names):
     assert not known(made(), **{name: CHANGES[name] for name in names})
 

@@ -56,3 +56,13 @@ def test_the_host_of_a_node_is_found_by_what_the_cluster_calls_it():
 def test_a_container_of_another_name_is_the_one_to_work_in():
     found = hosts([pod("j-worker-0", container="mpi")], MADE, Reached(), {}, {})
     assert found[0]["variables"]["ansible_kubectl_container"] == "mpi"
+
+
+def test_the_image_of_a_pod_is_the_digest_that_the_cluster_names():
+    running = pod("j-worker-0", container="main")
+    running["status"]["containerStatuses"] = [
+        {"name": "proxy", "imageID": "mesh@sha256:0"},
+        {"name": "main", "imageID": "docker-pullable://taco@sha256:12"},
+    ]
+    for pods, image in (([running], "taco@sha256:12"), ([pod("j-worker-0")], None)):
+        assert hosts(pods, MADE, Reached(), {}, {})[0]["variables"]["taco_pod"]["image"] == image

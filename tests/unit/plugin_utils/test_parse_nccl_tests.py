@@ -35,7 +35,7 @@ def row(**changes):
 @pytest.mark.parametrize("text", [MIDDLE, NEW, MIDDLE.replace("\n", "\r\n")], ids=["2.13", "2.18", "CRLF"])
 def test_a_table_of_13_columns(text):
     found = parse(text, expected_ranks=4)
-    assert (found["problems"], found["value"], found["unit"], found["ranks"]) == ([], 10.025, "GB/s", 4)
+    assert (found["problems"], found["value"], found["unit"], found["ranks"]) == ([], 11.23, "GB/s", 4)
     assert (found["device"], found["iterations"], found["series"]) == ("GPU", [], [])
     assert found["details"]["rows"][0] == row()
     assert [entry["size"] for entry in found["details"]["rows"]] == [1048576, 2097152, 4194304]
@@ -44,7 +44,7 @@ def test_a_table_of_13_columns(text):
 
 def test_a_table_of_12_columns_has_no_root_and_an_error_instead_of_a_count():
     found = parse(OLD, expected_ranks=4)
-    assert (found["problems"], found["value"], found["network"]) == ([], 10.025, "HARP")
+    assert (found["problems"], found["value"], found["network"]) == ([], 11.23, "HARP")
     first = found["details"]["rows"][0]
     assert "root" not in first
     assert first["out_of_place"] == {"time_us": 188.4, "algbw": 5.57, "busbw": 8.35, "wrong": 4e-07}
@@ -75,7 +75,7 @@ def test_the_json_document_is_read_where_there_is_one():
         parse(NEW + "[1,0]<stdout>:" + JSON + "\nmore\n", expected_ranks=4),
         parse(JSON, expected_ranks=4),
     ):
-        assert (found["problems"], found["value"], found["ranks"]) == ([], 10.026851, 4)
+        assert (found["problems"], found["value"], found["ranks"]) == ([], 11.231851, 4)
         assert found["details"]["from_json"] is True
         assert found["details"]["rows"][0] == row(
             out_of_place={"time_us": 188.4, "algbw": 5.571234, "busbw": 8.351851, "wrong": 0.0},
@@ -89,7 +89,7 @@ def test_the_json_document_is_read_where_there_is_one():
 )
 def test_a_document_that_is_not_whole_is_left_for_the_table(text):
     found = parse(NEW, expected_ranks=4, options={"json": text})
-    assert (found["problems"], found["value"], found["details"]["from_json"]) == ([], 10.025, False)
+    assert (found["problems"], found["value"], found["details"]["from_json"]) == ([], 11.23, False)
 
 
 def json_with(**changes):
@@ -146,3 +146,25 @@ def test_what_makes_numbers_unfit_is_said(name):
 
 def test_it_never_runs_on_cpus():
     assert "runs on GPUs where CPU was expected" in parse(NEW, expected_ranks=4, device="CPU")["problems"][0]
+
+
+def table_of(*bandwidths):
+    """Return the text of a test with one size for each bandwidth, from 8 bytes on."""
+    head, rows, tail = MIDDLE[: MIDDLE.index("     1048576")], [], MIDDLE[MIDDLE.index("# Out of bounds") :]
+    for place, busbw in enumerate(bandwidths):
+        rows.append(
+            f" {8 << place}  {2 << place}  float  sum  -1  10.0  {busbw:.2f}  {busbw:.2f}  0  10.0  {busbw:.2f}  {busbw:.2f}  0\n"
+        )
+    average = sum(bandwidths) / len(bandwidths)
+    return head + "".join(rows) + tail.replace("10.025", f"{average:.3f}")
+
+
+def test_the_value_is_the_bandwidth_at_the_largest_size_and_not_the_average_over_all_sizes():
+    # A perfect network of 12.5 GB/s: small messages are bound by latency.
+    found = parse(table_of(0.01, 0.02, 0.08, 0.3, 1.1, 3.4, 7.2, 10.8, 12.1, 12.5), expected_ranks=4)
+    assert (found["problems"], found["value"], found["details"]["average"]) == ([], 12.5, pytest.approx(4.751))
+
+
+def test_a_largest_size_without_bandwidth_is_no_value():
+    found = parse(table_of(1.0, 0.0), expected_ranks=4)
+    assert found["value"] is None and found["problems"] == ["The output holds no usable number."]

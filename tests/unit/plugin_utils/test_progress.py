@@ -10,7 +10,7 @@ import pytest
 from screen import Screen
 
 from ansible_collections.taco.train.plugins.plugin_utils.iterations import count_of, iteration_of, unit_of
-from ansible_collections.taco.train.plugins.plugin_utils.progress import Progress, duration, fitted
+from ansible_collections.taco.train.plugins.plugin_utils.progress import Progress, duration, fitted, run_seconds
 
 LOG = "Running benchmark...\n" + "".join(f"Iter #{number}: {100 + number}.0 img/sec per GPU\n" for number in range(4))
 OPTIONS = {"workload": "horovod_synthetic", "num_iters": 4, "pattern": None}
@@ -119,3 +119,57 @@ def test_a_line_that_wraps_could_not_be_rewritten():
     assert screen.lines == ["abcde", "xy"]
     screen.feed("\x1b[1A\r\x1b[Kz\n")
     assert screen.lines == ["z", "xy"]
+
+
+def of_comparison(clock, runs_left, seconds=None):
+    label, reader = "taco, run 3 of 30", iteration_of(OPTIONS)
+    return Progress(label, 4, reader, "images/s", clock, runs_left=runs_left, run_seconds=seconds)
+
+
+def test_a_run_of_a_comparison_shows_the_time_left_for_all_runs():
+    clock = Clock()
+    found = of_comparison(clock, runs_left=10, seconds=60.0)
+    lines = LOG.splitlines(keepends=True)
+    clock.now = 50.0
+    assert found.feed(lines[0] + lines[1])[0].endswith(", about 10 min left for all runs")  # 10 s of 60, and 10 x 60 s
+    clock.now = 60.0
+    assert found.feed(lines[2])[0].endswith(", about 10 min left for all runs")  # 2 x 10 s, and 10 x 60 s
+    clock.now = 70.0
+    found.feed(lines[3])
+    assert found.feed(lines[4])[0].endswith(", about 10 min left for all runs")
+
+
+def test_the_first_run_is_the_measure_of_those_that_follow():
+    clock = Clock()
+    found = of_comparison(clock, runs_left=2)
+    clock.now = 30.0
+    assert found.feed(LOG)[-1].endswith(", about 60 s left for all runs")
+
+
+def test_the_last_run_shows_what_is_left_of_itself():
+    clock = Clock()
+    found = of_comparison(clock, runs_left=0, seconds=60.0)
+    clock.now = 30.0
+    assert "left" not in found.feed(LOG)[-1]
+
+
+@pytest.mark.parametrize(
+    ("records", "seconds"),
+    [
+        ([], None),
+        ([("10:00:00", 20)], 20),
+        # With what happens between runs ...
+        ([("10:00:00", 20), ("10:00:30", 20)], 25),
+        # ... but not a night in which the comparison was interrupted, nor a clock that was set back.
+        ([("10:00:00", 20), ("22:00:00", 20)], 20),
+        ([("10:00:00", 20), ("09:00:00", 20)], 20),
+    ],
+)
+def test_the_mean_time_of_a_run(records, seconds):
+    stored = [{"time": f"2026-01-31T{time}.000000Z", "duration_s": took} for time, took in records]
+    assert run_seconds(stored) == seconds
+
+
+def test_records_without_a_time_measure_nothing():
+    odd = [{}, {"time": "yesterday", "duration_s": 3}, {"time": "2026-01-31T10:00:00Z", "duration_s": None}]
+    assert run_seconds(odd) is None

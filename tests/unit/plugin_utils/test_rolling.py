@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.taco.train.plugins.plugin_utils.rolling import Rebooted, RollingError, plan, progress
+from ansible_collections.taco.train.plugins.plugin_utils.rolling import Rebooted, RollingError, plan, progress, result
 
 HOSTS = ["a", "b", "c", "d", "e"]
 
@@ -62,18 +62,36 @@ def test_every_host_once_in_order_and_no_batch_too_large(hosts, size, percent):
     [
         (
             [Rebooted("a", [], 51.2)], 1, 3, 58.4,
-            "batch 1 of 3: a runs as asked for. It took 58 s, 51 s of them to boot; 2 batches left, about 2 min",
+            "batch 1 of 3: a rebooted and verified. It took 58 s, 51 s of them to boot; 2 batches left, about 2 min",
         ),
         (
             [Rebooted("a", [], 50), Rebooted("b", [], 51)], 2, 2, 60,
-            "batch 2 of 2: a, b run as asked for. It took 60 s, 51 s of them to boot",
+            "batch 2 of 2: a, b rebooted and verified. It took 60 s, 51 s of them to boot",
         ),
         (
-            [Rebooted("a", [], 50), Rebooted("b", ["1 missing"], 51), Rebooted("c", None, None)], 1, 2, 900,
-            "batch 1 of 2: a runs as asked for. b: 1 missing. c: unreachable. It took 900 s, 51 s of them to boot; "
+            [Rebooted("a", [], 50), Rebooted("b", ["1 missing"], 51), Rebooted("c", ["unreachable"], None)], 1, 2, 900,
+            "batch 1 of 2: a rebooted and verified. b: 1 missing. c: unreachable. It took 900 s, 51 s of them to boot; "
             "1 batch left, about 15 min",
         ),
     ],
 )  # fmt: skip
-def test_what_became_of_a_batch(hosts, index, batches, took, said):
+def test_the_result_of_a_batch(hosts, index, batches, took, said):
     assert progress(hosts, index, batches, took) == said
+
+
+@pytest.mark.parametrize("may_fail, stop", [(0, True), (1, True), (2, False), (3, False)])
+def test_hosts_that_failed_or_are_unreachable_count_alike(may_fail, stop):
+    hosts = [Rebooted("a", [], 50), Rebooted("b", ["1 missing", "left"], 51), Rebooted("c", ["unreachable"], None)]
+    found = result(hosts, ["d"], may_fail)
+    assert found.failed == ["b", "c"] and found.stop is stop
+    assert found.lines == [
+        "1 host rebooted and verified: a",
+        f"2 hosts failed, reboot_may_fail allows {may_fail}",
+        "b: 1 missing; left",
+        "c: unreachable",
+        "1 host not rebooted: d",
+    ]
+
+
+def test_nothing_failed_where_no_host_was_rebooted():
+    assert result([], [], 0) == ([], False, [])

@@ -6,7 +6,7 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.run_reason import KNOWN, known_reason, reason
+from ansible_collections.taco.train.plugins.plugin_utils.run_reason import known_reason, last_line, reason
 
 # What is printed -> words of what was found, and of the fix.
 SAID = {
@@ -95,11 +95,6 @@ def test_what_is_printed_becomes_a_reason(name):
     assert found in why.found and fix in why.fix
 
 
-def test_each_known_reason_is_tested():
-    texts = [text for text, _found, _fix in SAID.values()]
-    assert {known_reason(text).fix for text in texts} == {fix for _pattern, _found, fix in KNOWN}
-
-
 @pytest.mark.parametrize(
     ("text", "rc", "timed_out", "problems", "found"),
     [
@@ -113,3 +108,28 @@ def test_each_known_reason_is_tested():
 def test_which_reason_comes_first(text, rc, timed_out, problems, found):
     why = reason(text, rc, timed_out, 60, problems)
     assert why is None if found is None else found in why.found
+
+
+def test_a_timeout_says_what_was_seen_before_it():
+    why = reason("Host key verification failed.", 124, True, 60, [])
+    assert (
+        why.found
+        == "it was still running after 60 s and was ended; ssh refused a host's key, which is not the one it knows"
+    )
+    assert (why.cause, why.fix) == ("ssh_host_key", "run the ssh_trust role for all hosts")
+
+
+@pytest.mark.parametrize("rank", [None, 0, 1])
+def test_the_last_line_is_that_of_the_rank_that_failed(rank):
+    text = "[1,0]<stdout>:of 0\n[1,1]<stdout>:of 1\n[1,0]<stdout>:of 0 again\n-----\n"
+    assert last_line(text, rank) == {None: "of 0 again", 0: "of 0 again", 1: "of 1"}[rank]
+
+
+@pytest.mark.parametrize("first", ["root cause", "epilogue"])
+def test_the_order_of_lines_does_not_decide(first):
+    lines = [
+        "[1,1]<stderr>:ModuleNotFoundError: No module named 'horovod'",
+        "mpirun noticed that process rank 0 with PID 0 on node gpu1 exited on signal 9 (Killed).",
+    ]
+    why = known_reason("\n".join(lines if first == "root cause" else lines[::-1]) + "\n")
+    assert (why.cause, why.rank, why.host) == ("module", 1, None)

@@ -132,13 +132,61 @@ def test_the_table_of_a_few_hosts():
     assert [line.kind for line in render(outcomes, 72)][4:7] == ["changed", "bad", "good"]
 
 
-def test_on_a_narrow_terminal_cells_take_more_lines_and_failures_are_cut():
+def test_the_first_failure_of_a_host_is_shown_without_its_name():
+    seen = tally()
+    seen.fail("gpu1", "Configure HARP", {"msg": "gpu1: no script: set harp_script"})
+    seen.fail("gpu1", "Clean up", {"msg": "no such container"})
+    assert only(seen.outcomes(["gpu1"], ["gpu1"])).failure == "Configure HARP: no script: set harp_script"
+
+
+def test_a_failure_that_was_rescued_is_not_shown_for_a_later_one():
+    seen = tally()
+    seen.fail("gpu1", "Try", {"msg": "bad"})
+    seen.rescue("gpu1")
+    assert only(seen.outcomes(["gpu1"], ["gpu1"])).failure == "Try: bad"
+    seen.fail("gpu1", "Reboot", {"msg": "no boot in 600 s"})
+    seen.fail("gpu1", "Say so", {"msg": "stopped"})
+    assert only(seen.outcomes(["gpu1"], ["gpu1"])).failure == "Reboot: no boot in 600 s"
+
+
+def test_hosts_with_the_same_failure_share_it_and_its_fix_is_never_cut():
+    fix = "set harp_script_sha256 to the output of sha256sum"
+    outcomes = [Outcome(f"gpu{n}", failure=f"HARP: no checksum, expected one: {fix}") for n in range(1, 17)]
+    outcomes += [Outcome(f"odd{n}", failure="HARP: no route") for n in (1, 2)]
+    lines = text(outcomes, width=44).splitlines()
+    failed = lines[lines.index("FAILED") + 1 :]
+    assert failed == [
+        "gpu1 and 15 more: HARP: no checksum,",
+        "  expected one: set harp_script_sha256 to",
+        "  the output of sha256sum",
+        "odd1, odd2: HARP: no route",
+    ]
+
+
+def test_of_an_endless_failure_the_beginning_and_the_end_are_shown():
+    lines = text([Outcome("gpu1", failure=" ".join(map(str, range(2000))))], width=80).splitlines()
+    assert len(lines) < 30 and lines[-1].endswith("1999") and "  ..." in lines and max(map(len, lines)) <= 80
+
+
+def test_the_path_of_the_latest_report_is_the_last_line_and_never_broken():
+    seen = tally()
+    for name in ("b", "a" * 99, "b"):
+        seen.report(f"/results/{name}/report.html")
+    lines = render([Outcome("gpu1")], 40, False, seen.reports())
+    assert [line.text for line in lines][-3:] == [
+        "",
+        f"Report: /results/{'a' * 99}/report.html",
+        "Report: /results/b/report.html",
+    ]
+
+
+def test_on_a_narrow_terminal_cells_take_more_lines_and_failures_too():
     outcomes = [
         Outcome("a-very-long-name-of-a-host", ("hugepages", "ssh_trust"), ("reboot",), "pass", "Task: " + "why " * 30)
     ]
     lines = text(outcomes, width=44).splitlines()
     assert max(map(len, lines)) <= 44
-    assert "hugepages," in text(outcomes, width=44) and lines[-1].endswith("...")
+    assert "hugepages," in text(outcomes, width=44) and " ".join(lines).count("why") == 30
 
 
 def test_check_mode_says_what_would_change():

@@ -10,6 +10,7 @@ from observed import NODE, VARIABLES, node
 
 from ansible_collections.taco.train.plugins.plugin_utils.verdict import (
     CHECKS,
+    CONTROLLER_CHECKS,
     KUBERNETES_CHECKS,
     Host,
     VerdictError,
@@ -27,11 +28,11 @@ def statuses(verdict, host):
 
 def test_good_hosts_pass_every_check():
     # Of a host that is no node of a cluster there is nothing to say about one.
-    of_cvm = set(CHECKS) - set(KUBERNETES_CHECKS)
+    of_cvm = set(CHECKS) - set(KUBERNETES_CHECKS) - set(CONTROLLER_CHECKS)
     verdict = judge({"gpu1": GOOD, "gpu2": GOOD}, jmespath.search)
     assert verdict["status"] == "pass" and failed_hosts(verdict) == []
     assert verdict["summary"] == {"hosts": 2, "fail": 0, "warn": 0, "skip": 0, "pass": 2 * (len(of_cvm) - 2) + 2}
-    assert table(verdict) == "Preflight: 0 failures and 0 warnings on 2 hosts; 32 checks passed."
+    assert table(verdict) == "Preflight: 0 failures and 0 warnings on 2 hosts; 44 checks passed."
 
 
 def test_the_stable_ids_are_these():
@@ -47,10 +48,18 @@ def test_the_stable_ids_are_these():
         "eni.count",
         "disk.free",
         "engine.present",
+        "hugepages.sysctl",
         "hugepages.running",
         "harp.checksum",
         "image.set",
         "variables.known",
+        "variables.valid",
+        "gpu.model",
+        "gpu.driver",
+        "engine.version",
+        "engine.toolkit",
+        "controller.collections",
+        "controller.packages",
         "cluster.same_gpus",
         "cluster.same_image",
         "kubernetes.api",

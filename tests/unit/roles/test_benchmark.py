@@ -169,7 +169,7 @@ def test_a_failed_run_is_reported_and_fails_the_play(cluster):
     [
         ({"taco_gpus_per_node": 0}, ("taco_gpus_per_node", "node-a")),
         ({"benchmark_timeout": "soon"}, ("benchmark_timeout",)),
-        ({"benchmark_arm": "tpc"}, ("benchmark_arm", "no arm 'tpc'")),
+        ({"benchmark_arm": "tpc"}, ("benchmark_arm: tpc; expected an arm",)),
     ],
 )
 def test_bad_input_names_the_variable_and_runs_nothing(cluster, variables, words):

@@ -6,7 +6,7 @@
 
 import pytest
 from observed import NODE
-from played import check
+from played import check, run
 
 PLAY = """
 - hosts: all
@@ -25,6 +25,11 @@ TOOLKIT_MISSING = dict(NODE["container_engine"], nvidia_toolkit=None)
         (TOOLKIT_MISSING, {}, ["NVIDIA Container Toolkit"]),
         (TOOLKIT_MISSING, {"container_engine_gpu": False}, None),
         (None, {}, ["Docker Engine", "NVIDIA Container Toolkit"]),
+        # The install was interrupted before the engine knew the runtime.
+        (dict(NODE["container_engine"], runtimes=["runc"]), {}, ["NVIDIA Container Toolkit"]),
+        (dict(NODE["container_engine"], runtimes=["runc"]), {"container_engine_gpu": False}, None),
+        # Without the right to ask the engine no runtime is known.
+        (dict(NODE["container_engine"], runtimes=[]), {}, None),
     ],
 )
 def test_check_mode_says_what_would_be_installed_and_ends_well(tmp_path, engine, options, said):
@@ -34,3 +39,60 @@ def test_check_mode_says_what_would_be_installed_and_ends_well(tmp_path, engine,
     assert ("changed=1" if said else "changed=0") in output
     for words in said or []:
         assert f'"{words}"' in output
+
+
+def test_missing_python_packages_are_installed_where_the_engine_is_complete(tmp_path):
+    hosts = {"gpu-0": {"taco_node": dict(NODE, python=dict(NODE["python"], requests=False))}}
+    status, output = check(tmp_path, PLAY, hosts, {})
+    assert status == 0, output
+    assert '"Python packages"' in output and '"NVIDIA' not in output
+
+
+def test_python_packages_that_cannot_be_installed_are_named_with_the_repository_that_has_them(tmp_path):
+    """On CentOS 7 the package isn't in the base repository."""
+    play = PLAY.replace("  roles:\n    - taco.train.container_engine\n", TASKS)
+    el7 = {"id": "centos", "id_like": ["rhel", "fedora"], "version_id": "7", "name": "CentOS Linux 7"}
+    node = dict(NODE, os=el7, python={"version": "3.6.8", "executable": "/usr/bin/python3", "requests": False})
+    status, output = check(tmp_path, play, {"gpu-0": {"taco_node": node}}, {})
+    assert status != 0
+    said = " ".join(output.split())
+    for words in ("gpu-0: python36-requests", "EPEL", "python3 -m pip install", "container_engine_python_packages"):
+        assert words in said, said
+
+
+TASKS = """
+  tasks:
+    - ansible.builtin.include_role:
+        name: taco.train.container_engine
+        tasks_from: python
+"""
+
+
+INSTALLING = """
+- hosts: all
+  gather_facts: false
+  any_errors_fatal: true
+  module_defaults:
+    ansible.builtin.package: {use: ansible.legacy.stand_in}
+  tasks:
+    - ansible.builtin.include_role:
+        name: taco.train.container_engine
+        tasks_from: python
+    - ansible.builtin.debug:
+        msg: "{{ inventory_hostname }} went on"
+"""
+# In the place of apt or yum.
+PACKAGES = """#!/bin/sh
+if grep -q broken "$1"; then echo '{"failed": true, "msg": "no such package"}'; else echo '{"changed": false}'; fi
+"""
+
+
+def test_python_packages_that_one_host_lacks_stop_the_play_and_blame_no_other_host(tmp_path):
+    (tmp_path / "library").mkdir()
+    (tmp_path / "library/stand_in").write_text(PACKAGES)
+    hosts = {name: {"container_engine_python_packages": [name]} for name in ("fine", "broken")}
+    options = {"taco_results_dir": str(tmp_path / "results")}
+    status, output = run(tmp_path, INSTALLING, hosts, options, ANSIBLE_LIBRARY=str(tmp_path / "library"))
+    assert status == 2 and "went on" not in output, output
+    assert "broken: broken can't be installed (no such package)" in " ".join(output.split()), output
+    assert "fine: fine can't be installed" not in " ".join(output.split()), output

@@ -113,6 +113,8 @@ class Site:
             os.environ,
             ANSIBLE_COLLECTIONS_PATH=str(ROOT / "collections"),
             ANSIBLE_CONFIG=str(ROOT / "ansible.cfg"),
+            ANSIBLE_DISPLAY_OK_HOSTS="true",
+            ANSIBLE_DISPLAY_SKIPPED_HOSTS="true",
             ANSIBLE_HOME=str(self.folder / "home"),
             PATH=str(Path(sys.executable).parent) + os.pathsep + os.environ["PATH"],
         )

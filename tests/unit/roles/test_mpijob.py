@@ -76,6 +76,8 @@ class Site:
         environment = dict(
             os.environ,
             ANSIBLE_CONFIG=str(ROOT / "ansible.cfg"),
+            ANSIBLE_DISPLAY_OK_HOSTS="true",
+            ANSIBLE_DISPLAY_SKIPPED_HOSTS="true",
             ANSIBLE_LOCAL_TEMP=str(self.folder / "tmp"),
             PATH=os.pathsep.join([str(self.folder), str(Path(sys.executable).parent), os.environ["PATH"]]),
         )

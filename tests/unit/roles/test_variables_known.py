@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ansible_collections.taco.train.plugins.action.assess import PREFIXES, ROLES, role_options
+from ansible_collections.taco.train.plugins.plugin_utils.checks_options import Options
 from ansible_collections.taco.train.plugins.plugin_utils.checks_variables import FACTS, unknown_variables
+from ansible_collections.taco.train.plugins.plugin_utils.role_options import ROLES, all_options, prefixes, role_options
 
 ROOT = Path(__file__).parents[3]
 INVENTORIES = sorted(ROOT.glob("inventories/*/group_vars/*.yml"))
@@ -36,6 +37,14 @@ def test_facts_that_roles_set_are_no_misspelt_variables():
 
 @pytest.mark.parametrize("inventory", INVENTORIES, ids=lambda path: path.parents[1].name)
 def test_no_variable_of_an_inventory_is_misspelt(inventory):
-    prefixes = [PREFIXES.get(role, role + "_") for role in OPTIONS]
     names = list(yaml.safe_load(inventory.read_text()))
-    assert [unknown.name for unknown in unknown_variables(names, prefixes, DECLARED)] == []
+    assert [unknown.name for unknown in unknown_variables(names, prefixes(), DECLARED)] == []
+
+
+@pytest.mark.parametrize("inventory", INVENTORIES, ids=lambda path: path.parents[1].name)
+def test_no_variable_of_an_inventory_has_a_wrong_value(inventory):
+    given = yaml.safe_load(inventory.read_text())
+    templates = [name for name, value in given.items() if "{{" in str(value)]
+    variables = dict({name: spec.get("default") for name, spec in all_options().items()}, **given)
+    gpus = variables["taco_gpus_per_node"]
+    assert Options(all_options(), (("a", gpus), ("b", gpus))).problems(variables, templates) == []

@@ -14,7 +14,7 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.taco.train.plugins.plugin_utils import arena_command, arena_status, records
+from ansible_collections.taco.train.plugins.plugin_utils import arena_command, arena_status, mpijob_work, records
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_hosts import Made, Reached, hosts
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_job import Job, job_of
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import MpijobError, worker_hosts
@@ -25,6 +25,7 @@ ARGUMENT_SPEC = {
     "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
     "until": {"type": "str", "choices": ["running", "succeeded"], "default": "running"},
     "wait_timeout": {"type": "int", "default": 600},
+    "interrupt_running_work": {"type": "bool", "default": False},
     "poll": {"type": "float", "default": 2.0},
     "logs_dir": {"type": "str"},
     "kubeconfig": {"type": "str"},
@@ -64,16 +65,19 @@ class ActionModule(ActionBase):
             raise AnsibleActionFail(str(error)) from None
         return result
 
-    def _arena(self, argv: list[str]) -> dict[str, Any]:
-        """Run Arena and return what came of it; that it is not there is said in a sentence."""
-        # Under check mode only the question is asked, and then it must be: the module would skip it.
+    def _command(self, argv: list[str]) -> dict[str, Any]:
+        """Run a command, in check mode as well: what runs there only reads, and the module would skip it."""
         checking, self._task.check_mode = self._task.check_mode, False
         try:
-            answer = self._execute_module(
+            return self._execute_module(
                 module_name="ansible.builtin.command", module_args={"argv": argv}, task_vars=self.task_vars
             )
         finally:
             self._task.check_mode = checking
+
+    def _arena(self, argv: list[str]) -> dict[str, Any]:
+        """Run Arena and return its result; fail with how to install it where it is missing."""
+        answer = self._command(argv)
         started = not answer.get("failed") or answer.get("msg") == "non-zero return code"
         if not started and answer.get("rc") is not None:
             raise AnsibleActionFail(f"There is no {argv[0]} on {self.host} that can be started: {INSTALL}.")
@@ -183,8 +187,9 @@ class ActionModule(ActionBase):
         job = self._get()
         if job is None:
             return {"changed": False, "logs": {}}
+        warnings = [] if self.options["interrupt_running_work"] else self._running_work(job)
         if self._task.check_mode:
-            return {"changed": True, "logs": {}}
+            return {"changed": True, "logs": {}, **({"warnings": warnings} if warnings else {})}
         logs = self._keep_log(job)
         answer = self._verb("delete")
         said = f"{answer.get('stdout', '')}\n{answer.get('stderr', '')}".strip()
@@ -194,7 +199,7 @@ class ActionModule(ActionBase):
         while True:
             left = self._get()
             if left is None:
-                return {"changed": True, "logs": logs}
+                return {"changed": True, "logs": logs, **({"warnings": warnings} if warnings else {})}
             if time.monotonic() >= end:
                 pods = ", ".join(one.name for one in left.instances) or "no pods"
                 raise AnsibleActionFail(
@@ -202,6 +207,25 @@ class ActionModule(ActionBase):
                     "describe mpijob."
                 )
             time.sleep(self.options["poll"])
+
+    def _running_work(self, job: arena_status.ArenaJob) -> list[str]:
+        """Refuse to end what mpirun runs in the launcher. Return the warnings: in check mode the refusal is one."""
+        running = [one.name for one in job.instances if one.status == "Running"]
+        if job.launcher not in running:
+            return []
+        options = self.options
+        argv = arena_command.exec_argv(job.launcher, job.namespace, options["kubeconfig"], options["context"])
+        answer = self._command([*argv, "sh", "-c", mpijob_work.LIST])
+        if answer.get("rc") != 0:
+            cause = str(answer.get("stderr") or answer.get("msg")).strip()
+            return [f"{self.host}: whether mpirun runs in the launcher pod {job.launcher} was not checked: {cause}"]
+        work = mpijob_work.in_launcher(job.launcher, mpijob_work.started(answer.get("stdout", "")))
+        if not work:
+            return []
+        message = mpijob_work.refusal(self.host, "the deletion", job.name, job.namespace, work, running)
+        if not self._task.check_mode:
+            raise AnsibleActionFail(message)
+        return [message]
 
     def _keep_log(self, job: arena_status.ArenaJob) -> dict[str, str]:
         if not self.options["logs_dir"] or not job.launcher:

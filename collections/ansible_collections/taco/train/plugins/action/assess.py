@@ -6,21 +6,23 @@
 
 import json
 import os
+import sys
 import tempfile
-from collections.abc import Mapping
 from datetime import datetime, timezone
 
-import yaml
 from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible.plugins.action import ActionBase
 
+from ansible_collections.taco.train.plugins.plugin_utils.checks_cluster import QueryError
+from ansible_collections.taco.train.plugins.plugin_utils.checks_controller import look
+from ansible_collections.taco.train.plugins.plugin_utils.checks_options import Options
 from ansible_collections.taco.train.plugins.plugin_utils.checks_variables import unknown_variables
+from ansible_collections.taco.train.plugins.plugin_utils.host_failures import failures
+from ansible_collections.taco.train.plugins.plugin_utils.option_value import plain
+from ansible_collections.taco.train.plugins.plugin_utils.role_options import all_options, prefixes
 from ansible_collections.taco.train.plugins.plugin_utils.verdict import Host, VerdictError, failed_hosts, judge
 from ansible_collections.taco.train.plugins.plugin_utils.verdict_table import table
 
-ROLES = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))), "roles")
-# The variables that several roles share have the collection's name for a prefix.
-PREFIXES = {"cluster": "taco_"}
 # Older versions of ansible-core show the message of a failure as JSON only, in one long line.
 SHOWS_MESSAGES = (2, 19)
 # A default that is another one on each host. The task would have it for the host that it runs on.
@@ -45,44 +47,19 @@ ARGUMENTS = {
 }
 
 
-def role_options(folder):
-    """Return the documented variables of each role below a folder, with their defaults."""
-    options = {}
-    for role in sorted(os.listdir(folder)):
-        path = os.path.join(folder, role, "meta/argument_specs.yml")
-        if os.path.isfile(path):
-            with open(path, encoding="utf-8") as file:
-                options[role] = yaml.safe_load(file)["argument_specs"]["main"]["options"]
-    return options
-
-
-def plain(value):
-    """Return a value without what Ansible adds to it, as JSON and JMESPath know it."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(one) for key, one in value.items()}
-    if isinstance(value, (list, tuple, set)):
-        return [plain(one) for one in value]
-    if value is None or isinstance(value, bool):
-        return value
-    for kind in (int, float):
-        if isinstance(value, kind):
-            return kind(value)
-    return str(value)
-
-
 def search(query, value):
     """Return what a JMESPath expression finds. The package is needed only by who writes such a check."""
     try:
         import jmespath
         from jmespath.exceptions import JMESPathError
     except ImportError as error:
-        raise VerdictError(
-            "checks_extra needs the Python package jmespath on the controller: pip install jmespath"
-        ) from error
+        fix = f"{sys.executable} -m pip install jmespath"
+        raise QueryError("the Python package jmespath on the controller", str(error), fix) from error
     try:
         return jmespath.search(query, value)
-    except JMESPathError as error:
-        raise VerdictError(f"the query {query!r} in checks_extra: {error}") from error
+    except (JMESPathError, TypeError, ValueError) as error:
+        fix = "correct its query in preflight_extra_checks (checks_extra)"
+        raise QueryError("a query that can be computed", f"{query!r}: {error}", fix) from error
 
 
 def write_json(path, value):
@@ -108,10 +85,6 @@ def write_json(path, value):
         os.close(handle)
 
 
-class HostName(str):
-    """The name of a host, where that is a variable's default."""
-
-
 class ActionModule(ActionBase):
     """The shell around the verdict: reads variables, writes the file, fails."""
 
@@ -122,28 +95,41 @@ class ActionModule(ActionBase):
         """Return the verdict on the hosts, or fail with the table of all that is wrong with them."""
         super().run(tmp, task_vars)
         task_vars = task_vars or {}
+        self._defaults = {}
         _result, arguments = self.validate_argument_spec(argument_spec=ARGUMENTS)
         names = plain(arguments["hosts"] if arguments["hosts"] is not None else task_vars["ansible_play_hosts_all"])
         path = arguments["verdict_path"]
         try:
             hosts = self._hosts(names, task_vars)
             skip, extra = plain(arguments["skip"]), plain(arguments["checks_extra"])
-            verdict = judge(hosts, search, skip, extra, plain(task_vars.get("__preflight_kubernetes")))
-            if path and not self._task.check_mode:
-                stamp = datetime.now(timezone.utc).isoformat(timespec="seconds")
-                write_json(path, dict(verdict, created=stamp))
+            verdict = judge(hosts, search, skip, extra, plain(task_vars.get("__preflight_kubernetes")), look())
         except VerdictError as error:
             raise AnsibleActionFail(str(error)) from error
+        unwritten = self._write(path, verdict)
+        return self._answer(verdict, path, arguments["gate"], task_vars, unwritten)
+
+    def _write(self, path, verdict):
+        """Write the verdict; the answer is why that was not possible."""
+        if not path or self._task.check_mode:
+            return None
+        stamp = datetime.now(timezone.utc).isoformat(timespec="seconds")
+        try:
+            write_json(path, dict(verdict, created=stamp))
         except OSError as error:
-            raise AnsibleActionFail(
+            return (
                 f"the verdict can't be written to {path} on the controller: {error.strerror}; set taco_results_dir to a folder "
                 "where it can"
-            ) from None
-        return self._answer(verdict, path, arguments["gate"], task_vars)
+            )
+        return None
 
-    def _answer(self, verdict, path, gate, task_vars):
+    def _answer(self, verdict, path, gate, task_vars, unwritten):
         text = table(verdict)
         result = {"changed": False, "failed_hosts": failed_hosts(verdict), "verdict_path": path}
+        result["failures"] = failures(verdict, self._unreachable(verdict["hosts"], task_vars["hostvars"]))
+        if unwritten:
+            # The table has no other place than the screen then.
+            self._display.display(text)
+            return dict(result, failed=True, msg=unwritten)
         if gate and verdict["summary"]["fail"] and not self._task.check_mode:
             version = task_vars["ansible_version"]
             if (version["major"], version["minor"]) < SHOWS_MESSAGES:
@@ -155,46 +141,39 @@ class ActionModule(ActionBase):
         return dict(result, table=text, verdict=verdict)
 
     def _hosts(self, names, task_vars):
-        options = role_options(ROLES)
-        declared = {name: spec.get("default") for specs in options.values() for name, spec in specs.items()}
-        prefixes = [PREFIXES.get(role, role + "_") for role in options]
+        specs = all_options()
         hostvars = task_vars["hostvars"]
         unknown_hosts = [name for name in names if name not in hostvars]
         if unknown_hosts:
             raise AnsibleActionFail(
                 f"the option hosts names {', '.join(unknown_hosts)}, which the inventory doesn't have: correct one of them"
             )
-        of_play = self._of_play(declared, task_vars)
-        return {
-            name: self._host(hostvars[name], dict(self._own_names(declared, name)), prefixes, of_play, task_vars)
-            for name in names
-        }
-
-    def _own_names(self, declared, host):
-        """Yield the declared variables with their defaults for a host."""
-        for name, default in declared.items():
-            yield name, HostName(host) if default == OWN_NAME else default
+        of_play = self._of_play(specs, task_vars)
+        given = {name: self._variables(hostvars[name], name, specs, of_play, task_vars) for name in names}
+        fleet = tuple((name, variables.get("taco_gpus_per_node")) for name, (variables, _errors) in given.items())
+        options = Options(specs, fleet)
+        return {name: self._host(hostvars[name], *given[name], options) for name in names}
 
     def _of_play(self, declared, task_vars):
-        """Return the variables that this task sees with another value than the inventory has for its host.
+        """Return the variables that this task sees with another value than the inventory has for its host, with errors.
 
         Those are set by the play or where the role is used, and hold for every host.
         """
         own = task_vars["hostvars"].get(task_vars["inventory_hostname"], {})
-        found = {}
+        found, errors = {}, {}
         for name in declared:
-            if name not in task_vars or name not in own:
-                continue
-            value = self._of_task(task_vars, name)
-            if value != self._of_host(own, name, {}):
-                found[name] = value
-        return found
+            if name in task_vars and name in own:
+                value = self._of_task(task_vars, name, errors)
+                if value != self._of_host(own, name, {}):
+                    found[name] = value
+        return found, {name: error for name, error in errors.items() if name in found}
 
-    def _of_task(self, task_vars, name):
-        """Return a variable of this task, or None when it can't be computed: who needs it will say so."""
+    def _of_task(self, task_vars, name, errors):
+        """Return a variable of this task, or None with its error kept when it can't be computed."""
         try:
             return plain(self._templar.template(task_vars[name]))
-        except AnsibleError:
+        except AnsibleError as error:
+            errors[name] = str(error)
             return None
 
     def _of_host(self, own, name, errors):
@@ -205,22 +184,48 @@ class ActionModule(ActionBase):
             errors[name] = str(error)
             return None
 
-    def _host(self, own, declared, prefixes, of_play, task_vars):
-        errors = {}
-        variables = {}
-        for name, default in declared.items():
-            if name in of_play:
-                variables[name] = of_play[name]
+    def _variables(self, own, host, specs, of_play, task_vars):
+        """Return all declared variables as a host has them, and why some can't be computed."""
+        values, errors = {}, {}
+        of_first = task_vars["hostvars"].get(task_vars["inventory_hostname"], {})
+        for name, spec in specs.items():
+            if name in of_play[0]:
+                values[name] = of_play[0][name]
+                if name in of_play[1]:
+                    errors[name] = of_play[1][name]
             elif name in own:
-                variables[name] = self._of_host(own, name, errors)
-            elif isinstance(default, HostName):
-                variables[name] = str(default)
-            else:
+                values[name] = self._of_host(own, name, errors)
+            elif spec.get("default") == OWN_NAME:
+                values[name] = host
+            elif name in task_vars and name not in of_first:
                 # The task knows what the play sets, and the defaults of the roles in it.
-                variables[name] = self._of_task(task_vars, name) if name in task_vars else default
-        unknown = unknown_variables([str(name) for name in own], prefixes, declared)
+                values[name] = self._of_defaults(task_vars, name)
+            else:
+                # What the task has is of the host that it runs on.
+                values[name] = spec.get("default")
+        return values, errors
+
+    def _of_defaults(self, task_vars, name):
+        """The value of a variable for every host that does not set it."""
+        if name not in self._defaults:
+            self._defaults[name] = self._of_task(task_vars, name, {})
+        return self._defaults[name]
+
+    def _host(self, own, variables, errors, options):
+        permitted = variables.get("preflight_known_variables") or []
+        # A text is a list for Ansible, as it is for a role.
+        permitted = permitted if isinstance(permitted, list) else str(permitted).split(",")
+        unknown = unknown_variables([str(name) for name in own], prefixes(), options.specs, permitted)
         node = self._of_host(own, "taco_node", {}) if "taco_node" in own else None
-        return Host(node, variables, self._error(own) if node is None else None, unknown, errors)
+        wrong = options.problems(variables, list(errors))
+        return Host(node, variables, self._error(own) if node is None else None, unknown, errors, wrong)
+
+    def _unreachable(self, names, hostvars):
+        """The hosts that the role preflight could not reach."""
+        observed = {
+            name: hostvars[name]["__preflight_observed"] for name in names if "__preflight_observed" in hostvars[name]
+        }
+        return [name for name, found in observed.items() if plain(found).get("unreachable")]
 
     def _error(self, own):
         """Return why the host could not be observed."""

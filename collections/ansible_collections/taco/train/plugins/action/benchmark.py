@@ -16,7 +16,7 @@ from ansible_collections.taco.train.plugins.plugin_utils import records
 from ansible_collections.taco.train.plugins.plugin_utils.follow_log import LogFollower, terminal
 from ansible_collections.taco.train.plugins.plugin_utils.iterations import count_of, iteration_of, unit_of
 from ansible_collections.taco.train.plugins.plugin_utils.mpirun import MpirunError
-from ansible_collections.taco.train.plugins.plugin_utils.progress import Progress
+from ansible_collections.taco.train.plugins.plugin_utils.progress import Progress, run_seconds
 from ansible_collections.taco.train.plugins.plugin_utils.run_options import with_overrides
 from ansible_collections.taco.train.plugins.plugin_utils.run_plan import (
     KILL_AFTER,
@@ -25,6 +25,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.run_plan import (
     guarded,
     not_in_force,
     plan,
+    require_no_place,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.run_record import make_record
 from ansible_collections.taco.train.plugins.plugin_utils.workload import WorkloadError
@@ -33,6 +34,10 @@ from ansible_collections.taco.train.plugins.plugin_utils.workload import Workloa
 OUTER_SECONDS = 30
 MAX_OUTPUT_BYTES = 8 * 1024 * 1024
 ARGUMENTS = dict(OPTIONS, **PLACES, overrides={"type": "dict", "default": {}})
+
+
+def absolute(path):
+    return os.path.abspath(os.path.expanduser(path))
 
 
 class ActionModule(ActionBase):
@@ -48,15 +53,13 @@ class ActionModule(ActionBase):
         try:
             options = with_overrides(options, options.pop("overrides"))
             planned = plan(options)
+            if not options["cell"]:
+                require_no_place(planned.arm)
         except MpirunError as error:
             origin = "Hosts and slots are those of benchmark_hosts, or the play's hosts and taco_gpus_per_node."
             return {"failed": True, "msg": f"The benchmark can't be run: {error} {origin}"}
         except WorkloadError as error:
             return {"failed": True, "msg": f"The benchmark can't be run: {error}"}
-        if planned.arm.place and not options["cell"]:
-            # Where the workers are is not known here, and a number must not be taken for that of another place.
-            said = f"arm {planned.arm.name} has its workers placed ({planned.arm.place}): run playbooks/ack.yml, or set benchmark_arm"
-            return {"failed": True, "msg": f"The benchmark can't be run: {said} to one without a place."}
         if self._task.check_mode:
             message = f"Check mode: {launcher} would run {shlex.join(planned.argv)}"
             # A skipped task's message stays unseen without -v, and it is all there is to see of this one.
@@ -68,8 +71,9 @@ class ActionModule(ActionBase):
             return {"failed": True, "msg": str(error), "argv": planned.argv}
 
     def run_and_record(self, options, planned, launcher, task_vars):
-        run_dir = os.path.abspath(os.path.expanduser(options["run_dir"]))
+        run_dir = absolute(options["run_dir"])
         # A run takes half an hour; that its result can't be kept is better known before.
+        records.require_schema()
         records.make_directory(os.path.join(run_dir, "logs"))
         records.point_latest(run_dir)
         time = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
@@ -132,7 +136,11 @@ class ActionModule(ActionBase):
         if reader is None:
             return None
         label = options["label"] or f"{planned.arm.name}, {options['model'] or options['workload']}"
-        progress = Progress(label, count_of(options), reader, unit_of(options))
-        follower = LogFollower(self, log_path, options["progress_interval"], progress.feed, self._display, terminal())
+        of_comparison = options["cell"] is not None
+        took = run_seconds(records.read(absolute(options["run_dir"]))[0]) if of_comparison else None
+        left = {"runs_left": options["runs_left"], "run_seconds": took}
+        progress = Progress(label, count_of(options), reader, unit_of(options), **left)
+        shown = (self._display, terminal(), of_comparison)
+        follower = LogFollower(self, log_path, options["progress_interval"], progress.feed, *shown)
         follower.start()
         return follower

@@ -10,20 +10,14 @@ import sys
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.taco.train.plugins.plugin_utils import comparison as comparison_results
-from ansible_collections.taco.train.plugins.plugin_utils import (
-    comparison_regression,
-    comparison_statistics,
-    records,
-    run_plan,
-)
+from ansible_collections.taco.train.plugins.plugin_utils import comparison_regression, comparison_statistics, records
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_store as store
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_check import check_limits, checked_comparison
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_plan import plan, remaining
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import KEYS, ComparisonError, read
-from ansible_collections.taco.train.plugins.plugin_utils.mpirun import MpirunError
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import DEFAULT_REPEATS, KEYS, ComparisonError
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_verdict import detectable_text
 from ansible_collections.taco.train.plugins.plugin_utils.report_table import counted
-from ansible_collections.taco.train.plugins.plugin_utils.run_options import checked
-from ansible_collections.taco.train.plugins.plugin_utils.run_plan import OPTIONS, PLACES
-from ansible_collections.taco.train.plugins.plugin_utils.workload import WorkloadError
+from ansible_collections.taco.train.plugins.plugin_utils.role_values import require_role_values
 
 ARGUMENTS = {
     "state": {"type": "str", "choices": ["planned", "judged"], "required": True},
@@ -36,7 +30,7 @@ ARGUMENTS = {
     "node_counts": {"type": "list", "elements": "int", "default": []},
     "batch_sizes": {"type": "list", "elements": "int", "default": []},
     "single_device": {"type": "bool", "default": False},
-    "repeats": {"type": "int", "default": 6},
+    "repeats": {"type": "int", "default": DEFAULT_REPEATS},
     "warmup_runs": {"type": "int", "default": 1},
     "hosts": {"type": "list", "elements": "dict", "default": []},
     "defaults": {"type": "dict", "default": {}},
@@ -45,14 +39,15 @@ ARGUMENTS = {
     "confidence": {"type": "float", "default": 0.95},
     "allow_unlike": {"type": "bool", "default": False},
     "line_rate_gbps": {"type": "float"},
-    "against": {"type": "str"},
+    "against": {"type": "list", "elements": "str", "default": []},
+    "day_spread": {"type": "float", "default": 0.1},
     "verdict": {"type": "str"},
     "places": {"type": "bool", "default": False},
     "place_changes": {"type": "list", "elements": "str", "default": []},
 }
 
 
-def as_step(run, number, count, raw_arms, place):
+def as_step(run, number, count, raw_arms, place, runs_left):
     """Return a run as the tasks that carry it out need it."""
     shape = run.block.id.split("/")
     overrides = dict(run.block.options, arm=raw_arms[run.arm])
@@ -62,17 +57,11 @@ def as_step(run, number, count, raw_arms, place):
         "arm": raw_arms[run.arm],
         "arm_name": run.arm,
         "place": place,
+        "runs_left": runs_left,
         "cell": {"block": run.block.id, "round": run.round, "warmup": run.warmup},
         "hosts": [{"name": name, "slots": slots} for name, slots in run.block.hosts],
         "overrides": overrides,
     }
-
-
-def check_limits(options):
-    """Raise for what judging can't work with."""
-    for name, high in (("min_effect", 1), ("confidence", 1)):
-        if not 0 < options[name] < high:
-            raise ComparisonError(f"compare_{name} is {options[name]}; it must be above 0 and below 1.")
 
 
 def absolute(path):
@@ -88,49 +77,6 @@ def require_statistics():
         )
 
 
-def typed(options, where):
-    """Return the options of a run with their types: from the command line all of them arrive as text."""
-    try:
-        return checked(options, OPTIONS)
-    except WorkloadError as error:
-        raise ComparisonError(f"{where}: {error}") from error
-
-
-def typed_part(workload):
-    """Return the options that a workload sets, with their types."""
-    known = {key: value for key, value in workload.items() if key in OPTIONS}
-    return {key: value for key, value in typed(known, "compare_workloads").items() if key in known}
-
-
-def check_places(comparison, places):
-    """Raise for an arm whose workers nobody would place: its number would be another arm's."""
-    placed = [arm for arm in comparison.arms if arm.place]
-    if placed and not places:
-        raise ComparisonError(
-            f"Arm {placed[0].name} has its workers placed ({placed[0].place}), and compare_place_role is not set: run "
-            "playbooks/ack.yml, or leave the arm out of compare_arms."
-        )
-    if placed and len(placed) < len(comparison.arms):
-        other = next(arm.name for arm in comparison.arms if not arm.place)
-        raise ComparisonError(
-            f"Arm {placed[0].name} of compare_arms says how its workers are placed (place: {placed[0].place}), and arm {other} "
-            "doesn't: give every arm a place, or none."
-        )
-
-
-def check_runs(comparison):
-    """Raise for a run that could not be started, before hours are spent on the others."""
-    for block in comparison.blocks:
-        hosts = [{"name": name, "slots": slots} for name, slots in block.hosts]
-        for arm in comparison.arms:
-            try:
-                run_plan.plan(
-                    checked(dict(block.options, hosts=hosts, run_dir="."), dict(OPTIONS, **PLACES)) | {"arm": arm}
-                )
-            except (WorkloadError, MpirunError) as error:
-                raise ComparisonError(f"{arm.name} on {block.id} can't be run: {error}") from error
-
-
 class ActionModule(ActionBase):
     """Read, decide, write on the controller."""
 
@@ -139,6 +85,7 @@ class ActionModule(ActionBase):
 
     def run(self, tmp=None, task_vars=None):
         super().run(tmp, task_vars)
+        require_role_values(self, task_vars)
         _validated, options = self.validate_argument_spec(argument_spec=ARGUMENTS)
         try:
             check_limits(options)
@@ -152,17 +99,18 @@ class ActionModule(ActionBase):
             raise ComparisonError("state planned needs results_dir, the folder for all results.")
         require_statistics()
         spec = {key: options[key] for key in KEYS}
-        defaults = typed(options["defaults"], "benchmark_*")
-        spec["workloads"] = [dict(one, **typed_part(one)) for one in options["workloads"]]
-        comparison = read(spec, options["hosts"], defaults)
-        check_places(comparison, options["places"])
-        check_runs(comparison)
+        comparison, defaults = checked_comparison(spec, options["hosts"], options["defaults"], options["places"])
         results_dir = absolute(options["results_dir"])
         found = None if options["fresh"] else store.unfinished(results_dir, comparison)
         run_dir = found or store.new_folder(results_dir, options["name"])
-        against = os.path.realpath(absolute(options["against"])) if options["against"] else None
-        if against:
-            store.stored(against)
+        against = [os.path.realpath(absolute(path)) for path in options["against"]]
+        for path in against:
+            if found and path in (os.path.realpath(found), os.path.realpath(os.path.join(found, store.RESULT))):
+                raise ComparisonError(
+                    f"compare_against names {path}, and this comparison is continued there: name an earlier one."
+                )
+            cells = {(block.id, arm.name) for block in comparison.blocks for arm in comparison.arms}
+            comparison_regression.require_shared(cells, path, store.stored(path))
         if not self._task.check_mode:
             plan_file = {"spec": spec, "hosts": options["hosts"], "defaults": defaults, "name": options["name"]}
             if options["place_changes"]:
@@ -174,9 +122,14 @@ class ActionModule(ActionBase):
         raw = dict(zip([arm.name for arm in comparison.arms], options["arms"]))
         places = {arm.name: arm.place for arm in comparison.arms}
         done = len(everything) - len(left)
-        said = f"{len(everything)} runs: {len(comparison.arms)} arms in {counted(len(comparison.blocks), 'setting')}"
+        each = f"{comparison.repeats} measured and {counted(comparison.warmup_runs, 'warm-up run')}"
+        said = f"{len(everything)} runs: {len(comparison.arms)} arms in {counted(len(comparison.blocks), 'case')}, {each} each"
         said += f", {done} of them done before; {len(left)} to go" if found else ""
-        steps = [as_step(run, number[run.key], len(everything), raw, places[run.arm]) for run in left]
+        steps = [
+            as_step(run, number[run.key], len(everything), raw, places[run.arm], len(left) - place)
+            for place, run in enumerate(left, 1)
+        ]
+        said += f". {detectable_text(comparison, options['min_effect'], options['confidence'])}" if left else ""
         return {
             "changed": False,
             "run_dir": run_dir,
@@ -200,16 +153,22 @@ class ActionModule(ActionBase):
             refuse_unlike=not options["allow_unlike"],
             line_rate_gbps=options["line_rate_gbps"],
             place_changes=plan_file.get("place_changes") or (),
+            looks=store.looks(run_dir),
         )
         result["spec"] = plan_file["spec"]
         if options["against"]:
-            path = absolute(options["against"])
-            result["regression"] = comparison_regression.regression(result, store.stored(path), path)
+            # The verdicts of these runs are kept even where an earlier comparison can't be used.
+            if not self._task.check_mode:
+                store.keep(run_dir, result)
+            earlier = store.earlier([absolute(path) for path in options["against"]])
+            result["regression"] = comparison_regression.regression(
+                result, earlier, options["day_spread"], refuse_unlike=not options["allow_unlike"]
+            )
         if not self._task.check_mode:
             store.keep(run_dir, result)
         answer = {"changed": False, "comparison": result, "problems": problems, "msg": result["sentence"]}
-        worse = (result["regression"] or {}).get("worse")
+        worse = (result["regression"] or {}).get("fails")
         if worse:
             answer["failed"] = True
-            answer["msg"] = f"Slower than in {options['against']}: " + "; ".join(worse) + "."
+            answer["msg"] = f"Slower than in {', '.join(options['against'])}: " + "; ".join(worse) + "."
         return answer

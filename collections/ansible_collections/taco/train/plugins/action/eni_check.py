@@ -10,6 +10,7 @@ from ansible.plugins.action import ActionBase
 
 from ansible_collections.taco.train.plugins.module_utils._enis import OPTIONS, refusal
 from ansible_collections.taco.train.plugins.plugin_utils.judged_enis import judged
+from ansible_collections.taco.train.plugins.plugin_utils.role_values import require_role_values
 
 
 class ActionModule(ActionBase):
@@ -20,6 +21,7 @@ class ActionModule(ActionBase):
 
     def run(self, tmp: Any = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result = super().run(tmp, task_vars)
+        require_role_values(self, task_vars)
         variables = task_vars or {}
         if self._task.args.get("nics") is None:
             result.update(self._execute_module(task_vars=variables))

@@ -17,6 +17,7 @@ from ansible_collections.taco.train.plugins.plugin_utils import gpu_schedule
 from ansible_collections.taco.train.plugins.plugin_utils.check import is_set
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_calls import Cluster, KubernetesError
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import MpijobError
+from ansible_collections.taco.train.plugins.plugin_utils.role_values import require_role_values
 
 ARGUMENT_SPEC = {
     "nodes": {"type": "list", "elements": "str", "required": True},
@@ -40,6 +41,7 @@ class ActionModule(ActionBase):
 
     def run(self, tmp: Any = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result = super().run(tmp, task_vars)
+        require_role_values(self, task_vars)
         _validated, options = self.validate_argument_spec(argument_spec=ARGUMENT_SPEC)
         host = str(self._task.delegate_to or (task_vars or {}).get("inventory_hostname", "this host"))
         cluster = self._cluster(options, host, task_vars or {})

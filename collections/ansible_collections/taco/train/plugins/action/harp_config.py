@@ -11,6 +11,7 @@ from ansible.plugins.action import ActionBase
 from ansible_collections.taco.train.plugins.module_utils._harp_options import OPTIONS
 from ansible_collections.taco.train.plugins.plugin_utils.known_answer import run_unless_known
 from ansible_collections.taco.train.plugins.plugin_utils.known_harp import known_answer
+from ansible_collections.taco.train.plugins.plugin_utils.role_values import require_role_values
 
 
 class ActionModule(ActionBase):
@@ -20,5 +21,6 @@ class ActionModule(ActionBase):
 
     def run(self, tmp: Any = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result = super().run(tmp, task_vars)
+        require_role_values(self, task_vars)
         result.update(run_unless_known(self, OPTIONS, known_answer, task_vars))
         return result

@@ -9,6 +9,7 @@ from typing import Any, Mapping
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.taco.train.plugins.plugin_utils.checks_kubernetes import PERMISSIONS, missing, review
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_action import cluster_of
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_calls import Cluster, KubernetesError
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_error import FORBIDDEN
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import CRD
@@ -39,12 +40,7 @@ class ActionModule(ActionBase):
         super().run(tmp, task_vars)
         _ignored, options = self.validate_argument_spec(argument_spec=ARGUMENT_SPEC)
 
-        def execute(module: str, arguments: dict[str, Any]) -> Mapping[str, Any]:
-            return self._execute_module(module_name=module, module_args=arguments, task_vars=task_vars)
-
-        given = {name: options[name] for name in ("kubeconfig", "context") if options[name]}
-        host = (task_vars or {}).get("inventory_hostname", "this host")
-        cluster = Cluster(execute, host, {**given, **options["access"]}, self._display.display)
+        cluster = cluster_of(self, options, task_vars)
         facts: dict[str, Any] = {"error": None, "missing": None, "nodes": None, "crd": None, "crd_forbidden": False}
         try:
             self._look(cluster, options["namespace"], facts)

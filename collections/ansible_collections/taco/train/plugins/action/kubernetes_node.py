@@ -21,6 +21,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_error import
     trouble,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import MpijobError
+from ansible_collections.taco.train.plugins.plugin_utils.role_values import require_role_values
 
 DRAIN = "kubernetes.core.k8s_drain"
 # These don't pass, however long they are waited for.
@@ -54,6 +55,7 @@ class ActionModule(ActionBase):
 
     def run(self, tmp: Any = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         super().run(tmp, task_vars)
+        require_role_values(self, task_vars)
         task_vars = task_vars or {}
         _ignored, self.options = self.validate_argument_spec(argument_spec=ARGUMENT_SPEC)
         self.host = task_vars.get("inventory_hostname", "this host")

@@ -21,6 +21,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import Mpi
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_present import absent, present
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_result import result_of
 from ansible_collections.taco.train.plugins.plugin_utils.records import RecordError
+from ansible_collections.taco.train.plugins.plugin_utils.role_values import require_role_values
 from ansible_collections.taco.train.plugins.plugin_utils.training_spec import PROFILES, SpecError
 
 TEXT, NUMBER, TRUTH = {"type": "str"}, {"type": "int"}, {"type": "bool"}
@@ -48,6 +49,7 @@ ARGUMENT_SPEC: dict[str, dict[str, Any]] = {
     "launcher_cpu": TEXT,
     "launcher_memory": TEXT,
     "replace": {"type": "bool", "default": False},
+    "interrupt_running_work": {"type": "bool", "default": False},
     "wait_timeout": {"type": "int", "default": 600},
     "poll": {"type": "float", "default": 2.0},
     "logs_dir": TEXT,
@@ -69,6 +71,7 @@ class ActionModule(ActionBase):
 
     def run(self, tmp: Any = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result = super().run(tmp, task_vars)
+        require_role_values(self, task_vars)
         # A templated null may be an empty text, which no type but text's takes.
         self._task.args = {name: value for name, value in self._task.args.items() if is_set(value)}
         _ignored, options = self.validate_argument_spec(argument_spec=ARGUMENT_SPEC, required_if=REQUIRED_IF)
@@ -81,6 +84,7 @@ class ActionModule(ActionBase):
             options["poll"],
             options["logs_dir"],
             self._task.check_mode,
+            options["interrupt_running_work"],
         )
         try:
             if options["state"] == "absent":

@@ -17,11 +17,12 @@ from ansible_collections.taco.train.plugins.plugin_utils import (
     report_html,
     report_table,
 )
+from ansible_collections.taco.train.plugins.plugin_utils.workloads import WORKLOADS
 
 ARGUMENTS = {"run_dir": {"type": "str", "required": True}, "title": {"type": "str", "default": "Training benchmark"}}
 KEYS = {
     *("id", "time", "outcome", "arm", "parameters", "argv", "hosts", "ranks", "duration_s", "result", "problems"),
-    *("notes", "lab", "network", "log", "system"),
+    *("notes", "lab", "network", "log", "system", "workload"),
 }
 
 
@@ -55,7 +56,7 @@ def read_comparison(run_dir):
 
 def whole(found):
     """Return the records that can be shown, and a sentence for each that can't."""
-    kept = [record for record in found if set(record) >= KEYS]
+    kept = [record for record in found if set(record) >= KEYS and record["workload"] in WORKLOADS]
     lost = len(found) - len(kept)
     return kept, [f"Records that lack what the schema asks for: {lost}."] if lost else []
 

@@ -9,6 +9,13 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
+from ansible_collections.taco.train.plugins.plugin_utils.container_change import (
+    ends_processes,
+    engine_problem,
+    interruption,
+    left,
+    may_interrupt,
+)
 from ansible_collections.taco.train.plugins.plugin_utils.container_errors import explain
 from ansible_collections.taco.train.plugins.plugin_utils.container_options import (
     OPTIONS,
@@ -16,9 +23,13 @@ from ansible_collections.taco.train.plugins.plugin_utils.container_options impor
     module_options,
     spec_of,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.training_spec import SpecError, docker_run_argv
+from ansible_collections.taco.train.plugins.plugin_utils.role_values import require_role_values
+from ansible_collections.taco.train.plugins.plugin_utils.training_spec import SpecError, docker_run_argv, mount_folders
 
 MODULE = "community.docker.docker_container"
+FOLDERS = "taco.train.host_folders"
+RUNNING_WORK = "taco.train.running_work"
+COMMAND = "ansible.legacy.command"
 
 
 def trouble_after_start(result: dict[str, Any]) -> str | None:
@@ -38,6 +49,7 @@ class ActionModule(ActionBase):
 
     def run(self, tmp: Any = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result = super().run(tmp, task_vars)
+        require_role_values(self, task_vars)
         task_vars = task_vars or {}
         host = task_vars.get("inventory_hostname", "this host")
         _ignored, options = self.validate_argument_spec(**OPTIONS)
@@ -58,6 +70,24 @@ class ActionModule(ActionBase):
             wanted = module_options(spec, options["pull"])
             result["docker_run"] = docker_run_argv(spec)
 
+        unmanaged = self._without_module(options, host, task_vars)
+        if unmanaged is not None:
+            return {**result, **unmanaged}
+        warnings, refused = self._running_work(options, wanted, task_vars)
+        if refused is not None:
+            return {**result, **refused}
+        result.setdefault("warnings", []).extend(warnings)
+
+        if options["state"] == "started" and not self._task.check_mode:
+            # The engine creates the folders of its mounts where the host lacks them.
+            noted = {"paths": mount_folders(spec), "state_dir": options["state_dir"]}
+            recorded = (
+                self._execute_module(module_name=FOLDERS, module_args=noted, task_vars=task_vars)
+                if noted["paths"]
+                else {}
+            )
+            if recorded.get("failed"):
+                return dict(result, **recorded)
         answer = self._execute_module(module_name=MODULE, module_args=wanted, task_vars=task_vars)
         problem = answer.get("msg", "") if answer.get("failed") else None
         if problem is None and options["state"] == "started" and not self._task.check_mode:
@@ -72,3 +102,62 @@ class ActionModule(ActionBase):
         if warnings:
             result["warnings"] = warnings
         return result
+
+    def _without_module(self, options: dict[str, Any], host: str, task_vars: dict[str, Any]) -> dict[str, Any] | None:
+        """The result on a host on which docker_container can't work, None elsewhere."""
+        node = options["node"]
+        problem = engine_problem(node)
+        if problem is None:
+            return None
+        there = node.get("training_container")
+        if options["state"] == "started":
+            # The role container_engine would have corrected that. Without check mode docker_container reports the problem.
+            said = f"The container {options['name']} would be started; for now {problem}."
+            return {"changed": True, "msg": said} if self._task.check_mode else None
+        if not there or self._task.check_mode:
+            return {"changed": bool(there)}
+        if not node["container_engine"]["running"]:
+            message = left(options["name"], problem)
+            if not options["may_stay"]:
+                raise AnsibleActionFail(f"{host}: {message}")
+            return {"changed": False, "left": message, "warnings": [f"{host}: {message}"]}
+        warnings, refused = self._running_work(options, {}, task_vars)
+        if refused is not None:
+            return refused
+        argv = ["docker", "rm", "--force", options["name"]]
+        answer = self._execute_module(module_name=COMMAND, module_args={"argv": argv}, task_vars=task_vars)
+        if answer.get("failed"):
+            raise AnsibleActionFail(explain(host, options["name"], "", str(answer.get("stderr") or answer.get("msg"))))
+        return {"changed": True, "warnings": warnings}
+
+    def _running_work(
+        self, options: dict[str, Any], wanted: dict[str, Any], task_vars: dict[str, Any]
+    ) -> tuple[list[str], dict[str, Any] | None]:
+        """Warnings about processes that the task would end, and the failure where it must not end them."""
+        if not may_interrupt(options, options["node"]):
+            return [], None
+        if options["state"] == "started":
+            predicted = self._predicted(wanted, task_vars)
+            if not ends_processes(predicted):
+                return [], None
+        asked = {
+            "interruption": interruption(options["name"], options["state"]),
+            "container": options["name"],
+            "gpus": False,
+        }
+        found = self._execute_module(module_name=RUNNING_WORK, module_args=asked, task_vars=task_vars)
+        if found.get("failed"):
+            found.pop("invocation", None)
+            return [], found
+        return list(found.get("warnings", [])), None
+
+    def _predicted(self, wanted: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        """The result of docker_container in check mode."""
+        check_mode, self._task.check_mode = self._task.check_mode, True
+        try:
+            predicted: dict[str, Any] = self._execute_module(
+                module_name=MODULE, module_args=wanted, task_vars=task_vars
+            )
+        finally:
+            self._task.check_mode = check_mode
+        return predicted

@@ -32,9 +32,12 @@ def parse_benchmark(text, workload="horovod_synthetic", expected_ranks=None, dev
 def benchmark_arm(value):
     """Return everything about an arm that is given by its name or as a mapping."""
     try:
-        return dict(arm_of(value)._asdict(), lossy=arm_of(value).lossy)
+        arm = arm_of(value)
     except ArmError as error:
         raise AnsibleFilterError(f"benchmark_arm: {error}") from error
+    # Lists: before ansible-core 2.19 a loop refuses a tuple.
+    commands = {key: [list(words) for words in getattr(arm, key)] for key in ("before", "after")}
+    return dict(arm._asdict(), **commands, lossy=arm.lossy)
 
 
 class FilterModule:

@@ -4,10 +4,14 @@
 
 """Filters of the rolling reboot."""
 
+from collections.abc import Mapping
+from itertools import chain
+
 from ansible.errors import AnsibleFilterError
 
 from ansible_collections.taco.train.plugins.plugin_utils.boot_proof import boot_problems
-from ansible_collections.taco.train.plugins.plugin_utils.rolling import Rebooted, RollingError, plan, progress
+from ansible_collections.taco.train.plugins.plugin_utils.rolling import Rebooted, RollingError, plan, progress, result
+from ansible_collections.taco.train.plugins.plugin_utils.summary_tally import message
 
 
 def reboot_plan(hosts, batch=1, may_fail=0, boot_seconds=300):
@@ -18,17 +22,46 @@ def reboot_plan(hosts, batch=1, may_fail=0, boot_seconds=300):
         raise AnsibleFilterError(str(error)) from error
 
 
-def reboot_progress(names, hostvars, index, batches, took):
-    """Return what became of one batch."""
+def _rebooted(names, hostvars, active):
+    """Read what the role noted of the hosts; one that has left the play was unreachable at some task."""
     hosts = []
     for name in names:
         known = hostvars[name]
-        hosts.append(Rebooted(name, known.get("__reboot_problems"), (known.get("__reboot_done") or {}).get("elapsed")))
-    return progress(hosts, int(index), int(batches), float(took))
+        left = (known.get("taco_reboot") or {}).get("left")
+        lost = ["unreachable", left] if left else ["unreachable"]
+        # A host without a note has not reached the task that writes it.
+        problems = list(known.get("__reboot_problems", ["no result"])) if name in active else lost
+        hosts.append(Rebooted(name, problems, (known.get("__reboot_done") or {}).get("elapsed")))
+    return hosts
+
+
+def reboot_progress(names, hostvars, active, index, batches, took):
+    """Describe the result of one batch."""
+    return progress(_rebooted(names, hostvars, active), int(index), int(batches), float(took))
+
+
+def reboot_result(batches, hostvars, active, done, may_fail):
+    """Judge the batches so far, of which the first ones have run."""
+    names, waiting = (list(chain.from_iterable(part)) for part in (batches[: int(done)], batches[int(done) :]))
+    return result(_rebooted(names, hostvars, active), waiting, int(may_fail))._asdict()
+
+
+def reboot_failure(found, task=None):
+    """Describe the failure of a task around a reboot; both are undefined where Ansible failed the host for another one."""
+    if not isinstance(found, Mapping):
+        return "stopped, because a task failed on another host"
+    name = (task or {}).get("name") if isinstance(task, Mapping) else getattr(task, "name", None)
+    return f"{name or 'A task'} failed: {message(found)}"
 
 
 class FilterModule:
     """Offer the filters to Ansible."""
 
     def filters(self):
-        return {"reboot_plan": reboot_plan, "reboot_progress": reboot_progress, "boot_problems": boot_problems}
+        return {
+            "boot_problems": boot_problems,
+            "reboot_failure": reboot_failure,
+            "reboot_plan": reboot_plan,
+            "reboot_progress": reboot_progress,
+            "reboot_result": reboot_result,
+        }

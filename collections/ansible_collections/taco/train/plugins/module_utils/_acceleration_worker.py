@@ -7,12 +7,10 @@
 """Put an arm in force on a worker. Runs in the worker, by its own Python, with what it imports carried there."""
 
 import contextlib
-import fcntl
 import glob
 import os
 import shutil
-import time
-from typing import Any, Dict, Iterator
+from typing import Any, Dict, Iterator, List
 
 from ansible_collections.taco.train.plugins.module_utils._acceleration import (
     AccelerationError,
@@ -22,6 +20,7 @@ from ansible_collections.taco.train.plugins.module_utils._acceleration import (
     worker_key,
 )
 from ansible_collections.taco.train.plugins.module_utils._atomic_file import FileError, remove_file, replace_file
+from ansible_collections.taco.train.plugins.module_utils._created_folders import FoldersError, held
 from ansible_collections.taco.train.plugins.module_utils._horovod_build import Builder, BuildError
 from ansible_collections.taco.train.plugins.module_utils._move_file import move_file, unfinished_copy
 from ansible_collections.taco.train.plugins.module_utils._nccl_plugin import (
@@ -30,32 +29,49 @@ from ansible_collections.taco.train.plugins.module_utils._nccl_plugin import (
     record_text,
     renamed_paths,
 )
+from ansible_collections.taco.train.plugins.module_utils._running_work import require_idle
 from ansible_collections.taco.train.plugins.module_utils._worker_observation import RECORD, observe
+from ansible_collections.taco.train.plugins.module_utils._worker_processes import worker_work
 
 LOCK_SECONDS = 10
+# Ranks of a run that was ended need this long to end.
+WAIT_SECONDS = 15
 
 
 @contextlib.contextmanager
-def locked(folder: str) -> Iterator[None]:
-    """Hold the folder of states, so that two calls, one of which may have lost its controller, don't mix."""
-    os.makedirs(folder, exist_ok=True)
-    descriptor = os.open(folder, os.O_RDONLY)
-    deadline = time.monotonic() + LOCK_SECONDS
-    try:
-        while True:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError as error:
-                if time.monotonic() > deadline:
-                    raise AccelerationError(
-                        f"another call has been working on {folder} for {LOCK_SECONDS} s, such as a build that goes on "
-                        "after its controller left: wait for it and run it again"
-                    ) from error
-                time.sleep(0.1)
+def locked(options: Dict[str, Any]) -> Iterator[None]:
+    """Hold the folder of states, and that of the builds where they matter, which other workers of the host may share.
+
+    So two calls, one of which may have lost its controller, don't mix.
+    """
+    state_dir, builds = options["state_dir"], options["prefix_dir"]
+    os.makedirs(state_dir, exist_ok=True)
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(held(state_dir, LOCK_SECONDS, "changing the acceleration"))
+        uses_builds = options["state"] == "absent" or options["horovod"] == "upstream"
+        if uses_builds and os.path.isdir(builds) and not os.path.samefile(builds, state_dir):
+            stack.enter_context(held(builds, LOCK_SECONDS, "building or removing Horovod"))
         yield
-    finally:
-        os.close(descriptor)
+
+
+def folders_changed(decided: Plan, options: Dict[str, Any]) -> List[str]:
+    """The folders whose files a plan changes; who doesn't see them is not affected."""
+    folders = [os.path.dirname(options["plugin_path"])] if decided.step or decided.build else []
+    return folders + ([options["prefix_dir"]] if decided.remove or decided.build else [])
+
+
+def require_idle_worker(decided: Plan, options: Dict[str, Any]) -> str:
+    """The warning about running work that a plan interrupts, empty without any; raise where it must not."""
+    folders = folders_changed(decided, options)
+    if not folders:
+        return ""
+    may = options["check_mode"] or options["interrupt_running_work"]
+    place = f"container {options['container']}" if options["container"] else "this worker"
+    found = worker_work(folders, place, 0 if may else WAIT_SECONDS)
+    refusal = require_idle("The change of the acceleration", found, "interrupt")
+    if refusal and not may:
+        raise AccelerationError(refusal)
+    return refusal
 
 
 def sweep(options: Dict[str, Any]) -> None:
@@ -77,19 +93,32 @@ def move_plugin(step: Step, path: str, worker: str, record_path: str) -> None:
         remove_file(record_path)
 
 
+def remove_builds(paths: List[str]) -> None:
+    """Remove every one of them that can be removed, and name the others."""
+    problems = []
+    for path in paths:
+        try:
+            if os.path.isdir(path):
+                shutil.rmtree(path)
+            else:
+                os.unlink(path)
+        except OSError as error:
+            problems.append(f"{error.filename or path} ({error.strerror})")
+    if problems:
+        raise AccelerationError(f"could not be removed: {'; '.join(problems)}. Correct that and run this again")
+
+
 def apply(decided: Plan, options: Dict[str, Any], seen: Dict[str, Any], worker: str) -> None:
     """Do what was decided: first what may fail, then what takes no time."""
     if decided.build:
         Builder(decided.build, options, seen).build(decided.key)
+        # Work may have started meanwhile.
+        require_idle_worker(decided, options)
     if decided.step:
         move_plugin(decided.step, options["plugin_path"], worker, seen["record_path"])
     if decided.forget:
         remove_file(seen["record_path"])
-    for path in decided.remove:
-        if os.path.isdir(path):
-            shutil.rmtree(path)
-        else:
-            os.unlink(path)
+    remove_builds(decided.remove)
     if decided.remove and not os.listdir(options["prefix_dir"]):
         os.rmdir(options["prefix_dir"])
 
@@ -100,6 +129,7 @@ def ensure(options: Dict[str, Any], check_mode: bool) -> Dict[str, Any]:
     worker = worker_key(options["container_id"], seen["root_layer"])
     decided = plan(options, seen, worker, options["image_id"])
     before = observation(options, seen)
+    warning = require_idle_worker(decided, options)
     after = decided.after
     if not check_mode:
         apply(decided, options, seen, worker)
@@ -110,7 +140,8 @@ def ensure(options: Dict[str, Any], check_mode: bool) -> Dict[str, Any]:
                 "plugin is a link to a file that is not there"
             )
     changed = bool(decided.build or decided.step or decided.remove)
-    return {"before": before, "after": after, "environment": decided.environment, "changed": changed}
+    answer = {"before": before, "after": after, "environment": decided.environment, "changed": changed}
+    return dict(answer, warnings=[warning] if warning else [])
 
 
 def main(options: Dict[str, Any]) -> Dict[str, Any]:
@@ -118,10 +149,14 @@ def main(options: Dict[str, Any]) -> Dict[str, Any]:
     try:
         if options["check_mode"]:
             return ensure(options, True)
-        with locked(options["state_dir"]):
+        if options["state"] == "absent" and not os.path.isdir(options["state_dir"]):
+            nothing = ensure(options, True)
+            if not nothing["changed"]:
+                return nothing
+        with locked(options):
             sweep(options)
             return ensure(options, False)
-    except (AccelerationError, PluginError, BuildError, FileError) as error:
+    except (AccelerationError, PluginError, BuildError, FileError, FoldersError) as error:
         return {"error": str(error)}
     except OSError as error:
         return {"error": f"{error.filename}: {error.strerror}" if error.filename else str(error)}

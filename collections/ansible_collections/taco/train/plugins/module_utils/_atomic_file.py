@@ -6,9 +6,11 @@
 
 """Replace files so that a reader, or a host that loses power, sees the old content or the new one and nothing between."""
 
+import fcntl
+import glob
 import os
 import stat
-from typing import Optional
+from typing import Dict, Optional, Sequence, Tuple
 
 MARGIN = 64 * 1024  # bytes that must stay free beside the new content
 
@@ -43,12 +45,48 @@ def require_room(folder: str, size: int) -> None:
         raise FileError(f"{folder}: {free} bytes are free and {size + MARGIN} are needed; make room and run it again")
 
 
+def sweep(target: str) -> None:
+    """Remove what a killed run had begun to write beside a file. Who still writes holds a lock."""
+    folder, name = os.path.split(target)
+    for left in glob.glob(os.path.join(glob.escape(folder), "." + glob.escape(name) + ".[0-9]*.tmp")):
+        try:
+            descriptor = os.open(left, os.O_RDONLY | os.O_NOFOLLOW)
+        except OSError:
+            continue
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.unlink(left)
+        except OSError:
+            continue
+        finally:
+            os.close(descriptor)
+
+
+def require_rooms(needs: Sequence[Tuple[str, int]]) -> None:
+    """Refuse when a file system has no room for all that is to be written to it; needs are (path, bytes)."""
+    sums: Dict[int, Tuple[str, int]] = {}
+    for path, size in needs:
+        folder = os.path.dirname(os.path.realpath(path))
+        while not os.path.isdir(folder):
+            folder = os.path.dirname(folder)
+        device = os.stat(folder).st_dev
+        sums[device] = (folder, sums.get(device, ("", 0))[1] + size)
+    for folder, size in sums.values():
+        require_room(folder, size)
+
+
 def replace_file(
-    path: str, data: bytes, mode: Optional[int] = None, uid: Optional[int] = None, gid: Optional[int] = None
+    path: str,
+    data: bytes,
+    mode: Optional[int] = None,
+    uid: Optional[int] = None,
+    gid: Optional[int] = None,
+    margin: bool = True,
 ) -> None:
     """Give a file new content as one step; a link is followed to its target.
 
-    Mode and owner not given stay what they were; a new file gets 0644. The folder must exist.
+    Mode and owner not given stay what they were; a new file gets 0644. The folder must exist. Without the margin the content may
+    take the last bytes of the file system, as an undo must.
     """
     target = os.path.realpath(path)
     folder = os.path.dirname(target)
@@ -60,11 +98,14 @@ def replace_file(
         mode = stat.S_IMODE(before.st_mode) if mode is None else mode
         uid = before.st_uid if uid is None else uid
         gid = before.st_gid if gid is None else gid
-    require_room(folder, len(data))
+    sweep(target)
+    if margin:
+        require_room(folder, len(data))
     unfinished = os.path.join(folder, f".{os.path.basename(target)}.{os.getpid()}.tmp")
     descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         with os.fdopen(descriptor, "wb") as handle:
+            fcntl.flock(handle, fcntl.LOCK_EX)
             handle.write(data)
             if uid is not None or gid is not None:
                 os.fchown(handle.fileno(), -1 if uid is None else uid, -1 if gid is None else gid)
@@ -81,8 +122,29 @@ def replace_file(
 
 def remove_file(path: str) -> None:
     """Remove a file for good; one that isn't there is no error."""
+    sweep(path)
     try:
         os.unlink(path)
     except FileNotFoundError:
         return
     sync_folder(os.path.dirname(path))
+
+
+def overwrite_file(path: str, data: bytes) -> None:
+    """Write over the content of a file, where a second file has no room; killed meanwhile, it leaves neither old nor new.
+
+    The blocks are reserved first, so that a full file system is an error before anything is lost.
+    """
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
+    with os.fdopen(descriptor, "wb") as handle:
+        size = os.fstat(handle.fileno()).st_size
+        if len(data) > size:
+            try:
+                os.posix_fallocate(handle.fileno(), 0, len(data))
+            except OSError:
+                handle.truncate(size)
+                raise
+        handle.write(data)
+        handle.flush()
+        handle.truncate(len(data))
+        os.fsync(handle.fileno())

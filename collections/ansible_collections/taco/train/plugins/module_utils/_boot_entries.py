@@ -7,7 +7,7 @@
 """Read the kernel lines of generated boot entries. Text in, values out."""
 
 import re
-from typing import Dict, List, NamedTuple, Optional
+from typing import Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 from ansible_collections.taco.train.plugins.module_utils._kernel_args import PREFIXES, counts, line_problems
 
@@ -22,11 +22,16 @@ FOREIGN = re.compile("os-prober|memtest|custom")
 LINUX_LINE = re.compile(r"\s*linux(?:16|efi)?\s+(?P<kernel>\S+)\s*(?P<arguments>.*)$")
 
 
+# What EL7 gives an entry beside the files when a kernel is installed; the system reads its language from /etc/locale.conf.
+INSTALLED = ("LANG=",)
+
+
 class Entry(NamedTuple):
-    """One boot entry: what names it in a message, and the arguments of its kernel."""
+    """One boot entry: what names it in a message, the arguments of its kernel, and the kernel of a generated one."""
 
     name: str
     tokens: List[str]
+    kernel: str = ""
 
 
 def grub_entries(text: str) -> List[Entry]:
@@ -42,8 +47,15 @@ def grub_entries(text: str) -> List[Entry]:
             title = menu.group("title")
         linux = LINUX_LINE.match(line)
         if linux and not foreign and not is_rescue(linux.group("kernel")):
-            found.append(Entry(title or linux.group("kernel"), linux.group("arguments").split()))
+            kernel = linux.group("kernel")
+            found.append(Entry(title or kernel, linux.group("arguments").split(), kernel))
     return found
+
+
+def grub_kernels(text: str) -> Set[str]:
+    """Return the kernels that the entries of a grub.cfg start, whosever they are."""
+    found = [LINUX_LINE.match(line) for line in text.splitlines()]
+    return {linux.group("kernel") for linux in found if linux}
 
 
 def is_rescue(name: str) -> bool:
@@ -52,8 +64,8 @@ def is_rescue(name: str) -> bool:
 
 
 def bls_fields(text: str) -> Dict[str, str]:
-    """Return the fields of a snippet in /boot/loader/entries."""
-    return dict(re.findall(r"^(\w+)[ \t]+(.*)$", text, re.MULTILINE))
+    """Return the fields of a snippet in /boot/loader/entries. Of a repeated one GRUB takes the first."""
+    return dict(reversed(re.findall(r"^(\w+)[ \t]+(.*)$", text, re.MULTILINE)))
 
 
 def bls_initrds(text: str) -> List[str]:
@@ -100,18 +112,42 @@ def entry_problems(entries: List[Entry], page_size: str, count: Optional[int]) -
     return problems
 
 
-def lost_arguments(before: List[Entry], after: List[Entry], command: str) -> List[str]:
-    """Return what is wrong when generating dropped arguments that only the entries held, as grubby leaves them on EL7."""
+def lost_arguments(before: List[Entry], after: List[Entry], command: str, known: Sequence[str] = ()) -> List[str]:
+    """The problems when generating dropped arguments that only the entries held, as grubby leaves them on EL7.
+
+    known are arguments that the files gave, which go when the files are restored.
+    """
     if not before or not after:
         return []
     # Which device is the root is the generator's own business.
+    ignored = PREFIXES + INSTALLED + ("root=",)
     lost = [
         token
-        for token in before[0].tokens
-        if token not in after[0].tokens and not token.startswith(PREFIXES + ("root=",))
+        for old, now in _by_kernel(before, after)
+        for token in old.tokens
+        if token not in now and token not in known and not token.startswith(ignored)
     ]
-    said = f"generating the entries drops {' '.join(lost)}, which nothing but the entries holds: put it into GRUB_CMDLINE_LINUX, or"
+    words = " ".join(dict.fromkeys(lost))
+    said = (
+        f"generating the entries drops {words}, which nothing but the entries holds: put it into GRUB_CMDLINE_LINUX, or"
+    )
     return [f"{said} run {command} yourself first if it shall go"] if lost else []
+
+
+def _by_kernel(before: List[Entry], after: List[Entry]) -> List[Tuple[Entry, List[str]]]:
+    """Return the usual entry of each kernel, which stands before its recovery entry, with the arguments of that kernel now.
+
+    The default need not be the first entry: a driver can keep a host at an older kernel.
+    """
+    usual = {}  # type: Dict[str, Entry]
+    for entry in before:
+        usual.setdefault(entry.kernel, entry)
+    found = []
+    for kernel, old in usual.items():
+        now = [token for entry in after if entry.kernel == kernel for token in entry.tokens]
+        if now or old is before[0]:
+            found.append((old, now or after[0].tokens))
+    return found
 
 
 def any_lacks(entries: List[Entry], line: List[str], page_size: str) -> bool:

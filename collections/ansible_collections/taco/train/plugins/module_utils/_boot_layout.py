@@ -19,7 +19,6 @@ DEFAULTS = "/etc/default/grub"
 DROP_INS = "/etc/default/grub.d"
 KERNEL_CMDLINE = "/etc/kernel/cmdline"  # what new kernels get on EL9 and later; one line of arguments, no shell
 ENTRIES = "/boot/loader/entries"
-UPDATE_ENTRIES = "--update-bls-cmdline"
 FOLDERS = ("usr/local/sbin", "usr/sbin", "sbin", "usr/local/bin", "usr/bin", "bin")
 
 
@@ -29,7 +28,7 @@ class BootLayout(NamedTuple):
     layout: str  # grub-d, grub-default, bls or unknown
     firmware: str  # efi or bios
     reason: str
-    command: List[str]  # what generates it, with an absolute program; empty when unknown
+    command: List[str]  # what generates the entries, with an absolute program; empty where they are edited, or unknown
     config: Optional[str]  # the generated file, without the root
     environment: Optional[str] = None  # GRUB's environment block, without the root
 
@@ -84,27 +83,13 @@ def detect(root: str) -> BootLayout:
     environment = "/boot/grub2/grubenv"
     if blscfg and blscfg[-1] == "true" and os.path.isdir(os.path.join(root, ENTRIES.lstrip("/"))):
         reason = f"GRUB_ENABLE_BLSCFG=true and {ENTRIES} is there"
-        command = _update_entries(root, mkconfig, config)
-        if not command:
-            reason += f", but neither grubby nor a grub2-mkconfig that knows {UPDATE_ENTRIES} is"
-            return BootLayout("unknown", firmware, reason, [], None)
-        return BootLayout("bls", firmware, reason, command, config, environment)
+        return BootLayout("bls", firmware, reason, [], config, environment)
     if config is None:
         there = ", ".join(sorted(os.listdir(os.path.join(root, "boot/efi/EFI")))) if _has_efi(root) else "nothing"
         reason = f"the host boots by EFI and /boot/efi/EFI holds {there}, so which grub.cfg is read can't be told"
         return BootLayout("unknown", firmware, reason, [], None)
     reason = f"{mkconfig} is there and boot loader specification entries are not in use"
     return BootLayout("grub-default", firmware, reason, [mkconfig, "-o", config], config, environment)
-
-
-def _update_entries(root: str, mkconfig: str, config: Optional[str]) -> List[str]:
-    """Return what writes new arguments into boot loader specification entries; grubby wherever it is."""
-    grubby = _find(root, "grubby")
-    if grubby:
-        return [grubby, "--update-kernel=ALL"]
-    if config and UPDATE_ENTRIES in _text(root, mkconfig):
-        return [mkconfig, "-o", config, UPDATE_ENTRIES]
-    return []
 
 
 def _has_efi(root: str) -> bool:

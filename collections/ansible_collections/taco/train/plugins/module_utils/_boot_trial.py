@@ -26,6 +26,7 @@ from ansible_collections.taco.train.plugins.module_utils._boot_entries import (
     is_rescue,
     with_variable,
 )
+from ansible_collections.taco.train.plugins.module_utils._boot_snippets import Snippets, variables
 from ansible_collections.taco.train.plugins.module_utils._hugepages import HugepagesError
 from ansible_collections.taco.train.plugins.module_utils._kernel_args import with_pages
 
@@ -124,10 +125,10 @@ def _head(page_size: str, count: int) -> str:
     return f"menuentry 'Trial of {count} pages of {page_size}' --unrestricted --id {ENTRY_ID} {{"
 
 
-def _from_snippet(text: str, variables: Dict[str, str], page_size: str, count: int, keep_others: bool) -> str:
+def _from_snippet(text: str, known: Dict[str, str], page_size: str, count: int, keep_others: bool) -> str:
     """Return a menu entry like the one that GRUB makes of a boot loader specification entry."""
     fields = bls_fields(text)
-    arguments = with_pages(bls_options(fields, variables), page_size, count, keep_others)
+    arguments = with_pages(bls_options(fields, known), page_size, count, keep_others)
     lines = ["load_video", "insmod gzio", "linux " + " ".join([fields["linux"]] + arguments)]
     lines += ["initrd " + " ".join(bls_initrds(text))] if "initrd" in fields else []
     return "\n".join([_head(page_size, count)] + ["\t" + line for line in lines] + ["}", ""])
@@ -137,10 +138,8 @@ def entry(files: BootFiles, page_size: str, count: int, keep_others: bool = True
     """Return the menu entry of the trial: that of the running kernel, with the pages."""
     for path, text in sorted(files.snippets.items()):
         if not is_rescue(path) and bls_fields(text).get("linux", "").endswith("-" + files.release):
-            # grub.cfg sets kernelopts itself where the environment lacks it.
-            variables = dict(re.findall(r'^\s*set (kernelopts)="(.*)"$', files.config, re.MULTILINE))
-            variables.update(grubenv(files.environment))
-            return _from_snippet(text, variables, page_size, count, keep_others)
+            known = variables(Snippets(files.snippets, "", files.environment, files.config))
+            return _from_snippet(text, known, page_size, count, keep_others)
     for block in blocks(files.config):
         if _is_usual(block, files.release):
             return _copy(block, page_size, count, keep_others)

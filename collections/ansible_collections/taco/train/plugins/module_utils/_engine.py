@@ -8,8 +8,12 @@
 
 import json
 import re
-from typing import Any, Dict, Optional
+from typing import Any, Dict, List, Optional
 
+DAEMON_JSON = "/etc/docker/daemon.json"
+DATA_ROOT = "/var/lib/docker"
+# Every engine has it.
+DEFAULT_RUNTIMES: Dict[str, Any] = {"runc": {}}
 # A container of the module training_container says by it what it was made from.
 OPTIONS_LABEL = "taco.train.options"
 
@@ -29,18 +33,28 @@ def parse_object(text: str) -> Dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def judge_engine(info: str, error: str, client: str, toolkit: str) -> Dict[str, Any]:
-    """Return the engine from the outputs of docker info, docker --version and nvidia-ctk --version.
+def _runtimes(info: Dict[str, Any], running: bool, daemon: Dict[str, Any]) -> List[str]:
+    """The runtimes of an engine. One that is stopped will have those of its configuration file."""
+    found = info.get("Runtimes")
+    if not running:
+        configured = daemon.get("runtimes")
+        found = dict(DEFAULT_RUNTIMES, **(configured if isinstance(configured, dict) else {}))
+    return sorted(found or {})
+
+
+def judge_engine(info: str, error: str, client: str, toolkit: str, daemon: str = "") -> Dict[str, Any]:
+    """Return the engine from the outputs of docker info, docker --version and nvidia-ctk --version, and from daemon.json.
 
     An engine that this user isn't allowed to talk to runs nevertheless.
     """
     known = parse_object(info)
     version = known.get("ServerVersion") or None
+    running = bool(version) or "permission denied" in error.lower()
     return {
         "name": "docker",
         "version": version or parse_version(client),
-        "running": bool(version) or "permission denied" in error.lower(),
-        "runtimes": sorted(known.get("Runtimes") or {}),
+        "running": running,
+        "runtimes": _runtimes(known, running, parse_object(daemon)),
         "nvidia_toolkit": parse_version(toolkit),
     }
 
@@ -66,6 +80,7 @@ def judge_container(known: Dict[str, Any], image: Dict[str, Any]) -> Optional[Di
     inherited = _label(image) is not None
     return {
         "name": (known.get("Name") or "").lstrip("/"),
+        "id": known["Id"],
         "status": (known.get("State") or {}).get("Status"),
         "image": image_of(known),
         "image_id": known.get("Image"),
@@ -73,3 +88,11 @@ def judge_container(known: Dict[str, Any], image: Dict[str, Any]) -> Optional[Di
         "restart_policy": (host.get("RestartPolicy") or {}).get("Name"),
         "options_sha256": None if inherited else _label(known),
     }
+
+
+def stored_container(known: Dict[str, Any], name: str) -> Optional[Dict[str, Any]]:
+    """A container from the file that a stopped engine keeps of it, None when that is another one's."""
+    if (known.get("Name") or "").lstrip("/") != name or not known.get("ID"):
+        return None
+    inspected = {"Id": known["ID"], "Name": name, "Config": known.get("Config"), "Image": known.get("Image")}
+    return judge_container(dict(inspected, State={"Status": "unknown"}), {})

@@ -28,27 +28,52 @@ class EniError(Exception):
     """The pattern or a subnet can't be read."""
 
 
+class AmbiguousError(EniError):
+    """More than one interface can be the primary one."""
+
+
 def refusal(problems: Sequence[str]) -> str:
     """Return what a person reads about ENIs that are not what was asked for, with what puts it right."""
     fix = "Attach or detach ENIs, correct eni_count or eni_subnets, or say with eni_pattern which interfaces are meant"
     return f"{'; '.join(problems)}. {fix}"
 
 
+def _check_primary(nics: Sequence[Nic], unclear: Sequence[Nic]) -> None:
+    """Raise where one of the interfaces that would be taken for ENIs can be the primary one."""
+    if unclear:
+        possible = [nic for nic in nics if nic["primary"] is None]
+        raise AmbiguousError(
+            f"the primary interface is ambiguous: expected one default route of the lowest metric, found none or several, so each of "
+            f"{', '.join(describe(nic) for nic in possible)} can be the primary one. Set eni_pattern to a regular expression that matches "
+            "the ENIs and not the primary interface, or preflight_metadata: auto on an instance of Tencent Cloud"
+        )
+
+
 def find_enis(nics: Sequence[Nic], pattern: Optional[str] = None) -> List[Nic]:
     """Return the secondary ENIs among the interfaces, in the order given.
 
     Without a pattern these are the PCI network devices that are neither primary nor members of a bond. With one they
-    are what the pattern finds among the names; they need no PCI device then, but bonds and bridges stay left out.
+    are what the pattern finds among the names; they need no PCI device then, but bonds and bridges stay left out. The
+    interface at which the SSH connection arrives is never one. Where more than one can be the primary interface, a pattern
+    that matches not all of them decides.
     """
+    nics = [nic for nic in nics if not nic.get("reached")]
     if not pattern:
-        return [nic for nic in nics if nic["kind"] == "physical" and nic["pci"] and not nic["primary"]]
+        found = [nic for nic in nics if nic["kind"] == "physical" and nic["pci"] and nic["primary"] is not True]
+        _check_primary(nics, [nic for nic in found if nic["primary"] is None])
+        return found
     try:
         search = re.compile(pattern).search
     except re.error as error:
         raise EniError(f"the pattern {pattern!r} is not a regular expression: {error}") from error
-    return [
-        nic for nic in nics if nic["kind"] in ("physical", "virtual") and not nic["primary"] and search(nic["name"])
+    found = [
+        nic
+        for nic in nics
+        if nic["kind"] in ("physical", "virtual") and nic["primary"] is not True and search(nic["name"])
     ]
+    unclear = [nic for nic in nics if nic["primary"] is None]
+    _check_primary(nics, unclear if unclear and all(search(nic["name"]) for nic in unclear) else [])
+    return found
 
 
 def describe(nic: Nic) -> str:
@@ -74,7 +99,8 @@ def _shared(enis: Sequence[Nic], key: str, what: str) -> List[str]:
     ]
 
 
-def _network(subnet: str) -> Any:
+def network_of(subnet: str) -> Any:
+    """The network that a subnet in the notation 10.0.1.0/24 names."""
     try:
         return ipaddress.ip_network(str(subnet), strict=False)
     except ValueError as error:
@@ -83,15 +109,24 @@ def _network(subnet: str) -> Any:
 
 def _misplaced(enis: Sequence[Nic], subnets: Sequence[str]) -> List[str]:
     """Return a sentence for each ENI without an address in one of the subnets."""
-    networks = [_network(subnet) for subnet in subnets]
+    networks = [network_of(subnet) for subnet in subnets]
     if not networks:
         return []
     wanted = " or ".join(str(network) for network in networks)
     problems = []
     for eni in enis:
-        addresses = [ipaddress.ip_interface(address).ip for address in eni["addresses"]]
+        # A device that a program in user space owns has no MAC address, and nothing says which addresses it has.
+        if not eni["mac"] and eni["name"] == eni["pci"]:
+            continue
+        addresses = [ipaddress.ip_interface(one).ip for one in eni["addresses"] or eni.get("vpc_addresses") or []]
         if not addresses:
-            problems.append(f"{describe(eni)} has no address; expected one in {wanted}")
+            problem = f"{describe(eni)} has no address; expected one in {wanted}"
+            if eni.get("vpc_addresses") is None:
+                problem += (
+                    " (set preflight_metadata: auto, so that the addresses of ENIs that this host has not configured come from the "
+                    "metadata of the instance)"
+                )
+            problems.append(problem)
         elif not any(address in network for address in addresses for network in networks):
             problems.append(f"{describe(eni)} has {', '.join(map(str, addresses))}; expected an address in {wanted}")
     return problems
@@ -106,6 +141,8 @@ def left_out(nics: Sequence[Nic], enis: Sequence[Nic]) -> str:
             continue
         if nic["primary"]:
             reason = "primary"
+        elif nic.get("reached"):
+            reason = "the SSH connection arrives there"
         elif nic["kind"] != "physical":
             reason = nic["kind"].replace("_", " ")
         else:

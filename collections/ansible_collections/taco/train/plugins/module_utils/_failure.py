@@ -4,14 +4,17 @@
 
 # Private to taco.train: may change at any time. Do not import it from another collection.
 
-"""Say why a module failed, so that the sentence can be understood far from the host that it is about."""
+"""Build the message of a module that failed.
+
+The message does not name the host. A module knows the name that the machine gives itself, which need not be the name in the
+inventory; Ansible prints the latter beside every message.
+"""
 
 import os
 
 
-def failure(error: BaseException, host: str = "", user: int = -1) -> str:
-    """Return on which host what went wrong, and what to do where only rights are missing."""
-    host = host or os.uname().nodename
+def failure(error: BaseException, user: int = -1) -> str:
+    """Build the message from the error. If only rights are missing, add how to get them."""
     user = os.geteuid() if user < 0 else user
     denied = isinstance(error, PermissionError) or isinstance(error.__cause__, PermissionError)
-    return f"{host}: {error}" + ("; it needs root: set become: true" if denied and user != 0 else "")
+    return str(error) + ("; it needs root: set become: true" if denied and user != 0 else "")

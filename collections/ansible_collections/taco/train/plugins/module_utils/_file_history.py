@@ -58,7 +58,7 @@ class History:
     def __init__(self, folder: str, root: str = "/") -> None:
         self.folder, self.root = folder, root
 
-    def _manifest(self) -> str:
+    def manifest_path(self) -> str:
         return os.path.join(self.folder, "manifest.json")
 
     def _real(self, path: str) -> str:
@@ -66,7 +66,7 @@ class History:
 
     def load(self) -> Dict[str, Any]:
         """Return the manifest, empty when nothing was changed yet."""
-        data = read_bytes(self._manifest())
+        data = read_bytes(self.manifest_path())
         if data is None:
             return {"version": VERSION, "files": {}, "arguments": []}
         try:
@@ -80,7 +80,7 @@ class History:
         except (ValueError, KeyError, TypeError):
             pass
         raise HistoryError(
-            f"{self._manifest()} can't be read, so what was there before is unknown; move it away to start anew"
+            f"{self.manifest_path()} can't be read, so what was there before is unknown; move it away to start anew"
         )
 
     def _save(self, manifest: Dict[str, Any]) -> None:
@@ -89,7 +89,7 @@ class History:
             sync_folder(os.path.dirname(self.folder))
         os.chmod(self.folder, 0o700)
         data = json.dumps(manifest, indent=1, sort_keys=True).encode() + b"\n"
-        replace_file(self._manifest(), data, mode=0o600)
+        replace_file(self.manifest_path(), data, mode=0o600)
 
     def seen(self, path: str) -> Dict[str, Any]:
         """Return a file as it is now, with what it takes to put it back."""
@@ -101,7 +101,8 @@ class History:
             entry.update(mode=stat.S_IMODE(status.st_mode), uid=status.st_uid, gid=status.st_gid)
             entry.update(atime_ns=status.st_atime_ns, mtime_ns=status.st_mtime_ns)
         folder = os.path.dirname(real)
-        if os.path.isdir(folder):
+        entry["folder"] = os.path.isdir(folder)
+        if entry["folder"]:
             status = os.stat(folder)
             entry.update(folder_atime_ns=status.st_atime_ns, folder_mtime_ns=status.st_mtime_ns)
         return entry
@@ -147,6 +148,11 @@ class History:
         files = self.load()["files"]
         return sorted(path for path in files if files[path].get("generated"))
 
+    def entry(self, path: str) -> Dict[str, Any]:
+        """The record of a file: its state before the first change, as seen returned it, and what was added since."""
+        found = self.load()["files"][path]  # type: Dict[str, Any]
+        return found
+
     def original(self, path: str) -> Original:
         entry = self.load()["files"][path]
         content = None if entry["original"] is None else base64.b64decode(entry["original"])
@@ -167,13 +173,29 @@ class History:
         if original.content is None:
             remove_file(real)
         else:
-            replace_file(real, original.content, original.mode, original.uid, original.gid)
+            replace_file(real, original.content, original.mode, original.uid, original.gid, margin=False)
             os.utime(real, ns=(original.atime_ns, original.mtime_ns))
+        folder = os.path.dirname(real)
+        if (
+            original.content is None
+            and entry.get("folder") is False
+            and os.path.isdir(folder)
+            and not os.listdir(folder)
+        ):
+            os.rmdir(folder)
         if "folder_mtime_ns" in entry and os.path.isdir(os.path.dirname(real)):
             os.utime(os.path.dirname(real), ns=(entry["folder_atime_ns"], entry["folder_mtime_ns"]))
 
-    def forget(self) -> None:
-        """Remove the history; what it held was put back."""
-        remove_file(self._manifest())
+    def empty(self) -> bool:
+        """Return whether nothing was changed here, as far as this folder says."""
+        manifest = self.load()
+        return not manifest["files"] and not manifest["arguments"]
+
+    def forget(self, keep_arguments: bool = False) -> None:
+        """Remove the history once what it held is restored, or all of it but the arguments."""
+        if keep_arguments:
+            self._save(dict(self.load(), files={}))
+            return
+        remove_file(self.manifest_path())
         if os.path.isdir(self.folder) and not os.listdir(self.folder):
             os.rmdir(self.folder)

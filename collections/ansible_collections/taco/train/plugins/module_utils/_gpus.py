@@ -8,13 +8,16 @@
 
 import os
 import re
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Sequence
 
 # What C(nvidia-smi --query-gpu) is asked for, in this order.
 QUERY = "index,uuid,pci.bus_id,driver_version,name"
+# Without persistence mode the driver initialises every GPU first, which takes up to 3 s for each of up to 16.
+QUERY_SECONDS = 60
 NVIDIA = "0x10de"
 # VGA and 3D controllers.
 CLASSES = ("0x0300", "0x0302")
+DEVICE = ("index", "pci", "name", "uuid")
 
 
 def normal_address(address: str) -> str:
@@ -35,7 +38,7 @@ def parse_nvidia_smi(text: str) -> List[Dict[str, Any]]:
     gpus = []
     for line in text.splitlines():
         fields = [field.strip() for field in line.split(",", 4)]
-        if len(fields) != 5 or not fields[0].isdigit():
+        if len(fields) != 5 or not fields[0].isdecimal():
             continue
         index, uuid, pci, driver, name = fields
         gpus.append(
@@ -73,12 +76,45 @@ def pci_gpus(root: str) -> List[Dict[str, Any]]:
     return gpus
 
 
-def judge_gpus(nvidia_smi: Optional[str], on_bus: List[Dict[str, Any]]) -> Dict[str, Any]:
-    """Return the GPUs of the host. nvidia-smi is believed where it lists some, as only those can be used."""
+def query_problem(status: Optional[int], stdout: str, stderr: str, installed: bool = True) -> Optional[str]:
+    """Return why nvidia-smi, which is installed, listed no GPU; None when it did, or isn't installed."""
+    if not installed or (status == 0 and parse_nvidia_smi(stdout)):
+        return None
+    words = " ".join((stderr or stdout).split())[:200]
+    return words if status is None else f"nvidia-smi ended with status {status}: {words or 'no output'}"
+
+
+def manifest_gpus(manifest: Any) -> List[Dict[str, Any]]:
+    """Return the GPUs that a host manifest describes, empty when it can't be used."""
+    found = manifest.get("gpus") if isinstance(manifest, dict) else None
+    if not isinstance(found, list) or not all(isinstance(gpu, dict) and set(gpu) == set(DEVICE) for gpu in found):
+        return []
+    known = all(
+        isinstance(gpu["pci"], str)
+        and isinstance(gpu["index"], (int, type(None)))
+        and all(isinstance(gpu[key], (str, type(None))) for key in ("name", "uuid"))
+        for gpu in found
+    )
+    return found if known else []
+
+
+def judge_gpus(
+    nvidia_smi: Optional[str],
+    on_bus: List[Dict[str, Any]],
+    problem: Optional[str] = None,
+    earlier: Sequence[Dict[str, Any]] = (),
+) -> Dict[str, Any]:
+    """Return the GPUs of the host. nvidia-smi is believed where it lists some, as only those can be used.
+
+    Where it is installed and has a problem, and the PCI bus has the same GPUs as earlier, their details are the earlier ones.
+    """
     listed = parse_nvidia_smi(nvidia_smi or "")
     if listed:
         driver = listed[0]["driver_version"]
-        devices = [{key: gpu[key] for key in ("index", "pci", "name", "uuid")} for gpu in listed]
-        return {"count": len(devices), "source": "nvidia-smi", "driver_version": driver, "devices": devices}
+        devices = [{key: gpu[key] for key in DEVICE} for gpu in listed]
+        found = {"count": len(devices), "source": "nvidia-smi", "driver_version": driver, "devices": devices}
+        return dict(found, problem=None)
+    if problem and sorted(gpu["pci"] for gpu in on_bus) == sorted(gpu["pci"] for gpu in earlier):
+        on_bus = [dict(gpu) for gpu in earlier]
     source = "pci" if on_bus else "none"
-    return {"count": len(on_bus), "source": source, "driver_version": None, "devices": on_bus}
+    return {"count": len(on_bus), "source": source, "driver_version": None, "devices": on_bus, "problem": problem}

@@ -16,9 +16,16 @@ import os.path
 import re
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
-from ansible_collections.taco.train.plugins.module_utils._enis import find_enis
+from ansible_collections.taco.train.plugins.module_utils._enis import AmbiguousError, find_enis
+from ansible_collections.taco.train.plugins.module_utils._harp_record import (
+    Identity,
+    changed_interfaces,
+    identity,
+    same_settings,
+    settings_digest,
+)
 
-RECORD_VERSION = 1
+RECORD_VERSION = 2
 MANIFEST_VERSION = 1
 TAIL_LINES = 12
 
@@ -29,24 +36,37 @@ class HarpError(Exception):
     """HARP can't be configured as asked, or was not."""
 
 
+def _found(options: Mapping[str, Any], nics: Sequence[Dict[str, Any]]) -> List[Dict[str, Any]]:
+    try:
+        return find_enis(nics, options["eni_pattern"] or None)
+    except AmbiguousError:
+        # Whoever configures HARP by other means knows which they are.
+        if options["source"] == "none":
+            return []
+        raise
+
+
 class Target(NamedTuple):
     """What the configuration is for."""
 
     enis: List[str]  # by name
-    keys: List[str]  # what they are known by over time
+    interfaces: List[Identity]
     minimum: int  # configuration files that there must be
 
 
 def target_of(options: Mapping[str, Any]) -> Target:
     """Return what the options of the module harp_config name: given ENIs, or those found among the interfaces of the node."""
-    enis = keys = options["enis"]
-    if enis is None:
-        found = find_enis((options["node"] or {}).get("nics") or [], options["eni_pattern"] or None)
+    nics = (options["node"] or {}).get("nics") or []
+    if options["enis"] is None:
+        found = _found(options, nics)
+        interfaces = [identity(nic) for nic in found]
         enis = [nic["name"] for nic in found]
-        # A program in user space that takes an interface over takes its name away, and HARP may be one.
-        keys = [nic["pci"] or nic["name"] for nic in found]
+    else:
+        by_name = {nic["name"]: nic for nic in nics}
+        enis = options["enis"]
+        interfaces = [dict(identity(by_name.get(name, {"name": name})), key=name) for name in enis]
     minimum = options["minimum_files"]
-    return Target(enis, keys, minimum if minimum is not None else len(enis) or 1)
+    return Target(enis, interfaces, minimum if minimum is not None else len(enis) or 1)
 
 
 def is_url(script: str) -> bool:
@@ -105,45 +125,73 @@ def interpreter_for(script: str, first_line: str, chosen: Optional[Sequence[str]
     raise HarpError(f"{script} has no known extension and no #! line: set harp_interpreter, for example to [bash]")
 
 
+def settings(options: Mapping[str, Any]) -> Dict[str, Any]:
+    """The environment and the interpreter of the script. Its first line, which may name an interpreter, is a part of the script."""
+    try:
+        interpreter = interpreter_for(options["script"], "", options["interpreter"])
+    except HarpError:
+        interpreter = []
+    environment = {str(name): str(value) for name, value in options["environment"].items()}
+    return {"environment": environment, "interpreter": interpreter}
+
+
 def reason_to_run(
     record: Optional[Dict[str, Any]],
-    script: str,
+    options: Mapping[str, Any],
     sha256: Optional[str],
-    enis: Sequence[str],
+    target: Target,
     files: Dict[str, str],
-    minimum: int,
 ) -> Optional[str]:
     """Return why the script has to run, None when it did its job and nothing has changed since.
 
     files are the configuration files that are there, with their checksums. Without a checksum to compare, a script of
-    the same name counts as the same.
+    the same name counts as the same. The record of another version lacks what has to be compared.
     """
-    if record is None or record.get("version") != RECORD_VERSION or record.get("source") != "script":
+    if not isinstance(record, dict) or record.get("source") != "script":
         return "it has not run before"
+    if record.get("version") != RECORD_VERSION:
+        return f"the record of its last run has version {record.get('version')}, expected {RECORD_VERSION}"
+    try:
+        return _difference(record, options, sha256, target, files)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return "the record of its last run is damaged"
+
+
+def _difference(
+    record: Dict[str, Any],
+    options: Mapping[str, Any],
+    sha256: Optional[str],
+    target: Target,
+    files: Dict[str, str],
+) -> Optional[str]:
     if sha256 is not None and record["sha256"] != sha256:
         return "the script changed"
-    if sha256 is None and record["script"] != script:
+    if sha256 is None and record["script"] != options["script"]:
         return "the script changed"
-    if sorted(record["enis"]) != sorted(enis):
-        return f"the ENIs changed from {', '.join(record['enis']) or 'none'} to {', '.join(enis) or 'none'}"
+    difference = changed_interfaces(record["interfaces"], target.interfaces)
+    if difference:
+        return difference
+    if not same_settings(record["settings"], settings(options)):
+        return "its environment or its interpreter changed (harp_environment, harp_interpreter)"
     for path, checksum in sorted(record["files"].items()):
         if path not in files:
             return f"{path} is gone"
         if files[path] != checksum:
             return f"{path} changed"
-    if len(files) < minimum:
-        return f"there are {len(files)} configuration files, and {minimum} are needed"
+    if len(files) < target.minimum:
+        return f"there are {len(files)} configuration files, and {target.minimum} are needed"
     return None
 
 
-def new_record(script: str, sha256: str, enis: Sequence[str], files: Dict[str, str]) -> Dict[str, Any]:
-    """Return what to remember of a script that did its job."""
+def new_record(options: Mapping[str, Any], sha256: str, target: Target, files: Dict[str, str]) -> Dict[str, Any]:
+    """Return the record of a script that did its job. Of its environment, which can hold secrets, it has a hash only."""
     return {
         "version": RECORD_VERSION,
         "source": "script",
-        "script": script,
+        "script": options["script"],
         "sha256": sha256,
-        "enis": list(enis),
+        "interfaces": target.interfaces,
+        "settings": settings_digest(settings(options)),
         "files": files,
     }
 

@@ -6,17 +6,33 @@
 
 """Keep in mind which configuration files of HARP came about here, and take them back."""
 
+import base64
 import contextlib
 import difflib
+import glob
+import json
 import os
 import shutil
-from typing import Any, Callable, Dict, Iterator, List, Sequence
+from typing import Any, Callable, Dict, Iterator, List
 
-from ansible_collections.taco.train.plugins.module_utils._atomic_file import read_bytes, remove_file
+from ansible_collections.taco.train.plugins.module_utils._atomic_file import (
+    FileError,
+    read_bytes,
+    remove_file,
+    replace_file,
+    sweep,
+)
+from ansible_collections.taco.train.plugins.module_utils._created_folders import CreatedFolders, held
 from ansible_collections.taco.train.plugins.module_utils._file_history import History, HistoryError
 from ansible_collections.taco.train.plugins.module_utils._harp_options import MANIFEST
+from ansible_collections.taco.train.plugins.module_utils._harp_script import wait_for_script
 
 NO_FILE = {"original": None}
+# What was there before the script that runs, or that was killed; it goes when that is in the history.
+BEFORE = "before-script.json"
+# The script that runs, by its process.
+RUNNING = "running"
+LOCK_SECONDS = 60
 
 
 def history(state_dir: str) -> History:
@@ -24,17 +40,73 @@ def history(state_dir: str) -> History:
 
 
 @contextlib.contextmanager
-def kept_in_mind(past: History, paths: Callable[[], Sequence[str]]) -> Iterator[None]:
-    """Note what a script makes of the files that paths returns, also when it fails; what it leaves alone is not its own."""
-    before = {path: (read_bytes(path), past.seen(path)) for path in paths()}
+def alone(state_dir: str, create: bool) -> Iterator[None]:
+    """Let no other run change HARP's configuration. A script outlives the controller that started it."""
+    folder = os.path.join(state_dir, "harp")
+    if create:
+        CreatedFolders(state_dir).make_state_dir()
+        os.makedirs(folder, 0o700, exist_ok=True)
+    if not os.path.isdir(folder):
+        yield
+        return
+    with held(folder, LOCK_SECONDS, "changing HARP's configuration"):
+        wait_for_script(os.path.join(folder, RUNNING), LOCK_SECONDS)
+        yield
+
+
+def config_paths(folder: str, pattern: str) -> List[str]:
+    """List the configuration files in a folder."""
+    return [path for path in sorted(glob.glob(os.path.join(glob.escape(folder), pattern))) if os.path.isfile(path)]
+
+
+@contextlib.contextmanager
+def recorded(state_dir: str, folder: str, pattern: str) -> Iterator[None]:
+    """Record the files of a folder before a script runs, and then what it made of them, also when it fails or is killed."""
+    settle(state_dir)
+    CreatedFolders(state_dir).record([folder])
+    past = history(state_dir)
+    files = {path: past.seen(path) for path in config_paths(folder, pattern)}
+    data = json.dumps({"folder": folder, "pattern": pattern, "files": files}, indent=1, sort_keys=True).encode("utf-8")
+    replace_file(os.path.join(state_dir, "harp", BEFORE), data + b"\n", mode=0o600)
     try:
         yield
     finally:
-        for path in sorted(set(before) | set(paths())):
-            content, seen = before.get(path, (None, NO_FILE))
-            left = read_bytes(path)
-            if left != content:
-                past.note(path, left, [], generated=True, before=seen)
+        settle(state_dir)
+
+
+def unsettled(state_dir: str) -> Dict[str, Any]:
+    """Return {path: what it was before the script} of the files that the last script changed and the history lacks."""
+    name = os.path.join(state_dir, "harp", BEFORE)
+    data = read_bytes(name)
+    if data is None:
+        return {}
+    try:
+        before = json.loads(data.decode("utf-8"))
+        files, paths = before["files"], config_paths(before["folder"], before["pattern"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise HistoryError(
+            f"{name} can't be read, so what was there before is unknown; move it away to start anew"
+        ) from error
+    past = history(state_dir)
+    return {
+        path: files.get(path, NO_FILE)
+        for path in set(files) | set(paths)
+        if differs(past, path, files.get(path, NO_FILE))
+    }
+
+
+def differs(past: History, path: str, before: Dict[str, Any]) -> bool:
+    """Tell whether the content, the mode or the owner of a file is another one than it was."""
+    now = past.seen(path)
+    return any(now.get(key) != before.get(key) for key in ("original", "mode", "uid", "gid"))
+
+
+def settle(state_dir: str) -> None:
+    """Add to the history what the last script changed; what it left alone is not its own."""
+    past = history(state_dir)
+    for path, before in sorted(unsettled(state_dir).items()):
+        past.note(path, read_bytes(path), [], generated=True, before=before)
+    remove_file(os.path.join(state_dir, "harp", BEFORE))
 
 
 def text_of(content: Any) -> str:
@@ -56,20 +128,49 @@ def require_unedited(past: History, force: bool) -> None:
         )
 
 
-def take_back(state_dir: str, force: bool, check_mode: bool) -> List[Dict[str, str]]:
-    """Put the configuration files back to what they were, remove what was written beside them, and return the differences."""
-    past = history(state_dir)
-    require_unedited(past, force)
-    diff = []
-    for path in past.paths():
-        now, original = text_of(read_bytes(path)), past.original(path).content
-        if read_bytes(path) == original:
-            continue
-        header = path if original is not None else path + " (absent)"
-        diff.append(dict(before=now, after=text_of(original), before_header=path, after_header=header))
+def take_back(state_dir: str, force: bool, check_mode: bool, permit: Callable[[], None]) -> List[Dict[str, str]]:
+    """Restore the configuration files, remove what was written beside them, and return the differences.
+
+    permit is called before the first configuration file changes, and raises where none may.
+    """
+    with alone(state_dir, create=False):
+        past, pending = history(state_dir), unsettled(state_dir)
         if not check_mode:
-            past.put_back(path)
-    return diff + _removed(state_dir, check_mode)
+            settle(state_dir)
+            pending = {}
+        require_unedited(past, force)
+        before = dict(pending, **{path: past.entry(path) for path in past.paths()})
+        changed = [path for path in sorted(before) if differs(past, path, before[path])]
+        if changed:
+            permit()
+        diff = [_difference(path, before[path]) for path in changed]
+        if not check_mode:
+            _restore(past, sorted(before), changed)
+        return diff + _removed(state_dir, check_mode)
+
+
+def _difference(path: str, before: Dict[str, Any]) -> Dict[str, str]:
+    original = None if before["original"] is None else base64.b64decode(before["original"])
+    header = path if original is not None else path + " (absent)"
+    return dict(before=text_of(read_bytes(path)), after=text_of(original), before_header=path, after_header=header)
+
+
+def _restore(past: History, paths: List[str], changed: List[str]) -> None:
+    """Restore every file that can be restored, and name the others. The history keeps their originals for the next run."""
+    problems = []
+    for path in paths:
+        try:
+            if path in changed:
+                past.put_back(path)
+            else:
+                sweep(path)
+        except (FileError, OSError) as error:
+            problems.append(f"{path} ({getattr(error, 'strerror', None) or error})")
+    if problems:
+        raise HistoryError(
+            f"{len(problems)} of {len(paths)} configuration files could not be restored: {'; '.join(problems)}. Their originals "
+            f"are kept in {past.manifest_path()}, in base64. Correct that and run this again: it restores them"
+        )
 
 
 def _removed(state_dir: str, check_mode: bool) -> List[Dict[str, str]]:

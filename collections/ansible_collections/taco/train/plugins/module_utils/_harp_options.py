@@ -33,6 +33,8 @@ OPTIONS = dict(
         enis=dict(type="list", elements="str"),
         minimum_files=dict(type="int"),
         manifest=dict(type="bool", default=True),
+        container=dict(type="str"),
+        interrupt_running_work=dict(type="bool", default=False),
         state_dir=dict(type="path", default="/var/lib/taco-train"),
     )
 )

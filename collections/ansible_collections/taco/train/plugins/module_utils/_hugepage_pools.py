@@ -11,6 +11,7 @@ import re
 from typing import Any, Dict, List, Optional
 
 from ansible_collections.taco.train.plugins.module_utils._meminfo import parse_meminfo
+from ansible_collections.taco.train.plugins.module_utils._sysctl_pages import observe_sysctl
 
 UNITS = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3}
 
@@ -77,4 +78,4 @@ def observe_hugepages(root: str) -> Dict[str, Any]:
         ]
         pools.append(pool)
     mounts = parse_mounts(_text(os.path.join(root, "proc/mounts")), default)
-    return {"default_size_bytes": default, "pools": pools, "mounts": mounts}
+    return {"default_size_bytes": default, "pools": pools, "mounts": mounts, "sysctl": observe_sysctl(root)}

@@ -33,6 +33,8 @@ DROP_IN = """\
 # Written by the module taco.train.hugepages. Its state "absent" removes this file, "restored" also undoes its other edits.
 GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX {arguments}"
 """
+# Where there are no drop-ins, this tells that the arguments are of this collection, and where the history is.
+NOTE = "# The module taco.train.hugepages added its arguments above. What was here before: {folder}/hugepages"
 
 
 class HugepagesError(Exception):
@@ -61,6 +63,12 @@ def page_support(cpu: Mapping[str, Any], page_size: str) -> Tuple[bool, str]:
     return (cpu["page_1g"], "pdpe1gb") if page_size == "1G" else (cpu["page_2m"], "pse")
 
 
+def require_fraction(fraction: float) -> None:
+    """Refuse what can't be a part of the memory."""
+    if not 0 < fraction <= 1:
+        raise HugepagesError(f"hugepages_max_memory_fraction is {fraction}; it must be more than 0 and at most 1")
+
+
 def require_fit(
     page_size: str,
     count: int,
@@ -71,8 +79,7 @@ def require_fit(
     others_bytes: int = 0,
 ) -> None:
     """Refuse what would not boot, or boot into a host without memory. others_bytes is what pages of other sizes take."""
-    if not 0 < fraction <= 1:
-        raise HugepagesError(f"hugepages_max_memory_fraction is {fraction}; it must be more than 0 and at most 1")
+    require_fraction(fraction)
     if count < 0:
         raise HugepagesError(f"the number of pages is {count}; it must not be negative: correct hugepages_count")
     if count and not supported:
@@ -104,6 +111,21 @@ def drop_in_path(names: List[str]) -> str:
 
 def is_drop_in(path: str) -> bool:
     return path.startswith(DROP_INS + "/") and path.endswith(DROP_IN_NAME)
+
+
+def marked(text: str) -> Optional[str]:
+    """Return the line by which a file says that this collection changed it, None where it doesn't."""
+    return next((line for line in text.splitlines() if line.startswith(NOTE.split("{", maxsplit=1)[0])), None)
+
+
+def _with_note(text: str, folder: str) -> str:
+    """Return a file's text with the line that says who changed it, or without it where the folder is empty."""
+    newline = "\r\n" if "\r\n" in text else "\n"
+    lines = [line for line in text.splitlines(True) if not marked(line)]
+    if folder:
+        gap = "" if not lines or lines[-1].endswith("\n") else newline
+        lines += [gap + NOTE.format(folder=folder) + newline]
+    return "".join(lines)
 
 
 def kernel_line(files: Dict[str, str]) -> List[str]:
@@ -147,12 +169,18 @@ def _without_drop_ins(files: Dict[str, str]) -> Dict[str, str]:
 
 
 def plan(
-    layout: str, files: Dict[str, str], page_size: str, count: Optional[int], ours: List[str], keep_others: bool = True
+    layout: str,
+    files: Dict[str, str],
+    page_size: str,
+    count: Optional[int],
+    ours: List[str],
+    keep_others: bool = True,
+    state_dir: str = "",
 ) -> Plan:
-    """Plan the files of a host; count None takes back what was added.
+    """Plan the files of a host; count None removes what was added.
 
-    ours are the arguments that an earlier run put there, as the history says. Taking back removes those and nothing else.
-    Without keep_others the pages of other sizes go, whoever reserved them.
+    ours are the arguments that an earlier run added, as the history says. Removal takes those and nothing else.
+    Without keep_others the pages of other sizes go, whoever reserved them. state_dir is where the history is.
     """
     before = kernel_line(files)
     after = _without_drop_ins(files)
@@ -165,11 +193,11 @@ def plan(
     elif layout in ("grub-default", "bls"):
         text = after.get(DEFAULTS, "")
         if count is None:
-            text = _without_arguments(text, ours)
+            text = _with_note(_without_arguments(text, ours), "")
         elif _says_exactly(after, page_size, arguments, keep_others):
             pass
         else:
-            text = appended(stripped(text, page_size, keep_others), arguments)
+            text = _with_note(appended(stripped(text, page_size, keep_others), arguments), state_dir)
         after[DEFAULTS] = text
         if KERNEL_CMDLINE in after:
             after[KERNEL_CMDLINE] = _kernel_cmdline(after[KERNEL_CMDLINE], page_size, count, ours, keep_others)

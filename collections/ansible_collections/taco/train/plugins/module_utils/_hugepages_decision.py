@@ -11,19 +11,35 @@ import os
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.module_utils import _boot_trial as boot_trial
-from ansible_collections.taco.train.plugins.module_utils._boot_config import BootConfig, EntryEdit, decode
-from ansible_collections.taco.train.plugins.module_utils._boot_entries import any_lacks, is_stale
+from ansible_collections.taco.train.plugins.module_utils._boot_config import BootConfig, decode
+from ansible_collections.taco.train.plugins.module_utils._boot_entries import (
+    INSTALLED,
+    any_lacks,
+    grubenv,
+    is_stale,
+    with_variable,
+)
+from ansible_collections.taco.train.plugins.module_utils._boot_layout import DEFAULTS
+from ansible_collections.taco.train.plugins.module_utils._boot_snippets import (
+    VARIABLE,
+    with_hugepages,
+    without_hugepages,
+    without_run,
+)
 from ansible_collections.taco.train.plugins.module_utils._file_history import History, HistoryError
 from ansible_collections.taco.train.plugins.module_utils._hugepages import (
     HugepagesError,
+    is_drop_in,
     kernel_line,
+    marked,
     page_support,
     pages_for,
     plan,
     require_fit,
 )
-from ansible_collections.taco.train.plugins.module_utils._kernel_args import PAGE_BYTES, reservations, without
+from ansible_collections.taco.train.plugins.module_utils._kernel_args import PAGE_BYTES, PREFIXES, reservations
 from ansible_collections.taco.train.plugins.module_utils._meminfo import cpu, memory
+from ansible_collections.taco.train.plugins.module_utils._sysctl_pages import contradicting, in_words, observe_sysctl
 
 Files = Dict[str, str]  # path -> text
 Params = Dict[str, Any]  # the options of the module hugepages
@@ -37,6 +53,7 @@ class Decision(NamedTuple):
     kept: List[str]  # reservations of other sizes
     line: List[str]  # the kernel arguments that the files give then
     changed: bool
+    generate: bool = False
     trial: bool = False
 
 
@@ -56,7 +73,7 @@ def _require_room(config: BootConfig, params: Params, count: int, line: Sequence
     supported, flag = page_support(cpu(config.text("/proc/cpuinfo")), page_size)
     total = memory(config.text("/proc/meminfo"))["total_bytes"]
     others = [found for found in reservations(line) if found.size in PAGE_BYTES and found.size != page_size]
-    taken = sum(PAGE_BYTES[found.size] * int(found.number) for found in others if found.number.isdigit())
+    taken = sum(PAGE_BYTES[found.size] * int(found.number) for found in others if found.number.isdecimal())
     require_fit(page_size, count, total, params["max_memory_fraction"], supported, flag, taken)
 
 
@@ -71,8 +88,37 @@ def _refuse_another_size(ours: Sequence[str], page_size: str) -> None:
         )
 
 
+def _left_by_others(config: BootConfig, history: History, files: Files) -> List[str]:
+    """The changes of an earlier run in the boot files that no history records."""
+    if not history.empty():
+        return []
+    found = [path for path in files if is_drop_in(path)]
+    found += [f"{path} ({line})" for path in files for line in [marked(files[path])] if line]
+    trial, paths = _boot_files(config)
+    return sorted(found + [paths[name] for name in boot_trial.end(trial)])
+
+
+def refuse_without_history(config: BootConfig, history: History, files: Files) -> None:
+    """Refuse to change or restore what an earlier run wrote when its history is elsewhere or gone."""
+    found = _left_by_others(config, history, files)
+    if not found:
+        return
+    command = " ".join(config.layout.command)
+    removal = " and ".join(
+        f"rm {path}" if is_drop_in(path) else f"remove this collection's lines from {path}" for path in found
+    )
+    edit = (
+        " and GRUB_CMDLINE_LINUX's default_hugepagesz, hugepagesz and hugepages" if DEFAULTS in " ".join(found) else ""
+    )
+    more = f", then run {command}" if command else ", also the arguments in every entry below /boot/loader/entries"
+    raise HugepagesError(
+        f"{', '.join(found)} is from an earlier run, and {history.folder} does not say what was there before: set "
+        f"taco_state_dir (state_dir) to the folder of that run; or, if it is lost, {removal}{edit}{more}, and run this again"
+    )
+
+
 def _originals(config: BootConfig, history: History, force: bool) -> Dict[str, Optional[str]]:
-    """Return the changes that put back what was there before the first one; refuse when somebody edited since."""
+    """Return the changes that restore what was there before the first one; refuse when somebody edited since."""
     changes = {}  # type: Dict[str, Optional[str]]
     edited = []  # type: List[str]
     generated = history.generated()
@@ -86,55 +132,116 @@ def _originals(config: BootConfig, history: History, force: bool) -> Dict[str, O
         changes[path] = None if history.original(path).content is None else original
     if edited and not force:
         raise HistoryError(
-            "somebody edited what was changed here, and putting it back would undo that too; look at the difference and set "
-            "hugepages_force: true (force) to put it back all the same:\n" + "\n".join(edited)
+            "somebody edited what was changed here, and restoring it would undo that too; look at the difference and set "
+            "hugepages_force: true (force) to restore it all the same:\n" + "\n".join(edited)
         )
     return changes
 
 
+def _environment_restored(config: BootConfig, history: History) -> Dict[str, Optional[str]]:
+    """Return GRUB's environment with its variables of ours as before; the others change at every boot."""
+    path = config.layout.environment or ""
+    if path not in history.paths():
+        return {}
+    now, original = config.text(path), decode(history.original(path).content or b"")
+    after = now
+    words, old = (grubenv(text).get(VARIABLE, "").split() for text in (now, original))
+    if history.arguments_in(words):
+        # With what others added since; without that also what was there of other pages.
+        others = [[word for word in line if not word.startswith(PREFIXES)] for line in (words, old)]
+        kept = " ".join(old if others[0] == others[1] else without_run(words, history.arguments_in(words)))
+        after = with_variable(after, VARIABLE, kept if kept or VARIABLE in grubenv(original) else None)
+    if grubenv(now).get(boot_trial.VARIABLE) == boot_trial.ENTRY_ID:
+        after = with_variable(after, boot_trial.VARIABLE, None)
+    return {path: after} if after != now else {}
+
+
 def decide_restored(config: BootConfig, history: History, params: Params, files: Files) -> Decision:
-    """Decide to put back what was there before the first change."""
-    changes = _originals(config, history, params["force"])
+    """Decide to restore what was there before the first change; on a host that was never changed, nothing."""
+    refuse_without_history(config, history, files)
+    ours = without_hugepages(config.snippets(), history.arguments_in)
+    changes = dict(dict(ours, **_environment_restored(config, history)), **_originals(config, history, params["force"]))
     after = {path: content for path, content in dict(files, **changes).items() if content is not None}
-    line = kernel_line(after)
-    # On a host of snippets the history alone says what was changed in them.
-    stale = config.layout.layout != "bls" and is_stale(config.entries(), line, params["page_size"])
-    return Decision(changes, [], [], line, bool(history.paths()) or (params["regenerate"] and stale))
+    sources = any(config.is_source(path) and files.get(path) != text for path, text in changes.items())
+    generate = params["regenerate"] and (sources or _holds(config, history))
+    return Decision(changes, [], [], kernel_line(after), bool(history.paths()) or bool(changes) or generate, generate)
+
+
+def _holds(config: BootConfig, history: History) -> bool:
+    """Return whether any entry holds arguments of ours."""
+    return any(history.arguments_in(entry.tokens) for entry in config.entries())
+
+
+def _refuse_sysctl(config: BootConfig, page_size: str, count: int) -> None:
+    """Refuse pages beside a setting that changes their number after each boot."""
+    found = contradicting(observe_sysctl(config.root), count)
+    if found:
+        raise HugepagesError(
+            f"{in_words(found)}, which counts pages of the default size. That becomes {page_size}, so the setting would change the "
+            f"{count} pages after each boot: remove the line, or set it to {count}; nothing was written"
+        )
 
 
 def decide(config: BootConfig, history: History, params: Params, files: Files, count: Optional[int]) -> Decision:
-    """Decide what the files must say; count None takes back what an earlier run added."""
+    """Decide what the files must say; count None removes what an earlier run added, and nothing where none did."""
+    page_size, keep_others = params["page_size"], params["keep_other_sizes"]
     ours = history.arguments_in(kernel_line(files))
-    if count is not None:
-        _refuse_another_size(ours, params["page_size"])
-    planned = plan(config.layout.layout, files, params["page_size"], count, ours, params["keep_other_sizes"])
+    if count is None:
+        refuse_without_history(config, history, files)
+        if history.empty():
+            return Decision({}, [], [], kernel_line(files), False)
+    else:
+        _refuse_another_size(ours, page_size)
+        _refuse_sysctl(config, page_size, count)
+    planned = plan(config.layout.layout, files, page_size, count, ours, keep_others, params["state_dir"])
     if count is not None:
         _require_room(config, params, count, planned.after)
     # An earlier run may have ended between writing the files and generating the entries.
-    entries = config.entries()
-    if config.layout.layout != "bls":
-        stale = is_stale(entries, planned.after, params["page_size"])
-    elif count is not None:
-        stale = any_lacks(entries, planned.after, params["page_size"])
+    if count is None:
+        stale = _holds(config, history)
+    elif config.layout.command:
+        stale = is_stale(config.entries(), planned.after, page_size)
     else:
-        stale = any(history.arguments_in(entry.tokens) for entry in entries)
-    changed = bool(planned.files) or (params["regenerate"] and stale)
-    return Decision(planned.files, planned.arguments, planned.kept, planned.after, changed)
+        stale = any_lacks(config.entries(), planned.after, page_size)
+    generate = params["regenerate"] and (any(map(config.is_source, planned.files)) or stale)
+    changes = dict(planned.files)
+    if not config.layout.command and params["regenerate"]:
+        snippets = config.snippets()
+        changes.update(
+            without_hugepages(snippets, history.arguments_in)
+            if count is None
+            else with_hugepages(snippets, page_size, count, keep_others)
+        )
+        generate = bool(changes)
+    if count is not None and (changes or generate):
+        refuse_without_history(config, history, files)
+    return Decision(changes, planned.arguments, planned.kept, planned.after, bool(changes) or generate, generate)
 
 
-def _boot_files(config: BootConfig) -> Tuple[boot_trial.BootFiles, Dict[str, str]]:
-    """Return what a trial boot is made from, and its two files by name."""
+def entry_line(config: BootConfig, files: Files, line: Sequence[str]) -> Tuple[List[str], List[str]]:
+    """Return the arguments of the first entry now, and as generating it from files with another line makes it."""
+    entries, now = config.entries(), kernel_line(files)
+    if not entries:
+        return now, list(line)
+    own = [token for token in entries[0].tokens if token not in now and not token.startswith(PREFIXES + INSTALLED)]
+    return entries[0].tokens, own + list(line)
+
+
+def _boot_files(
+    config: BootConfig, changes: Optional[Dict[str, Optional[str]]] = None
+) -> Tuple[boot_trial.BootFiles, Dict[str, str]]:
+    """The sources of a trial boot, and the paths of its two files by name; changes are new texts of files."""
     layout = config.layout
     environment = layout.environment or ""  # none only where the layout is unknown, which was refused before
     paths = {"custom.cfg": boot_trial.custom_path(layout.config or environment), "grubenv": environment}
     files = boot_trial.BootFiles(
         config=config.text(layout.config),
         custom=config.text(paths["custom.cfg"]),
-        environment=config.text(paths["grubenv"]),
+        environment=(changes or {}).get(environment) or config.text(environment),
         mounts=config.text("/proc/mounts"),
         folder=os.path.dirname(paths["custom.cfg"]),
         release=config.text("/proc/sys/kernel/osrelease").strip(),
-        snippets={path: config.text(path) for path in config.snippets()} if layout.layout == "bls" else {},
+        snippets=config.snippets().texts,
     )
     return files, paths
 
@@ -149,16 +256,6 @@ def with_trial(config: BootConfig, params: Params, decision: Decision, count: in
 
 def after_trial(config: BootConfig, decision: Decision) -> Decision:
     """Return the decision with what is left of a trial taken away."""
-    files, paths = _boot_files(config)
+    files, paths = _boot_files(config, decision.changes)
     left = {paths[name]: content for name, content in boot_trial.end(files).items()}
     return decision._replace(changes=dict(decision.changes, **left), changed=decision.changed or bool(left))
-
-
-def edit_of(config: BootConfig, params: Params, arguments: List[str], ours: List[str]) -> EntryEdit:
-    """Return what a tool that edits entries must be told; reservations of other sizes are told anew, or it merges them."""
-    if params["state"] != "present":
-        return EntryEdit(ours, [])
-    page_size, entries = params["page_size"], config.entries() if params["keep_other_sizes"] else []
-    others = reservations(without(entries[0].tokens, page_size)) if entries else []
-    kept = [token for found in others for token in (f"hugepagesz={found.size}", f"hugepages={found.number}")]
-    return EntryEdit([], kept + arguments)

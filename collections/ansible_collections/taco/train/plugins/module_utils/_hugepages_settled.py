@@ -11,6 +11,7 @@ from typing import Any, Dict, List, Optional, Tuple
 
 from ansible_collections.taco.train.plugins.module_utils._atomic_file import FileError
 from ansible_collections.taco.train.plugins.module_utils._boot_config import BootConfig
+from ansible_collections.taco.train.plugins.module_utils._boot_guard import FOLDER, Guard
 from ansible_collections.taco.train.plugins.module_utils._boot_layout import BootLayout, detect
 from ansible_collections.taco.train.plugins.module_utils._file_history import History, HistoryError
 from ansible_collections.taco.train.plugins.module_utils._hugepages import HugepagesError, kernel_line
@@ -27,9 +28,15 @@ from ansible_collections.taco.train.plugins.module_utils._sh_assignments import 
 ERRORS = (HugepagesError, HistoryError, KernelArgsError, ShError, FileError, OSError)
 
 
+def kept(root: str, state_dir: str) -> Tuple[History, Guard]:
+    """The history and the guard in the state folder of a host; the guard keeps copies during a change."""
+    folder = os.path.join(root, state_dir.lstrip("/"))
+    return History(os.path.join(folder, "hugepages"), root), Guard(os.path.join(folder, FOLDER), root)
+
+
 def number_of(said: List[str]) -> Optional[int]:
     """Return the number of pages that a kernel line says, None when it says none, or several."""
-    return int(said[0]) if len(said) == 1 and said[0].isdigit() else None
+    return int(said[0]) if len(said) == 1 and said[0].isdecimal() else None
 
 
 def answer(
@@ -62,14 +69,17 @@ def _settled(root: str, state_dir: str) -> Optional[Dict[str, Any]]:
     if layout.layout == "unknown":
         return None
     config = BootConfig(root, layout, _no_command)
-    history = History(os.path.join(root, state_dir.lstrip("/"), "hugepages"), root)
+    history, guard = kept(root, state_dir)
+    if guard.unfinished():
+        return None
     files = config.files()
     line = kernel_line(files)
     ours = reservations(history.arguments_in(line))
-    if len(ours) != 1 or ours[0].size not in PAGE_BYTES or not ours[0].number.isdigit():
+    if len(ours) != 1 or ours[0].size not in PAGE_BYTES or not ours[0].number.isdecimal():
         return None
     page_size, count = ours[0].size, int(ours[0].number)
     asked = dict(page_size=page_size, max_memory_fraction=1.0, keep_other_sizes=True, regenerate=True)
+    asked["state_dir"] = state_dir
     decision = after_trial(config, decide(config, history, asked, files, count))
     if decision.changed:
         return None

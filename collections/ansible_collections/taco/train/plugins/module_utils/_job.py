@@ -16,6 +16,8 @@ import subprocess
 import time
 from typing import Any, Dict, List, NamedTuple, Optional
 
+from ansible_collections.taco.train.plugins.module_utils._timed_command import kill_group, start_session
+
 POLL_SECONDS = 0.05
 # How long a killed session may take to be gone. One in uninterruptible sleep can't be waited for.
 KILLED_SECONDS = 5
@@ -63,7 +65,7 @@ def session_members(session: int) -> List[int]:
     """Return the processes of a session. mpirun gives each of its ranks a group of its own, so a group is too little."""
     found = []
     for name in os.listdir("/proc"):
-        if name.isdigit():
+        if name.isdecimal():
             # One may end while it is looked at.
             with contextlib.suppress(OSError):
                 with open("/proc/" + name + "/stat", "rb") as stream:
@@ -88,16 +90,19 @@ def wait_for_session(process: Any, seconds: float) -> bool:
 
 def end_elsewhere(argv: Optional[List[str]]) -> None:
     """Run what ends the part of a command that signals don't reach. That it can't is no reason to spare the rest."""
-    if argv:
-        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-            subprocess.run(
-                argv,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                timeout=END_SECONDS,
-                check=False,
-            )
+    if not argv:
+        return
+    with contextlib.suppress(OSError):
+        process = start_session(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            process.wait(timeout=END_SECONDS)
+        except subprocess.TimeoutExpired:
+            kill_group(process, KILLED_SECONDS)
 
 
 def end_session(process: Any, grace: float, end_argv: Optional[List[str]] = None) -> None:
@@ -147,14 +152,13 @@ def stop_on_signal(number: int, frame: Any) -> None:
 
 def start(argv: List[str], log: Any, chdir: Optional[str], environment: Dict[str, str]) -> Any:
     try:
-        return subprocess.Popen(
+        return start_session(
             argv,
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
             cwd=chdir,
             env=dict(os.environ, **environment),
-            start_new_session=True,
         )
     except OSError as error:
         # The system names the program in all cases but that of a missing folder.

@@ -35,7 +35,7 @@ def canonical_size(text: str) -> str:
     """Return V(1G) for 1G, 1GB, 1g or 1024M, V(2M) for 2M and 2048K; a size that isn't one comes back as it is."""
     number = ""
     for letter in text:
-        if not letter.isdigit():
+        if not letter.isdecimal():
             break
         number += letter
     unit = text[len(number) : len(number) + 1].upper()

@@ -6,16 +6,18 @@
 
 """See which network interfaces a host has. Everything is read below a given root; no command is run here."""
 
+import ipaddress
 import os
 import re
-from typing import Any, Dict, List, Optional, Set
+from typing import Any, Dict, List, Mapping, Optional, Set
+
+from ansible_collections.taco.train.plugins.module_utils._primary_nic import decide_primary, default_interfaces
 
 PCI = re.compile(r"^[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$")
 VIRTIO = re.compile(r"^virtio\d+$")
 ETHERNET_CLASS = "0x0200"
 # A network device that one of these drives has no interface: a program in user space owns it.
 USERSPACE_DRIVERS = ("vfio-pci", "uio_pci_generic", "igb_uio")
-ROUTE_UP = 0x1
 INTERFACE_UP = 0x1
 
 
@@ -44,7 +46,7 @@ def _number(text: str) -> Optional[int]:
 
 def natural(name: str) -> List[Any]:
     """Return a sort key that puts eth2 before eth10."""
-    return [(1, int(part), "") if part.isdigit() else (0, 0, part) for part in re.findall(r"\d+|\D+", name)]
+    return [(1, int(part), "") if part.isdecimal() else (0, 0, part) for part in re.findall(r"\d+|\D+", name)]
 
 
 def pci_address(device: str) -> Optional[str]:
@@ -65,30 +67,15 @@ def numa_node(text: str) -> Optional[int]:
     return number if number is not None and number >= 0 else None
 
 
-def default_interface(route: str, route6: str = "") -> Optional[str]:
-    """Return the interface of the default route with the lowest metric, from /proc/net/route and /proc/net/ipv6_route."""
-    found = []
-    for line in route.splitlines()[1:]:
-        fields = line.split()
-        if len(fields) >= 8 and fields[1] == fields[7] == "00000000" and int(fields[3], 16) & ROUTE_UP:
-            found.append((int(fields[6]), fields[0]))
-    if not found:
-        for line in route6.splitlines():
-            fields = line.split()
-            if len(fields) >= 10 and fields[0] == "0" * 32 and fields[1] == "00" and fields[9] != "lo":
-                found.append((int(fields[5], 16), fields[9]))
-    return min(found, key=lambda one: one[0])[1] if found else None
-
-
 def parse_addresses(text: str) -> Dict[str, List[str]]:
-    """Return the addresses of each interface from the output of C(ip -o addr), without link-local ones.
+    """Return the addresses of each interface from the output of C(ip -o addr), without link-local and temporary ones.
 
     The one-line form and not JSON: the C(ip) of EL 7 has no JSON.
     """
     addresses: Dict[str, List[str]] = {}
     for line in text.splitlines():
         match = re.match(r"^\d+:\s+(\S+)\s+inet6?\s+(\S+)", line)
-        if not match or re.search(r"\bscope link\b", line):
+        if not match or re.search(r"\bscope link\b|\btemporary\b", line):
             continue
         address = match.group(2)
         if "/" not in address:
@@ -131,7 +118,21 @@ def _below(classes: str, name: Optional[str]) -> Set[str]:
     return seen
 
 
-def _interface(folder: str, name: str, primary: bool, addresses: List[str]) -> Dict[str, Any]:
+def vpc_addresses(metadata: Optional[Mapping[str, Any]]) -> Dict[str, List[str]]:
+    """Return the addresses of each interface, by its MAC address, that the metadata of the instance holds."""
+    found = {}  # type: Dict[str, List[str]]
+    for interface in (metadata or {}).get("interfaces") or []:
+        addresses = found.setdefault(interface["mac"], [])
+        for entry in interface["addresses"] or [{"local_ipv4": interface["primary_local_ipv4"], "subnet_mask": None}]:
+            try:
+                text = f"{entry['local_ipv4']}/{entry['subnet_mask'] or 32}"
+                addresses.append(str(ipaddress.ip_interface(text)))
+            except ValueError:
+                continue
+    return found
+
+
+def _interface(folder: str, name: str, primary: Optional[bool], addresses: List[str]) -> Dict[str, Any]:
     device = os.path.realpath(os.path.join(folder, "device"))
     driver = os.path.join(device, "driver")
     kind = _kind(folder, name)
@@ -177,15 +178,34 @@ def _userspace_nics(devices: str, known: Set[Optional[str]]) -> List[Dict[str, A
     return nics
 
 
-def observe_nics(root: str, addresses: Dict[str, List[str]]) -> List[Dict[str, Any]]:
-    """Return all interfaces of the host below root, the one with the default route first, then by name.
+def observe_nics(
+    root: str,
+    addresses: Dict[str, List[str]],
+    metadata: Optional[Mapping[str, Any]] = None,
+    reached: Optional[str] = None,
+) -> List[Dict[str, Any]]:
+    """Return all interfaces of the host below root, the primary one first, then by name.
 
-    What carries the primary interface (the port below a bridge, say) is marked primary as well: it is no ENI either.
+    What carries the primary interface (the port below a bridge, say) is marked primary as well: it is no ENI either. Where more than
+    one can be the primary interface, each of them is marked None. reached is the interface of the SSH connection.
     """
     classes = os.path.join(root, "sys/class/net")
-    first = default_interface(_read(root, "proc/net/route"), _read(root, "proc/net/ipv6_route"))
-    primary = _below(classes, first)
     names = [name for name in _list(classes) if os.path.isdir(os.path.join(classes, name))]
-    nics = [_interface(os.path.join(classes, one), one, one in primary, addresses.get(one, [])) for one in names]
+    nics = [_interface(os.path.join(classes, one), one, False, addresses.get(one, [])) for one in names]
+    physical = {nic["name"] for nic in nics if nic["kind"] in ("physical", "bond_member") and nic["pci"]}
+    mac = (metadata or {}).get("mac")
+    first, certain, candidates = decide_primary(
+        default_interfaces(_read(root, "proc/net/route"), _read(root, "proc/net/ipv6_route")),
+        physical,
+        lambda name: _below(classes, name),
+        next((nic["name"] for nic in nics if mac and nic["mac"] == mac and nic["name"] in physical), None),
+        reached if reached in names else None,
+    )
+    carriers = _below(classes, reached) if reached in names else set()
     nics += _userspace_nics(os.path.join(root, "sys/bus/pci/devices"), {nic["pci"] for nic in nics})
+    assigned = vpc_addresses(metadata)
+    for nic in nics:
+        nic["primary"] = None if nic["name"] in candidates else nic["name"] in certain
+        nic["reached"] = nic["name"] in carriers
+        nic["vpc_addresses"] = assigned.get(nic["mac"], []) if metadata else None
     return sorted(nics, key=lambda nic: (nic["name"] != first, natural(nic["name"])))

@@ -16,6 +16,8 @@ IDENTITY = (
     '{"running":{{json .State.Running}},"id":{{json .Id}},"image":{{json .Config.Image}},"image_id":{{json .Image}}}'
 )
 
+CONTAINER_ID = ["inspect", "--type", "container", "--format", "{{.Id}}"]
+
 
 class PlaceError(Exception):
     """A place can't run commands, or a command that must succeed there did not."""
@@ -69,6 +71,21 @@ class Place:
         if self.container:
             done = self.inspect("container", self.container, "{{.State.Running}}")
             self.require_running(done, done.stdout.strip() == "true")
+
+    def container_id(self) -> str:
+        """The id of the container, empty without a container or without an engine that knows it."""
+        if not self.container:
+            return ""
+        done = run_timed(self.engine_command + CONTAINER_ID + [self.container], COMMAND_SECONDS)
+        return done.stdout.strip() if done.status == 0 else ""
+
+    def neighbours(self) -> List["Place"]:
+        """The other running containers of the same engine, none where the place is this host."""
+        if not self.container:
+            return []
+        done = run_timed(self.engine_command + ["ps", "--format", "{{.Names}}"], COMMAND_SECONDS)
+        names = done.stdout.split() if done.status == 0 else []
+        return [Place(name, self.engine_command) for name in names if name != self.container]
 
     def identify(self) -> Dict[str, Any]:
         """Return which container it is and of which image, all None and empty without one; raise unless it runs.

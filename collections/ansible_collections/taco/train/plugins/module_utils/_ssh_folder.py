@@ -12,7 +12,7 @@ from typing import Any, Dict, Optional
 FOLDER = "ssh"  # below the state_dir
 IDENTITY = "identity.json"
 PEERS = "peers.json"
-# Says of which peers it was shown that they are reached from here.
+# The checksum of the peers that were reached, and the id of the container that they were reached from.
 PROOF = "proven"
 PUBLISHED = ("public_key", "host_key", "port")
 
@@ -22,10 +22,18 @@ def checksum(peers: str) -> str:
     return hashlib.sha256(peers.encode("utf-8")).hexdigest()
 
 
-def judge_trust(identity: Any, peers: Any, peers_sha256: Optional[str], proof: str) -> Optional[Dict[str, Any]]:
+def proof_text(peers_sha256: str, container_id: str) -> str:
+    """The text of the file PROOF. The id is empty where the server runs on the host itself."""
+    return f"{peers_sha256} {container_id}".strip() + "\n"
+
+
+def judge_trust(
+    identity: Any, peers: Any, peers_sha256: Optional[str], proof: str, container_id: str
+) -> Optional[Dict[str, Any]]:
     """Return whom a host trusts and how it is known to them, None without keys.
 
-    identity and peers are the values in their files, whatever somebody made of these; proof is the text of its file.
+    identity and peers are the values in their files, whatever somebody made of these; proof is the text of its file. It is
+    valid for the container with this id alone: a recreated container, or one with another name, has proven nothing.
     """
     if not isinstance(identity, dict) or not all(map(identity.get, PUBLISHED)):
         return None
@@ -33,5 +41,5 @@ def judge_trust(identity: Any, peers: Any, peers_sha256: Optional[str], proof: s
     listed = [peer for peer in peers if isinstance(peer, dict)] if isinstance(peers, list) else []
     itself = next((peer for peer in listed if all(peer.get(key) == known[key] for key in PUBLISHED)), {})
     own = {key: itself.get(key) for key in ("name", "address")}
-    proven = peers_sha256 is not None and proof.strip() == peers_sha256
+    proven = peers_sha256 is not None and proof.strip() == proof_text(peers_sha256, container_id).strip()
     return dict(known, peers=len(listed), peers_sha256=peers_sha256, proven=proven, **own)

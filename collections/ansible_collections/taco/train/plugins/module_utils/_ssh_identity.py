@@ -6,18 +6,31 @@
 
 """The keys by which a host is known to its peers: made once, and published without their private halves."""
 
+import contextlib
 import json
 import os
-from typing import Any, Dict, Optional
+from typing import Any, Dict, Iterator, Optional
 
 from ansible_collections.taco.train.plugins.module_utils import _ssh_folder as ssh_folder
 from ansible_collections.taco.train.plugins.module_utils import _ssh_server as ssh_server
 from ansible_collections.taco.train.plugins.module_utils._atomic_file import replace_file
+from ansible_collections.taco.train.plugins.module_utils._created_folders import CreatedFolders, held
 from ansible_collections.taco.train.plugins.module_utils._place import Place
 
+LOCK_SECONDS = 60
 PRIVATE = 0o600
 PUBLIC = 0o644
 KEYS = {"public_key": "id_ed25519", "host_key": "ssh_host_ed25519_key"}
+
+
+@contextlib.contextmanager
+def alone(folder: str, check_mode: bool) -> Iterator[None]:
+    """Let no other run change the folder. Check mode changes nothing, and a folder that is missing has nothing to change."""
+    if check_mode or not os.path.isdir(folder):
+        yield
+        return
+    with held(folder, LOCK_SECONDS, "changing the SSH trust"):
+        yield
 
 
 def read(path: str) -> Optional[str]:
@@ -46,17 +59,19 @@ def find_identity(folder: str) -> Optional[Dict[str, str]]:
 
 def make_identity(folder: str, place: Place) -> Optional[Dict[str, str]]:
     """Make the keys that are missing and return the public halves of all."""
-    os.makedirs(folder, mode=0o700, exist_ok=True)
+    CreatedFolders(os.path.dirname(folder)).make(folder, 0o700)
     os.chmod(folder, 0o700)
     host = os.uname().nodename
-    for name in KEYS.values():
-        path = os.path.join(folder, name)
-        if read(path) is not None and read(path + ".pub") is not None:
-            continue
-        private, public = ssh_server.make_key(place, "taco-train@" + host)
-        write(path, private, PRIVATE)
-        write(path + ".pub", public + "\n", PUBLIC)
-    return find_identity(folder)
+    with alone(folder, check_mode=False):
+        for name in KEYS.values():
+            path = os.path.join(folder, name)
+            # Another run may have made them meanwhile.
+            if read(path) is not None and read(path + ".pub") is not None:
+                continue
+            private, public = ssh_server.make_key(place, "taco-train@" + host, folder)
+            write(path, private, PRIVATE)
+            write(path + ".pub", public + "\n", PUBLIC)
+        return find_identity(folder)
 
 
 def identity_text(identity: Dict[str, str], port: int) -> str:
@@ -88,5 +103,6 @@ def ensure_identity(options: Dict[str, Any], folder: str, check_mode: bool) -> D
     if read(path) != text:
         answer.update(changed=True, files=[path])
         if not check_mode:
-            write(path, text, PUBLIC)
+            with alone(folder, check_mode):
+                write(path, text, PUBLIC)
     return dict(answer, identity=dict(identity, port=options["port"]))

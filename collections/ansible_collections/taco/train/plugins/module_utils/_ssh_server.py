@@ -9,7 +9,6 @@
 import os
 import shutil
 import socket
-import tempfile
 import time
 from typing import List, Optional, Tuple
 
@@ -24,21 +23,27 @@ class SshServerError(PlaceError):
     """The server is not as it must be."""
 
 
-def make_key(place: Place, comment: str) -> Tuple[str, str]:
-    """Return the private and the public half of a new key, made by the ssh-keygen of that place."""
-    here = tempfile.mkdtemp(prefix="taco-train-")
-    folder = here
+def make_key(place: Place, comment: str, around: str) -> Tuple[str, str]:
+    """Return the private and the public half of a new key, made by the ssh-keygen of that place.
+
+    On this host in a folder inside around, always the same one: what a kill leaves there is removed by the next run.
+    """
+    folder = "/run/taco-train-new-key" if place.container else os.path.join(around, "new-key")
     try:
         if place.container:
-            folder = "/run/" + os.path.basename(here)
+            place.run("rm", "-rf", folder)
             place.run("mkdir", "-m", "0700", folder)
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+            os.mkdir(folder, 0o700)
         path = folder + "/key"
         place.run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", comment, "-f", path)
         private, public = place.run("cat", path), place.run("cat", path + ".pub")
     finally:
         if place.container:
             place.attempt("rm", "-rf", folder)
-        shutil.rmtree(here)
+        else:
+            shutil.rmtree(folder)
     return private, public.strip()
 
 
@@ -82,22 +87,36 @@ def check_config(place: Place, path: str) -> None:
         raise SshServerError(f"{SSHD} refuses {path}: {' '.join(done.stderr.split())}")
 
 
+def process(place: Place, pid_file: str, config_path: str) -> Optional[str]:
+    """The process id of our own server in a place, None where the pid file of that place names no live one."""
+    done = place.attempt("sh", "-c", 'cat "$1" && cat "/proc/$(cat "$1")/cmdline"', "sh", pid_file)
+    pid, _line, command = done.stdout.partition("\n")
+    own = done.status == 0 and pid.isdecimal() and SSHD in command and config_path in command
+    return pid if own else None
+
+
 def stop(place: Place, pid_file: str, config_path: str, address: str, port: int) -> None:
-    """Stop our own server, and no other process. Sessions that are open go on."""
-    pid = place.read(pid_file).strip()
-    command = place.read(f"/proc/{pid}/cmdline") if pid.isdigit() else ""
-    if SSHD not in command or config_path not in command:
+    """Stop our own server, and no other process. Sessions that are open go on.
+
+    It may run in another container of this host, which had the name of the training container before.
+    """
+    for home in [place] + place.neighbours():
+        pid = process(home, pid_file, config_path)
+        if pid is not None:
+            break
+    else:
         raise SshServerError(
-            f"port {port} on {address} is taken by an SSH server of taco.train that does not run in {place}: stop it, or set taco_ssh_port"
+            f"port {port} on {address} is taken by an SSH server of taco.train that runs neither in {place} nor in another "
+            "container of this host: stop it, or set taco_ssh_port"
         )
     # The shell's own kill: not every image has the program.
-    place.run("sh", "-c", 'kill -TERM "$1"', "sh", pid)
+    home.run("sh", "-c", 'kill -TERM "$1"', "sh", pid)
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
         if read_banner(address, port) is None:
             return
         time.sleep(0.1)
-    raise SshServerError(f"the SSH server {pid} in {place} did not stop within {START_SECONDS} s")
+    raise SshServerError(f"the SSH server {pid} in {home} did not stop within {START_SECONDS} s")
 
 
 def start(place: Place, config_path: str, address: str, port: int, wanted: str) -> None:

@@ -110,6 +110,14 @@ options:
     type: str
     default: python3
     description: The worker's Python, with which the training is run.
+  interrupt_running_work:
+    type: bool
+    default: false
+    description:
+      - Whether the plugin or a Horovod may be changed while a launcher such as C(mpirun), a rank or a benchmark runs in the worker.
+      - Otherwise the task waits a few seconds for them to end, and then fails and lists them. In check mode it warns.
+      - Launchers are known by their names, ranks by the variables that launchers set, and a benchmark by its lock. In a namespace of
+        processes that workers share, those of other workers don't count.
   state_dir:
     type: path
     default: /var/lib/taco-train
@@ -133,6 +141,7 @@ EXAMPLES = r"""
   taco.train.benchmark:
     hosts: "{{ benchmark_hosts }}"
     env: "{{ arm.environment }}"
+    run_dir: results/today
 
 - name: Put back what was there
   taco.train.acceleration:
@@ -199,13 +208,16 @@ from ansible_collections.taco.train.plugins.module_utils import (
     _acceleration,
     _acceleration_worker,
     _atomic_file,
+    _created_folders,
     _horovod_build,
     _horovod_prefix,
     _job,
     _move_file,
     _nccl_plugin,
+    _running_work,
     _timed_command,
     _worker_observation,
+    _worker_processes,
 )
 from ansible_collections.taco.train.plugins.module_utils._carried_program import ProgramError, answer, program
 from ansible_collections.taco.train.plugins.module_utils._failure import failure
@@ -214,7 +226,10 @@ from ansible_collections.taco.train.plugins.module_utils._place import COMMAND_S
 # Each after those that it imports.
 WORKER_MODULES = [
     _timed_command,
+    _running_work,
+    _worker_processes,
     _atomic_file,
+    _created_folders,
     _job,
     _move_file,
     _nccl_plugin,
@@ -295,6 +310,7 @@ def main():
             prefix_dir=dict(type="path"),
             build_timeout=dict(type="int", default=3600),
             python=dict(type="str", default="python3"),
+            interrupt_running_work=dict(type="bool", default=False),
             state_dir=dict(type="path", default="/var/lib/taco-train"),
         ),
         supports_check_mode=True,
@@ -303,6 +319,8 @@ def main():
         result = ensure(module.params, module.check_mode)
     except (PlaceError, ProgramError, OSError, ValueError) as error:
         module.fail_json(msg=failure(error))
+    for warning in result.pop("warnings"):
+        module.warn(warning)
     module.exit_json(**result)
 
 

@@ -46,6 +46,12 @@ options:
     description: Seconds to wait.
     type: int
     default: 600
+  interrupt_running_work:
+    description:
+      - Whether a job may be deleted while C(mpirun) runs in its launcher, which C(kubectl) lists on the host that the task is for.
+      - Otherwise the task fails and lists the work and the pods. In check mode it warns.
+    type: bool
+    default: false
   poll:
     description: Seconds between two looks.
     type: float

@@ -14,8 +14,10 @@ description:
   - Runs on the controller and touches no host. Run it with C(run_once).
   - In check mode it says what is wrong but doesn't fail, and writes no file.
   - "The checks are C(host.observed), C(os.supported), C(boot.layout), C(cpu.page_size), C(memory.hugepages),
-    C(hugepages.running), C(gpu.count), C(gpu.declared), C(instance.type), C(eni.count), C(disk.free), C(engine.present),
-    C(harp.checksum), C(image.set), C(variables.known), C(cluster.same_gpus) and C(cluster.same_image)."
+    C(hugepages.sysctl), C(hugepages.running), C(gpu.count), C(gpu.declared), C(gpu.model), C(gpu.driver), C(instance.type), C(eni.count),
+    C(disk.free),
+    C(engine.present), C(engine.version), C(engine.toolkit), C(harp.checksum), C(image.set), C(variables.known), C(variables.valid),
+    C(cluster.same_gpus), C(cluster.same_image), C(controller.collections) and C(controller.packages)."
   - "Of nodes of a Kubernetes cluster also C(kubernetes.api), C(kubernetes.mpijob), C(kubernetes.permissions) and C(kubernetes.node), by
     what M(taco.train.kubernetes_facts) found. C(engine.present) is skipped for them."
 author:
@@ -68,10 +70,13 @@ options:
     description: File on the controller that the verdict is written to, as JSON. Its folder is made.
     type: path
   gate:
-    description: Whether to fail when any check of any host failed.
+    description:
+      - Whether to fail when any check of any host failed. The task fails as a whole then, at the host that it runs for.
+      - With V(false), M(taco.train.gate) can fail each host with its own failures.
     type: bool
     default: true
 seealso:
+  - module: taco.train.gate
   - module: taco.train.node_info
 """
 
@@ -118,6 +123,11 @@ failed_hosts:
   type: list
   elements: str
   sample: []
+failures:
+  description: For each host with failures its failed checks as text (C(msg)), and whether the host is C(unreachable).
+  returned: always
+  type: dict
+  sample: {gpu2: {msg: "eni.count: expected 8 secondary ENIs, found 7; attach the missing one.", unreachable: false}}
 verdict_path:
   description: The file with the verdict, or V(null).
   returned: always

@@ -221,14 +221,26 @@ options:
     description: For each host that is a pod, the node that it is on. The record keeps it.
     type: dict
     default: {}
+  images:
+    description: For each host that is a pod, the digest of its image. The record keeps it. Elsewhere it is known from O(workers).
+    type: dict
+    default: {}
+    version_added: 1.0.0
   cell:
     description: Which run of a comparison it is, as M(taco.train.compare) has planned it.
     type: dict
   label:
     description: What to call the run while it is shown. Not set means the arm and the model.
     type: str
+  runs_left:
+    description: How many runs of a comparison follow this one. The time that is shown is then the time left for all of them.
+    type: int
+    default: 0
+    version_added: 1.0.0
   progress:
-    description: Whether iterations are shown as they come, in place on a terminal and as lines elsewhere.
+    description:
+      - Whether iterations are shown as they come, in place on a terminal and as lines elsewhere.
+      - Elsewhere than on a terminal, of a run of a comparison only the last iteration is shown.
     type: bool
     default: true
   progress_interval:
@@ -246,13 +258,97 @@ options:
 """
 
 EXAMPLES = r"""
-- name: Run on two machines with eight GPUs each
+- name: Run Horovod's synthetic benchmark on two machines with eight GPUs each
   taco.train.benchmark:
     hosts:
       - {name: gpu1, slots: 8}
       - {name: gpu2, slots: 8}
     exec_prefix: [docker, exec, taco-train]
     run_dir: results/today
+  delegate_to: gpu1
+  run_once: true
+
+- name: Run a short benchmark of VGG16 over kernel TCP, with an environment variable for the ranks
+  taco.train.benchmark:
+    arm: tcp
+    model: VGG16
+    batch_size: 128
+    num_iters: 5
+    num_warmup_batches: 5
+    env: {NCCL_DEBUG: INFO}
+    timeout: 600
+    hosts: [{name: gpu1, slots: 8}, {name: gpu2, slots: 8}]
+    exec_prefix: [docker, exec, taco-train]
+    run_dir: results/today
+
+- name: Run an arm of your own, based on a built-in one, with other options for LightCC
+  taco.train.benchmark:
+    arm:
+      name: taco_2d
+      base: taco
+      env: {LIGHT_TOPK_ALLREDUCE: 0}
+    hosts: [{name: gpu1, slots: 8}, {name: gpu2, slots: 8}]
+    exec_prefix: [docker, exec, taco-train]
+    run_dir: results/today
+
+- name: Run the PyTorch version of Horovod's benchmark
+  taco.train.benchmark:
+    framework: pytorch
+    script: /opt/horovod/pytorch_synthetic_benchmark.py
+    model: resnet50
+    hosts: [{name: gpu1, slots: 8}]
+    exec_prefix: [docker, exec, taco-train]
+    run_dir: results/today
+
+- name: Measure the bandwidth of the network with nccl-tests
+  taco.train.benchmark:
+    workload: nccl_tests
+    arm: harp
+    binary: /opt/nccl-tests/build/all_reduce_perf
+    min_bytes: 1M
+    max_bytes: 1G
+    iters: 50
+    hosts: [{name: gpu1, slots: 8}, {name: gpu2, slots: 8}]
+    exec_prefix: [docker, exec, taco-train]
+    run_dir: results/today
+
+- name: Run tf_cnn_benchmarks with mixed precision and XLA
+  taco.train.benchmark:
+    workload: tf_cnn_benchmarks
+    model: resnet50
+    num_batches: 200
+    mixed_precision: true
+    xla: true
+    hosts: [{name: gpu1, slots: 8}]
+    exec_prefix: [docker, exec, taco-train]
+    run_dir: results/today
+
+- name: Run the demo of dynamic embedding
+  taco.train.benchmark:
+    workload: ttf_dynamic_embedding
+    demo: benchmark
+    is_dynamic: true
+    hosts: [{name: gpu1, slots: 8}]
+    exec_prefix: [docker, exec, taco-train]
+    run_dir: results/today
+
+- name: Run a training program of your own, which prints lines such as "throughput 812.5 samples/s"
+  taco.train.benchmark:
+    workload: command
+    command: [python3, /data/train.py, --epochs, "1"]
+    chdir: /data
+    pattern: 'throughput (?P<value>[0-9.]+) samples/s'
+    unit: samples/s
+    hosts: [{name: gpu1, slots: 8}, {name: gpu2, slots: 8}]
+    exec_prefix: [docker, exec, taco-train]
+    run_dir: results/today
+
+- name: Show the command without running it
+  taco.train.benchmark:
+    hosts: [{name: gpu1, slots: 8}]
+    run_dir: results/today
+  check_mode: true
+  register: planned
 """
 
 RETURN = r"""

@@ -11,10 +11,12 @@ description:
   - With O(state=planned) it turns a matrix of arms, workloads, numbers of hosts and batch sizes into runs in an order in which a
     machine that changes slowly harms no arm more than another, and finds the folder of the same comparison that has runs left.
   - With O(state=judged) it reads the records of a comparison and writes C(comparison.json) beside them.
-  - The value of a run is the median of its iterations. Arms are compared by the ratio of the medians of their runs, with its
-    bootstrap interval, and by the Mann-Whitney U test. V(better) and V(worse) need the whole interval beyond O(min_effect) and a
-    p below 1 - O(confidence), V(equivalent) needs the whole interval within O(min_effect), and anything else is
-    V(inconclusive). Runs that differ in more than their arm are refused.
+  - The value of a run depends on its workload, see P(taco.train.benchmark#role). In a round each arm runs once. Arms are
+    compared by the ratio of their values in each round, by Student's t on the logarithms. V(better) and V(worse) need a
+    ratio beyond O(min_effect), V(equivalent) one within it, with a p below 1 - O(confidence) after the corrections for the
+    number of comparisons (Holm) and of verdicts on the same runs. Anything else is V(inconclusive). An arm of which more
+    than one attempt in five failed is neither V(better) nor V(equivalent). Runs that differ in more than their arm are
+    refused.
   - Works on the controller only, and needs SciPy 1.15 or newer there.
 author:
   - Taco Team (@taco)
@@ -50,7 +52,7 @@ options:
     elements: raw
     default: []
   baseline:
-    description: The arm that the others are held against. Not set means the first.
+    description: The arm that the others are compared with. Not set means the first.
     type: str
   workloads:
     description: What every arm runs, each a mapping of options of M(taco.train.benchmark) over O(defaults), and optionally C(name).
@@ -111,7 +113,7 @@ options:
     type: float
     default: 0.03
   confidence:
-    description: Of the intervals, and one minus the level of the test.
+    description: Of the intervals; one minus it is the error rate of the verdicts of a report together.
     type: float
     default: 0.95
   allow_unlike:
@@ -119,15 +121,26 @@ options:
     type: bool
     default: false
   line_rate_gbps:
-    description: The line rate of a host in Gbit/s, which a measured bus bandwidth is held against.
+    description: The line rate of a host in Gbit/s, with which the bus bandwidth at the largest message size is compared.
     type: float
   against:
-    description: An earlier comparison, its folder or its C(comparison.json). The task fails when an arm is slower than it was there.
-    type: str
+    description:
+      - Earlier comparisons, each its folder or its C(comparison.json). The task fails when an arm is slower than it was there and the
+        runs are comparable.
+    type: list
+    elements: str
+    default: []
+  day_spread:
+    description:
+      - The spread between days that is assumed as long as O(against) has fewer than three comparisons. With three or more it is
+        estimated from them.
+    type: float
+    default: 0.1
+    version_added: 1.0.0
 """
 
 EXAMPLES = r"""
-- name: Judge a comparison again, by another least effect
+- name: Judge a comparison again, with another smallest difference that counts
   taco.train.compare:
     state: judged
     run_dir: results/latest
@@ -155,9 +168,10 @@ runs:
   type: list
   elements: dict
 against:
-  description: The earlier comparison that was given, with its whole path.
+  description: The earlier comparisons that were given, each with its whole path.
   returned: with O(state=planned)
-  type: str
+  type: list
+  elements: str
 planned:
   description: How many runs the comparison has.
   returned: with O(state=planned)

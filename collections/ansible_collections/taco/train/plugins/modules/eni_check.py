@@ -9,7 +9,9 @@ short_description: Check that a host has the ENIs that HARP needs
 version_added: 0.1.0
 description:
   - Counts the secondary elastic network interfaces (ENIs) by MAC and PCI address, and fails when there aren't as many as expected.
-  - The primary interface, members of bonds and interfaces without a PCI device, such as C(docker0) and C(veth), are left out.
+  - The primary interface, members of bonds and interfaces without a PCI device, such as C(docker0) and C(veth), are left out. So is the
+    interface at which the SSH connection arrives.
+  - Fails when more than one interface can be the primary one, and O(pattern) does not exclude any of them.
   - Changes nothing.
 author:
   - Taco Team (@taco)
@@ -34,7 +36,10 @@ options:
       - ENIs without a PCI device are accepted with it.
     type: str
   subnet:
-    description: Networks such as V(10.0.1.0/24). If given, each ENI must have an address in one of them.
+    description:
+      - Networks such as V(10.0.1.0/24). If given, each ENI must have an address in one of them.
+      - Of an ENI that the host has not configured, the addresses in the metadata of the instance count, when
+        M(taco.train.node_info) asked for it. Devices that a program in user space owns are not checked.
     type: list
     elements: str
     default: []
@@ -86,7 +91,7 @@ enis:
     mac:
       description: MAC address.
       type: str
-      sample: 52:54:00:00:00:02
+      sample: "52:54:00:00:00:02"
     pci:
       description: PCI address, or V(null).
       type: str
@@ -116,6 +121,15 @@ enis:
       type: list
       elements: str
       sample: [10.0.1.12/24]
+    reached:
+      description: Always V(false).
+      type: bool
+      sample: false
+    vpc_addresses:
+      description: Its addresses in the metadata of the instance, V(null) when the metadata service wasn't asked.
+      type: list
+      elements: str
+      sample: [10.0.1.12/24]
 problems:
   description: What is wrong, a sentence each.
   returned: always
@@ -128,6 +142,7 @@ import os
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.taco.train.plugins.module_utils._connection import reached_interface
 from ansible_collections.taco.train.plugins.module_utils._enis import OPTIONS, EniError, checked_enis, refusal
 from ansible_collections.taco.train.plugins.module_utils._failure import failure
 from ansible_collections.taco.train.plugins.module_utils._nics import observe_nics, parse_addresses
@@ -141,6 +156,7 @@ def observed(root):
     addresses = {}
     if os.path.realpath(root) == "/":
         addresses = parse_addresses(run_timed(["ip", "-o", "addr"], COMMAND_SECONDS).stdout)
+        return observe_nics(root, addresses, reached=reached_interface(addresses))
     return observe_nics(root, addresses)
 
 
@@ -153,7 +169,7 @@ def main():
     except EniError as error:
         module.fail_json(msg=failure(error), enis=[], problems=[str(error)])
     if problems:
-        module.fail_json(msg=f"{os.uname().nodename}: {refusal(problems)}", enis=enis, problems=problems)
+        module.fail_json(msg=refusal(problems), enis=enis, problems=problems)
     module.exit_json(changed=False, enis=enis, problems=[])
 
 

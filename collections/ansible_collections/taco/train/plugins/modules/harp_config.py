@@ -13,7 +13,10 @@ description:
   - A script must have the checksum that was promised, unless O(allow_unverified) says otherwise. An error page is not run.
   - A run counts when the exit status is 0, the output holds the success text, and there is a configuration file that isn't
     empty for each ENI.
-  - The script runs again only when the script, the ENIs or the configuration files differ from those of the last good run.
+  - The script runs again only when the script, the ENIs (their names, MAC, IPv4 and PCI addresses), O(environment), O(interpreter) or the
+    configuration files differ from those of the last good run. What can't be observed of an ENI, as of one that a program in user space
+    took over, is not compared.
+  - One run at a time changes a host; a second one waits, and fails after a minute.
   - Also writes the host manifest, a description of what the host offers to HARP.
   - O(state=absent) takes back what came about here. What a script did beyond the configuration files is the script's, and stays.
 author:
@@ -29,7 +32,7 @@ attributes:
     details: Whether the script would run is known, what it would write isn't.
   diff_mode:
     support: full
-    details: Shows rendered files and the manifest. What a script writes is the script's.
+    details: Shows why the script runs, rendered files and the manifest. What a script writes is the script's.
   platform:
     platforms: posix
 options:
@@ -79,7 +82,9 @@ options:
   environment:
     type: dict
     default: {}
-    description: Environment of the script, besides E(TACO_ENI_INTERFACES), the names of the ENIs separated by commas.
+    description:
+      - Environment of the script, besides E(TACO_ENI_INTERFACES), the names of the ENIs separated by commas.
+      - Only a hash of it is stored on the host.
   timeout:
     type: int
     default: 600
@@ -126,6 +131,17 @@ options:
     type: bool
     default: true
     description: Whether to write the host manifest, C(host-manifest.json) in O(state_dir). Needs O(node).
+  container:
+    type: str
+    description: The training container, whose processes count as running work. When not set, only processes on the GPUs do.
+    version_added: 1.0.0
+  interrupt_running_work:
+    type: bool
+    default: false
+    description:
+      - Whether the configuration may be changed while processes run on the GPUs or in O(container).
+      - Otherwise the task fails and lists the processes before it changes a configuration file. In check mode it warns.
+    version_added: 1.0.0
   state_dir:
     type: path
     default: /var/lib/taco-train
@@ -190,7 +206,6 @@ manifest:
   sample: /var/lib/taco-train/host-manifest.json
 """
 
-import glob
 import hashlib
 import json
 import os
@@ -198,13 +213,23 @@ import os
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.taco.train.plugins.module_utils import _harp as harp
-from ansible_collections.taco.train.plugins.module_utils._atomic_file import FileError, replace_file
+from ansible_collections.taco.train.plugins.module_utils._atomic_file import FileError, remove_file, replace_file
+from ansible_collections.taco.train.plugins.module_utils._created_folders import CreatedFolders, FoldersError
 from ansible_collections.taco.train.plugins.module_utils._enis import EniError
 from ansible_collections.taco.train.plugins.module_utils._failure import failure
 from ansible_collections.taco.train.plugins.module_utils._file_history import HistoryError
-from ansible_collections.taco.train.plugins.module_utils._harp_files import history, kept_in_mind, take_back
+from ansible_collections.taco.train.plugins.module_utils._harp_files import (
+    RUNNING,
+    alone,
+    config_paths,
+    history,
+    recorded,
+    settle,
+    take_back,
+)
 from ansible_collections.taco.train.plugins.module_utils._harp_options import MANIFEST, OPTIONS, RECORD
 from ansible_collections.taco.train.plugins.module_utils._harp_script import ScriptError, run_script
+from ansible_collections.taco.train.plugins.module_utils._running_work import require_idle, running_work
 
 LARGEST_SCRIPT = 8 * 1024 * 1024
 DOWNLOAD_SECONDS = 60
@@ -227,15 +252,9 @@ def read_json(path):
         return None
 
 
-def config_paths(options):
-    """Return the configuration files."""
-    pattern = os.path.join(glob.escape(options["config_dir"]), options["config_glob"])
-    return [path for path in sorted(glob.glob(pattern)) if os.path.isfile(path)]
-
-
 def config_files(options):
     """Return {path: checksum} of the configuration files that aren't empty."""
-    contents = {path: read_bytes(path) for path in config_paths(options)}
+    contents = {path: read_bytes(path) for path in config_paths(options["config_dir"], options["config_glob"])}
     return {path: hashlib.sha256(content).hexdigest() for path, content in contents.items() if content}
 
 
@@ -266,62 +285,96 @@ def fetch_script(options):
     return content
 
 
-def run_setup(options, content, sha256, enis, minimum):
+def permit_change(options, check_mode, warn):
+    """Refuse to change HARP's configuration under running work, or warn where that is allowed or only predicted."""
+    asked = dict(gpus=True, container=options["container"], containers=False, engine_command=["docker"])
+    refusal = require_idle("The change of HARP's configuration", running_work(asked), "interrupt")
+    if refusal and not options["interrupt_running_work"] and not check_mode:
+        raise harp.HarpError(refusal)
+    if refusal:
+        warn(refusal)
+
+
+def run_setup(options, content, sha256, target):
     """Keep the script, run it, and raise unless it proved that it did its job."""
     folder = os.path.join(options["state_dir"], "harp")
-    os.makedirs(folder, mode=0o700, exist_ok=True)
     path = os.path.join(folder, "setup-" + sha256[:12])
     replace_file(path, content, mode=0o700)
     first_line = content.split(b"\n")[0].decode("utf-8", "replace")
     argv = harp.interpreter_for(options["script"], first_line, options["interpreter"]) + [path]
-    environment = {"TACO_ENI_INTERFACES": ",".join(enis)}
+    environment = {"TACO_ENI_INTERFACES": ",".join(target.enis)}
     environment.update((key, str(value)) for key, value in options["environment"].items())
     log = os.path.join(folder, "setup.log")
-    with kept_in_mind(history(options["state_dir"]), lambda: config_paths(options)):
-        done = run_script(argv, environment, options["timeout"], log)
+    # A run that fails or is killed from here on must be repeated, also when everything is set to what it was before.
+    remove_file(os.path.join(options["state_dir"], RECORD))
+    with recorded(options["state_dir"], options["config_dir"], options["config_glob"]):
+        done = run_script(argv, environment, options["timeout"], log, os.path.join(folder, RUNNING))
     harp.check_run(done.status, done.output, options["expected_text"], options["timeout"], log)
     files = config_files(options)
     harp.check_files(
-        list(files), minimum, options["config_dir"], options["config_glob"], "the HARP setup script ended well"
+        list(files), target.minimum, options["config_dir"], options["config_glob"], "the HARP setup script ended well"
     )
     return files
 
 
-def apply_script(options, enis, keys, minimum, check_mode):
-    """Run the setup script where it has to run. keys are what the ENIs are known by over time."""
+def apply_script(options, target, check_mode, permit):
+    """Run the setup script where it has to run."""
     expected = harp.promised_sha256(options)
     record_path = os.path.join(options["state_dir"], RECORD)
-    record = read_json(record_path)
-    reason = harp.reason_to_run(record, options["script"], expected, keys, config_files(options), minimum)
-    if reason is None:
-        return dict(changed=False, ran=False, sha256=record["sha256"])
-    if check_mode:
-        return dict(changed=True, ran=True, sha256=expected or "", reason=reason)
+
+    def decided():
+        record = read_json(record_path)
+        reason = harp.reason_to_run(record, options, expected, target, config_files(options))
+        if reason is None:
+            return dict(changed=False, ran=False, sha256=record["sha256"])
+        diff = [dict(prepared=f"HARP's setup script {options['script']} runs: {reason}\n")]
+        return dict(changed=True, ran=True, sha256=expected or "", reason=reason, diff=diff)
+
+    result = decided()
+    if result["changed"] and check_mode:
+        permit()
+    if check_mode or not result["changed"]:
+        return result
     content = fetch_script(options)
     sha256 = hashlib.sha256(content).hexdigest()
     harp.check_sha256(options["script"], sha256, expected)
-    files = run_setup(options, content, sha256, enis, minimum)
-    record = harp.new_record(options["script"], sha256, keys, files)
-    replace_file(record_path, (json.dumps(record, indent=1, sort_keys=True) + "\n").encode("utf-8"), mode=0o600)
-    return dict(changed=True, ran=True, sha256=sha256, reason=reason)
+    with alone(options["state_dir"], create=True):
+        # Another run may have done it meanwhile.
+        result = decided()
+        if result["changed"]:
+            permit()
+            files = run_setup(options, content, sha256, target)
+            record = harp.new_record(options, sha256, target, files)
+            replace_file(record_path, (json.dumps(record, indent=1, sort_keys=True) + "\n").encode("utf-8"), mode=0o600)
+            result["sha256"] = sha256
+    return result
 
 
-def apply_template(options, minimum, check_mode):
+def apply_template(options, minimum, check_mode, permit):
     """Write the rendered files that differ."""
     wanted = harp.checked_rendered(options["rendered"], options["config_dir"])
     after = harp.merged_files(list(config_files(options)), wanted, options["config_dir"], options["config_glob"])
     harp.check_files(after, minimum, options["config_dir"], options["config_glob"], "harp_template rendered too little")
-    diff = []
-    for path, content in sorted(wanted.items()):
-        before = read_bytes(path)
-        if before == content.encode("utf-8"):
-            continue
-        text = (before or b"").decode("utf-8", "replace")
-        diff.append(dict(before=text, after=content, before_header=path, after_header=path))
-        if not check_mode:
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            history(options["state_dir"]).note(path, content.encode("utf-8"), [], generated=True)
-            replace_file(path, content.encode("utf-8"), mode=None if before is not None else 0o644)
+    before = {path: read_bytes(path) for path in wanted}
+    changed = [path for path in sorted(wanted) if before[path] != wanted[path].encode("utf-8")]
+    if changed:
+        permit()
+    for path in [] if check_mode else changed:
+        content = wanted[path].encode("utf-8")
+        with alone(options["state_dir"], create=True):
+            settle(options["state_dir"])
+            CreatedFolders(options["state_dir"]).make(os.path.dirname(path))
+            history(options["state_dir"]).note(path, content, [], generated=True)
+            replace_file(path, content, mode=None if before[path] is not None else 0o644)
+    diff = [
+        dict(
+            before=(before[path] or b"").decode("utf-8", "replace"),
+            after=wanted[path],
+            before_header=path,
+            after_header=path,
+        )
+        for path in changed
+    ]
     return dict(changed=bool(diff), ran=False, diff=diff)
 
 
@@ -333,45 +386,58 @@ def write_manifest(options, enis, check_mode):
     if before == after.encode("utf-8"):
         return dict(manifest=path), []
     if not check_mode:
-        os.makedirs(options["state_dir"], mode=0o755, exist_ok=True)
+        CreatedFolders(options["state_dir"]).make_state_dir()
         replace_file(path, after.encode("utf-8"), mode=0o644)
     text = (before or b"").decode("utf-8", "replace")
     return dict(manifest=path, changed=True), [dict(before=text, after=after, before_header=path, after_header=path)]
 
 
-def unconfigure(options, check_mode):
-    """Take back what earlier runs left and return the module's result."""
-    diff = take_back(options["state_dir"], options["force"], check_mode)
+def unconfigure(options, check_mode, permit):
+    """Restore what earlier runs changed and return the module's result."""
+    diff = take_back(options["state_dir"], options["force"], check_mode, permit)
     files = [dict(path=path, size=os.path.getsize(path)) for path in config_files(options)]
     return dict(changed=bool(diff), ran=False, enis=[], files=files, diff=diff)
 
 
-def configure(options, check_mode):
+def configure(options, check_mode, warn):
     """Do all that is asked for and return the module's result."""
+
+    def permit():
+        permit_change(options, check_mode, warn)
+
     if options["state"] == "absent":
-        return unconfigure(options, check_mode)
+        return unconfigure(options, check_mode, permit)
     if options["source"] == "script" and not options["script"]:
         raise harp.HarpError("source script needs a script: set harp_script (script)")
-    enis, keys, minimum = harp.target_of(options)
+    target = harp.target_of(options)
     result = dict(changed=False, ran=False)
     if options["source"] == "script":
-        result = apply_script(options, enis, keys, minimum, check_mode)
+        result = apply_script(options, target, check_mode, permit)
     elif options["source"] == "template":
-        result = apply_template(options, minimum, check_mode)
+        result = apply_template(options, target.minimum, check_mode, permit)
     diff = result.pop("diff", [])
     if options["manifest"] and options["node"]:
-        written, difference = write_manifest(options, enis, check_mode)
+        written, difference = write_manifest(options, target.enis, check_mode)
         result.update(written)
         diff += difference
     files = [dict(path=path, size=os.path.getsize(path)) for path in config_files(options)]
-    return dict(result, enis=enis, files=files, diff=diff)
+    return dict(result, enis=target.enis, files=files, diff=diff)
 
 
 def main():
     module = AnsibleModule(supports_check_mode=True, **OPTIONS)
     try:
-        result = configure(module.params, module.check_mode)
-    except (harp.HarpError, HistoryError, ScriptError, EniError, FileError, OSError, UnicodeError) as error:
+        result = configure(module.params, module.check_mode, module.warn)
+    except (
+        harp.HarpError,
+        FoldersError,
+        HistoryError,
+        ScriptError,
+        EniError,
+        FileError,
+        OSError,
+        UnicodeError,
+    ) as error:
         module.fail_json(msg=failure(error))
     module.exit_json(**result)
 

@@ -12,9 +12,11 @@ description:
     what other tools left of the same page size, such as the repeated arguments of a C(sed) that ran twice.
   - On Debian and Ubuntu the place is a drop-in in C(/etc/default/grub.d) that is sourced after every other one. On CentOS 7,
     TencentOS 2.4 and the like it is C(GRUB_CMDLINE_LINUX) in C(/etc/default/grub). On hosts with boot loader specification
-    entries (EL8 and later) it is that variable, C(/etc/kernel/cmdline) where there is one, and the entries, which C(grubby) or
-    C(grub2-mkconfig --update-bls-cmdline) writes.
+    entries (EL8 and later) it is that variable, C(/etc/kernel/cmdline) where there is one, and the entries themselves, or the
+    variable C(kernelopts) of GRUB's environment where they name it. It edits these directly, without C(grubby).
   - Generates the boot entries and reads them back. When one of them came out wrong, everything is undone and the module fails.
+  - Keeps a verified copy of each file below O(state_dir) while it changes them. A run that was killed, or that could not undo a change
+    because a file system was full, leaves a marker there, and the next run first restores the files from the copies.
   - Reservations of other page sizes are kept and reported. A count without a page size of its own gets it in so many words, as the
     default page size changes.
   - It says whether a reboot is needed and never reboots.
@@ -37,6 +39,8 @@ options:
     description:
       - V(present) reserves the pages.
       - V(absent) removes what V(present) added and nothing else.
+      - Both V(absent) and V(restored) leave a host that was never changed as it is. They fail when the pages of an earlier run are there
+        and O(state_dir) holds no history of it.
       - V(restored) puts every file that was changed back to what it was before the first change, with its mode, owner and times.
     type: str
     choices: [present, absent, restored]
@@ -190,23 +194,23 @@ from functools import partial
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.taco.train.plugins.module_utils._boot_config import (
-    BootConfig,
+from ansible_collections.taco.train.plugins.module_utils._boot_change import (
     apply,
-    diffs,
     locked,
-    put_back,
+    recover,
+    restore,
 )
+from ansible_collections.taco.train.plugins.module_utils._boot_config import BootConfig, diffs
 from ansible_collections.taco.train.plugins.module_utils._boot_entries import entry_problems
 from ansible_collections.taco.train.plugins.module_utils._boot_layout import detect
+from ansible_collections.taco.train.plugins.module_utils._created_folders import CreatedFolders, FoldersError
 from ansible_collections.taco.train.plugins.module_utils._failure import failure
-from ansible_collections.taco.train.plugins.module_utils._file_history import History
 from ansible_collections.taco.train.plugins.module_utils._hugepages import HugepagesError, kernel_line
 from ansible_collections.taco.train.plugins.module_utils._hugepages_decision import (
     after_trial,
     decide,
     decide_restored,
-    edit_of,
+    entry_line,
     wanted_count,
     with_trial,
 )
@@ -216,7 +220,7 @@ from ansible_collections.taco.train.plugins.module_utils._hugepages_running impo
     pool_total,
     reserve_now,
 )
-from ansible_collections.taco.train.plugins.module_utils._hugepages_settled import ERRORS, answer, number_of
+from ansible_collections.taco.train.plugins.module_utils._hugepages_settled import ERRORS, answer, kept, number_of
 from ansible_collections.taco.train.plugins.module_utils._kernel_args import counts
 
 
@@ -224,32 +228,59 @@ def no_problems(_entries):
     return []
 
 
-def boot_diff(config, before, after):
+def boot_diff(config, decision, files):
     """Return Ansible's diff of what the entries say, in words: the generated file itself is the generator's business."""
+    before, after = entry_line(config, files, decision.line)
+    if not decision.generate or not config.layout.command or sorted(before) == sorted(after):
+        return []
     header = f"kernel line of the boot entries, by {' '.join(config.layout.command)}"
     lines = [" ".join(tokens) + "\n" for tokens in (before, after)]
-    return dict(before_header=header, after_header=header, before=lines[0], after=lines[1])
+    return [dict(before_header=header, after_header=header, before=lines[0], after=lines[1])]
 
 
-def carry_out(config, history, params, decision, files, count):
+def carry_out(config, history, guard, params, decision, files, count):
     """Do what was decided, unless somebody changed the files that it was decided from."""
     page_size, state = params["page_size"], params["state"]
-    lines = [kernel_line(files)] + [entry.tokens for entry in config.entries()]
-    ours = next((found for found in map(history.arguments_in, lines) if found), [])
-    with locked(os.path.join(config.root, params["state_dir"].lstrip("/"))):
-        if config.files() != files:
+    CreatedFolders(params["state_dir"], config.root).record(os.path.dirname(path) for path in decision.changes)
+    with locked(state_folder(params)) as config.lock:
+        if config.files() != files or guard.unfinished():
             raise HugepagesError(
                 "another run changed the boot configuration while this one looked at it; run this again"
             )
         if state == "restored":
-            put_back(config, history, params["regenerate"])
+            restore(config, history, guard, decision.changes, decision.generate)
             return
         # What others reserve is theirs; without a count of ours only the absence of ours could be read back.
         checked = count is not None or not counts(decision.line, page_size)
         problems_of = partial(entry_problems, page_size=page_size, count=count) if checked else no_problems
-        edit = edit_of(config, params, decision.arguments, ours)
-        generate = params["regenerate"] and not decision.trial
-        apply(config, history, decision.changes, decision.arguments, edit if generate else None, problems_of)
+        apply(config, history, guard, decision.changes, decision.arguments, decision.generate, problems_of)
+
+
+def state_folder(params):
+    return os.path.join(params["sysroot"], params["state_dir"].lstrip("/"))
+
+
+def recovered(module, config, guard):
+    """Restore what an earlier run left unfinished and return those files; check mode only names them."""
+    if not guard.unfinished():
+        if os.path.isdir(guard.folder) and not module.check_mode:
+            # Copies of a run that was killed before it changed a file.
+            with locked(state_folder(module.params)):
+                if not guard.unfinished():
+                    guard.finish()
+        return []
+    if module.check_mode:
+        found = guard.differing()
+        module.warn(
+            f"an earlier run was cut off and left {', '.join(found) or 'no file'} changed; without check mode they are restored "
+            "first, so what is predicted here may differ"
+        )
+        return found
+    with locked(state_folder(module.params)):
+        found = guard.differing() if guard.unfinished() else []
+        if guard.unfinished():
+            recover(config, guard)
+    return found
 
 
 def run(module):
@@ -268,7 +299,8 @@ def run(module):
         )
     config = BootConfig(root, layout, module.run_command)
     count = wanted_count(config, params)
-    history = History(os.path.join(root, params["state_dir"].lstrip("/"), "hugepages"), root)
+    history, guard = kept(root, params["state_dir"])
+    damaged = recovered(module, config, guard)
     files = config.files()
     before = kernel_line(files)
     if params["state"] == "restored":
@@ -278,14 +310,14 @@ def run(module):
     said = counts(decision.line, page_size)
     total = number_of(said)
     reboot_required = needs_reboot(config, page_size, total, decision.line)
-    in_words = [boot_diff(config, before, decision.line)] if params["regenerate"] and before != decision.line else []
     if params["state"] == "present" and params["trial"] and decision.changed and reboot_required:
-        decision, in_words = with_trial(config, params, decision, count, before), []
+        decision = with_trial(config, params, decision, count, before)
     elif params["state"] != "restored":
         decision = after_trial(config, decision)
-    changed = decision.changed
-    if changed and not module.check_mode:
-        carry_out(config, history, params, decision, files, count)
+    changed = decision.changed or bool(damaged)
+    diff = diffs(config, files, decision.changes) + boot_diff(config, decision, files)
+    if decision.changed and not module.check_mode:
+        carry_out(config, history, guard, params, decision, files, count)
     if params["runtime"] and count is not None:
         reboot_required = False
         if pool_total(root, page_size) != count:
@@ -295,8 +327,8 @@ def run(module):
     return dict(
         answer(layout, page_size, before, said, decision, reboot_required),
         changed=changed,
-        files=sorted(decision.changes),
-        diff=diffs(config, files, decision.changes) + in_words,
+        files=sorted(set(decision.changes) | set(damaged)),
+        diff=diff,
     )
 
 
@@ -304,7 +336,7 @@ def main():
     module = AnsibleModule(supports_check_mode=True, **OPTIONS)
     try:
         result = run(module)
-    except ERRORS as error:
+    except (FoldersError,) + ERRORS as error:
         module.fail_json(msg=failure(error))
     module.exit_json(**result)
 

@@ -117,6 +117,12 @@ options:
     type: bool
     default: false
     description: Whether a job that differs in what can't be changed, or that has ended, is deleted and made anew.
+  interrupt_running_work:
+    type: bool
+    default: false
+    description:
+      - Whether a job may be deleted or replaced while its launcher runs a command other than C(sleep), or C(mpirun) runs in it.
+      - Otherwise the task fails and lists the work and the pods. In check mode it warns.
   wait_timeout:
     type: int
     default: 600

@@ -87,9 +87,10 @@ node:
       type: dict
       sample: {id: tencentos, id_like: [rhel, fedora, centos, tlinux], version_id: "2.4", name: TencentOS Server 2.4}
     python:
-      description: The Python that ran the module, as C(version) and C(executable).
+      description: The Python that ran the module, as C(version) and C(executable), and whether it has C(requests), which managing
+        containers needs.
       type: dict
-      sample: {version: 3.6.8, executable: /usr/bin/python3}
+      sample: {version: 3.6.8, executable: /usr/bin/python3, requests: true}
     kernel:
       description: The running kernel, as C(release), C(cmdline) and C(boot_id), which differs after every boot.
       type: dict
@@ -113,28 +114,38 @@ node:
       description:
         - The C(pools) of every page size with C(total) and C(free) pages, also for each NUMA node, the C(mounts) of
           hugetlbfs, and C(default_size_bytes).
+        - The C(sysctl) are settings of sysctl and of the active profiles of tuned that change the number of pages after a boot.
       type: dict
       sample:
         default_size_bytes: 1073741824
         pools: [{size_bytes: 1073741824, total: 50, free: 50, nodes: [{node: 0, total: 50, free: 50}]}]
         mounts: [{path: /dev/hugepages, page_size_bytes: 1073741824}]
+        sysctl: [{name: vm.nr_hugepages, value: "2048", file: /etc/sysctl.d/90-db.conf, line: 3}]
     gpus:
-      description: The GPUs, their C(count), the C(source) that counted them, and the C(driver_version).
+      description:
+        - The GPUs, their C(count), the C(source) that counted them, and the C(driver_version).
+        - The C(problem) is why nvidia-smi, although it is installed, listed none. The C(devices) are then those of the PCI bus, with the
+          details that the host manifest has of the same devices.
       type: dict
       sample:
         count: 1
         source: nvidia-smi
         driver_version: 450.80.02
+        problem: null
         devices: [{index: 0, pci: "0000:00:08.0", name: A100-SXM4-40GB, uuid: GPU-0d3f}]
     nics:
       description:
-        - The network interfaces, the one with the default route first.
+        - The network interfaces, the primary one first. That is the one with the default route. Where none or several have a default route
+          of the lowest metric, it is the one that the metadata of the instance names, else the one at which the SSH connection arrives.
+          When neither is known, C(primary) is V(null) for each that it can be.
+        - At an interface that is C(reached) the SSH connection arrives.
+        - The C(vpc_addresses) are those in the metadata of the instance, V(null) when it wasn't asked.
         - A device that a program in user space owns has no name; its PCI address stands for it.
       type: list
       elements: dict
       sample:
         - name: eth0
-          mac: 52:54:00:00:00:01
+          mac: "52:54:00:00:00:01"
           pci: "0000:00:05.0"
           numa_node: null
           driver: virtio_net
@@ -142,18 +153,22 @@ node:
           up: true
           primary: true
           addresses: [10.0.2.8/24]
+          reached: true
+          vpc_addresses: null
     container_engine:
-      description: Docker Engine, or V(null) when it isn't installed.
+      description: Docker Engine, or V(null) when it isn't installed. A stopped one has the C(runtimes) of its configuration file.
       type: dict
       sample: {name: docker, version: 24.0.7, running: true, runtimes: [nvidia, runc], nvidia_toolkit: 1.14.3}
     training_container:
       description:
         - The container named O(container), or V(null) without one. Its C(image) is the name that it was made from, C(image_id) what
           had that name then and C(image_id_by_name) what has it now. C(options_sha256) is what M(taco.train.training_container) noted
-          of the options that it was made from, V(null) when the image has such a label itself.
+          of the options that it was made from, V(null) when the image has such a label itself. The C(status) is V(unknown) when the
+          engine is stopped.
       type: dict
       sample:
         name: taco-train
+        id: 4c01db0b339c7d0b5b3f2e1a8c9d7e6f5a4b3c2d1e0f9a8b7c6d5e4f3a2b1c0d
         status: running
         image: registry.example.com/taco-training:1
         image_id: sha256:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae
@@ -178,7 +193,7 @@ node:
       description:
         - The keys of the training container, as C(public_key), C(host_key) and C(port); the C(name) and C(address) under which the
           hosts know it; how many C(peers) it trusts, itself among them, the checksum of their list, and whether it is C(proven) that
-          the host reaches them.
+          the container named O(container), or without one the host, reaches them.
       type: dict
       sample:
         public_key: ssh-ed25519 AAAA
@@ -202,30 +217,43 @@ node:
         region: ap-guangzhou
         zone: ap-guangzhou-6
         local_ipv4: 10.0.2.8
-        mac: 52:54:00:00:00:01
+        mac: "52:54:00:00:00:01"
         interfaces: []
 """
 
 import glob
 import hashlib
+import importlib.util
 import json
 import os
 import platform
 import sys
+import time
 import urllib.error
 
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.taco.train.plugins.module_utils import _ssh_folder as ssh_folder
 from ansible_collections.taco.train.plugins.module_utils._boot_layout import observe_boot
+from ansible_collections.taco.train.plugins.module_utils._connection import reached_interface
 from ansible_collections.taco.train.plugins.module_utils._engine import (
+    DAEMON_JSON,
+    DATA_ROOT,
     image_of,
     judge_container,
     judge_engine,
     parse_object,
+    stored_container,
 )
 from ansible_collections.taco.train.plugins.module_utils._failure import failure
-from ansible_collections.taco.train.plugins.module_utils._gpus import QUERY, judge_gpus, pci_gpus
+from ansible_collections.taco.train.plugins.module_utils._gpus import (
+    QUERY,
+    QUERY_SECONDS,
+    judge_gpus,
+    manifest_gpus,
+    pci_gpus,
+    query_problem,
+)
 from ansible_collections.taco.train.plugins.module_utils._harp_options import CONFIG_GLOB, MANIFEST, RECORD
 from ansible_collections.taco.train.plugins.module_utils._hugepage_pools import observe_hugepages
 from ansible_collections.taco.train.plugins.module_utils._hugepages_settled import settled
@@ -238,6 +266,9 @@ from ansible_collections.taco.train.plugins.module_utils._timed_command import r
 COMMAND_SECONDS = 10
 # A metadata service is on the host's own network and answers at once, or not at all.
 METADATA_SECONDS = 3
+# All of its answers together: a service that answers slowly must not hold up the play.
+METADATA_TOTAL_SECONDS = 30
+LARGEST_ANSWER = 65536
 
 
 class Root:
@@ -277,10 +308,10 @@ class Root:
         except ValueError:
             return None
 
-    def output(self, *command):
+    def output(self, *command, seconds=COMMAND_SECONDS):
         if not self.is_running_system:
             return None
-        return run_timed(list(command), COMMAND_SECONDS)
+        return run_timed(list(command), seconds)
 
     def free_bytes(self, path):
         """Return what an ordinary user may still write to the file system of a folder."""
@@ -296,17 +327,27 @@ def engine(root):
     info = root.output("docker", "info", "--format", "{{json .}}")
     if info is None or "is not installed" in info.stderr:
         return None, None
-    folder = parse_object(info.stdout).get("DockerRootDir") or "/var/lib/docker"
+    daemon = root.text(DAEMON_JSON)
+    folder = parse_object(info.stdout).get("DockerRootDir") or data_root(daemon)
     toolkit = root.output("nvidia-ctk", "--version")
     # The client alone is asked only when the server didn't answer.
     client = "" if info.status == 0 else root.output("docker", "--version").stdout
-    return judge_engine(info.stdout, info.stderr, client, toolkit.stdout), root.free_bytes(folder)
+    return judge_engine(info.stdout, info.stderr, client, toolkit.stdout, daemon), root.free_bytes(folder)
+
+
+def data_root(daemon):
+    """Return the folder of an engine that doesn't answer, by its configuration file."""
+    return parse_object(daemon).get("data-root") or DATA_ROOT
 
 
 def training_container(root, engine, name):
-    """Return the container with this name, None when there is none or no engine to ask."""
-    if not name or not engine or not engine["running"]:
+    """Return the container with this name, None when there is none. What a stopped engine has is read from its folder."""
+    if not name or not engine:
         return None
+    if not engine["running"]:
+        pattern = os.path.join(root.join(data_root(root.text(DAEMON_JSON))), "containers", "*", "config.v2.json")
+        found = [stored_container(parse_object(root.text(path)), name) for path in sorted(glob.glob(pattern))]
+        return next((one for one in found if one), None)
 
     def inspected(kind, one):
         return parse_object(root.output("docker", kind, "inspect", "--format", "{{json .}}", one).stdout)
@@ -317,16 +358,21 @@ def training_container(root, engine, name):
     return judge_container(container, inspected("image", image) if image else {})
 
 
-def gpus(root):
+def gpus(root, state_dir):
     """Return the GPUs by nvidia-smi or by the PCI bus."""
-    listed = root.output("nvidia-smi", "--query-gpu=" + QUERY, "--format=csv,noheader")
-    return judge_gpus(listed.stdout if listed and listed.status == 0 else None, pci_gpus(root.path))
+    listed = root.output("nvidia-smi", "--query-gpu=" + QUERY, "--format=csv,noheader", seconds=QUERY_SECONDS)
+    if listed is None:
+        return judge_gpus(None, pci_gpus(root.path))
+    problem = query_problem(listed.status, listed.stdout, listed.stderr, "is not installed" not in listed.stderr)
+    earlier = manifest_gpus(root.json(os.path.join(state_dir, MANIFEST)))
+    return judge_gpus(listed.stdout if listed.status == 0 else None, pci_gpus(root.path), problem, earlier)
 
 
-def nics(root):
-    """Return the network interfaces with their addresses."""
-    addresses = root.output("ip", "-o", "addr")
-    return observe_nics(root.path, parse_addresses(addresses.stdout) if addresses else {})
+def nics(root, told):
+    """Return the network interfaces with their addresses. told is what the metadata service says."""
+    listed = root.output("ip", "-o", "addr")
+    addresses = parse_addresses(listed.stdout) if listed else {}
+    return observe_nics(root.path, addresses, told, reached_interface(addresses) if root.is_running_system else None)
 
 
 def boot(root, state_dir):
@@ -350,18 +396,22 @@ def harp(root, config_dir, state_dir):
     }
 
 
-def ssh_trust(root, state_dir):
+def ssh_trust(root, state_dir, container):
     """Return the public halves of the keys of the training container and what its peers know of it, as ssh_trust left them."""
     folder = os.path.join(state_dir, ssh_folder.FOLDER)
     identity, peers, proof = (
         os.path.join(folder, name) for name in (ssh_folder.IDENTITY, ssh_folder.PEERS, ssh_folder.PROOF)
     )
-    return ssh_folder.judge_trust(root.json(identity), root.json(peers), root.sha256(peers), root.text(proof))
+    container_id = container["id"] if container else ""
+    return ssh_folder.judge_trust(
+        root.json(identity), root.json(peers), root.sha256(peers), root.text(proof), container_id
+    )
 
 
 def metadata(root, source):
     """Return what the metadata service says. Only a URL that was given in so many words has to answer."""
-    if source == "off":
+    # YAML takes an unquoted off for a boolean.
+    if source.lower() in ("off", "false", "no", ""):
         return None
     if source == "auto":
         vendor = [root.text("/sys/class/dmi/id/" + name) for name in ("sys_vendor", "chassis_asset_tag", "bios_vendor")]
@@ -371,15 +421,18 @@ def metadata(root, source):
     from ansible.module_utils.urls import open_url
 
     base = BASE if source == "auto" else source.rstrip("/") + "/"
+    end = time.monotonic() + METADATA_TOTAL_SECONDS
 
     def get(path):
+        if time.monotonic() > end:
+            raise MetadataError(f"not all answers came within {METADATA_TOTAL_SECONDS} s")
         try:
             answer = open_url(base + path, timeout=METADATA_SECONDS, use_proxy=False)
         except urllib.error.HTTPError as error:
             if error.code == 404:
                 return None
             raise
-        return answer.read().decode("utf-8", "replace").strip()
+        return answer.read(LARGEST_ANSWER).decode("utf-8", "replace").strip()
 
     try:
         return dict(read_metadata(get), url=base)
@@ -392,13 +445,19 @@ def metadata(root, source):
 def observe(root, options):
     """Return all about the host below the root."""
     container_engine, engine_free = engine(root)
+    told = metadata(root, options["metadata"])
+    container = training_container(root, container_engine, options["container"])
     hugepages = observe_hugepages(root.path)
     cpuinfo = cpu(root.text("/proc/cpuinfo"))
     return {
         "schema": 1,
         "hostname": root.text("/proc/sys/kernel/hostname", "/etc/hostname").strip(),
         "os": os_identity(root.text("/etc/os-release", "/usr/lib/os-release")),
-        "python": {"version": platform.python_version(), "executable": sys.executable},
+        "python": {
+            "version": platform.python_version(),
+            "executable": sys.executable,
+            "requests": importlib.util.find_spec("requests") is not None,
+        },
         "kernel": {
             "release": root.text("/proc/sys/kernel/osrelease").strip(),
             "cmdline": root.text("/proc/cmdline").strip(),
@@ -408,14 +467,14 @@ def observe(root, options):
         "cpu": cpuinfo,
         "memory": memory(root.text("/proc/meminfo")),
         "hugepages": hugepages,
-        "gpus": gpus(root),
-        "nics": nics(root),
+        "gpus": gpus(root, options["state_dir"]),
+        "nics": nics(root, told),
         "container_engine": container_engine,
-        "training_container": training_container(root, container_engine, options["container"]),
+        "training_container": container,
         "harp": harp(root, options["harp_config_dir"], options["state_dir"]),
-        "ssh_trust": ssh_trust(root, options["state_dir"]),
+        "ssh_trust": ssh_trust(root, options["state_dir"], container),
         "disk": {"root_free_bytes": root.free_bytes("/"), "engine_free_bytes": engine_free},
-        "metadata": metadata(root, options["metadata"]),
+        "metadata": told,
     }
 
 

@@ -12,7 +12,9 @@ description:
     its own on one address and port. There are no passwords.
   - Everything is in the folder C(ssh) below O(state_dir), which the container sees under the same path. A container made anew
     keeps the trust; only its server is started again.
-  - The server's banner carries a checksum of its configuration, so that what runs is known without asking the process.
+  - The server's banner carries a checksum of its configuration. The server counts as running when it answers with that banner and the
+    pid file in O(container) names a live process of it. One that runs in another container of the host, such as the training container
+    under an earlier name, is stopped, and one is started in O(container).
 requirements:
   - OpenSSH 7.3 or newer in the container
 author:
@@ -95,8 +97,8 @@ options:
     default: false
     description:
       - Whether to log in to every peer, as mpirun does, and fail unless all can be reached.
-      - Changes nothing, but notes below O(state_dir) that these peers were reached from here, which holds until something changes here
-        or they can't be reached when this is asked again.
+      - Changes nothing, but notes below O(state_dir) that these peers were reached from this container, which holds until something
+        changes here, the container is recreated, or they can't be reached when this is asked again.
   state_dir:
     type: path
     default: /var/lib/taco-train
@@ -165,6 +167,7 @@ proven:
 import json
 import os
 import pwd
+import shutil
 
 from ansible.module_utils.basic import AnsibleModule
 
@@ -172,10 +175,13 @@ from ansible_collections.taco.train.plugins.module_utils import _ssh_files as ss
 from ansible_collections.taco.train.plugins.module_utils import _ssh_folder as ssh_folder
 from ansible_collections.taco.train.plugins.module_utils import _ssh_server as ssh_server
 from ansible_collections.taco.train.plugins.module_utils._atomic_file import FileError, remove_file
+from ansible_collections.taco.train.plugins.module_utils._created_folders import FoldersError
 from ansible_collections.taco.train.plugins.module_utils._failure import failure
 from ansible_collections.taco.train.plugins.module_utils._place import Place, PlaceError
 from ansible_collections.taco.train.plugins.module_utils._ssh_identity import (
+    KEYS,
     PUBLIC,
+    alone,
     ensure_identity,
     find_identity,
     identity_text,
@@ -234,30 +240,8 @@ def runs(config):
     return ssh_files.judge_banner(ssh_server.read_banner(*ssh_files.listens_on(config)), config) == "running"
 
 
-def run_server(place, options, folder, pid_file, judged):
-    """Make the server run the configuration in the folder."""
-    path = os.path.join(folder, "sshd_config")
-    config = read(path)
-    ssh_server.check_config(place, path)
-    if judged == "stale":
-        ssh_server.stop(place, pid_file, path, options["address"], options["port"])
-    ssh_server.start(place, path, options["address"], options["port"], ssh_files.banner_of(config))
-
-
-def ensure_trust(options, folder, check_mode):
-    """Write what differs, run the server, and prove it when asked."""
-    place = Place(options["container"], options["engine_command"])
-    identity = find_identity(folder)
-    if identity is None:
-        if check_mode:
-            return dict(changed=True, files=[], server="started", proven=[], unproven=True, diff=[])
-        raise ssh_server.SshServerError(f"there are no keys in {folder}: run ssh_trust with state: identity first")
-    pid_file = CONTAINER_PID_FILE if options["container"] else os.path.join(folder, "sshd.pid")
-    texts, peers = wanted_files(options, folder, identity, pid_file)
-    before = {path: read(path) for path in texts}
-    files = {path: text for path, text in texts.items() if before[path] != text}
-
-    config = texts[os.path.join(folder, "sshd_config")]
+def judge_server(place, options, config, folder, pid_file):
+    """The result of judge_banner, or V(elsewhere) for a server of ours that doesn't run in this place."""
     banner = ssh_server.read_banner(options["address"], options["port"])
     judged = ssh_files.judge_banner(banner, config)
     if judged == "foreign":
@@ -265,6 +249,52 @@ def ensure_trust(options, folder, check_mode):
             f"port {options['port']} on {options['address']} is taken by something else (it says {banner!r}): "
             "set taco_ssh_port to a free port"
         )
+    # All containers that share the host's network share its addresses, so the banner doesn't tell whose server answers.
+    if judged != "stopped" and ssh_server.process(place, pid_file, os.path.join(folder, "sshd_config")) is None:
+        return "elsewhere"
+    return judged
+
+
+def run_server(place, options, folder, pid_file, judged):
+    """Make the server run the configuration in the folder."""
+    path = os.path.join(folder, "sshd_config")
+    config = read(path)
+    ssh_server.check_config(place, path)
+    if judged in ("stale", "elsewhere"):
+        ssh_server.stop(place, pid_file, path, options["address"], options["port"])
+    ssh_server.start(place, path, options["address"], options["port"], ssh_files.banner_of(config))
+
+
+def ensure_trust(options, folder, check_mode):
+    """Write what differs, run the server, and prove it when asked."""
+    place = Place(options["container"], options["engine_command"])
+    with alone(folder, check_mode):
+        result, peers, reached = write_trust(place, options, folder, check_mode)
+    if options["prove"] and not check_mode:
+        # A login takes up to 10 s and changes nothing here. Meanwhile another run may replace or remove the peers.
+        result["proven"] = prove(place, peers, options)
+        with alone(folder, check_mode):
+            now = ssh_folder.checksum(read(os.path.join(folder, ssh_folder.PEERS)) or "")
+            if reached.split()[0] == now:
+                write(os.path.join(folder, ssh_folder.PROOF), reached, PUBLIC)
+    unproven = read(os.path.join(folder, ssh_folder.PROOF)) != reached
+    return dict(result, unproven=(check_mode and result["changed"]) or unproven)
+
+
+def write_trust(place, options, folder, check_mode):
+    """Write what differs, run the server, and return the result without a proof, the peers and the text of their proof."""
+    identity = find_identity(folder)
+    if identity is None:
+        if check_mode:
+            return dict(changed=True, files=[], server="started", proven=[], diff=[]), [], ""
+        raise ssh_server.SshServerError(f"there are no keys in {folder}: run ssh_trust with state: identity first")
+    pid_file = CONTAINER_PID_FILE if options["container"] else os.path.join(folder, "sshd.pid")
+    texts, peers = wanted_files(options, folder, identity, pid_file)
+    before = {path: read(path) for path in texts}
+    files = {path: text for path, text in texts.items() if before[path] != text}
+
+    config = texts[os.path.join(folder, "sshd_config")]
+    judged = judge_server(place, options, config, folder, pid_file)
     if not check_mode:
         place.check()
     own = place.read(options["client_config"])
@@ -273,7 +303,7 @@ def ensure_trust(options, folder, check_mode):
         client_text = None
 
     changed_files = sorted(files) + ([options["client_config"]] if client_text is not None else [])
-    server = {"running": "left alone", "stale": "restarted", "stopped": "started"}[judged]
+    server = {"running": "left alone", "stale": "restarted", "stopped": "started", "elsewhere": "started"}[judged]
     diff = [
         dict(before=before[path] or "", after=text, before_header=path, after_header=path)
         for path, text in sorted(files.items())
@@ -283,8 +313,8 @@ def ensure_trust(options, folder, check_mode):
         diff.append(dict(before=own, after=client_text, before_header=header, after_header=header))
     changed = bool(changed_files) or judged != "running"
     proof = os.path.join(folder, ssh_folder.PROOF)
-    reached = ssh_folder.checksum(texts[os.path.join(folder, ssh_folder.PEERS)]) + "\n"
-    proven = []
+    checksum = ssh_folder.checksum(texts[os.path.join(folder, ssh_folder.PEERS)])
+    reached = ssh_folder.proof_text(checksum, place.container_id())
     old = before[os.path.join(folder, "sshd_config")]
     if not check_mode:
         if changed or options["prove"]:
@@ -296,18 +326,15 @@ def ensure_trust(options, folder, check_mode):
         write_files(place, files, folder, options["client_config"], client_text)
         if judged != "running":
             run_server(place, options, folder, pid_file, judged)
-        if options["prove"]:
-            proven = prove(place, peers, options)
-            write(proof, reached, PUBLIC)
-    return dict(
+    result = dict(
         changed=changed,
         identity=dict(identity, port=options["port"]),
         files=changed_files,
         server=server,
-        proven=proven,
-        unproven=(check_mode and changed) or read(proof) != reached,
+        proven=[],
         diff=diff,
     )
+    return result, peers, reached
 
 
 def prove(place, peers, options):
@@ -328,6 +355,12 @@ def prove(place, peers, options):
 
 def ensure_absence(options, folder, check_mode):
     """Stop the server and remove the keys and files."""
+    with alone(folder, check_mode):
+        return remove_trust(options, folder, check_mode)
+
+
+def remove_trust(options, folder, check_mode):
+    """Do as much of it as can be done, and name what could not be done."""
     place = Place(options["container"], options["engine_command"])
     config = read(os.path.join(folder, "sshd_config"))
     pid_file = CONTAINER_PID_FILE if options["container"] else os.path.join(folder, "sshd.pid")
@@ -337,15 +370,44 @@ def ensure_absence(options, folder, check_mode):
     # The folder itself stays: a container that runs would go on seeing the one that was removed.
     present = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
     if not check_mode:
-        if running:
-            ssh_server.stop(place, pid_file, os.path.join(folder, "sshd_config"), *ssh_files.listens_on(config))
+        steps = []
         if kept != client:
-            write_files(place, {}, folder, options["client_config"], kept)
-        for name in os.listdir(folder) if os.path.isdir(folder) else []:
-            remove_file(os.path.join(folder, name))
+            steps.append(
+                (options["client_config"], lambda: write_files(place, {}, folder, options["client_config"], kept))
+            )
+        if running:
+            path = os.path.join(folder, "sshd_config")
+            steps.append(
+                ("the SSH server", lambda: ssh_server.stop(place, pid_file, path, *ssh_files.listens_on(config)))
+            )
+        problems = attempts(steps)
+        # The next run finds a server that goes on running by these, and the server can't answer without its key.
+        staying = ("sshd_config", "sshd.pid", KEYS["host_key"]) if problems else ()
+        names = [name for name in os.listdir(folder) if name not in staying] if os.path.isdir(folder) else []
+        problems += attempts([(os.path.join(folder, name), remover(os.path.join(folder, name))) for name in names])
+        if problems:
+            raise ssh_server.SshServerError(
+                f"not all of it could be removed: {'; '.join(problems)}. Correct that and run this again: it goes on from there"
+            )
     files = [os.path.join(folder, name) for name in present] + ([options["client_config"]] if kept != client else [])
     server = "stopped" if running else "left alone"
     return dict(changed=bool(files) or running, files=files, server=server, proven=[], diff=[])
+
+
+def remover(path):
+    """A function that removes a file, or the folder of a key that was not finished."""
+    return lambda: shutil.rmtree(path) if os.path.isdir(path) and not os.path.islink(path) else remove_file(path)
+
+
+def attempts(steps):
+    """Do every step, and describe those that failed. A step is a name and a function."""
+    problems = []
+    for name, act in steps:
+        try:
+            act()
+        except (PlaceError, FileError, OSError) as error:
+            problems.append(f"{name} ({error})")
+    return problems
 
 
 STATES = {"identity": ensure_identity, "trusted": ensure_trust, "absent": ensure_absence}
@@ -380,7 +442,7 @@ def main():
     folder = os.path.join(options["state_dir"], ssh_folder.FOLDER)
     try:
         result = STATES[options["state"]](options, folder, module.check_mode)
-    except (ssh_files.SshFilesError, PlaceError, FileError, OSError, ValueError) as error:
+    except (ssh_files.SshFilesError, PlaceError, FileError, FoldersError, OSError, ValueError) as error:
         module.fail_json(msg=failure(error))
     module.exit_json(**result)
 

@@ -106,7 +106,30 @@ options:
   require_harp:
     type: bool
     description: Whether to refuse a start without O(harp_config_files). V(true) for O(profile=harp) when not set.
+  state_dir:
+    type: str
+    default: /var/lib/taco-train
+    description: Folder on the host for what outlives a run. Holds the record of the folders that the engine creates for the mounts.
+  node:
+    type: dict
+    description:
+      - The host, as M(taco.train.node_info) returned it. It tells whether a container runs that could be interrupted, and whether the
+        engine can be asked at all.
+      - In check mode a container that can't be started before the engine is installed, started or given its Python packages is
+        reported as changed.
+  interrupt_running_work:
+    type: bool
+    default: false
+    description:
+      - Whether a container may be recreated, restarted or removed while processes run in it, besides those that only keep it running.
+      - Otherwise the task fails and lists the processes. In check mode it warns.
+  may_stay:
+    type: bool
+    default: false
+    description:
+      - Whether a container that can't be removed, since the engine of O(node) is stopped, is no failure. RV(left) has the reason then.
 seealso:
+  - module: taco.train.running_work
   - module: taco.train.harp_config
   - module: community.docker.docker_container
 """
@@ -133,6 +156,11 @@ container:
   returned: success with O(state=started), not in check mode
   type: dict
   sample: {Name: /taco-train}
+left:
+  description: Why the container is still there.
+  returned: when O(may_stay=true) and the container can't be removed
+  type: str
+  sample: "the container taco-train is still on the disk and can't be removed, because the Docker Engine is stopped"
 docker_run:
   description: The command that would start the same container by hand.
   returned: with O(state=started)

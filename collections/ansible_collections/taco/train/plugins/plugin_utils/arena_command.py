@@ -97,3 +97,11 @@ def verb_argv(
     """Return the arguments that get, log or delete a job."""
     output = ["--output=json"] if verb == "get" else []
     return [arena, verb, name, f"--type={JOB_TYPE}", *_place(namespace, config), *output]
+
+
+def exec_argv(pod: str, namespace: str | None, config: str | None = None, context: str | None = None) -> list[str]:
+    """The arguments of kubectl before a command that runs in the launcher: Arena itself has no verb for it."""
+    place = [f"--kubeconfig={config}"] if config else []
+    place += [f"--context={context}"] if context else []
+    place += [f"--namespace={namespace}"] if namespace else []
+    return ["kubectl", *place, "exec", pod, f"--container={CONTAINER}", "--"]

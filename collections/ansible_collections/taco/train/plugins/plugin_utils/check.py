@@ -6,7 +6,7 @@
 
 """What a check says, and how variables are read that may hold anything. Values in, values out."""
 
-from typing import Any, NamedTuple, Optional
+from typing import Any, Dict, Mapping, NamedTuple, Optional
 
 STATUSES = ("fail", "warn", "pass", "skip")
 
@@ -24,6 +24,23 @@ class Check(NamedTuple):
 def skipped(identity: str, reason: str) -> Check:
     """Return the outcome of a check that has nothing to look at."""
     return Check(identity, "skip", found=reason)
+
+
+class NotComputedError(Exception):
+    """A check needs a variable that can't be computed."""
+
+
+class Variables(Dict[str, Any]):
+    """The variables of a host. To read one that can't be computed is an error, so that it isn't taken for one without a value."""
+
+    def __init__(self, values: Mapping[str, Any], undefined: Mapping[str, str]):
+        super().__init__(values)
+        self.undefined = undefined
+
+    def get(self, name: str, default: Any = None) -> Any:
+        if name in self.undefined:
+            raise NotComputedError(name)
+        return super().get(name, default)
 
 
 def is_set(value: Any) -> bool:

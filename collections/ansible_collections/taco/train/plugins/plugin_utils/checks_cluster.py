@@ -8,7 +8,13 @@
 
 from typing import Any, Callable, Dict, List, Mapping
 
-from ansible_collections.taco.train.plugins.plugin_utils.check import Check, is_set
+from ansible_collections.taco.train.plugins.plugin_utils.check import Check, NotComputedError, is_set
+from ansible_collections.taco.train.plugins.plugin_utils.checks_variables import image_of
+
+
+class QueryError(Exception):
+    """A query of a user's check can't be computed: what was expected, what was found, and the fix."""
+
 
 # Returns what a JMESPath expression finds in a value.
 Search = Callable[[str, Any], Any]
@@ -28,13 +34,19 @@ def _differing(identity: str, variable: str, values: Mapping[str, Any], what: st
 
 def cluster_checks(variables: Mapping[str, Mapping[str, Any]]) -> List[Check]:
     """Return the checks of the variables that must not differ: a ring is as fast as its slowest member, or breaks."""
-    gpus = {host: values.get("taco_gpus_per_node") for host, values in variables.items()}
-    images = {
-        host: values.get("training_container_image") or values.get("taco_image") for host, values in variables.items()
-    }
+    gpus, images, names = {}, {}, set()
+    for host, values in variables.items():
+        try:
+            gpus[host] = values.get("taco_gpus_per_node")
+            name, images[host] = image_of(values)
+            names.add(name)
+        except NotComputedError:
+            # A finding of variables.known.
+            continue
+    variable = " and ".join(sorted(names)) or "taco_image"
     return [
         _differing("cluster.same_gpus", "taco_gpus_per_node", gpus, "GPU count"),
-        _differing("cluster.same_image", "taco_image", images, "training image"),
+        _differing("cluster.same_image", variable, images, "training image"),
     ]
 
 
@@ -43,7 +55,10 @@ def extra_check(spec: Mapping[str, Any], node: Mapping[str, Any], search: Search
 
     Without an expected value what is found must be something: not null, false, empty or zero.
     """
-    found = search(spec["query"], node)
+    try:
+        found = search(spec["query"], node)
+    except QueryError as error:
+        return Check(spec["id"], "fail", *error.args)
     wanted = spec.get("expected")
     if found == wanted if wanted is not None else bool(found):
         return Check(spec["id"], "pass", found=str(found))

@@ -6,9 +6,10 @@
 
 """Checks of GPUs, of ENIs, which are as many, and of the instance type that says how many there should be."""
 
+import re
 from typing import Any, Dict, Optional
 
-from ansible_collections.taco.train.plugins.module_utils._enis import EniError, find_enis, judge_enis
+from ansible_collections.taco.train.plugins.module_utils._enis import AmbiguousError, EniError, find_enis, judge_enis
 from ansible_collections.taco.train.plugins.plugin_utils.check import Check, is_set, skipped, whole
 from ansible_collections.taco.train.plugins.plugin_utils.instance_types import INSTANCE_TYPES, VIRTUAL, similar
 
@@ -48,8 +49,11 @@ def gpu_count(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
             fix += "; for a lab without GPUs set preflight_gpu_source: inventory"
         return Check("gpu.count", "fail", expected, found, fix)
     if gpus["source"] == "pci":
-        found += ": nvidia-smi lists none"
-        return Check("gpu.count", "warn", expected + " with a driver", found, "install or load the NVIDIA driver")
+        found += f": {gpus.get('problem') or 'nvidia-smi lists none'}"
+        fix = "install or load the NVIDIA driver"
+        if gpus.get("problem"):
+            fix += "; if nvidia-smi hangs, look for Xid messages in `dmesg` and reboot the host"
+        return Check("gpu.count", "warn", expected + " with a driver", found, fix)
     if gpus["count"] > wanted:
         return Check("gpu.count", "warn", expected, found, f"set taco_gpus_per_node: {gpus['count']} to use them all")
     return Check("gpu.count", "pass", found=found)
@@ -80,6 +84,30 @@ def instance_type(node: Optional[Dict[str, Any]], variables: Dict[str, Any]) -> 
     return Check("instance.type", "fail" if wanted > has.gpus else "warn", f"{wanted} GPUs", found, fix)
 
 
+def _differs(model: str, name: str) -> bool:
+    """Whether the name that nvidia-smi gives a GPU, such as NVIDIA A100-SXM4-40GB, is that of another model than A100 40 GB."""
+    series, *size = model.split()
+    words = re.split(r"[^A-Za-z0-9]+", name)
+    sizes = [word for word in words if re.fullmatch(r"[0-9]+GB", word)]
+    return series not in words or bool(size and sizes and "".join(size) not in sizes)
+
+
+def gpu_model(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
+    """Check that the GPUs are of the model that the vendor publishes for the type."""
+    told = (node.get("metadata") or {}).get("instance_type")
+    name = variables.get("taco_instance_type") or told
+    if name not in INSTANCE_TYPES:
+        return skipped("gpu.model", "the model is not known for the instance type")
+    names = sorted({str(gpu["name"]) for gpu in node["gpus"]["devices"] if gpu.get("name")})
+    if not names:
+        return skipped("gpu.model", "nvidia-smi names no GPU")
+    model = INSTANCE_TYPES[name].gpu_model
+    if any(_differs(model, one) for one in names):
+        fix = "correct taco_instance_type, or leave it out"
+        return Check("gpu.model", "fail", f"{model}, as in {name}", ", ".join(names), fix)
+    return Check("gpu.model", "pass", found=", ".join(names))
+
+
 def eni_count(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
     """Check that there is an ENI for each GPU."""
     value = variables.get("eni_count")
@@ -98,6 +126,9 @@ def eni_count(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
     try:
         enis = find_enis(node["nics"], str(variables.get("eni_pattern") or "") or None)
         problems = judge_enis(enis, wanted, subnets, node["nics"])
+    except AmbiguousError as error:
+        fix = "set eni_pattern to match the ENIs and not the primary interface, or preflight_metadata: auto"
+        return Check("eni.count", "fail", "one primary interface", str(error), fix)
     except EniError as error:
         return Check("eni.count", "fail", "a pattern and subnets", str(error), "correct eni_pattern or eni_subnets")
     expected = f"{wanted} secondary ENIs ({source})"

@@ -17,7 +17,7 @@ FAMILIES = ("debian", "ubuntu", "rhel", "fedora", "centos", "tlinux", "tencentos
 
 
 def _version(text: str) -> Tuple[int, ...]:
-    return tuple(int(part) for part in text.split(".") if part.isdigit())
+    return tuple(int(part) for part in text.split(".") if part.isdecimal())
 
 
 def observed(node: Optional[Dict[str, Any]], error: Optional[str]) -> Check:
@@ -62,8 +62,12 @@ def boot_layout(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
 
 
 def disk_free(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
-    """Check that there is room for the training image where the container engine keeps images."""
-    wanted = fraction(variables.get("preflight_min_disk_gib"), 50.0)
+    """Check that there is room for the training image where the container engine keeps images.
+
+    The vendor's document on the deployment on CVM recommends a system disk of 100 GB or more for the image and for the
+    files of the training.
+    """
+    wanted = fraction(variables.get("preflight_min_disk_gib"), 100.0)
     free = node["disk"]["engine_free_bytes"]
     where = "for images"
     if free is None:
@@ -91,6 +95,14 @@ def engine_present(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
     elif truth(variables.get("container_engine_gpu"), True) and not engine["nvidia_toolkit"]:
         expected = "Docker Engine with the NVIDIA container toolkit"
         found = f"{engine['name']} {engine['version'] or ''}".strip() + " without nvidia-ctk"
+    elif (
+        truth(variables.get("container_engine_gpu"), True) and engine["runtimes"] and "nvidia" not in engine["runtimes"]
+    ):
+        expected = "Docker Engine with the runtime nvidia"
+        found = f"{engine['name']} {engine['version'] or ''}".strip() + f" with {', '.join(engine['runtimes'])}"
+    elif node["python"].get("requests") is False:
+        expected = "a Python with requests, by which Ansible manages containers"
+        found = f"Python {node['python']['version']} without it"
     if found is None:
         return Check("engine.present", "pass", found=f"{engine['name']} {engine['version']}")
     if truth(variables.get("container_engine_install"), True):

@@ -10,6 +10,7 @@ from typing import Any, Dict, Optional, Tuple
 
 from ansible_collections.taco.train.plugins.module_utils._hugepages import pages_for
 from ansible_collections.taco.train.plugins.module_utils._kernel_args import PAGE_BYTES
+from ansible_collections.taco.train.plugins.module_utils._sysctl_pages import contradicting, in_words
 from ansible_collections.taco.train.plugins.plugin_utils.check import Check, fraction, gib, is_set, skipped, whole
 
 GIB = 1024**3
@@ -65,6 +66,19 @@ def hugepages_fit(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
         "preflight_max_memory_fraction and hugepages_max_memory_fraction"
     )
     return Check("memory.hugepages", "fail", f"at most {gib(int(most * total))} ({most:.0%} of memory)", found, fix)
+
+
+def hugepages_sysctl(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
+    """Check that no sysctl setting changes the pages after each boot, as the default page size changes its meaning."""
+    wanted = wanted_pages(variables)
+    if wanted is None:
+        return skipped("hugepages.sysctl", "no hugepages are to be reserved")
+    count, size = wanted
+    found = contradicting(node["hugepages"].get("sysctl", []), count)
+    if not found:
+        return Check("hugepages.sysctl", "pass", found="no setting of another number of pages")
+    fix = f"remove the line, as it counts pages of the default size, which becomes {_name(size)}; or set it to {count}"
+    return Check("hugepages.sysctl", "fail", f"no vm.nr_hugepages other than {count}", in_words(found), fix)
 
 
 def hugepages_running(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:

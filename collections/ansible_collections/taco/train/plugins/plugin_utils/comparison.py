@@ -8,16 +8,16 @@
 
 from typing import Any, Dict, List, Optional, Sequence
 
-from ansible_collections.taco.train.plugins.plugin_utils import comparison_placement
+from ansible_collections.taco.train.plugins.plugin_utils import comparison_placement, lightcc
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_statistics as statistics
 from ansible_collections.taco.train.plugins.plugin_utils.arms import Arm
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_alike import OF_A_HOST, settings_of, unlike
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_plan import key_of, plan
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_published import figures
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_regression import values_of
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_scaling import bus_bandwidth, scaling
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_sentence import question, sentence
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import Block, Comparison
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_verdict import Limits, Side, judge
 
 SCHEMA = 1
 Record = Dict[str, Any]
@@ -43,17 +43,34 @@ def _arm(name: str, records: Sequence[Record], confidence: float) -> Dict[str, A
     return {"arm": name, "runs": runs, "median": middle.value, "low": middle.low, "high": middle.high, "failed": failed}
 
 
-def _judgement(
-    arm: Dict[str, Any], baseline: Dict[str, Any], block: Dict[str, Any], limits: Dict[str, float]
-) -> Dict[str, Any]:
-    ours, theirs = values_of(arm), values_of(baseline)
-    found = statistics.judge(ours, theirs, limits["min_effect"], limits["confidence"], block["higher_is_better"])
-    return dict(found._asdict(), arm=arm["arm"], baseline=baseline["arm"], runs=[len(ours), len(theirs)])
+def side(arm: Dict[str, Any]) -> Side:
+    """Return what an arm measured in a block, as a verdict needs it."""
+    values = {run["repeat"]: run["value"] for run in arm["runs"] if not run["warmup"]}
+    return Side(arm["arm"], values, arm["failed"], len(arm["runs"]) + arm["failed"])
 
 
 def _refused(judgement: Dict[str, Any]) -> Dict[str, Any]:
     reason = "The runs were not alike, so their difference says nothing about the arms."
-    return dict(judgement, verdict="refused", reason=reason, more_repeats=None)
+    return dict(judgement, verdict="refused", reason=reason, more_repeats=None, chance=None)
+
+
+def _judged(blocks: Sequence[Dict[str, Any]], baseline: str, limits: Dict[str, Any]) -> None:
+    """Add to each block its verdicts: all of a report are one family, for which the p values are corrected."""
+    pairs = [
+        (block, side(arm), next(side(one) for one in block["arms"] if one["arm"] == baseline))
+        for block in blocks
+        for arm in block["arms"]
+        if arm["arm"] != baseline
+    ]
+    bounds = Limits(limits["min_effect"], limits["confidence"], limits["look"])
+    found = judge(
+        [(arm, base) for _block, arm, base in pairs], bounds, [one["higher_is_better"] for one, _a, _b in pairs]
+    )
+    for (block, arm, base), judgement in zip(pairs, found):
+        counts: Dict[str, Any] = {"arm": arm.name, "baseline": base.name, "runs": [len(arm.values), len(base.values)]}
+        counts.update(failed=[arm.failed, base.failed], attempts=[arm.attempts, base.attempts])
+        one = dict(judgement._asdict(), **counts)
+        block["comparisons"].append(_refused(one) if block["unlike"] and limits["refuse_unlike"] else one)
 
 
 def _expected(arms: Sequence[Dict[str, Any]], records: Sequence[Record], images: Optional[int]) -> List[Dict[str, Any]]:
@@ -102,19 +119,24 @@ def _block(comparison: Comparison, block: Block, records: Sequence[Record], limi
         _arm(arm.name, [record for record in measured if record["arm"] == arm.name], limits["confidence"])
         for arm in comparison.arms
     ]
-    baseline = next(arm for arm in arms if arm["arm"] == comparison.baseline)
-    judged = [_judgement(arm, baseline, shown, limits) for arm in arms if arm is not baseline]
     differences = unlike(good, block.id, limits["excused"])
     batch_size = block.options.get("batch_size")
     images = batch_size * block.ranks if batch_size and shown["unit"] == "images/s" else None
-    if differences and limits["refuse_unlike"]:
-        judged = [_refused(one) for one in judged]
-    return dict(shown, arms=arms, comparisons=judged, unlike=differences, expected=_expected(arms, good, images))
+    return dict(shown, arms=arms, comparisons=[], unlike=differences, expected=_expected(arms, good, images))
 
 
-def _shown(arm: Arm) -> Dict[str, Any]:
-    shown = {"name": arm.name, "label": arm.label, "lossy": arm.lossy, "environment": dict(arm.env)}
+def _is_lossy(arm: Arm, records: Sequence[Record]) -> bool:
+    """Return whether the ranks of an arm compressed gradients with loss, whichever option made them do so."""
+    ran = [record["environment"] for record in records if record["arm"] == arm.name and record.get("environment")]
+    return any(map(lightcc.is_lossy, ran)) if ran else arm.lossy
+
+
+def _shown(arm: Arm, records: Sequence[Record]) -> Dict[str, Any]:
+    lossy = _is_lossy(arm, records)
+    shown = {"name": arm.name, "label": arm.label, "lossy": lossy, "environment": dict(arm.env)}
     shown.update(plugin=arm.plugin, horovod=arm.horovod)
+    commands = {"before": [list(one) for one in arm.before], "after": [list(one) for one in arm.after]}
+    shown.update((name, given) for name, given in commands.items() if given)
     return dict(shown, place=arm.place) if arm.place else shown
 
 
@@ -147,18 +169,23 @@ def assemble(
     refuse_unlike: bool = True,
     line_rate_gbps: Optional[float] = None,
     place_changes: Sequence[str] = (),
+    looks: Sequence[int] = (),
 ) -> Dict[str, Any]:
     """Return the comparison's results, as docs/schemas/comparison-1.json describes them.
 
-    place_changes is what else was changed whenever the workers were placed otherwise, in words.
+    place_changes is what else was changed whenever the workers were placed otherwise, in words; looks are the numbers of good runs
+    at which there were verdicts before.
     """
     limits: Dict[str, Any] = {"min_effect": min_effect, "confidence": confidence, "refuse_unlike": refuse_unlike}
     limits["excused"] = (OF_A_HOST["interfaces"],) if place_changes else ()
     mine = [record for record in records if record.get("cell")]
-    blocks = [_block(comparison, block, mine, limits) for block in comparison.blocks]
     planned = plan(comparison)
     good = {key_of(record) for record in mine if record["outcome"] == "ok"}
     done = sum(run.key in good for run in planned)
+    seen = [*(count for count in looks if count < done), done]
+    limits["look"] = len(seen)
+    blocks = [_block(comparison, block, mine, limits) for block in comparison.blocks]
+    _judged(blocks, comparison.baseline, limits)
     found = {
         "schema": SCHEMA,
         "name": name,
@@ -168,15 +195,16 @@ def assemble(
         "min_effect": min_effect,
         "planned": len(planned),
         "done": done,
+        "looks": seen,
         "failed": sum(record["outcome"] != "ok" for record in mine),
         "started": min((record["time"] for record in mine), default=None),
         "ended": max((record["time"] for record in mine), default=None),
         "baseline": comparison.baseline,
-        "arms": [_shown(arm) for arm in comparison.arms],
+        "arms": [_shown(arm, mine) for arm in comparison.arms],
         "unlike": [sentence for block in blocks for sentence in block["unlike"]],
         "blocks": blocks,
         "scaling": scaling(blocks),
-        "bus_bandwidth": bus_bandwidth(blocks, line_rate_gbps),
+        "bus_bandwidth": bus_bandwidth(blocks, line_rate_gbps, mine),
         "failures": [_failure(record) for record in mine if record["outcome"] != "ok"],
         "systems": _systems(mine),
         "regression": None,

@@ -10,6 +10,7 @@ import json
 from typing import Any, Container, Dict, Iterable, List, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_placement
+from ansible_collections.taco.train.plugins.plugin_utils.run_plan import OPTIONS
 
 GIB = 1 << 30
 # Of a host's part in a record: what changes a number, by the words for it.
@@ -29,8 +30,10 @@ OF_A_HOST = {
 }
 # What nodes may not differ in when the workers of one arm ran on other nodes than those of another.
 OF_ALL_NODES = ("driver", "gpu_names", "instance_type", "cpus", "memory_bytes")
-# Of the options of a run: an arm is free to change its environment and nothing else.
-OF_A_RUN = {
+# These options of a run don't change its number. Every other option does, and is compared.
+NO_EFFECT = ("timeout", "json_path")
+# The words for the options that have some; any other is named as its variable.
+WORDS = {
     "script": "script",
     "batch_size": "batch size",
     "num_iters": "number of iterations",
@@ -45,11 +48,12 @@ OF_A_RUN = {
     "env": "environment beside the arm's",
     "mca": "MCA parameters",
 }
+UNKNOWN = "not known"
 
 
 def _text(value: Any) -> str:
     if value is None or value == "" or value == []:
-        return "not known" if value is None else "none"
+        return UNKNOWN if value is None else "none"
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str)
 
 
@@ -61,9 +65,13 @@ def value_of(system: Dict[str, Any], name: str) -> str:
 
 
 def settings_of(record: Dict[str, Any]) -> Dict[str, str]:
-    """Return the options of a run that change its number, by the words for them."""
+    """Return every option of a run that changes its number, by the words for it; an option without a value is "not set"."""
     parameters = record.get("parameters", {})
-    return {words: _text(parameters[name]) for name, words in OF_A_RUN.items() if name in parameters}
+    return {
+        WORDS.get(name, f"benchmark_{name}"): "not set" if parameters[name] is None else _text(parameters[name])
+        for name in OPTIONS
+        if name in parameters and name not in NO_EFFECT
+    }
 
 
 def _inventory_name(record: Dict[str, Any], host: str) -> str:

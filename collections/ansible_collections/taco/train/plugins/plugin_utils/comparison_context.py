@@ -32,6 +32,7 @@ def published(comparison: Part, records: Iterable[Part]) -> Table:
     cases = words.cases(comparison)
     head = ("Case", "Whose", "Software", "Value", "Unit", "Ranks", "Hardware and source")
     rows = []
+    here = hardware(records) if any(block.get("published") for block in comparison.get("blocks") or []) else ""
     for block in comparison.get("blocks") or []:
         for one in block.get("published") or []:
             value, ranks = words.number(one.get("value")), str(one.get("ranks") or words.UNKNOWN)
@@ -40,7 +41,7 @@ def published(comparison: Part, records: Iterable[Part]) -> Table:
         for arm in (block.get("arms") or []) if block.get("published") else []:
             own = (words.number(arm.get("median")), block.get("unit") or "", str(block.get("ranks") or words.UNKNOWN))
             name = words.marked(comparison, arm["arm"])
-            rows.append((cases[block["id"]], whose(comparison), name, *own, hardware(records)))
+            rows.append((cases[block["id"]], whose(comparison), name, *own, here))
     return head, rows
 
 
@@ -80,6 +81,27 @@ def environment(variables: Mapping[str, Any] | None) -> str:
         " ".join(f"{name} unset" if value is None else f"{name}={value}" for name, value in named)
         or "nothing of its own"
     )
+
+
+def networks(comparison: Part, records: Iterable[Part]) -> Table:
+    """Return which network NCCL used in the good runs of each arm, with the log line that proves it."""
+    found = {record.get("id"): record for record in records}
+    cases = words.cases(comparison)
+    head = ("Case", "Arm", "Network of NCCL", "Runs", "Log line", "Log")
+    rows = []
+    for block in comparison.get("blocks") or []:
+        for arm in block.get("arms") or []:
+            ran: dict[Any, list[Part]] = {}
+            for run in arm.get("runs") or []:
+                record = found.get(run.get("record"))
+                if record and record.get("outcome") == "ok":
+                    ran.setdefault(record.get("network"), []).append(record)
+            for network, same in ran.items():
+                proof = next((record for record in same if record.get("network_line")), same[0])
+                line = proof.get("network_line") or "none"
+                shown = (str(network or "not reported"), str(len(same)), line, str(proof.get("log") or "none"))
+                rows.append((cases[block["id"]], words.marked(comparison, arm["arm"]), *shown))
+    return head, rows
 
 
 def failures(comparison: Part) -> Table:
@@ -126,7 +148,7 @@ def settings(comparison: Part) -> str:
 
 
 def against(regression: Part) -> str:
-    """Return what an arm is held against, and how many did worse or better."""
+    """Return the earlier comparison, and how many arms became worse or better."""
     counts = {word: len(regression.get(word) or []) for word in ("worse", "better")}
     said = ", ".join(f"{count} {word}" for word, count in counts.items() if count) or "none is worse and none is better"
     return f"Each arm against itself in {regression.get('baseline')}: {said}."

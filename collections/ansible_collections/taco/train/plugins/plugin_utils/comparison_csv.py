@@ -10,10 +10,11 @@ import csv
 import io
 from typing import Any, Iterable, Iterator, Sequence
 
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_svg_time import is_running_mean
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_words import Part
 
 RUNS = ("block", "arm", "repeat", "warmup", "value", "unit", "ranks", "nodes", "batch_size", "record", "outcome")
-ITERATIONS = ("block", "arm", "repeat", "warmup", "iteration", "value", "unit", "record")
+ITERATIONS = ("block", "arm", "repeat", "warmup", "iteration", "value", "unit", "record", "kind")
 # With one of these first a spreadsheet takes a text for a formula and computes it.
 FORMULA = ("=", "+", "-", "@", "\t", "\n")
 
@@ -65,7 +66,10 @@ def runs(comparison: Part) -> str:
 
 
 def iterations(comparison: Part) -> str:
-    """Return a line for each value of each run's series, in the order in which they were measured."""
+    """Return a line for each value of each run's series, in the order in which they were measured.
+
+    kind tells values of single iterations from means over all steps so far, which are not independent.
+    """
     return text(
         ITERATIONS,
         (
@@ -78,6 +82,7 @@ def iterations(comparison: Part) -> str:
                 value,
                 block.get("unit"),
                 run.get("record"),
+                "running mean" if is_running_mean(block) else "iteration",
             )
             for block, arm, run in each_run(comparison)
             for number, value in enumerate(run.get("series") or [])

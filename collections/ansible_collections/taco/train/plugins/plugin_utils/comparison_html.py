@@ -14,10 +14,13 @@ from ansible_collections.taco.train.plugins.plugin_utils import (
     comparison_svg_forest,
     comparison_svg_runs,
     comparison_svg_scaling,
+    comparison_svg_time,
 )
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_words as words
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_csv import each_run
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_parts import drawn, figure, figures, marked_up
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_style import STYLE
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_svg_time import is_running_mean, spread_of
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_systems import system_rows
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_words import Part
 from ansible_collections.taco.train.plugins.plugin_utils.report_html import (
@@ -28,6 +31,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.report_html import (
     preflight,
     section,
 )
+from ansible_collections.taco.train.plugins.plugin_utils.report_svg_sizes import sizes_chart
 from ansible_collections.taco.train.plugins.plugin_utils.report_table import LAB
 
 
@@ -68,6 +72,28 @@ def regression(comparison: Part) -> str:
     return section("Regression", *parts)
 
 
+def over_time(comparison: Part, records: Sequence[Part]) -> str:
+    """Return the values of all runs in the order of time, in their unit and by arm."""
+    cases, lab = words.cases(comparison), comparison.get("lab")
+    times = {record["id"]: str(record["time"]) for record in records if record.get("id") and record.get("time")}
+    charts = [
+        figure(
+            comparison_svg_time.timeline(comparison, block, times), f"{cases[block['id']]}: value of every run.", lab
+        )
+        for block in comparison.get("blocks") or []
+    ]
+    told = "Every run is a point, from left to right in the order of time, in the unit of its value. "
+    if any(spread_of(run, block)[0] is not None for block, _arm, run in each_run(comparison)):
+        told += "The line through a point is the 5th to the 95th percentile of the iterations of that run. "
+    told += "Warm-up runs are hollow; they take no part in a verdict."
+    drawings = figures(charts)
+    return section("Values in the order of time", element("p", told, "said"), drawings) if drawings else ""
+
+
+def networks(comparison: Part, records: Sequence[Part]) -> str:
+    return section("Network of each arm", drawn(*context.networks(comparison, records)))
+
+
 def measured(comparison: Part) -> str:
     cases, lab = words.cases(comparison), comparison.get("lab")
     charts = [
@@ -76,8 +102,12 @@ def measured(comparison: Part) -> str:
     ]
     told = (
         "Every run is a column: small points are its iterations, the short line is the run's value, and the long line is "
-        "the median of the arm, which stands beneath. Warm-up runs are hollow and dashed; they take no part in a verdict."
+        "the median of the arm, which stands beneath. The axis is in percent of that median. Warm-up runs are hollow and dashed."
     )
+    if any(map(is_running_mean, comparison.get("blocks") or [])):
+        told += (
+            " The steps of tf_cnn_benchmarks are means over all steps so far; they are not independent, and not drawn."
+        )
     drawings = figures(charts)
     return section("Runs", element("p", told, "said") if drawings else "", drawings, drawn(*rows.measured(comparison)))
 
@@ -110,9 +140,34 @@ def network(comparison: Part) -> str:
     )
     drawings = figures(charts)
     explained = element("p", told, "said") if drawings else ""
-    bus = drawn(*rows.bus_bandwidth(comparison))
     times = drawn(*rows.expected(comparison))
-    return section("Time against bytes over bandwidth", explained, drawings, times) + section("Bus bandwidth", bus)
+    return section("Time against bytes over bandwidth", explained, drawings, times)
+
+
+def bus_bandwidth(comparison: Part) -> str:
+    """Return the bus bandwidth of each arm by message size, beside each other, and its share of the line rate."""
+    cases, names = words.cases(comparison), words.arm_names(comparison)
+    lines: dict[Any, list[Any]] = {}
+    rates = {}
+    for one in comparison.get("bus_bandwidth") or []:
+        points = [(size["size"], size["gb_per_s"]) for size in one.get("sizes") or []]
+        name = words.marked(comparison, one["arm"])
+        lines.setdefault(one.get("block"), []).append((name, names.index(one["arm"]), points))
+        rates[one.get("block")] = one["line_rate_gbps"] / 8 if words.finite(one.get("line_rate_gbps")) else None
+    charts = [
+        figure(
+            sizes_chart(own, "GB/s", rates[block]), f"{cases.get(block, block)}: bus bandwidth.", comparison.get("lab")
+        )
+        for block, own in lines.items()
+    ]
+    told = "At each message size the median of the runs that count. The table and the verdict use the largest size."
+    drawings = figures(charts)
+    return section(
+        "Bus bandwidth by message size",
+        element("p", told, "said") if drawings else "",
+        drawings,
+        drawn(*rows.bus_bandwidth(comparison)),
+    )
 
 
 def published(comparison: Part, records: Sequence[Part]) -> str:
@@ -162,6 +217,9 @@ def render(
         placement(comparison),
         regression(comparison),
         failures(comparison),
+        over_time(comparison, records),
+        bus_bandwidth(comparison),
+        networks(comparison, records),
         measured(comparison),
         scaling(comparison),
         network(comparison),

@@ -15,7 +15,15 @@ from ansible_collections.taco.train.plugins.plugin_utils.comparison_rows import 
 from ansible_collections.taco.train.plugins.plugin_utils.report_html import Cell, Html, element, table
 
 # How the cells beneath a head look, where they are more than text.
-STYLES = {"Why": "why", "Environment": "code", "Case": "name", "Property": "name", "Problems": "why", "Image": "code"}
+STYLES = {
+    "Why": "why",
+    "Environment": "code",
+    "Case": "name",
+    "Property": "name",
+    "Problems": "why",
+    "Image": "code",
+    "Log line": "code",
+}
 MOST_ON_A_LINE = 24
 
 

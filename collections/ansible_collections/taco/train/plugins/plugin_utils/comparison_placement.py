@@ -40,7 +40,7 @@ def layout(record: Mapping[str, Any]) -> Optional[Layout]:
 
 def _order(pod: str) -> Tuple[str, int, str]:
     stem, _dash, number = str(pod).rpartition("-")
-    return (stem, int(number), "") if number.isdigit() else (str(pod), -1, "")
+    return (stem, int(number), "") if number.isdecimal() else (str(pod), -1, "")
 
 
 def words(found: Layout) -> str:

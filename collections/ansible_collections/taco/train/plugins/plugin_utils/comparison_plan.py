@@ -49,18 +49,19 @@ def _by_place(comparison: Comparison) -> List[Run]:
 
 
 def plan(comparison: Comparison) -> List[Run]:
-    """Return all runs, block by block, with the arms in ABBA order: each round goes through them the other way around.
+    """Return all runs, block by block; rounds go through the arms forwards, backwards, backwards, forwards, and again.
 
-    A drift that is linear in time then adds the same to every arm over each pair of rounds.
+    A drift that is linear in time then adds the same to every arm over each two rounds. Were every other round backwards, the last arm
+    of a round would always be the first of the next: noise that two neighbouring runs share would make neighbouring rounds alike, and
+    the interval too narrow.
     """
     if len({arm.place for arm in comparison.arms}) > 1:
         return _by_place(comparison)
     names = [arm.name for arm in comparison.arms]
     runs = []
     for block in comparison.blocks:
-        rounds = range(-comparison.warmup_runs, comparison.repeats)
-        for place, number in enumerate(rounds):
-            order = names if place % 2 == 0 else names[::-1]
+        for number in range(-comparison.warmup_runs, comparison.repeats):
+            order = names if number % 4 in (0, 3) else names[::-1]
             runs += [Run(block, name, number) for name in order]
     return runs
 

@@ -4,17 +4,17 @@
 
 # Private to taco.train: may change at any time. Do not import it from another collection.
 
-"""Hold a comparison against an earlier one: did any arm become slower? Values in, values out."""
+"""Compare a comparison with an earlier one: did any arm become slower? Values in, values out."""
 
-from typing import Any, Dict, List
+from typing import Any, Collection, Dict, List, NamedTuple, Sequence, Tuple
 
-from ansible_collections.taco.train.plugins.plugin_utils import comparison_statistics as statistics
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_alike import OF_A_HOST, value_of
+from ansible_collections.taco.train.plugins.plugin_utils import comparison_changed as changed
+from ansible_collections.taco.train.plugins.plugin_utils import comparison_days as days
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_sentence import named, ratio_text
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import ComparisonError
 
-# Of an arm: what it stands for.
-OF_AN_ARM = {"environment": "environment", "plugin": "NCCL plugin", "horovod": "Horovod"}
+Earliers = Sequence[Tuple[str, Dict[str, Any]]]
+"""Earlier comparisons, each with its path."""
 
 
 def values_of(arm: Dict[str, Any]) -> List[float]:
@@ -26,73 +26,96 @@ def _by_cell(found: Dict[str, Any]) -> Dict[Any, Any]:
     return {(block["id"], arm["arm"]): (block, values_of(arm)) for block in found["blocks"] for arm in block["arms"]}
 
 
-def _set_otherwise(now: Dict[str, Any], then: Dict[str, Any]) -> List[str]:
-    """Return in what arms and runs are not told what they were told."""
-    said = []
-    before = {arm["name"]: arm for arm in then.get("arms", [])}
-    for arm in now["arms"]:
-        was = before.get(arm["name"], arm)
-        for key, words in OF_AN_ARM.items():
-            if value_of(arm, key) != value_of(was, key):
-                name = named(arm["name"], now)
-                said.append(f"the {words} of {name} is {value_of(arm, key)} now and was {value_of(was, key)}.")
-    settings = {block["id"]: block.get("settings", {}) for block in then["blocks"]}
-    for block in now["blocks"]:
-        old = settings.get(block["id"], {})
-        for words, is_now in block["settings"].items():
-            if old.get(words, is_now) != is_now:
-                said.append(f"{block['id']}: the {words} is {is_now} now and was {old[words]}.")
-    return said
+def _refused(judged: Dict[str, Any], unlike: List[str]) -> Dict[str, Any]:
+    reason = f"The two are not comparable: {unlike[0]}"
+    more = len(unlike) - 1
+    reason += f" {more} more under Regression." if more else ""
+    return dict(judged, verdict="refused", reason=reason, more_repeats=None)
 
 
-def _changed(now: Dict[str, Any], then: Dict[str, Any]) -> List[str]:
-    """Return in what the hosts are not what they were."""
-    said = []
-    for host, system in now["systems"].items():
-        before = then.get("systems", {}).get(host)
-        if before is None:
-            said.append(f"{host} took no part then.")
-            continue
-        for key, words in OF_A_HOST.items():
-            is_now, was = value_of(system, key), value_of(before, key)
-            if is_now != was:
-                said.append(f"the {words} of {host} is {is_now} now and was {was}.")
-    return said
-
-
-def regression(now: Dict[str, Any], then: Dict[str, Any], path: str) -> Dict[str, Any]:
-    """Return how each arm does against itself in a stored comparison: worse, better, the others, and what is no longer alike.
-
-    The two were measured at different times, so what has changed on the hosts meanwhile is part of the difference.
-    """
-    stored, judged = _by_cell(then), []
-    if not set(stored) & set(_by_cell(now)):
+def require_shared(cells: Collection[Any], path: str, then: Dict[str, Any]) -> None:
+    """Raise for an earlier comparison that has none of the cells, each (block, arm), of this one."""
+    measured = _by_cell(then)
+    if not set(measured) & set(cells):
         raise ComparisonError(
             f"{path} has none of the arms and settings of this comparison, so nothing can be said: it has "
-            f"{', '.join(sorted({block for block, _arm in stored}))}. Set compare_against to a comparison of the same kind."
+            f"{', '.join(sorted({block for block, _arm in measured}))}. Set compare_against to a comparison of the same kind."
         )
-    for (block, arm), (shown, values) in _by_cell(now).items():
-        _block, before = stored.get((block, arm), (None, []))
-        found = statistics.judge(values, before, now["min_effect"], now["confidence"], shown["higher_is_better"])
-        judged.append(dict(found._asdict(), block=block, arm=arm))
 
-    def said(verdict: str) -> List[str]:
+
+class Earlier(NamedTuple):
+    """An arm of a case in an earlier comparison: its values, and its differences from now."""
+
+    values: List[float]
+    unlike: List[str]
+
+
+def _earlier(now: Dict[str, Any], block: Dict[str, Any], arm: str, then: Dict[str, Any]) -> List[Earlier]:
+    """Return the arm of an earlier comparison, or nothing where it was not measured there."""
+    before, values = _by_cell(then).get((block["id"], arm), (None, []))
+    if before is None:
+        return []
+    unlike = changed.arm(arm, now, then) + changed.case(block, before) + changed.hosts(now, then)
+    return [Earlier(values, unlike)]
+
+
+def _unmeasured(now: Dict[str, Any], then: Dict[str, Any]) -> List[Any]:
+    """Return the arms of cases that an earlier comparison has not."""
+    measured = _by_cell(then)
+    return [cell for cell in _by_cell(now) if cell not in measured]
+
+
+def _differences(now: Dict[str, Any], earlier: Earliers) -> List[str]:
+    found = []
+    for path, then in earlier:
+        missing = [f"{named(arm, now)} on {block} was not measured then." for block, arm in _unmeasured(now, then)]
+        where = f"{path}: " if len(earlier) > 1 else ""
+        found += [f"{where}{one}" for one in changed.differences(now, then) + missing]
+    return found
+
+
+def regression(
+    now: Dict[str, Any], earlier: Earliers, day_spread: float = 0.1, refuse_unlike: bool = True
+) -> Dict[str, Any]:
+    """Return each arm's verdict against itself in earlier comparisons, each (path, comparison), and the differences from them.
+
+    An earlier comparison that is not comparable is left out, and where all are left out, the verdict is refused. With refuse_unlike
+    false they take part, and the verdict is not in fails: a play fails only for runs that are comparable.
+    """
+    cells = _by_cell(now)
+    for path, then in earlier:
+        require_shared(cells, path, then)
+    limits = days.DayLimits(now["min_effect"], now["confidence"], day_spread)
+    found: List[Dict[str, Any]] = []
+    estimates = []
+    for (block, arm), (shown, values) in cells.items():
+        before = [one for _path, then in earlier for one in _earlier(now, shown, arm, then)]
+        alike = [one for one in before if not one.unlike]
+        used = alike or before
+        estimates.append(days.estimate(values, [one.values for one in used], limits, shown["higher_is_better"]))
+        unlike = [said for one in before for said in one.unlike] if before and not alike else []
+        found.append({"block": block, "arm": arm, "comparable": bool(alike), "unlike": unlike})
+    for one, estimate, (verdict, p) in zip(found, estimates, days.verdicts(estimates, limits)):
+        evidence = estimate.evidence
+        one.update(ratio=None, low=None, high=None)
+        one.update(evidence._asdict() if evidence else {})
+        one.update(verdict=verdict, p=p, more_repeats=None if verdict == "inconclusive" else 0)
+        one.update(reason=days.reason(estimate, verdict, p, limits), earlier=estimate.days, day_spread=estimate.spread)
+    judged = [_refused(one, one["unlike"]) if one["unlike"] and refuse_unlike else one for one in found]
+
+    def said(verdict: str, comparable: bool = False) -> List[str]:
         return [
             f"{named(one['arm'], now)} on {one['block']}: {ratio_text(one, now['confidence'])} what it was"
             for one in judged
-            if one["verdict"] == verdict
+            if one["verdict"] == verdict and (one["comparable"] or not comparable)
         ]
 
     return {
-        "baseline": path,
+        "baseline": ", ".join(path for path, _then in earlier),
+        "day_spread": day_spread,
         "comparisons": judged,
         "worse": said("worse"),
         "better": said("better"),
-        "unlike": _set_otherwise(now, then)
-        + _changed(now, then)
-        + [
-            f"{named(arm, now)} on {block} was not measured then."
-            for block, arm in _by_cell(now)
-            if (block, arm) not in stored
-        ],
+        "fails": said("worse", comparable=True),
+        "unlike": _differences(now, earlier),
     }

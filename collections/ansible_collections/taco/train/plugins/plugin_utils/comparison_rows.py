@@ -20,6 +20,8 @@ NUMBERS = {
         "Ratio",
         "p",
         "Runs",
+        "Arm runs",
+        "Baseline runs",
         "Median",
         "Measured runs",
         "Warm-up runs",
@@ -47,7 +49,19 @@ def compared(comparison: Part) -> list[tuple[Part, Part]]:
 def verdicts(comparison: Part) -> Table:
     cases = words.cases(comparison)
     interval = words.confidence(comparison)
-    head = ("Case", "Arm", "Verdict", "Ratio", interval, "Against", "p", "Runs", "More repeats", "Why")
+    head = (
+        "Case",
+        "Arm",
+        "Verdict",
+        "Ratio",
+        interval,
+        "Against",
+        "p",
+        "Arm runs",
+        "Baseline runs",
+        "More repeats",
+        "Why",
+    )
     rows = [
         (
             cases[block["id"]],
@@ -57,8 +71,8 @@ def verdicts(comparison: Part) -> Table:
             words.interval(one.get("low"), one.get("high"), words.ratio),
             words.marked(comparison, one["baseline"]),
             words.chance(one.get("p")),
-            " and ".join(str(count) for count in one.get("runs") or []),
-            words.more_repeats(one.get("more_repeats")),
+            *(str(count) for count in (one.get("runs") or ("", ""))),
+            words.more_repeats(one.get("more_repeats"), one.get("chance")),
             one.get("reason") or "",
         )
         for block, one in compared(comparison)
@@ -87,7 +101,7 @@ def regression(comparison: Part) -> Table:
             words.ratio(one.get("ratio")),
             words.interval(one.get("low"), one.get("high"), words.ratio),
             words.chance(one.get("p")),
-            words.more_repeats(one.get("more_repeats")),
+            words.more_repeats(one.get("more_repeats"), one.get("chance")),
             one.get("reason") or "",
         )
         for one in (comparison.get("regression") or {}).get("comparisons") or []
@@ -208,9 +222,11 @@ def expected(comparison: Part) -> Table:
 
 
 def bus_bandwidth(comparison: Part) -> Table:
-    head = ("Arm", "Bus bandwidth", "Line rate", "Share")
+    head = ("Case", "Arm", "Bus bandwidth", "Line rate", "Share")
+    cases = words.cases(comparison)
     rows = [
         (
+            cases.get(one.get("block"), ""),
             words.marked(comparison, one["arm"]),
             f"{words.number(one.get('value_gbps'))} Gbit/s",
             f"{words.number(one.get('line_rate_gbps'))} Gbit/s",

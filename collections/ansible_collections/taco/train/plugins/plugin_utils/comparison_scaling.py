@@ -8,6 +8,7 @@
 
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
+from ansible_collections.taco.train.plugins.plugin_utils import nccl_sizes
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_words import host_noun
 from ansible_collections.taco.train.plugins.plugin_utils.published import efficiency
 
@@ -65,23 +66,31 @@ def scaling(blocks: Sequence[Dict[str, Any]]) -> List[Dict[str, Any]]:
     return found
 
 
-def bus_bandwidth(blocks: Sequence[Dict[str, Any]], line_rate_gbps: Optional[float]) -> List[Dict[str, Any]]:
-    """Return the all-reduce bus bandwidth of each arm, in Gbit/s, beside the line rate of a host in Gbit/s where it is known."""
+def bus_bandwidth(
+    blocks: Sequence[Dict[str, Any]], line_rate_gbps: Optional[float], records: Sequence[Dict[str, Any]] = ()
+) -> List[Dict[str, Any]]:
+    """Return the bus bandwidth of each arm at the largest message size in Gbit/s, its share of a host's line rate, and all sizes.
+
+    Within one host no traffic passes its network, so there a share would mean nothing.
+    """
+    rows = {record["id"]: record["result"]["details"].get("rows") or [] for record in records if record.get("result")}
     found = []
     for block in blocks:
         if block["workload"] != NCCL_TESTS:
             continue
+        line_rate = line_rate_gbps if block["nodes"] > 1 else None
         for arm in block["arms"]:
             if arm["median"]:
                 gbps = arm["median"] * 8
-                share = gbps / line_rate_gbps if line_rate_gbps else None
+                counted = [rows.get(run["record"], []) for run in arm["runs"] if not run["warmup"]]
                 found.append(
                     {
                         "arm": arm["arm"],
                         "block": block["id"],
                         "value_gbps": gbps,
-                        "line_rate_gbps": line_rate_gbps,
-                        "share": share,
+                        "line_rate_gbps": line_rate,
+                        "share": gbps / line_rate if line_rate else None,
+                        "sizes": nccl_sizes.over_runs(counted),
                     }
                 )
     return found

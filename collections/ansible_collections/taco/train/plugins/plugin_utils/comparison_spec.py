@@ -11,8 +11,9 @@ from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.arms import Arm, ArmError, arms_of
 
-# Below this the smallest p that a two-sided Mann-Whitney U test can give lies above 0.05, so nothing could be decided.
+# With fewer rounds Student's t asks for an interval so wide that hardly anything could be decided.
 LEAST_REPEATS = 4
+DEFAULT_REPEATS = 6
 # What these workloads have no use for: it would only make names that mislead, and the same test several times over.
 UNUSED = {"nccl_tests": ("model", "batch_size")}
 LABEL = re.compile(r"[A-Za-z0-9_.-]{1,40}")
@@ -47,7 +48,7 @@ class Comparison(NamedTuple):
 
 
 def _whole(value: Any, name: str, least: int) -> int:
-    if isinstance(value, bool) or not str(value).strip().isdigit() or int(value) < least:
+    if isinstance(value, bool) or not str(value).strip().isdecimal() or int(value) < least:
         raise ComparisonError(f"compare_{name} is {value!r}; it must be a whole number, {least} or more.")
     return int(value)
 
@@ -115,7 +116,7 @@ def read(value: Dict[str, Any], hosts: Sequence[Dict[str, Any]], defaults: Dict[
         raise ComparisonError(f"A comparison has no {unknown[0]}; it has {', '.join(KEYS)}.")
     if not hosts:
         raise ComparisonError("A comparison needs hosts, and the play has none: set taco_hosts or benchmark_hosts.")
-    bad = [host.get("name") for host in hosts if not str(host.get("slots") or "").isdigit() or int(host["slots"]) < 1]
+    bad = [host.get("name") for host in hosts if not str(host.get("slots") or "").isdecimal() or int(host["slots"]) < 1]
     if bad:
         raise ComparisonError(f"{bad[0]} has no number of slots: set taco_gpus_per_node, or slots in benchmark_hosts.")
     arms = _arms(value.get("arms"))
@@ -143,5 +144,5 @@ def read(value: Dict[str, Any], hosts: Sequence[Dict[str, Any]], defaults: Dict[
     twice = sorted({one for one in identities if identities.count(one) > 1})
     if twice:
         raise ComparisonError(f"Two of compare_workloads would both be called {twice[0]}: give each a name.")
-    repeats = _whole(value.get("repeats", 5), "repeats", LEAST_REPEATS)
+    repeats = _whole(value.get("repeats", DEFAULT_REPEATS), "repeats", LEAST_REPEATS)
     return Comparison(arms, baseline, tuple(blocks), repeats, _whole(value.get("warmup_runs", 1), "warmup_runs", 0))

@@ -4,29 +4,35 @@
 
 # Private to taco.train: may change at any time. Do not import it from another collection.
 
-"""Judge one arm against another from the values of their runs. Needs NumPy and SciPy on the controller.
+"""Intervals and p values from the rounds of a comparison. Needs NumPy and SciPy on the controller.
 
-The unit is the run and not the iteration: the iterations of a run share its processes, its placement and its minute, so taking
-them for independent would make every interval too narrow.
+In a round each arm runs once, one after the other. The unit is the round: its runs share their minutes, so what changes slowly on
+the machines cancels in the ratio of two arms. A ratio is analysed as its logarithm, by Student's t on one sample.
 """
 
 import math
-from typing import Any, NamedTuple, Optional, Sequence
+from typing import Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 try:
     import numpy as np
     import scipy
-    from scipy import stats
+    from scipy import optimize, special, stats
 except ImportError as error:
     MISSING: Optional[str] = str(error)
 else:
     OLD = tuple(int(part) for part in scipy.__version__.split(".")[:2]) < (1, 15)
     MISSING = f"it is SciPy {scipy.__version__}" if OLD else None
 
+# No ratio that is kept is larger than 1e300.
+LARGEST_LOGARITHM = 690
 # A fixed seed: the same records give the same report.
 SEED = 20220607
 RESAMPLES = 9999
-MOST_REPEATS = 1000
+# Draws for the chance of a verdict after more rounds.
+DRAWS = 1000
+MOST_MORE = 200
+# The chance of a verdict that a number of further repeats is chosen for.
+CHANCE = 0.8
 
 
 class Interval(NamedTuple):
@@ -37,24 +43,17 @@ class Interval(NamedTuple):
     high: Optional[float]
 
 
-class Judgement(NamedTuple):
-    """How an arm did against the baseline. A ratio of 1.5 means half as much again, whatever the unit."""
+class Evidence(NamedTuple):
+    """What rounds say: the ratio, its interval, the verdict nearest to being decided, and the p value of that verdict.
 
-    verdict: str  # better, worse, equivalent or inconclusive
-    ratio: Optional[float]
+    The p value bounds the chance that data as clear as these lead to this verdict although it is false.
+    """
+
+    ratio: float
     low: Optional[float]
     high: Optional[float]
+    verdict: str
     p: Optional[float]
-    more_repeats: Optional[int]  # 0 when settled, None when more runs can't be expected to settle it
-    reason: str
-
-
-def least_runs(confidence: float) -> int:
-    """Return how many runs an arm a verdict needs: with fewer, no difference is large enough for the Mann-Whitney U test.
-
-    Of the comb(2n, n) ways to draw one arm's ranks, two are as extreme as arms that don't overlap.
-    """
-    return next(runs for runs in range(2, MOST_REPEATS) if 2 / math.comb(2 * runs, runs) < 1 - confidence)
 
 
 def median_interval(values: Sequence[float], confidence: float = 0.95) -> Interval:
@@ -73,89 +72,101 @@ def median_interval(values: Sequence[float], confidence: float = 0.95) -> Interv
     return Interval(middle, float(found.low), float(found.high))
 
 
-def _ratio(arm: Any, baseline: Any, axis: int = -1) -> Any:
-    return np.median(arm, axis=axis) / np.median(baseline, axis=axis)
+def log_ratios(arm: Mapping[int, float], baseline: Mapping[int, float], higher_is_better: bool = True) -> List[float]:
+    """Return for each round in which both arms gave a value the logarithm of their ratio; above 0 is better."""
+    sign = 1 if higher_is_better else -1
+    return [sign * math.log(arm[one] / baseline[one]) for one in sorted(arm) if one in baseline]
 
 
-def ratio_interval(arm: Sequence[float], baseline: Sequence[float], confidence: float = 0.95) -> Interval:
-    """Return the ratio of the medians with its bootstrap interval."""
-    first, second = np.asarray(arm, float), np.asarray(baseline, float)
-    value = float(_ratio(first, second))
-    if min(len(first), len(second)) < 2:
-        return Interval(value, None, None)
-    found = stats.bootstrap(
-        (first, second),
-        _ratio,
-        confidence_level=confidence,
-        n_resamples=RESAMPLES,
-        method="percentile",
-        rng=SEED,
-        vectorized=True,
-    ).confidence_interval
-    return Interval(value, float(found.low), float(found.high))
+def borders(min_effect: float) -> Tuple[float, float]:
+    """Return the logarithms of the ratios between which a difference is too small to count."""
+    return math.log(1 - min_effect), math.log(1 + min_effect)
 
 
-def p_value(arm: Sequence[float], baseline: Sequence[float]) -> float:
-    """Return p of the two-sided Mann-Whitney U test: how often arms that don't differ would look as different as these."""
-    return float(stats.mannwhitneyu(arm, baseline, alternative="two-sided").pvalue)
+def _tails(centre: float, error: float, freedom: float, least: float, most: float) -> Dict[str, float]:
+    """Return the one-sided p value of each verdict, from an estimate with its standard error."""
+    error = max(error, 1e-12)
+    above, below = (centre - most) / error, (centre - least) / error
+    better, worse = float(special.stdtr(freedom, -above)), float(special.stdtr(freedom, below))
+    return {"better": better, "worse": worse, "equivalent": float(special.stdtr(freedom, max(above, -below)))}
 
 
-def repeats_to_settle(
-    arm: Sequence[float], baseline: Sequence[float], min_effect: float, confidence: float = 0.95
-) -> Optional[int]:
-    """Return how many runs more an arm are likely to settle it, or None when that can't be expected within reason.
+def weighed(
+    centre: float,
+    error: float,
+    freedom: float,
+    confidence: float,
+    limits: Tuple[float, float],
+    equivalence: bool = True,
+) -> Evidence:
+    """Return the evidence of an estimate of a logarithm with its standard error and degrees of freedom.
 
-    From the spread of the logarithms: the interval of their difference has to become narrower than the distance of the ratio to
-    the nearest border between two verdicts.
+    Two-sided: a p value below 1 - confidence says the same as an interval wholly beyond, or wholly within, the limits.
     """
-    first, second = np.log(np.asarray(arm, float)), np.log(np.asarray(baseline, float))
-    centre = float(np.median(first) - np.median(second))
-    distance = min(abs(centre - math.log(1 + min_effect)), abs(centre - math.log(1 - min_effect)))
-    # The median's variance is pi/2 times that of the mean, for what is nearly normal.
-    spread = math.pi / 2 * float(np.var(first, ddof=1) + np.var(second, ddof=1))
-    have = min(len(first), len(second))
-    for wanted in range(max(have + 1, least_runs(confidence)), MOST_REPEATS + 1):
-        half = float(stats.t.ppf((1 + confidence) / 2, 2 * wanted - 2)) * math.sqrt(spread / wanted)
-        if half < distance:
-            return wanted - have
-    return None
+    tails = _tails(centre, error, freedom, *limits)
+    tails = {word: value for word, value in tails.items() if equivalence or word != "equivalent"}
+    word = min(tails, key=tails.__getitem__)
+    half = float(special.stdtrit(freedom, (1 + confidence) / 2)) * error
+    ends = math.exp(centre - half), math.exp(min(centre + half, LARGEST_LOGARITHM))
+    return Evidence(math.exp(centre), *ends, word, min(1.0, 2 * tails[word]))
 
 
-def judge(
-    arm: Sequence[float],
-    baseline: Sequence[float],
-    min_effect: float = 0.03,
-    confidence: float = 0.95,
-    higher_is_better: bool = True,
-) -> Judgement:
-    """Return the verdict on an arm: better or worse only where the whole interval says so by at least the minimum effect.
+def evidence(differences: Sequence[float], min_effect: float, confidence: float) -> Optional[Evidence]:
+    """Return what the logarithms of the ratios of rounds say; nothing without a round, and no interval from one."""
+    if not differences:
+        return None
+    if len(differences) == 1:
+        return Evidence(math.exp(differences[0]), None, None, "inconclusive", None)
+    error = float(np.std(differences, ddof=1)) / math.sqrt(len(differences))
+    return weighed(float(np.mean(differences)), error, len(differences) - 1, confidence, borders(min_effect))
 
-    equivalent needs the whole interval within the minimum effect of 1, and everything between is inconclusive. All values must be
-    above 0. Where less is better, the ratio is that of the inverses, so that more than 1 always means better.
-    """
-    if not higher_is_better:
-        arm, baseline = [1 / value for value in arm], [1 / value for value in baseline]
-    fewest, least = min(len(arm), len(baseline)), least_runs(confidence)
-    if fewest == 0:
-        lacking = "the arm" if len(arm) == 0 else "the baseline"
-        return Judgement("inconclusive", None, None, None, None, least, f"No run of {lacking} gave a number.")
-    ratio, low, high = ratio_interval(arm, baseline, confidence)
-    p = p_value(arm, baseline)
-    if fewest < least or low is None or high is None:
-        reason = f"{fewest} good runs of an arm are too few for a verdict at {confidence:g}; it takes {least}."
-        return Judgement("inconclusive", ratio, low, high, p, least - fewest, reason)
-    shown = f"the {confidence:.0%} interval {low:.3f} to {high:.3f}"
-    significant = p < 1 - confidence
-    if low > 1 + min_effect and significant:
-        return Judgement("better", ratio, low, high, p, 0, f"{shown} lies above {1 + min_effect:.3g}.".capitalize())
-    if high < 1 - min_effect and significant:
-        return Judgement("worse", ratio, low, high, p, 0, f"{shown} lies below {1 - min_effect:.3g}.".capitalize())
-    if 1 - min_effect < low and high < 1 + min_effect:
-        reason = f"{shown} lies within {min_effect:.0%} of 1, the least effect that was asked about.".capitalize()
-        return Judgement("equivalent", ratio, low, high, p, 0, reason)
-    more = repeats_to_settle(arm, baseline, min_effect, confidence)
-    if low > 1 + min_effect or high < 1 - min_effect:
-        reason = f"{shown} lies beyond {min_effect:.0%}, but the Mann-Whitney U test does not agree: p is {p:.3f}.".capitalize()
-    else:
-        reason = f"{shown} holds both what would matter and what would not.".capitalize()
-    return Judgement("inconclusive", ratio, low, high, p, more, reason)
+
+def holm(values: Sequence[Optional[float]]) -> List[Optional[float]]:
+    """Return the p values of several comparisons after Holm's correction; one without a p value counts among them."""
+    order = sorted((one, place) for place, one in enumerate(values) if one is not None)
+    found: List[Optional[float]] = [None] * len(values)
+    largest = 0.0
+    for rank, (value, place) in enumerate(order):
+        largest = max(largest, min(1.0, value * (len(values) - rank)))
+        found[place] = largest
+    return found
+
+
+def chance_of_a_verdict(differences: Sequence[float], more: int, min_effect: float, level: float) -> float:
+    """Return the chance that so many more rounds decide it at a level, by what the rounds up to now say of ratio and noise."""
+    rng = np.random.default_rng(SEED)
+    have, centre = len(differences), float(np.mean(differences))
+    squares = float(np.var(differences)) * have
+    variance = max(squares, 1e-18) / rng.chisquare(have - 1, DRAWS)
+    truth = centre + np.sqrt(variance / have) * rng.standard_normal(DRAWS)
+    added = truth + np.sqrt(variance / more) * rng.standard_normal(DRAWS)
+    spread = squares + variance * (rng.chisquare(more - 1, DRAWS) if more > 1 else 0)
+    spread = spread + have * more / (have + more) * (added - centre) ** 2
+    count = have + more
+    mean = (have * centre + more * added) / count
+    half = float(special.stdtrit(count - 1, 1 - level / 2)) * np.sqrt(spread / (count - 1) / count)
+    least, most = borders(min_effect)
+    decided = (mean - half > most) | (mean + half < least) | ((mean - half > least) & (mean + half < most))
+    return float(np.mean(decided))
+
+
+def repeats_to_settle(differences: Sequence[float], min_effect: float, level: float) -> Tuple[Optional[int], float]:
+    """Return how many more repeats decide it with a chance of 80 %, and that chance; None where not even MOST_MORE do."""
+    more, chance = 1, 0.0
+    while more <= MOST_MORE:
+        chance = chance_of_a_verdict(differences, more, min_effect, level)
+        if chance >= CHANCE:
+            return more, chance
+        more += max(1, more // 3)
+    return None, chance
+
+
+def detectable(noise: float, repeats: int, min_effect: float, level: float) -> float:
+    """Return the smallest true difference that is called better with a chance of 80 %; noise is the spread of an arm's runs."""
+    bound = float(special.stdtrit(repeats - 1, 1 - level / 2))
+
+    def lacking(shift: float) -> float:
+        return float(stats.nct.sf(bound, repeats - 1, shift)) - CHANCE
+
+    shift = float(optimize.brentq(lacking, 0, 4 * bound + 10))
+    return math.exp(borders(min_effect)[1] + shift * noise * math.sqrt(2 / repeats)) - 1

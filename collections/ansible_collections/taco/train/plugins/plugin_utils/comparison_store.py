@@ -9,11 +9,13 @@
 import json
 import os
 from datetime import datetime, timezone
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
-from ansible_collections.taco.train.plugins.plugin_utils import records
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_plan import fingerprint, remaining
+from ansible_collections.taco.train.plugins.plugin_utils import record_upgrade, records
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_alike import settings_of
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_plan import fingerprint, key_of, remaining
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import Comparison, ComparisonError, read
+from ansible_collections.taco.train.plugins.plugin_utils.record_check import comparison_problems
 
 PLAN = "comparison-plan.json"
 RESULT = "comparison.json"
@@ -75,15 +77,40 @@ def begin(run_dir: str, comparison: Comparison, plan: Dict[str, Any], verdict: O
 def keep(run_dir: str, result: Dict[str, Any]) -> str:
     """Write the results and return where they are."""
     path = os.path.join(run_dir, RESULT)
+    records.require_valid(comparison_problems(result), path)
     records.write_text(path, json.dumps(result, indent=1, allow_nan=False) + "\n")
     return path
 
 
+def looks(run_dir: str) -> List[int]:
+    """Return the numbers of good runs at which the comparison in a folder had verdicts before."""
+    path = os.path.join(run_dir, RESULT)
+    if not os.path.exists(path):
+        return []
+    result = load(path, "the result of a comparison")
+    return list(result.get("looks") or [result.get("done") or 0])
+
+
+def earlier(paths: Sequence[str]) -> List[Tuple[str, Dict[str, Any]]]:
+    """Return the comparisons of compare_against by their paths, each once: a day that is named twice is still one day."""
+    once = {os.path.realpath(os.path.join(path, RESULT) if os.path.isdir(path) else path): path for path in paths[::-1]}
+    return [(path, stored(path)) for path in list(once.values())[::-1]]
+
+
 def stored(path: str) -> Dict[str, Any]:
-    """Return an earlier comparison, given by its file or its folder."""
+    """Return an earlier comparison, given by its file or its folder.
+
+    The options and values of its runs come from the records beside it where there are any: version 1.0.0 kept a part of the options,
+    and another value of nccl_tests.
+    """
     file = os.path.join(path, RESULT) if os.path.isdir(path) else path
     result = load(file, "the result of a comparison")
     missing: List[str] = sorted({"blocks", "schema"} - set(result))
     if missing:
         raise ComparisonError(f"{file} is not the result of a comparison: it has no {missing[0]}.")
-    return result
+    good = [one for one in records.read(os.path.dirname(file))[0] if one.get("outcome") == "ok"]
+    kept, by_id = {key_of(one)[0]: one for one in good}, {one.get("id"): one for one in good}
+    # Version 1.0.0 did not count the verdicts.
+    blocks = result["blocks"] if "looks" in result else [record_upgrade.block(one, by_id) for one in result["blocks"]]
+    blocks = [dict(one, settings=settings_of(kept[one["id"]])) if one["id"] in kept else one for one in blocks]
+    return dict(result, blocks=blocks)

@@ -24,9 +24,10 @@ body { max-width: 78rem; }
 h3 { font-size: .95rem; margin: 1.2rem 0 .3rem; }
 .better, .worse, .equivalent, .inconclusive, .refused { font-weight: 600; white-space: nowrap; }
 .better { color: var(--good); } .worse, .refused { color: var(--bad); } .inconclusive { color: var(--warn); }
-.why { min-width: 13rem; }
+th, th.number { white-space: normal; vertical-align: bottom; }
+.why { min-width: 12rem; }
 .code { font: .8125rem/1.5 ui-monospace, "DejaVu Sans Mono", monospace; overflow-wrap: anywhere; min-width: 14rem; }
-.name, .long { font-weight: 600; } .name { white-space: nowrap; } .long { min-width: 12rem; }
+.name, .long { font-weight: 600; } .name { white-space: nowrap; } .long { min-width: 9.5rem; }
 .lossy {
   display: inline-block; border: 1px solid var(--warn); color: var(--warn); border-radius: .3rem; padding: 0 .35rem;
   font-size: .85em; font-weight: 600; line-height: 1.35;
@@ -34,7 +35,7 @@ h3 { font-size: .95rem; margin: 1.2rem 0 .3rem; }
 .published { color: var(--warn); font-weight: 600; white-space: nowrap; }
 .charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 25rem), 1fr)); gap: 1rem 2rem; }
 .charts figure { max-width: 36rem; min-width: 0; }
-.chart { min-width: 24rem; }
+.chart { min-width: 22.5rem; }
 .chart.wide { min-width: 60rem; }
 .charts figure:has(.wide) { grid-column: 1 / -1; max-width: none; }
 .chart text.group { fill: var(--ink); font-size: 12px; font-weight: 600; }
@@ -47,12 +48,13 @@ line.verdict, circle.verdict { stroke: var(--verdict); }
 .verdict.better { --verdict: var(--good); } .verdict.worse, .verdict.refused { --verdict: var(--bad); }
 .verdict.inconclusive { --verdict: var(--warn); }
 line.verdict { stroke-width: 2; }
-.no-effect { fill: var(--band); } .one { stroke: var(--soft); stroke-width: 1.2; stroke-dasharray: 4 3; }
-.mark { fill: var(--arm); stroke: none; } .mark.small { opacity: .55; }
+.no-effect { fill: var(--band); } .mark.small { opacity: .55; }
 .mark.warmup { fill: none; stroke: var(--arm); stroke-width: 1; }
 .run { stroke: var(--arm); stroke-width: 2; } .run.warmup { stroke-dasharray: 2 2; }
+.path { stroke: var(--arm); stroke-width: 1; opacity: .45; }
+.whisker.warmup { stroke-dasharray: 2 2; }
 .median { stroke: var(--ink); stroke-width: 1.2; }
-.trend { stroke: var(--arm); stroke-width: 2; } .whisker { stroke: var(--arm); stroke-width: 1.2; }
+.whisker { stroke: var(--arm); stroke-width: 1.2; }
 .bar { fill: var(--arm); stroke: var(--arm); } .bar.needed { fill: none; stroke-dasharray: 3 2; }
 @media (min-width: 45rem) { .lossy { white-space: nowrap; } }
 @media print {
@@ -60,7 +62,7 @@ line.verdict { stroke-width: 2; }
   :root { --arm-0: #0b4fb3; --arm-1: #a03f00; --arm-2: #5b2bb0; --arm-3: #065e5a; --arm-4: #982367; --arm-5: #5f4c00; }
   .charts { grid-template-columns: 1fr 1fr; gap: .5rem 1rem; }
   .chart, .chart.wide, .code { min-width: 0; } .why { min-width: 7.5rem; }
-  .code { font-size: 7.5pt; } .progress, .said, figcaption { font-size: 9pt; } .said { break-after: avoid; }
+  .code { font-size: 7.5pt; } .progress, .said, figcaption { font-size: 9pt; } .said { break-after: avoid; break-inside: avoid; }
   h3 { break-after: avoid; }
 }
 """

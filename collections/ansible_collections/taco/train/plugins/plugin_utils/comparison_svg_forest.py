@@ -16,7 +16,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.report_svg import WIDTH
 
 SIDE = 16
 # Of a group's title and of an arm; the axis beneath; the room for a verdict, right of the points.
-TITLE, ROW, AXIS, VERDICT = 20, 42, 42, 150
+TITLE, ROW, NAME, AXIS, VERDICT = 20, 44, 18, 42, 150
 MOST_NAME = 36
 # Wider than that, equal steps would press small ratios together.
 WIDE = 4.0
@@ -42,15 +42,25 @@ def ratio_ticks(low: float, high: float) -> list[float]:
     return ticks
 
 
+def within_sense(values: Sequence[float]) -> list[float]:
+    return [min(max(value, 0.0 if value <= 0 else LEAST_RATIO), MOST_RATIO) for value in values]
+
+
+def is_logarithmic(values: Sequence[float]) -> bool:
+    """Return whether ratios are so far apart that only a logarithmic axis shows all of them."""
+    values = within_sense(values)
+    return min(values) > 0 and max(values) / min(values) > WIDE
+
+
 def ratio_axis(values: Sequence[float]) -> tuple[float, float, list[float], Place]:
     """Return (low, high, ticks, place): place maps a ratio to 0 (low) .. 1 (high). Wide ranges get a logarithmic axis."""
-    values = [min(max(value, 0.0 if value <= 0 else LEAST_RATIO), MOST_RATIO) for value in values]
+    wide, values = is_logarithmic(values), within_sense(values)
     low, high = min(values), max(values)
 
     def within(value: float) -> float:
         return min(max(value, low), high)
 
-    if low > 0 and high / low > WIDE:
+    if wide:
         low, high = low / 1.1, high * 1.1
         return low, high, ratio_ticks(low, high), lambda value: math.log(within(value) / low) / math.log(high / low)
     low, high, ticks = scale(values, 1.0)
@@ -75,7 +85,8 @@ def forest(comparison: Part) -> str:
     if not values:
         return ""
     cases, effect = words.cases(comparison), words.effect(comparison)
-    _low, _high, ticks, place = ratio_axis([*values, 1 - effect, 1 + effect])
+    values += [1 - effect, 1 + effect]
+    _low, _high, ticks, place = ratio_axis(values)
 
     def x(value: float) -> float:
         return SIDE + (WIDTH - 2 * SIDE - VERDICT) * place(value)
@@ -84,7 +95,7 @@ def forest(comparison: Part) -> str:
     baselines = list(dict.fromkeys(baseline for _block, baseline, _rows in groups))
     title = TITLE if len(baselines) == 1 else 2 * TITLE
     top, bottom = 6, 6 + title * len(groups) + ROW * len(every)
-    parts = [*background(x, ticks, effect, top, bottom)]
+    parts = [text(x(tick), bottom + 15, f"{tick:g}x") for tick in ticks]
     y = top
     for block, baseline, rows in groups:
         parts.append(text(SIDE, y + 16, words.shortened(cases[block["id"]], 62), "start", "group"))
@@ -94,9 +105,12 @@ def forest(comparison: Part) -> str:
         for one in rows:
             full = f"{cases[block['id']]}: {words.marked(comparison, one['arm'])}"
             full += f" against {words.marked(comparison, baseline)}"
+            # Its name stands above the lane, so that neither the band nor the grid crosses it.
+            parts += background(x, ticks, effect, y + NAME, y + ROW)
             parts.append(forest_row(one, words.marked(comparison, one["arm"], MOST_NAME), full, y, x))
             y += ROW
     under = speed_up_over(comparison, baselines[0]) if len(baselines) == 1 else "speed-up"
+    under += f"; {'logarithmic' if is_logarithmic(values) else 'linear'} axis"
     parts.append(text(SIDE, bottom + 33, under, "start", "label"))
     label = f"Speed-up of {len(every)} comparisons with their intervals; the table of verdicts says the same in numbers"
     return drawing(parts, label, WIDTH, bottom + AXIS)
@@ -107,13 +121,12 @@ def speed_up_over(comparison: Part, baseline: str) -> str:
 
 
 def background(x: Place, ticks: Sequence[float], effect: float, top: float, bottom: float) -> Iterator[str]:
-    """Return the band of differences too small to count, the grid and the line at 1."""
+    """Return of one lane the band of differences too small to count, the grid and the line at 1."""
     left, right = x(1 - effect), x(1 + effect)
     band = f'<rect class="no-effect" x="{left:.1f}" y="{top}" width="{right - left:.1f}" height="{bottom - top}"/>'
     yield titled(band, f"too small to count: within {words.percent(effect)} of 1")
     for tick in ticks:
         yield line("grid", x(tick), top, x(tick), bottom)
-        yield text(x(tick), bottom + 15, f"{tick:g}x")
     yield line("one", x(1), top, x(1), bottom)
 
 
@@ -122,11 +135,11 @@ def forest_row(one: Part, name: str, full: str, y: float, x: Place) -> str:
     ratio, low, high = (one.get(key) for key in ("ratio", "low", "high"))
     css = f"verdict {one['verdict']}" if one["verdict"] in words.SYMBOLS else "verdict"
     result = f"{words.ratio(ratio) if words.finite(ratio) else ''} {words.verdict(one['verdict'])}".strip()
-    middle = y + 26
+    middle = y + (NAME + ROW) / 2
     parts = [text(SIDE, y + 12, name, "start", "row"), text(WIDTH - SIDE, middle + 4, result, "end", css)]
     if words.finite(low) and words.finite(high):
         parts.append(line(css, x(low), middle, x(high), middle))
         parts += [line(css, x(end), middle - 4, x(end), middle + 4) for end in (low, high)]
     if words.finite(ratio):
-        parts.append(f'<circle class="{css}" cx="{x(ratio):.1f}" cy="{middle}" r="5"/>')
+        parts.append(f'<circle class="{css}" cx="{x(ratio):.1f}" cy="{middle:.1f}" r="5"/>')
     return titled("".join(parts), f"{full}: {result}, {words.interval(low, high, words.ratio)}")

@@ -10,9 +10,13 @@ Colour is never alone: arms also differ by the shape of their points.
 """
 
 from html import escape
+from typing import Sequence
+
+from ansible_collections.taco.train.plugins.plugin_utils.report_svg import LEFT, text
 
 # Arms beyond these share a colour with another arm, but not the shape: six and four have 12 combinations.
 COLOURS, SHAPES = 6, 4
+LEGEND_LINE = 16
 
 
 def titled(content: str, title: str) -> str:
@@ -33,6 +37,15 @@ def marker(number: int, x: float, y: float, size: float = 4.5, css: str = "") ->
     }[shape]
     points = " ".join(f"{x + size * 0.9 * dx:.1f},{y + size * 0.9 * dy:.1f}" for dx, dy in corners)
     return f'<polygon class="{name}" points="{points}"/>'
+
+
+def legend(arms: Sequence[tuple[int, str]]) -> tuple[list[str], int]:
+    """Return a line for each (number, name) of an arm with its point, and the height of all of them."""
+    parts = []
+    for place, (number, name) in enumerate(arms):
+        y = 12 + LEGEND_LINE * place
+        parts += [marker(number, LEFT + 8, y - 4), text(LEFT + 20, y, name, "start", "row")]
+    return parts, 12 + LEGEND_LINE * len(arms)
 
 
 def line(css: str, x1: float, y1: float, x2: float, y2: float) -> str:

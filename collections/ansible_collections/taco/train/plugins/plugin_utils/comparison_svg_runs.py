@@ -17,6 +17,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.comparison_svg_marks im
     marker,
     titled,
 )
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_svg_time import is_running_mean
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_words import Part
 from ansible_collections.taco.train.plugins.plugin_utils.report_svg import (
     LEFT,
@@ -56,11 +57,20 @@ def run_values(run: Part) -> list[float]:
     return [value for value in [run.get("value"), *(run.get("series") or [])] if words.finite(value)]
 
 
+def independent(block: Part) -> Part:
+    """Return a block without iterations that are means over all steps so far: as points they would look independent."""
+    if not is_running_mean(block):
+        return block
+    arms = [dict(arm, runs=[dict(run, series=[]) for run in arm.get("runs") or []]) for arm in block.get("arms") or []]
+    return dict(block, arms=arms)
+
+
 def strip(comparison: Part, block: Part) -> str:
     """Return how far each value of each run lies from its arm's median: a column for each run, a group for each arm.
 
     In percent, because arms can be so far apart that on one axis of speed the noise of each would be a dot.
     """
+    block = independent(block)
     with_middles = [(arm, middle_of(arm)) for arm in block.get("arms") or []]
     arms = [(arm, middle) for arm, middle in with_middles if middle]
     offs = [off(value, middle) for arm, middle in arms for run in arm.get("runs") or [] for value in run_values(run)]

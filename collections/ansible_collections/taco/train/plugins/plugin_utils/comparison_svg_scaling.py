@@ -12,6 +12,7 @@ from typing import Callable, Sequence
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_words as words
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_svg_marks import (
     COLOURS,
+    legend,
     line,
     marker,
     thick_line,
@@ -36,24 +37,13 @@ PLOT_HEIGHT = 170
 MOST_NAME = 36
 
 
-def legend(comparison: Part, names: Sequence[str]) -> tuple[list[str], int]:
-    """Return a line for each arm with its point, and the height of all of them."""
-    known = words.arm_names(comparison)
-    parts = []
-    for place, name in enumerate(names):
-        y = 12 + 16 * place
-        parts.append(marker(known.index(name) if name in known else len(known), LEFT + 8, y - 4))
-        parts.append(text(LEFT + 20, y, words.marked(comparison, name, MOST_NAME), "start", "row"))
-    return parts, 12 + 16 * len(names)
-
-
 def scaling(comparison: Part, lines: Sequence[Part]) -> str:
     """Return the efficiency of arms that share a case over the number of ranks; 100 % is the line to reach."""
     drawn = [(one["arm"], drawable(one)) for one in lines if drawable(one)]
     if not drawn:
         return ""
-    parts, top = legend(comparison, [arm for arm, _points in drawn])
     known = words.arm_names(comparison)
+    parts, top = legend([(index_of(known, arm), words.marked(comparison, arm, MOST_NAME)) for arm, _points in drawn])
     shares = [
         point[key]
         for _arm, points in drawn
@@ -79,10 +69,15 @@ def scaling(comparison: Part, lines: Sequence[Part]) -> str:
     parts.append(line("one", LEFT, y(100), WIDTH - RIGHT, y(100)))
     parts += [text(x(count), bottom + 16, count) for count in ranks]
     parts.append(
-        text(WIDTH / 2, bottom + 33, f"ranks; 100 % is {lines[0].get('basis')} times their number", name="label")
+        text(
+            WIDTH / 2,
+            bottom + 33,
+            f"ranks (logarithmic axis); 100 % is {lines[0].get('basis')} times their number",
+            name="label",
+        )
     )
     for arm, points in drawn:
-        number = known.index(arm) if arm in known else len(known)
+        number = index_of(known, arm)
         css = f"trend arm-{number % COLOURS}"
         parts += [
             line(css, x(one["ranks"]), y(100 * one["efficiency"]), x(two["ranks"]), y(100 * two["efficiency"]))
@@ -93,6 +88,10 @@ def scaling(comparison: Part, lines: Sequence[Part]) -> str:
     return drawing(
         parts, "Efficiency over the number of ranks, by arm; the table says the same in numbers", WIDTH, bottom + AXIS
     )
+
+
+def index_of(known: Sequence[str], arm: str) -> int:
+    return known.index(arm) if arm in known else len(known)
 
 
 def drawable(one: Part) -> list[Part]:

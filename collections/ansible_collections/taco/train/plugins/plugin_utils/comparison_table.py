@@ -101,10 +101,11 @@ def render(
     lines += regression(comparison)
     lines += part("What failed", *context.failures(comparison))
     lines += part("Runs", *rows.measured(comparison))
+    lines += part("Network of each arm", *context.networks(comparison, records))
     lines += part("Where the workers were", *rows.layouts(comparison))
     lines += part("Scaling", *rows.scaling(comparison))
     lines += part("Time against bytes over bandwidth", *rows.expected(comparison))
-    lines += part("Bus bandwidth", *rows.bus_bandwidth(comparison))
+    lines += part("Bus bandwidth at the largest message size", *rows.bus_bandwidth(comparison))
     lines += part("Published figures", *context.published(comparison, records), context.PUBLISHED_NOTE)
     lines += part("Arms", *context.arms(comparison))
     lines += notes(records, problems)
@@ -122,7 +123,8 @@ def notes(records: Iterable[Part], problems: Iterable[str]) -> list[str]:
 def terminal_table(comparison: Part) -> list[str]:
     """Return the lines of the verdicts without what a terminal has no room for."""
     interval = words.confidence(comparison)
-    widths = {"Case": 18, "Arm": 16, "Verdict": 12, "Ratio": 7, interval: 16, "Against": 12, "Runs": 7}
+    widths = {"Case": 14, "Arm": 16, "Verdict": 12, "Ratio": 7, interval: 15, "Against": 10}
+    widths.update({"Arm runs": 4, "Baseline runs": 8})
     head, body = rows.verdicts(comparison)
     if not body:
         return []
@@ -137,11 +139,11 @@ def terminal_table(comparison: Part) -> list[str]:
 
 
 def unsettled(comparison: Part) -> list[str]:
-    """Return a sentence for each comparison that these runs don't settle."""
+    """A sentence for each inconclusive comparison."""
     cases = words.cases(comparison)
     return [
-        f"{cases[block['id']]}, {words.marked(comparison, one['arm'])}: inconclusive; more repeats that would settle it: "
-        f"{words.more_repeats(one.get('more_repeats'))}."
+        f"{cases[block['id']]}, {words.marked(comparison, one['arm'])}: inconclusive; more repeats that are likely to decide it: "
+        f"{words.more_repeats(one.get('more_repeats'), one.get('chance'))}."
         for block, one in rows.compared(comparison)
         if one["verdict"] == "inconclusive"
     ]

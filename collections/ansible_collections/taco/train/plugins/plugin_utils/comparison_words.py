@@ -11,14 +11,15 @@ import os
 from typing import Any, Callable, Mapping, Sequence, TypeGuard
 
 from ansible_collections.taco.train.plugins.plugin_utils.report_table import counted
+from ansible_collections.taco.train.plugins.plugin_utils.report_values import number as measured
 
 # A symbol beside each word, so that nothing rests on colour.
 SYMBOLS = {"better": "▲", "worse": "▼", "equivalent": "≈", "inconclusive": "?", "refused": "✕"}
 VERDICTS = {
     "better": "better by more than the smallest difference that counts",
     "worse": "worse by more than the smallest difference that counts",
-    "equivalent": "any difference is smaller than what counts",
-    "inconclusive": "these runs don't settle it",
+    "equivalent": "any difference is smaller than the smallest that counts",
+    "inconclusive": "the interval lies neither wholly beyond nor wholly within the smallest difference that counts",
     "refused": "not judged, because the number would mislead",
 }
 LOSSY = "lossy: top-k compression"
@@ -42,7 +43,8 @@ def arm_names(comparison: Part) -> list[str]:
     """Return the names of all arms, those that are described first."""
     described = [arm["name"] for arm in comparison.get("arms") or []]
     measured = [arm["arm"] for block in comparison.get("blocks") or [] for arm in block.get("arms") or []]
-    return list(dict.fromkeys(described + measured))
+    transferred = [one["arm"] for one in comparison.get("bus_bandwidth") or []]
+    return list(dict.fromkeys(described + measured + transferred))
 
 
 def is_lossy(comparison: Part, name: Any) -> bool:
@@ -97,11 +99,7 @@ def cases(comparison: Part) -> dict[str, str]:
 
 def number(value: Any) -> str:
     """Return a measured value with as many digits as help."""
-    if not finite(value):
-        return UNKNOWN
-    if value == 0 or abs(value) >= 10:
-        return f"{value:.1f}"
-    return f"{value:.3g}"
+    return measured(value) if finite(value) else UNKNOWN
 
 
 def ratio(value: Any) -> str:
@@ -123,11 +121,13 @@ def chance(value: Any) -> str:
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
-def more_repeats(value: int | None) -> str:
-    """Return how many more repeats would settle a comparison; None is when that can't be told."""
+def more_repeats(value: int | None, likely: Any = None) -> str:
+    """The number of further repeats for a verdict, with the chance that they give one; None is when no number is known to."""
     if value is None:
-        return "can't be told"
-    return str(value) if value else "none"
+        return "can't be estimated"
+    if not value:
+        return "none"
+    return f"{value} ({100 * likely:.0f} % chance)" if finite(likely) else str(value)
 
 
 def verdict(word: str) -> str:

@@ -29,7 +29,8 @@ def explain(host: str, name: str, image: str, message: str) -> str:
     if _LIBRARY.search(said):
         return (
             f"{host}: the Python on this host lacks a library that managing containers needs ({said}): install "
-            "python3-requests there, or run the role taco.train.container_engine with container_engine_force: true"
+            "it by the role taco.train.container_engine (container_engine_python_packages), or python3-requests by hand; on CentOS 7 "
+            "it is python36-requests of EPEL"
         )
     if _IMAGE.search(said):
         return (
@@ -39,7 +40,8 @@ def explain(host: str, name: str, image: str, message: str) -> str:
     if _GPU.search(said):
         return (
             f"{host}: the engine can't give GPUs to the container {name} ({said}): run the role "
-            "taco.train.container_engine with container_engine_gpu: true, or set training_container_gpus: none"
+            "taco.train.container_engine with container_engine_gpu: true, which adds the runtime nvidia to the engine. Where `docker "
+            "info` lists that runtime, restart the engine: `systemctl restart docker`. Without GPUs set training_container_gpus: none"
         )
     if _LIMIT.search(said):
         return (

@@ -13,9 +13,9 @@ from typing import Any, Mapping
 from ansible_collections.taco.train.plugins.module_utils._engine import OPTIONS_LABEL
 from ansible_collections.taco.train.plugins.plugin_utils.training_spec import (
     DOCKER_PROFILES,
-    SpecError,
     TrainingSpec,
     docker_container_options,
+    read_gpus,
     spec_for,
 )
 
@@ -39,6 +39,10 @@ OPTIONS: dict[str, Any] = {
         "harp_config_dir": {"type": "str", "default": "/usr/local/tfabric/tools/config"},
         "harp_config_files": {"type": "list", "elements": "raw", "default": []},
         "require_harp": {"type": "bool"},
+        "state_dir": {"type": "str", "default": "/var/lib/taco-train"},
+        "node": {"type": "dict"},
+        "interrupt_running_work": {"type": "bool", "default": False},
+        "may_stay": {"type": "bool", "default": False},
     }
 }
 OVERRIDES = (
@@ -62,10 +66,7 @@ COMPARED = {"volumes": "strict", "env": "strict", "ulimits": "strict", "device_r
 def spec_of(options: Mapping[str, Any]) -> TrainingSpec:
     """Return the spec that the task's options describe. A templated null can arrive as an empty string."""
     overrides = {name: None if options[name] == "" else options[name] for name in OVERRIDES}
-    if isinstance(overrides["gpus"], int):
-        raise SpecError(f"gpus is {overrides['gpus']}: expected all, none, or a list of indexes or UUIDs")
-    if isinstance(overrides["gpus"], str) and overrides["gpus"] not in ("all", "none"):
-        overrides["gpus"] = [item.strip() for item in overrides["gpus"].split(",")]
+    overrides["gpus"] = read_gpus(overrides["gpus"])
     return spec_for(options["profile"], overrides, options["mounts_extra"])
 
 

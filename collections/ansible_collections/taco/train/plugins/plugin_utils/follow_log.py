@@ -33,10 +33,11 @@ class LogFollower(threading.Thread):
         lines_of: Callable[[str], List[str]],
         display: Any,
         terminal: Optional[str],
+        last_only: bool = False,
     ) -> None:
         """Action is the plugin whose connection is used; lines_of returns what to show for a piece of the log.
 
-        On a terminal each line takes the place of the one before it.
+        On a terminal each line takes the place of the one before it. Elsewhere, with last_only, the last line alone is shown.
         """
         super().__init__(daemon=True)
         # The plugin's own connection and its become plugin keep state about the command that they are running.
@@ -46,6 +47,7 @@ class LogFollower(threading.Thread):
         self.path, self.seconds, self.lines_of = path, seconds, lines_of
         self.display, self.terminal = display, terminal
         self.read, self.shown = 0, 0  # lines
+        self.last_only, self.last = last_only and not terminal, ""
         self.ended = threading.Event()
 
     def run(self) -> None:
@@ -71,7 +73,9 @@ class LogFollower(threading.Thread):
     def show(self, lines: List[str]) -> None:
         for line in lines:
             self.shown += 1
-            if self.terminal:
+            if self.last_only:
+                self.last = line
+            elif self.terminal:
                 # A line that goes on in the next one could not be rewritten. The last column is for the cursor.
                 self.display.display(REWRITE + fitted(line, columns_of(self.terminal) - 1), newline=False)
             else:
@@ -87,6 +91,8 @@ class LogFollower(threading.Thread):
         self.show(self.lines_of("\n".join(text.replace("\r\n", "\n").split("\n")[self.read :])))
         if self.terminal and self.shown:
             self.display.display("")
+        if self.last:
+            self.display.display(self.last)
 
 
 def terminal() -> Optional[str]:

@@ -9,7 +9,8 @@
 import re
 from typing import Any, Callable, Dict, Optional, Pattern, Union
 
-from ansible_collections.taco.train.plugins.plugin_utils import parse_horovod, parse_tf_cnn, parse_ttf
+from ansible_collections.taco.train.plugins.plugin_utils import parse_horovod, parse_pattern, parse_tf_cnn, parse_ttf
+from ansible_collections.taco.train.plugins.plugin_utils.log_lines import clean
 from ansible_collections.taco.train.plugins.plugin_utils.parsed import finite
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import WORKLOADS
 
@@ -18,8 +19,16 @@ IterationOf = Callable[[str], Optional[float]]
 
 def _group(pattern: Pattern[str], group: Union[int, str]) -> IterationOf:
     def value(line: str) -> Optional[float]:
-        match = pattern.search(line)
+        match = pattern.match(clean(line).text)
         return finite(match.group(group)) if match else None
+
+    return value
+
+
+def _users(pattern: Pattern[str]) -> IterationOf:
+    def value(line: str) -> Optional[float]:
+        match = parse_pattern.found_in(pattern, line)
+        return finite(match.group("value")) if match else None
 
     return value
 
@@ -31,7 +40,7 @@ def iteration_of(options: Dict[str, Any]) -> Optional[IterationOf]:
     """
     workload = options["workload"]
     if workload in ("command", "ttf_dynamic_embedding") and options.get("pattern"):
-        return _group(re.compile(options["pattern"]), "value")
+        return _users(re.compile(options["pattern"]))
     known = {
         "horovod_synthetic": _group(parse_horovod.ITERATION, 2),
         "tf_cnn_benchmarks": _group(parse_tf_cnn.STEP, 2),

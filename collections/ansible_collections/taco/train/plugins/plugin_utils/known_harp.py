@@ -75,5 +75,5 @@ def _from_script(
     expected = harp.promised_sha256(options)
     if record is None or not options["script"]:
         return None
-    reason = harp.reason_to_run(record, options["script"], expected, target.keys, files, target.minimum)
+    reason = harp.reason_to_run(record, options, expected, target, files)
     return {"sha256": record["sha256"]} if reason is None else None

@@ -7,6 +7,7 @@
 """Call the modules of kubernetes.core so that trouble that passes is waited out, and other trouble says what helps."""
 
 import random
+import shlex
 import time
 from typing import Any, Callable, Mapping, Sequence
 
@@ -22,7 +23,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_words import
 from ansible_collections.taco.train.plugins.plugin_utils.progress import duration
 
 Thing = Mapping[str, Any]
-MODULES = {name: f"kubernetes.core.{name}" for name in ("k8s", "k8s_info", "k8s_log")}
+MODULES = {name: f"kubernetes.core.{name}" for name in ("k8s", "k8s_exec", "k8s_info", "k8s_log")}
 LOG_TRIES = 3
 
 
@@ -170,3 +171,13 @@ class Cluster:
             if tries < LOG_TRIES and cause.passes:
                 self.pause(tries, f"read the log of {pod}", cause)
         return None, cause
+
+    def execute_in(self, pod: str, namespace: str, container: str, argv: Sequence[str]) -> tuple[str, str | None]:
+        """The output of a command in a container, and why there is none."""
+        options = {"pod": pod, "namespace": namespace, "container": container, "command": shlex.join(argv)}
+        result, cause = self.attempt("k8s_exec", options)
+        if cause is not None:
+            return "", cause.said
+        if result.get("rc"):
+            return "", f"sh ended with status {result['rc']}: {' '.join(str(result.get('stderr')).split())}"
+        return str(result.get("stdout") or ""), None

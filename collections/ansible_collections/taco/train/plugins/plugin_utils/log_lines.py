@@ -4,18 +4,158 @@
 
 # Private to taco.train: may change at any time. Do not import it from another collection.
 
-"""Take a benchmark's output apart into lines, as they come from many ranks through mpirun."""
+"""Split a benchmark's output into lines, and remove what launchers, containers and terminals add to each line.
+
+Launchers: Open MPI 4 and 5 (all tags and timestamps of --output), horovodrun, srun --label, Hydra's -prepend-rank, torchrun.
+Containers: the prefixes and timestamps of kubectl logs, docker compose logs and journald.
+"""
 
 import re
-from typing import Any, Iterable, Pattern
+from functools import lru_cache
+from typing import Any, Iterable, NamedTuple, Optional, Pattern
 
-# Before each line, with mpirun's --tag-output.
-PREFIX = r"^(?:\[\d+,\d+\]<std(?:out|err|diag)>:\s?)?"
+
+class Line(NamedTuple):
+    """A line without its prefixes, and the rank and the host (or pod) that the prefixes name."""
+
+    text: str
+    rank: Optional[int] = None
+    host: Optional[str] = None
+
+
+ENDS = re.compile(r"\r\n|\n|\r|\x08+")
+ANSI = re.compile(r"\x1b(?:\[[0-?]{0,32}[ -/]{0,8}[@-~]|\][^\x07\x1b]{0,256}(?:\x07|\x1b\\)?|[()][0-9A-B]|[=>@-Z\\^_])")
+# Open MPI 4: [1,0]<stdout>:  Open MPI 5: [1,0][gpu1:4711]<stdout>:  with full names: [prterun-gpu1-99@1,0]<stdout>:
+# Ranks alone, and horovodrun: [0]<stdout>:
+TAG = r"\[(?:[^\[\]\s,]{1,80},)?(?P<tag>\d{1,7})\](?:\[(?P<taghost>[^\[\]\s:]{1,253}):\w{1,10}\])?<std(?:out|err|diag)>: ?"
+# What begins with a bracket.
+BRACKET = re.compile(
+    "|".join(
+        [
+            # ctime and ISO 8601, the latter NCCL's own
+            r"\[(?:[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}\](?:<std(?:out|err|diag)>:)? ?"
+            r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\] )",
+            # UCX: seconds since 1970
+            r"\[\d{9,11}\.\d{1,9}\] +",
+            # kubectl logs --prefix
+            r"\[pod/(?P<pod>[^/\]\s]{1,253})/[^\]\s]{1,253}\] ",
+            # torchrun and PyTorch
+            r"\[(?:rank|default)(?P<torch>\d{1,7})\]: ?",
+            # Hydra's -prepend-rank, and Intel MPI's -l; not a device number of NCCL whose host was cut off
+            r"\[(?P<hydra>\d{1,7})\] (?!NCCL |\S{1,200}:\d{1,6} NCCL )",
+        ]
+    )
+)
+# ISO 8601 of docker logs and of kubectl logs --timestamps; srun --label, and not a rank in Horovod's list of missing ones.
+NUMBER = re.compile(
+    r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)? | {0,6}(?P<srun>\d{1,6}): (?!\[[A-Za-z_]{5})"
+)
+# ctime of Open MPI 4 and horovodrun; journald.
+DATE = re.compile(
+    r"[A-Z][a-z]{2} (?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}(?:<std(?:out|err|diag)>:)? ?"
+    r"|[ \d]\d \d\d:\d\d:\d\d (?P<journal>[\w.-]{1,253}) [\w.@/-]{1,63}(?:\[\d+\])?: )"
+)
+# docker compose logs
+SERVICE = re.compile(r"(?P<service>[\w.-]{1,63}) {1,63}\| ")
+# Open MPI 5 with XML.
+XML = re.compile(r'<std(?:out|err|diag)(?: \w+="[^"]{0,80}")*? rank="(?P<xml>\d{1,7})"[^>]{0,200}>')
+RANKS = ("xml", "torch", "hydra", "srun")
+INNER_TAG = re.compile(TAG)
+XML_END = re.compile(r"</std(?:out|err|diag)>\s*$")
+# More than these stand before no line.
+MOST_PREFIXES = 6
+MOST_OF_A_TAG = 400
+
+
+def raw_lines(text: Any) -> list[str]:
+    """The lines of a text, or of the text form of another value. After a last newline comes an empty line."""
+    return ENDS.split(text if isinstance(text, str) else "" if text is None else str(text))
+
+
+@lru_cache(maxsize=4096)
+def of_tag(text: str) -> Optional[tuple[int, Optional[str]]]:
+    """The rank and the host in a tag, None for a text that is none. A log has few tags and many lines."""
+    match = INNER_TAG.fullmatch(text)
+    return (int(match["tag"]), match["taghost"]) if match else None
+
+
+def prefix_at(raw: str, place: int) -> Optional[re.Match[str]]:
+    """One prefix that begins there. The first character says which it can be: most lines have none."""
+    first = raw[place : place + 1]
+    if first == "[":
+        return BRACKET.match(raw, place)
+    if first == " " or first.isdecimal():
+        return NUMBER.match(raw, place)
+    if first == "<":
+        return XML.match(raw, place)
+    found = DATE.match(raw, place) if raw[place + 3 : place + 4] == " " else None
+    return found or (SERVICE.match(raw, place) if "| " in raw[place : place + 130] else None)
+
+
+def prefix_of(raw: str) -> tuple[int, Optional[int], Optional[str]]:
+    """Where the text of a line begins, and the rank and the host that the prefixes before it name."""
+    rank: Optional[int] = None
+    host: Optional[str] = None
+    place = 0
+    for _count in range(MOST_PREFIXES):
+        end = raw.find(">:", place, place + MOST_OF_A_TAG) + 2 if raw.startswith("[", place) else 0
+        known = of_tag(raw[place:end]) if end > 1 else None
+        if known:
+            place = end + raw.startswith(" ", end)
+            rank, host = known[0] if rank is None else rank, known[1] or host
+            continue
+        match = prefix_at(raw, place)
+        # Behind a rank, a number and a colon are text, such as those of Horovod's list of missing ranks.
+        if not match or (rank is not None and match.lastgroup == "srun"):
+            break
+        place, name = match.end(), match.lastgroup
+        if name in RANKS:
+            rank = int(match[name]) if rank is None else rank
+        elif name:
+            host = match[name]
+    return place, rank, host
+
+
+def clean(raw: str) -> Line:
+    """A line without terminal control sequences and prefixes."""
+    if "\x1b" in raw:
+        raw = ANSI.sub("", raw)
+    place, rank, host = prefix_of(raw)
+    text = raw[place:] if place else raw
+    return Line(XML_END.sub("", text) if "</std" in text else text, rank, host)
+
+
+def tagged_lines(output: Any) -> list[Line]:
+    """The lines of a text with rank and host. A line that mpirun cut is joined with its rest, which comes later under the same tag."""
+    lines: list[Line] = []
+    begun: dict[Optional[int], list[str]] = {}
+    for raw in raw_lines(output):
+        if "<std" not in raw:
+            lines.append(clean(raw))
+            continue
+        raw = ANSI.sub("", raw) if "\x1b" in raw else raw
+        begin, rank, host = prefix_of(raw)
+        if not begun and raw.find("<std", begin) < 0:
+            text = raw[begin:]
+            lines.append(Line(XML_END.sub("", text) if "</std" in text else text, rank, host))
+            continue
+        # A tag among the prefixes belongs to the first piece; one behind text begins another rank's piece.
+        cuts = [match.start() for match in INNER_TAG.finditer(raw, begin) if match.start()]
+        pieces = [raw[start:end] for start, end in zip([0, *cuts], [*cuts, len(raw)])]
+        for piece in pieces[:-1]:
+            line = clean(piece)
+            if line.rank is None:
+                lines.append(line)
+            else:
+                begun.setdefault(line.rank, []).append(line.text)
+        line = clean(pieces[-1])
+        lines.append(line._replace(text="".join(begun.pop(line.rank, [])) + line.text) if begun else line)
+    return lines
 
 
 def lines_of(text: Any) -> list[str]:
-    """Return the lines of a text, and of what is no text as well as can be. After a last newline comes an empty line."""
-    return re.split(r"\r\n|\n|\r", text if isinstance(text, str) else "" if text is None else str(text))
+    """The lines of a text without prefixes. After a last newline comes an empty line."""
+    return [line.text for line in tagged_lines(text)]
 
 
 def values(pattern: Pattern[str], lines: Iterable[str]) -> list[tuple[Any, ...]]:

@@ -40,6 +40,8 @@ class Wish(NamedTuple):
     """Seconds."""
     logs_dir: str | None = None
     check_mode: bool = False
+    interrupt: bool = False
+    """Whether running work may be ended."""
 
 
 class Look(NamedTuple):

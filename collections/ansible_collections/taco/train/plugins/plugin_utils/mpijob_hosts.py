@@ -46,6 +46,13 @@ def container_of(pod: Mapping[str, Any], role: str) -> str:
     return names[0] if names and CONTAINERS[role] not in names else CONTAINERS[role]
 
 
+def image_of(pod: Mapping[str, Any], container: str) -> str | None:
+    """Return the digest of the image that a container of a pod runs, None where the cluster doesn't say it."""
+    statuses = (pod.get("status") or {}).get("containerStatuses") or []
+    found = next((one.get("imageID") for one in statuses if one.get("name") == container), None)
+    return str(found).rpartition("://")[2] if found else None
+
+
 def _seen(pod: Mapping[str, Any]) -> dict[str, Any]:
     status = pod.get("status") or {}
     return {"pod": name_of(pod), "node": node_of(pod), "ip": status.get("podIP"), "node_ip": status.get("hostIP")}
@@ -109,6 +116,7 @@ def hosts(
                 "job": made.name,
                 "namespace": made.namespace,
                 "node_host": host_of.get(node or ""),
+                "image": image_of(pod, container_of(pod, role)),
             },
         }
         found.append({"name": name, "groups": [GROUPS[role]], "variables": variables})

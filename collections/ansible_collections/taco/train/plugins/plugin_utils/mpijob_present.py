@@ -18,6 +18,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.mpijob_job import Job
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_manifest import manifest, worker_limits
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_remove import remove, vanish
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_wait import Wait
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_work import require_idle
 
 # Events are read with every so many looks at the pods: a namespace may have thousands.
 LOOKS_FOR_EVENTS = 5
@@ -52,6 +53,8 @@ def present(jobs: Jobs, job: Job, wish: Wish) -> Outcome:
         raise JobError(_refusal(jobs, todo))
     if todo.create:
         _require_capacity(jobs, job)
+    if todo.replace:
+        require_idle(jobs, wish, "the replacement")
     outcome.done = [f"{word} the MPIJob {jobs.name}{why}" for word, why in todo.words()]
     if wish.check_mode:
         looked = None if todo.create or found is None else _use(jobs, job, outcome, jobs.look())
@@ -74,6 +77,7 @@ def absent(jobs: Jobs, wish: Wish) -> Outcome:
     outcome.version, outcome.before, outcome.pods = jobs.version, looked.job, looked.pods
     if looked.job is None and not looked.pods:
         return outcome
+    require_idle(jobs, wish, "the deletion")
     outcome.done = [f"deleted the MPIJob {jobs.name}"]
     if wish.check_mode:
         return outcome

@@ -14,7 +14,7 @@ either says how many took part, and is then held against how many were started.
 from typing import Any
 
 from ansible_collections.taco.train.plugins.plugin_utils import parse_pattern, parsed
-from ansible_collections.taco.train.plugins.plugin_utils.log_lines import lines_of
+from ansible_collections.taco.train.plugins.plugin_utils.log_lines import lines_of, raw_lines
 from ansible_collections.taco.train.plugins.plugin_utils.workload import Options, WorkloadError
 
 UNIT = "units/s"
@@ -38,11 +38,12 @@ def parse(
         return parsed.result(lines, unit, [str(error)], **told)
     if pattern is None:
         return parsed.result(lines, unit, ["benchmark_pattern is not set, so nothing can be read."], **told)
-    each = parse_pattern.find(pattern, lines)
+    raw = raw_lines(text)
+    each = parse_pattern.find(pattern, raw)
     problems = parse_pattern.problems(each, "pattern", pattern.pattern)
     value, ranks = parsed.middle(each.numbers), each.ranks
     if total_pattern:
-        total = parse_pattern.find(total_pattern, lines)
+        total = parse_pattern.find(total_pattern, raw)
         problems += parse_pattern.problems(total, "total_pattern", total_pattern.pattern)
         value = total.numbers[-1] if total.numbers else None
         ranks = total.ranks if total.ranks is not None else ranks

@@ -4,30 +4,35 @@
 
 # Private to taco.train: may change at any time. Do not import it from another collection.
 
-"""Read what Horovod's synthetic benchmark prints: rank 0 alone, images per second of one device for each iteration."""
+"""Read what Horovod's synthetic benchmarks print: images per second of one device for each iteration, and the total.
+
+The scripts of TensorFlow 1 and 2 and of PyTorch print the mean of all iterations, that of Keras the mean without iteration 0.
+Rank 0 alone prints. Where a changed script prints on each rank, or a second logger prints each line again, one copy counts.
+"""
 
 import re
+from statistics import fmean
 from typing import Any, Mapping, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils import parsed
-from ansible_collections.taco.train.plugins.plugin_utils.log_lines import PREFIX, lines_of, values
+from ansible_collections.taco.train.plugins.plugin_utils.log_lines import lines_of, tagged_lines, values
 from ansible_collections.taco.train.plugins.plugin_utils.parsed import Result, finite
 
 Found = Mapping[str, list[tuple[Any, ...]]]
 """The groups of each line of a kind."""
 UNIT = "images/s"
-# Horovod prints one decimal, so a number without one was cut off.
-NUMBER = r"([+-]?(?:\d{1,15}\.\d|nan|inf))"
-MODEL = re.compile(PREFIX + r"Model: (\S+)\s*$")
-BATCH_SIZE = re.compile(PREFIX + r"Batch size: (\d{1,9})\s*$")
-COUNT = re.compile(PREFIX + r"Number of (GPU|CPU)s: (\d{1,9})\s*$")
-ITERATION = re.compile(PREFIX + r"Iter #(\d{1,9}): " + NUMBER + r" img/sec per (GPU|CPU)\s*$")
-PER_DEVICE = re.compile(PREFIX + r"Img/sec per (GPU|CPU): " + NUMBER + r" \+-" + NUMBER + r"\s*$")
-TOTAL = re.compile(PREFIX + r"Total img/sec on (\d{1,9}) (GPU|CPU)\(s\): " + NUMBER + r" \+-" + NUMBER + r"\s*$")
+# Each number was rounded to a tenth before it was printed.
+MEAN_ROUNDED = 0.11
+# Horovod prints one decimal, and copies of its scripts more, so a number without one was cut off.
+NUMBER = r"([+-]?(?:\d{1,15}\.\d{1,6}|nan|inf))"
+MODEL = re.compile(r"\s*Model: (\S+)\s*$")
+BATCH_SIZE = re.compile(r"\s*Batch size: (\d{1,9})\s*$")
+COUNT = re.compile(r"\s*Number of (GPU|CPU)s: (\d{1,9})\s*$")
+ITERATION = re.compile(r"(?:.{0,300}[^\w'\"])?Iter #(\d{1,9}): " + NUMBER + r" img/sec per (GPU|CPU)(?:[,;\s]|$)")
+PER_DEVICE = re.compile(r"\s*Img/sec per (GPU|CPU): " + NUMBER + r" \+-" + NUMBER + r"\s*$")
+TOTAL = re.compile(r"\s*Total img/sec on (\d{1,9}) (GPU|CPU)\(s\): " + NUMBER + r" \+-" + NUMBER + r"\s*$")
 # Of the lab's benchmark: what crossed between hosts, and how long the link alone would need.
-EXCHANGE = re.compile(
-    PREFIX + r"LAB bytes between nodes: (\d{1,15}) a batch(?:, ([\d.]{1,12}) s at [\d.]{1,12} Mbit/s)?"
-)
+EXCHANGE = re.compile(r"LAB bytes between nodes: (\d{1,15}) a batch(?:, ([\d.]{1,12}) s at [\d.]{1,12} Mbit/s)?")
 
 
 def parse(
@@ -35,14 +40,9 @@ def parse(
 ) -> Result:
     """Return the numbers in the text and everything that is wrong with them, as parsed.result describes."""
     lines = lines_of(text)
-    found = {
-        "model": values(MODEL, lines),
-        "batch_size": values(BATCH_SIZE, lines),
-        "count": values(COUNT, lines),
-        "iterations": values(ITERATION, lines),
-        "per_device": values(PER_DEVICE, lines),
-        "total": values(TOTAL, lines),
-    }
+    found = printed_once(read_lines(lines))
+    if len(found["total"]) > 1:
+        found = of_one_rank(text, found)
     total = found["total"][-1] if found["total"] else None
     per_device = found["per_device"][-1] if found["per_device"] else None
     read: Result = {
@@ -54,10 +54,54 @@ def parse(
         "per_device": interval(per_device[1:]) if per_device else None,
         "total": interval(total[2:]) if total else None,
     }
+    if warm_up_left_out(read):
+        read["iterations"] = read["iterations"][1:]
     said = problems(read, found, expected_ranks, device)
     value = None if said else parsed.middle(read["iterations"], read["ranks"])
     series = parsed.scaled(read["iterations"], read["ranks"])
     return parsed.result(lines, UNIT, said, value=value, series=series, details=details(lines), **read)
+
+
+def read_lines(lines: list[str]) -> Found:
+    return {
+        "model": values(MODEL, lines),
+        "batch_size": values(BATCH_SIZE, lines),
+        "count": values(COUNT, lines),
+        "iterations": values(ITERATION, (line for line in lines if "Iter #" in line)),
+        "per_device": values(PER_DEVICE, lines),
+        "total": values(TOTAL, lines),
+    }
+
+
+def printed_once(found: Found) -> Found:
+    """Leave one copy of each line where every iteration stands there equally often, copy after copy."""
+    iterations = found["iterations"]
+    once = list(dict.fromkeys(iterations))
+    copies = len(iterations) // len(once) if once else 1
+    if copies < 2 or iterations != [line for line in once for _copy in range(copies)]:
+        return found
+    kept = {name: list(dict.fromkeys(found[name])) for name in ("per_device", "total", "count")}
+    return {**found, **kept, "iterations": once}
+
+
+def of_one_rank(text: Any, found: Found) -> Found:
+    """Leave what one rank printed where each printed a total of the same world."""
+    ranks: dict[int | None, list[str]] = {}
+    for line in tagged_lines(text):
+        ranks.setdefault(line.rank, []).append(line.text)
+    sizes = {size for size, *_rest in found["total"]}
+    each = [read_lines(ranks[rank]) for rank in sorted(rank for rank in ranks if rank is not None)]
+    of_all = [one for one in each if one["total"]]
+    alone = len(sizes) != 1 or sizes == {"1"} or None in ranks and values(TOTAL, ranks[None])
+    return found if alone or len(of_all) < 2 or any(len(one["total"]) > 1 for one in of_all) else of_all[0]
+
+
+def warm_up_left_out(read: Result) -> bool:
+    """Whether the printed mean is that of all iterations but the first, as Keras's script has it."""
+    iterations, mean = read["iterations"], (read["per_device"] or {}).get("mean")
+    if mean is None or len(iterations) < 2 or None in iterations:
+        return False
+    return bool(abs(fmean(iterations) - mean) > MEAN_ROUNDED >= abs(fmean(iterations[1:]) - mean))
 
 
 def details(lines: list[str]) -> dict[str, Any]:
@@ -127,7 +171,7 @@ def disagreements(result: Result, found: Found) -> list[str]:
     numbers = [int(number) for number, _value, _device in found["iterations"]]
     if numbers != list(range(len(numbers))):
         said.append("Iterations are missing from the output, or stand in it twice.")
-    elif numbers and abs(sum(result["iterations"]) / len(numbers) - mean) > 0.11:
+    elif numbers and abs(fmean(result["iterations"]) - mean) > MEAN_ROUNDED:
         said.append("The mean is not that of the iterations printed.")
     elif not numbers:
         said.append("The output holds a total and no iteration.")

@@ -15,19 +15,22 @@ because they are not rounded for a table.
 import re
 from typing import Any, Mapping, Sequence
 
-from ansible_collections.taco.train.plugins.plugin_utils import parse_nccl_json, parsed
-from ansible_collections.taco.train.plugins.plugin_utils.log_lines import PREFIX, lines_of, values
+from ansible_collections.taco.train.plugins.plugin_utils import nccl_sizes, parse_nccl_json, parsed
+from ansible_collections.taco.train.plugins.plugin_utils.log_lines import lines_of, values
 from ansible_collections.taco.train.plugins.plugin_utils.parse_nccl_json import Read
 from ansible_collections.taco.train.plugins.plugin_utils.parsed import Result, finite
 
 UNIT = "GB/s"
-RANK = re.compile(PREFIX + r"# *Rank +(\d{1,9}) .*\bdevice +\d+")
-HEADER = re.compile(PREFIX + r"# +(size +count +type .*\bbusbw\b.*)$")
-ROW = re.compile(PREFIX + r" *(\d{1,18} +\d{1,18} +[a-z]\S* .*)$")
+RANK = re.compile(r"#? *Rank +(\d{1,9}) .*\bdevice +\d+")
+HEADER = re.compile(r"#? *((?:size|bytes) +(?:count|N) +type .*\bbusbw\b.*)$")
+ROW = re.compile(r" *(\d{1,18} +\d{1,18} +[a-z]\S* .*)$")
+# NCCL's line of any rank, printed into a row: the words before it are the row's, and its rest follows in a later line.
+CUT = re.compile(r"(?P<last>-1|\d|)(?=[A-Za-z0-9][\w.-]{0,252}:\d{1,10}:\d{1,10} \[).*$")
+REST = re.compile(r" *(?:-?\d[\d.e+-]*|N/A|-?nan|-?inf)(?: +(?:-?\d[\d.e+-]*|N/A|-?nan|-?inf))* *$")
 STAMP = re.compile(r" \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\s*$")
-OUT_OF_BOUNDS = re.compile(PREFIX + r"# Out of bounds values +: (\d{1,18}) (OK|FAILED)\s*$")
+OUT_OF_BOUNDS = re.compile(r"#? *Out of bounds values +: (\d{1,18}) (OK|FAILED)\s*$")
 # The number has no fixed length, so one at the very end of the text may have been cut: see finished_lines.
-AVERAGE = re.compile(PREFIX + r"# Avg bus bandwidth +: (\S+)\s*(OK|FAILED)?\s*$")
+AVERAGE = re.compile(r"#? *Avg bus bandwidth +: (\S+)\s*(OK|FAILED)?\s*$")
 ALONE = "{} ranks each ran a test of their own: build nccl-tests with MPI=1."
 
 
@@ -36,8 +39,9 @@ def parse(
 ) -> Result:
     """Return the numbers in the text and everything that is wrong with them, as parsed.result describes.
 
-    A size is no iteration, so iterations and series are empty; details.rows holds what was printed for each size, times in
-    microseconds and bandwidths in GB/s.
+    The value is the bus bandwidth at the largest size; details.average is the printed average over all sizes. A size is no
+    iteration, so iterations and series are empty; details.rows holds what was printed for each size, times in microseconds and
+    bandwidths in GB/s.
     """
     lines = lines_of(text)
     table = read_table(finished_lines(lines))
@@ -51,13 +55,14 @@ def parse(
         lines,
         UNIT,
         problems,
-        value=None if problems else read["averages"][-1][0],
+        value=None if problems else nccl_sizes.at_largest(read["rows"]),
         ranks=ranks,
         device="GPU" if ranks else None,
         details={
             "rows": read["rows"],
             "out_of_bounds": read["out_of_bounds"][-1][0] if read["out_of_bounds"] else None,
             "from_json": bool(document),
+            "average": read["averages"][-1][0] if read["averages"] else None,
         },
     )
 
@@ -70,8 +75,8 @@ def finished_lines(lines: list[str]) -> list[str]:
 def read_table(lines: list[str]) -> Read:
     headers = [words.split() for (words,) in values(HEADER, lines)]
     rows = []
-    for (text,) in values(ROW, lines):
-        row = read_row(STAMP.sub("", text).split(), headers[-1]) if headers else None
+    for words in row_words(lines, headers[-1]) if headers else []:
+        row = read_row(words, headers[-1])
         if row:
             rows.append(row)
     return {
@@ -82,6 +87,21 @@ def read_table(lines: list[str]) -> Read:
     }
 
 
+def row_words(lines: list[str], header: list[str]) -> list[list[str]]:
+    """The words of each size's row. A row that another rank's NCCL line cut is joined with the numbers that follow."""
+    rows: list[list[str]] = []
+    begun: list[str] | None = None
+    for line in lines:
+        cut = "NCCL " in line
+        text = CUT.sub(r"\g<last>", line, count=1) if cut else STAMP.sub("", line)
+        if ROW.match(text + " "):
+            begun = text.split()
+            rows.append(begun)
+        elif begun is not None and len(begun) < len(header) and REST.match(text):
+            begun += text.split()
+    return rows
+
+
 def read_row(words: list[str], header: list[str]) -> dict[str, Any] | None:
     """Return one size's numbers, by the columns that the header names, or None for a line that doesn't have them.
 
@@ -90,9 +110,13 @@ def read_row(words: list[str], header: list[str]) -> dict[str, Any] | None:
     """
     names = [name for name in header if name != "timestamp"]
     starts = [place for place, name in enumerate(names) if name in ("time", "cputime")]
-    if len(starts) != 2 or len(names) - starts[1] != starts[1] - starts[0]:
+    if not 1 <= len(starts) <= 2:
         return None
-    width = starts[1] - starts[0]
+    width = starts[1] - starts[0] if len(starts) == 2 else len(names) - starts[0]
+    # Columns of the row as a whole may follow both groups, such as algo, proto and nchannels of RCCL's tests.
+    behind = max(len(names) - starts[-1] - width, 0)
+    if behind and not all(REST.match(word) for word in words[-behind:]):
+        words = words[:-behind]
     # A size and a count come first, then what the version has of type, operation and root.
     leading = next((rest for rest in (len(words) - 2 * width, len(words) - width) if 3 <= rest <= starts[0]), None)
     if leading is None:
@@ -101,7 +125,10 @@ def read_row(words: list[str], header: list[str]) -> dict[str, Any] | None:
     row.update(zip(names[2 : starts[0]], words[2:leading]))
     both = len(words) - leading > width
     row["out_of_place"] = read_group(names[starts[0] : starts[1]], words[leading:]) if both else None
-    row["in_place"] = read_group(names[starts[1] :], words[-width:])
+    row["in_place"] = read_group(names[starts[-1] :], words[-width:])
+    if len(starts) == 1:
+        # The tests of NCCL 1 only run out of place.
+        row["out_of_place"], row["in_place"] = row["in_place"], None
     return row
 
 

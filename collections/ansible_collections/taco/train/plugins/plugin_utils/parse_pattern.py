@@ -12,8 +12,6 @@ from typing import Iterable, NamedTuple, Optional, Pattern
 from ansible_collections.taco.train.plugins.plugin_utils import log_lines, parsed
 from ansible_collections.taco.train.plugins.plugin_utils.workload import Options, WorkloadError
 
-PREFIX = re.compile(log_lines.PREFIX)
-
 
 class Found(NamedTuple):
     """What a pattern found, line by line."""
@@ -43,12 +41,18 @@ def compiled(options: Options, name: str) -> Pattern[str] | None:
 
 
 def find(regex: Pattern[str], lines: Iterable[str]) -> Found:
-    """Return what the expression finds in the lines, once in each, without the prefix of mpirun's --tag-output."""
-    matches = [match for match in (regex.search(PREFIX.sub("", line)) for line in lines) if match]
+    """Return what the expression finds in the lines, once in each. It need not, but may, match what a launcher prefixed."""
+    matches = [match for match in (found_in(regex, line) for line in lines) if match]
     texts = [match.group("value") for match in matches]
     ranks = [match.group("ranks") for match in matches] if "ranks" in regex.groupindex else []
     count = parsed.finite(ranks[-1]) if ranks else None
     return Found(texts, [parsed.finite(text) for text in texts], int(count) if count is not None else None)
+
+
+def found_in(regex: Pattern[str], raw: str) -> re.Match[str] | None:
+    """Return what the expression finds in a line without its prefixes, or else in the whole line."""
+    line = log_lines.clean(raw)
+    return regex.search(line.text) or (regex.search(raw) if line.text != raw else None)
 
 
 def problems(found: Found, name: str, pattern: str) -> list[str]:

@@ -16,22 +16,22 @@ from statistics import median
 from typing import Any, Iterable, Mapping, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils import parsed
-from ansible_collections.taco.train.plugins.plugin_utils.log_lines import PREFIX, lines_of, values
+from ansible_collections.taco.train.plugins.plugin_utils.log_lines import lines_of, values
 from ansible_collections.taco.train.plugins.plugin_utils.parsed import Result, finite
 
 UNIT = "images/s"
-MODEL = re.compile(PREFIX + r"Model: +(\S+)\s*$")
-GLOBAL_BATCH = re.compile(PREFIX + r"Batch size: +(\d{1,12})(?:\.0)? global\s*$")
-BATCH = re.compile(PREFIX + r" +(\d{1,9})(?:\.0)? per device\s*$")
-VARIABLES = re.compile(PREFIX + r"Variables: +(\S+)\s*$")
-DEVICES = re.compile(PREFIX + r"Devices: +\[(.*)\]\s*$")
+MODEL = re.compile(r"Model: +(\S+)\s*$")
+GLOBAL_BATCH = re.compile(r"Batch size: +(\d{1,12})(?:\.0)? global\s*$")
+BATCH = re.compile(r" +(\d{1,9})(?:\.0)? per device\s*$")
+VARIABLES = re.compile(r"Variables: +(\S+)\s*$")
+DEVICES = re.compile(r"Devices: +\[(.*)\]\s*$")
 DEVICE = re.compile(r"'horovod/(gpu|cpu):\d+'", re.IGNORECASE)
 # One decimal for a step and two for the total: a number with fewer was cut off.
 TENTHS = r"(\d{1,15}\.\d|nan|inf)"
 STEP = re.compile(
-    PREFIX + r"(\d{1,9})\s+images/sec: " + TENTHS + r" \+/- " + TENTHS + r" \(jitter = " + TENTHS + r"\)(?:\s|$)"
+    r"\s*(\d{1,9})\s+images/sec: " + TENTHS + r" \+/- " + TENTHS + r" \(jitter = " + TENTHS + r"\)(?:\s|$)"
 )
-TOTAL = re.compile(PREFIX + r"total images/sec: (\d{1,15}\.\d\d|nan|inf)\s*$")
+TOTAL = re.compile(r"total images/sec: (\d{1,15}\.\d\d|nan|inf)\s*$")
 
 
 def parse(

@@ -15,10 +15,10 @@ import re
 from typing import Any, Mapping
 
 from ansible_collections.taco.train.plugins.plugin_utils import parse_command, parsed
-from ansible_collections.taco.train.plugins.plugin_utils.log_lines import lines_of
+from ansible_collections.taco.train.plugins.plugin_utils.log_lines import lines_of, values
 
 UNIT = "steps/s"
-STEPS = re.compile(r"(?:^|[\s:\]])global_step/sec: (\S+)\s*$")
+STEPS = re.compile(r"(?:.{0,300}[\s:\]])?global_step/sec: (\S+)\s*$")
 NOTHING = (
     "The output has no line 'global_step/sec' of TensorFlow, and what else the demo prints is not known: set benchmark_pattern "
     "to a regular expression that finds its number, in a group named value."
@@ -38,8 +38,8 @@ def parse(
         return dict(parse_command.parse(text, None, device, dict(options, unit=options.get("unit") or UNIT)), **told)
     lines = lines_of(text)
     # The number has no fixed length, so one in a line without an end may have been cut.
-    found = [match.group(1) for match in map(STEPS.search, lines[:-1]) if match]
-    iterations = [parsed.finite(number) for number in found]
+    found = [number for (number,) in values(STEPS, (line for line in lines[:-1] if "global_step/sec" in line))]
+    iterations = measured(printed_once([parsed.finite(number) for number in found]))
     problems = [] if found else [NOTHING]
     if parsed.unusable(iterations):
         problems.append("A number of steps per second is not a usable number.")
@@ -52,3 +52,14 @@ def parse(
         series=parsed.scaled(iterations, 1),
         **told,
     )
+
+
+def printed_once(numbers: list[float | None]) -> list[float | None]:
+    """Leave out the second copy of each number where TensorFlow's logger and Python's root logger both print every line."""
+    return numbers[::2] if len(numbers) > 1 and numbers[::2] == numbers[1::2] else numbers
+
+
+def measured(numbers: list[float | None]) -> list[float | None]:
+    """Leave out zeros at the beginning: the hook prints them before the first step is done."""
+    first = next((place for place, number in enumerate(numbers) if number != 0), None)
+    return numbers if first is None else numbers[first:]

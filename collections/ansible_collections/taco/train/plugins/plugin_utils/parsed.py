@@ -16,8 +16,8 @@ from typing import Any, Iterable
 
 from ansible_collections.taco.train.plugins.plugin_utils import parse_nccl_log
 
-# Arithmetic on printed tenths leaves digits that were never measured.
-DIGITS = 6
+# Arithmetic on printed tenths leaves digits that were never measured. Significant digits: a time can be a millionth of a second.
+DIGITS = 12
 
 Result = dict[str, Any]
 """As the function result describes it."""
@@ -32,15 +32,19 @@ def finite(text: Any) -> float | None:
     return number if math.isfinite(number) else None
 
 
+def _rounded(number: float) -> float:
+    return float(f"{number:.{DIGITS}g}")
+
+
 def middle(numbers: Iterable[float | None], factor: float = 1) -> float | None:
     """Return the median of what is a number, times a factor, or None of none. One stray iteration does not move it."""
     found = [number for number in numbers if number is not None]
-    return finite(round(median(found) * factor, DIGITS)) if found else None
+    return finite(_rounded(median(found) * factor)) if found else None
 
 
 def scaled(numbers: Iterable[float | None], factor: float | None = 1) -> list[float]:
     """Return the usable numbers times a factor; none without a factor."""
-    return [round(number * factor, DIGITS) for number in numbers if number is not None] if factor else []
+    return [_rounded(number * factor) for number in numbers if number is not None] if factor else []
 
 
 def unusable(numbers: Iterable[float | None]) -> bool:

@@ -6,7 +6,7 @@
 
 """The vendors' published figures, and the arithmetic by which they are compared.
 
-They are what the vendors say of their own machines: something to hold a result against, never a result.
+They are what the vendors say of their own machines: something to compare a result with, never a result.
 """
 
 from typing import Mapping, NamedTuple, Optional

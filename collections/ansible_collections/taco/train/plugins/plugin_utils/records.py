@@ -11,7 +11,10 @@ import json
 import os
 import re
 import tempfile
-from typing import Any, BinaryIO, Mapping
+from typing import Any, BinaryIO, Mapping, Sequence
+
+from ansible_collections.taco.train.plugins.plugin_utils import json_schema, record_upgrade
+from ansible_collections.taco.train.plugins.plugin_utils.record_check import RECORD, record_problems
 
 SCHEMA = 2
 OWNER_ONLY = 0o600
@@ -28,8 +31,11 @@ def record_id(time: str, arm: str, suffix: str) -> str:
     return "{}-{}-{}".format(re.sub(r"[-:]|\.\d+", "", time), arm, suffix)
 
 
-def system_of(node: Any, worker: Mapping[str, Any] | None = None) -> dict[str, Any] | None:
-    """Return of a node's facts, and of what the module acceleration saw in its container, what a number must be read with."""
+def system_of(node: Any, worker: Mapping[str, Any] | None = None, image: str | None = None) -> dict[str, Any] | None:
+    """Return of a node's facts, and of what the module acceleration saw in its container, what a number must be read with.
+
+    image is that of a pod, whose cluster knows it.
+    """
     if not isinstance(node, dict):
         return None
     seen = (worker or {}).get("after") or {}
@@ -52,7 +58,7 @@ def system_of(node: Any, worker: Mapping[str, Any] | None = None) -> dict[str, A
         "engine": " ".join(str(engine[key]) for key in ("name", "version") if engine.get(key)) or None,
         "interfaces": [nic["name"] for nic in node.get("nics") or [] if nic.get("kind") == "physical"],
         # A digest tells an image from another one of the same name; an image that was never in a registry has its id alone.
-        "image": (container.get("repo_digests") or [container.get("image_id")])[0],
+        "image": image or (container.get("repo_digests") or [container.get("image_id")])[0],
         "packages": seen.get("packages") or {},
     }
 
@@ -96,10 +102,45 @@ def write_text(path: str, text: str, mode: int = 0o644) -> None:
         raise RecordError(f"{path} can't be written on the controller: {error.strerror}; {ELSEWHERE}.") from error
 
 
+def require_valid(problems: Sequence[str], path: str, kept: str = "nothing was written") -> None:
+    """Raise for a document that its schema refuses: a file that nobody can trust is worse than none."""
+    if problems:
+        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+        raise RecordError(
+            f"{path}: {kept}, because what is to be kept is not valid: {problems[0]}{more}. The logs are in the "
+            "folder logs beside it; report this as a bug of taco.train."
+        )
+
+
+def require_valid_record(run_dir: str, path: str, record: Mapping[str, Any]) -> None:
+    """Raise for a record that its schema refuses, after it was written to a file of its own: its run took half an hour."""
+    problems = record_problems(record)
+    try:
+        json.dumps(record, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        problems = [*problems, str(error)]
+    if problems:
+        other = os.path.join(run_dir, "logs", f"{record.get('id')}.refused.json")
+        write_text(other, json.dumps(record, ensure_ascii=False, default=str) + "\n", OWNER_ONLY)
+        require_valid(problems, path, f"the record was written to {other} instead")
+
+
+def require_schema() -> None:
+    """Raise where the schema of records can't be read: better before a run than after it."""
+    try:
+        json_schema.load(RECORD)
+    except (OSError, ValueError) as error:
+        raise RecordError(
+            f"The schema of records can't be read on the controller: {error}. Install it again: ansible-galaxy collection install "
+            "--force taco.train"
+        ) from error
+
+
 def append(run_dir: str, record: Mapping[str, Any]) -> None:
     """Add one line to the run's records, and be sure that it is on the disk."""
-    make_directory(run_dir)
     path = os.path.join(run_dir, "records.jsonl")
+    require_valid_record(run_dir, path, record)
+    make_directory(run_dir)
     line = json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
     try:
         with open(path, "a+b") as stream:
@@ -138,7 +179,7 @@ def read(run_dir: str) -> tuple[list[dict[str, Any]], list[str]]:
         except ValueError:
             record = None
         if isinstance(record, dict) and record.get("schema") == SCHEMA:
-            records.append(record)
+            records.append(record_upgrade.record(record))
         else:
             problems.append(f"Line {number} of records.jsonl is not a record of schema {SCHEMA}.")
     return records, problems

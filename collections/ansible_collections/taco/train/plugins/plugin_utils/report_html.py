@@ -8,10 +8,13 @@ import shlex
 from html import escape
 from typing import Any, Collection, Iterable, Mapping, Optional, Sequence, Union
 
+from ansible_collections.taco.train.plugins.plugin_utils import nccl_sizes
 from ansible_collections.taco.train.plugins.plugin_utils import report_table as words
+from ansible_collections.taco.train.plugins.plugin_utils import report_values as values
 from ansible_collections.taco.train.plugins.plugin_utils.report_style import STYLE
-from ansible_collections.taco.train.plugins.plugin_utils.report_svg import iterations_chart
-from ansible_collections.taco.train.plugins.plugin_utils.report_table import Record
+from ansible_collections.taco.train.plugins.plugin_utils.report_svg import Level, iterations_chart
+from ansible_collections.taco.train.plugins.plugin_utils.report_svg_sizes import sizes_chart
+from ansible_collections.taco.train.plugins.plugin_utils.report_values import Record
 
 GIB = 1 << 30
 SYSTEM = {
@@ -71,17 +74,49 @@ def runs(records: Sequence[Record]) -> str:
     return section("Runs", table(head, rows, words.RIGHT | {"Seconds"})) if rows else ""
 
 
+def drawn_figure(chart: str, caption: str) -> str:
+    return f'<figure><div class="scroll">{chart}</div>{element("figcaption", caption)}</figure>' if chart else ""
+
+
 def charts(records: Iterable[Record]) -> str:
+    """Return a drawing of the iterations of each good run, in the quantity and the unit of its value."""
     drawn = []
     for record in words.good(records):
-        result = record["result"]
-        unit = f"images/s per {result['device']}"
-        mean, interval = result["per_device"]["mean"], result["per_device"]["ci"]
-        caption = f"{record['arm']}, {words.model(record)}: {unit}. The line is the mean, {mean:.1f}; "
-        caption += f"the band is 1.96 standard deviations to each side, {interval:.1f}."
-        chart = iterations_chart(result["iterations"], mean, interval, unit)
-        drawn.append(f'<figure><div class="scroll">{chart}</div>{element("figcaption", caption)}</figure>')
+        result, kind = record["result"], values.kind_of(record)
+        if not kind.iteration:
+            continue
+        spread, unit, noun = result.get("spread"), result["unit"], kind.iteration
+        level = Level(result["value"], spread["p5"], spread["p95"]) if spread else Level(result["value"])
+        caption = f"{record['arm']}, {values.subject(record)}: {unit} of each {noun}. "
+        caption += f"The dashed line is the value of the run, {values.number(result['value'])}"
+        caption += ", the band holds the 5th to the 95th percentile." if spread else "."
+        if kind.running_mean:
+            caption += f" Each {noun} is a mean over all steps so far, drawn as one line because its points are not independent."
+        chart = iterations_chart(result["series"], level, unit, noun, kind.running_mean)
+        drawn.append(drawn_figure(chart, caption))
     return section("Iterations", *drawn)
+
+
+def sizes(records: Iterable[Record]) -> str:
+    """Return the bus bandwidth by message size of each good run that has it, as a drawing and as a table."""
+    drawn = []
+    for record in words.good(records):
+        head, rows = values.sizes(record)
+        if not rows:
+            continue
+        found = nccl_sizes.by_size(record["result"]["details"]["rows"])
+        unit = record["result"]["unit"]
+        caption = f"{record['arm']}, {values.subject(record)}: bus bandwidth out of place in {unit}, from zero; "
+        caption += "each step of the horizontal axis doubles the message size."
+        drawn.append(drawn_figure(sizes_chart([(record["arm"], 0, found)], unit), caption))
+        drawn.append(table(head, rows, words.RIGHT))
+    return section("Bus bandwidth by message size", *drawn)
+
+
+def beside(records: Sequence[Record]) -> str:
+    """Return what must stand beside the value of the newest good run."""
+    said = [element("li", one) for record in words.good(records)[-1:] for one in values.beside(record)]
+    return f'<ul class="beside">{"".join(said)}</ul>' if said else ""
 
 
 def failures(records: Iterable[Record]) -> str:
@@ -165,7 +200,7 @@ def top(records: Sequence[Record], title: str) -> str:
     number, said = words.headline(records)
     banner = element("p", words.LAB, "lab") if words.is_lab(records) else ""
     lead = f'<p class="lead">{element("b", number)} {escape(said)}</p>' if number else element("p", said, "lead none")
-    return f"<header>{banner}{element('h1', title)}{lead}</header>"
+    return f"<header>{banner}{element('h1', title)}{lead}{beside(records)}</header>"
 
 
 def page(title: str, body: Iterable[str], style: str = STYLE) -> str:
@@ -192,6 +227,7 @@ def render(
         failures(records),
         runs(records),
         charts(records),
+        sizes(records),
         notes(records, problems),
         systems(records),
         preflight(verdict),

@@ -18,7 +18,7 @@ STYLE = """
 }
 * { box-sizing: border-box; }
 body {
-  margin: 0 auto; max-width: 66rem; padding: 1.5rem clamp(1rem, 4vw, 2.5rem) 3rem;
+  margin: 0 auto; max-width: 74rem; padding: 1.5rem clamp(1rem, 4vw, 2.5rem) 3rem;
   background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, "DejaVu Sans", sans-serif;
 }
 h1 { font-size: 1.1rem; font-weight: 600; color: var(--soft); margin: 1rem 0 .25rem; }
@@ -44,6 +44,10 @@ figcaption { color: var(--soft); font-size: .875rem; }
 .chart text { fill: var(--soft); font: 11px system-ui, "DejaVu Sans", sans-serif; font-variant-numeric: tabular-nums; }
 .grid { stroke: var(--line); } .band { fill: var(--band); } .point { fill: var(--accent); }
 .mean { stroke: var(--accent); stroke-width: 1.5; stroke-dasharray: 5 4; }
+.mark { fill: var(--arm, var(--accent)); stroke: none; } .trend { stroke: var(--arm, var(--accent)); stroke-width: 2; }
+.one { stroke: var(--soft); stroke-width: 1.2; stroke-dasharray: 4 3; }
+.joined { fill: none; stroke: var(--accent); stroke-width: 2; }
+.beside { margin: .6rem 0 0; color: var(--soft); font-size: .9375rem; }
 .failure { border-left: 4px solid var(--bad); background: var(--panel); padding: .5rem 1rem; margin: .6rem 0; overflow-wrap: anywhere; }
 pre {
   background: var(--panel); border: 1px solid var(--line); border-radius: .4rem; padding: .9rem; margin: .4rem 0;

@@ -6,7 +6,7 @@
 
 import math
 from html import escape
-from typing import Any, Callable, Iterable, Sequence
+from typing import Any, Callable, Iterable, NamedTuple, Optional, Sequence
 
 WIDTH, HEIGHT = 480, 210
 LEFT, RIGHT, TOP, BOTTOM = 58, 12, 14, 40
@@ -62,31 +62,48 @@ def drawing(parts: Iterable[str], label: str, width: float = WIDTH, height: floa
     return opening + "".join(parts) + "</svg>"
 
 
-def iterations_chart(values: Sequence[float], mean: float, interval: float, unit: str) -> str:
-    """Return an SVG with a point for each iteration, the mean as a line and its interval as a band."""
+class Level(NamedTuple):
+    """A line across a chart, and the band around it where there is one."""
+
+    value: float
+    low: Optional[float] = None
+    high: Optional[float] = None
+
+
+def iterations_chart(
+    values: Sequence[float], level: Level, unit: str, noun: str = "iteration", joined: bool = False
+) -> str:
+    """Return an SVG with a point for each value, the level as a line and its band; joined values are one line without points."""
     if not values:
         return ""
-    low, high, ticks = scale([*values, max(mean - interval, 0), mean + interval], mean)
+    ends = [end for end in (level.low, level.high) if end is not None]
+    low, high, ticks = scale([*values, *ends], level.value)
     width, height = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
 
-    def x(number: float) -> float:
+    def x(number: int) -> float:
         return LEFT + width * (number + 0.5) / len(values)
 
     def y(value: float) -> float:
         return TOP + height * (high - value) / (high - low)
 
     parts = level_grid(ticks, y)
-    upper, lower = min(mean + interval, high), max(mean - interval, low)
+    if level.low is not None and level.high is not None:
+        upper, lower = y(level.high), y(level.low)
+        parts.append(f'<rect class="band" x="{LEFT}" width="{width}" y="{upper:.1f}" height="{lower - upper:.1f}"/>')
     parts.append(
-        f'<rect class="band" x="{LEFT}" width="{width}" y="{y(upper):.1f}" height="{y(lower) - y(upper):.1f}"/>'
+        f'<line class="mean" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y(level.value):.1f}" y2="{y(level.value):.1f}"/>'
     )
-    parts.append(f'<line class="mean" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y(mean):.1f}" y2="{y(mean):.1f}"/>')
+    places = [(x(number), y(value)) for number, value in enumerate(values)]
+    if joined:
+        points = " ".join(f"{across:.1f},{up:.1f}" for across, up in places)
+        parts.append(f'<polyline class="joined" points="{points}"/>')
     every = max(1, math.ceil(len(values) / MOST_LABELS))
-    for number, value in enumerate(values):
-        title = f"<title>iteration {number}: {value:.1f} {escape(unit)}</title>"
-        parts.append(f'<circle class="point" cx="{x(number):.1f}" cy="{y(value):.1f}" r="4">{title}</circle>')
+    for number, (across, up) in enumerate(places):
+        if not joined:
+            title = f"<title>{escape(noun)} {number}: {values[number]:.4g} {escape(unit)}</title>"
+            parts.append(f'<circle class="point" cx="{across:.1f}" cy="{up:.1f}" r="4">{title}</circle>')
         if number % every == 0:
-            parts.append(text(x(number), HEIGHT - BOTTOM + 16, number))
-    parts.append(text(LEFT + width / 2, HEIGHT - 6, "iteration", name="label"))
-    label = f"{unit} of each iteration: mean {mean:.1f}, give or take {interval:.1f}"
-    return drawing(parts, label)
+            parts.append(text(across, HEIGHT - BOTTOM + 16, number))
+    under = f"{noun}; {unit} on an axis that {'starts at 0' if low == 0 else 'does not start at 0'}"
+    parts.append(text(LEFT + width / 2, HEIGHT - 6, under, name="label"))
+    return drawing(parts, f"{unit} of each {noun}; the value of the run is {level.value:.4g}")

@@ -2,23 +2,22 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Say in words, and in a Markdown table, what the records of a run hold."""
+"""The records of a run in words, and as a Markdown table."""
 
 from typing import Any, Collection, Iterable, Mapping, Sequence
 
+from ansible_collections.taco.train.plugins.plugin_utils import report_values as values
 from ansible_collections.taco.train.plugins.plugin_utils.arms import ARMS
+from ansible_collections.taco.train.plugins.plugin_utils.report_values import Record
 
 LAB = "LAB: measured on a lab's machines. These numbers say nothing about GPUs."
-RIGHT = frozenset({"Batch", "Nodes", "Workers", "Ranks", "Images/s", "Per device"})
-
-
-Record = Mapping[str, Any]
+RIGHT = frozenset({"Value", "Stalls", "Nodes", "Workers", "Ranks", *values.SIZE_NUMBERS})
 
 
 def heads(records: Iterable[Record]) -> tuple[str, ...]:
     """Return the heads of the table of runs. Pods of one node can be several workers."""
     hosts = "Workers" if any(host_noun(record) == "worker" for record in records) else "Nodes"
-    return ("Outcome", "Images/s", "Per device", "Arm", "Model", "Batch", hosts, "Ranks", "Network")
+    return ("Outcome", "Value", "Unit", "5 % to 95 %", "Stalls", "Arm", "Measured", hosts, "Ranks", "Network")
 
 
 def host_noun(record: Record) -> str:
@@ -29,30 +28,23 @@ def is_lab(records: Iterable[Record]) -> bool:
     return any(record["lab"] for record in records)
 
 
-def interval(value: Mapping[str, float] | None) -> str:
-    """Return a measured number with what it may be off by."""
-    return f"{value['mean']:.1f} ± {value['ci']:.1f}" if value else "none"
-
-
 def size(record: Record) -> str:
     """Return over what a record was measured, such as "2 nodes x 8 ranks"."""
     slots = {host["slots"] for host in record["hosts"]}
     nodes = counted(len(record["hosts"]), host_noun(record))
+    if record["ranks"] != sum(host["slots"] for host in record["hosts"]):
+        return counted(record["ranks"], "process", "processes")
     if len(slots) == 1:
         return f"{nodes} x {counted(slots.pop(), 'rank')}"
     return f"{nodes}, {counted(record['ranks'], 'rank')}"
 
 
-def counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {plural or noun + 's'}"
 
 
 def arm_name(arm: str) -> str:
     return f"{arm}: {ARMS[arm].label}" if arm in ARMS else arm
-
-
-def model(record: Record) -> str:
-    return str(record["parameters"].get("model", ""))
 
 
 def good(records: Iterable[Record]) -> list[Record]:
@@ -73,26 +65,28 @@ def headline(records: Sequence[Record]) -> tuple[str | None, str]:
             return None, f"No result: all {len(records)} runs failed."
         return None, f"No result: the run failed. {' '.join(bad[0]['problems'][:1])}".strip()
     record = good(records)[-1]
-    measured = record["result"]
-    words = f"images/s over {size(record)} (arm {arm_name(record['arm'])}; {model(record)}, "
-    words += f"batch size {record['parameters'].get('batch_size')}, on {measured['device']}s)"
+    result = record["result"]
+    words = f"{result['unit']} over {size(record)} (arm {arm_name(record['arm'])}; {values.subject(record)}"
+    words += f", on {result['device']}s)" if result["device"] else ")"
     if bad:
         words += f". {len(bad)} of {counted(len(records), 'run')} failed"
-    return f"{measured['total']['mean']:.1f}", words + "."
+    return values.number(result["value"]), words + "."
 
 
 def row(record: Record) -> tuple[str, ...]:
     result = record["result"] or {}
+    spread = result.get("spread") or {}
     return (
         record["outcome"],
-        interval(result.get("total")),
-        interval(result.get("per_device")),
+        values.number(result.get("value")),
+        result.get("unit") or "",
+        f"{values.number(spread['p5'])} to {values.number(spread['p95'])}" if spread else "none",
+        str(spread["stalls"]) if spread else "none",
         record["arm"],
-        model(record),
-        str(record["parameters"].get("batch_size", "")),
+        values.subject(record),
         str(len(record["hosts"])),
         str(record["ranks"]),
-        record["network"] or "not said",
+        record["network"] or "not reported",
     )
 
 
@@ -154,6 +148,10 @@ def render(
     lines += [f"**{number}** {cell(words)}" if number else cell(words), ""]
     if records:
         lines += [*markdown_rows(heads(records), [row(record) for record in records]), ""]
+    for record in good(records)[-1:]:
+        lines += [f"- {cell(said)}" for said in values.beside(record)]
+        head, body = values.sizes(record)
+        lines += ["", *markdown_rows(head, body), ""] if body else []
     for record in good(records):
         lines += [f"- Log: {cell(record['log'])}"]
     for record in failed(records):

@@ -4,7 +4,7 @@
 
 # Private to taco.train: may change at any time. Do not import it from another collection.
 
-"""Cut hosts into batches for a rolling reboot and say beforehand what it will take. Values in, values out."""
+"""Cut hosts into batches for a rolling reboot, forecast how long it takes and judge its results. Values in, values out."""
 
 import math
 import re
@@ -24,11 +24,19 @@ class Plan(NamedTuple):
 
 
 class Rebooted(NamedTuple):
-    """A host after its reboot; problems is None for one that can't be reached, seconds is what it took to boot."""
+    """A host of a batch that has run. seconds is the time it took to boot, None where that is unknown."""
 
     name: str
-    problems: Optional[List[str]]
+    problems: List[str]
     seconds: Optional[float]
+
+
+class Result(NamedTuple):
+    """The result of the batches so far: the hosts that failed, whether the rolling reboot stops, and a line for each result."""
+
+    failed: List[str]
+    stop: bool
+    lines: List[str]
 
 
 def _share(value: Union[int, str], whole: int, name: str) -> int:
@@ -47,23 +55,45 @@ def _duration(seconds: float) -> str:
     return f"{minutes} min" if minutes < 120 else f"{minutes / 60:.1f} h"
 
 
+def _counted(number: int, noun: str, plural: str) -> str:
+    return f"{number} {noun if number == 1 else plural}"
+
+
+def _verified(hosts: List[Rebooted]) -> List[str]:
+    return [host.name for host in hosts if not host.problems]
+
+
+def _failures(hosts: List[Rebooted]) -> List[str]:
+    return [f"{host.name}: {'; '.join(host.problems)}" for host in hosts if host.problems]
+
+
 def progress(hosts: List[Rebooted], index: int, batches: int, took: float) -> str:
-    """Return what became of batch number index, from 1, of so many batches, and how long the others will take.
+    """Describe the result of batch number index, from 1, of so many batches, and how long the others will take.
 
     took is how long the batch took, in seconds; without what the hosts needed to boot it is the overhead.
     """
-    well = [host.name for host in hosts if host.problems == []]
-    parts = [f"{', '.join(well)} {'run' if len(well) > 1 else 'runs'} as asked for"] if well else []
-    parts += [
-        f"{host.name}: {'; '.join(host.problems) if host.problems else 'unreachable'}"
-        for host in hosts
-        if host.problems != []
-    ]
+    verified = _verified(hosts)
+    parts = [f"{', '.join(verified)} rebooted and verified"] if verified else []
+    parts += _failures(hosts)
     boots = [host.seconds for host in hosts if host.seconds is not None]
     booting = f", {max(boots):.0f} s of them to boot" if boots else ""
     left = batches - index
-    forecast = f"; {left} batch{'es' * (left != 1)} left, about {_duration(left * took)}" if left else ""
+    forecast = f"; {_counted(left, 'batch', 'batches')} left, about {_duration(left * took)}" if left else ""
     return f"batch {index} of {batches}: {'. '.join(parts)}. It took {took:.0f} s{booting}{forecast}"
+
+
+def result(hosts: List[Rebooted], waiting: List[str], may_fail: int) -> Result:
+    """Judge the batches so far. hosts are those of the batches that have run, waiting those of the batches that have not."""
+    verified, failed = _verified(hosts), [host.name for host in hosts if host.problems]
+    lines = []
+    if verified:
+        lines.append(f"{_counted(len(verified), 'host', 'hosts')} rebooted and verified: {', '.join(verified)}")
+    if failed:
+        lines.append(f"{_counted(len(failed), 'host', 'hosts')} failed, reboot_may_fail allows {may_fail}")
+    lines += _failures(hosts)
+    if waiting:
+        lines.append(f"{_counted(len(waiting), 'host', 'hosts')} not rebooted: {', '.join(waiting)}")
+    return Result(failed, len(failed) > may_fail, lines)
 
 
 def plan(hosts: List[str], batch: Union[int, str], may_fail: Union[int, str], boot_seconds: int) -> Plan:
@@ -83,8 +113,8 @@ def plan(hosts: List[str], batch: Union[int, str], may_fail: Union[int, str], bo
     if not batches:
         return Plan([], budget, "no host needs a reboot")
     forecast = (
-        f"{len(hosts)} host{'s' * (len(hosts) != 1)} to reboot in {len(batches)} "
-        f"batch{'es' * (len(batches) != 1)} of up to {size}: about {_duration(len(batches) * boot_seconds)} "
+        f"{_counted(len(hosts), 'host', 'hosts')} to reboot in {_counted(len(batches), 'batch', 'batches')} "
+        f"of up to {size}: about {_duration(len(batches) * boot_seconds)} "
         f"at {boot_seconds} s a reboot; stops when more than {budget} failed"
     )
     return Plan(batches, budget, forecast)

@@ -9,6 +9,7 @@
 import shlex
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
+from ansible_collections.taco.train.plugins.module_utils._worker_processes import LOCK, PID_FILE
 from ansible_collections.taco.train.plugins.plugin_utils.arms import Arm, ArmError, arm_of
 from ansible_collections.taco.train.plugins.plugin_utils.mpirun import MPIRUN, mpirun_command
 from ansible_collections.taco.train.plugins.plugin_utils.workload import Workload, WorkloadError
@@ -70,16 +71,16 @@ PLACES: Dict[str, Dict[str, Any]] = {
     "system": {"type": "dict", "default": {}},
     "workers": {"type": "dict", "default": {}},
     "placement": {"type": "dict", "default": {}},
+    "images": {"type": "dict", "default": {}},
     "cell": {"type": "dict"},
     "label": {"type": "str"},
+    "runs_left": {"type": "int", "default": 0},
     "progress": {"type": "bool", "default": True},
     "progress_interval": {"type": "float", "default": 2.0},
     "fail_on_bad_run": {"type": "bool", "default": True},
 }
 
 
-# In the training container: who holds it runs a benchmark there, and its process id, to end it from outside.
-LOCK, PID_FILE = "/tmp/taco-train.lock", "/tmp/taco-train.pid"
 # Seconds that a run may wait for one that is being ended.
 LOCK_SECONDS = 15
 # The exit status when another run holds the container.
@@ -94,6 +95,8 @@ class RunPlan(NamedTuple):
     ranks: int
     notes: List[str]
     mpi: bool
+    env: Dict[str, Optional[str]]
+    """The effective environment of the ranks; None exports the launcher's value."""
 
 
 def _by_mpirun(workload: Workload, spec: Dict[str, Any]) -> List[str]:
@@ -151,7 +154,16 @@ def plan(options: Dict[str, Any]) -> RunPlan:
         limit = ["timeout", *foreground, "-k", str(KILL_AFTER), str(options["timeout"])]
         argv = options["exec_prefix"] + limit + argv
     notes = list(workload.notes) + ([LAB_NOTE] if options["lab"] else [])
-    return RunPlan(argv, arm, sum(slots) if workload.mpi else 1, notes, workload.mpi)
+    return RunPlan(argv, arm, sum(slots) if workload.mpi else 1, notes, workload.mpi, dict(workload.env))
+
+
+def require_no_place(arm: Arm) -> None:
+    """Refuse an arm with a place for a single run: where the workers are is not known there."""
+    if arm.place:
+        raise WorkloadError(
+            f"arm {arm.name} has its workers placed ({arm.place}): run playbooks/ack.yml, or set benchmark_arm to one without a "
+            "place."
+        )
 
 
 def guarded(argv: List[str], exec_prefix: List[str]) -> Tuple[List[str], List[str]]:

@@ -2,10 +2,17 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Say in a sentence why mpirun failed, from what it, ssh, Docker and the script print."""
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Find in the output of a failed run its cause, the host and the rank, and what to do. The causes are in run_causes."""
 
 import re
-from typing import List, NamedTuple, Optional
+from typing import Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+from ansible_collections.taco.train.plugins.plugin_utils.log_lines import Line, tagged_lines
+from ansible_collections.taco.train.plugins.plugin_utils.run_cause import Cause
+from ansible_collections.taco.train.plugins.plugin_utils.run_causes import CAUSES, EPILOGUE_FROM
+from ansible_collections.taco.train.plugins.plugin_utils.run_causes_epilogue import EPILOGUE
 
 
 class Reason(NamedTuple):
@@ -13,118 +20,204 @@ class Reason(NamedTuple):
 
     found: str
     fix: str
+    cause: str = ""
+    """The cause's name in the table, empty for one that isn't there."""
+    host: Optional[str] = None
+    rank: Optional[int] = None
 
 
-# The first that matches wins: what ssh says comes before what mpirun concludes from it.
-KNOWN = [
-    (
-        r"Another benchmark holds the training container",
-        "another run still goes on in the launcher's training container",
-        "wait for it, or end mpirun there",
-    ),
-    (
-        r"(?:ssh: )?Could not resolve hostname ([^\s:]+)",
-        "the host {0} is not known to the launcher's ssh",
-        "set benchmark_hosts to names from the inventory, or run the ssh_trust role for it",
-    ),
-    (
-        r"ssh: connect to host (\S+) port (\d+): ([^\r\n]+)",
-        "ssh to {0} on port {1} failed ({2})",
-        "run the ssh_trust role, and check taco_ssh_port and taco_interface",
-    ),
-    (
-        r"Host key verification failed",
-        "ssh refused a host's key, which is not the one it knows",
-        "run the ssh_trust role for all hosts",
-    ),
-    (
-        r"Permission denied \(([^)]*)\)",
-        "ssh was not let in ({0})",
-        "run the ssh_trust role for all hosts",
-    ),
-    (
-        r"There are not enough slots available",
-        "there are fewer slots than ranks",
-        "set the slots in benchmark_hosts or taco_gpus_per_node",
-    ),
-    (
-        r"can't open file '?([^'\r\n]+?)'?: \[Errno 2\]",
-        "the script {0} is not there",
-        "set benchmark_script to its path in the training image",
-    ),
-    (
-        r"No such container:? (\S+)",
-        "the container {0} does not exist",
-        "run the training_container role (playbook deploy), or set taco_container_name",
-    ),
-    (
-        r"[Cc]ontainer (\S+) is not running",
-        "the container {0} is not running",
-        "run the training_container role (playbook deploy)",
-    ),
-    (
-        r"Cannot connect to the Docker daemon",
-        "the container engine does not answer",
-        "run the container_engine role (playbook deploy)",
-    ),
-    (
-        r"(?:exec: |failed to run command ['\u2018]?)\"?([^\s\"'\u2019:]*mpirun)\"?",
-        "{0} is not in the training image",
-        "set benchmark_mpirun to the path of mpirun",
-    ),
-    (
-        r"unable to find the specified executable file[\s\S]{0,300}?Executable: (\S+)",
-        "a host has no {0}",
-        "run the same taco_image on every host",
-    ),
-    (
-        r"invalid value was given for (?:btl|oob)_tcp_if_include[\s\S]{0,200}?Value: +(\S+)",
-        "a host has no network interface {0}",
-        "set benchmark_interface or taco_interface",
-    ),
-    (
-        r"ztcp\*?\.conf|ztcp config",
-        "HARP found no configuration",
-        "run the harp role (playbook prepare)",
-    ),
-    (
-        r"CUDA out of memory|OOM when allocating|ResourceExhaustedError",
-        "a GPU's memory is full",
-        "set benchmark_batch_size to a smaller number",
-    ),
-    (
-        r"unrecognized arguments: ([^\r\n]+)",
-        "the script does not know {0}",
-        "set benchmark_extra_args or benchmark_script",
-    ),
-]
+# A help text of mpirun is shorter than this many lines.
+NEAR = 14
+# No cause stands further behind in a line.
+MOST_CHARACTERS = 2000
+# What fails in the end stands at the beginning of a log or at its end.
+MOST_LINES = 20_000
+DIGITS = re.compile(r"0x[0-9a-f]+|\d+")
+# NCCL's lines with NCCL_DEBUG=INFO tell what it tries; what fails in the end is a WARN or an error.
+NOT_A_CAUSE = re.compile(r"NCCL (?:INFO|TRACE) |^I0 |: I tensorflow/|Could not load dynamic library '")
+# The words of mpirun's help texts, which explain what often goes wrong and not what did.
+HELP = re.compile(
+    r"^(?:\* |- |  [*-] |There may be more information|This may be because|location of the shared libraries|Please (?:check|verify))"
+)
+NCCL_HEADER = re.compile(r"(?:^|\s)([A-Za-z0-9][\w.-]{0,252}):(\d{1,10}):\d{1,10} (?:\[\d+\] |NCCL )")
+MPI_HEADER = re.compile(r"^\s{0,8}\[([A-Za-z0-9][\w.-]{0,252}):(\d{1,10})(?: *:\d+){0,2}\] ")
+TORCH_RANK = re.compile(r"\[(?=[^\n]*NCCL)(?:PG [\w() ]{1,40} )?[Rr]ank (\d{1,7})\]")
+NCCL_RANK = re.compile(r" rank (\d{1,7}) (?:nranks|nRanks|\[0x)")
+TEST_HEADER = re.compile(r"^([A-Za-z0-9][\w.-]{0,252}): Test (?:NCCL|CUDA) failure")
+TEST_PID = re.compile(r" pid (\d{1,10}): Test failure")
+TEST_RANK = re.compile(r"#? *Rank +(\d{1,7}) .{0,40}?Pid +(\d{1,10}) on +(\S+) device")
 
 
 def known_reason(text: str) -> Optional[Reason]:
-    for pattern, found, fix in KNOWN:
-        match = re.search(pattern, text)
-        if match:
-            return Reason(found.format(*match.groups()), fix)
-    return None
+    """The cause of highest priority that the text shows, its first line of several."""
+    lines = unwrapped(tagged_lines(text))
+    best, place = len(CAUSES), -1
+    for number in worth_a_look(lines):
+        words = lines[number].text[:MOST_CHARACTERS]
+        for index, cause in enumerate(CAUSES[:best]):
+            if cause.pattern.search(words):
+                best, place = index, number
+                break
+    return reason_at(lines, place, CAUSES[best], best >= EPILOGUE_FROM) if place >= 0 else None
 
 
-def last_line(text: str) -> str:
-    """Return the last line that says something; mpirun frames its messages with rules."""
-    lines = [line.strip() for line in text.splitlines() if line.strip(" \t-=*")]
-    return lines[-1][:200] if lines else ""
+def worth_a_look(lines: Sequence[Line]) -> List[int]:
+    """The numbers of the lines that may show a cause: one of those that only differ in numbers, the first and last of very many."""
+    seen: Dict[str, int] = {}
+    for number, line in enumerate(lines):
+        words = line.text[:MOST_CHARACTERS]
+        if words and " NCCL INFO " not in words:
+            seen.setdefault(DIGITS.sub("0", words), number)
+    found = [number for words, number in seen.items() if not NOT_A_CAUSE.search(words) and not HELP.match(words)]
+    return found if len(found) <= 2 * MOST_LINES else found[:MOST_LINES] + found[-MOST_LINES:]
+
+
+def unwrapped(lines: List[Line]) -> List[Line]:
+    """The lines, where mpirun's sentence about the process that ended first stands in one, however it was wrapped."""
+    for place, line in enumerate(lines[:-1]):
+        if " process rank " in line.text and " noticed " in line.text and not line.text.rstrip().endswith("."):
+            lines[place] = line._replace(text=line.text.rstrip() + " " + lines[place + 1].text.strip())
+    return lines
+
+
+def reason_at(lines: Sequence[Line], place: int, cause: Cause, epilogue: bool) -> Reason:
+    line = lines[place]
+    match = cause.pattern.search(line.text[:MOST_CHARACTERS])
+    groups: Dict[str, Optional[str]] = {**match.groupdict()} if match else {}
+    if cause.near:
+        around = "\n".join(near.text for near in lines[place : place + NEAR])
+        before = "\n".join(near.text for near in lines[max(place - NEAR, 0) : place])
+        more = cause.near.search(around) or cause.near.search(before)
+        groups.update({name: value for name, value in more.groupdict().items() if value} if more else {})
+    host = named(groups, "host") or line.host
+    number = named(groups, "rank")
+    rank = int(number) if number is not None else line.rank
+    host, rank = located(lines, line, host, rank, epilogue or cause.pattern.groups == 0 or "host" not in groups)
+    values = {name: value.strip() if value else "" for name, value in groups.items()}
+    values.update({template: values.get(template, "") for template in re.findall(r"\{(\w+)\}", cause.found)})
+    values = {name: value or named(groups, name) or "" for name, value in values.items()}
+    found = tidy(cause.found.format(**values))
+    where = " on ".join(([f"rank {rank}"] if rank is not None else []) + ([host] if host and host not in found else []))
+    return Reason(f"{where}: {found}" if where else found, cause.fix, cause.name, host, rank)
+
+
+def named(groups: Mapping[str, Optional[str]], name: str) -> Optional[str]:
+    """The value of a group, or of one with the same name and a number."""
+    return next((groups[key] for key in (name, name + "2", name + "3", name + "4") if groups.get(key)), None)
+
+
+def tidy(text: str) -> str:
+    """A sentence without what its absent parts leave."""
+    text = re.sub(
+        r" ?\((?:found , built for |rank  and |[^()\w]* requested, [^()\w]*found|found , built for \w*)?\s*\)", "", text
+    )
+    return re.sub(r"\s{2,}", " ", text).strip(" ,:")[:400]
+
+
+def located(
+    lines: Sequence[Line], line: Line, host: Optional[str], rank: Optional[int], ask_epilogue: bool
+) -> Tuple[Optional[str], Optional[int]]:
+    """Host and rank of a line: from the line, from what the ranks print of themselves, else from what mpirun prints at its end."""
+    pid = None
+    header = NCCL_HEADER.search(line.text) or MPI_HEADER.match(line.text)
+    test = TEST_HEADER.match(line.text)
+    if header:
+        host, pid = host or header[1], header[2]
+    elif test:
+        host, place = host or test[1], lines.index(line)
+        pids = [match[1] for match in (TEST_PID.search(near.text) for near in lines[place : place + 3]) if match]
+        pid = pids[0] if pids else None
+    if rank is None:
+        place = lines.index(line)
+        near = [line.text for line in lines[max(place - 4, 0) : place + 1] if not line.text.startswith("[I ")]
+        told = [match[1] for match in map(TORCH_RANK.search, near) if match]
+        rank = int(told[-1]) if told else None
+    hosts, ranks = who_is_where(lines)
+    if rank is None and pid and host:
+        rank = ranks.get((host, pid))
+    if host is None and rank is None and ask_epilogue:
+        host, rank = first_to_end(lines)
+    return host or (hosts.get(rank) if rank is not None else None), rank
+
+
+def who_is_where(lines: Sequence[Line]) -> Tuple[Dict[int, str], Dict[Tuple[str, str], int]]:
+    """The host of each rank, and the rank of each process, as NCCL's lines and nccl-tests' list of ranks have them."""
+    hosts: Dict[int, str] = {}
+    ranks: Dict[Tuple[str, str], int] = {}
+    for line in lines:
+        if line.host and line.rank is not None:
+            hosts.setdefault(line.rank, line.host)
+        listed = TEST_RANK.match(line.text) if "Pid" in line.text else None
+        if listed:
+            hosts.setdefault(int(listed[1]), listed[3])
+            ranks.setdefault((listed[3], listed[2]), int(listed[1]))
+            continue
+        header = NCCL_HEADER.match(line.text) if " NCCL " in line.text else None
+        if header and line.rank is not None:
+            hosts.setdefault(line.rank, header[1])
+        elif header:
+            number = NCCL_RANK.search(line.text)
+            if number:
+                hosts.setdefault(int(number[1]), header[1])
+                ranks.setdefault((header[1], header[2]), int(number[1]))
+    return hosts, ranks
+
+
+def first_to_end(lines: Sequence[Line]) -> Tuple[Optional[str], Optional[int]]:
+    """Host and rank of the first process that ended, as the launcher names it."""
+    for place, line in enumerate(lines):
+        for cause in EPILOGUE:
+            groups = cause.pattern.groupindex
+            match = cause.pattern.search(line.text) if "rank" in groups or "rank2" in groups else None
+            if match:
+                found = match.groupdict()
+                number = named(found, "rank")
+                if number is not None:
+                    return named(found, "host"), int(number)
+        if "local_rank:" in line.text:
+            around = "\n".join(near.text for near in lines[max(place - 3, 0) : place + 2])
+            torch = re.search(r"host +: (\S+)[\s\S]{0,80}?rank +: (\d+)", around)
+            if torch:
+                return torch[1], int(torch[2])
+    return None, None
+
+
+# Lines that frame or follow what a program prints last.
+FRAME = re.compile(
+    r"^[\s=*_.-]*$|non-zero|Primary job|per user-direction|Process name:|Exit code:|the job to be terminated|noticed that process"
+    r"|Terminating remaining workers|srun: |Process \d+ exit with|(?:orte|prte)_base_help_aggregate|sent help message|NCCL INFO"
+)
+
+
+def last_line(text: str, rank: Optional[int] = None) -> str:
+    """Return the last line that says something, of a rank where its lines are tagged; mpirun frames its messages with rules."""
+    tagged = tagged_lines(text)
+    own = [line for line in tagged if line.rank == rank and line.text.strip()] if rank is not None else []
+    lines = [line.text.strip() for line in own or tagged]
+    said = [line for line in lines if line and not FRAME.search(line)] or [
+        line for line in lines if line.strip(" \t-=*")
+    ]
+    return said[-1][:200] if said else ""
 
 
 def reason(text: str, rc: Optional[int], timed_out: bool, timeout: int, problems: List[str]) -> Optional[Reason]:
     """Return why a run failed, or None when it didn't."""
     if timed_out:
-        fix = "look at the log for what it waits for, or set benchmark_timeout higher"
-        return Reason(f"it was still running after {timeout} s and was ended", fix)
+        still = f"it was still running after {timeout} s and was ended"
+        known = known_reason(text)
+        if known and known.cause not in {cause.name for cause in EPILOGUE}:
+            return known._replace(found=f"{still}; {known.found}")
+        return Reason(still, "look at the log for what it waits for, or set benchmark_timeout higher", "timeout")
     if rc:
         known = known_reason(text)
-        if known:
+        if known and known.cause != "exit_code":
             return known
-        said = last_line(text)
-        return Reason(f"mpirun ended with status {rc}" + (f" and '{said}'" if said else ""), "look at the log")
+        said = last_line(text, known.rank if known else None)
+        found = f"mpirun ended with status {rc}" + (f" and '{said}'" if said else "")
+        if known:
+            where = known.found.split(":")[0]
+            return known._replace(found=f"{where} failed, its last line: '{said}'" if said else known.found)
+        return Reason(found, "look at the log")
     if problems:
         return Reason(" ".join(problems).rstrip("."), "look at the log")
     return None

@@ -10,7 +10,10 @@ from typing import Any, Dict, List, Optional, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils import parse_nccl_log, records, run_reason
 from ansible_collections.taco.train.plugins.plugin_utils.arms import Arm
+from ansible_collections.taco.train.plugins.plugin_utils.log_lines import lines_of
+from ansible_collections.taco.train.plugins.plugin_utils.mpirun import as_text
 from ansible_collections.taco.train.plugins.plugin_utils.run_plan import LOCKED_STATUS, OPTIONS, RunPlan
+from ansible_collections.taco.train.plugins.plugin_utils.run_spread import spread
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import WORKLOADS
 
 # The built-in arms that promise the kernel's TCP.
@@ -19,6 +22,7 @@ OVER_TCP = ("tcp", "horovod")
 WITH_NCCL = ("horovod_synthetic", "nccl_tests", "tf_cnn_benchmarks")
 # The exit status of timeout(1) when it ended the command, and when it had to kill it.
 TIMEOUT_STATUS = (124, 137)
+MOST_OF_A_LINE = 300
 LOCKED = "Another benchmark holds the training container"
 RESULT = (
     *(
@@ -49,16 +53,23 @@ def not_taken(arm: Arm, text: str, network: Optional[str], options: Dict[str, An
     NCCL says which network it uses; that the plugin is in its place proves nothing. Where ranks don't run on GPUs there need not
     be any NCCL, so there silence is no fault.
     """
-    in_use = parse_nccl_log.plugin_in_use(text)
+    in_use = parse_nccl_log.plugin(text)
     if arm.plugin == "on" and in_use is False:
+        why = parse_nccl_log.why_not_loaded(text)
         return [
             f"NCCL used network {network or 'of its own'}, so HARP was not in use and the number is not one of arm {arm.name}: "
-            "look for the plugin libnccl-net.so and for ztcp*.conf in the container, or set benchmark_arm"
+            + (f"NCCL did not load the plugin ({why}); " if why else "")
+            + "look for the plugin libnccl-net.so and for ztcp*.conf in the container, or set benchmark_arm"
+        ]
+    if arm.plugin == "on" and parse_nccl_log.of_others(in_use):
+        return [
+            f"NCCL used the plugin {in_use}, which is not HARP, so the number is not one of arm {arm.name}: look for another "
+            "libnccl-net.so that LD_LIBRARY_PATH or NCCL_NET_PLUGIN in benchmark_env finds first, or set benchmark_arm"
         ]
     if arm.plugin == "off" and in_use:
         return [
             f"NCCL used network {network}, so a plugin was in use and the number is not one of arm {arm.name}: look for "
-            "libnccl-net.so in the containers, which acceleration_plugin_path may not name"
+            "libnccl-net.so in the containers, which benchmark_plugin_path does not name"
         ]
     if arm.name in OVER_TCP and "IB" in (network or "").split(", "):
         return [
@@ -87,6 +98,18 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:].rstrip(".") + "."
 
 
+def result_of(parsed: Dict[str, Any], options: Dict[str, Any], plan: RunPlan) -> Dict[str, Any]:
+    """Return the result of a good run, with how much its iterations differ."""
+    result = {key: parsed[key] for key in RESULT}
+    return dict(result, spread=spread(WORKLOADS[options["workload"]], result, options, plan.ranks))
+
+
+def network_line(text: str) -> Optional[str]:
+    """Return the first log line in which NCCL names its network, as proof of what the record holds."""
+    found = next((line for line in lines_of(text) if parse_nccl_log.networks([line])), None)
+    return found.strip()[:MOST_OF_A_LINE] if found else None
+
+
 def make_record(
     options: Dict[str, Any], job: Dict[str, Any], plan: RunPlan, launcher: str
 ) -> Tuple[Dict[str, Any], Optional[run_reason.Reason]]:
@@ -108,7 +131,8 @@ def make_record(
         reason = run_reason.reason(LOCKED if locked else text, job.get("rc"), timed_out, options["timeout"], found)
     broken = job.get("failed") or timed_out or job.get("rc")
     system = {
-        str(host): records.system_of(node, options["workers"].get(host)) for host, node in options["system"].items()
+        str(host): records.system_of(node, options["workers"].get(host), options["images"].get(host))
+        for host, node in options["system"].items()
     }
     record = {
         "schema": records.SCHEMA,
@@ -122,10 +146,12 @@ def make_record(
         "hosts": [{"name": str(host["name"]), "slots": int(host["slots"])} for host in options["hosts"]],
         "ranks": plan.ranks,
         "duration_s": job.get("duration"),
-        "result": None if reason else {key: parsed[key] for key in RESULT},
+        "environment": {name: None if value is None else as_text(value) for name, value in sorted(plan.env.items())},
+        "result": None if reason else result_of(parsed, options, plan),
         "problems": ([sentence(reason.found)] if reason and broken else []) + found,
         "lab": options["lab"],
         "network": parsed["network"],
+        "network_line": network_line(text) if parsed["network"] else None,
         "system": system,
     }
     # Only of pods: elsewhere a host is a node.

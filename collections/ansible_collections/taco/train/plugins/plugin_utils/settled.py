@@ -61,8 +61,8 @@ KNOWN: dict[str, tuple[Options, Callable[[Options], bool]]] = {
 }
 # These are asked in check mode, and without what other hosts are needed for: of that known_peers tells.
 ON_HOST: dict[str, dict[str, Any]] = {"taco.train.ssh_trust": {"peers": [], "purge": False}}
-# Keeps for other tasks what one has found.
-KEEPS = "ansible.builtin.set_fact"
+# These change nothing on the host: they keep what another task has found, and check the variables.
+ONLY_HERE = {"ansible.builtin.set_fact", "taco.train.role_variables"}
 KEYWORDS = {"name", "when", "vars", "register", "run_once"}
 # What was observed is given to all alike, and not as the tasks have it.
 OBSERVED = "node"
@@ -73,7 +73,7 @@ def asked(role: str) -> Iterator[Asked]:
     tasks = yaml_load((ROLES / role / "tasks/main.yml").read_text(encoding="utf-8"))
     for task in tasks:
         modules = task.keys() - KEYWORDS
-        if modules == {KEEPS}:
+        if len(modules) == 1 and modules <= ONLY_HERE:
             continue
         if len(modules) != 1 or not modules <= KNOWN.keys() | ON_HOST.keys():
             raise TypeError(

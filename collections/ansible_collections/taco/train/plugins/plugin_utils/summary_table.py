@@ -4,18 +4,24 @@
 
 # Private to taco.train: may change at any time. Do not import it from another collection.
 
-"""Show what became of hosts as a table that fits a terminal. Values in, lines out."""
+"""Show the outcome of a playbook on its hosts as a table that fits a terminal. Values in, lines out."""
 
 from typing import Dict, List, Mapping, NamedTuple, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.summary_tally import Outcome
-from ansible_collections.taco.train.plugins.plugin_utils.text_cells import cells, cut, padded, wrapped
+from ansible_collections.taco.train.plugins.plugin_utils.text_cells import cells, padded, wrapped
 
 GAP = "  "
 NARROWEST_COLUMN = 3
 NARROWEST = 20
 # Beyond that nobody reads a line for each: hosts of which the same is said share one.
 MOST_ROWS = 30
+# As many hosts with the same failure are named.
+MOST_NAMES = 3
+# Failures are wrapped below the name of their host.
+INDENT = "  "
+# The longest failure, in lines. The cause stands at its beginning and the fix at its end.
+FIRST_LINES, LAST_LINES = 8, 4
 
 
 class Line(NamedTuple):
@@ -36,8 +42,24 @@ def _kind(outcome: Outcome) -> str:
     return "changed" if outcome.changed or outcome.pending or outcome.verdict.startswith("warn") else "good"
 
 
-def _named(hosts: Sequence[str]) -> str:
-    return hosts[0] if len(hosts) == 1 else f"{hosts[0]} and {len(hosts) - 1} more"
+def _named(hosts: Sequence[str], most: int = 1) -> str:
+    return ", ".join(hosts) if len(hosts) <= most else f"{hosts[0]} and {len(hosts) - 1} more"
+
+
+def _failures(outcomes: Sequence[Outcome], width: int) -> List[Line]:
+    """The failures, wrapped; hosts with the same failure share it."""
+    hosts: Dict[str, List[str]] = {}
+    for one in outcomes:
+        if one.failure:
+            hosts.setdefault(one.failure, []).append(one.host)
+    lines: List[Line] = []
+    for failure, names in hosts.items():
+        first, *rest = wrapped(f"{_named(names, MOST_NAMES)}: {failure}", width - len(INDENT))
+        shown = [first] + [INDENT + line for line in rest]
+        if len(shown) > FIRST_LINES + LAST_LINES + 1:
+            shown = shown[:FIRST_LINES] + [INDENT + "..."] + shown[-LAST_LINES:]
+        lines += [Line(line, "bad") for line in shown]
+    return lines
 
 
 def _together(said: Sequence[Tuple[str, Tuple[str, ...], str]]) -> List[Tuple[str, Tuple[str, ...], str]]:
@@ -80,8 +102,8 @@ def _sentence(outcomes: Sequence[Outcome], check: bool) -> str:
     return f"Summary of {_counted(len(outcomes), 'host')}: {', '.join(said) or 'nothing to do, nothing failed'}."
 
 
-def render(outcomes: Sequence[Outcome], width: int, check: bool = False) -> List[Line]:
-    """Return the lines of the summary, none wider than the terminal unless that is narrower than 20 columns."""
+def render(outcomes: Sequence[Outcome], width: int, check: bool = False, reports: Sequence[str] = ()) -> List[Line]:
+    """The lines of the summary. None but a path is wider than the terminal, unless that is narrower than 20 columns."""
     if not outcomes:
         return []
     width = max(width, NARROWEST)
@@ -96,8 +118,9 @@ def render(outcomes: Sequence[Outcome], width: int, check: bool = False) -> List
     lines += [Line("")] + [Line(text) for text in _drawn(heads, widths)]
     lines.append(Line(GAP.join("-" * wide for wide in widths)))
     lines += [Line(text, kind) for row, kind in rows for text in _drawn(row, widths)]
-    failed = _together([(one.host, (one.failure,), "bad") for one in outcomes if one.failure])
+    failed = _failures(outcomes, width)
     if failed:
-        lines += [Line(""), Line("FAILED")]
-        lines += [Line(cut(f"{host}: {row[0]}", width), kind) for host, row, kind in failed]
-    return lines
+        lines += [Line(""), Line("FAILED"), *failed]
+    # Never wrapped: a path is copied, or clicked on.
+    lines += [Line("")] if reports else []
+    return lines + [Line(f"Report: {path}") for path in reports]

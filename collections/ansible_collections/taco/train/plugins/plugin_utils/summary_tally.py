@@ -15,7 +15,7 @@ ReadVerdict = Callable[[str], Optional[Mapping[str, Any]]]
 
 
 class Outcome(NamedTuple):
-    """What became of one host."""
+    """The outcome of a playbook on one host."""
 
     host: str
     changed: Tuple[str, ...] = ()
@@ -87,6 +87,8 @@ class Tally:
         self._reboot: Dict[str, bool] = {}
         self._verdicts: Dict[str, str] = {}
         self._failures: Dict[str, str] = {}
+        self._rescued: Dict[str, str] = {}
+        self._reports: List[str] = []
 
     def take(self, host: str, task: str, role: Optional[str], result: Mapping[str, Any]) -> None:
         """Take in the result of a task on a host, one that failed as well."""
@@ -100,19 +102,37 @@ class Tally:
         self._verdicts.update(verdicts(result, self._read))
 
     def fail(self, host: str, task: str, result: Mapping[str, Any]) -> None:
-        """Take in why a task failed, or a host can't be reached."""
-        said = message(result)
-        self._failures[host] = f"{task}: {'unreachable: ' if result.get('unreachable') else ''}{said}"
+        """Record why a task failed, or that a host can't be reached. The first failure is the cause of those that follow."""
+        text = message(result)
+        # Hosts with the same failure share a line, which begins with their names.
+        text = text[len(host) + 2 :] if text.startswith(f"{host}: ") else text
+        self._failures.setdefault(host, f"{task}: {'unreachable: ' if result.get('unreachable') else ''}{text}")
+
+    def rescue(self, host: str) -> None:
+        """Record that a play rescues a host: its failures up to now are not the reason why it fails later."""
+        if host in self._failures:
+            self._rescued.setdefault(host, self._failures.pop(host))
+
+    def report(self, path: str) -> None:
+        """Record where a report was written. The latest one comes last."""
+        self._reports = [one for one in self._reports if one != path] + [path]
+
+    def reports(self) -> List[str]:
+        """The paths of the reports."""
+        return list(self._reports)
+
+    def _failure(self, host: str) -> str:
+        return self._failures.get(host) or self._rescued.get(host) or "failed"
 
     def outcomes(self, hosts: Sequence[str], failed: Sequence[str]) -> List[Outcome]:
-        """Return what became of the hosts. A failure from which a play recovered is none."""
+        """The outcome of each host. A failure from which a play recovered is none."""
         return [
             Outcome(
                 host,
                 tuple(self._changed.get(host, ())),
                 (REBOOT,) if self._reboot.get(host) else (),
                 self._verdicts.get(host, ""),
-                self._failures.get(host, "failed") if host in failed else "",
+                self._failure(host) if host in failed else "",
             )
             for host in hosts
         ]

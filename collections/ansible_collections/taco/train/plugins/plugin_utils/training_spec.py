@@ -51,6 +51,8 @@ DOCKER_PROFILES = ("harp", "lightcc", "ttf")
 
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)([bkmgtKMGTB]?)[bB]?")
 _UNITS = {"": 1, "b": 1, "k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
+# An index, or a UUID of a GPU or of a part of one.
+_GPU = re.compile(r"[0-9]+|(GPU|MIG)-[0-9A-Za-z/-]+")
 _ULIMIT = re.compile(r"[a-z]+=-?[0-9]+(:-?[0-9]+)?")
 
 
@@ -99,12 +101,37 @@ def plain_path(path: str) -> str:
     return path.rstrip("/") or "/"
 
 
+def mount_folders(spec: TrainingSpec) -> list[str]:
+    """Return the folders of the host that the engine creates for the mounts where they are missing. Volumes have names instead."""
+    sources = [plain_path(split_mount(mount).source) for mount in spec.mounts]
+    return [path for path in sources if path.startswith("/") and not path.startswith(("/dev", "/proc", "/sys"))]
+
+
 def size_bytes(size: str) -> int:
     """Return the bytes of a size as `docker run` takes it, such as V(32g); its units are powers of 1024."""
     read = _SIZE.fullmatch(size)
     if not read:
         raise SpecError(f"shm_size is {size!r}: expected a size such as 32g")
     return int(Decimal(read.group(1)) * _UNITS[read.group(2).lower()])
+
+
+def check_ulimit(limit: str) -> None:
+    """Refuse a limit that `docker run` would not take."""
+    if not _ULIMIT.fullmatch(limit):
+        raise SpecError(f"the ulimit {limit!r} can't be read: expected name=value or name=soft:hard, as in memlock=-1")
+
+
+def read_gpus(value: Any) -> Any:
+    """The GPUs of a container: all, none, or a list of them, also from a text with commas."""
+    if isinstance(value, (int, float)):
+        raise SpecError(f"gpus is {value}: expected all, none, or a list of indexes or UUIDs")
+    if isinstance(value, str) and value not in ("all", "none"):
+        value = [item.strip() for item in value.split(",")]
+    if isinstance(value, (list, tuple)) and not all(_GPU.fullmatch(str(item)) for item in value):
+        raise SpecError(f"gpus is {value}: expected all, none, or a list of indexes or UUIDs")
+    if isinstance(value, Mapping):
+        raise SpecError(f"gpus is {value}: expected all, none, or a list of indexes or UUIDs")
+    return value
 
 
 def _check(spec: TrainingSpec) -> TrainingSpec:
@@ -118,10 +145,7 @@ def _check(spec: TrainingSpec) -> TrainingSpec:
     if spec.shm_size:
         size_bytes(spec.shm_size)
     for limit in spec.ulimits:
-        if not _ULIMIT.fullmatch(limit):
-            raise SpecError(
-                f"the ulimit {limit!r} can't be read: expected name=value or name=soft:hard, as in memlock=-1"
-            )
+        check_ulimit(limit)
     targets = [plain_path(split_mount(mount).target) for mount in spec.mounts]
     for target in targets:
         if targets.count(target) > 1:

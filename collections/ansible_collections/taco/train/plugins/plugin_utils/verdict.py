@@ -7,16 +7,25 @@
 """Judge hosts by what was observed of them and by their variables. Values in, values out."""
 
 import difflib
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils import (
+    checks_controller,
     checks_gpu,
     checks_host,
     checks_kubernetes,
     checks_memory,
+    checks_options,
     checks_variables,
+    checks_versions,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.check import STATUSES, Check, skipped
+from ansible_collections.taco.train.plugins.plugin_utils.check import (
+    STATUSES,
+    Check,
+    NotComputedError,
+    Variables,
+    skipped,
+)
 from ansible_collections.taco.train.plugins.plugin_utils.checks_cluster import Search, cluster_checks, extra_check
 
 SCHEMA = 1
@@ -27,11 +36,16 @@ NODE_CHECKS = {
     "boot.layout": checks_host.boot_layout,
     "cpu.page_size": checks_memory.page_size,
     "memory.hugepages": checks_memory.hugepages_fit,
+    "hugepages.sysctl": checks_memory.hugepages_sysctl,
     "hugepages.running": checks_memory.hugepages_running,
     "gpu.count": checks_gpu.gpu_count,
+    "gpu.model": checks_gpu.gpu_model,
+    "gpu.driver": checks_versions.driver,
     "eni.count": checks_gpu.eni_count,
     "disk.free": checks_host.disk_free,
     "engine.present": checks_host.engine_present,
+    "engine.version": checks_versions.docker,
+    "engine.toolkit": checks_versions.toolkit,
 }
 # ... and these at variables alone, so that they also say something about a host that didn't answer.
 VARIABLE_CHECKS = {
@@ -39,10 +53,19 @@ VARIABLE_CHECKS = {
     "harp.checksum": checks_variables.harp_checksum,
     "image.set": checks_variables.image_set,
 }
-OTHER_CHECKS = ("host.observed", "instance.type", "variables.known", "cluster.same_gpus", "cluster.same_image")
+OTHER_CHECKS = (
+    "host.observed",
+    "instance.type",
+    "variables.known",
+    checks_options.VALID,
+    "cluster.same_gpus",
+    "cluster.same_image",
+)
+# These are made of the controller, where that was looked at.
+CONTROLLER_CHECKS = ("controller.collections", "controller.packages")
 # These are made only of hosts that are nodes of a cluster.
 KUBERNETES_CHECKS = checks_kubernetes.HOST_CHECKS + checks_kubernetes.CLUSTER_CHECKS
-CHECKS = tuple(NODE_CHECKS) + tuple(VARIABLE_CHECKS) + OTHER_CHECKS + KUBERNETES_CHECKS
+CHECKS = tuple(NODE_CHECKS) + tuple(VARIABLE_CHECKS) + OTHER_CHECKS + CONTROLLER_CHECKS + KUBERNETES_CHECKS
 
 
 class VerdictError(Exception):
@@ -57,6 +80,7 @@ class Host(NamedTuple):
     error: Optional[str] = None
     unknown: Sequence[checks_variables.Unknown] = ()
     undefined: Mapping[str, str] = {}
+    wrong: Sequence[checks_options.Wrong] = ()
 
 
 def _known_ids(skip: Sequence[str], extra: Sequence[Mapping[str, Any]]) -> None:
@@ -70,6 +94,14 @@ def _known_ids(skip: Sequence[str], extra: Sequence[Mapping[str, Any]]) -> None:
             raise VerdictError(f"no check is named {identity}, which is to be skipped; the closest is {near[0]}")
 
 
+def _computed(identity: str, check: Callable[..., Check], *arguments: Any) -> Check:
+    """The outcome of a check. A variable that is wrong or can't be computed is a finding of another check."""
+    try:
+        return check(*arguments)
+    except NotComputedError as error:
+        return skipped(identity, f"{error} is wrong or can't be computed")
+
+
 def judge_host(
     host: Host,
     skip: Sequence[str],
@@ -78,12 +110,17 @@ def judge_host(
     kubernetes: Optional[Mapping[str, Any]] = None,
 ) -> List[Check]:
     """Return the outcome of every check of one host."""
+    # Each wrong value is one finding, and no check that would read it adds another.
+    wrong = [one.variable for one in host.wrong if one.variable]
+    variables = Variables(host.variables, dict(host.undefined, **dict.fromkeys(wrong, "")))
     checks = [checks_host.observed(host.node, host.error)]
     for identity, check in NODE_CHECKS.items():
-        checks.append(check(host.node, host.variables) if host.node else skipped(identity, "the host was not observed"))
-    checks += [check(host.variables) for check in VARIABLE_CHECKS.values()]
-    checks.append(checks_gpu.instance_type(host.node, host.variables))
+        unseen = skipped(identity, "the host was not observed")
+        checks.append(_computed(identity, check, host.node, variables) if host.node else unseen)
+    checks += [_computed(identity, check, variables) for identity, check in VARIABLE_CHECKS.items()]
+    checks.append(_computed("instance.type", checks_gpu.instance_type, host.node, variables))
     checks.append(checks_variables.known(list(host.unknown), host.undefined))
+    checks += checks_options.valid(host.wrong)
     if checks_kubernetes.on_cluster(host.variables):
         checks.append(checks_kubernetes.node_check(host.variables, kubernetes))
     for spec in extra:
@@ -106,6 +143,7 @@ def judge(
     skip: Sequence[str] = (),
     extra: Sequence[Mapping[str, Any]] = (),
     kubernetes: Optional[Mapping[str, Any]] = None,
+    controller: Optional[checks_controller.Controller] = None,
 ) -> Dict[str, Any]:
     """Return the verdict on all hosts as a value that can be written as JSON.
 
@@ -113,7 +151,9 @@ def judge(
     """
     _known_ids(skip, extra)
     judged = {name: judge_host(host, skip, extra, search, kubernetes) for name, host in hosts.items()}
-    together = cluster_checks({name: host.variables for name, host in hosts.items()})
+    every = [host.variables for host in hosts.values()]
+    together = checks_controller.controller_checks(every, controller) if controller else []
+    together += cluster_checks({name: Variables(host.variables, host.undefined) for name, host in hosts.items()})
     nodes = [host.variables for host in hosts.values() if checks_kubernetes.on_cluster(host.variables)]
     together += checks_kubernetes.cluster_checks(nodes[0], kubernetes) if nodes else []
     cluster = _without(together, skip)

@@ -4,9 +4,10 @@
 
 # Private to taco.train: may change at any time. Do not import it from another collection.
 
-"""The workloads by name: how each is built, how its output is read, and in which unit it is judged."""
+"""The workloads by name: how each is built, how its output is read, and what its numbers are."""
 
-from typing import Callable, NamedTuple, Sequence
+from pathlib import PurePosixPath
+from typing import Callable, NamedTuple, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils import (
     parse_command,
@@ -23,22 +24,100 @@ from ansible_collections.taco.train.plugins.plugin_utils import (
 from ansible_collections.taco.train.plugins.plugin_utils.parsed import Result
 from ansible_collections.taco.train.plugins.plugin_utils.workload import Options, Workload
 
+TOTAL = "the last number that benchmark_total_pattern finds"
+
 
 class WorkloadKind(NamedTuple):
-    """One workload."""
+    """One workload, with everything that a report must know of its numbers."""
 
     build: Callable[[Options, Sequence[int]], Workload]
     """build(options, slots) -> Workload; raises WorkloadError."""
     parse: Callable[..., Result]
     """parse(text, expected_ranks=None, device="GPU", options=None) -> dict of parsed.result; never raises."""
     unit: str
-    """The unit of the number, where the options don't say another."""
+    """The unit of the value, where the options don't set another."""
+    value: str
+    """What the value of a run is, in words. The page, the record and the verdict all use this one value."""
+    subject: Callable[[Options], str]
+    """subject(parameters) -> what was measured, in words."""
+    total: Optional[str] = None
+    """What the value is instead where the option total_pattern is set, in words."""
+    asked: str = "train faster"
+    """What a comparison asks: does an arm ... than the baseline?"""
+    higher_is_better: bool = True
+    """Whether a higher value is better, where the options don't set another."""
+    iteration: Optional[str] = "iteration"
+    """What an element of the series is; None for a workload without iterations."""
+    mpi: Optional[bool] = True
+    """Whether mpirun starts it, once for each slot; None where the option `mpi` decides."""
+    running_mean: bool = False
+    """Whether each element of the series is a mean over all steps so far, so that the elements are not independent."""
+
+
+def _model(parameters: Options) -> str:
+    return f"{parameters.get('model')}, batch size {parameters.get('batch_size')}"
+
+
+def _collective(parameters: Options) -> str:
+    chosen = {
+        name: value if parameters.get(name) is None else parameters[name]
+        for name, value in workload_nccl_tests.DEFAULTS.items()
+    }
+    return f"{PurePosixPath(str(chosen['binary'])).name}, {chosen['min_bytes']} to {chosen['max_bytes']} bytes"
+
+
+def _demo(parameters: Options) -> str:
+    return f"demo {parameters.get('demo') or workload_ttf.DEMOS[0]}"
+
+
+def _program(parameters: Options) -> str:
+    return PurePosixPath(str((parameters.get("command") or ["command"])[0])).name
 
 
 WORKLOADS = {
-    "horovod_synthetic": WorkloadKind(workload_horovod.build, parse_horovod.parse, parse_horovod.UNIT),
-    "tf_cnn_benchmarks": WorkloadKind(workload_tf_cnn.build, parse_tf_cnn.parse, parse_tf_cnn.UNIT),
-    "nccl_tests": WorkloadKind(workload_nccl_tests.build, parse_nccl_tests.parse, parse_nccl_tests.UNIT),
-    "ttf_dynamic_embedding": WorkloadKind(workload_ttf.build, parse_ttf.parse, parse_ttf.UNIT),
-    "command": WorkloadKind(workload_command.build, parse_command.parse, parse_command.UNIT),
+    "horovod_synthetic": WorkloadKind(
+        workload_horovod.build,
+        parse_horovod.parse,
+        parse_horovod.UNIT,
+        "the median of the iterations, over all devices",
+        _model,
+    ),
+    "tf_cnn_benchmarks": WorkloadKind(
+        workload_tf_cnn.build,
+        parse_tf_cnn.parse,
+        parse_tf_cnn.UNIT,
+        "the total that the script prints, over all steps and workers",
+        _model,
+        iteration="printed step",
+        running_mean=True,
+    ),
+    "nccl_tests": WorkloadKind(
+        workload_nccl_tests.build,
+        parse_nccl_tests.parse,
+        parse_nccl_tests.UNIT,
+        "the bus bandwidth at the largest message size",
+        _collective,
+        asked="transfer data faster",
+        iteration=None,
+    ),
+    "ttf_dynamic_embedding": WorkloadKind(
+        workload_ttf.build,
+        parse_ttf.parse,
+        parse_ttf.UNIT,
+        "the median of the printed speeds of the process",
+        _demo,
+        TOTAL,
+        iteration="interval",
+        mpi=False,
+    ),
+    "command": WorkloadKind(
+        workload_command.build,
+        parse_command.parse,
+        parse_command.UNIT,
+        "the median of the numbers that benchmark_pattern finds",
+        _program,
+        TOTAL,
+        asked="run faster",
+        mpi=None,
+    ),
 }

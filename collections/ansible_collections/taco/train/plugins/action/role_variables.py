@@ -1,0 +1,28 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Check the variables of a role whose first tasks are those of other collections."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible.plugins.action import ActionBase
+
+from ansible_collections.taco.train.plugins.plugin_utils.role_values import require_role_values
+
+
+class ActionModule(ActionBase):
+    """Check on the controller. Nothing runs on the host."""
+
+    _supports_check_mode = True
+    _supports_async = False
+    _requires_connection = False
+
+    def run(self, tmp: Any = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        result = super().run(tmp, task_vars)
+        self.validate_argument_spec(argument_spec={})
+        require_role_values(self, task_vars)
+        result.update(changed=False)
+        return result

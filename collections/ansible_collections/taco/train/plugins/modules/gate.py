@@ -1,0 +1,55 @@
+#!/usr/bin/python
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+DOCUMENTATION = r"""
+module: gate
+short_description: Fail each host that failed a check
+version_added: 1.0.0
+description:
+  - Fails the hosts that M(taco.train.assess) found failures for, each with its own failures. Other hosts pass.
+  - A host that could not be reached is reported as unreachable.
+  - When checks failed and none of them on a host of the current batch, every host of the batch fails.
+  - Use it with C(any_errors_fatal), so that no host continues when another one has failed.
+  - Runs on the controller and touches no host. In check mode it never fails.
+author:
+  - Taco Team (@taco)
+extends_documentation_fragment:
+  - ansible.builtin.action_common_attributes
+  - ansible.builtin.action_common_attributes.flow
+  - taco.train.attributes.controller
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: none
+options:
+  failures:
+    description: The failures of each host, as M(taco.train.assess) returns them.
+    type: dict
+    required: true
+seealso:
+  - module: taco.train.assess
+"""
+
+EXAMPLES = r"""
+- name: Check all hosts of the play
+  taco.train.assess:
+    gate: false
+  run_once: true
+  register: checked
+
+- name: Stop when a check failed
+  taco.train.gate:
+    failures: "{{ checked.failures }}"
+  any_errors_fatal: true
+"""
+
+RETURN = r"""
+msg:
+  description: The failed checks of the host, in a line each.
+  returned: failure
+  type: str
+  sample: "eni.count: expected 8 secondary ENIs, found 7; attach the missing one."
+"""

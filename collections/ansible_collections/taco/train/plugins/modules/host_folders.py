@@ -1,0 +1,99 @@
+#!/usr/bin/python
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+DOCUMENTATION = r"""
+module: host_folders
+short_description: Record which folders a host lacks before they are created, and remove them again
+version_added: 1.0.0
+description:
+  - The modules of this collection record in O(state_dir) which folders do not exist before they create them. This module does
+    the same for folders that something else creates, such as a container engine for its mounts.
+  - The record is on the disk before the first folder is created. A run after one that was killed keeps it.
+author:
+  - Taco Team (@taco)
+extends_documentation_fragment:
+  - ansible.builtin.action_common_attributes
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: none
+  platform:
+    platforms: posix
+options:
+  state:
+    type: str
+    choices: [recorded, absent]
+    default: recorded
+    description:
+      - V(recorded) records those of O(paths), and of the folders that they are in, that do not exist.
+      - V(absent) removes the recorded folders that are empty, O(state_dir) if runs created it and only empty folders are left in it, and
+        the record.
+  paths:
+    type: list
+    elements: path
+    default: []
+    description: The folders, with O(state=recorded).
+  state_dir:
+    type: path
+    default: /var/lib/taco-train
+    description: Folder on the host for what outlives a run.
+"""
+
+EXAMPLES = r"""
+- name: Record the folder before the vendor's installer creates it
+  taco.train.host_folders:
+    paths: [/usr/local/tfabric/tools/config]
+
+- name: Remove the folders that did not exist before
+  taco.train.host_folders:
+    state: absent
+"""
+
+RETURN = r"""
+removed:
+  description: The folders that were removed. Under check mode, those that would be.
+  returned: success
+  type: list
+  elements: str
+  sample: [/usr/local/tfabric/tools/config, /var/lib/taco-train]
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.taco.train.plugins.module_utils._atomic_file import FileError
+from ansible_collections.taco.train.plugins.module_utils._created_folders import CreatedFolders, FoldersError
+from ansible_collections.taco.train.plugins.module_utils._failure import failure
+
+
+def run(params, check_mode):
+    """Record folders, or remove them, and return the module's result. A record alone is no change of the host."""
+    folders = CreatedFolders(params["state_dir"])
+    if params["state"] == "recorded":
+        if not check_mode:
+            folders.record(params["paths"])
+        return dict(changed=False, removed=[])
+    removed = folders.removable() if check_mode else folders.remove()
+    return dict(changed=bool(removed), removed=removed)
+
+
+def main():
+    module = AnsibleModule(
+        argument_spec=dict(
+            state=dict(type="str", choices=["recorded", "absent"], default="recorded"),
+            paths=dict(type="list", elements="path", default=[]),
+            state_dir=dict(type="path", default="/var/lib/taco-train"),
+        ),
+        supports_check_mode=True,
+    )
+    try:
+        result = run(module.params, module.check_mode)
+    except (FoldersError, FileError, OSError) as error:
+        module.fail_json(msg=failure(error))
+    module.exit_json(**result)
+
+
+if __name__ == "__main__":
+    main()

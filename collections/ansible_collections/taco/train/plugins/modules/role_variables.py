@@ -1,0 +1,47 @@
+#!/usr/bin/python
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+DOCUMENTATION = r"""
+module: role_variables
+short_description: Check the variables of the role that the task belongs to
+version_added: 1.0.0
+description:
+  - Fails where a variable of the role, or one that all roles share, has a wrong value or a required one has none. The message names
+    the variable, its value, what is expected and how to correct it. It does not show the value of a variable that can hold a secret.
+  - It makes the checks that M(taco.train.assess) makes for all roles, and only for one role. It skips the checks in
+    C(preflight_skip).
+  - It works only in the roles of this collection. Elsewhere it checks nothing. Roles whose first task is another module of
+    this collection do without it, because that module makes the same check there.
+  - A variable that can't be computed yet is not checked.
+author:
+  - Taco Team (@taco)
+extends_documentation_fragment:
+  - ansible.builtin.action_common_attributes
+  - ansible.builtin.action_common_attributes.flow
+  - taco.train.attributes.controller
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: none
+seealso:
+  - module: taco.train.assess
+"""
+
+EXAMPLES = r"""
+- name: Check the variables of this role
+  taco.train.role_variables:
+"""
+
+RETURN = r"""
+msg:
+  description: The wrong values, in a line each.
+  returned: failure
+  type: str
+  sample: |-
+    gpu1: the role taco.train.container_engine can't run with these values of its variables.
+    container_engine_deb_url: x; expected a URL that begins with https://, http:// or file://; correct container_engine_deb_url, or leave
+    it out
+"""

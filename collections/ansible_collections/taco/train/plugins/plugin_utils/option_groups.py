@@ -1,0 +1,154 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Values of variables that only together make sense: each group is given to the function that the later step calls."""
+
+import re
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Sequence, Tuple
+
+from ansible_collections.taco.train.plugins.plugin_utils import run_plan
+from ansible_collections.taco.train.plugins.plugin_utils.check import is_set, truth, whole
+from ansible_collections.taco.train.plugins.plugin_utils.checks_kubernetes import on_cluster
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_check import check_limits, checked_comparison
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import KEYS as COMPARED
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import ComparisonError
+from ansible_collections.taco.train.plugins.plugin_utils.container_options import OPTIONS as CONTAINER_OPTIONS
+from ansible_collections.taco.train.plugins.plugin_utils.container_options import spec_of
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_job import KEYS as JOB_KEYS
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_job import job_of
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import MpijobError
+from ansible_collections.taco.train.plugins.plugin_utils.mpirun import MpirunError
+from ansible_collections.taco.train.plugins.plugin_utils.run_options import checked
+from ansible_collections.taco.train.plugins.plugin_utils.training_spec import SpecError
+from ansible_collections.taco.train.plugins.plugin_utils.workload import WorkloadError
+
+Values = Mapping[str, Any]
+# The names of the hosts of the play, with the GPUs of each.
+Fleet = Tuple[Tuple[str, Any], ...]
+
+
+class GroupError(Exception):
+    """The values of a group don't go together; the text names the variables."""
+
+
+REFUSED = (ComparisonError, GroupError, MpijobError, MpirunError, SpecError, WorkloadError)
+
+
+class Group(NamedTuple):
+    """Variables that are checked together."""
+
+    prefixes: Tuple[str, ...]
+    """The variables are those that begin so; they are first checked one by one."""
+    check: Callable[[Values, Fleet], None]
+    """Raises what is wrong."""
+
+
+def _run_options(values: Values) -> Dict[str, Any]:
+    """The options of a run as the role benchmark hands them on."""
+    options = {name: values.get("benchmark_" + name) for name in run_plan.OPTIONS}
+    return dict(options, interface=values.get("benchmark_interface") or values.get("taco_interface") or "eth0")
+
+
+def _ranks(values: Values, fleet: Fleet) -> List[Dict[str, Any]]:
+    """The hosts of mpirun, as roles benchmark and mpijob make them. Empty while the number of GPUs isn't known."""
+    if values.get("benchmark_hosts"):
+        return list(values["benchmark_hosts"])
+    if on_cluster(values):
+        slots = whole(values.get("mpijob_gpus_per_worker")) or whole(values.get("taco_gpus_per_node"))
+        count = whole(values.get("mpijob_workers")) or len(fleet)
+        return [{"name": f"worker-{number}", "slots": slots} for number in range(count)] if slots else []
+    if not all((whole(slots) or 0) > 0 for _name, slots in fleet):
+        return []
+    return [{"name": name, "slots": whole(slots)} for name, slots in fleet]
+
+
+def benchmark(values: Values, fleet: Fleet) -> None:
+    """Check the run of the role benchmark, unless a comparison has workloads of its own in its place."""
+    hosts = _ranks(values, fleet)
+    if not hosts or values.get("compare_workloads"):
+        return
+    spec = dict(run_plan.OPTIONS, **run_plan.PLACES)
+    options = checked(dict(_run_options(values), hosts=hosts, run_dir=".", arm=values.get("benchmark_arm")), spec)
+    run_plan.require_no_place(run_plan.plan(options).arm)
+
+
+def compare(values: Values, fleet: Fleet) -> None:
+    """Check the comparison, with every run of it."""
+    hosts = _ranks(values, fleet)
+    if not hosts:
+        return
+    options = {name: values.get("compare_" + name) for name in COMPARED}
+    check_limits({name: values["compare_" + name] for name in ("min_effect", "confidence")})
+    places = is_set(values.get("compare_place_role")) or values.get("taco_platform") == "ack"
+    checked_comparison(options, hosts, _run_options(values), places)
+
+
+def training_container(values: Values, _fleet: Fleet) -> None:
+    """Check the container of the role training_container."""
+    if on_cluster(values):
+        return
+    spec = CONTAINER_OPTIONS["argument_spec"]
+    options = {name: values.get("training_container_" + name, option.get("default")) for name, option in spec.items()}
+    options.update(
+        name=values.get("taco_container_name"),
+        image=values.get("training_container_image") or values.get("taco_image"),
+        mounts_extra=values.get("training_container_mounts_extra") or [],
+    )
+    spec_of(options)
+
+
+def mpijob(values: Values, fleet: Fleet) -> None:
+    """Check the job of the role mpijob."""
+    given = {name: values.get("mpijob_" + name) for name in JOB_KEYS}
+    gpus = given["gpus_per_worker"] if is_set(given["gpus_per_worker"]) else values.get("taco_gpus_per_node")
+    workers = given["workers"] if is_set(given["workers"]) else len(fleet)
+    if on_cluster(values) and whole(gpus):
+        job_of(dict(given, gpus_per_worker=gpus, workers=workers, namespace=values.get("taco_kube_namespace")))
+
+
+def harp(values: Values, _fleet: Fleet) -> None:
+    """Check that the source of HARP's configuration is named."""
+    source = values.get("harp_source")
+    if values.get("harp_state") == "present" and source in ("script", "template") and not values.get("harp_" + source):
+        raise GroupError(f"harp_source is {source} and harp_{source} is not set: set harp_{source} to its path.")
+
+
+def hugepages(values: Values, _fleet: Fleet) -> None:
+    """Check that pages are not to be reserved in two ways."""
+    if truth(values.get("hugepages_trial")) and truth(values.get("hugepages_runtime")):
+        raise GroupError(
+            "hugepages_trial and hugepages_runtime are both true, and exclude each other: unset one of them."
+        )
+
+
+GROUPS = (
+    Group(("benchmark_", "taco_"), benchmark),
+    Group(("compare_", "benchmark_", "taco_"), compare),
+    Group(("training_container_", "taco_"), training_container),
+    Group(("mpijob_", "taco_"), mpijob),
+    Group(("harp_",), harp),
+    Group(("hugepages_",), hugepages),
+)
+
+
+def for_people(group: Group, message: str, declared: Sequence[str]) -> str:
+    """A message about options of a module, with the names of the role's variables in their place."""
+    prefix = group.prefixes[0]
+    options = [name[len(prefix) :] for name in declared if name.startswith(prefix)]
+    # In a sentence a word such as name is no option, unless it is the subject.
+    spoken = "|".join(sorted((name for name in options), key=len, reverse=True))
+    with_underscore = "|".join(name for name in options if "_" in name)
+    message = re.sub(rf"(?<![\w{{'])({spoken}) (?=is\b|are\b)", rf"{prefix}\1 ", message)
+    return re.sub(rf"(?<![\w{{'])({with_underscore})\b", rf"{prefix}\1", message) if with_underscore else message
+
+
+def problem(group: Group, values: Values, fleet: Fleet, declared: Sequence[str]) -> str:
+    """What is wrong with the values of a group, or an empty text."""
+    try:
+        group.check(values, fleet)
+    except REFUSED as error:
+        return for_people(group, str(error), declared)
+    return ""

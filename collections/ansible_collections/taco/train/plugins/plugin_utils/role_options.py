@@ -1,0 +1,51 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""The variables of all roles, from their argument_specs."""
+
+import os
+from functools import lru_cache
+from typing import Any, Dict, List, Mapping
+
+from ansible.module_utils.common.yaml import yaml_load
+
+ROLES = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))), "roles")
+# The variables that several roles share have the collection's name for a prefix.
+PREFIXES = {"cluster": "taco_"}
+Spec = Mapping[str, Any]
+
+
+@lru_cache(maxsize=None)
+def role_options(folder: str = ROLES) -> Dict[str, Dict[str, Spec]]:
+    """The documented variables of each role below a folder, those of all of its entry points."""
+    return {role: options_of(role, folder) for role in role_names(folder)}
+
+
+@lru_cache(maxsize=None)
+def options_of(role: str, folder: str = ROLES) -> Dict[str, Spec]:
+    """The documented variables of one role."""
+    with open(_path(role, folder), encoding="utf-8") as file:
+        entries = yaml_load(file)["argument_specs"]
+    return {name: spec for entry in entries.values() for name, spec in entry["options"].items()}
+
+
+def role_names(folder: str = ROLES) -> List[str]:
+    """The roles that document their variables."""
+    return [role for role in sorted(os.listdir(folder)) if os.path.isfile(_path(role, folder))]
+
+
+def _path(role: str, folder: str) -> str:
+    return os.path.join(folder, role, "meta/argument_specs.yml")
+
+
+def all_options(folder: str = ROLES) -> Dict[str, Spec]:
+    """The variables of all roles in one mapping."""
+    return {name: spec for options in role_options(folder).values() for name, spec in options.items()}
+
+
+def prefixes(folder: str = ROLES) -> List[str]:
+    """The prefix of the variables of each role."""
+    return [PREFIXES.get(role, role + "_") for role in role_options(folder)]

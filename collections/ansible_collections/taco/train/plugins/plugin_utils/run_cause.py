@@ -1,0 +1,49 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""A cause of a failed run: how its line is recognised, and what the user is told."""
+
+import re
+from typing import NamedTuple, Optional, Pattern
+
+# What several causes have as their fix.
+TRUST = "run the ssh_trust role for all hosts"
+IMAGE = "run the same taco_image on every host"
+DRIVER = (
+    "install a driver on the host that is new enough for the CUDA version in taco_image, or use an older taco_image"
+)
+GPUS = "check nvidia-smi on the host and in the container, and taco_gpus_per_node"
+HARDWARE = "look for Xid in the host's dmesg, and reset or replace the GPU"
+SHM = "set training_container_shm_size (mpijob_shm_size on Kubernetes) to a larger size"
+INTERFACE = "set benchmark_interface or taco_interface to an interface that every host has (ip -br address)"
+OPEN_NETWORK = (
+    "allow all ports between the hosts (firewall, security group), and set taco_interface to the network that "
+    "they share"
+)
+BATCH = "set benchmark_batch_size to a smaller number, and end other programs on the GPU (nvidia-smi)"
+# Why a connection was not made.
+LINK = (
+    r"(?:Connection refused|Connection timed out|No route to host|Network is unreachable|Software caused "
+    r"connection abort|timed out)"
+)
+# The host in a help text of mpirun.
+NODE = r"^\s*(?:Local host|Node|Host|Local node):\s+(?P<host>[\w.-]+)"
+
+
+class Cause(NamedTuple):
+    """One cause; {names} in the texts are groups of the patterns, and groups named host and rank say where it was."""
+
+    name: str
+    pattern: Pattern[str]
+    """Matches within one line without prefixes."""
+    found: str
+    fix: str
+    near: Optional[Pattern[str]] = None
+    """Searched in the lines around, for what mpirun's help texts print on lines of their own."""
+
+
+def cause(name: str, pattern: str, found: str, fix: str, near: str = "") -> Cause:
+    return Cause(name, re.compile(pattern), found, fix, re.compile(near, re.MULTILINE) if near else None)

@@ -1,0 +1,108 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Causes between hosts, most specific first."""
+
+from ansible_collections.taco.train.plugins.plugin_utils.run_cause import IMAGE, LINK, OPEN_NETWORK, cause
+
+NETWORK = [
+    cause(
+        "p2p",
+        r"P2P is disabled between|failed to (?:peer with|open CUDA IPC)|cudaIpc\w+ failed|peer access.{0,40}(?:not "
+        r"supported|failed)|not supported between these two devices",
+        "GPUs of one host can't reach each other directly",
+        "check nvidia-smi topo -p2p r, IOMMU and ACS on the host, or set NCCL_P2P_DISABLE: 1 in benchmark_env",
+    ),
+    cause(
+        "nccl_versions",
+        r"Mismatched NCCL version|mix of NCCL versions|wrong (?:magic|type) \S+ != |NCCL version mismatch|"
+        r"Bootstrap.{0,30}version mismatch|compiled with too old version of NCCL|Incompatible NCCL versions",
+        "the ranks use different versions of NCCL, or another job uses the port",
+        IMAGE,
+    ),
+    cause(
+        "nccl_plugin",
+        r"Failed to initialize any NET plugin|(?:NET/Plugin|Net plugin)[^\n]{0,80}(?:fail|error)|ncclNetPlugin_v\d+ "
+        r"symbol.*not found|NET/OFI .{0,80}(?:fail|error|unable)|OFI .{0,60}No (?:eligible )?providers",
+        "NCCL's network plugin failed",
+        "check the plugin in the container (role acceleration), or use an arm without it",
+    ),
+    cause(
+        "nccl_connect",
+        r"(?:WARN .*?|^(?:socket|ncclSocket|ncclOsSocket)\w+ ?: .{0,40}?)"
+        r"(?:Connect to|Call to connect(?: to)?|connect to)\s*(?P<peer>[\d.]+(?:<\d+>)?|)\s*.{0,40}?(?P<why>"
+        + LINK
+        + r")|(?:WARN |^(?:socket|ncclSocket)\w+: ).*(?:exceeded (?:timeouts|retries|error retry count)|[Tt]imed? ?out waiting for "
+        r"(?P<waiting>.{1,60}))|WARN .*No route to host",
+        "NCCL could not connect to {peer} ({why}{waiting})",
+        OPEN_NETWORK,
+    ),
+    cause(
+        "nccl_ib",
+        r"(?:WARN .*?)?(?P<what>NET/IB ?:? ?(?:[\w/.<>:-]+ ){0,4}Got (?:completion|async event)[^\n]{0,200}|Call to "
+        r"ibv_\w+[^\n]{0,120}failed[^\n]{0,120}|ibv_\w+\(?\)? (?:failed|returned)[^\n]{0,120}|NET/IB ?: (?:Unable|"
+        r"No)[^\n]{0,120})",
+        "RDMA failed in NCCL ({what})",
+        "check ibstat, the cables and NCCL_IB_HCA and NCCL_IB_GID_INDEX, or set NCCL_IB_DISABLE: 1 in benchmark_env",
+    ),
+    cause(
+        "nccl_truncated",
+        r"message truncated|Message truncated|collective mismatch|MPI_ERR_TRUNCATE",
+        "ranks exchanged messages of different sizes: they run different scripts, or another program uses the port",
+        "run the same taco_image and script on every host",
+    ),
+    cause(
+        "mpi_unreachable",
+        r"at least one (?:MPI process is unreachable|pair of MPI processes are unable)|processes are unable to reach "
+        r"each other|is unreachable\s+from another",
+        "MPI found no network between two hosts",
+        "set taco_interface to a network that all hosts share",
+        r"Process 1 .{0,60}is on host: (?P<host>\S+)",
+    ),
+    cause(
+        "mpi_connect",
+        r"Open MPI failed to (?:TCP connect|handshake)|[bB][tT][lL].?tcp.{0,80}(?:connect\(\)|connection) .{0,60}fail|"
+        r"connect\(\) to (?P<peer>[\d.]+) ?(?:port|:)\s*\d+ failed: (?P<why2>[^(\r\n]+)|"
+        r"mca_btl_tcp_endpoint_complete_connect.{0,80}failed: (?P<why3>[^(\r\n]+)|ORTE is unable to establish a "
+        r"communication|does not know how to route a message",
+        "MPI could not connect two hosts over TCP ({peer} {why})",
+        OPEN_NETWORK,
+        r"^\s*(?:Local host|my node):\s+(?P<host>[\w.-]+)(?:[\s\S]{0,200}?Message:\s+connect\(\) to (?P<peer2>\S+) "
+        r"failed)?(?:[\s\S]{0,80}?Error:\s+(?P<why>[^\r\n(]+))?",
+    ),
+    cause(
+        "port",
+        r"Address already in use|EADDRINUSE",
+        "a port is in use: an earlier run still goes on",
+        "end it on the hosts (pgrep -af python), or use another port",
+    ),
+    cause(
+        "gloo_connect",
+        r"[Gg]loo.{0,120}(?:Connect(?:ion)? .{0,60}(?:refused|timed? ?out|closed|reset|failed)|timed out|timeout)|"
+        r"connectFullMesh failed|(?:The client|client socket|TCPStore)[^\n]{0,120}(?:timed out|failed to connect|"
+        r"refused|timeout)|The server socket has failed to listen|HTTPConnectionPool.{0,200}(?:refused|timed out)|"
+        r"NoValidAddressesFound|wait timeout after",
+        "the ranks could not connect to each other ({why})",
+        OPEN_NETWORK,
+        r"(?P<why>Connection refused|[Cc]onnection timed out|No route to host|Address already in use)",
+    ),
+    cause(
+        "wrong_interface",
+        r"invalid value was given for (?:btl|oob)_tcp_if_(?:include|exclude)",
+        "a host has no network interface {value}",
+        "set benchmark_interface or taco_interface",
+        r"Local host:\s+(?P<host>\S+)\s+Value:\s+(?P<value>\S+)",
+    ),
+    cause(
+        "lost_node",
+        r"lost communication with a remote daemon|Node failure on (?P<host>\S+)|DUE TO NODE (?:(?P<other>\S+) "
+        r")?FAILURE|daemon.{0,40}on node (?P<third>\S+).{0,40}(?:lost|died|failed)|NodeNotReady|node (?P<fourth>\S+) "
+        r"(?:is )?not ready",
+        "mpirun lost its connection to a host: it is down, rebooted or cut off",
+        "look at that host (uptime, dmesg), and run again",
+        r"Remote daemon\s*:.{0,80}on node (?P<host>\S+)",
+    ),
+]

@@ -1,0 +1,189 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Hosts that the module never changed, which absent and restored leave as they are; and hosts whose history is gone."""
+
+import os
+import shutil
+import subprocess
+
+import pytest
+from boot_host import DROP_IN, LINE, tree
+from fake_grubby import FakeGrubby
+from unit.modules.test_hugepages_bls import lay_out
+
+from ansible_collections.taco.train.plugins.modules import hugepages
+
+
+def entries_edited(root):
+    """What grubby of EL7, or an editor, does."""
+    for path in (root / "boot/grub/grub.cfg", root / "boot/grub2/grub.cfg"):
+        if path.exists():
+            path.write_text(
+                path.read_text().replace(" ro ", " ro rd.driver.blacklist=nouveau hugepagesz=1G hugepages=7 ")
+            )
+
+
+def not_activated(root):
+    path = root / "etc/default/grub"
+    path.write_text(path.read_text().replace("net.ifnames=0", "net.ifnames=0 mitigations=off"))
+
+
+def not_activated_pages(root):
+    path = root / "etc/default/grub"
+    path.write_text(path.read_text().replace("net.ifnames=0", "net.ifnames=0 " + LINE.format(7)))
+
+
+def without_defaults(root):
+    (root / "etc/default/grub").unlink()
+
+
+def without_entries(root):
+    for name in ("boot/grub/grub.cfg", "boot/grub2/grub.cfg"):
+        if (root / name).exists():
+            (root / name).unlink()
+
+
+def by_grubby(year):
+    def edit(root):
+        FakeGrubby(root, year).update_all(args="rd.driver.blacklist=nouveau hugepagesz=1G hugepages=7")
+
+    return edit
+
+
+def nothing(_root):
+    pass
+
+
+CASES = [
+    (layout, edit)
+    for layout in ("host", "el7")
+    for edit in (nothing, entries_edited, not_activated, not_activated_pages, without_defaults, without_entries)
+] + [
+    (layout, edit)
+    for layout in ("EL8", "EL9")
+    for edit in (nothing, by_grubby("2018"), by_grubby("current"), not_activated, not_activated_pages)
+]
+
+
+@pytest.fixture
+def lay(request, tmp_path):
+    """Return a function that lays out a host of one layout."""
+    return lambda layout: (
+        lay_out(tmp_path / "root", layout) if layout in ("EL8", "EL9") else request.getfixturevalue(layout)
+    )
+
+
+@pytest.fixture
+def reverted(run):
+    return lambda root, check=False, **options: run(hugepages.main, check=check, sysroot=str(root), **options)
+
+
+@pytest.mark.parametrize("layout, edit", CASES, ids=lambda value: getattr(value, "__name__", value))
+@pytest.mark.parametrize("state", ["absent", "restored"])
+def test_a_host_that_was_never_changed_stays_as_it_is(lay, reverted, layout, edit, state):
+    root = lay(layout)
+    edit(root)
+    before = boot_files(root)
+    for check in (True, False):
+        done = reverted(root, check=check, state=state)
+        assert not done.get("failed") and not done["changed"] and done["diff"] == [] and done["files"] == []
+        assert boot_files(root) == before
+
+
+def boot_files(root):
+    return {path: what for path, what in tree(root).items() if "/var" not in path and path != str(root)}
+
+
+@pytest.mark.parametrize("state", ["absent", "restored"])
+def test_arguments_that_only_the_entries_hold_survive_the_way_back(request, pages, el7, state):
+    pages(count=4)
+    entries_edited(el7)
+    config = el7 / "boot/grub2/grub.cfg"
+    config.write_text(config.read_text().replace("hugepagesz=1G hugepages=7 ", ""))
+    before = {path: what[2] for path, what in boot_files(el7).items() if isinstance(what, tuple)}
+    refused = pages(state=state)
+    assert (
+        refused["failed"] and "drops rd.driver.blacklist=nouveau" in refused["msg"] and "as they were" in refused["msg"]
+    )
+    assert {path: what[2] for path, what in boot_files(el7).items() if isinstance(what, tuple)} == before
+
+
+@pytest.mark.parametrize("state", ["absent", "restored"])
+def test_a_way_back_that_fails_is_undone(pages, el7, state):
+    pages(count=4)
+    before = {path: what[2] for path, what in boot_files(el7).items() if isinstance(what, tuple)}
+    (el7 / "broken").touch()
+    refused = pages(state=state)
+    assert refused["failed"] and "ended with 9" in refused["msg"] and "as they were" in refused["msg"]
+    (el7 / "broken").unlink()
+    assert {path: what[2] for path, what in boot_files(el7).items() if isinstance(what, tuple)} == before
+    assert pages(state=state)["changed"]
+    assert "hugepages=" not in config_of(el7)
+
+
+def config_of(root):
+    return (root / "boot/grub2/grub.cfg").read_text()
+
+
+@pytest.mark.parametrize("state", ["absent", "restored"])
+def test_the_diff_shows_what_the_entries_gain_and_lose(pages, el7, state):
+    pages(count=4)
+    not_activated(el7)
+    options = {"state": state, "force": True} if state == "restored" else {"state": state}
+    predicted = pages(check=True, **options)
+    done = pages(**options)
+    assert predicted["diff"] == done["diff"]
+    words = next(one for one in done["diff"] if "boot entries" in one["before_header"])
+    assert LINE.format(4) in words["before"] and "mitigations=off" not in words["before"]
+    assert "hugepages" not in words["after"] and ("mitigations=off" in words["after"]) == (state == "absent")
+    assert words["after"].split() == config_of(el7).splitlines()[1].split()[2:]
+
+
+# Of the layouts of these tests only EL8 and EL9 can boot an entry once.
+@pytest.mark.parametrize(
+    "layout, lost",
+    [(layout, lost) for layout in ("host", "el7", "EL9") for lost in ("removed", "moved")] + [("EL9", "trial")],
+)
+@pytest.mark.parametrize("state", ["absent", "restored"])
+def test_pages_without_a_history_are_an_error_that_says_how_to_remove_them(lay, reverted, layout, state, lost):
+    root = lay(layout)
+    reverted(root, count=4, trial=lost == "trial")
+    if lost == "moved":
+        options = {"state_dir": "/var/lib/another"}
+    else:
+        shutil.rmtree(str(root / "var/lib/taco-train"))
+        options = {}
+    before = boot_files(root)
+    for check in (True, False):
+        refused = reverted(root, check=check, state=state, **options)
+        assert refused["failed"] and "taco_state_dir" in refused["msg"]
+        assert boot_files(root) == before
+    named = {"host": "rm /" + DROP_IN, "el7": "/etc/default/grub", "EL9": "/etc/default/grub"}[layout]
+    assert ("custom.cfg" if lost == "trial" else named) in refused["msg"]
+    if lost == "moved":
+        assert not reverted(root, count=4, **options)["changed"]
+        refused = reverted(root, count=6, **options)
+        assert refused["failed"] and "taco_state_dir" in refused["msg"]
+        assert not reverted(root, state=state).get("failed")
+        assert not reverted(root, state=state)["changed"]
+
+
+def test_the_drop_in_is_removed_as_the_error_says(reverted, host):
+    reverted(host, count=4)
+    shutil.rmtree(str(host / "var/lib/taco-train"))
+    assert reverted(host, state="restored")["failed"]
+    (host / DROP_IN).unlink()
+    subprocess.run([str(host / "usr/sbin/update-grub")], check=True)
+    for state in ("restored", "absent"):
+        assert not reverted(host, state=state)["changed"]
+    assert reverted(host, count=6)["changed"]
+
+
+def test_a_folder_that_was_made_for_the_drop_in_goes_with_it(reverted, host):
+    shutil.rmtree(str(host / "etc/default/grub.d"))
+    before = {path: what for path, what in tree(host / "etc").items() if os.path.isdir(path)}
+    reverted(host, count=4)
+    reverted(host, state="restored")
+    assert set(before) == {path for path in tree(host / "etc") if os.path.isdir(path)}

@@ -1,0 +1,301 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Preflight finds a wrong value of every variable of every role, and names the variable, the value and what is expected."""
+
+import jmespath
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from observed import NODE, VARIABLES
+
+from ansible_collections.taco.train.plugins.plugin_utils.checks_options import VALID, Options
+from ansible_collections.taco.train.plugins.plugin_utils.option_rules import RULES
+from ansible_collections.taco.train.plugins.plugin_utils.role_options import all_options
+from ansible_collections.taco.train.plugins.plugin_utils.verdict import Host, judge
+
+SPECS = all_options()
+DEFAULTS = {name: spec.get("default") for name, spec in SPECS.items()}
+GOOD = dict(DEFAULTS, **VARIABLES)
+FLEET = (("gpu1", 8), ("gpu2", 8))
+OPTIONS = Options(SPECS, FLEET)
+
+# Variables of which every text or list is right, and why. A new variable is added here or gets a rule in option_rules.py.
+FREE = {
+    "benchmark_extra_args": "arguments of a script of the user's",
+    "benchmark_demo_dir": "a folder in the image, also relative to its working folder",
+    "benchmark_command": "any program; workload command refuses an empty one",
+    "benchmark_chdir": "a folder in the image, also relative to its working folder",
+    "benchmark_cleanup": "names of files in the image",
+    "benchmark_unit": "words for people",
+    "benchmark_launcher": "a host, which can be one that is added later",
+    "benchmark_exec_prefix": "any command that enters a container",
+    "benchmark_pip_args": "arguments of pip",
+    "taco_hosts": "a pattern of hosts, which Ansible itself reads",
+    "taco_kubeconfig": "a path on another machine; kubernetes.api opens it",
+    "taco_kube_context": "a name in the kubeconfig; kubernetes.api looks it up",
+    "taco_kube_host": "any host",
+    "taco_node_name": "compared with the nodes of the cluster by kubernetes.node",
+    "taco_instance_type": "new types appear; instance.type warns of an unknown one",
+    "taco_results_dir": "any folder of the controller, relative or not",
+    "compare_baseline": "compared with the names in compare_arms",
+    "compare_workloads": "compared with the options of a run",
+    "compare_against": "a path on the controller, which a later run can write",
+    "compare_place_role": "any role",
+    "compare_place_changes": "words for people",
+    "container_engine_deb_suite": "suites are named by distributions",
+    "container_engine_rpm_release": "releases are named by repositories",
+    "harp_template": "a path that Ansible looks for in several folders",
+    "harp_script_sha256": "judged by harp.checksum",
+    "kubernetes_node_access": "options of kubernetes.core",
+    "mpijob_access": "options of kubernetes.core",
+    "topology_scheduling_access": "options of kubernetes.core",
+    "preflight_skip": "compared with the checks before any is made",
+    "preflight_extra_checks": "read by the module assess itself",
+    "preflight_known_variables": "names of variables of anybody's",
+    "reboot_tasks_before": "a path that Ansible looks for in several folders",
+    "reboot_tasks_after": "a path that Ansible looks for in several folders",
+    "report_title": "words for people",
+}
+WORDS = st.from_regex(r"\A[a-z]{5,12}\Z").filter(lambda text: text not in ("false", "drop"))
+NOT_NUMBERS = WORDS | st.sampled_from(["1.5.2", "0x", "8 GPUs", "--", "1,5"])
+MAPPINGS = st.dictionaries(WORDS, st.integers(), min_size=1, max_size=2)
+# By the kind of a rule, values of the right type that it must refuse.
+NO_NAMES = st.sampled_from(["a b", "a/b", "-x", " "])
+BAD = {
+    "port": st.integers(max_value=0) | st.integers(min_value=65536),
+    "share": st.floats(max_value=0, allow_nan=False) | st.floats(min_value=1.001, allow_nan=False),
+    "inner share": st.floats(max_value=0, allow_nan=False) | st.floats(min_value=1, allow_nan=False),
+    "above zero": st.floats(max_value=0, allow_nan=False) | st.sampled_from([float("nan"), float("inf")]),
+    "at least 1": st.integers(max_value=0),
+    "workers": st.integers(max_value=0) | st.integers(min_value=10001),
+    "at least 2": st.integers(max_value=1),
+    "at least 4": st.integers(max_value=3),
+    "absolute path": WORDS | st.sampled_from(["/", "./x"]),
+    "URL": WORDS | st.sampled_from(["htp://x/y", "https:/x", "http://a b"]),
+    "URL or path": st.sampled_from(["ftp://host/x.sh", "s3://x/y", " "]),
+    "URL or word": WORDS | st.sampled_from(["on", "ftp://x"]),
+    "interface": NO_NAMES.filter(lambda text: text != "a/b"),
+    "container": NO_NAMES,
+    "image": st.sampled_from(["A B", "Training:1", "a:1:2", "a@sha256:12"]),
+    "regular expression": st.sampled_from(["(", "[a", "*"]),
+    "pattern": WORDS | st.sampled_from(["(", "(?P<speed>x)"]),
+    "list of network": st.lists(
+        WORDS | st.sampled_from(["10.0.1.0/33", "300.1.1.1", "fe80::/129"]), min_size=1, max_size=3
+    ),
+    "address": WORDS | st.integers(min_value=256).map(lambda number: f"10.0.0.{number}"),
+    "namespace": st.sampled_from(["A", "a_b", "-a", "a" * 64]),
+    "job": st.sampled_from(["A", "a_b", "1a", "a-", "a" * 60]),
+    "amount": WORDS | st.sampled_from(["10GiB", "-1Gi", "0", "1 Gi"]),
+    "size": WORDS.filter(lambda text: len(text) > 2) | st.sampled_from(["32gib", "-1g", "g"]),
+    "bytes": WORDS | st.sampled_from(["0", "-8", "1T", "8 8"]),
+    "list of ulimit": st.lists(WORDS | st.sampled_from(["memlock", "memlock=", "=1"]), min_size=1, max_size=2),
+    "list of mount": st.lists(WORDS | st.sampled_from(["/a", "/a:b", ":/a", "/a:/b:ro:x"]), min_size=1, max_size=2),
+    "list of words": st.lists(st.sampled_from([[], [""], ["sync", {"a": 1}]]), min_size=1, max_size=2),
+    "list of at least 1": st.lists(st.integers(max_value=0), min_size=1, max_size=3),
+    "label": st.sampled_from(["a b", "a/b", "x" * 41, "../x"]),
+    "argument": st.sampled_from(["-x", "--model", " "]),
+    "words": st.lists(st.just(""), min_size=1, max_size=2),
+    "texts": st.lists(st.sampled_from(["", " "]), min_size=1, max_size=2),
+    "environment": st.sampled_from([{"1A": "x"}, {"A-B": "x"}, {"A B": "x"}, {"": "x"}]),
+    "parameters": st.sampled_from([{"1a": "x"}, {"a b": "x"}, {"": "x"}]),
+    "arm": WORDS
+    | st.sampled_from([3, ["tcp"], {"name": "tcp"}, {"name": "A"}, {"nme": "x"}, {"name": "x", "plugin": "of"}]),
+    "arms": st.sampled_from([["tcp", "nope"], ["tcp"], ["tcp", "tcp"], [3, 4]]),
+    "hosts": st.sampled_from([[{"name": "a"}], [{"name": "a b", "slots": 1}], [{"name": "a", "slots": 0}]]),
+    "LightCC": st.sampled_from([{"topk_ratio": 2}, {"topk": 1}, {"intra_size": 0}, {"two_d_allreduce": "maybe"}]),
+    "GPUs": st.sampled_from([8, "some", ["x"], {"a": 1}, 1.5]),
+    "batch": WORDS | st.sampled_from(["0", 0, -1, "0%", "101%", "1.5"]),
+    "failures": WORDS | st.sampled_from([-1, "101%", "1.5", "%"]),
+    "file name": WORDS | st.sampled_from(["a/ztcp.conf", "ztcp", "../ztcp0.conf"]),
+    "word": st.sampled_from(["hots", "v3", "torch", "pps"]),
+}
+
+
+def of_wrong_type(name):
+    """Values that have not the type of a variable."""
+    spec = SPECS[name]
+    kinds = {
+        "int": NOT_NUMBERS | MAPPINGS | st.lists(st.integers()) | st.floats(0.1, 0.9) | st.booleans(),
+        "float": NOT_NUMBERS | MAPPINGS | st.booleans(),
+        "bool": WORDS | MAPPINGS | st.integers(min_value=2),
+        "str": MAPPINGS | st.lists(st.integers(), min_size=1),
+        "path": MAPPINGS | st.lists(st.integers(), min_size=1),
+        "dict": WORDS | st.integers() | st.lists(st.integers(), min_size=1),
+        "list": MAPPINGS,
+        "raw": MAPPINGS,
+    }
+    elements = {
+        "int": st.lists(NOT_NUMBERS, min_size=1, max_size=3),
+        "dict": st.lists(WORDS | st.integers(), min_size=1, max_size=3),
+        "str": st.lists(MAPPINGS, min_size=1, max_size=3),
+        "list": st.lists(WORDS | st.integers(), min_size=1, max_size=3),
+    }
+    wrong = kinds[spec["type"]]
+    if spec["type"] == "list" and spec.get("elements") in elements:
+        wrong = wrong | elements[spec["elements"]]
+    return wrong
+
+
+def wrong_values(name):
+    """Values that a variable can't have."""
+    spec = SPECS[name]
+    wrong = of_wrong_type(name)
+    if spec.get("choices"):
+        wrong = wrong | WORDS.filter(lambda text: text not in spec["choices"])
+    elif name in RULES:
+        wrong = wrong | BAD[RULES[name].kind]
+    elif spec["type"] in ("int", "float"):
+        wrong = wrong | st.integers(max_value=-1)
+    return wrong
+
+
+def failures(name, value):
+    """All that preflight finds on a host with one variable of another value."""
+    variables = dict(GOOD, **{name: value})
+    host = Host(NODE, variables, wrong=OPTIONS.problems(variables))
+    return [
+        check
+        for check in judge({"gpu1": host}, jmespath.search)["hosts"]["gpu1"]["checks"]
+        if check["status"] == "fail"
+    ]
+
+
+def test_the_defaults_and_the_good_values_pass():
+    assert OPTIONS.problems(GOOD) == []
+    assert OPTIONS.problems(DEFAULTS) == []
+
+
+def test_every_variable_has_values_that_are_wrong_or_a_reason_why_it_has_none():
+    loose = {name for name, spec in SPECS.items() if spec["type"] in ("str", "path", "list", "dict", "raw")}
+    ruled = set(RULES) | {name for name, spec in SPECS.items() if spec.get("choices")}
+    assert loose - ruled == set(FREE)
+    assert {rule.kind for rule in RULES.values()} <= set(BAD)
+    assert all(FREE.values())
+
+
+@pytest.mark.parametrize("name", sorted(SPECS))
+@settings(max_examples=12, derandomize=True)
+@given(data=st.data())
+def test_a_wrong_value_fails_with_variable_value_and_expectation(name, data):
+    value = data.draw(wrong_values(name), label=name)
+    found = [check for check in failures(name, value) if name in check["found"]]
+    assert found, (name, value)
+    assert all(check["expected"] and name in check["fix"] for check in found), found
+    hidden = name.endswith(("_access", "_env", "_environment"))
+    shown = "not shown" if hidden else str(value)[:40].strip()
+    assert any(shown in check["found"] or repr(value)[:40] in check["found"] for check in found), found
+
+
+# Not by chance alone: these ended preflight with a traceback, or needed all memory of the controller.
+HUGE = (float("inf"), float("nan"), 10**400, "9" * 5000, "1e400", 2**64)
+NUMBERS = [name for name, spec in SPECS.items() if {spec["type"], spec.get("elements")} & {"int", "float"}]
+
+
+@pytest.mark.parametrize("name", sorted(NUMBERS))
+def test_a_number_that_no_computer_has_is_a_wrong_value(name):
+    for huge in HUGE:
+        value = [huge] if SPECS[name]["type"] == "list" else huge
+        # taco_gpus_per_node has checks of its own, such as of the GPUs that are there.
+        found = [check for check in failures(name, value) if name in check["found"] + check["fix"]]
+        assert found and all(check["expected"] and name in check["fix"] for check in found), (name, huge)
+
+
+EXAMPLES = [
+    ("benchmark_arm", "nope"),
+    ("benchmark_timeout", "abc"),
+    ("reboot_batch", "lots"),
+    ("hugepages_page_size", "4G"),
+    ("hugepages_count", "fifty"),
+    ("taco_platform", "cmv"),
+    ("taco_ssh_port", 99999),
+    ("eni_subnets", ["10.0.1.0/33"]),
+    ("compare_arms", ["tcp", "nope"]),
+    ("harp_script_sha256", "0" * 64),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), EXAMPLES)
+def test_values_that_once_failed_after_the_reboots(name, value):
+    assert any(name in check["found"] for check in failures(name, value))
+
+
+# All of them arrive as text from the command line.
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("benchmark_timeout", "60"),
+        ("reboot_batch", "25%"),
+        ("reboot_batch", "2"),
+        ("hugepages_count", "50"),
+        ("hugepages_max_memory_fraction", "0.9"),
+        ("reboot_allowed", "yes"),
+        ("eni_subnets", "10.0.1.0/24,10.0.2.0/24"),
+        ("training_container_gpus", "0,1"),
+        ("training_container_gpus", ["GPU-1", "0"]),
+        ("benchmark_arm", {"name": "mine", "base": "tcp", "env": {"NCCL_DEBUG": "WARN"}}),
+        ("harp_script_sha256", ""),
+        ("harp_script", "setup.sh"),
+        ("benchmark_interface", "eth0,eth1"),
+        ("eni_pattern", ""),
+        ("hugepages_count", None),
+        ("compare_arms", ["tcp", "taco"]),
+        ("compare_node_counts", ["1", 2]),
+        ("training_container_shm_size", ""),
+        ("preflight_min_disk_gib", 0),
+        ("mpijob_launcher_cpu", 0.5),
+    ],
+)
+def test_right_values_pass_in_every_form(name, value):
+    assert OPTIONS.problems(dict(GOOD, **{name: value})) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"compare_node_counts": [5]}, ["compare_node_counts", "2 hosts"]),
+        ({"benchmark_model": "vgg16"}, ["benchmark_model", "VGG16"]),
+        ({"benchmark_workload": "command"}, ["benchmark_command", "a list of words"]),
+        ({"benchmark_workload": "nccl_tests", "benchmark_device": "CPU"}, ["benchmark_device", "GPU"]),
+        ({"benchmark_arm": "topology"}, ["benchmark_arm", "ack.yml"]),
+        ({"compare_baseline": "nope"}, ["compare_baseline", "nope"]),
+        ({"compare_workloads": [{"modl": "VGG16"}]}, ["compare_workloads", "modl"]),
+        ({"compare_workloads": [{"batch_size": "x"}]}, ["compare_workloads", "batch_size"]),
+        ({"training_container_mounts_extra": ["/a:/dev"]}, ["training_container_mounts_extra", "/dev"]),
+        ({"taco_platform": "tke", "mpijob_memory": "1Gi"}, ["mpijob_shm_size is 32g", "1Gi"]),
+        ({"harp_source": "template"}, ["harp_template", "not set"]),
+        ({"hugepages_trial": True, "hugepages_runtime": "yes"}, ["hugepages_trial", "hugepages_runtime"]),
+    ],
+)
+def test_values_that_do_not_go_together_fail(changes, words):
+    found = OPTIONS.problems(dict(GOOD, **changes))
+    assert [wrong.check.id for wrong in found] == [VALID]
+    for word in words:
+        assert word in found[0].check.found + found[0].check.fix, found
+
+
+def test_a_wrong_value_is_named_once_and_not_again_where_it_is_used():
+    found = OPTIONS.problems(dict(GOOD, benchmark_arm="nope", benchmark_timeout="abc", compare_repeats="x"))
+    assert sorted(wrong.variable for wrong in found) == ["benchmark_arm", "benchmark_timeout", "compare_repeats"]
+
+
+def test_a_variable_that_cannot_be_computed_is_left_to_its_own_check():
+    assert OPTIONS.problems(dict(GOOD, benchmark_timeout=None), ["benchmark_timeout"]) == []
+
+
+def test_a_secret_is_not_shown():
+    assert "SECRET" not in str(OPTIONS.problems(dict(GOOD, mpijob_access="api_key SECRET")))
+    (found,) = OPTIONS.problems(dict(GOOD, mpijob_access=["SECRET"]))
+    assert "SECRET" not in str(found) and "mpijob_access: a list, not shown" in found.check.found
+
+
+def test_many_hosts_are_checked_quickly():
+    options = Options(SPECS, tuple((f"gpu{number}", 8) for number in range(200)))
+    calls = []
+    plain = options._typed
+    options._typed = lambda *arguments: calls.append(arguments) or plain(*arguments)
+    for number in range(200):
+        assert options.problems(dict(GOOD, taco_node_name=f"gpu{number}", benchmark_timeout=60)) == []
+    # Groups once for all hosts, and of the values only those that are no default.
+    assert len(options._groups) <= 6 and len(calls) <= 200 * 8

@@ -1,0 +1,141 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The values of a comparison, from logs of the real format to its page: in the order of time, in their unit, with their network."""
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+import recorded
+from page import Page
+
+from ansible_collections.taco.train.plugins.plugin_utils import (
+    comparison_csv,
+    comparison_html,
+    comparison_rows,
+    comparison_svg_time,
+    comparison_table,
+    report_table,
+)
+from ansible_collections.taco.train.plugins.plugin_utils.comparison import assemble
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import read
+from ansible_collections.taco.train.plugins.plugin_utils.run_options import checked
+from ansible_collections.taco.train.plugins.plugin_utils.run_plan import OPTIONS
+
+SPEEDS = {
+    "horovod_synthetic": {"harp": 240.0, "tcp": 150.0},
+    "nccl_tests": {"harp": 11.4, "tcp": 4.1},
+    "tf_cnn_benchmarks": {"harp": 160.0, "tcp": 120.0},
+}
+OPTIONS_OF = {"tf_cnn_benchmarks": {"model": "resnet50", "script": "/b/tf_cnn_benchmarks.py"}}
+
+
+@pytest.fixture(scope="module", params=SPEEDS)
+def measured(request):
+    workload = request.param
+    return (workload, *recorded.comparison(workload, SPEEDS[workload], **OPTIONS_OF.get(workload, {})))
+
+
+def page_of(measured):
+    _workload, comparison, records = measured
+    return comparison_html.render(comparison, records, None, "Title", "run-1")
+
+
+def test_the_record_the_single_page_and_the_verdict_have_one_value(measured):
+    _workload, comparison, records = measured
+    values = {run["record"]: run["value"] for arm in comparison["blocks"][0]["arms"] for run in arm["runs"]}
+    for record in records:
+        assert values[record["id"]] == record["result"]["value"]
+        assert report_table.headline([record])[0] == report_table.row(record)[1]
+        assert float(report_table.headline([record])[0]) == pytest.approx(record["result"]["value"], rel=0.005)
+
+
+def test_values_are_drawn_in_the_order_of_time_in_their_unit(measured):
+    _workload, comparison, records = measured
+    block = comparison["blocks"][0]
+    # Whatever order the records come in.
+    times = {record["id"]: record["time"] for record in reversed(records)}
+    drawing = ElementTree.fromstring(comparison_svg_time.timeline(comparison, block, times))
+    titles = [one.findtext("title") for one in drawing.iter("g")]
+    assert len(titles) == len(records) == 14
+    marks = [one for one in drawing.iter() if (one.get("class") or "").startswith("mark arm-") and one.tag == "circle"]
+    across = [float(one.get("cx")) for one in marks[1:]]
+    assert across == sorted(across)
+    said = " ".join(one.text or "" for one in drawing.iter("text"))
+    assert f"{block['unit']}; higher is better; the axis " in said and "at 0" in said
+    assert "run, in the order of time: 2026-01-31 12:00 UTC to 2026-01-31 12:26 UTC" in said
+    points = comparison_svg_time.in_time_order(block, times)
+    assert [point.run["record"] for point in points] == [record["id"] for record in records]
+
+
+def test_the_network_of_each_arm_stands_on_the_page_with_its_log_line(measured):
+    _workload, _comparison, records = measured
+    text = Page(page_of(measured)).text
+    for arm, network in (("harp", "HARP"), ("tcp", "Socket")):
+        log = next(record["log"] for record in records if record["arm"] == arm)
+        assert f"{arm} {network} 7 gpu1:2122:2137 [0] NCCL INFO Using network {network} {log}" in text
+    assert "Using network Socket" in comparison_table.render(measured[1], measured[2])
+
+
+def test_runs_that_used_another_network_stand_in_a_row_of_their_own():
+    comparison, records = recorded.comparison("horovod_synthetic", SPEEDS["horovod_synthetic"])
+    records[-1].update(network="IB", network_line="gpu1:1:2 [0] NCCL INFO Using network IB")
+    table = comparison_table.render(comparison, records)
+    found = [re.sub(r" +", " ", line) for line in table.splitlines() if "Using network" in line]
+    assert len(found) == 3 and sum("| IB | 1 |" in line for line in found) == 1
+
+
+def test_single_iterations_are_points_and_running_means_are_not(measured):
+    workload, comparison, _records = measured
+    page = page_of(measured)
+    small = page.count('class="mark arm-0 small') + page.count('class="mark arm-1 small')
+    assert (small == 140) == (workload == "horovod_synthetic") and small in (0, 140)
+    kinds = {line.rsplit(",", 1)[1] for line in comparison_csv.iterations(comparison).splitlines()[1:]}
+    wanted = {"tf_cnn_benchmarks": {"running mean"}, "horovod_synthetic": {"iteration"}, "nccl_tests": set()}
+    assert kinds == wanted[workload]
+
+
+def test_the_question_fits_the_workload(measured):
+    workload, comparison, _records = measured
+    does = "transfer data faster" if workload == "nccl_tests" else "train faster"
+    assert comparison["question"] == f"Does harp {does} than tcp?"
+
+
+def test_the_counts_of_runs_name_whose_they_are(measured):
+    head, rows = comparison_rows.verdicts(measured[1])
+    cells = dict(zip(head, rows[0]))
+    assert (cells["Arm runs"], cells["Baseline runs"]) == ("6", "6") and "Runs" not in cells
+
+
+def test_bus_bandwidth_by_size_has_the_arms_in_one_drawing_and_the_share_of_the_line_rate_at_the_largest_size():
+    comparison, records = recorded.comparison("nccl_tests", SPEEDS["nccl_tests"])
+    harp, tcp = comparison["bus_bandwidth"]
+    assert len(harp["sizes"]) == len(tcp["sizes"]) == 25 and harp["sizes"][-1]["size"] == 128 << 20
+    assert harp["value_gbps"] == pytest.approx(8 * harp["sizes"][-1]["gb_per_s"])
+    assert harp["share"] == pytest.approx(8 * 11.3 / 100, rel=0.03)
+    text = comparison_html.render(comparison, records)
+    assert "message size (logarithmic axis)" in text and "line rate 12.5" in text
+    for arm in ("harp", "tcp"):
+        assert f"{arm}, 128 MiB: " in text and f"{arm}, 8 B: " in text
+
+
+def test_within_one_host_no_share_of_the_line_rate_is_shown():
+    comparison, _records = recorded.comparison("nccl_tests", SPEEDS["nccl_tests"], node_counts=(1,))
+    assert [one["share"] for one in comparison["bus_bandwidth"]] == [None, None]
+
+
+def test_an_arm_is_lossy_by_the_environment_that_its_ranks_had():
+    quiet = {"name": "quiet", "base": "taco", "env": {"LIGHT_TOPK_ALLREDUCE": "0"}}
+    options = {"model": "ResNet50", "batch_size": 64, "framework": "tensorflow", "lightcc": {"topk_allreduce": True}}
+    wanted = read({"arms": [quiet, "tcp"]}, recorded.hosts(4), checked(options, OPTIONS))
+    text = recorded.log_of("horovod_synthetic", 200.0, 8, "HARP")
+    cell = {"block": wanted.blocks[0].id, "round": 0, "warmup": False}
+    record = recorded.record("horovod_synthetic", text, cell=cell, arm=quiet, hosts=recorded.hosts(4), **options)
+    assert (
+        record["environment"]["LIGHT_TOPK_ALLREDUCE"] == "1"
+        and record["arm_spec"]["env"]["LIGHT_TOPK_ALLREDUCE"] == "0"
+    )
+    lossy = {arm["name"]: arm["lossy"] for arm in assemble(wanted, [record], "default")["arms"]}
+    assert lossy == {"quiet": True, "tcp": False}

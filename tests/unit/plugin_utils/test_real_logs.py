@@ -1,0 +1,118 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The formats and the failures of real logs: each file of tests/fixtures/logs says what is to be read in it."""
+
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+from ansible_collections.taco.train.plugins.plugin_utils import parse_nccl_log
+from ansible_collections.taco.train.plugins.plugin_utils.run_causes import CAUSES
+from ansible_collections.taco.train.plugins.plugin_utils.run_reason import reason
+from ansible_collections.taco.train.plugins.plugin_utils.workloads import WORKLOADS
+
+FOLDER = Path(__file__).parents[2] / "fixtures/logs"
+
+
+def read(path):
+    """Return what is expected, and the log."""
+    head, _rule, text = path.read_bytes().decode().partition("---\n")
+    return yaml.safe_load(head), text
+
+
+CASES = {path.stem: read(path) for path in sorted(FOLDER.glob("*.txt"))}
+RUNS = [name for name, (expected, _text) in CASES.items() if "workload" in expected]
+FAILURES = [name for name, (expected, _text) in CASES.items() if "cause" in expected]
+NETWORKS = [name for name, (expected, _text) in CASES.items() if "plugin" in expected]
+
+
+def test_there_are_enough():
+    assert len(CASES) >= 100 and set(CASES) == {*RUNS, *FAILURES, *NETWORKS}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_log_of_a_run(name):
+    expected, text = CASES[name]
+    found = WORKLOADS[expected["workload"]].parse(
+        text, expected.get("ranks"), expected.get("device", "GPU"), expected.get("options")
+    )
+    if expected["value"] is None:
+        assert any(expected["problem"] in problem for problem in found["problems"]), found["problems"]
+        return
+    assert (found["problems"], found["value"]) == ([], pytest.approx(expected["value"]))
+    assert found["iterations"] == expected.get("iterations", [])
+    if "network" in expected:
+        assert found["network"] == expected["network"]
+    if "average" in expected:
+        assert found["details"]["average"] == pytest.approx(expected["average"])
+    if "sizes" in expected:
+        rows = found["details"]["rows"]
+        assert [row["size"] for row in rows] == expected["sizes"]
+        assert {rows[-1][place]["busbw"] for place in ("in_place", "out_of_place")} == {expected["busbw"]}
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_a_log_of_the_network(name):
+    expected, text = CASES[name]
+    assert parse_nccl_log.plugin(text) == expected["plugin"]
+
+
+@pytest.mark.parametrize("name", FAILURES)
+def test_a_log_of_a_failure(name):
+    expected, text = CASES[name]
+    why = reason(text, expected.get("rc", 1), expected.get("timed_out", False), 60, [])
+    assert (why.cause, why.host, why.rank) == (expected["cause"], expected.get("host"), expected.get("rank")), why
+    assert expected.get("found", "") in why.found and expected.get("fix", "") in why.fix, why
+    assert why.fix
+
+
+def test_every_cause_has_a_log():
+    assert {cause.name for cause in CAUSES} <= {CASES[name][0]["cause"] for name in FAILURES}
+
+
+NASTY = {
+    "numbers": "1" * 60 + " ",
+    "columns": "1048576 262144 float sum -1 ",
+    "tags": "[1,0]<stdout>:",
+    "brackets": "[[[[",
+    "colons": "a:1:1 [0] NCCL INFO Using network ",
+    "warnings": "gpu1:1:2 [0] x.cc:1 NCCL WARN Call to connect to ",
+    "errors": "not enough free error failed CUDA error Error Exception ",
+    "dots": "a.b.c.",
+    "spaces": " ",
+    "stamps": "2026-01-01T00:00:00.000Z ",
+    "escapes": "\x1b[",
+    "huge pages": "not enough not enough cannot could not ",
+}
+
+
+def seconds(text):
+    start = time.process_time()
+    reason(text, 1, False, 60, [])
+    for workload in ("horovod_synthetic", "nccl_tests", "tf_cnn_benchmarks", "ttf_dynamic_embedding"):
+        WORKLOADS[workload].parse(text, 4)
+    parse_nccl_log.plugin(text)
+    return time.process_time() - start
+
+
+@pytest.mark.parametrize("name", NASTY)
+def test_the_time_grows_with_the_length_of_a_line_and_not_with_its_square(name):
+    def line(length):
+        return (NASTY[name] * length)[:length] + "\n"
+
+    short, long = seconds(line(20_000)), seconds(line(200_000))
+    assert long < 0.5 or long < 30 * max(short, 0.02), (short, long)
+
+
+def test_the_time_grows_with_the_number_of_lines():
+    text = "".join(
+        f"[1,{number % 16}]<stdout>:gpu{number % 4}:{number}:{number} [0] NCCL INFO Channel {number} : {number}[1] -> 2[3]\n"
+        f"[1,{number % 16}]<stdout>:worker says {number:x} of everything, {'word ' * 10}\n"
+        for number in range(5_000)
+    )
+    # A log of 100 MB takes a hundred times as long as this 1 MB.
+    assert seconds(text) < 8

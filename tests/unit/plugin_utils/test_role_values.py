@@ -1,0 +1,59 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The check of one role's variables refuses nothing that preflight passes."""
+
+import pytest
+from observed import VARIABLES
+
+from ansible_collections.taco.train.plugins.plugin_utils.role_options import all_options, role_names
+from ansible_collections.taco.train.plugins.plugin_utils.role_values import COUNTS, message, specs_of, wrong_values
+
+GOOD = {**{name: spec.get("default") for name, spec in all_options().items()}, **VARIABLES}
+FLEET = (("gpu1", 8), ("gpu2", 8))
+
+
+def refused(role, changes=(), unknown=(), skip=()):
+    """Return the refusal of the good values with these changes, empty when there is none."""
+    values = {name: value for name, value in {**GOOD, **dict(changes)}.items() if name in specs_of(role)}
+    found = wrong_values(role, values, list(unknown), FLEET, skip)
+    return message("gpu1", role, found) if found else ""
+
+
+@pytest.mark.parametrize("role", role_names())
+@pytest.mark.parametrize("platform", ["cvm", "tke", "ack"])
+def test_good_values_pass_in_every_role(role, platform):
+    assert refused(role, {"taco_platform": platform}) == ""
+
+
+@pytest.mark.parametrize(("role", "count"), COUNTS.items())
+def test_a_number_of_its_own_replaces_that_of_the_gpus(role, count):
+    own = [{"name": "gpu1", "slots": 8}] if count == "benchmark_hosts" else 4
+    assert refused(role, {"taco_gpus_per_node": None, count: own}) == ""
+    assert "taco_gpus_per_node is not set" in refused(role, {"taco_gpus_per_node": ""})
+
+
+def test_zero_enis_are_a_number():
+    assert refused("eni", {"taco_gpus_per_node": None, "eni_count": 0}) == ""
+
+
+@pytest.mark.parametrize("role", COUNTS)
+def test_a_variable_that_cannot_be_computed_yet_is_not_called_missing(role):
+    assert refused(role, {"taco_gpus_per_node": None}, unknown=["taco_gpus_per_node"]) == ""
+
+
+def test_a_check_that_preflight_skips_is_skipped():
+    changes = {"harp_script_sha256": None}
+    assert "harp_script_sha256 is not set" in refused("harp", changes)
+    assert refused("harp", changes, skip=["harp.checksum"]) == ""
+    assert refused("harp", {"harp_script_sha256": None, "harp_allow_unverified": True}) == ""
+
+
+def test_variables_of_other_roles_are_left_to_them():
+    assert refused("eni", {"reboot_batch": "many", "harp_script_sha256": None}) == ""
+
+
+def test_values_that_do_not_go_together_name_the_variables():
+    text = refused("hugepages", {"hugepages_trial": True, "hugepages_runtime": True})
+    assert "hugepages_trial and hugepages_runtime are both true" in text and "expected" not in text

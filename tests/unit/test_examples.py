@@ -1,0 +1,130 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Every documented example is valid YAML, and gives a module or a role only options that it has, with values that they take."""
+
+import ast
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+
+ROOT = Path(__file__).parents[2]
+COLLECTION = ROOT / "collections/ansible_collections/taco/train"
+MODULES = sorted(path.stem for path in (COLLECTION / "plugins/modules").glob("*.py"))
+SPECS = {path.parts[-3]: path for path in COLLECTION.glob("roles/*/meta/argument_specs.yml")}
+ENTRIES = [
+    (role, name, entry)
+    for role, path in sorted(SPECS.items())
+    for name, entry in yaml.safe_load(path.read_text())["argument_specs"].items()
+]
+DECLARED = {name: spec for _role, _name, entry in ENTRIES for name, spec in entry["options"].items()}
+OF_A_SPEC = ("type", "elements", "choices", "required", "aliases")
+
+
+def examples_of(module):
+    """Read the constant without importing the module."""
+    tree = ast.parse((COLLECTION / "plugins/modules" / f"{module}.py").read_text())
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and node.targets[0].id == "EXAMPLES":
+            return ast.literal_eval(node.value)
+    raise AssertionError(f"{module} has no EXAMPLES")
+
+
+def tasks_of(found):
+    """Yield every task of plays, blocks and lists of tasks."""
+    for one in found or []:
+        yield one
+        for key in ("tasks", "pre_tasks", "post_tasks", "block", "rescue", "always"):
+            yield from tasks_of(one.get(key))
+
+
+def argument_spec(documented):
+    """Build the argument spec from documented options. Defaults are left out, so that required options stay required."""
+    spec = {}
+    for name, option in documented.items():
+        spec[name] = {key: option[key] for key in OF_A_SPEC if key in option}
+        below = option.get("suboptions") or option.get("options")
+        if below:
+            spec[name]["options"] = argument_spec(below)
+    return spec
+
+
+def computed(value):
+    """Whether a value, or a part of it, is known only when a play runs."""
+    return "{{" in json.dumps(value)
+
+
+def problems(documented, given):
+    """List what the options don't take. A value with a template only has to have a name that is known."""
+    spec = argument_spec(documented)
+    for name, value in given.items():
+        if computed(value) and name in spec:
+            spec[name] = {"type": "raw"}
+    return ArgumentSpecValidator(spec).validate(given).error_messages
+
+
+@pytest.fixture(scope="session")
+def documented():
+    """Return {module: options}, with those of documentation fragments."""
+    names = [f"taco.train.{module}" for module in MODULES]
+    command = ["ansible-doc", "-t", "module", "--json", *names]
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True, text=True)
+    return {name.rpartition(".")[2]: one["doc"].get("options", {}) for name, one in json.loads(done.stdout).items()}
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_the_examples_of_a_module_give_it_options_that_it_takes(module, documented):
+    shown = 0
+    for task in tasks_of(yaml.safe_load(examples_of(module))):
+        for key, arguments in task.items():
+            if key.startswith("taco.train."):
+                name = key.rpartition(".")[2]
+                shown += name == module
+                assert not problems(documented[name], arguments or {}), task["name"]
+    assert shown
+
+
+def test_the_examples_of_module_benchmark_show_every_workload(documented):
+    tasks = yaml.safe_load(examples_of("benchmark"))
+    shown = {task["taco.train.benchmark"].get("workload", "horovod_synthetic") for task in tasks}
+    assert shown == set(documented["benchmark"]["workload"]["choices"])
+
+
+def test_an_option_that_is_not_there_is_found(documented):
+    assert problems(documented["benchmark"], {"hosts": [], "run_dir": "r", "modle": "VGG16"})
+    assert problems(documented["benchmark"], {"hosts": [], "run_dir": "r", "workload": "nothing"})
+    assert problems(documented["benchmark"], {"hosts": []})
+
+
+@pytest.mark.parametrize("role, name, entry", ENTRIES, ids=[f"{role}: {name}" for role, name, _entry in ENTRIES])
+def test_the_examples_of_a_role_set_variables_that_it_takes(role, name, entry):
+    """The pages of roles on the site show them."""
+    plays = yaml.safe_load(entry["examples"])
+    used = []
+    for play in plays:
+        roles = [(one["role"], one.get("vars", {})) for one in play.get("roles", [])]
+        for task in tasks_of(play.get("tasks")):
+            call = task.get("ansible.builtin.include_role") or task.get("ansible.builtin.import_role")
+            if call:
+                used.append((call["name"], call.get("tasks_from", "main")))
+                roles.append((call["name"], task.get("vars", {})))
+        used += [(one, "main") for one, _vars in roles if (one, name) not in used]
+        given = dict(play.get("vars", {}))
+        for _role, variables in roles:
+            given.update(variables)
+        assert set(given) <= set(DECLARED), set(given) - set(DECLARED)
+        assert not problems({key: dict(DECLARED[key], required=False) for key in given}, given)
+    assert (f"taco.train.{role}", name) in used
+
+
+@pytest.mark.parametrize("role", sorted(SPECS))
+def test_the_example_of_a_role_is_that_of_its_readme(role):
+    entry = yaml.safe_load(SPECS[role].read_text())["argument_specs"]["main"]
+    shown = re.search(r"```yaml\n(- hosts.*?)```", (COLLECTION / "roles" / role / "README.md").read_text(), re.S)
+    assert shown is None or shown.group(1).strip() == entry["examples"].strip()

@@ -1,0 +1,99 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The playbooks don't take another strategy from the configuration, and the roles refuse one in a play of the user's."""
+
+import pytest
+import yaml
+from played import COLLECTIONS, run
+
+COLLECTION = COLLECTIONS / "ansible_collections/taco/train"
+PLAYS = [
+    pytest.param(play, id=f"{path.stem}: {play['name']}")
+    for path in sorted(COLLECTION.glob("playbooks/*.yml"))
+    for play in yaml.safe_load(path.read_text())
+    if "hosts" in play
+]
+ROLES = sorted(path.name for path in (COLLECTION / "roles").iterdir())
+OWN_STRATEGY = """
+DOCUMENTATION = "name: {name}\\nshort_description: one of somebody else\\nauthor: somebody\\n"
+from ansible.plugins.strategy.{base} import StrategyModule as Base
+
+
+class StrategyModule(Base):
+    pass
+"""
+STRATEGIES = {
+    "linear": True, "ansible.builtin.debug": True, "own_linear": True, "free": False, "host_pinned": False, "own_free": False,
+}  # fmt: skip
+OF_A_STRATEGY = """
+- name: Train
+  hosts: {host}
+  gather_facts: false
+  strategy: {strategy}
+  tasks:
+    - block:
+        - taco.train.play_strategy:
+      rescue:
+        - ansible.builtin.debug:
+            msg: "refused: {{{{ ansible_failed_result.msg }}}}"
+"""
+OWN_PLAY = """
+- name: Train
+  hosts: all
+  gather_facts: false
+  roles:
+    - taco.train.reboot
+"""
+
+
+@pytest.fixture
+def configured(tmp_path, monkeypatch):
+    """Return a folder in which strategies of somebody else are installed and free is the one of the configuration."""
+    (tmp_path / "strategies").mkdir()
+    for base in ("linear", "free"):
+        (tmp_path / f"strategies/own_{base}.py").write_text(OWN_STRATEGY.format(name=f"own_{base}", base=base))
+    monkeypatch.setenv("ANSIBLE_STRATEGY_PLUGINS", str(tmp_path / "strategies"))
+    monkeypatch.setenv("ANSIBLE_STRATEGY", "free")
+    return tmp_path
+
+
+@pytest.mark.parametrize("play", PLAYS)
+def test_each_play_sets_the_strategy_linear(play):
+    assert play["strategy"] == "ansible.builtin.linear"
+
+
+@pytest.mark.parametrize("role", [name for name in ROLES if name != "cluster"])
+def test_each_role_runs_the_check_of_the_strategy_first(role):
+    """By the role cluster, of which it runs all or the file run.yml."""
+    meta = yaml.safe_load((COLLECTION / "roles" / role / "meta/main.yml").read_text())
+    if {"role": "taco.train.cluster"} not in meta["dependencies"]:
+        first = yaml.safe_load((COLLECTION / "roles" / role / "tasks/main.yml").read_text())[0]
+        assert first["ansible.builtin.import_role"] == {"name": "taco.train.cluster", "tasks_from": "run"}
+
+
+def test_a_strategy_is_refused_unless_it_derives_from_linear(configured):
+    hosts = {f"gpu{number}": strategy for number, strategy in enumerate(STRATEGIES)}
+    play = "".join(OF_A_STRATEGY.format(host=host, strategy=strategy) for host, strategy in hosts.items())
+    status, output = run(configured, play, dict.fromkeys(hosts, {}), {})
+    assert status == 0, output
+    refused = {strategy for host, strategy in hosts.items() if f"{host}: the play 'Train' has the strategy" in output}
+    assert refused == {strategy for strategy, linear in STRATEGIES.items() if not linear}, output
+    assert "Set `strategy: ansible.builtin.linear` in the play" in output
+
+
+def test_a_role_in_a_play_with_the_strategy_free_is_refused_before_it_does_anything(configured):
+    hosts = {"gpu1": {}, "gpu2": {}}
+    status, output = run(configured, OWN_PLAY, hosts, {"taco_results_dir": str(configured / "results")})
+    # The host that gets there first ends the play for all.
+    assert status == 2 and ": the play 'Train' has the strategy free" in output, output
+    assert "TASK [taco.train.reboot" not in output and "TASK [taco.train.cluster : Observe" not in output, output
+
+
+def test_a_playbook_runs_with_its_own_strategy_whatever_is_configured(configured):
+    play = f"- ansible.builtin.import_playbook: {COLLECTION}/playbooks/prepare.yml\n"
+    options = {"taco_hosts": "all", "taco_results_dir": str(configured / "results")}
+    status, output = run(configured, play, {"gpu1": {}, "gpu2": {}}, options, ["--check", "--tags", "always"])
+    # Ansible warns of tasks that run once where the strategy is free.
+    assert status == 0 and "TASK [taco.train.cluster : Name the folder" in output and "free" not in output, output
