@@ -22,7 +22,7 @@ BY_ITSELF = TESTS / "test_carried_program.py"
 def test(version, python):
     """Run the tests under one Python; return how that ended."""
     name = "%d.%d" % version
-    programs = ensure("targets", ENVIRONMENTS / ("target-" + name), ["pytest<10"], python)
+    programs = ensure("targets", ENVIRONMENTS / ("target-" + name), ["pytest<10", "hypothesis"], python)
     # Neither the options of the project nor what the tests above these share: both ask for more than this Python has.
     command = [
         str(programs / "python"),

@@ -51,4 +51,4 @@ def test_a_program_whose_environment_was_cleared_is_found_by_those_that_started_
     started = f"import subprocess, sys; sys.exit(subprocess.call({inner!r}))"
     environment = dict(os.environ, SSH_CONNECTION="10.0.0.1 50000 10.0.2.8 22")
     argv = [sys.executable, "-c", started]
-    assert subprocess.run(argv, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout == "10.0.2.8\n"
+    assert subprocess.run(argv, env=environment, stdout=subprocess.PIPE, check=True).stdout == b"10.0.2.8\n"

@@ -86,9 +86,8 @@ def test_what_calls_and_what_only_waits_is_no_work_with_the_variables_of_a_rank(
             ["sh", "-c", f'{sys.executable} -c "$1"; true', "sh", code],
             env=environment,
             stdout=subprocess.PIPE,
-            text=True,
         )
-    own, parent, found = done.stdout.split(maxsplit=2)
+    own, parent, found = done.stdout.decode().split(maxsplit=2)
     assert not {int(own), int(parent), waiting} & set(eval(found)), done.stdout
 
 
