@@ -177,10 +177,7 @@ def test_one_earlier_comparison_leaves_the_spread_between_days_unknown(now, word
     found = regression(*several(100, now=now))
     assert verdicts(found) == {"tcp": "inconclusive", "taco": word}
     reason = found["comparisons"][1]["reason"]
-    assert (
-        "The spread between days is unknown with 1 earlier comparison" in reason
-        and "10% (compare_day_spread)" in reason
-    )
+    assert "The spread between days is unknown with 1 earlier day" in reason and "10% (compare_day_spread)" in reason
     assert found["comparisons"][1]["ratio"] == pytest.approx(now / 100) and found["day_spread"] == 0.1
     assert verdicts(regression(*several(100, now=94), day_spread=0.01))["taco"] == "worse"
 
@@ -189,10 +186,20 @@ def test_one_earlier_comparison_leaves_the_spread_between_days_unknown(now, word
 def test_three_earlier_comparisons_give_an_estimate_of_the_spread_between_days(now, word):
     found = regression(*several(100, 100.5, 99.5, now=now))
     assert verdicts(found)["taco"] == word
-    assert "a spread of 0.5% between the days of 3 earlier comparisons" in found["comparisons"][1]["reason"]
+    assert "a spread of 0.5% between 3 earlier days" in found["comparisons"][1]["reason"]
     assert found["baseline"] == "day1.json, day2.json, day3.json"
     # Days that differ more decide less.
     assert verdicts(regression(*several(100, 105, 95, now=now)))["taco"] == "inconclusive"
+
+
+def test_comparisons_of_one_day_say_nothing_of_the_spread_between_days():
+    now, earlier = several(100, 100.5, 99.5, now=94)
+    for place, (_path, one) in enumerate(earlier):
+        for arm in one["blocks"][0]["arms"]:
+            for run in arm["runs"]:
+                run["record"] = f"20260131T1{place}0000Z-{arm['arm']}-{run['repeat']}"
+    found = regression(now, earlier)["comparisons"][1]
+    assert (found["earlier"], found["day_spread"], found["verdict"]) == (1, None, "inconclusive")
 
 
 def test_an_earlier_comparison_that_is_not_comparable_is_left_out():

@@ -132,7 +132,7 @@ options:
     default: []
   day_spread:
     description:
-      - The spread between days that is assumed as long as O(against) has fewer than three comparisons. With three or more it is
+      - The spread between days that is assumed as long as O(against) has comparisons of fewer than three days. With three or more it is
         estimated from them.
     type: float
     default: 0.1

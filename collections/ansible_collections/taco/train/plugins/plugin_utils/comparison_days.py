@@ -6,7 +6,7 @@
 
 """Compare the runs of an arm with those of earlier days. Runs of two days are not one sample: days differ from each other too.
 
-With fewer than three earlier comparisons nobody knows by how much. With three or more, the spread between days is that of their
+With fewer than three earlier days nobody knows by how much. With three or more, the spread between days is that of their
 means, and the new mean is compared with what a further day would give.
 """
 
@@ -18,7 +18,7 @@ from ansible_collections.taco.train.plugins.plugin_utils import comparison_stati
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import LEAST_REPEATS
 from ansible_collections.taco.train.plugins.plugin_utils.report_table import counted
 
-# So many earlier comparisons give an estimate of the spread between days.
+# So many earlier days give an estimate of the spread between days.
 LEAST_DAYS = 3
 
 
@@ -82,8 +82,8 @@ def reason(found: Estimate, verdict: str, p: Optional[float], limits: DayLimits)
     if found.spread is None:
         within = f"{100 * limits.day_spread:g}% (compare_day_spread) and the smallest difference that counts, {least}, together"
         return (
-            f"The {shown} is that of the runs alone. The spread between days is unknown with {counted(found.days, 'earlier comparison')}: "
-            f"nothing within {within} is called better or worse. Name {LEAST_DAYS} or more in compare_against to have it estimated."
+            f"The {shown} is that of the runs alone. The spread between days is unknown with {counted(found.days, 'earlier day')}: "
+            f"nothing within {within} is called better or worse. Name comparisons of {LEAST_DAYS} or more days in compare_against to have it estimated."
         )
     where = {
         "better": f"lies above {1 + limits.min_effect:.3g}",
@@ -92,7 +92,7 @@ def reason(found: Estimate, verdict: str, p: Optional[float], limits: DayLimits)
     }.get(verdict, f"does not decide it against {least}, the smallest difference that counts")
     tested = f"; p is {p:.2g}" if p is not None else ""
     return (
-        f"The {shown}, with a spread of {100 * found.spread:.1f}% between the days of {counted(found.days, 'earlier comparison')}, "
+        f"The {shown}, with a spread of {100 * found.spread:.1f}% between {counted(found.days, 'earlier day')}, "
         f"{where}{tested}."
     )
 

@@ -6,12 +6,16 @@
 
 """Compare a comparison with an earlier one: did any arm become slower? Values in, values out."""
 
+import re
 from typing import Any, Collection, Dict, List, NamedTuple, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_changed as changed
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_days as days
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_sentence import named, ratio_text
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import ComparisonError
+
+# The id of a record begins with the time of its run, in UTC.
+DAY = re.compile(r"[0-9]{8}(?=T)")
 
 Earliers = Sequence[Tuple[str, Dict[str, Any]]]
 """Earlier comparisons, each with its path."""
@@ -44,19 +48,35 @@ def require_shared(cells: Collection[Any], path: str, then: Dict[str, Any]) -> N
 
 
 class Earlier(NamedTuple):
-    """An arm of a case in an earlier comparison: its values, and its differences from now."""
+    """An arm of a case in an earlier comparison: its day, its values, and its differences from now."""
 
+    day: str
     values: List[float]
     unlike: List[str]
 
 
-def _earlier(now: Dict[str, Any], block: Dict[str, Any], arm: str, then: Dict[str, Any]) -> List[Earlier]:
+def _day(path: str, block: Dict[str, Any]) -> str:
+    """Return the day of a block's first run, or the path where the ids of its records do not say it."""
+    ids = sorted(run["record"] for arm in block["arms"] for run in arm["runs"])
+    found = DAY.match(ids[0]) if ids else None
+    return found.group() if found else path
+
+
+def _by_day(found: Sequence[Earlier]) -> List[List[float]]:
+    """Return the values of each day: comparisons of one day share what differs between days."""
+    days: Dict[str, List[float]] = {}
+    for one in found:
+        days.setdefault(one.day, []).extend(one.values)
+    return list(days.values())
+
+
+def _earlier(now: Dict[str, Any], block: Dict[str, Any], arm: str, path: str, then: Dict[str, Any]) -> List[Earlier]:
     """Return the arm of an earlier comparison, or nothing where it was not measured there."""
     before, values = _by_cell(then).get((block["id"], arm), (None, []))
     if before is None:
         return []
     unlike = changed.arm(arm, now, then) + changed.case(block, before) + changed.hosts(now, then)
-    return [Earlier(values, unlike)]
+    return [Earlier(_day(path, before), values, unlike)]
 
 
 def _unmeasured(now: Dict[str, Any], then: Dict[str, Any]) -> List[Any]:
@@ -89,10 +109,10 @@ def regression(
     found: List[Dict[str, Any]] = []
     estimates = []
     for (block, arm), (shown, values) in cells.items():
-        before = [one for _path, then in earlier for one in _earlier(now, shown, arm, then)]
+        before = [one for path, then in earlier for one in _earlier(now, shown, arm, path, then)]
         alike = [one for one in before if not one.unlike]
         used = alike or before
-        estimates.append(days.estimate(values, [one.values for one in used], limits, shown["higher_is_better"]))
+        estimates.append(days.estimate(values, _by_day(used), limits, shown["higher_is_better"]))
         unlike = [said for one in before for said in one.unlike] if before and not alike else []
         found.append({"block": block, "arm": arm, "comparable": bool(alike), "unlike": unlike})
     for one, estimate, (verdict, p) in zip(found, estimates, days.verdicts(estimates, limits)):
