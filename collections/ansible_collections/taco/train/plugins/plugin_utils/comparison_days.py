@@ -83,7 +83,8 @@ def reason(found: Estimate, verdict: str, p: Optional[float], limits: DayLimits)
         within = f"{100 * limits.day_spread:g}% (compare_day_spread) and the smallest difference that counts, {least}, together"
         return (
             f"The {shown} is that of the runs alone. The spread between days is unknown with {counted(found.days, 'earlier day')}: "
-            f"nothing within {within} is called better or worse. Name comparisons of {LEAST_DAYS} or more days in compare_against to have it estimated."
+            f"nothing within {within} is called better or worse. "
+            f"Name comparisons of {LEAST_DAYS} or more days in compare_against to have it estimated."
         )
     where = {
         "better": f"lies above {1 + limits.min_effect:.3g}",
