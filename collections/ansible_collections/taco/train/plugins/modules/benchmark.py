@@ -203,6 +203,12 @@ options:
     description: Folder on the launcher for the whole log.
     type: str
     default: /var/lib/taco-train/logs
+  local:
+    description:
+      - Whether all ranks run where C(mpirun) is started, in a container that does not share the network of its host. C(mpirun) gets
+        C(localhost) for the only one of O(hosts), and O(interface) is not used.
+    type: bool
+    default: false
   lab:
     description: Whether to mark the record as one from a lab.
     type: bool

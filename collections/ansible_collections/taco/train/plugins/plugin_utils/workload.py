@@ -99,6 +99,9 @@ def without_exports(env: Mapping[str, str | None]) -> dict[str, str | None]:
 def mca_parameters(options: Options) -> dict[str, Any]:
     """Return the parameters of Open MPI's components: the interface, and what the user adds."""
     require_words(options, "interface")
+    # The interface is one of the host, which such a container does not see. Its ranks need none.
+    if options.get("local"):
+        return dict(options.get("mca") or {})
     return {"btl_tcp_if_include": options["interface"], **(options.get("mca") or {})}
 
 
