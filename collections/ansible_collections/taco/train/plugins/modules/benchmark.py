@@ -203,6 +203,16 @@ options:
     description: Folder on the launcher for the whole log.
     type: str
     default: /var/lib/taco-train/logs
+  platform:
+    description:
+      - The platform, whose documents give the defaults of every run. E(LD_LIBRARY_PATH) and E(PATH) are exported on each.
+      - On V(cvm) and V(tke) these are E(NCCL_ALGO=RING), E(NCCL_DEBUG=INFO) and C(btl_tcp_if_include).
+      - On V(ack) these are E(NCCL_DEBUG=INFO), E(NCCL_SOCKET_IFNAME), C(pml), C(btl), C(btl_tcp_if_include),
+        C(oob_tcp_if_include) and C(orte_keep_fqdn_hostnames).
+      - A null in O(env) or O(mca) takes a default away.
+    type: str
+    choices: [cvm, tke, ack]
+    default: cvm
   local:
     description:
       - Whether all ranks run where C(mpirun) is started, in a container that does not share the network of its host. C(mpirun) gets

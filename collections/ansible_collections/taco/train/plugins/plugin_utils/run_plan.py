@@ -12,6 +12,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 from ansible_collections.taco.train.plugins.module_utils._worker_processes import LOCK, PID_FILE
 from ansible_collections.taco.train.plugins.plugin_utils.arms import Arm, ArmError, arm_of
 from ansible_collections.taco.train.plugins.plugin_utils.mpirun import MPIRUN, mpirun_command
+from ansible_collections.taco.train.plugins.plugin_utils.platform_defaults import PLATFORMS
 from ansible_collections.taco.train.plugins.plugin_utils.workload import Workload, WorkloadError
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import WORKLOADS
 
@@ -69,6 +70,7 @@ PLACES: Dict[str, Dict[str, Any]] = {
     "mpirun": {"type": "str", "default": MPIRUN},
     "run_dir": {"type": "str", "required": True},
     "target_log_dir": {"type": "str", "default": "/var/lib/taco-train/logs"},
+    "platform": {"type": "str", "choices": list(PLATFORMS), "default": "cvm"},
     "local": {"type": "bool", "default": False},
     "lab": {"type": "bool", "default": False},
     "system": {"type": "dict", "default": {}},
