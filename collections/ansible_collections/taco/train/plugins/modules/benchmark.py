@@ -179,11 +179,13 @@ options:
     elements: str
     default: []
   env:
-    description: Environment variables of the ranks, over those of the arm. A null exports the launcher's value.
+    description:
+      - Environment variables of the ranks, over those of the arm.
+      - A null takes a default of O(platform) away, and exports the launcher's value of any other variable.
     type: dict
     default: {}
   mca:
-    description: Further parameters of Open MPI's components.
+    description: Parameters of Open MPI's components, over the defaults of O(platform). A null takes a default away.
     type: dict
     default: {}
   device:
