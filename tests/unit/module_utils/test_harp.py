@@ -10,6 +10,7 @@ import pytest
 
 from ansible_collections.taco.train.plugins.module_utils import _harp as harp
 from ansible_collections.taco.train.plugins.module_utils._enis import AmbiguousError
+from ansible_collections.taco.train.plugins.module_utils._harp_options import OPTIONS as OPTIONS_OF_MODULE
 
 
 @pytest.mark.parametrize(
@@ -138,6 +139,25 @@ def test_a_record_of_another_version_or_a_damaged_one_runs_the_script_again():
 def test_another_order_of_the_same_enis_is_no_change():
     many = [nic(number) for number in range(1, 9)]
     assert reason(many, many[4:] + many[:4]) is None
+
+
+@pytest.mark.parametrize(
+    ("wanted", "enis", "count"), [("1", 8, 1), (1, 0, 1), ("3", 8, 3), ("per_eni", 8, 8), ("per_eni", 0, 1)]
+)
+def test_one_configuration_file_is_enough_unless_more_are_demanded(wanted, enis, count):
+    assert harp.minimum_files(wanted, enis) == count
+
+
+@pytest.mark.parametrize("wanted", ["0", "-1", "eni", "", None, "1.5"])
+def test_a_number_of_configuration_files_that_is_none_is_refused(wanted):
+    with pytest.raises(harp.HarpError, match="harp_minimum_files is .* or per_eni"):
+        harp.minimum_files(wanted, 8)
+
+
+def test_the_default_demands_one_file_of_a_host_with_many_enis():
+    minimum = OPTIONS_OF_MODULE["argument_spec"]["minimum_files"]["default"]
+    many = dict(OPTIONS, node={"nics": [nic(number) for number in range(1, 9)]}, minimum_files=minimum)
+    assert harp.target_of(many).minimum == 1
 
 
 def test_an_ambiguous_primary_interface_gets_no_configuration_unless_somebody_else_sees_to_it():

@@ -225,7 +225,12 @@ FAILURES = {
     "no files": (
         "echo Set up HARP successfully\n",
         {},
-        ["at least 2 files ztcp*.conf", "found 0 (none)", "harp_minimum_files"],
+        ["at least 1 file ztcp*.conf in ", "found 0 (none)", "harp_minimum_files"],
+    ),
+    "a file fewer than ENIs": (
+        'echo x > "$FOLDER/ztcp0.conf"; echo Set up HARP successfully\n',
+        {"minimum_files": "per_eni"},
+        ["at least 2 files", "found 1 (ztcp0.conf)"],
     ),
     "one file short": (GOOD, {"minimum_files": 3}, ["at least 3", "found 2 (ztcp0.conf, ztcp1.conf)"]),
     "empty files": (GOOD.replace('echo "$name"', "true"), {}, ["found 0"]),
@@ -246,6 +251,11 @@ def test_a_script_that_fails_is_an_error_and_is_not_remembered(host, how):
     for word in words:
         assert word in result["msg"]
     assert not (host.state / "harp/state.json").exists()
+
+
+def test_one_file_is_a_configuration_also_for_several_enis(host):
+    result = host(**host.script('echo x > "$FOLDER/ztcp0.conf"; echo Set up HARP successfully\n'))
+    assert result["ran"] and result["enis"] == ["eth1", "eth2"] and len(result["files"]) == 1
 
 
 def test_a_checksum_is_required(host):
@@ -355,7 +365,7 @@ def test_a_template_is_written_as_it_is(host):
     ],
 )
 def test_a_template_that_is_no_configuration_is_refused(host, files, words):
-    result = host(source="template", rendered=files)
+    result = host(source="template", rendered=files, minimum_files="per_eni")
     assert result["failed"] and words in result["msg"]
     assert host.tree() == {}
 

@@ -14,6 +14,7 @@ def test_the_built_in_arms_are_those_of_the_vendors_comparison():
         "taco": ("on", "image", True, True),
         "harp": ("on", "image", False, True),
         "tcp": ("off", "image", False, False),
+        "lightcc": ("off", "image", True, False),
         "horovod": ("off", "upstream", False, False),
         "default": ("keep", "image", False, True),
         "topology": ("keep", "image", False, True),
@@ -27,6 +28,10 @@ def test_the_built_in_arms_are_those_of_the_vendors_comparison():
         "LIGHT_TOPK_THRESHOLD": "2097152",
     }
     assert [ARMS[name].env for name in ("harp", "tcp", "horovod")] == [{}, {}, {}]
+
+
+def test_lightcc_without_harp_has_the_environment_of_both_over_tcp():
+    assert ARMS["lightcc"].env == ARMS["taco"].env and ARMS["lightcc"].plugin == "off"
 
 
 def test_an_arm_starts_from_its_base_and_a_null_takes_a_variable_away():
@@ -63,7 +68,7 @@ def test_commands_are_lists_of_words():
 @pytest.mark.parametrize(
     ("value", "said"),
     [
-        ("fast", r"no arm 'fast': set compare_arms to one of taco, harp, tcp, horovod"),
+        ("fast", r"no arm 'fast': set compare_arms to one of taco, harp, tcp, lightcc, horovod"),
         (5, "compare_arms is a name or a mapping.*5"),
         ({}, "has the name None"),
         ({"name": "a-b"}, "has the name 'a-b'.*underscores"),

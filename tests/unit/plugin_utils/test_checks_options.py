@@ -108,6 +108,7 @@ BAD = {
     "GPUs": st.sampled_from([8, "some", ["x"], {"a": 1}, 1.5]),
     "batch": WORDS | st.sampled_from(["0", 0, -1, "0%", "101%", "1.5"]),
     "failures": WORDS | st.sampled_from([-1, "101%", "1.5", "%"]),
+    "number of files": WORDS | st.sampled_from(["0", "-1", "1.5", "per eni"]),
     "file name": WORDS | st.sampled_from(["a/ztcp.conf", "ztcp", "../ztcp0.conf"]),
     "word": st.sampled_from(["hots", "v3", "torch", "pps"]),
 }

@@ -14,7 +14,7 @@ HOSTS = [{"name": "gpu1", "slots": 8}, {"name": "gpu2", "slots": 8}]
 
 def options(**given):
     defaults = {name: spec.get("default") for name, spec in {**OPTIONS, **PLACES}.items()}
-    return dict(defaults, hosts=HOSTS, run_dir="results/x", **given)
+    return dict(defaults, **dict({"hosts": HOSTS, "run_dir": "results/x"}, **given))
 
 
 def test_the_default_run_is_the_command_of_the_documents():
@@ -31,6 +31,14 @@ def test_the_default_run_is_the_command_of_the_documents():
         ][-4:]
     )
     assert (found.ranks, found.arm.name, found.mpi) == (16, "taco", True)
+
+
+def test_a_container_with_a_network_of_its_own_runs_all_ranks_without_ssh_and_the_hosts_interface():
+    found = plan(options(hosts=HOSTS[:1], local=True, interface="ens5", arm="tcp"))
+    assert found.argv[1:5] == ["-np", "8", "-H", "localhost:8"]
+    assert "btl_tcp_if_include" not in found.argv and found.ranks == 8
+    with pytest.raises(WorkloadError, match="2 hosts: give one in benchmark_hosts, or set training_container_profile"):
+        plan(options(local=True))
 
 
 def test_a_demo_of_ttf_runs_alone_in_its_folder_and_without_the_files_of_an_earlier_run():

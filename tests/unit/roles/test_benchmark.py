@@ -153,6 +153,22 @@ def test_the_container_is_the_default_place(cluster):
     assert not cluster.calls.exists() and not (cluster.folder / "results").exists()
 
 
+@pytest.mark.parametrize(
+    ("variables", "words"),
+    [
+        (
+            {"training_container_profile": "ttf"},
+            ("-np 2 -H localhost:2 ", "-x NCCL_ALGO=RING -x NCCL_DEBUG=INFO -x LD_"),
+        ),
+        ({"training_container_profile": "lightcc"}, ("-np 2 -H node-a:2 ", "-x LIGHT_2D_ALLREDUCE=1")),
+        ({"taco_platform": "ack"}, ("-x NCCL_DEBUG=INFO -x NCCL_SOCKET_IFNAME=eth0 -x LD_", "-mca pml ob1")),
+    ],
+)
+def test_the_profile_and_the_platform_decide_on_the_command(cluster, variables, words):
+    rc, output = cluster.play("--check", "--limit", "node-a", benchmark_exec_prefix=None, **variables)
+    assert rc == 0 and all(word in output for word in words), output
+
+
 def test_a_failed_run_is_reported_and_fails_the_play(cluster):
     cluster.fake("echo 'ssh: Could not resolve hostname node-b: Name or service not known'; exit 255\n")
     rc, output = cluster.play()

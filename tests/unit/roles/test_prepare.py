@@ -10,7 +10,7 @@ import re
 
 import pytest
 from observed import NODE
-from played import COLLECTIONS, check
+from played import COLLECTIONS, check, run
 
 from ansible_collections.taco.train.plugins.module_utils._harp import manifest_text
 
@@ -124,6 +124,33 @@ def test_variables_of_the_reboot_are_checked_though_none_is_needed(tmp_path):
 def test_a_null_is_no_default(tmp_path):
     _status, output = played(tmp_path, {"hugepages_runtime": None})
     assert ROLE_TASK in output
+
+
+def test_hosts_that_do_not_use_harp_are_prepared_for_nothing_and_those_that_do_are(tmp_path):
+    bare = dict(taco_node=dict(NODE, nics=NODE["nics"][:1]), taco_gpus_per_node=8)
+    hosts = {"gpu1": dict(bare, training_container_profile="lightcc"), "gpu2": dict(VARIABLES, taco_node=NODE)}
+    status, output = check(tmp_path, PLAY, hosts, {"taco_hosts": "all"})
+    tasks = output.partition(ROLE_TASK)[2]
+    assert tasks and "[gpu1]" not in tasks and "[gpu2]" in tasks, output
+    assert re.search(r"gpu1\s+: ok=\d+\s+changed=0 .*failed=0", output), (status, output)
+
+
+DEPLOY = PLAY.replace("prepare", "deploy")
+
+
+@pytest.mark.parametrize("profile", ["ttf", "lightcc"])
+def test_one_host_whose_container_has_a_network_of_its_own_gets_no_ssh(tmp_path, profile):
+    # Of the roles only that of SSH is asked for, as there is no Docker Engine here.
+    status, output = run(
+        tmp_path,
+        DEPLOY,
+        {"gpu1": {"training_container_profile": profile}},
+        {"taco_hosts": "all"},
+        ["--check", "--tags", "ssh_trust"],
+    )
+    tried = re.findall(r"TASK \[taco\.train\.ssh_trust.*\n(?!skipping)", output)
+    assert bool(tried) == (profile == "lightcc"), output
+    assert status == 0 or profile == "lightcc", output
 
 
 def test_where_variables_of_roles_are_private_the_roles_find_out(tmp_path, monkeypatch):

@@ -28,6 +28,9 @@ from ansible_collections.taco.train.plugins.module_utils._harp_record import (
 RECORD_VERSION = 2
 MANIFEST_VERSION = 1
 TAIL_LINES = 12
+# How many configuration files the vendor's script writes is not published, so one is all that can be demanded of any host.
+ONE_FILE = "1"
+PER_ENI = "per_eni"
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
@@ -54,6 +57,16 @@ class Target(NamedTuple):
     minimum: int  # configuration files that there must be
 
 
+def minimum_files(wanted: Any, enis: int) -> int:
+    """Return how many configuration files there must be: the number given, or V(per_eni), which is one for each ENI."""
+    text = str(wanted).strip()
+    if text == PER_ENI:
+        return enis or 1
+    if not re.fullmatch(r"[0-9]{1,4}", text) or int(text) < 1:
+        raise HarpError(f"harp_minimum_files is {wanted!r}: expected a number of files, 1 or more, or {PER_ENI}")
+    return int(text)
+
+
 def target_of(options: Mapping[str, Any]) -> Target:
     """Return what the options of the module harp_config name: given ENIs, or those found among the interfaces of the node."""
     nics = (options["node"] or {}).get("nics") or []
@@ -65,8 +78,7 @@ def target_of(options: Mapping[str, Any]) -> Target:
         by_name = {nic["name"]: nic for nic in nics}
         enis = options["enis"]
         interfaces = [dict(identity(by_name.get(name, {"name": name})), key=name) for name in enis]
-    minimum = options["minimum_files"]
-    return Target(enis, interfaces, minimum if minimum is not None else len(enis) or 1)
+    return Target(enis, interfaces, minimum_files(options["minimum_files"], len(enis)))
 
 
 def is_url(script: str) -> bool:
@@ -118,7 +130,7 @@ def interpreter_for(script: str, first_line: str, chosen: Optional[Sequence[str]
     if name.endswith(".sh"):
         return ["bash"]
     if name.endswith(".py"):
-        # Not `python`: that is Python 2 on CentOS 7 and missing on Ubuntu.
+        # The vendor's document has `python`, which is Python 2 on CentOS 7 and missing on Ubuntu.
         return ["python3"]
     if first_line.startswith("#!") and first_line[2:].strip():
         return first_line[2:].split()
@@ -206,8 +218,9 @@ def check_files(files: Sequence[str], minimum: int, folder: str, pattern: str, w
     if len(files) < minimum:
         found = ", ".join(sorted(os.path.basename(path) for path in files)) or "none"
         raise HarpError(
-            f"{what}: expected at least {minimum} files {pattern} in {folder} that are not empty, one for each ENI, found "
-            f"{len(files)} ({found}). Attach the ENIs first, or set harp_minimum_files"
+            f"{what}: expected at least {minimum} {'file' if minimum == 1 else 'files'} {pattern} in {folder} that "
+            f"{'is' if minimum == 1 else 'are'} not empty, found {len(files)} ({found}). Attach the ENIs first, or correct "
+            "harp_minimum_files"
         )
 
 

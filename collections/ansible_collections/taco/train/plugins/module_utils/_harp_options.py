@@ -31,7 +31,7 @@ OPTIONS = dict(
         node=dict(type="dict"),
         eni_pattern=dict(type="str"),
         enis=dict(type="list", elements="str"),
-        minimum_files=dict(type="int"),
+        minimum_files=dict(type="str", default="1"),
         manifest=dict(type="bool", default=True),
         container=dict(type="str"),
         interrupt_running_work=dict(type="bool", default=False),

@@ -179,11 +179,13 @@ options:
     elements: str
     default: []
   env:
-    description: Environment variables of the ranks, over those of the arm. A null exports the launcher's value.
+    description:
+      - Environment variables of the ranks, over those of the arm.
+      - A null takes a default of O(platform) away, and exports the launcher's value of any other variable.
     type: dict
     default: {}
   mca:
-    description: Further parameters of Open MPI's components.
+    description: Parameters of Open MPI's components, over the defaults of O(platform). A null takes a default away.
     type: dict
     default: {}
   device:
@@ -203,6 +205,22 @@ options:
     description: Folder on the launcher for the whole log.
     type: str
     default: /var/lib/taco-train/logs
+  platform:
+    description:
+      - The platform, whose documents give the defaults of every run. E(LD_LIBRARY_PATH) and E(PATH) are exported on each.
+      - On V(cvm) and V(tke) these are E(NCCL_ALGO=RING), E(NCCL_DEBUG=INFO) and C(btl_tcp_if_include).
+      - On V(ack) these are E(NCCL_DEBUG=INFO), E(NCCL_SOCKET_IFNAME), C(pml), C(btl), C(btl_tcp_if_include),
+        C(oob_tcp_if_include) and C(orte_keep_fqdn_hostnames).
+      - A null in O(env) or O(mca) takes a default away.
+    type: str
+    choices: [cvm, tke, ack]
+    default: cvm
+  local:
+    description:
+      - Whether all ranks run where C(mpirun) is started, in a container that does not share the network of its host. C(mpirun) gets
+        C(localhost) for the only one of O(hosts), and O(interface) is not used.
+    type: bool
+    default: false
   lab:
     description: Whether to mark the record as one from a lab.
     type: bool

@@ -12,7 +12,7 @@ description:
     format is the vendor's.
   - A script must have the checksum that was promised, unless O(allow_unverified) says otherwise. An error page is not run.
   - A run counts when the exit status is 0, the output holds the success text, and there is a configuration file that isn't
-    empty for each ENI.
+    empty, or as many as O(minimum_files) demands.
   - The script runs again only when the script, the ENIs (their names, MAC, IPv4 and PCI addresses), O(environment), O(interpreter) or the
     configuration files differ from those of the last good run. What can't be observed of an ENI, as of one that a program in user space
     took over, is not compared.
@@ -125,8 +125,11 @@ options:
     elements: str
     description: The ENIs, by names. Found in O(node) when not set.
   minimum_files:
-    type: int
-    description: How many configuration files there must be. One for each ENI when not set.
+    type: str
+    default: "1"
+    description:
+      - How many configuration files that aren't empty there must be, a number from 1, or V(per_eni) for one for each ENI.
+      - How many files the vendor's script writes is not published.
   manifest:
     type: bool
     default: true

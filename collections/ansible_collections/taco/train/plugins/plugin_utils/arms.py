@@ -8,7 +8,8 @@
 
 The built-in arms are those of the vendor's own comparisons: its environment with everything on; the same image without
 those variables; that again without the plugin, so over kernel TCP (TACO Kit documentation,
-https://cloud.tencent.com/document/product/1573/74082). The fourth, upstream Horovod, is what the vendor's documents for
+https://cloud.tencent.com/document/product/1573/74082). The fourth, LightCC over kernel TCP, is the chapter on LightCC of the
+vendor's document for CVM, which needs no HARP. The fifth, upstream Horovod, is what the vendor's documents for
 TKE compare with. The last two are those of ACK's document: one software, placed in two ways.
 """
 
@@ -73,6 +74,7 @@ ARMS = {
         Arm("taco", "LightCC and HARP", dict(HOROVOD_ENV, **LIGHTCC_ENV), "on"),
         Arm("harp", "Horovod and HARP", {}, "on"),
         Arm("tcp", "Horovod over kernel TCP", {}, "off"),
+        Arm("lightcc", "LightCC over kernel TCP", dict(HOROVOD_ENV, **LIGHTCC_ENV), "off"),
         Arm("horovod", "upstream Horovod over kernel TCP", {}, "off", "upstream"),
         Arm("default", "the image as it is, its GPUs scheduled as usual", place="default"),
         Arm("topology", "the image as it is, its GPUs scheduled by topology", place="topology"),

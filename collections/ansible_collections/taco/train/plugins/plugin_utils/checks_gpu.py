@@ -12,6 +12,7 @@ from typing import Any, Dict, Optional
 from ansible_collections.taco.train.plugins.module_utils._enis import AmbiguousError, EniError, find_enis, judge_enis
 from ansible_collections.taco.train.plugins.plugin_utils.check import Check, is_set, skipped, whole
 from ansible_collections.taco.train.plugins.plugin_utils.instance_types import INSTANCE_TYPES, VIRTUAL, similar
+from ansible_collections.taco.train.plugins.plugin_utils.profile_needs import without_harp
 
 
 def _gpus(variables: Dict[str, Any]) -> Optional[int]:
@@ -110,6 +111,8 @@ def gpu_model(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
 
 def eni_count(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
     """Check that there is an ENI for each GPU."""
+    if without_harp(variables):
+        return skipped("eni.count", without_harp(variables))
     value = variables.get("eni_count")
     wanted = whole(value) if is_set(value) else _gpus(variables)
     if wanted is None and is_set(value):

@@ -10,6 +10,7 @@ from typing import Any, Dict, Optional, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.check import Check, fraction, gib, skipped, truth
 from ansible_collections.taco.train.plugins.plugin_utils.checks_kubernetes import on_cluster
+from ansible_collections.taco.train.plugins.plugin_utils.profile_needs import without_harp
 
 # The oldest versions that the collection is made for. Any version of another relative is taken as it comes.
 OLDEST = {"ubuntu": (18, 4), "debian": (11,), "centos": (7,), "rhel": (8,), "tencentos": (2, 4)}
@@ -55,6 +56,8 @@ def boot_layout(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
     boot = node["boot"]
     if variables.get("hugepages_state") not in (None, "present"):
         return skipped("boot.layout", "no hugepages are to be reserved")
+    if without_harp(variables):
+        return skipped("boot.layout", f"no hugepages are to be reserved: {without_harp(variables)}")
     if boot["layout"] != "unknown":
         return Check("boot.layout", "pass", found=f"{boot['layout']}, {boot['firmware']}")
     fix = "install GRUB's tools (grub-common, grub2-tools), or reserve the pages yourself and leave out role hugepages"

@@ -12,6 +12,7 @@ from ansible_collections.taco.train.plugins.module_utils._hugepages import pages
 from ansible_collections.taco.train.plugins.module_utils._kernel_args import PAGE_BYTES
 from ansible_collections.taco.train.plugins.module_utils._sysctl_pages import contradicting, in_words
 from ansible_collections.taco.train.plugins.plugin_utils.check import Check, fraction, gib, is_set, skipped, whole
+from ansible_collections.taco.train.plugins.plugin_utils.profile_needs import without_harp
 
 GIB = 1024**3
 
@@ -20,7 +21,7 @@ def wanted_pages(variables: Dict[str, Any]) -> Optional[Tuple[int, int]]:
     """Return how many pages of which size are to be reserved, or None when that isn't known or none are."""
     name = str(variables.get("hugepages_page_size") or "1G")
     size = PAGE_BYTES.get(name)
-    if size is None or variables.get("hugepages_state") not in (None, "present"):
+    if size is None or variables.get("hugepages_state") not in (None, "present") or without_harp(variables):
         return None
     if is_set(variables.get("hugepages_count")):
         count = whole(variables["hugepages_count"])

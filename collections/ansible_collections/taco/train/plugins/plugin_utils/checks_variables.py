@@ -13,6 +13,7 @@ import re
 from typing import Any, Collection, Dict, Iterable, List, Mapping, Optional, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.check import Check, is_set, skipped, truth
+from ansible_collections.taco.train.plugins.plugin_utils.profile_needs import without_harp
 from ansible_collections.taco.train.plugins.plugin_utils.training_spec import PROFILES
 
 # Facts that the collection sets itself.
@@ -107,6 +108,8 @@ def is_placeholder(checksum: str) -> bool:
 
 def harp_checksum(variables: Dict[str, Any]) -> Check:
     """Check that the vendor's script, which root runs, is known by its checksum."""
+    if without_harp(variables):
+        return skipped("harp.checksum", without_harp(variables))
     if variables.get("harp_source") not in (None, "script"):
         return skipped("harp.checksum", f"harp_source is {variables['harp_source']}")
     checksum = variables.get("harp_script_sha256")

@@ -11,6 +11,7 @@ import json
 from typing import Any, Mapping
 
 from ansible_collections.taco.train.plugins.module_utils._engine import OPTIONS_LABEL
+from ansible_collections.taco.train.plugins.plugin_utils.profile_needs import has_harp
 from ansible_collections.taco.train.plugins.plugin_utils.training_spec import (
     DOCKER_PROFILES,
     TrainingSpec,
@@ -90,7 +91,7 @@ def harp_refusal(options: Mapping[str, Any], host: str) -> str | None:
     """Return why HARP could not start in the container, or None."""
     required = options["require_harp"]
     if required is None:
-        required = options["profile"] == "harp"
+        required = has_harp(options["profile"])
     # HARP would not start with an empty one either.
     files = [one for one in options["harp_config_files"] if not isinstance(one, dict) or one.get("size", 1)]
     if not required or files:

@@ -10,6 +10,7 @@ import re
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils import run_plan
+from ansible_collections.taco.train.plugins.plugin_utils.arms import Arm, arm_of, arms_of
 from ansible_collections.taco.train.plugins.plugin_utils.check import is_set, truth, whole
 from ansible_collections.taco.train.plugins.plugin_utils.checks_kubernetes import on_cluster
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_check import check_limits, checked_comparison
@@ -21,6 +22,13 @@ from ansible_collections.taco.train.plugins.plugin_utils.mpijob_job import KEYS 
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_job import job_of
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import MpijobError
 from ansible_collections.taco.train.plugins.plugin_utils.mpirun import MpirunError
+from ansible_collections.taco.train.plugins.plugin_utils.profile_needs import (
+    DEFAULT_PROFILE,
+    PROFILE,
+    has_host_network,
+    needs,
+    without_harp,
+)
 from ansible_collections.taco.train.plugins.plugin_utils.run_options import checked
 from ansible_collections.taco.train.plugins.plugin_utils.training_spec import SpecError
 from ansible_collections.taco.train.plugins.plugin_utils.workload import WorkloadError
@@ -65,25 +73,55 @@ def _ranks(values: Values, fleet: Fleet) -> List[Dict[str, Any]]:
     return [{"name": name, "slots": whole(slots)} for name, slots in fleet]
 
 
+def _require_harp(arms: Sequence[Arm], variable: str, values: Values) -> None:
+    """Refuse an arm that turns HARP's plugin on in a container without HARP's configuration. The program would abort."""
+    # Whoever enters a container of their own knows whether it has HARP.
+    if is_set(values.get("benchmark_exec_prefix")) or not without_harp(values):
+        return
+    for arm in arms:
+        if arm.plugin == "on":
+            raise GroupError(
+                f"{variable} has the arm {arm.name}, which uses HARP, but {without_harp(values)}: leave {variable} out, give one of "
+                f"{', '.join(needs(values).arms)}, or set {PROFILE} to {DEFAULT_PROFILE}."
+            )
+
+
 def benchmark(values: Values, fleet: Fleet) -> None:
     """Check the run of the role benchmark, unless a comparison has workloads of its own in its place."""
+    given = values.get("benchmark_arm")
+    arm = given if is_set(given) else needs(values).arm
+    _require_harp([arm_of(arm)], "benchmark_arm", values)
     hosts = _ranks(values, fleet)
     if not hosts or values.get("compare_workloads"):
         return
     spec = dict(run_plan.OPTIONS, **run_plan.PLACES)
-    options = checked(dict(_run_options(values), hosts=hosts, run_dir=".", arm=values.get("benchmark_arm")), spec)
+    options = checked(dict(_run_options(values), hosts=hosts, run_dir=".", arm=arm), spec)
     run_plan.require_no_place(run_plan.plan(options).arm)
 
 
 def compare(values: Values, fleet: Fleet) -> None:
     """Check the comparison, with every run of it."""
+    arms = values.get("compare_arms") or needs(values).arms
+    _require_harp(arms_of(arms), "compare_arms", values)
     hosts = _ranks(values, fleet)
     if not hosts:
         return
     options = {name: values.get("compare_" + name) for name in COMPARED}
+    options["arms"] = list(arms)
     check_limits({name: values["compare_" + name] for name in ("min_effect", "confidence")})
     places = is_set(values.get("compare_place_role")) or values.get("taco_platform") == "ack"
     checked_comparison(options, hosts, _run_options(values), places)
+
+
+def ssh_trust(values: Values, fleet: Fleet) -> None:
+    """Check that the containers of several hosts can reach each other."""
+    profile = str(values.get(PROFILE) or DEFAULT_PROFILE)
+    if on_cluster(values) or len(fleet) < 2 or has_host_network(profile):
+        return
+    raise GroupError(
+        f"{PROFILE} is {profile}, which gives the container a network of its own, and the play has {len(fleet)} hosts, whose "
+        f"containers could not reach each other: use one host (--limit), or set {PROFILE} to lightcc or {DEFAULT_PROFILE}."
+    )
 
 
 def training_container(values: Values, _fleet: Fleet) -> None:
@@ -97,6 +135,11 @@ def training_container(values: Values, _fleet: Fleet) -> None:
         image=values.get("training_container_image") or values.get("taco_image"),
         mounts_extra=values.get("training_container_mounts_extra") or [],
     )
+    if truth(values.get("training_container_require_harp")) and without_harp(values):
+        raise GroupError(
+            f"training_container_require_harp is true, but {without_harp(values)}: leave it out, or set {PROFILE} to "
+            f"{DEFAULT_PROFILE}."
+        )
     spec_of(options)
 
 
@@ -112,6 +155,8 @@ def mpijob(values: Values, fleet: Fleet) -> None:
 def harp(values: Values, _fleet: Fleet) -> None:
     """Check that the source of HARP's configuration is named."""
     source = values.get("harp_source")
+    if without_harp(values):
+        return
     if values.get("harp_state") == "present" and source in ("script", "template") and not values.get("harp_" + source):
         raise GroupError(f"harp_source is {source} and harp_{source} is not set: set harp_{source} to its path.")
 
@@ -125,8 +170,9 @@ def hugepages(values: Values, _fleet: Fleet) -> None:
 
 
 GROUPS = (
-    Group(("benchmark_", "taco_"), benchmark),
-    Group(("compare_", "benchmark_", "taco_"), compare),
+    Group(("benchmark_", "training_container_", "taco_"), benchmark),
+    Group(("compare_", "benchmark_", "training_container_", "taco_"), compare),
+    Group(("ssh_trust_", "training_container_", "taco_"), ssh_trust),
     Group(("training_container_", "taco_"), training_container),
     Group(("mpijob_", "taco_"), mpijob),
     Group(("harp_",), harp),

@@ -12,6 +12,7 @@ import re
 from typing import Any, Callable, Dict, NamedTuple, Sequence
 
 from ansible_collections.taco.train.plugins.module_utils._enis import EniError, find_enis, network_of
+from ansible_collections.taco.train.plugins.module_utils._harp import HarpError, minimum_files
 from ansible_collections.taco.train.plugins.module_utils._hugepages import HugepagesError, require_fraction
 from ansible_collections.taco.train.plugins.plugin_utils import (
     arms,
@@ -35,6 +36,7 @@ REFUSED = (
     ArithmeticError,
     AttributeError,
     EniError,
+    HarpError,
     HugepagesError,
     LightccError,
     MpijobError,
@@ -147,6 +149,9 @@ BATCH = Rule(
 FAILURES = Rule(
     "failures", "a number of hosts or a percentage such as 25%", lambda value: rolling.plan([], 1, value, 1)
 )
+CONFIG_FILES = Rule(
+    "number of files", "a number of files, 1 or more, or per_eni", lambda value: minimum_files(value, 1) > 0
+)
 CONFIG_FILE = Rule("file name", "ztcp*.conf without a folder, such as ztcp{index}.conf", _text(r"ztcp[^/\s]*\.conf"))
 
 RULES: Dict[str, Rule] = {
@@ -165,6 +170,7 @@ RULES: Dict[str, Rule] = {
     "harp_timeout": SOME,
     "harp_template_dest": CONFIG_FILE,
     "harp_expected_text": TEXTS,
+    "harp_minimum_files": CONFIG_FILES,
     "hugepages_max_memory_fraction": SHARE,
     "preflight_max_memory_fraction": SHARE,
     "preflight_metadata": METADATA,

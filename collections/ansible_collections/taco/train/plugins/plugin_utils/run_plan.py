@@ -12,10 +12,13 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 from ansible_collections.taco.train.plugins.module_utils._worker_processes import LOCK, PID_FILE
 from ansible_collections.taco.train.plugins.plugin_utils.arms import Arm, ArmError, arm_of
 from ansible_collections.taco.train.plugins.plugin_utils.mpirun import MPIRUN, mpirun_command
+from ansible_collections.taco.train.plugins.plugin_utils.platform_defaults import PLATFORMS
 from ansible_collections.taco.train.plugins.plugin_utils.workload import Workload, WorkloadError
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import WORKLOADS
 
 LAB_NOTE = "lab: these numbers are from a lab and say nothing about GPUs."
+# The name by which mpirun starts ranks where it runs itself.
+LOCALHOST = "localhost"
 # Seconds between SIGTERM and SIGKILL.
 KILL_AFTER = 10
 
@@ -67,6 +70,8 @@ PLACES: Dict[str, Dict[str, Any]] = {
     "mpirun": {"type": "str", "default": MPIRUN},
     "run_dir": {"type": "str", "required": True},
     "target_log_dir": {"type": "str", "default": "/var/lib/taco-train/logs"},
+    "platform": {"type": "str", "choices": list(PLATFORMS), "default": "cvm"},
+    "local": {"type": "bool", "default": False},
     "lab": {"type": "bool", "default": False},
     "system": {"type": "dict", "default": {}},
     "workers": {"type": "dict", "default": {}},
@@ -142,6 +147,8 @@ def plan(options: Dict[str, Any]) -> RunPlan:
     spec = {"hosts": options["hosts"], "mpirun": options["mpirun"], "command": ["true"]}
     mpirun_command(spec)  # what is wrong with the hosts comes before what their slots mean
     slots = [int(host["slots"]) for host in options["hosts"]]
+    if options["local"]:
+        spec["hosts"] = local_host(slots)
     env = dict(worker_environment(options["workers"]), **(options["env"] or {}))
     workload = WORKLOADS[options["workload"]].build(dict(options, arm=arm, env=env), slots)
     # mpirun starts the ranks in the folder that it is started in, on every host.
@@ -155,6 +162,16 @@ def plan(options: Dict[str, Any]) -> RunPlan:
         argv = options["exec_prefix"] + limit + argv
     notes = list(workload.notes) + ([LAB_NOTE] if options["lab"] else [])
     return RunPlan(argv, arm, sum(slots) if workload.mpi else 1, notes, workload.mpi, dict(workload.env))
+
+
+def local_host(slots: List[int]) -> List[Dict[str, Any]]:
+    """Return the host of a run in one container without the network of its host: mpirun would reach any other name by SSH."""
+    if len(slots) > 1:
+        raise WorkloadError(
+            f"the container does not share the network of its host, and there are {len(slots)} hosts: give one in benchmark_hosts, "
+            "or set training_container_profile to lightcc or harp."
+        )
+    return [{"name": LOCALHOST, "slots": slots[0]}]
 
 
 def require_no_place(arm: Arm) -> None:

@@ -17,7 +17,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.run_spread import sprea
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import WORKLOADS
 
 # The built-in arms that promise the kernel's TCP.
-OVER_TCP = ("tcp", "horovod")
+OVER_TCP = ("tcp", "lightcc", "horovod")
 # What exchanges gradients through NCCL whatever else it does; of a user's own command that isn't known.
 WITH_NCCL = ("horovod_synthetic", "nccl_tests", "tf_cnn_benchmarks")
 # The exit status of timeout(1) when it ended the command, and when it had to kill it.

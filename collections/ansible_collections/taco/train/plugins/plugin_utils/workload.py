@@ -11,11 +11,7 @@ from typing import Any, Mapping, NamedTuple, Optional, Sequence
 from ansible_collections.taco.train.plugins.plugin_utils import lightcc
 from ansible_collections.taco.train.plugins.plugin_utils.arms import Arm
 from ansible_collections.taco.train.plugins.plugin_utils.mpirun import whole_number
-
-# What the vendor's documents set for NCCL in every run.
-COMMON = {"NCCL_ALGO": "RING", "NCCL_DEBUG": "INFO"}
-# The launcher's values go to every rank.
-EXPORTED = {"LD_LIBRARY_PATH": None, "PATH": None}
+from ansible_collections.taco.train.plugins.plugin_utils.platform_defaults import default_env, merged_env, merged_mca
 
 # Switches of TensorFlow, from the vendor's document (section TTF).
 SWITCHES = {
@@ -73,12 +69,11 @@ def environment(
 ) -> dict[str, str | None]:
     """Return the variables of the ranks of an MPI run.
 
-    What comes later wins: what every run has, the arm, TensorFlow's switches, benchmark_lightcc (in arms that use
-    LightCC), benchmark_env. A null in benchmark_env exports the launcher's value. What is exported comes last, as the
-    vendor's documents have it.
+    What comes later wins: the defaults of the platform, the arm, TensorFlow's switches, benchmark_lightcc (in arms that use
+    LightCC), benchmark_env. What is exported comes last, as the vendor's documents have it.
     """
     extra = options.get("env") or {}
-    chosen: dict[str, str | None] = {**COMMON, **options["arm"].env}
+    chosen: dict[str, str | None] = {**default_env(options), **options["arm"].env}
     chosen.update(switched or {})
     if has_lightcc(options["arm"]):
         chosen.update(lightcc_env(options))
@@ -86,9 +81,7 @@ def environment(
     if problems:
         raise WorkloadError(problems[0])
     chosen.update(lightcc.group_size({**chosen, **extra}, slots))
-    chosen.update(extra)
-    chosen.update((name, value) for name, value in EXPORTED.items() if name not in chosen)
-    return chosen
+    return merged_env(chosen, extra, options)
 
 
 def without_exports(env: Mapping[str, str | None]) -> dict[str, str | None]:
@@ -97,9 +90,9 @@ def without_exports(env: Mapping[str, str | None]) -> dict[str, str | None]:
 
 
 def mca_parameters(options: Options) -> dict[str, Any]:
-    """Return the parameters of Open MPI's components: the interface, and what the user adds."""
+    """Return the parameters of Open MPI's components: the defaults of the platform, and what the user adds."""
     require_words(options, "interface")
-    return {"btl_tcp_if_include": options["interface"], **(options.get("mca") or {})}
+    return merged_mca(options.get("mca") or {}, options)
 
 
 def notes_of(env: Mapping[str, Any], options: Options) -> list[str]:

@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 from typing import Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils import workload
+from ansible_collections.taco.train.plugins.plugin_utils.platform_defaults import platform_of
 from ansible_collections.taco.train.plugins.plugin_utils.workload import Options, Workload, WorkloadError
 from ansible_collections.taco.train.plugins.plugin_utils.workload_horovod import SCRIPT_DEFAULTS, SCRIPTS
 
@@ -45,7 +46,12 @@ def check(options: Options) -> None:
 
 
 def command(options: Options) -> list[str]:
-    words = ["python3", options["script"], f"--model={options['model']}", f"--batch_size={options['batch_size']}"]
+    words = [
+        platform_of(options).tf_cnn_python,
+        options["script"],
+        f"--model={options['model']}",
+        f"--batch_size={options['batch_size']}",
+    ]
     words.append(f"--num_batches={batches(options)}")
     # Without it the script chooses a number of its own.
     warmup = options.get("num_warmup_batches")
