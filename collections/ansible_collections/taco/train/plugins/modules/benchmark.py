@@ -67,9 +67,10 @@ options:
     type: str
     default: ResNet50
   batch_size:
-    description: Images of a batch on each device.
+    description: >-
+      Images of a batch on each device. Not set means 256 for V(horovod_synthetic) and V(tf_cnn_benchmarks), and leaves it to the demo
+      for V(ttf_dynamic_embedding).
     type: int
-    default: 256
   num_iters:
     description: Number of iterations that are measured.
     type: int
