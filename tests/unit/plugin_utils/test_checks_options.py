@@ -109,6 +109,7 @@ BAD = {
     "batch": WORDS | st.sampled_from(["0", 0, -1, "0%", "101%", "1.5"]),
     "failures": WORDS | st.sampled_from([-1, "101%", "1.5", "%"]),
     "file name": WORDS | st.sampled_from(["a/ztcp.conf", "ztcp", "../ztcp0.conf"]),
+    "checksum": WORDS | st.sampled_from(["0" * 64, "g" * 64, "0123456789abcdef", "ab" * 32]),
     "word": st.sampled_from(["hots", "v3", "torch", "pps"]),
 }
 

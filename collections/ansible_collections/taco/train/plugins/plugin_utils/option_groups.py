@@ -67,6 +67,16 @@ def _ranks(values: Values, fleet: Fleet) -> List[Dict[str, Any]]:
 
 def benchmark(values: Values, fleet: Fleet) -> None:
     """Check the run of the role benchmark, unless a comparison has workloads of its own in its place."""
+    unverified = not is_set(values.get("benchmark_dataset_checksum"))
+    if (
+        truth(values.get("benchmark_dataset"))
+        and unverified
+        and not truth(values.get("benchmark_dataset_allow_unverified"))
+    ):
+        raise GroupError(
+            "benchmark_dataset is true and benchmark_dataset_checksum is not set: set it to the output of sha256sum for "
+            "download_dataset.sh, or set benchmark_dataset_allow_unverified: true."
+        )
     hosts = _ranks(values, fleet)
     if not hosts or values.get("compare_workloads"):
         return

@@ -20,7 +20,7 @@ from ansible_collections.taco.train.plugins.plugin_utils import (
     training_spec,
     workload_nccl_tests,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.checks_variables import IMAGE
+from ansible_collections.taco.train.plugins.plugin_utils.checks_variables import IMAGE, SHA256, is_placeholder
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import LABEL, LEAST_REPEATS
 from ansible_collections.taco.train.plugins.plugin_utils.lightcc import LightccError, options_to_env
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import VERSIONS, MpijobError, require_names
@@ -147,6 +147,11 @@ BATCH = Rule(
 FAILURES = Rule(
     "failures", "a number of hosts or a percentage such as 25%", lambda value: rolling.plan([], 1, value, 1)
 )
+CHECKSUM = Rule(
+    "checksum",
+    "64 hexadecimal digits, the output of sha256sum",
+    lambda value: SHA256.match(str(value).strip()) is not None and not is_placeholder(str(value).strip().lower()),
+)
 CONFIG_FILE = Rule("file name", "ztcp*.conf without a folder, such as ztcp{index}.conf", _text(r"ztcp[^/\s]*\.conf"))
 
 RULES: Dict[str, Rule] = {
@@ -231,6 +236,7 @@ RULES: Dict[str, Rule] = {
     "benchmark_json_path": WORD,
     "benchmark_demo": one_of(DEMOS),
     "benchmark_dnn_layer_num": SOME,
+    "benchmark_dataset_checksum": CHECKSUM,
     "benchmark_pattern": VALUE_PATTERN,
     "benchmark_total_pattern": VALUE_PATTERN,
     "benchmark_lightcc": LIGHTCC,

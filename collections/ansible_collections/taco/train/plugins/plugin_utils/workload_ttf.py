@@ -14,10 +14,10 @@ mpirun.
 import posixpath
 from typing import Sequence
 
+from ansible_collections.taco.train.plugins.module_utils._demo_dataset import FOLDER
 from ansible_collections.taco.train.plugins.plugin_utils import parse_pattern, workload
 from ansible_collections.taco.train.plugins.plugin_utils.workload import Options, Workload, WorkloadError
 
-FOLDER = "/opt/dynamic-embedding-demo"
 DEMOS = ("benchmark", "ps", "estimator")
 # The data set's cache holds batches of one size, so the document has it removed whenever the batch size changes.
 CACHE = (".index", ".data-00000-of-00001")
