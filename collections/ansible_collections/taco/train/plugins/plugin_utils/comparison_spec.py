@@ -15,6 +15,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.workloads import WORKLO
 # With fewer rounds Student's t asks for an interval so wide that hardly anything could be decided.
 LEAST_REPEATS = 4
 DEFAULT_REPEATS = 6
+DEFAULT_ARMS = ("tcp", "harp", "taco")
 # What these workloads have no use for: it would only make names that mislead, and the same test several times over.
 LABEL = re.compile(r"[A-Za-z0-9_.-]{1,40}")
 KEYS = ("arms", "baseline", "workloads", "node_counts", "batch_sizes", "repeats", "warmup_runs", "single_device")
@@ -89,7 +90,8 @@ def _block(
         )
     if batch_size is not None:
         options["batch_size"] = batch_size
-    options = completed(options)
+    # A model that a workload doesn't read is none of its options, but can name what a command trains.
+    options = dict(completed(options), **({"model": workload["model"]} if workload.get("model") else {}))
     if options.get("batch_size") is not None:
         options["batch_size"] = _whole(options["batch_size"], "batch_sizes", 1)
     parts = [label, str(options.get("model") or "-"), shape(hosts), str(options.get("batch_size") or "-")]

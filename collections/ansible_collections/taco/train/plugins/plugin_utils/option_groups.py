@@ -13,6 +13,7 @@ from ansible_collections.taco.train.plugins.plugin_utils import run_plan
 from ansible_collections.taco.train.plugins.plugin_utils.check import is_set, truth, whole
 from ansible_collections.taco.train.plugins.plugin_utils.checks_kubernetes import on_cluster
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_check import check_limits, checked_comparison
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_presets import with_preset
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import KEYS as COMPARED
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import ComparisonError
 from ansible_collections.taco.train.plugins.plugin_utils.container_options import OPTIONS as CONTAINER_OPTIONS
@@ -65,6 +66,12 @@ def _ranks(values: Values, fleet: Fleet) -> List[Dict[str, Any]]:
     return [{"name": name, "slots": whole(slots)} for name, slots in fleet]
 
 
+def _compared(values: Values) -> Dict[str, Any]:
+    """What is compared, as the role compare hands it on."""
+    given = {name: values.get("compare_" + name) for name in COMPARED}
+    return with_preset(values.get("compare_preset"), given, values.get("benchmark_batch_size"))
+
+
 def benchmark(values: Values, fleet: Fleet) -> None:
     """Check the run of the role benchmark, unless a comparison has workloads of its own in its place."""
     unverified = not is_set(values.get("benchmark_dataset_checksum"))
@@ -78,7 +85,7 @@ def benchmark(values: Values, fleet: Fleet) -> None:
             "download_dataset.sh, or set benchmark_dataset_allow_unverified: true."
         )
     hosts = _ranks(values, fleet)
-    if not hosts or values.get("compare_workloads"):
+    if not hosts or _compared(values)["workloads"]:
         return
     spec = dict(run_plan.OPTIONS, **run_plan.PLACES)
     options = checked(dict(_run_options(values), hosts=hosts, run_dir=".", arm=values.get("benchmark_arm")), spec)
@@ -90,7 +97,7 @@ def compare(values: Values, fleet: Fleet) -> None:
     hosts = _ranks(values, fleet)
     if not hosts:
         return
-    options = {name: values.get("compare_" + name) for name in COMPARED}
+    options = _compared(values)
     check_limits({name: values["compare_" + name] for name in ("min_effect", "confidence")})
     places = is_set(values.get("compare_place_role")) or values.get("taco_platform") == "ack"
     checked_comparison(options, hosts, _run_options(values), places)

@@ -21,6 +21,7 @@ from ansible_collections.taco.train.plugins.plugin_utils import (
     workload_nccl_tests,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.checks_variables import IMAGE, SHA256, is_placeholder
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_presets import PRESETS
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import LABEL, LEAST_REPEATS
 from ansible_collections.taco.train.plugins.plugin_utils.lightcc import LightccError, options_to_env
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import VERSIONS, MpijobError, require_names
@@ -251,6 +252,7 @@ RULES: Dict[str, Rule] = {
     "benchmark_horovod_build_env": ENVIRONMENT,
     "benchmark_horovod_source": WORD,
     "compare_name": LABELLED,
+    "compare_preset": one_of(list(PRESETS)),
     "compare_arms": ARMS,
     "compare_node_counts": _each(SOME, "whole numbers, each 1 or more"),
     "compare_batch_sizes": _each(SOME, "whole numbers, each 1 or more"),
