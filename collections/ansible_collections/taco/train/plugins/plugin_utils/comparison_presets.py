@@ -35,7 +35,7 @@ class Preset(NamedTuple):
         return str(first if isinstance(first, str) else first["name"])
 
 
-def _switched(off: str, on: str, option: str, what: str) -> Tuple[Dict[str, Any], ...]:
+def _switched(off: str, on: str, option: str, what: Tuple[str, str]) -> Tuple[Dict[str, Any], ...]:
     return (
         {"name": off, "label": f"the image as it is, {what[0]}", "options": {option: False}},
         {"name": on, "label": f"the image as it is, {what[1]}", "options": {option: True}},

@@ -22,8 +22,8 @@ TACO_0_3_2 = (
     "AI训练加速引擎TACOTraining最佳实践/部署及实践.md"
 )
 TKE = (
-    "Tencent Cloud, building a TACO Train cluster on TKE with MPI Operator, https://cloud.tencent.com/document/product/457, "
-    "section on results and summary"
+    "Tencent Cloud, Tencent Kubernetes Engine documentation, building a TACO Train training cluster with MPI Operator, sections on the "
+    "results and summary"
 )
 ACK = "Alibaba Cloud, Container Service for Kubernetes user guide, GPU topology-aware scheduling of TensorFlow jobs"
 
@@ -59,15 +59,13 @@ class PublishedRange(NamedTuple):
     source: str
 
 
-# Millions of parameters. Of the first four as the vendor's documents for TKE have them, of the others as Keras and PyTorch do.
+# Millions of parameters. Of the first four as the vendor's documents for TKE have them, of the last as Keras has it.
 PARAMETERS = {
     "inceptionv3": 25.0,
     "resnet101": 44.0,
     "vgg16": 138.0,
     "transformerxl": 257.0,
     "resnet50": 25.6,
-    "vgg19": 143.7,
-    "resnet152": 60.3,
 }
 # "About 20% to 200%" more than Horovod in a network of 25 Gbit/s. The documents have their figures by model in a picture.
 RANGES = (
@@ -102,7 +100,6 @@ PUBLISHED = (
         *("2 x HCCPNV4h", "ResNet50", 256, 16, 819, 6469),
         {"Horovod over RDMA": 12299, "LightCC over RDMA": 12532},
         BARE_METAL,
-        framework="TensorFlow",
     ),
     Published(
         *("2 x GT4.41XLARGE948", "ResNet50", 256, 16, None, None),
