@@ -77,6 +77,13 @@ def test_what_the_user_sets_wins():
     assert len(comparison("taco_vs_horovod", node_counts=[1, 4]).blocks) == 6
 
 
+def test_a_baseline_that_the_preset_does_not_have_names_both_variables():
+    with pytest.raises(
+        ComparisonError, match="compare_baseline is tcp, and compare_preset taco_vs_horovod has the arms"
+    ):
+        with_preset("taco_vs_horovod", given(baseline="tcp"))
+
+
 def test_an_unknown_name_gets_the_list():
     with pytest.raises(ComparisonError, match="compare_preset is 'taco'; it must be one of taco_vs_horovod, embedding"):
         with_preset("taco", given())

@@ -29,10 +29,10 @@ class Preset(NamedTuple):
     workloads: Tuple[Mapping[str, Any], ...] = ()
     """As in compare_workloads; empty for the workload that benchmark_* describe."""
 
-    @property
-    def baseline(self) -> str:
-        first = self.arms[0]
-        return str(first if isinstance(first, str) else first["name"])
+
+def name_of(arm: Any) -> str:
+    """Return the name of an arm that is given by its name or as a mapping."""
+    return str(arm if isinstance(arm, str) else arm["name"])
 
 
 def _switched(off: str, on: str, option: str, what: Tuple[str, str]) -> Tuple[Dict[str, Any], ...]:
@@ -61,6 +61,17 @@ PRESETS = {
 }
 
 
+def _baseline(name: str, preset: Preset, given: Any, variable: str) -> str:
+    """Return the baseline that the user has set, if it is one of the preset's arms, or the preset's."""
+    names = [name_of(arm) for arm in preset.arms]
+    if given and given not in names:
+        raise ComparisonError(
+            f"compare_baseline is {given}, and {variable} {name} has the arms {', '.join(names)}: unset compare_baseline, or set "
+            "compare_arms too."
+        )
+    return given or names[0]
+
+
 def with_preset(
     name: Optional[str], given: Mapping[str, Any], batch_size: Optional[int] = None, variable: str = "compare_preset"
 ) -> Dict[str, Any]:
@@ -76,7 +87,7 @@ def with_preset(
     preset = PRESETS[name]
     if not found.get("arms") or list(found["arms"]) == list(DEFAULT_ARMS):
         found["arms"] = list(preset.arms)
-        found["baseline"] = found.get("baseline") or preset.baseline
+        found["baseline"] = _baseline(name, preset, found.get("baseline"), variable)
     if not found.get("workloads"):
         left_out = {"batch_size"} if batch_size else set()
         found["workloads"] = [
