@@ -79,6 +79,15 @@ def test_a_plan_says_every_run_and_makes_their_folder(cluster):
     assert os.readlink(cluster.results / "latest") == Path(found["run_dir"]).name
 
 
+def test_a_preset_is_planned_and_its_arms_reach_the_runs(cluster):
+    found = cluster.plan(preset="embedding", arms=["tcp", "harp", "taco"], baseline="")
+    assert found["runs"][0]["label"] == "static, ttf_dynamic_embedding on 1x1, run 1 of 8"
+    assert found["runs"][0]["arm"]["options"] == {"is_dynamic": False}
+    assert found["runs"][0]["overrides"]["batch_size"] == 64, "what benchmark_batch_size sets wins"
+    kept = json.loads(Path(found["run_dir"], "comparison-plan.json").read_text())["spec"]
+    assert (kept["baseline"], [arm["name"] for arm in kept["arms"]]) == ("static", ["static", "dynamic"])
+
+
 def test_an_interrupted_comparison_goes_on_where_it_stopped(cluster):
     first = cluster.plan()
     cluster.measure(first["run_dir"], {"tcp": 100, "taco": 200}, number=3)

@@ -110,6 +110,7 @@ BAD = {
     "failures": WORDS | st.sampled_from([-1, "101%", "1.5", "%"]),
     "number of files": WORDS | st.sampled_from(["0", "-1", "1.5", "per eni"]),
     "file name": WORDS | st.sampled_from(["a/ztcp.conf", "ztcp", "../ztcp0.conf"]),
+    "checksum": WORDS | st.sampled_from(["0" * 64, "g" * 64, "0123456789abcdef", "ab" * 32]),
     "word": st.sampled_from(["hots", "v3", "torch", "pps"]),
 }
 

@@ -24,7 +24,7 @@ HEADLINES = {
         "11.2",
         "GB/s over 2 nodes x 2 ranks (arm harp: Horovod and HARP; all_reduce_perf, 1M to 4M bytes, on GPUs).",
     ),
-    "ttf_dynamic_embedding": ("12.3", "steps/s over 1 process (arm harp: Horovod and HARP; demo benchmark)."),
+    "ttf_dynamic_embedding": ("12.3", "steps/s over 1 process (arm harp: Horovod and HARP; TTF demo benchmark)."),
     "command": ("810.0", "samples/s over 2 nodes x 1 rank (arm harp: Horovod and HARP; train.py)."),
 }
 BESIDE = {

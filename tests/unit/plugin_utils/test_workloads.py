@@ -95,7 +95,7 @@ def test_the_ttf_demo_is_one_process_on_the_launcher():
     assert list(workload.cleanup) == [".index", ".data-00000-of-00001"]
     assert workload.env == {"TF_ENABLE_AUTO_MIXED_PRECISION": "1", "A": 1}
     assert (workload.mpi, workload.mca) == (False, {})
-    assert len(workload.notes) == 1 and "arms" in workload.notes[0]
+    assert len(workload.notes) == 1 and "of an arm" in workload.notes[0]
 
 
 def test_the_ttf_demo_runs_as_it_is_when_nothing_is_set():

@@ -14,6 +14,7 @@ from ansible_collections.taco.train.plugins.plugin_utils import comparison_regre
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_store as store
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_check import check_limits, checked_comparison
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_plan import plan, remaining
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_presets import with_preset
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import DEFAULT_REPEATS, KEYS, ComparisonError
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_verdict import detectable_text
 from ansible_collections.taco.train.plugins.plugin_utils.report_table import counted
@@ -22,6 +23,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.role_values import requ
 ARGUMENTS = {
     "state": {"type": "str", "choices": ["planned", "judged"], "required": True},
     "name": {"type": "str", "default": "comparison"},
+    "preset": {"type": "str"},
     "results_dir": {"type": "str"},
     "run_dir": {"type": "str"},
     "arms": {"type": "list", "elements": "raw", "default": []},
@@ -98,7 +100,9 @@ class ActionModule(ActionBase):
         if not options["results_dir"]:
             raise ComparisonError("state planned needs results_dir, the folder for all results.")
         require_statistics()
-        spec = {key: options[key] for key in KEYS}
+        spec = with_preset(
+            options["preset"], {key: options[key] for key in KEYS}, options["defaults"].get("batch_size")
+        )
         comparison, defaults = checked_comparison(spec, options["hosts"], options["defaults"], options["places"])
         results_dir = absolute(options["results_dir"])
         found = None if options["fresh"] else store.unfinished(results_dir, comparison)
@@ -119,7 +123,7 @@ class ActionModule(ActionBase):
         everything = plan(comparison)
         left = remaining(comparison, records.read(run_dir)[0])
         number = {run.key: count for count, run in enumerate(everything, 1)}
-        raw = dict(zip([arm.name for arm in comparison.arms], options["arms"]))
+        raw = dict(zip([arm.name for arm in comparison.arms], spec["arms"]))
         places = {arm.name: arm.place for arm in comparison.arms}
         done = len(everything) - len(left)
         each = f"{comparison.repeats} measured and {counted(comparison.warmup_runs, 'warm-up run')}"

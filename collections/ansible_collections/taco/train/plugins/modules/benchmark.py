@@ -35,7 +35,7 @@ options:
   arm:
     description:
       - Which acceleration is measured, by the name of a built-in arm or as a mapping; see P(taco.train.benchmark_arm#filter).
-      - Only its environment is set here. M(taco.train.acceleration) brings the workers into the state that the arm needs, and
+      - Only its environment and its options are set here. M(taco.train.acceleration) brings the workers into the state that the arm needs, and
         the run fails when NCCL's log shows another one.
     type: raw
     default: taco
@@ -67,9 +67,10 @@ options:
     type: str
     default: ResNet50
   batch_size:
-    description: Images of a batch on each device.
+    description: >-
+      Images of a batch on each device. Not set means 256 for V(horovod_synthetic) and V(tf_cnn_benchmarks), and leaves it to the demo
+      for V(ttf_dynamic_embedding).
     type: int
-    default: 256
   num_iters:
     description: Number of iterations that are measured.
     type: int

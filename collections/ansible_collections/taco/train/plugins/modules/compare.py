@@ -40,6 +40,12 @@ options:
     description: The last part of the name of the folder of results.
     type: str
     default: comparison
+  preset:
+    description:
+      - A comparison by its name, V(taco_vs_horovod), V(embedding), V(mixed_precision) or V(xla). It sets O(arms), O(baseline) and
+        O(workloads) where they are empty or the default of the role P(taco.train.compare#role).
+    type: str
+    version_added: 1.0.0
   results_dir:
     description: The folder for all results, on the controller. Required with O(state=planned).
     type: str

@@ -16,7 +16,7 @@ TKE compare with. The last two are those of ACK's document: one software, placed
 import re
 from typing import Any, Mapping, NamedTuple, Optional, Sequence, TypeVar
 
-from ansible_collections.taco.train.plugins.plugin_utils import lightcc
+from ansible_collections.taco.train.plugins.plugin_utils import arm_options, lightcc
 from ansible_collections.taco.train.plugins.plugin_utils.mpirun import ENV_NAME, as_text
 
 # It becomes part of the names of records and files, where a dash would be taken for a separator.
@@ -26,7 +26,7 @@ HOROVOD = ("image", "upstream")
 # How ACK chooses the GPUs of the workers, by the value of the node label that has it do so.
 PLACE = ("default", "topology")
 Default = TypeVar("Default")
-KEYS = ("name", "label", "base", "env", "plugin", "horovod", "before", "after", "place")
+KEYS = ("name", "label", "base", "env", "plugin", "horovod", "before", "after", "place", "options")
 
 HOROVOD_ENV = {"HOROVOD_MPI_THREADS_DISABLE": "1", "HOROVOD_FUSION_THRESHOLD": "0", "HOROVOD_CYCLE_TIME": "0"}
 LIGHTCC_ENV = {"LIGHT_2D_ALLREDUCE": "1", "LIGHT_TOPK_ALLREDUCE": "1", "LIGHT_TOPK_THRESHOLD": "2097152"}
@@ -56,6 +56,8 @@ class Arm(NamedTuple):
     """Argument lists run on each worker after the run, whatever came of it."""
     place: Optional[str] = None
     """How the workers are placed, one of PLACE, or None for wherever they are."""
+    options: Optional[Mapping[str, Any]] = None
+    """Options of the run that this arm sets, of those in arm_options.OPTIONS; None where it sets none."""
 
     @property
     def lossy(self) -> bool:
@@ -125,7 +127,16 @@ def user_arm(value: Mapping[str, Any], variable: str) -> Arm:
         commands(value, "before", variable),
         commands(value, "after", variable),
         choice(value, "place", PLACE, base.place, variable),
+        set_options(value, name, variable),
     )
+
+
+def set_options(value: Mapping[str, Any], name: str, variable: str) -> dict[str, Any] | None:
+    """Return the options of the run that an arm sets."""
+    try:
+        return arm_options.options_of(value.get("options") or {}) or None
+    except arm_options.ArmOptionError as error:
+        raise ArmError(f"Arm {name} of {variable}: {error}.") from error
 
 
 def text_of(value: Mapping[str, Any], key: str, name: str, variable: str) -> str | None:

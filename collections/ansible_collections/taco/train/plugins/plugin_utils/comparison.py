@@ -11,13 +11,19 @@ from typing import Any, Dict, List, Optional, Sequence
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_placement, lightcc
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_statistics as statistics
 from ansible_collections.taco.train.plugins.plugin_utils.arms import Arm
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_alike import OF_A_HOST, settings_of, unlike
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_alike import (
+    OF_A_HOST,
+    settings_of,
+    unlike,
+    words_of,
+)
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_plan import key_of, plan
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_published import figures
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_scaling import bus_bandwidth, scaling
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_sentence import question, sentence
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import Block, Comparison
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_verdict import Limits, Side, judge
+from ansible_collections.taco.train.plugins.plugin_utils.workloads import WORKLOADS
 
 SCHEMA = 1
 Record = Dict[str, Any]
@@ -98,16 +104,18 @@ def _block(comparison: Comparison, block: Block, records: Sequence[Record], limi
     measured = [record for record in records if key_of(record)[0] == block.id]
     good = [record for record in measured if record["outcome"] == "ok"]
     result = good[-1]["result"] if good else {}
+    set_by_arms = {name for arm in comparison.arms for name in arm.options or ()}
     shown = {
         "id": block.id,
         "workload": block.workload,
         "model": block.options.get("model"),
+        "subject": None if block.options.get("model") else WORKLOADS[block.workload].subject(block.options),
         "parameters": result.get("details", {}).get("parameters"),
         "nodes": len(block.hosts),
         "pods": any(record.get("placement") for record in measured),
         "ranks": block.ranks,
         "batch_size": block.options.get("batch_size"),
-        "settings": settings_of(good[-1]) if good else {},
+        "settings": settings_of(good[-1], set_by_arms) if good else {},
         "unit": result.get("unit", ""),
         "higher_is_better": result.get("higher_is_better", True),
         # Beside a lab's numbers they would invite a comparison that means nothing.
@@ -119,7 +127,7 @@ def _block(comparison: Comparison, block: Block, records: Sequence[Record], limi
         _arm(arm.name, [record for record in measured if record["arm"] == arm.name], limits["confidence"])
         for arm in comparison.arms
     ]
-    differences = unlike(good, block.id, limits["excused"])
+    differences = unlike(good, block.id, (*limits["excused"], *words_of(set_by_arms)))
     batch_size = block.options.get("batch_size")
     images = batch_size * block.ranks if batch_size and shown["unit"] == "images/s" else None
     return dict(shown, arms=arms, comparisons=[], unlike=differences, expected=_expected(arms, good, images))
@@ -127,7 +135,11 @@ def _block(comparison: Comparison, block: Block, records: Sequence[Record], limi
 
 def _is_lossy(arm: Arm, records: Sequence[Record]) -> bool:
     """Return whether the ranks of an arm compressed gradients with loss, whichever option made them do so."""
-    ran = [record["environment"] for record in records if record["arm"] == arm.name and record.get("environment")]
+    ran = [
+        record["environment"]
+        for record in records
+        if record["arm"] == arm.name and record.get("environment") is not None
+    ]
     return any(map(lightcc.is_lossy, ran)) if ran else arm.lossy
 
 
@@ -135,6 +147,8 @@ def _shown(arm: Arm, records: Sequence[Record]) -> Dict[str, Any]:
     lossy = _is_lossy(arm, records)
     shown = {"name": arm.name, "label": arm.label, "lossy": lossy, "environment": dict(arm.env)}
     shown.update(plugin=arm.plugin, horovod=arm.horovod)
+    if arm.options:
+        shown["options"] = dict(arm.options)
     commands = {"before": [list(one) for one in arm.before], "after": [list(one) for one in arm.after]}
     shown.update((name, given) for name, given in commands.items() if given)
     return dict(shown, place=arm.place) if arm.place else shown

@@ -64,14 +64,22 @@ def value_of(system: Dict[str, Any], name: str) -> str:
     return _text(system.get(name))
 
 
-def settings_of(record: Dict[str, Any]) -> Dict[str, str]:
-    """Return every option of a run that changes its number, by the words for it; an option without a value is "not set"."""
+def settings_of(record: Dict[str, Any], besides: Container[str] = ()) -> Dict[str, str]:
+    """Return every option of a run that changes its number, by the words for it; an option without a value is "not set".
+
+    besides are options that arms set.
+    """
     parameters = record.get("parameters", {})
     return {
-        WORDS.get(name, f"benchmark_{name}"): "not set" if parameters[name] is None else _text(parameters[name])
+        words_of([name])[0]: "not set" if parameters[name] is None else _text(parameters[name])
         for name in OPTIONS
-        if name in parameters and name not in NO_EFFECT
+        if name in parameters and name not in NO_EFFECT and name not in besides
     }
+
+
+def words_of(names: Iterable[str]) -> Tuple[str, ...]:
+    """Return the words for options of a run."""
+    return tuple(WORDS.get(name, f"benchmark_{name}") for name in names)
 
 
 def _inventory_name(record: Dict[str, Any], host: str) -> str:

@@ -21,6 +21,7 @@ OF_AN_ARM = {
     "plugin": ("NCCL plugin", UNKNOWN),
     "horovod": ("Horovod", UNKNOWN),
     "place": ("placement", "none"),
+    "options": ("options", "none"),
     "before": ("commands before a run", "none"),
     "after": ("commands after a run", "none"),
 }

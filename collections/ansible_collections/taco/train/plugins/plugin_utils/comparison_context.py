@@ -59,7 +59,7 @@ HOROVOD = {"image": "the image's", "upstream": "upstream"}
 
 
 def arms(comparison: Part) -> Table:
-    head = ("Arm", "Stands for", "NCCL plugin", "Horovod", "Environment")
+    head = ("Arm", "Stands for", "NCCL plugin", "Horovod", "Environment and options")
     rows = [
         (
             words.marked(comparison, arm["name"])
@@ -67,11 +67,16 @@ def arms(comparison: Part) -> Table:
             arm.get("label") or "",
             words.plain(arm.get("plugin")),
             HOROVOD.get(arm.get("horovod")) or words.plain(arm.get("horovod")),
-            environment(arm.get("environment")),
+            environment({**(arm.get("environment") or {}), **options(arm)}),
         )
         for arm in comparison.get("arms") or []
     ]
     return head, rows
+
+
+def options(arm: Part) -> dict[str, str]:
+    """Return the options of the run that an arm sets, by the names of the variables."""
+    return {f"benchmark_{name}": str(value).lower() for name, value in (arm.get("options") or {}).items()}
 
 
 def environment(variables: Mapping[str, Any] | None) -> str:

@@ -9,13 +9,15 @@
 from typing import Any, Iterable, Mapping, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_context as context
-from ansible_collections.taco.train.plugins.plugin_utils import comparison_rows as rows
 from ansible_collections.taco.train.plugins.plugin_utils import (
+    comparison_gain,
     comparison_svg_forest,
+    comparison_svg_gain,
     comparison_svg_runs,
     comparison_svg_scaling,
     comparison_svg_time,
 )
+from ansible_collections.taco.train.plugins.plugin_utils import comparison_rows as rows
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_words as words
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_csv import each_run
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_parts import drawn, figure, figures, marked_up
@@ -128,6 +130,20 @@ def scaling(comparison: Part) -> str:
     return section("Scaling", figures(charts), drawn(*rows.scaling(comparison)))
 
 
+def gain(comparison: Part) -> str:
+    charts = [
+        figure(
+            comparison_svg_gain.gain(comparison, lines),
+            f"{comparison_gain.case(lines[0])}: gain.",
+            comparison.get("lab"),
+        )
+        for lines in comparison_gain.groups(comparison)
+    ]
+    drawings = figures(charts)
+    told = element("p", comparison_gain.EXPLAINED, "said") if drawings else ""
+    return section("Gain over parameters", told, drawings, drawn(*comparison_gain.table(comparison)))
+
+
 def network(comparison: Part) -> str:
     cases, lab = words.cases(comparison), comparison.get("lab")
     charts = [
@@ -221,6 +237,7 @@ def render(
         bus_bandwidth(comparison),
         networks(comparison, records),
         measured(comparison),
+        gain(comparison),
         scaling(comparison),
         network(comparison),
         published(comparison, records),

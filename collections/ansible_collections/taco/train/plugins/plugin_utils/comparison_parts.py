@@ -17,7 +17,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.report_html import Cell
 # How the cells beneath a head look, where they are more than text.
 STYLES = {
     "Why": "why",
-    "Environment": "code",
+    "Environment and options": "code",
     "Case": "name",
     "Property": "name",
     "Problems": "why",

@@ -33,7 +33,7 @@ NUMBERS = {
     ),
     *("Value", "Bytes between nodes", "Bytes / bandwidth", "Measured time", "Measured / expected"),
     *("Bus bandwidth", "Line rate", "Share"),
-    *("Without topology", "With topology", "Speed-up"),
+    *("Without topology", "With topology", "Speed-up", "Parameters (M)"),
 }
 
 

@@ -8,6 +8,7 @@
 
 from typing import Any, Dict, List
 
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_words import subject
 from ansible_collections.taco.train.plugins.plugin_utils.report_table import counted
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import WORKLOADS
 
@@ -82,8 +83,8 @@ def sentence(found: Dict[str, Any]) -> str:
     """Return the verdicts in one sentence, the one with the largest effect first."""
     said = []
     for block in found["blocks"]:
-        where = block["model"] or block["id"]
-        if len({one["id"] for one in found["blocks"] if (one["model"] or one["id"]) == where}) > 1:
+        where = subject(block)
+        if len({one["id"] for one in found["blocks"] if subject(one) == where}) > 1:
             where = block["id"]
         said += [(judged["ratio"] or 0, _one(judged, where, found)) for judged in block["comparisons"]]
     ordered = [text for _ratio, text in sorted(said, key=lambda one: -abs(one[0] - 1))]

@@ -10,12 +10,12 @@ import re
 from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.arms import Arm, ArmError, arms_of
+from ansible_collections.taco.train.plugins.plugin_utils.workloads import WORKLOADS, completed
 
 # With fewer rounds Student's t asks for an interval so wide that hardly anything could be decided.
 LEAST_REPEATS = 4
 DEFAULT_REPEATS = 6
 # What these workloads have no use for: it would only make names that mislead, and the same test several times over.
-UNUSED = {"nccl_tests": ("model", "batch_size")}
 LABEL = re.compile(r"[A-Za-z0-9_.-]{1,40}")
 KEYS = ("arms", "baseline", "workloads", "node_counts", "batch_sizes", "repeats", "warmup_runs", "single_device")
 
@@ -87,22 +87,30 @@ def _block(
         raise ComparisonError(
             f"{label!r} can't be the name of one of compare_workloads: use letters, digits, _, . and -."
         )
-    options["batch_size"] = _whole(options.get("batch_size") if batch_size is None else batch_size, "batch_sizes", 1)
-    options.update(dict.fromkeys(UNUSED.get(str(options.get("workload")), ())))
-    parts = [label, str(options.get("model") or "-"), shape(hosts), str(options["batch_size"] or "-")]
+    if batch_size is not None:
+        options["batch_size"] = batch_size
+    # A model that a workload doesn't read is none of its options, but can name what a command trains.
+    options = dict(completed(options), **({"model": workload["model"]} if workload.get("model") else {}))
+    if options.get("batch_size") is not None:
+        options["batch_size"] = _whole(options["batch_size"], "batch_sizes", 1)
+    parts = [label, str(options.get("model") or "-"), shape(hosts), str(options.get("batch_size") or "-")]
     return Block("/".join(parts), str(options.get("workload")), options, hosts)
 
 
 def _sizes(value: Dict[str, Any], hosts: Sequence[Dict[str, Any]], workload: str) -> List[Tuple[Tuple[str, int], ...]]:
     sizes = [_hosts(hosts, count) for count in dict.fromkeys(value.get("node_counts") or [len(hosts)])]
     single = ((str(hosts[0]["name"]), 1),)
+    if workload in WORKLOADS and WORKLOADS[workload].mpi is False:
+        # One process, however many hosts there are.
+        return [single]
     # One device has no bus to measure.
     wanted = value.get("single_device") and workload != "nccl_tests" and single not in sizes
     return ([single] if wanted else []) + sizes
 
 
 def _batch_sizes(value: Dict[str, Any], workload: Dict[str, Any], kind: str) -> List[Any]:
-    given = [] if "batch_size" in UNUSED.get(kind, ()) else value.get("batch_sizes")
+    reads_it = kind not in WORKLOADS or "batch_size" in WORKLOADS[kind].reads
+    given = value.get("batch_sizes") if reads_it else []
     return list(dict.fromkeys(given)) if given else [workload.get("batch_size")]
 
 

@@ -52,6 +52,8 @@ line.verdict { stroke-width: 2; }
 .mark.warmup { fill: none; stroke: var(--arm); stroke-width: 1; }
 .run { stroke: var(--arm); stroke-width: 2; } .run.warmup { stroke-dasharray: 2 2; }
 .path { stroke: var(--arm); stroke-width: 1; opacity: .45; }
+.mark.published { fill: var(--paper); stroke: var(--arm); stroke-width: 1.5; }
+.range.published { fill: none; stroke: var(--warn); stroke-width: 1.2; stroke-dasharray: 5 3; }
 .whisker.warmup { stroke-dasharray: 2 2; }
 .median { stroke: var(--ink); stroke-width: 1.2; }
 .whisker { stroke: var(--arm); stroke-width: 1.2; }

@@ -10,6 +10,7 @@ import textwrap
 from typing import Iterable, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_context as context
+from ansible_collections.taco.train.plugins.plugin_utils import comparison_gain
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_rows as rows
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_words as words
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_systems import system_rows
@@ -103,6 +104,7 @@ def render(
     lines += part("Runs", *rows.measured(comparison))
     lines += part("Network of each arm", *context.networks(comparison, records))
     lines += part("Where the workers were", *rows.layouts(comparison))
+    lines += part("Gain over parameters", *comparison_gain.table(comparison), comparison_gain.EXPLAINED)
     lines += part("Scaling", *rows.scaling(comparison))
     lines += part("Time against bytes over bandwidth", *rows.expected(comparison))
     lines += part("Bus bandwidth at the largest message size", *rows.bus_bandwidth(comparison))

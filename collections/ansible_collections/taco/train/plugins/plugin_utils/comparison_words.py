@@ -67,16 +67,21 @@ def host_noun(block: Part) -> str:
     return "worker" if block.get("pods") else "node"
 
 
+def subject(block: Part) -> str:
+    """Return what a block or a line measured: its model, or what its workload has in place of one."""
+    return str(block.get("model") or block.get("subject") or block.get("workload") or block.get("id"))
+
+
 def case_parts(block: Part) -> list[str]:
     """Return what a block was measured with, from the most to the least telling."""
-    parts = [str(block.get("model") or block.get("workload") or block.get("id"))]
+    parts = [subject(block)]
     if block.get("nodes") is not None:
         parts.append(counted(block["nodes"], host_noun(block)))
     if block.get("ranks") is not None:
         parts.append(counted(block["ranks"], "rank"))
     if block.get("batch_size") is not None:
         parts.append(f"batch size {block['batch_size']}")
-    if block.get("model") and block.get("workload"):
+    if (block.get("model") or block.get("subject")) and block.get("workload"):
         parts.append(str(block["workload"]))
     return parts
 

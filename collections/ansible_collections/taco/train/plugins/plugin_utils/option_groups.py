@@ -14,6 +14,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.arms import Arm, arm_of
 from ansible_collections.taco.train.plugins.plugin_utils.check import is_set, truth, whole
 from ansible_collections.taco.train.plugins.plugin_utils.checks_kubernetes import on_cluster
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_check import check_limits, checked_comparison
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_presets import with_preset
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import KEYS as COMPARED
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import ComparisonError
 from ansible_collections.taco.train.plugins.plugin_utils.container_options import OPTIONS as CONTAINER_OPTIONS
@@ -86,13 +87,36 @@ def _require_harp(arms: Sequence[Arm], variable: str, values: Values) -> None:
             )
 
 
+def _require_data_set_checksum(values: Values) -> None:
+    unverified = truth(values.get("benchmark_dataset_allow_unverified"))
+    if (
+        truth(values.get("benchmark_dataset"))
+        and not is_set(values.get("benchmark_dataset_checksum"))
+        and not unverified
+    ):
+        raise GroupError(
+            "benchmark_dataset is true and benchmark_dataset_checksum is not set: set it to the output of sha256sum for "
+            "download_dataset.sh, or set benchmark_dataset_allow_unverified: true."
+        )
+
+
+def _compared(values: Values) -> Dict[str, Any]:
+    """What is compared, as the role compare hands it on."""
+    given = {name: values.get("compare_" + name) for name in COMPARED}
+    preset = values.get("compare_preset")
+    if not given["arms"] and not preset:
+        given["arms"] = list(needs(values).arms)
+    return with_preset(preset, given, values.get("benchmark_batch_size"))
+
+
 def benchmark(values: Values, fleet: Fleet) -> None:
     """Check the run of the role benchmark, unless a comparison has workloads of its own in its place."""
+    _require_data_set_checksum(values)
     given = values.get("benchmark_arm")
     arm = given if is_set(given) else needs(values).arm
     _require_harp([arm_of(arm)], "benchmark_arm", values)
     hosts = _ranks(values, fleet)
-    if not hosts or values.get("compare_workloads"):
+    if not hosts or _compared(values)["workloads"]:
         return
     spec = dict(run_plan.OPTIONS, **run_plan.PLACES)
     options = checked(dict(_run_options(values), hosts=hosts, run_dir=".", arm=arm), spec)
@@ -101,13 +125,11 @@ def benchmark(values: Values, fleet: Fleet) -> None:
 
 def compare(values: Values, fleet: Fleet) -> None:
     """Check the comparison, with every run of it."""
-    arms = values.get("compare_arms") or needs(values).arms
-    _require_harp(arms_of(arms), "compare_arms", values)
+    options = _compared(values)
+    _require_harp(arms_of(options["arms"]), "compare_arms" if values.get("compare_arms") else "compare_preset", values)
     hosts = _ranks(values, fleet)
     if not hosts:
         return
-    options = {name: values.get("compare_" + name) for name in COMPARED}
-    options["arms"] = list(arms)
     check_limits({name: values["compare_" + name] for name in ("min_effect", "confidence")})
     places = is_set(values.get("compare_place_role")) or values.get("taco_platform") == "ack"
     checked_comparison(options, hosts, _run_options(values), places)

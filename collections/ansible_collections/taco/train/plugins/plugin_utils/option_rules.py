@@ -21,7 +21,8 @@ from ansible_collections.taco.train.plugins.plugin_utils import (
     training_spec,
     workload_nccl_tests,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.checks_variables import IMAGE
+from ansible_collections.taco.train.plugins.plugin_utils.checks_variables import IMAGE, SHA256, is_placeholder
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_presets import PRESETS
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import LABEL, LEAST_REPEATS
 from ansible_collections.taco.train.plugins.plugin_utils.lightcc import LightccError, options_to_env
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import VERSIONS, MpijobError, require_names
@@ -152,6 +153,11 @@ FAILURES = Rule(
 CONFIG_FILES = Rule(
     "number of files", "a number of files, 1 or more, or per_eni", lambda value: minimum_files(value, 1) > 0
 )
+CHECKSUM = Rule(
+    "checksum",
+    "64 hexadecimal digits, the output of sha256sum",
+    lambda value: SHA256.match(str(value).strip()) is not None and not is_placeholder(str(value).strip().lower()),
+)
 CONFIG_FILE = Rule("file name", "ztcp*.conf without a folder, such as ztcp{index}.conf", _text(r"ztcp[^/\s]*\.conf"))
 
 RULES: Dict[str, Rule] = {
@@ -237,6 +243,7 @@ RULES: Dict[str, Rule] = {
     "benchmark_json_path": WORD,
     "benchmark_demo": one_of(DEMOS),
     "benchmark_dnn_layer_num": SOME,
+    "benchmark_dataset_checksum": CHECKSUM,
     "benchmark_pattern": VALUE_PATTERN,
     "benchmark_total_pattern": VALUE_PATTERN,
     "benchmark_lightcc": LIGHTCC,
@@ -251,6 +258,7 @@ RULES: Dict[str, Rule] = {
     "benchmark_horovod_build_env": ENVIRONMENT,
     "benchmark_horovod_source": WORD,
     "compare_name": LABELLED,
+    "compare_preset": one_of(list(PRESETS)),
     "compare_arms": ARMS,
     "compare_node_counts": _each(SOME, "whole numbers, each 1 or more"),
     "compare_batch_sizes": _each(SOME, "whole numbers, each 1 or more"),

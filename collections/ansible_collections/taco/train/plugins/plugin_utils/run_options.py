@@ -10,7 +10,7 @@ from typing import Any, Dict
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
-from ansible_collections.taco.train.plugins.plugin_utils.run_plan import OPTIONS, PLACES
+from ansible_collections.taco.train.plugins.plugin_utils.run_plan import OPTIONS, PLACES, effective
 from ansible_collections.taco.train.plugins.plugin_utils.workload import WorkloadError
 
 ABSENT = (None, "")
@@ -30,4 +30,4 @@ def with_overrides(options: Dict[str, Any], overrides: Dict[str, Any]) -> Dict[s
     if strange:
         raise WorkloadError(f"A run has no option {strange[0]}; it has {', '.join(sorted(OPTIONS))}.")
     chosen = {key: value for key, value in overrides.items() if value not in ABSENT}
-    return checked(dict(options, **chosen), dict(OPTIONS, **PLACES))
+    return effective(checked(dict(options, **chosen), dict(OPTIONS, **PLACES)))

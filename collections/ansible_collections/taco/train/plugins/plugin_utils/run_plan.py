@@ -14,7 +14,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.arms import Arm, ArmErr
 from ansible_collections.taco.train.plugins.plugin_utils.mpirun import MPIRUN, mpirun_command
 from ansible_collections.taco.train.plugins.plugin_utils.platform_defaults import PLATFORMS
 from ansible_collections.taco.train.plugins.plugin_utils.workload import Workload, WorkloadError
-from ansible_collections.taco.train.plugins.plugin_utils.workloads import WORKLOADS
+from ansible_collections.taco.train.plugins.plugin_utils.workloads import WORKLOADS, completed
 
 LAB_NOTE = "lab: these numbers are from a lab and say nothing about GPUs."
 # The name by which mpirun starts ranks where it runs itself.
@@ -29,7 +29,7 @@ OPTIONS: Dict[str, Dict[str, Any]] = {
     "framework": {"type": "str", "choices": ["tensorflow", "tensorflow2", "pytorch"]},
     "script": {"type": "str"},
     "model": {"type": "str", "default": "ResNet50"},
-    "batch_size": {"type": "int", "default": 256},
+    "batch_size": {"type": "int"},
     "num_iters": {"type": "int", "default": 10},
     "num_warmup_batches": {"type": "int", "default": 10},
     "num_batches_per_iter": {"type": "int", "default": 10},
@@ -133,24 +133,38 @@ def worker_environment(workers: Dict[str, Any]) -> Dict[str, str]:
     return found
 
 
+def effective(options: Dict[str, Any]) -> Dict[str, Any]:
+    """Return the options of a run with those that its arm sets, and the batch size of its workload where none is set."""
+    try:
+        arm = arm_of(options["arm"])
+    except ArmError as error:
+        raise WorkloadError(str(error)) from error
+    set_by_arm = arm.options or {}
+    unread = [name for name in set_by_arm if name not in WORKLOADS[options["workload"]].reads]
+    if unread:
+        raise WorkloadError(
+            f"arm {arm.name} sets the option {unread[0]}, which workload {options['workload']} doesn't read: leave it out of "
+            "the arm, or set another workload."
+        )
+    return completed(dict(options, **set_by_arm, arm=arm))
+
+
 def plan(options: Dict[str, Any]) -> RunPlan:
     """Return what is to be run.
 
     Raises WorkloadError, or MpirunError for hosts that can't be those of mpirun.
     """
+    options = effective(options)
     if options["timeout"] < 1:
         raise WorkloadError(f"benchmark_timeout is {options['timeout']}; it must be 1 or more.")
-    try:
-        arm = arm_of(options["arm"])
-    except ArmError as error:
-        raise WorkloadError(str(error)) from error
+    arm = options["arm"]
     spec = {"hosts": options["hosts"], "mpirun": options["mpirun"], "command": ["true"]}
     mpirun_command(spec)  # what is wrong with the hosts comes before what their slots mean
     slots = [int(host["slots"]) for host in options["hosts"]]
     if options["local"]:
         spec["hosts"] = local_host(slots)
     env = dict(worker_environment(options["workers"]), **(options["env"] or {}))
-    workload = WORKLOADS[options["workload"]].build(dict(options, arm=arm, env=env), slots)
+    workload = WORKLOADS[options["workload"]].build(dict(options, env=env), slots)
     # mpirun starts the ranks in the folder that it is started in, on every host.
     start = _by_mpirun if workload.mpi else _alone
     argv = _prepared(workload, start(workload, spec))

@@ -52,6 +52,11 @@ def switches(options: Options) -> dict[str, str]:
     return env
 
 
+def without_horovod(arm: Arm) -> Arm:
+    """Return an arm without the variables of Horovod and LightCC, for a workload that uses neither."""
+    return arm._replace(env={name: arm.env[name] for name in arm.env if not name.startswith(("LIGHT_", "HOROVOD_"))})
+
+
 def has_lightcc(arm: Arm) -> bool:
     """Return whether an arm uses LightCC. One that doesn't must not begin to by an option meant for those that do."""
     return any(name.startswith("LIGHT_") for name in arm.env)

@@ -14,7 +14,6 @@ from decimal import Decimal
 from typing import Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils import workload
-from ansible_collections.taco.train.plugins.plugin_utils.arms import Arm
 from ansible_collections.taco.train.plugins.plugin_utils.workload import Options, Workload, WorkloadError
 
 DEFAULTS = {
@@ -43,11 +42,6 @@ def size_of(options: Options, name: str) -> int:
 
 
 NO_HOROVOD = "nccl_tests use no Horovod, so LightCC has no part in this number: arm {} differs only by its plugin."
-
-
-def nccl_alone(arm: Arm) -> Arm:
-    """Return an arm without the variables of Horovod and LightCC, which nothing here would read."""
-    return arm._replace(env={name: arm.env[name] for name in arm.env if not name.startswith(("LIGHT_", "HOROVOD_"))})
 
 
 def check(options: Options) -> None:
@@ -82,6 +76,6 @@ def build(options: Options, slots: Sequence[int]) -> Workload:
         cleanup = (options["json_path"],)
     mca = workload.mca_parameters(options)
     arm = options["arm"]
-    env = workload.environment(dict(options, arm=nccl_alone(arm), lightcc=None), slots)
+    env = workload.environment(dict(options, arm=workload.without_horovod(arm), lightcc=None), slots)
     notes = [NO_HOROVOD.format(arm.name)] if workload.has_lightcc(arm) else []
     return Workload(env, mca, command(options), notes, cleanup=cleanup)

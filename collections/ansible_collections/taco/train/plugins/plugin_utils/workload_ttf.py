@@ -14,16 +14,16 @@ mpirun.
 import posixpath
 from typing import Sequence
 
+from ansible_collections.taco.train.plugins.module_utils._demo_dataset import FOLDER
 from ansible_collections.taco.train.plugins.plugin_utils import parse_pattern, workload
 from ansible_collections.taco.train.plugins.plugin_utils.workload import Options, Workload, WorkloadError
 
-FOLDER = "/opt/dynamic-embedding-demo"
 DEMOS = ("benchmark", "ps", "estimator")
 # The data set's cache holds batches of one size, so the document has it removed whenever the batch size changes.
 CACHE = (".index", ".data-00000-of-00001")
 ONE_PROCESS = (
-    "The TTF demo runs on the launcher alone, without Horovod and NCCL: arms, benchmark_lightcc and further hosts make no "
-    "difference to it."
+    "The TTF demo runs on the launcher alone, without Horovod and NCCL: of an arm its environment and its options take part, "
+    "without the variables of Horovod and LightCC; benchmark_lightcc and further hosts make no difference to it."
 )
 NO_ARGUMENTS = "The TTF demo {} has no argument for the batch size: benchmark_batch_size was left out."
 
@@ -53,7 +53,7 @@ def build(options: Options, slots: Sequence[int]) -> Workload:
     """Return the Workload of options, or raise the first that can't be run. slots has no part in it."""
     demo = options.get("demo") or "benchmark"
     check(options, demo)
-    env = dict(workload.switches(options), **(options.get("env") or {}))
+    env = {**workload.without_horovod(options["arm"]).env, **workload.switches(options), **(options.get("env") or {})}
     notes = [ONE_PROCESS]
     if demo != "benchmark" and options.get("batch_size") is not None:
         notes.append(NO_ARGUMENTS.format(demo))

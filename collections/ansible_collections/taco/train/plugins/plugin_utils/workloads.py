@@ -7,7 +7,7 @@
 """The workloads by name: how each is built, how its output is read, and what its numbers are."""
 
 from pathlib import PurePosixPath
-from typing import Callable, NamedTuple, Optional, Sequence
+from typing import Any, Callable, Dict, FrozenSet, NamedTuple, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils import (
     parse_command,
@@ -22,7 +22,11 @@ from ansible_collections.taco.train.plugins.plugin_utils import (
     workload_ttf,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.parsed import Result
-from ansible_collections.taco.train.plugins.plugin_utils.workload import Options, Workload
+from ansible_collections.taco.train.plugins.plugin_utils.workload import SWITCHES, Options, Workload
+
+MODEL = frozenset({"model", "batch_size"})
+BATCH_SIZE = 256
+TRAINING = MODEL | set(SWITCHES)
 
 TOTAL = "the last number that benchmark_total_pattern finds"
 
@@ -52,6 +56,10 @@ class WorkloadKind(NamedTuple):
     """Whether mpirun starts it, once for each slot; None where the option `mpi` decides."""
     running_mean: bool = False
     """Whether each element of the series is a mean over all steps so far, so that the elements are not independent."""
+    reads: FrozenSet[str] = frozenset()
+    """The options that it reads, of those in MODEL and in arm_options.OPTIONS."""
+    batch_size: Optional[int] = None
+    """The batch size where the options set none; None leaves it to the program."""
 
 
 def _model(parameters: Options) -> str:
@@ -67,7 +75,7 @@ def _collective(parameters: Options) -> str:
 
 
 def _demo(parameters: Options) -> str:
-    return f"demo {parameters.get('demo') or workload_ttf.DEMOS[0]}"
+    return f"TTF demo {parameters.get('demo') or workload_ttf.DEMOS[0]}"
 
 
 def _program(parameters: Options) -> str:
@@ -81,6 +89,8 @@ WORKLOADS = {
         parse_horovod.UNIT,
         "the median of the iterations, over all devices",
         _model,
+        reads=TRAINING,
+        batch_size=BATCH_SIZE,
     ),
     "tf_cnn_benchmarks": WorkloadKind(
         workload_tf_cnn.build,
@@ -90,6 +100,8 @@ WORKLOADS = {
         _model,
         iteration="printed step",
         running_mean=True,
+        reads=TRAINING,
+        batch_size=BATCH_SIZE,
     ),
     "nccl_tests": WorkloadKind(
         workload_nccl_tests.build,
@@ -109,6 +121,7 @@ WORKLOADS = {
         TOTAL,
         iteration="interval",
         mpi=False,
+        reads=frozenset({"batch_size", "is_dynamic", "dnn_layer_num", *SWITCHES}),
     ),
     "command": WorkloadKind(
         workload_command.build,
@@ -119,5 +132,18 @@ WORKLOADS = {
         TOTAL,
         asked="run faster",
         mpi=None,
+        reads=frozenset(SWITCHES),
     ),
 }
+
+
+def completed(options: Options) -> Dict[str, Any]:
+    """Return the options of a run with the batch size of its workload where none is set, and without a model that it doesn't read."""
+    found = dict(options)
+    kind = WORKLOADS.get(str(found.get("workload")))
+    if kind is None:
+        return found
+    found.update((name, None) for name in MODEL - kind.reads if name in found)
+    if "batch_size" in kind.reads and found.get("batch_size") is None:
+        found["batch_size"] = kind.batch_size
+    return found
