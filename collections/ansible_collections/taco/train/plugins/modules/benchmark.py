@@ -35,8 +35,8 @@ options:
   arm:
     description:
       - Which acceleration is measured, by the name of a built-in arm or as a mapping; see P(taco.train.benchmark_arm#filter).
-      - Only its environment and its options are set here. M(taco.train.acceleration) brings the workers into the state that the arm needs, and
-        the run fails when NCCL's log shows another one.
+      - Only its environment and its options are set here. M(taco.train.acceleration) brings the workers into the state that the arm
+        needs, and the run fails when NCCL's log shows another one.
     type: raw
     default: taco
   hosts:
