@@ -50,6 +50,11 @@ def nccl_alone(arm: Arm) -> Arm:
     return arm._replace(env={name: arm.env[name] for name in arm.env if not name.startswith(("LIGHT_", "HOROVOD_"))})
 
 
+def needs(options: Options) -> dict[str, str]:
+    """The program, by the variable that names it."""
+    return {"benchmark_binary": str(options.get("binary") or DEFAULTS["binary"])}
+
+
 def check(options: Options) -> None:
     workload.require_words(options, "binary")
     workload.require_at_least(options, 1, "iters")
