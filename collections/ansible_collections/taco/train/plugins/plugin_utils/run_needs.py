@@ -45,10 +45,6 @@ def _sees(name: str, path: str, environment: Mapping[str, Any]) -> bool:
     return path.startswith("/") or ("/" not in path and environment.get("PATH") is None and name == "benchmark_binary")
 
 
-def _in(container: str) -> str:
-    return f"in the container {container}" if container else "there"
-
-
 def _seen(workers: Mapping[str, Any], path: str) -> dict[str, Mapping[str, Any]]:
     """{host: what was observed of a path there}, of the workers that were inspected for it."""
     found = {host: ((worker or {}).get("requires") or {}).get(path) for host, worker in workers.items()}
@@ -59,6 +55,7 @@ def problem(
     options: Options, workers: Mapping[str, Any], environment: Mapping[str, Any], container: str
 ) -> Optional[Problem]:
     """The first thing that a run needs and some of its workers lack. What was not observed is left to the run."""
+    inside = f" in the container {container}" if container else ""
     for variable, path in needs(options).items():
         if not _sees(variable, path, environment):
             continue
@@ -70,7 +67,7 @@ def problem(
             if delivered_to and container:
                 folder = f"{delivered_to}/{FOLDER.split('/')[0]}"
                 fix = f"mount {folder} of the host at {folder} in the container, as the role training_container does"
-            return Problem(f"there is no {path} {_in(container)} on {', '.join(lacking)} ({variable})", fix)
+            return Problem(f"there is no {path}{inside} on {', '.join(lacking)} ({variable})", fix)
         if variable == SCRIPT:
             wrong = _wrong_script(options, path, {host: one["sha256"] for host, one in seen.items()})
             if wrong:
