@@ -264,7 +264,7 @@ def test_right_values_pass_in_every_form(name, value):
         ({"benchmark_workload": "command"}, ["benchmark_command", "a list of words"]),
         ({"benchmark_workload": "nccl_tests", "benchmark_device": "CPU"}, ["benchmark_device", "GPU"]),
         ({"benchmark_script": "https://a.b/train.py"}, ["benchmark_script_checksum", "sha256sum", "none"]),
-        ({"compare_workloads": [{"script": "https://a.b/c.py"}]}, ["compare_workloads", "benchmark_script_checksum"]),
+        ({"compare_workloads": [{"script": "https://a.b/c.py"}]}, ["https://a.b/c.py", "benchmark_script_checksum"]),
         ({"benchmark_arm": "topology"}, ["benchmark_arm", "ack.yml"]),
         ({"compare_baseline": "nope"}, ["compare_baseline", "nope"]),
         ({"compare_workloads": [{"modl": "VGG16"}]}, ["compare_workloads", "modl"]),
