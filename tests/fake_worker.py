@@ -164,6 +164,7 @@ def worker_options(worker, **options):
         "pip_args": ["--no-index", "--find-links", str(worker.index)],
         "prefix_dir": str(worker.state / "horovod"),
         "build_timeout": 300,
+        "requires": [],
         "container": "box",
         "interrupt_running_work": False,
         "state_dir": str(worker.state),

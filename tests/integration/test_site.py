@@ -275,4 +275,4 @@ def test_a_failed_run_is_recorded_with_its_log_and_leaves_nothing_running(site, 
     for node in NODES:
         processes = on_node(node, "docker", "top", "taco-train")
         assert "sshd" in processes, processes
-        assert "mpirun" not in processes and "synthetic_benchmark" not in processes, processes
+        assert "mpirun" not in processes and "gradient_exchange" not in processes, processes

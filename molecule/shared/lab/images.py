@@ -60,7 +60,8 @@ NODE = Image(
     ["node/setup.sh"],
     ["/sbin/init"],
 )
-# What the training workload imports, beside it in the image as here.
+# What the training workload imports, installed in the image as a framework is. The workload itself is delivered by benchmark_script.
+PACKAGES = "usr/lib/python3/dist-packages"
 WORKLOAD_MODULES = "collectives exchange_plan exchange_settings gradients model_tensors topk traffic".split()
 # What ranks of mpirun need in a container, whatever they compute.
 RANK_PACKAGES = "openmpi-bin openssh-server openssh-client python3 python3-pip iproute2 procps".split()
@@ -68,8 +69,7 @@ RANK_SETUP = "training/openmpi.sh"
 TRAINING = Image(
     "taco-lab/training:1",
     RANK_PACKAGES + ["python3-mpi4py", "python3-numpy"],
-    [("training/gradient_exchange.py", "mnt/tensorflow_synthetic_benchmark.py", 0o755)]
-    + [(f"training/{module}.py", f"mnt/{module}.py", 0o644) for module in WORKLOAD_MODULES],
+    [(f"training/{module}.py", f"{PACKAGES}/{module}.py", 0o644) for module in WORKLOAD_MODULES],
     [RANK_SETUP, "training/setup.sh"],
     ["sleep", "infinity"],
 )

@@ -41,9 +41,10 @@ def locked():
 
 
 def training_image(arguments):
-    """Return the training image that is asked for, and the GiB of disk that a lab with it takes."""
+    """Return the training image that is asked for, and the GiB of disk that a lab with it takes; keep its benchmark."""
     if arguments.image == "horovod":
-        return horovod_image.image(horovod_image.find_script(arguments.horovod_script)), horovod_image.DISK_GIB
+        horovod_image.keep_script(horovod_image.find_script(arguments.horovod_script))
+        return horovod_image.image(), horovod_image.DISK_GIB
     if arguments.horovod_script:
         raise LabError("--horovod-script is of the image horovod only; add: --image horovod")
     return images.TRAINING, machine.DISK_GIB
@@ -78,7 +79,7 @@ def down(arguments):
     if state.FILE.exists():
         state.FILE.unlink()
     for folder in [keys.FOLDER, state.LAB / "build"] + (
-        [images.FOLDER, horovod_image.FOLDER] if arguments.purge else []
+        [images.FOLDER, horovod_image.FOLDER, horovod_image.KEPT] if arguments.purge else []
     ):
         if folder.exists():
             shutil.rmtree(str(folder))

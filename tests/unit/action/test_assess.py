@@ -110,7 +110,14 @@ def test_everything_that_is_wrong_is_in_one_table_and_stops_every_host(site):
 def test_wrong_values_of_any_role_stop_every_host_and_are_named_with_their_hosts(site):
     hosts = {"gpu1": dict(GOOD, taco_ssh_port=99999), "gpu2": dict(GOOD, eni_subnets=["10.0.1.0/33"])}
     given = ["-e", "benchmark_arm=nope", "-e", "benchmark_timeout=abc", "-e", "reboot_batch=lots"]
-    given += ["-e", "hugepages_count=fifty", "-e", '{"compare_arms": ["tcp", "nope"]}']
+    given += [
+        "-e",
+        "hugepages_count=fifty",
+        "-e",
+        "benchmark_script=files/../nosuch.py",
+        "-e",
+        '{"compare_arms": ["tcp", "nope"]}',
+    ]
     done = site.play(hosts, *given, group={"hugepages_page_size": "4G", "harp_script_sha256": "0" * 64})
     assert done.returncode == 2 and "Traceback" not in done.output, done.output
     (verdict,) = site.verdicts()
@@ -119,7 +126,7 @@ def test_wrong_values_of_any_role_stop_every_host_and_are_named_with_their_hosts
         for name, host in verdict["hosts"].items()
     }
     everywhere = {"benchmark_arm", "benchmark_timeout", "reboot_batch", "hugepages_count", "compare_arms"}
-    everywhere |= {"hugepages_page_size", "harp_script_sha256"}
+    everywhere |= {"hugepages_page_size", "harp_script_sha256", "benchmark_script"}
     assert of_hosts == {"gpu1": everywhere | {"taco_ssh_port"}, "gpu2": everywhere | {"eni_subnets"}}
 
 

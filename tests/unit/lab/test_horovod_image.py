@@ -86,10 +86,10 @@ def test_what_is_not_horovods_benchmark_is_refused(tmp_path):
         horovod_image.find_script(str(tmp_path / "other.py"))
 
 
-def test_the_image_holds_the_given_benchmark_and_no_stand_in(script):
-    image = horovod_image.image(script)
+def test_the_image_holds_no_benchmark_and_no_stand_in():
+    image = horovod_image.image()
     assert image.name == "taco-lab/horovod:1"
-    assert image.files[0] == (str(script), "mnt/tensorflow2_synthetic_benchmark.py", 0o755)
+    assert [target for _name, target, _mode in image.files] == ["wheels/requirements.txt"]
     assert image.setup == ["training/openmpi.sh", "horovod/setup.sh"]
     text = "".join((images.HERE / name).read_text() for name in image.setup)
     assert "/usr/local/openmpi/bin" in text
@@ -102,15 +102,15 @@ def test_what_is_installed_has_one_version():
     assert [line for line in lines if not line.startswith("#")] == ["horovod==0.28.1", "tensorflow-cpu==2.12.1"]
 
 
-def test_the_hash_of_the_image_follows_the_benchmark_and_the_recipe(script, recipe):
+def test_the_hash_of_the_image_follows_the_recipe(recipe):
     def digest():
-        return images.digest(horovod_image.image(script), "bookworm", SOURCES)
+        return images.digest(horovod_image.image(), "bookworm", SOURCES)
 
     found = [digest()]
-    for path in [script] + [recipe / name for name in ("horovod/wheel.sh", "horovod/setup.sh", "training/openmpi.sh")]:
+    for path in [recipe / name for name in ("horovod/wheel.sh", "horovod/setup.sh", "training/openmpi.sh")]:
         path.write_text(path.read_text() + "# changed\n")
         found.append(digest())
-    assert len(set(found)) == 5
+    assert len(set(found)) == 4
 
 
 def test_the_hash_of_the_wheels_follows_what_they_are_made_from_and_not_the_benchmark(script, recipe):
@@ -212,12 +212,14 @@ def test_the_first_python_of_the_right_version_is_taken(tmp_path):
         horovod_image.interpreter([missing, other, None])
 
 
-def test_the_lab_is_asked_for_the_image_by_name(script):
+def test_the_lab_is_asked_for_the_image_by_name_and_keeps_its_benchmark(script, monkeypatch, tmp_path):
+    monkeypatch.setattr(horovod_image, "KEPT", tmp_path / "kept")
     training, disk_gib = lab.training_image(lab.parse(["up"]))
     assert (training, disk_gib) == (images.TRAINING, 6)
     asked = lab.parse(["up", "--image", "horovod", "--horovod-script", str(script)])
     training, disk_gib = lab.training_image(asked)
-    assert (training, disk_gib) == (horovod_image.image(script), horovod_image.DISK_GIB)
+    assert (training, disk_gib) == (horovod_image.image(), horovod_image.DISK_GIB)
+    assert (tmp_path / "kept/tensorflow2_synthetic_benchmark.py").read_text() == BENCHMARK
     with pytest.raises(LabError, match="add: --image horovod"):
         lab.training_image(lab.parse(["up", "--horovod-script", str(script)]))
 
@@ -236,8 +238,9 @@ def test_the_playbooks_run_its_own_benchmark_and_nothing_of_harp():
     assert arm == Arm("upstream", "upstream Horovod over kernel TCP", {}, "keep", "image")
     assert arm.as_in_image
     options = {name.partition("_")[2]: value for name, value in values.items() if name.startswith("benchmark_")}
+    assert options["script"] == "{{ inventory_dir }}/../../.lab/horovod/" + horovod_image.SCRIPT
     workload = workload_horovod.build(dict(options, arm=arm, device="CPU", interface="eth0"), [2, 2])
     assert workload.command == [
-        *["python3", "/mnt/tensorflow2_synthetic_benchmark.py", "--model=MobileNetV2", "--batch-size=2"],
+        *["python3", options["script"], "--model=MobileNetV2", "--batch-size=2"],
         *["--num-warmup-batches=1", "--num-batches-per-iter=2", "--num-iters=3", "--no-cuda"],
     ]

@@ -6,9 +6,11 @@
 
 import hashlib
 import json
+import os
 import subprocess
 import sys
 import tarfile
+from pathlib import Path
 
 import images
 import pytest
@@ -123,12 +125,21 @@ def test_older_builds_of_the_same_images_are_forgotten_and_other_images_kept(mon
     assert set(images.FOLDER.iterdir()) == {newer, node, other}
 
 
+def test_the_training_image_has_no_script_that_a_real_image_lacks():
+    assert {str(Path(target).parent) for _name, target, _mode in images.TRAINING.files} == {images.PACKAGES}
+    assert "gradient_exchange" not in images.WORKLOAD_MODULES
+
+
 def test_the_training_workload_starts_from_what_is_in_its_image(tmp_path):
     images.files_tar(images.TRAINING, tmp_path / "files.tar")
     with tarfile.open(tmp_path / "files.tar") as tar:
         tar.extractall(tmp_path)
-    script = tmp_path / "mnt/tensorflow_synthetic_benchmark.py"
-    done = subprocess.run([sys.executable, "-S", str(script), "--help"], stdout=subprocess.PIPE, check=True)
+    script = tmp_path / "state/gradient_exchange.py"
+    script.parent.mkdir()
+    script.write_bytes((images.HERE / "training/gradient_exchange.py").read_bytes())
+    environment = dict(os.environ, PYTHONPATH=str(tmp_path / images.PACKAGES))
+    command = [sys.executable, "-S", str(script), "--help"]
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=True, env=environment)
     assert b"transformerxl" in done.stdout
     here = {path.stem for path in (images.HERE / "training").glob("*.py")}
     assert here == set(images.WORKLOAD_MODULES) | {"gradient_exchange"}

@@ -4,6 +4,7 @@
 
 """Arms on a worker whose renames, whose other file system and whose pip are real."""
 
+import hashlib
 import json
 import os
 import subprocess
@@ -68,6 +69,22 @@ def test_a_plugin_is_switched_off_and_on_and_stays_the_same_file(worker, arm):
     # Nothing is left to put back.
     assert list(worker.state.iterdir()) == []
     assert not arm(state="restored")["changed"]
+
+
+def test_what_a_run_needs_is_looked_for_in_the_worker(worker, arm):
+    (worker.mnt / "train.py").write_text("train")
+    found = arm(requires=["/mnt/train.py", "/mnt/nosuch.py", "/mnt", "sh", "no-such-program"])["requires"]
+    sha256 = hashlib.sha256(b"train").hexdigest()
+    assert found.pop("sh")["path"].endswith("/sh")
+    absent = {"path": None, "sha256": None}
+    assert found == {
+        "/mnt/train.py": {"path": "/mnt/train.py", "sha256": sha256},
+        "/mnt/nosuch.py": absent,
+        "/mnt": {"path": "/mnt", "sha256": None},
+        "no-such-program": absent,
+    }
+    # It is the one execution in the worker that there is anyway.
+    assert len(worker.commands()) == 1
 
 
 @pytest.mark.parametrize("place", ["lib/bak.libnccl-net.so", "lib/libnccl-net.so_bak", "lib/libncc-net.so", "mnt"])

@@ -43,7 +43,7 @@ def test_check_mode_says_what_would_be_run_and_writes_nothing(dataset, folder):
 
 def test_a_script_without_a_checksum_needs_an_explicit_waiver(dataset, folder):
     said = dataset()["msg"]
-    assert "benchmark_dataset_checksum is not set" in said and CHECKSUM in said
+    assert "benchmark_dataset_sha256 is not set" in said and CHECKSUM in said
     assert "benchmark_dataset_allow_unverified: true" in said and not (folder / "data.csv").exists()
     assert dataset(allow_unverified=True)["changed"]
 

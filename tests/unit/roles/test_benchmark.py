@@ -4,11 +4,15 @@
 
 """The roles benchmark and report in a play over two hosts, with an mpirun that prints what a test asks for."""
 
+import functools
+import hashlib
+import http.server
 import json
 import os
 import re
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -43,6 +47,12 @@ PLAY = """
 """
 
 
+SCRIPT = "tensorflow_synthetic_benchmark.py"
+CONTENT = b"print('the benchmark')\n"
+SHA256 = hashlib.sha256(CONTENT).hexdigest()
+DELIVERED = f"state/horovod/scripts/{SHA256[:12]}/{SCRIPT}"
+
+
 class Cluster:
     """Two hosts that are this machine, and the results of plays over them."""
 
@@ -51,6 +61,7 @@ class Cluster:
         self.calls = folder / "calls"
         self.fake("cat <<'END'\n" + OUTPUT + "END\n")
         (folder / "libnccl-net.so").write_text("the plugin")
+        (folder / SCRIPT).write_bytes(CONTENT)
         (folder / "play.yml").write_text(PLAY)
 
     def fake(self, script):
@@ -70,6 +81,7 @@ class Cluster:
             "benchmark_mpirun": str(self.folder / "mpirun"),
             "benchmark_device": "CPU",
             "benchmark_batch_size": 8,
+            "benchmark_script": SCRIPT,
             "benchmark_plugin_path": str(self.folder / "libnccl-net.so"),
         }
         hosts = {name: {"taco_node": {"hostname": name}} for name in ("node-a", "node-b")}
@@ -118,6 +130,45 @@ def test_a_play_ends_in_a_table_and_a_report(cluster):
     assert "400.0" in (cluster.run_dir() / "report.html").read_text()
     assert "400.0 ± 0.0" in output and re.search(r"Report: \S+/report.html", output)
     assert (cluster.folder / "state/logs" / (record["id"] + ".log")).read_text() == OUTPUT
+    path = cluster.folder / DELIVERED
+    assert path.read_bytes() == CONTENT and str(path) in record["argv"]
+    assert record["script"] == {"source": SCRIPT, "path": str(path), "sha256": SHA256}
+
+
+@pytest.fixture
+def site(tmp_path):
+    """A web server with the script, by its URL, and the paths that were fetched from it."""
+    fetched = []
+
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_arguments):
+            fetched.append(self.path)
+
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / SCRIPT).write_bytes(CONTENT)
+    handler = functools.partial(Handler, directory=str(tmp_path / "site"))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/{SCRIPT}", fetched
+        server.shutdown()
+
+
+def test_a_script_of_a_url_is_downloaded_and_delivered_once(cluster, site):
+    url, fetched = site
+    for _time in (1, 2):
+        rc, output = cluster.play(benchmark_script=url, benchmark_script_checksum="sha256:" + SHA256)
+        assert rc == 0 and (cluster.folder / DELIVERED).read_bytes() == CONTENT, output
+    assert re.search(r"node-b : ok=\d+ changed=0", output), output
+    assert fetched == ["/" + SCRIPT]
+
+
+def test_a_worker_without_the_script_is_named_before_mpirun_starts(cluster):
+    rc, output = cluster.play(benchmark_script=None)
+    assert rc != 0 and not cluster.calls.exists()
+    assert "there is no /mnt/tensorflow_synthetic_benchmark.py on node-a, node-b (benchmark_script)" in output
+    assert "To fix it, set benchmark_script to a URL or to a file on the controller" in output
+    record = cluster.record()
+    assert (record["outcome"], record["script"]["sha256"]) == ("failed", None)
 
 
 def test_variables_reach_the_command(cluster):
@@ -141,14 +192,15 @@ def test_variables_reach_the_command(cluster):
         "env timeout --foreground -k 10 77 /mpirun -np 4 -H elsewhere:4 --allow-run-as-root -bind-to none -map-by slot "
         "-x NCCL_ALGO=RING -x NCCL_DEBUG=WARN -x LD_LIBRARY_PATH -x PATH "
         "-mca btl_tcp_if_include bond0 -mca btl ^openib "
-        "python3 /mnt/tensorflow_synthetic_benchmark.py --model=VGG16 --batch-size=8 --num-iters=1 --no-cuda"
+        f"python3 /{DELIVERED} --model=VGG16 --batch-size=8 --num-iters=1 --no-cuda"
     )
     assert "<h1>My title</h1>" in (cluster.run_dir() / "report.html").read_text()
 
 
 def test_the_container_is_the_default_place(cluster):
-    rc, output = cluster.play("--check", benchmark_exec_prefix=None, taco_container_name="mine")
-    assert rc == 0, output
+    script = {"benchmark_script": "https://localhost/" + SCRIPT, "benchmark_script_checksum": "sha256:" + SHA256}
+    rc, output = cluster.play("--check", benchmark_exec_prefix=None, taco_container_name="mine", **script)
+    assert rc == 0 and f"python3 {cluster.folder / DELIVERED}" in output, output
     assert "docker exec mine timeout --foreground -k 10 1800" in output
     assert not cluster.calls.exists() and not (cluster.folder / "results").exists()
 
@@ -233,13 +285,15 @@ def test_what_benchmarks_left_on_the_hosts_can_be_removed(cluster):
     (build / "horovod").mkdir(parents=True)
     (state / "horovod/horovod-0.21.3-0123456789ab.log").write_text("built")
     (state / "horovod/mine").mkdir()
+    (state / "horovod/scripts/0123456789ab").mkdir(parents=True)
+    (state / "horovod/scripts/0123456789ab/train.py").write_text("")
     (state / "logs").mkdir()
     (state / "logs/one.log").write_text("Total")
     before = sorted(state.rglob("*"))
     rc, output = cluster.play("--check", "--limit", "node-a")
-    assert rc == 0 and "changed=2" in output, output
+    assert rc == 0 and "changed=3" in output, output
     assert sorted(state.rglob("*")) == before
     rc, output = cluster.play("--limit", "node-a")
-    assert rc == 0 and "changed=2" in output, output
+    assert rc == 0 and "changed=3" in output, output
     assert sorted(state.rglob("*")) == [state / "horovod", state / "horovod/mine"]
     assert "changed=0" in cluster.play("--limit", "node-a")[1]

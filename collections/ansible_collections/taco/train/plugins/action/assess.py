@@ -16,6 +16,7 @@ from ansible.plugins.action import ActionBase
 from ansible_collections.taco.train.plugins.plugin_utils.checks_cluster import QueryError
 from ansible_collections.taco.train.plugins.plugin_utils.checks_controller import look
 from ansible_collections.taco.train.plugins.plugin_utils.checks_options import Options
+from ansible_collections.taco.train.plugins.plugin_utils.checks_script import absent_scripts
 from ansible_collections.taco.train.plugins.plugin_utils.checks_variables import unknown_variables
 from ansible_collections.taco.train.plugins.plugin_utils.host_failures import failures
 from ansible_collections.taco.train.plugins.plugin_utils.option_value import plain
@@ -95,7 +96,7 @@ class ActionModule(ActionBase):
         """Return the verdict on the hosts, or fail with the table of all that is wrong with them."""
         super().run(tmp, task_vars)
         task_vars = task_vars or {}
-        self._defaults = {}
+        self._defaults, self._scripts = {}, {}
         _result, arguments = self.validate_argument_spec(argument_spec=ARGUMENTS)
         names = plain(arguments["hosts"] if arguments["hosts"] is not None else task_vars["ansible_play_hosts_all"])
         path = arguments["verdict_path"]
@@ -217,8 +218,18 @@ class ActionModule(ActionBase):
         permitted = permitted if isinstance(permitted, list) else str(permitted).split(",")
         unknown = unknown_variables([str(name) for name in own], prefixes(), options.specs, permitted)
         node = self._of_host(own, "taco_node", {}) if "taco_node" in own else None
-        wrong = options.problems(variables, list(errors))
+        wrong = options.problems(variables, list(errors)) + absent_scripts(variables, self._find_script)
         return Host(node, variables, self._error(own) if node is None else None, unknown, errors, wrong)
+
+    def _find_script(self, script):
+        """Return the path of a file on the controller as Ansible finds it, or None."""
+        if script not in self._scripts:
+            try:
+                found = self._find_needle("files", script)
+            except AnsibleError:
+                found = None
+            self._scripts[script] = found if found and os.path.isfile(found) else None
+        return self._scripts[script]
 
     def _unreachable(self, names, hostvars):
         """The hosts that the role preflight could not reach."""

@@ -12,7 +12,7 @@ from datetime import datetime, timezone
 from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.taco.train.plugins.plugin_utils import records
+from ansible_collections.taco.train.plugins.plugin_utils import records, run_needs
 from ansible_collections.taco.train.plugins.plugin_utils.follow_log import LogFollower, terminal
 from ansible_collections.taco.train.plugins.plugin_utils.iterations import count_of, iteration_of, unit_of
 from ansible_collections.taco.train.plugins.plugin_utils.mpirun import MpirunError
@@ -28,12 +28,18 @@ from ansible_collections.taco.train.plugins.plugin_utils.run_plan import (
     require_no_place,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.run_record import make_record
+from ansible_collections.taco.train.plugins.plugin_utils.run_script import with_delivered
 from ansible_collections.taco.train.plugins.plugin_utils.workload import WorkloadError
 
 # The module's own limit is only for when the one inside the container didn't hold: it waits for that one's SIGKILL.
 OUTER_SECONDS = 30
 MAX_OUTPUT_BYTES = 8 * 1024 * 1024
 ARGUMENTS = dict(OPTIONS, **PLACES, overrides={"type": "dict", "default": {}})
+
+
+def container_of(exec_prefix):
+    """The container that an engine's exec leads into, an empty text for any other way."""
+    return exec_prefix[2] if len(exec_prefix) == 3 and exec_prefix[1] == "exec" else ""
 
 
 def absolute(path):
@@ -52,7 +58,7 @@ class ActionModule(ActionBase):
         launcher = str(self._task.delegate_to or task_vars["inventory_hostname"])
         try:
             options = with_overrides(options, options.pop("overrides"))
-            planned = plan(options)
+            planned = plan(with_delivered(options))
             if not options["cell"]:
                 require_no_place(planned.arm)
         except MpirunError as error:
@@ -78,7 +84,7 @@ class ActionModule(ActionBase):
         records.point_latest(run_dir)
         time = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
         identity = records.record_id(time, planned.arm.name, uuid.uuid4().hex[:6])
-        job = self.execute(options, planned, identity, task_vars)
+        job = self.execute(options, planned, identity, task_vars, launcher)
         if options["json_path"] and job.get("rc") == 0:
             done = self._low_level_execute_command(shlex.join([*options["exec_prefix"], "cat", options["json_path"]]))
             options = dict(options, json=done["stdout"] if done["rc"] == 0 else "")
@@ -100,11 +106,15 @@ class ActionModule(ActionBase):
             )
         return result
 
-    def execute(self, options, planned, identity, task_vars):
+    def execute(self, options, planned, identity, task_vars, launcher):
         """Run the command on the launcher: the one execution there. A lost connection is a failed run like any other."""
         unready = not_in_force(options["workers"])
         if unready:
             return {"failed": True, "msg": unready}
+        workers = options["workers"] if planned.mpi else {launcher: options["workers"].get(launcher)}
+        lacking = run_needs.problem(with_delivered(options), workers, planned.env, container_of(options["exec_prefix"]))
+        if lacking:
+            return {"failed": True, "msg": lacking.found, "fix": lacking.fix}
         log_path = os.path.join(options["target_log_dir"], identity + ".log")
         argv, end_argv = guarded(planned.argv, options["exec_prefix"])
         arguments = {

@@ -141,7 +141,7 @@ def ensure(options: Dict[str, Any], check_mode: bool) -> Dict[str, Any]:
             )
     changed = bool(decided.build or decided.step or decided.remove)
     answer = {"before": before, "after": after, "environment": decided.environment, "changed": changed}
-    return dict(answer, warnings=[warning] if warning else [])
+    return dict(answer, requires=seen["requires"], warnings=[warning] if warning else [])
 
 
 def main(options: Dict[str, Any]) -> Dict[str, Any]:

@@ -44,14 +44,14 @@ def refusal(wanted: Optional[str], found: str, allow_unverified: bool, path: str
         if wanted == found:
             return None
         return (
-            f"expected {path} with the SHA-256 {wanted} (benchmark_dataset_checksum), found {found}: read the script, and set "
-            "benchmark_dataset_checksum to the output of sha256sum for it"
+            f"expected {path} with the SHA-256 {wanted} (benchmark_dataset_sha256), found {found}: read the script, and set "
+            "benchmark_dataset_sha256 to the output of sha256sum for it"
         )
     if allow_unverified:
         return None
     return (
-        f"expected a checksum for {path}, which downloads data as root in the training container; benchmark_dataset_checksum is not "
-        f"set. Read the script, and set benchmark_dataset_checksum to its SHA-256 ({found}), or set "
+        f"expected a checksum for {path}, which downloads data as root in the training container; benchmark_dataset_sha256 is not "
+        f"set. Read the script, and set benchmark_dataset_sha256 to its SHA-256 ({found}), or set "
         "benchmark_dataset_allow_unverified: true"
     )
 
@@ -65,9 +65,9 @@ def _present(recorded: str, wanted: Optional[str], marker: str) -> Dict[str, Any
     """Return the answer where the script has succeeded before."""
     if wanted and recorded != wanted.strip().lower():
         raise DatasetError(
-            f"expected a data set downloaded by the script with the SHA-256 {wanted.strip().lower()} (benchmark_dataset_checksum), "
+            f"expected a data set downloaded by the script with the SHA-256 {wanted.strip().lower()} (benchmark_dataset_sha256), "
             f"found one of the script with {recorded}: remove {marker} in the training container to download it again, or "
-            "correct benchmark_dataset_checksum"
+            "correct benchmark_dataset_sha256"
         )
     return {"changed": False, "checksum": recorded, "msg": "the data set is there"}
 

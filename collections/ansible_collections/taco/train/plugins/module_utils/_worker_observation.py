@@ -8,6 +8,7 @@
 
 import hashlib
 import os
+import shutil
 import stat
 import sys
 from typing import Any, Dict, List, Optional
@@ -113,6 +114,14 @@ def text_of(path: str) -> Optional[str]:
     return None if data is None else data.decode("utf-8", "replace")
 
 
+def find_required(name: str) -> Dict[str, Optional[str]]:
+    """Return where a file, a folder or a program is, by its path or by PATH, and the checksum of a file given by its path."""
+    path = name if "/" in name else shutil.which(name)
+    if path is None or not os.path.exists(path):
+        return {"path": None, "sha256": None}
+    return {"path": path, "sha256": sha256_of(path) if "/" in name and os.path.isfile(path) else None}
+
+
 def observe(options: Dict[str, Any]) -> Dict[str, Any]:
     """Return all that is decided on. Changes nothing."""
     source, record_path = options["horovod_source"], os.path.join(options["state_dir"], RECORD)
@@ -130,4 +139,5 @@ def observe(options: Dict[str, Any]) -> Dict[str, Any]:
         "source_sha256": sha256_of(source) if has_source else None,
         "builds": {path: text_of(os.path.join(path, BUILD_FILE)) for path in builds["built"]},
         "leftovers": builds["own"],
+        "requires": {name: find_required(name) for name in options["requires"]},
     }

@@ -110,6 +110,13 @@ options:
     type: str
     default: python3
     description: The worker's Python, with which the training is run.
+  requires:
+    type: list
+    elements: str
+    default: []
+    description:
+      - Files, folders and programs that a run needs in the worker, each an absolute path or the name of a program in E(PATH).
+      - What the worker has of them is returned as RV(requires). What it lacks is no failure of this module.
   interrupt_running_work:
     type: bool
     default: false
@@ -193,6 +200,11 @@ after:
   description: What the worker is like now, or would be like; the same values as in RV(before).
   returned: success
   type: dict
+requires:
+  description: For each of O(requires), where the worker has it.
+  returned: success
+  type: dict
+  sample: {/mnt/tensorflow_synthetic_benchmark.py: {path: null, sha256: null}}
 environment:
   description: Variables that a run in this arm has to be given on every worker. Empty for the image's own Horovod.
   returned: success
@@ -310,6 +322,7 @@ def main():
             prefix_dir=dict(type="path"),
             build_timeout=dict(type="int", default=3600),
             python=dict(type="str", default="python3"),
+            requires=dict(type="list", elements="str", default=[]),
             interrupt_running_work=dict(type="bool", default=False),
             state_dir=dict(type="path", default="/var/lib/taco-train"),
         ),

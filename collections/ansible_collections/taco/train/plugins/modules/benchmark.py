@@ -60,7 +60,12 @@ options:
     type: str
     default: eth0
   script:
-    description: Path of the benchmark script on every host. Not set means where the vendor's images have Horovod's.
+    description:
+      - Path of the benchmark script on every host. Not set means C(/mnt/tensorflow_synthetic_benchmark.py), or the script of O(framework).
+      - One of O(scripts) is named as there, and runs from where it was delivered.
+    type: str
+  script_checksum:
+    description: The checksum that the script must have, as C(sha256:) and 64 hexadecimal digits, or V(none).
     type: str
   model:
     description: The model, by the name that the script knows.
@@ -245,6 +250,14 @@ options:
     type: dict
     default: {}
     version_added: 1.0.0
+  scripts:
+    description:
+      - The scripts that were delivered to the hosts, as P(taco.train.benchmark_files#lookup) returns them. The record of a run has the
+        source and the checksum of its script.
+      - Without one of them O(script) is a path on every host.
+    type: list
+    elements: dict
+    default: []
   cell:
     description: Which run of a comparison it is, as M(taco.train.compare) has planned it.
     type: dict

@@ -31,7 +31,7 @@ OF_A_HOST = {
 # What nodes may not differ in when the workers of one arm ran on other nodes than those of another.
 OF_ALL_NODES = ("driver", "gpu_names", "instance_type", "cpus", "memory_bytes")
 # These options of a run don't change its number. Every other option does, and is compared.
-NO_EFFECT = ("timeout", "json_path")
+NO_EFFECT = ("timeout", "json_path", "script_checksum")
 # The words for the options that have some; any other is named as its variable.
 WORDS = {
     "script": "script",
@@ -67,9 +67,12 @@ def value_of(system: Dict[str, Any], name: str) -> str:
 def settings_of(record: Dict[str, Any], besides: Container[str] = ()) -> Dict[str, str]:
     """Return every option of a run that changes its number, by the words for it; an option without a value is "not set".
 
-    besides are options that arms set.
+    A script is its content, wherever it comes from. besides are options that arms set.
     """
-    parameters = record.get("parameters", {})
+    parameters = dict(record.get("parameters", {}))
+    sha256 = (record.get("script") or {}).get("sha256")
+    if sha256:
+        parameters["script"] = f"SHA-256 {sha256}"
     return {
         words_of([name])[0]: "not set" if parameters[name] is None else _text(parameters[name])
         for name in OPTIONS

@@ -87,15 +87,11 @@ def _require_harp(arms: Sequence[Arm], variable: str, values: Values) -> None:
             )
 
 
-def _require_data_set_checksum(values: Values) -> None:
+def _require_data_set_sha256(values: Values) -> None:
     unverified = truth(values.get("benchmark_dataset_allow_unverified"))
-    if (
-        truth(values.get("benchmark_dataset"))
-        and not is_set(values.get("benchmark_dataset_checksum"))
-        and not unverified
-    ):
+    if truth(values.get("benchmark_dataset")) and not is_set(values.get("benchmark_dataset_sha256")) and not unverified:
         raise GroupError(
-            "benchmark_dataset is true and benchmark_dataset_checksum is not set: set it to the output of sha256sum for "
+            "benchmark_dataset is true and benchmark_dataset_sha256 is not set: set it to the output of sha256sum for "
             "download_dataset.sh, or set benchmark_dataset_allow_unverified: true."
         )
 
@@ -111,7 +107,7 @@ def _compared(values: Values) -> Dict[str, Any]:
 
 def benchmark(values: Values, fleet: Fleet) -> None:
     """Check the run of the role benchmark, unless a comparison has workloads of its own in its place."""
-    _require_data_set_checksum(values)
+    _require_data_set_sha256(values)
     given = values.get("benchmark_arm")
     arm = given if is_set(given) else needs(values).arm
     _require_harp([arm_of(arm)], "benchmark_arm", values)

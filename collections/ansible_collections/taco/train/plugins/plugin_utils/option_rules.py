@@ -28,6 +28,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.lightcc import LightccE
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import VERSIONS, MpijobError, require_names
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_quantity import amount
 from ansible_collections.taco.train.plugins.plugin_utils.mpirun import ENV_NAME, MCA_NAME, MpirunError, read_hosts
+from ansible_collections.taco.train.plugins.plugin_utils.run_script import FORM as CHECKSUM_FORM
+from ansible_collections.taco.train.plugins.plugin_utils.run_script import WAIVED, read_checksum, required_sha256
 from ansible_collections.taco.train.plugins.plugin_utils.workload import WorkloadError
 from ansible_collections.taco.train.plugins.plugin_utils.workload_horovod import SCRIPTS
 from ansible_collections.taco.train.plugins.plugin_utils.workload_ttf import DEMOS
@@ -108,6 +110,12 @@ SCRIPT = Rule(
     "a path, or a URL that begins with https:// or http://",
     _text(r"(?i:https?)://\S+|(?!.*://)[^\n]*\S[^\n]*"),
 )
+RUN_SCRIPT = Rule(
+    SCRIPT.kind,
+    SCRIPT.expected,
+    lambda value: not str(value).startswith(("-", " ")) and required_sha256(str(value), WAIVED) is None,
+)
+CHECKSUM = Rule("checksum", CHECKSUM_FORM, lambda value: read_checksum(str(value)))
 METADATA = Rule("URL or word", "off, auto, or a URL", _text(r"off|auto|(?i:https?)://\S+"))
 INTERFACE = Rule("interface", "the name of a network interface", _text(r"[^\s/,:-][^\s/:]*"))
 INTERFACES = Rule("interface", "names of network interfaces, or subnets", _text(r"[^\s,-][^\s]*"))
@@ -153,8 +161,8 @@ FAILURES = Rule(
 CONFIG_FILES = Rule(
     "number of files", "a number of files, 1 or more, or per_eni", lambda value: minimum_files(value, 1) > 0
 )
-CHECKSUM = Rule(
-    "checksum",
+SHA256_OF_FILE = Rule(
+    "SHA-256",
     "64 hexadecimal digits, the output of sha256sum",
     lambda value: SHA256.match(str(value).strip()) is not None and not is_placeholder(str(value).strip().lower()),
 )
@@ -233,7 +241,8 @@ RULES: Dict[str, Rule] = {
     "benchmark_num_iters": SOME,
     "benchmark_num_batches_per_iter": SOME,
     "benchmark_num_batches": SOME,
-    "benchmark_script": WORD,
+    "benchmark_script": RUN_SCRIPT,
+    "benchmark_script_checksum": CHECKSUM,
     "benchmark_framework": one_of(list(SCRIPTS)),
     "benchmark_binary": WORD,
     "benchmark_min_bytes": BYTES,
@@ -243,7 +252,7 @@ RULES: Dict[str, Rule] = {
     "benchmark_json_path": WORD,
     "benchmark_demo": one_of(DEMOS),
     "benchmark_dnn_layer_num": SOME,
-    "benchmark_dataset_checksum": CHECKSUM,
+    "benchmark_dataset_sha256": SHA256_OF_FILE,
     "benchmark_pattern": VALUE_PATTERN,
     "benchmark_total_pattern": VALUE_PATTERN,
     "benchmark_lightcc": LIGHTCC,

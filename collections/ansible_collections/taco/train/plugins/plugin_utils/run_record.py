@@ -8,7 +8,13 @@
 
 from typing import Any, Dict, List, Optional, Tuple
 
-from ansible_collections.taco.train.plugins.plugin_utils import parse_nccl_log, records, run_reason
+from ansible_collections.taco.train.plugins.plugin_utils import (
+    parse_nccl_log,
+    records,
+    run_needs,
+    run_reason,
+    run_script,
+)
 from ansible_collections.taco.train.plugins.plugin_utils.arms import Arm
 from ansible_collections.taco.train.plugins.plugin_utils.log_lines import lines_of
 from ansible_collections.taco.train.plugins.plugin_utils.mpirun import as_text
@@ -110,6 +116,16 @@ def network_line(text: str) -> Optional[str]:
     return found.strip()[:MOST_OF_A_LINE] if found else None
 
 
+def script_of(options: Dict[str, Any]) -> Optional[Dict[str, Any]]:
+    """Return the script of a run: where it comes from, where the workers have it, and its content; None without one."""
+    path = run_needs.needs(run_script.with_delivered(options)).get(run_needs.SCRIPT)
+    if path is None:
+        return None
+    one = run_script.delivered(options, options["scripts"])
+    sha256 = one["sha256"] if one else run_needs.script_sha256(options, options["workers"])
+    return {"source": one["source"] if one else None, "path": path, "sha256": sha256}
+
+
 def make_record(
     options: Dict[str, Any], job: Dict[str, Any], plan: RunPlan, launcher: str
 ) -> Tuple[Dict[str, Any], Optional[run_reason.Reason]]:
@@ -123,7 +139,8 @@ def make_record(
     if job.get("failed"):
         # The command did not end by itself, so its output has nothing to be judged by.
         said = str(job.get("msg", "the module failed")).rstrip(".")
-        reason: Optional[run_reason.Reason] = run_reason.Reason(said, fix_of_failed_start(options, said))
+        fix = job.get("fix") or fix_of_failed_start(options, said)
+        reason: Optional[run_reason.Reason] = run_reason.Reason(said, fix)
         found: List[str] = []
     else:
         found = parsed["problems"] + not_taken(plan.arm, text, parsed["network"], options)
@@ -143,6 +160,7 @@ def make_record(
         "cell": options["cell"],
         "workload": options["workload"],
         "parameters": dict({key: options[key] for key in OPTIONS}, launcher=launcher),
+        "script": script_of(options),
         "hosts": [{"name": str(host["name"]), "slots": int(host["slots"])} for host in options["hosts"]],
         "ranks": plan.ranks,
         "duration_s": job.get("duration"),

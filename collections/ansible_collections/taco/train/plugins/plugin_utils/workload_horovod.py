@@ -11,10 +11,10 @@ examples/tensorflow2 and examples/pytorch of https://github.com/horovod/horovod,
 are named: a class of Keras such as ResNet50, or a function of torchvision such as resnet50.
 """
 
-from pathlib import PurePosixPath
 from typing import Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils import workload
+from ansible_collections.taco.train.plugins.plugin_utils.run_script import name_of, required_sha256
 from ansible_collections.taco.train.plugins.plugin_utils.workload import Options, Workload, WorkloadError
 
 SCRIPTS = {
@@ -40,10 +40,15 @@ def script_of(options: Options) -> str:
     return str(options["script"])
 
 
+def needs(options: Options) -> dict[str, str]:
+    """The script, by the variable that names it."""
+    return {"benchmark_script": script_of(options)}
+
+
 def framework_of(options: Options, script: str) -> str | None:
     """Return which framework a script is of, or None for one by another name."""
     names = {name: framework for framework, name in SCRIPTS.items()}
-    return options.get("framework") or names.get(PurePosixPath(script).name)
+    return options.get("framework") or names.get(name_of(script))
 
 
 def check_framework(framework: str | None, options: Options) -> None:
@@ -80,6 +85,7 @@ def build(options: Options, slots: Sequence[int]) -> Workload:
     workload.require_at_least(options, 1, "num_iters", "num_batches_per_iter")
     workload.require_at_least(options, 0, "num_warmup_batches")
     script = script_of(options)
+    required_sha256(script, options.get("script_checksum"))
     workload.require_words(options, "model")
     check_framework(framework_of(options, script), options)
     mca = workload.mca_parameters(options)

@@ -44,6 +44,11 @@ def size_of(options: Options, name: str) -> int:
 NO_HOROVOD = "nccl_tests use no Horovod, so LightCC has no part in this number: arm {} differs only by its plugin."
 
 
+def needs(options: Options) -> dict[str, str]:
+    """The program, by the variable that names it."""
+    return {"benchmark_binary": str(options.get("binary") or DEFAULTS["binary"])}
+
+
 def check(options: Options) -> None:
     workload.require_words(options, "binary")
     workload.require_at_least(options, 1, "iters")

@@ -9,11 +9,11 @@
 The flags are those of https://github.com/tensorflow/benchmarks, scripts/tf_cnn_benchmarks/benchmark_cnn.py.
 """
 
-from pathlib import PurePosixPath
 from typing import Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils import workload
 from ansible_collections.taco.train.plugins.plugin_utils.platform_defaults import platform_of
+from ansible_collections.taco.train.plugins.plugin_utils.run_script import name_of, required_sha256
 from ansible_collections.taco.train.plugins.plugin_utils.workload import Options, Workload, WorkloadError
 from ansible_collections.taco.train.plugins.plugin_utils.workload_horovod import SCRIPT_DEFAULTS, SCRIPTS
 
@@ -30,10 +30,11 @@ def batches(options: Options) -> int:
 def check(options: Options) -> None:
     """Raise for options that are fit for another workload."""
     workload.require_words(options, "script", "model")
+    required_sha256(options["script"], options.get("script_checksum"))
     workload.require_batch_size(options)
     workload.require_at_least(options, 1, "num_batches", "num_iters", "num_batches_per_iter")
     workload.require_at_least(options, 0, "num_warmup_batches")
-    if PurePosixPath(options["script"]).name in SCRIPTS.values():
+    if name_of(options["script"]) in SCRIPTS.values():
         raise WorkloadError(
             f"benchmark_script is {options['script']}, the script of workload horovod_synthetic: set it to the path of "
             "tf_cnn_benchmarks.py."
@@ -43,6 +44,11 @@ def check(options: Options) -> None:
             f"benchmark_model is {options['model']}, and the models of tf_cnn_benchmarks are named in lower case: set it "
             f"to {options['model'].lower()}."
         )
+
+
+def needs(options: Options) -> dict[str, str]:
+    """The script, by the variable that names it."""
+    return {"benchmark_script": str(options["script"])} if options.get("script") else {}
 
 
 def command(options: Options) -> list[str]:

@@ -49,9 +49,19 @@ def command(options: Options, demo: str) -> list[str]:
     return ["python", "train.py", *words, *workload.extra_args(options)]
 
 
+def folder(options: Options) -> str:
+    """The folder of the demo."""
+    return posixpath.join(options.get("demo_dir") or FOLDER, options.get("demo") or DEMOS[0])
+
+
+def needs(options: Options) -> dict[str, str]:
+    """The folder of the demo, by the variable that names the folder of all demos."""
+    return {"benchmark_demo_dir": folder(options)}
+
+
 def build(options: Options, slots: Sequence[int]) -> Workload:
     """Return the Workload of options, or raise the first that can't be run. slots has no part in it."""
-    demo = options.get("demo") or "benchmark"
+    demo = options.get("demo") or DEMOS[0]
     check(options, demo)
     env = {**workload.without_horovod(options["arm"]).env, **workload.switches(options), **(options.get("env") or {})}
     notes = [ONE_PROCESS]
@@ -63,6 +73,6 @@ def build(options: Options, slots: Sequence[int]) -> Workload:
         command(options, demo),
         notes,
         mpi=False,
-        chdir=posixpath.join(options.get("demo_dir") or FOLDER, demo),
+        chdir=folder(options),
         cleanup=CACHE if demo == "benchmark" else (),
     )

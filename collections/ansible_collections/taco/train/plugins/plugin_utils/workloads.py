@@ -44,6 +44,8 @@ class WorkloadKind(NamedTuple):
     """What the value of a run is, in words. The page, the record and the verdict all use this one value."""
     subject: Callable[[Options], str]
     """subject(parameters) -> what was measured, in words."""
+    needs: Callable[[Options], dict[str, str]]
+    """needs(options) -> {variable: path} of what each worker of a run must have."""
     total: Optional[str] = None
     """What the value is instead where the option total_pattern is set, in words."""
     asked: str = "train faster"
@@ -89,6 +91,7 @@ WORKLOADS = {
         parse_horovod.UNIT,
         "the median of the iterations, over all devices",
         _model,
+        workload_horovod.needs,
         reads=TRAINING,
         batch_size=BATCH_SIZE,
     ),
@@ -98,6 +101,7 @@ WORKLOADS = {
         parse_tf_cnn.UNIT,
         "the total that the script prints, over all steps and workers",
         _model,
+        workload_tf_cnn.needs,
         iteration="printed step",
         running_mean=True,
         reads=TRAINING,
@@ -109,6 +113,7 @@ WORKLOADS = {
         parse_nccl_tests.UNIT,
         "the bus bandwidth at the largest message size",
         _collective,
+        workload_nccl_tests.needs,
         asked="transfer data faster",
         iteration=None,
     ),
@@ -118,6 +123,7 @@ WORKLOADS = {
         parse_ttf.UNIT,
         "the median of the printed speeds of the process",
         _demo,
+        workload_ttf.needs,
         TOTAL,
         iteration="interval",
         mpi=False,
@@ -129,6 +135,7 @@ WORKLOADS = {
         parse_command.UNIT,
         "the median of the numbers that benchmark_pattern finds",
         _program,
+        lambda options: {},
         TOTAL,
         asked="run faster",
         mpi=None,
