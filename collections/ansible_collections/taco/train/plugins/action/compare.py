@@ -11,6 +11,7 @@ from ansible.plugins.action import ActionBase
 
 from ansible_collections.taco.train.plugins.plugin_utils import comparison as comparison_results
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_regression, comparison_statistics, records
+from ansible_collections.taco.train.plugins.plugin_utils import comparison_segments as segments
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_store as store
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_check import check_limits, checked_comparison
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_plan import plan, remaining
@@ -45,23 +46,6 @@ ARGUMENTS = {
     "places": {"type": "bool", "default": False},
     "place_changes": {"type": "list", "elements": "str", "default": []},
 }
-
-
-def as_step(run, number, count, raw_arms, place, runs_left):
-    """Return a run as the tasks that carry it out need it."""
-    shape = run.block.id.split("/")
-    overrides = dict(run.block.options, arm=raw_arms[run.arm])
-    label = f"{run.arm}, {shape[1] if shape[1] != '-' else shape[0]} on {shape[2]}, run {number} of {count}"
-    return {
-        "label": label + (" (warm-up)" if run.warmup else ""),
-        "arm": raw_arms[run.arm],
-        "arm_name": run.arm,
-        "place": place,
-        "runs_left": runs_left,
-        "cell": {"block": run.block.id, "round": run.round, "warmup": run.warmup},
-        "hosts": [{"name": name, "slots": slots} for name, slots in run.block.hosts],
-        "overrides": overrides,
-    }
 
 
 def absolute(path):
@@ -117,23 +101,23 @@ class ActionModule(ActionBase):
                 plan_file["place_changes"] = options["place_changes"]
             store.begin(run_dir, comparison, plan_file, options["verdict"])
         everything = plan(comparison)
-        left = remaining(comparison, records.read(run_dir)[0])
-        number = {run.key: count for count, run in enumerate(everything, 1)}
-        raw = dict(zip([arm.name for arm in comparison.arms], options["arms"]))
-        places = {arm.name: arm.place for arm in comparison.arms}
+        kept = records.read(run_dir)[0]
+        left = remaining(comparison, kept)
+        names = [arm.name for arm in comparison.arms]
+        raw = dict(zip(names, options["arms"]))
         done = len(everything) - len(left)
         each = f"{comparison.repeats} measured and {counted(comparison.warmup_runs, 'warm-up run')}"
         said = f"{len(everything)} runs: {len(comparison.arms)} arms in {counted(len(comparison.blocks), 'case')}, {each} each"
         said += f", {done} of them done before; {len(left)} to go" if found else ""
-        steps = [
-            as_step(run, number[run.key], len(everything), raw, places[run.arm], len(left) - place)
-            for place, run in enumerate(left, 1)
-        ]
+        runs = segments.steps(left, everything, raw)
+        visits = segments.visits(left, dict(zip(names, comparison.arms)), raw, [run["label"] for run in runs])
         said += f". {detectable_text(comparison, options['min_effect'], options['confidence'])}" if left else ""
         return {
             "changed": False,
             "run_dir": run_dir,
-            "runs": steps,
+            "runs": runs,
+            "segments": visits,
+            "records": len(kept),
             "planned": len(everything),
             "done": done,
             "against": against,

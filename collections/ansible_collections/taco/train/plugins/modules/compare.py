@@ -163,10 +163,21 @@ run_dir:
   returned: with O(state=planned)
   type: str
 runs:
-  description: The runs that are left, in their order.
+  description: The runs that are left, in their order, as O(taco.train.benchmark#module:runs) takes them.
   returned: with O(state=planned)
   type: list
   elements: dict
+segments:
+  description:
+    - Those runs in groups that need the same state of the hosts, so that hosts are visited once for a group.
+    - The runs of a group are those from C(first) up to the one before C(end). C(settings) are its arms, each with its case.
+  returned: with O(state=planned)
+  type: list
+  elements: dict
+records:
+  description: How many records the comparison has before the first of these runs.
+  returned: with O(state=planned)
+  type: int
 against:
   description: The earlier comparisons that were given, each with its whole path.
   returned: with O(state=planned)
