@@ -21,7 +21,13 @@ from ansible_collections.taco.train.plugins.plugin_utils import (
     workload_nccl_tests,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.checks_variables import IMAGE
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import LABEL, LEAST_REPEATS
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import (
+    AUTO,
+    LABEL,
+    LEAST_REPEATS,
+    ComparisonError,
+    repeats_of,
+)
 from ansible_collections.taco.train.plugins.plugin_utils.lightcc import LightccError, options_to_env
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import VERSIONS, MpijobError, require_names
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_quantity import amount
@@ -34,6 +40,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.workload_ttf import DEM
 REFUSED = (
     ArithmeticError,
     AttributeError,
+    ComparisonError,
     EniError,
     HugepagesError,
     LightccError,
@@ -147,6 +154,7 @@ BATCH = Rule(
 FAILURES = Rule(
     "failures", "a number of hosts or a percentage such as 25%", lambda value: rolling.plan([], 1, value, 1)
 )
+REPEATS = Rule("repeats", f"a number, {LEAST_REPEATS} or more, or {AUTO}", repeats_of)
 CONFIG_FILE = Rule("file name", "ztcp*.conf without a folder, such as ztcp{index}.conf", _text(r"ztcp[^/\s]*\.conf"))
 
 RULES: Dict[str, Rule] = {
@@ -248,7 +256,8 @@ RULES: Dict[str, Rule] = {
     "compare_arms": ARMS,
     "compare_node_counts": _each(SOME, "whole numbers, each 1 or more"),
     "compare_batch_sizes": _each(SOME, "whole numbers, each 1 or more"),
-    "compare_repeats": at_least(LEAST_REPEATS),
+    "compare_repeats": REPEATS,
+    "compare_budget_minutes": ABOVE_ZERO,
     "compare_min_effect": INNER_SHARE,
     "compare_confidence": INNER_SHARE,
     "compare_day_spread": INNER_SHARE,
