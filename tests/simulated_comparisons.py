@@ -118,7 +118,9 @@ def until_decided(rng, truth, noise, kind="quiet", cases=1):
         count = [most if word == "inconclusive" else have for word, have in zip(said, count)]
         found = [evidence(base[:have], arm[:have]) for (base, arm), have in zip(values, count)]
         corrected = comparison_statistics.holm([one.p for one in found])
-        now = [one.verdict if p / Limits(look=look).spent() < LEVEL else "inconclusive" for one, p in zip(found, corrected)]
+        now = [
+            one.verdict if p / Limits(look=look).spent() < LEVEL else "inconclusive" for one, p in zip(found, corrected)
+        ]
         said = [word if word != "inconclusive" else new for word, new in zip(said, now)]
         if "inconclusive" not in said:
             break

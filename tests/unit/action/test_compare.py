@@ -227,7 +227,9 @@ def test_with_auto_a_look_adds_rounds_until_the_verdicts_are_decided(cluster):
     spec = {"repeats": "auto", "budget_minutes": 60}
     first = cluster.plan(**spec)
     assert first["auto"] and len(first["runs"]) == 8, first
-    assert first["msg"].startswith("8 runs: 2 arms in 1 case, 4 measured and 0 warm-up runs each, and more until every verdict")
+    assert first["msg"].startswith(
+        "8 runs: 2 arms in 1 case, 4 measured and 0 warm-up runs each, and more until every verdict"
+    )
     comparison = read({"arms": ["tcp", "taco"], "repeats": 6, "warmup_runs": 0}, HOSTS, DEFAULTS)
     noisy = {0: 100, 1: 130, 2: 90, 3: 110, 4: 105, 5: 105}
     lines = [

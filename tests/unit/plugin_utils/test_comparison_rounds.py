@@ -17,7 +17,9 @@ FIRST, SECOND = (f"horovod_synthetic/{model}/2x2/64" for model in ("VGG16", "Res
 
 
 def comparison(arms=("tcp", "taco"), **spec):
-    spec = dict({"arms": list(arms), "repeats": "auto", "warmup_runs": 1, "workloads": [{"model": "VGG16"}, {}]}, **spec)
+    spec = dict(
+        {"arms": list(arms), "repeats": "auto", "warmup_runs": 1, "workloads": [{"model": "VGG16"}, {}]}, **spec
+    )
     return read(spec, HOSTS, DEFAULTS)
 
 
@@ -26,7 +28,7 @@ def block(name, *verdicts, unlike=()):
     return {"id": name, "unlike": list(unlike), "comparisons": found}
 
 
-def decided(first, second=("better",), now=None, time=Time(), given_up=(), unlike=(), **spec):
+def decided(first, second=("better",), now=None, time=rounds.NO_TIME, given_up=(), unlike=(), **spec):
     blocks = [block(FIRST, *first, unlike=unlike), block(SECOND, *second)]
     now = now or {FIRST: Case(4), SECOND: Case(4)}
     return rounds.decide(comparison(**spec), blocks, now, given_up, time)
@@ -70,14 +72,21 @@ def test_the_plan_has_the_rounds_of_each_case():
     runs = plan(found)
     assert [sum(run.block.id == name for run in runs) for name in (FIRST, SECOND)] == [2 * 7, 2 * 5]
     placed = rounds.with_rounds(comparison(["default", "topology"]), {FIRST: Case(6), SECOND: Case(4)})
-    assert sorted((run.block.id, run.round) for run in plan(placed)) == sorted((run.block.id, run.round) for run in runs)
+    assert sorted((run.block.id, run.round) for run in plan(placed)) == sorted(
+        (run.block.id, run.round) for run in runs
+    )
 
 
 def test_added_runs_are_those_of_the_new_rounds_alone():
     found = rounds.with_rounds(comparison(), {FIRST: Case(6), SECOND: Case(4)})
     before = {FIRST: Case(4), SECOND: Case(4)}
     kept = [record(run, 1.0, "failed" if run.round == 1 else "ok") for run in plan(found) if run.round < 4]
-    assert [(run.block.id, run.round) for run in rounds.added(found, before, kept)] == [(FIRST, 4), (FIRST, 4), (FIRST, 5), (FIRST, 5)]
+    assert [(run.block.id, run.round) for run in rounds.added(found, before, kept)] == [
+        (FIRST, 4),
+        (FIRST, 4),
+        (FIRST, 5),
+        (FIRST, 5),
+    ]
 
 
 def test_cases_are_taken_up_as_they_were_left_and_another_budget_lets_them_go_on():

@@ -125,3 +125,31 @@ def test_commands_are_of_each_run_and_an_arm_that_cant_be_put_in_force_stops_onl
     assert len(broken) == 2 and all("not in force on node-b" in one["problems"][0] for one in broken), output
     assert (tmp_path / "order").read_text().split() == 4 * ["before", "before", "run", "after", "after"]
     assert "broken, ResNet50 on 2x2, run 2 of 8: The benchmark on launcher node-a failed" in output
+
+
+# Values of the arm two that decide nothing, and from its fifth run on no value.
+NOISY = """#!/bin/sh
+case "$*" in
+  *ARM=two*) echo x >> {folder}/two; value=$(echo 80 130 90 120 | cut -s -d' ' -f $(wc -l < {folder}/two)) ;;
+  *) value=100 ;;
+esac
+echo "step 1: $value.0 steps/s"
+"""
+
+
+def test_rounds_are_added_until_nothing_more_can_be_decided_and_the_report_says_why(tmp_path):
+    hosts, options = lab(tmp_path)
+    (tmp_path / "mpirun").write_text(NOISY.replace("{folder}", str(tmp_path)))
+    options.update(compare_arms=[{"name": "one"}, {"name": "two", "env": {"ARM": "two"}}], compare_repeats="auto")
+    rc, output = played.run(tmp_path, PLAY, hosts, options, SENT=str(tmp_path / "sent"))
+    assert rc == 0, output
+    made = [(one["arm"], one["cell"]["round"], one["outcome"]) for one in records(tmp_path)]
+    assert len(made) == 12 and made[8:] == [
+        *(("one", 4, "ok"), ("two", 4, "failed"), ("two", 5, "failed"), ("one", 5, "ok")),
+    ], output
+    case = "command/ResNet50/2x2/256"
+    assert f"{case}: 6 rounds; it goes on." in output
+    why = f"{case}: 6 rounds; an arm failed too often."
+    for name in ("report.html", "comparison.md"):
+        assert why in (tmp_path / "results/latest" / name).read_text()
+    assert json.loads((tmp_path / "results/latest/comparison.json").read_text())["looks"] == [8, 10]

@@ -79,7 +79,9 @@ class ActionModule(ActionBase):
         _validated, options = self.validate_argument_spec(argument_spec=ARGUMENTS)
         try:
             check_limits(options)
-            return {"planned": self.planned, "continued": self.continued, "judged": self.judged}[options["state"]](options)
+            return {"planned": self.planned, "continued": self.continued, "judged": self.judged}[options["state"]](
+                options
+            )
         except (ComparisonError, records.RecordError) as error:
             return {"failed": True, "msg": str(error)}
 

@@ -41,6 +41,9 @@ def time_of(records: Sequence[Mapping[str, Any]]) -> Time:
     return Time((one or 0) * len(records), one)
 
 
+NO_TIME = Time()
+
+
 class Case(NamedTuple):
     """How many rounds a case has or gets, and why it gets no more; None while it may get more."""
 
@@ -94,7 +97,7 @@ def decide(
     blocks: Sequence[Mapping[str, Any]],
     current: Mapping[str, Case],
     given_up: Sequence[str] = (),
-    time: Time = Time(),
+    time: Time = NO_TIME,
     refuse_unlike: bool = True,
 ) -> Dict[str, Case]:
     """The cases after a look: with the rounds up to the next one, or why they stop. blocks are those of the result of this look."""
@@ -125,7 +128,9 @@ def added(comparison: Comparison, before: Mapping[str, Case], records: Sequence[
     return [run for run in remaining(comparison, records) if run.round >= before[run.block.id].rounds]
 
 
-def kept_verdicts(result: Optional[Mapping[str, Any]], min_effect: float, confidence: float) -> Dict[Any, Dict[str, Any]]:
+def kept_verdicts(
+    result: Optional[Mapping[str, Any]], min_effect: float, confidence: float
+) -> Dict[Any, Dict[str, Any]]:
     """The verdicts that an earlier look decided with the same limits, by case and arm."""
     if not result or (result["min_effect"], result["confidence"]) != (min_effect, confidence):
         return {}

@@ -54,8 +54,8 @@ def unfinished(results_dir: str, comparison: Comparison) -> Optional[str]:
         return None
     newest = found[-1]
     kept = records.read(newest)[0]
-    wanted, cases = with_cases(newest, comparison, kept)
-    left = remaining(wanted, kept) or any(case.stop in (None, "failures") for case in cases.values())
+    extended, cases = with_cases(newest, comparison, kept)
+    left = remaining(extended, kept) or any(case.stop in (None, "failures") for case in cases.values())
     return newest if left or last(newest) is None else None
 
 

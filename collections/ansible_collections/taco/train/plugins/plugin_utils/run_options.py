@@ -45,7 +45,9 @@ def of_each(options: Dict[str, Any], runs: Sequence[Dict[str, Any]]) -> List[Dic
         told = {name: value for name, value in run.items() if name != "overrides"}
         strange = sorted(set(told) - set(OF_EACH_RUN))
         if strange:
-            raise WorkloadError(f"Each of 'runs' has no {strange[0]}; it has {', '.join(sorted(OF_EACH_RUN))}, overrides.")
+            raise WorkloadError(
+                f"Each of 'runs' has no {strange[0]}; it has {', '.join(sorted(OF_EACH_RUN))}, overrides."
+            )
         chosen = _chosen(run.get("overrides") or {})
         found.append(dict(options, **checked(dict(common, **chosen, **told), spec)))
     return found
