@@ -17,7 +17,7 @@ import numpy as np
 import unpaired
 
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_days, comparison_plan, comparison_statistics
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import DEFAULT_REPEATS, read
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import DEFAULT_REPEATS, LOOKS, read
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_verdict import Limits
 
 LEAST, CONFIDENCE, SHIFT = 0.03, 0.95, 0.05
@@ -110,6 +110,30 @@ def looked_again(rng, truth, noise, looks=5, most=40):
     return found
 
 
+def until_decided(rng, truth, noise, kind="quiet", cases=1):
+    """Return the verdicts of a report whose cases get rounds until each is decided, and how many rounds each has."""
+    values = [rounds(rng, truth, noise, kind, LOOKS[-1]) for _case in range(cases)]
+    said, count = ["inconclusive"] * cases, [LOOKS[0]] * cases
+    for look, most in enumerate(LOOKS, 1):
+        count = [most if word == "inconclusive" else have for word, have in zip(said, count)]
+        found = [evidence(base[:have], arm[:have]) for (base, arm), have in zip(values, count)]
+        corrected = comparison_statistics.holm([one.p for one in found])
+        now = [
+            one.verdict if p / Limits(look=look).spent() < LEVEL else "inconclusive" for one, p in zip(found, corrected)
+        ]
+        said = [word if word != "inconclusive" else new for word, new in zip(said, now)]
+        if "inconclusive" not in said:
+            break
+    return said, count
+
+
+def false_until_decided(trials, truth, noise, words, kind="quiet", cases=1, seed=6):
+    """Return the share of reports with any false verdict, and the mean number of rounds of a case."""
+    rng = np.random.default_rng(seed)
+    found = [until_decided(rng, truth, noise, kind, cases) for _trial in range(trials)]
+    return np.mean([any(word in words for word in said) for said, _count in found]), np.mean([c for _said, c in found])
+
+
 def after_the_named_repeats(rng, truth, noise):
     """Return the chance that an undecided comparison names for its further repeats, and whether they decided it; or None."""
     baseline, arm = rounds(rng, truth, noise)
@@ -181,6 +205,25 @@ def print_corrections(trials):
         print(f"named repeats at {noise:.0%}: named {np.mean([one for one, _k in found]):.2f}, settled {kept:.2f}")
 
 
+def print_until_decided(trials):
+    print("repeats auto: false at 1.00, false at 1.03, better at 1.05, better at 1.10, and the mean rounds of each")
+    for kind in KINDS:
+        for noise in NOISES:
+            found = [
+                false_until_decided(trials, truth, noise, words, kind)
+                for truth, words in (
+                    (1.0, ("better", "worse")),
+                    (1.03, ("better", "equivalent")),
+                    (1.05, ("better",)),
+                    (1.1, ("better",)),
+                )
+            ]
+            means = " ".join(f"{count:5.1f}" for _share, count in found)
+            print(f"{kind:9} {100 * noise:3.0f} %  {shares(share for share, _count in found)}   {means}", flush=True)
+    many, _count = false_until_decided(trials, 1.03, 0.01, ("better", "equivalent"), cases=16)
+    print(f"16 cases at the border, any false: {many:.3f}")
+
+
 def print_days(trials):
     print("days: spread between days, false verdicts with 1, 2, 3, 5 earlier comparisons, and of 1.0.0 with one")
     for between in (0, 0.01, 0.02, 0.03, 0.05):
@@ -190,5 +233,5 @@ def print_days(trials):
 
 
 if __name__ == "__main__":
-    for part in (print_days, print_corrections, print_verdicts):
+    for part in (print_days, print_corrections, print_until_decided, print_verdicts):
         part(int(sys.argv[1]) if len(sys.argv) > 1 else 2000)

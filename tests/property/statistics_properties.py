@@ -87,6 +87,19 @@ def test_who_looks_again_until_it_is_settled_is_not_fooled_more_often():
     assert np.mean([one == "better" for one in said]) <= 0.1
 
 
+@pytest.mark.parametrize("kind", simulated.KINDS)
+def test_rounds_that_are_added_until_everything_is_decided_make_no_verdict_false_more_often(kind):
+    for truth, words in ((1.0, ("better", "worse")), (1.03, ("better", "equivalent"))):
+        share, _rounds = simulated.false_until_decided(400, truth, 0.01, words, kind)
+        # At most 5 %, and one standard deviation of what 400 trials can be off by.
+        assert share <= 0.061
+
+
+def test_the_cases_of_a_report_share_the_error_rate_of_all_looks():
+    share, rounds = simulated.false_until_decided(60, 1.03, 0.01, ("better", "equivalent"), cases=4)
+    assert share <= 0.1 and rounds > 20
+
+
 def test_the_repeats_that_are_named_settle_it_with_the_chance_that_is_named():
     rng = np.random.default_rng(5)
     found = [simulated.after_the_named_repeats(rng, truth, 0.02) for truth in rng.uniform(0.95, 1.15, 150)]

@@ -230,3 +230,35 @@ def test_an_arm_that_became_slower_fails_the_task_after_the_results_were_written
 def test_what_is_wrong_is_said_in_a_sentence(cluster, options, words):
     found = cluster.task(**options)
     assert found["failed"] and words in found["msg"]
+
+
+def test_with_auto_a_look_adds_rounds_until_the_verdicts_are_decided(cluster):
+    spec = {"repeats": "auto", "budget_minutes": 60}
+    first = cluster.plan(**spec)
+    assert first["auto"] and len(first["runs"]) == 8, first
+    assert first["msg"].startswith(
+        "8 runs: 2 arms in 1 case, 4 measured and 0 warm-up runs each, and more until every verdict"
+    )
+    comparison = read({"arms": ["tcp", "taco"], "repeats": 6, "warmup_runs": 0}, HOSTS, DEFAULTS)
+    noisy = {0: 100, 1: 130, 2: 90, 3: 110, 4: 105, 5: 105}
+    lines = [
+        json.dumps(dict(one, schema=2))
+        for one in records(comparison, lambda run: noisy[run.round] if run.arm == "taco" else 100)
+    ]
+    file = Path(first["run_dir"], "records.jsonl")
+    file.write_text("\n".join(lines[:8]) + "\n")
+    second = cluster.task(state="continued", run_dir=first["run_dir"], records=first["records"])
+    assert [run["cell"]["round"] for run in second["runs"]] == [4, 4, 5, 5], second
+    assert second["msg"] == "horovod_synthetic/ResNet50/2x2/64: 6 rounds; it goes on."
+    # Interrupted here, the rounds that were added are those that are left.
+    again = cluster.plan(**spec)
+    assert again["run_dir"] == first["run_dir"] and len(again["runs"]) == 4
+    file.write_text("\n".join(lines) + "\n")
+    third = cluster.task("-e", "x=1", state="continued", run_dir=first["run_dir"], records=0)
+    assert [run["cell"]["round"] for run in third["runs"]] == [6, 6, 7, 7]
+    stored = json.loads(Path(first["run_dir"], "comparison.json").read_text())
+    assert stored["looks"] == [8, 12] and stored["auto"]["cases"] == {
+        "horovod_synthetic/ResNet50/2x2/64": {"rounds": 8, "stop": None}
+    }
+    judged = cluster.task(state="judged", run_dir=first["run_dir"])
+    assert judged["comparison"]["looks"] == [8, 12] and judged["comparison"]["auto"] == stored["auto"]

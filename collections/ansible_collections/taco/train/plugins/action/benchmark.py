@@ -9,15 +9,17 @@ import shlex
 import uuid
 from datetime import datetime, timezone
 
+from ansible import constants
 from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.taco.train.plugins.plugin_utils import records, run_needs
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_segments import given_up, setting
 from ansible_collections.taco.train.plugins.plugin_utils.follow_log import LogFollower, terminal
 from ansible_collections.taco.train.plugins.plugin_utils.iterations import count_of, iteration_of, unit_of
 from ansible_collections.taco.train.plugins.plugin_utils.mpirun import MpirunError
 from ansible_collections.taco.train.plugins.plugin_utils.progress import Progress, run_seconds
-from ansible_collections.taco.train.plugins.plugin_utils.run_options import with_overrides
+from ansible_collections.taco.train.plugins.plugin_utils.run_options import of_each, with_overrides
 from ansible_collections.taco.train.plugins.plugin_utils.run_plan import (
     KILL_AFTER,
     OPTIONS,
@@ -34,7 +36,13 @@ from ansible_collections.taco.train.plugins.plugin_utils.workload import Workloa
 # The module's own limit is only for when the one inside the container didn't hold: it waits for that one's SIGKILL.
 OUTER_SECONDS = 30
 MAX_OUTPUT_BYTES = 8 * 1024 * 1024
-ARGUMENTS = dict(OPTIONS, **PLACES, overrides={"type": "dict", "default": {}})
+ARGUMENTS = dict(
+    OPTIONS,
+    **PLACES,
+    overrides={"type": "dict", "default": {}},
+    runs={"type": "list", "elements": "dict"},
+    records_before={"type": "int", "default": 0},
+)
 
 
 def container_of(exec_prefix):
@@ -56,25 +64,54 @@ class ActionModule(ActionBase):
         super().run(tmp, task_vars)
         _validated, options = self.validate_argument_spec(argument_spec=ARGUMENTS)
         launcher = str(self._task.delegate_to or task_vars["inventory_hostname"])
+        runs, before = options.pop("runs"), options.pop("records_before")
+        overrides = options.pop("overrides")
         try:
-            options = with_overrides(options, options.pop("overrides"))
-            planned = plan(with_delivered(options))
-            if not options["cell"]:
-                require_no_place(planned.arm)
+            of_runs = of_each(options, overrides, runs) if runs is not None else [with_overrides(options, overrides)]
+            todo = [(one, plan(with_delivered(one))) for one in of_runs]
+            for one, planned in todo:
+                if not one["cell"]:
+                    require_no_place(planned.arm)
         except MpirunError as error:
             origin = "Hosts and slots are those of benchmark_hosts, or the play's hosts and taco_gpus_per_node."
             return {"failed": True, "msg": f"The benchmark can't be run: {error} {origin}"}
         except WorkloadError as error:
             return {"failed": True, "msg": f"The benchmark can't be run: {error}"}
         if self._task.check_mode:
-            message = f"Check mode: {launcher} would run {shlex.join(planned.argv)}"
+            argvs = [planned.argv for _one, planned in todo]
+            message = f"Check mode: {launcher} would run " + "; then ".join(map(shlex.join, argvs))
             # A skipped task's message stays unseen without -v, and it is all there is to see of this one.
             self._display.display(message)
-            return {"changed": False, "skipped": True, "argv": planned.argv, "msg": message}
+            return {"changed": False, "skipped": True, "argv": argvs[0] if argvs else [], "msg": message}
         try:
-            return self.run_and_record(options, planned, launcher, task_vars)
+            # What a comparison has measured up to now says how long a run takes, and which arms always fail.
+            self.kept = records.read(absolute(options["run_dir"]))[0] if options["cell"] or runs is not None else []
+            if runs is None:
+                return self.run_and_record(*todo[0], launcher, task_vars)
+            return self.run_all(todo, before, launcher, task_vars)
         except records.RecordError as error:
-            return {"failed": True, "msg": str(error), "argv": planned.argv}
+            return {"failed": True, "msg": str(error), "argv": todo[0][1].argv if todo else []}
+
+    def run_all(self, todo, before, launcher, task_vars):
+        """Do the runs of a comparison, except those of an arm that failed too often in a row in a case since it was planned."""
+        done = []
+        for options, planned in todo:
+            if setting(options["cell"]["block"], planned.arm.name) in given_up(self.kept[before:]):
+                continue
+            result = self.run_and_record(dict(options, fail_on_bad_run=False), planned, launcher, task_vars)
+            record = result["record"]
+            self.show(options["label"], record["result"], result.get("msg"))
+            done.append({"label": options["label"], "outcome": record["outcome"], "log": result["log"]})
+            done[-1].update(record=record["id"], changed=result["changed"], msg=result.get("msg", ""))
+        changed = any(one["changed"] for one in done)
+        return {"changed": changed, "runs": done, "given_up": given_up(self.kept[before:])}
+
+    def show(self, label, measured, message):
+        """Show what a run of a comparison measured, unless its iterations did, or why it failed."""
+        if message:
+            self._display.display(f"{label}: {message}", color=constants.COLOR_ERROR)
+        elif not self.shown:
+            self._display.display(f"{label}: {measured['value']:.6g} {measured['unit']}")
 
     def run_and_record(self, options, planned, launcher, task_vars):
         run_dir = absolute(options["run_dir"])
@@ -86,8 +123,7 @@ class ActionModule(ActionBase):
         identity = records.record_id(time, planned.arm.name, uuid.uuid4().hex[:6])
         job = self.execute(options, planned, identity, task_vars, launcher)
         if options["json_path"] and job.get("rc") == 0:
-            done = self._low_level_execute_command(shlex.join([*options["exec_prefix"], "cat", options["json_path"]]))
-            options = dict(options, json=done["stdout"] if done["rc"] == 0 else "")
+            options = dict(options, json=self.content_of([*options["exec_prefix"], "cat", options["json_path"]]))
         record, reason = make_record(options, job, planned, launcher)
         log = f"logs/{identity}.log"
         path = os.path.join(run_dir, log)
@@ -96,6 +132,7 @@ class ActionModule(ActionBase):
             id=identity, run=os.path.basename(run_dir), time=time, argv=planned.argv, notes=planned.notes, log=log
         )
         records.append(run_dir, record)
+        self.kept.append(record)
         result = {"changed": "rc" in job, "argv": planned.argv, "record": record, "log": path}
         if reason:
             expected = f"{planned.ranks} ranks on {len(options['hosts'])} hosts and a total"
@@ -106,8 +143,17 @@ class ActionModule(ActionBase):
             )
         return result
 
+    def content_of(self, argv):
+        """Return what a command on the launcher prints, or an empty text: what is missing then makes the run a failed one."""
+        try:
+            done = self._low_level_execute_command(shlex.join(argv))
+        except AnsibleConnectionFailure:
+            return ""
+        return done["stdout"] if done["rc"] == 0 else ""
+
     def execute(self, options, planned, identity, task_vars, launcher):
         """Run the command on the launcher: the one execution there. A lost connection is a failed run like any other."""
+        self.shown = 0
         unready = not_in_force(options["workers"])
         if unready:
             return {"failed": True, "msg": unready}
@@ -133,11 +179,14 @@ class ActionModule(ActionBase):
             job = self._execute_module(module_name="taco.train.command_job", module_args=arguments, task_vars=task_vars)
         except AnsibleConnectionFailure as error:
             job = {"failed": True, "msg": f"the connection to it was lost: {error}"}
+            # The next run must not rely on a folder that a rebooted launcher no longer has.
+            self._connection._shell.tmpdir = None
         finally:
             if follower:
                 follower.stop()
         if follower:
             follower.finish(job.get("stdout", ""))
+        self.shown = follower.shown if follower else 0
         return job
 
     def follower(self, options, planned, log_path):
@@ -147,7 +196,7 @@ class ActionModule(ActionBase):
             return None
         label = options["label"] or f"{planned.arm.name}, {options['model'] or options['workload']}"
         of_comparison = options["cell"] is not None
-        took = run_seconds(records.read(absolute(options["run_dir"]))[0]) if of_comparison else None
+        took = run_seconds(self.kept) if of_comparison else None
         left = {"runs_left": options["runs_left"], "run_seconds": took}
         progress = Progress(label, count_of(options), reader, unit_of(options), **left)
         shown = (self._display, terminal(), of_comparison)

@@ -10,18 +10,23 @@ import sys
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.taco.train.plugins.plugin_utils import comparison as comparison_results
-from ansible_collections.taco.train.plugins.plugin_utils import comparison_regression, comparison_statistics, records
+from ansible_collections.taco.train.plugins.plugin_utils import (
+    comparison_regression,
+    comparison_rounds,
+    comparison_statistics,
+    records,
+)
+from ansible_collections.taco.train.plugins.plugin_utils import comparison_segments as segments
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_store as store
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_check import check_limits, checked_comparison
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_plan import plan, remaining
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_presets import with_preset
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import DEFAULT_REPEATS, KEYS, ComparisonError
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_verdict import detectable_text
-from ansible_collections.taco.train.plugins.plugin_utils.report_table import counted
 from ansible_collections.taco.train.plugins.plugin_utils.role_values import require_role_values
 
 ARGUMENTS = {
-    "state": {"type": "str", "choices": ["planned", "judged"], "required": True},
+    "state": {"type": "str", "choices": ["planned", "continued", "judged"], "required": True},
     "name": {"type": "str", "default": "comparison"},
     "preset": {"type": "str"},
     "results_dir": {"type": "str"},
@@ -32,7 +37,8 @@ ARGUMENTS = {
     "node_counts": {"type": "list", "elements": "int", "default": []},
     "batch_sizes": {"type": "list", "elements": "int", "default": []},
     "single_device": {"type": "bool", "default": False},
-    "repeats": {"type": "int", "default": DEFAULT_REPEATS},
+    "repeats": {"type": "raw", "default": DEFAULT_REPEATS},
+    "budget_minutes": {"type": "float"},
     "warmup_runs": {"type": "int", "default": 1},
     "hosts": {"type": "list", "elements": "dict", "default": []},
     "defaults": {"type": "dict", "default": {}},
@@ -44,26 +50,10 @@ ARGUMENTS = {
     "against": {"type": "list", "elements": "str", "default": []},
     "day_spread": {"type": "float", "default": 0.1},
     "verdict": {"type": "str"},
+    "records": {"type": "int", "default": 0},
     "places": {"type": "bool", "default": False},
     "place_changes": {"type": "list", "elements": "str", "default": []},
 }
-
-
-def as_step(run, number, count, raw_arms, place, runs_left):
-    """Return a run as the tasks that carry it out need it."""
-    shape = run.block.id.split("/")
-    overrides = dict(run.block.options, arm=raw_arms[run.arm])
-    label = f"{run.arm}, {shape[1] if shape[1] != '-' else shape[0]} on {shape[2]}, run {number} of {count}"
-    return {
-        "label": label + (" (warm-up)" if run.warmup else ""),
-        "arm": raw_arms[run.arm],
-        "arm_name": run.arm,
-        "place": place,
-        "runs_left": runs_left,
-        "cell": {"block": run.block.id, "round": run.round, "warmup": run.warmup},
-        "hosts": [{"name": name, "slots": slots} for name, slots in run.block.hosts],
-        "overrides": overrides,
-    }
 
 
 def absolute(path):
@@ -91,7 +81,9 @@ class ActionModule(ActionBase):
         _validated, options = self.validate_argument_spec(argument_spec=ARGUMENTS)
         try:
             check_limits(options)
-            return self.planned(options) if options["state"] == "planned" else self.judged(options)
+            return {"planned": self.planned, "continued": self.continued, "judged": self.judged}[options["state"]](
+                options
+            )
         except (ComparisonError, records.RecordError) as error:
             return {"failed": True, "msg": str(error)}
 
@@ -120,28 +112,53 @@ class ActionModule(ActionBase):
             if options["place_changes"]:
                 plan_file["place_changes"] = options["place_changes"]
             store.begin(run_dir, comparison, plan_file, options["verdict"])
-        everything = plan(comparison)
-        left = remaining(comparison, records.read(run_dir)[0])
-        number = {run.key: count for count, run in enumerate(everything, 1)}
-        raw = dict(zip([arm.name for arm in comparison.arms], spec["arms"]))
-        places = {arm.name: arm.place for arm in comparison.arms}
-        done = len(everything) - len(left)
-        each = f"{comparison.repeats} measured and {counted(comparison.warmup_runs, 'warm-up run')}"
-        said = f"{len(everything)} runs: {len(comparison.arms)} arms in {counted(len(comparison.blocks), 'case')}, {each} each"
-        said += f", {done} of them done before; {len(left)} to go" if found else ""
-        steps = [
-            as_step(run, number[run.key], len(everything), raw, places[run.arm], len(left) - place)
-            for place, run in enumerate(left, 1)
-        ]
-        said += f". {detectable_text(comparison, options['min_effect'], options['confidence'])}" if left else ""
+        kept = records.read(run_dir)[0]
+        comparison = store.with_cases(run_dir, comparison, kept)[0]
+        everything, left = plan(comparison), remaining(comparison, kept)
+        said = comparison_rounds.planned_text(comparison, len(everything))
+        said += f", {len(everything) - len(left)} of them done before; {len(left)} to go" if found else ""
+        if left and not comparison.auto:
+            said += f". {detectable_text(comparison, options['min_effect'], options['confidence'])}"
         return {
-            "changed": False,
-            "run_dir": run_dir,
-            "runs": steps,
+            **self.todo(comparison, left, spec["arms"], run_dir),
+            "records": len(kept),
             "planned": len(everything),
-            "done": done,
+            "done": len(everything) - len(left),
             "against": against,
             "msg": said + ".",
+        }
+
+    def todo(self, comparison, left, raw_arms, run_dir):
+        """Return runs that are left, as the tasks that carry them out need them."""
+        names = [arm.name for arm in comparison.arms]
+        raw = dict(zip(names, raw_arms))
+        runs = segments.steps(left, plan(comparison), raw)
+        visits = segments.visits(left, dict(zip(names, comparison.arms)), raw, [run["label"] for run in runs])
+        return {"changed": False, "run_dir": run_dir, "runs": runs, "segments": visits, "auto": comparison.auto}
+
+    def continued(self, options):
+        """Return the runs of the rounds that undecided cases get, after a look at what was measured up to now."""
+        answer = self.judged(dict(options, against=[]))
+        run_dir = absolute(options["run_dir"])
+        wanted, plan_file = store.planned(run_dir)
+        kept = records.read(run_dir)[0]
+        comparison, before = store.with_cases(run_dir, wanted, kept)
+        after = comparison_rounds.decide(
+            *(comparison, answer["comparison"]["blocks"], before),
+            segments.given_up(kept[options["records"] :]),
+            comparison_rounds.time_of(kept),
+            not options["allow_unlike"],
+        )
+        comparison = comparison_rounds.with_rounds(wanted, after)
+        result = dict(answer["comparison"], auto=comparison_rounds.part(wanted, after))
+        if not self._task.check_mode:
+            store.keep(run_dir, result)
+        left = comparison_rounds.added(comparison, before, kept)
+        return {
+            **self.todo(comparison, left, plan_file["spec"]["arms"], run_dir),
+            "records": options["records"],
+            "against": options["against"],
+            "msg": " ".join(result["auto"]["said"]),
         }
 
     def judged(self, options):
@@ -152,13 +169,19 @@ class ActionModule(ActionBase):
         run_dir = absolute(options["run_dir"])
         wanted, plan_file = store.planned(run_dir)
         found, problems = records.read(run_dir)
+        wanted, cases = store.with_cases(run_dir, wanted, found)
+        earlier_look = store.last(run_dir) if wanted.auto else None
+        limits = (options["min_effect"], options["confidence"])
         result = comparison_results.assemble(
-            *(wanted, found, plan_file["name"], options["min_effect"], options["confidence"]),
+            *(wanted, found, plan_file["name"], *limits),
             refuse_unlike=not options["allow_unlike"],
             line_rate_gbps=options["line_rate_gbps"],
             place_changes=plan_file.get("place_changes") or (),
             looks=store.looks(run_dir),
+            decided=comparison_rounds.kept_verdicts(earlier_look, *limits),
         )
+        if wanted.auto:
+            result["auto"] = comparison_rounds.part(wanted, cases)
         result["spec"] = plan_file["spec"]
         if options["against"]:
             # The verdicts of these runs are kept even where an earlier comparison can't be used.

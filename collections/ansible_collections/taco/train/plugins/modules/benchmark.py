@@ -40,10 +40,12 @@ options:
     type: raw
     default: taco
   hosts:
-    description: The hosts of the ranks, each a mapping of C(name), by which the launcher's ssh knows it, and C(slots).
+    description: >-
+      The hosts of the ranks, each a mapping of C(name), by which the launcher's ssh knows it, and C(slots). Required without
+      O(runs).
     type: list
     elements: dict
-    required: true
+    default: []
   exec_prefix:
     description:
       - Words before the command that bring it into a container, such as V([docker, exec, taco-train]).
@@ -287,6 +289,20 @@ options:
     description: Options of the workload and O(arm) that take the place of those above, for callers that have them as one mapping.
     type: dict
     default: {}
+  runs:
+    description:
+      - Runs of a comparison to do one after the other in this one task, in place of a single run. Each is a mapping of O(overrides)
+        and of what it has of its own among O(arm), O(hosts), O(cell), O(label) and O(runs_left).
+      - Each is recorded before the next one begins. One that fails doesn't fail the task. An arm that failed twice in a row in a
+        case, since the first O(records_before) records, is not tried again there.
+    type: list
+    elements: dict
+    version_added: 1.0.0
+  records_before:
+    description: How many records O(run_dir) had when the comparison was planned. Failures among them don't count.
+    type: int
+    default: 0
+    version_added: 1.0.0
 """
 
 EXAMPLES = r"""
@@ -386,15 +402,25 @@ EXAMPLES = r"""
 RETURN = r"""
 argv:
   description: The command, with everything before C(mpirun).
-  returned: always
+  returned: without O(runs)
   type: list
   elements: str
 record:
   description: The record, as it stands in C(records.jsonl). Its schema is C(docs/schemas/record-2.json) in the collection.
-  returned: when the command was run
+  returned: when the command was run, without O(runs)
   type: dict
 log:
   description: The log's path on the controller.
-  returned: when the command was run
+  returned: when the command was run, without O(runs)
   type: str
+runs:
+  description: The runs that were done, each with its C(label), C(outcome), C(record), C(log) and, when it failed, C(msg).
+  returned: with O(runs)
+  type: list
+  elements: dict
+given_up:
+  description: The arms that failed twice in a row, each with its case.
+  returned: with O(runs)
+  type: list
+  elements: str
 """

@@ -32,9 +32,11 @@ attributes:
     support: none
 options:
   state:
-    description: Whether to plan or to judge.
+    description:
+      - Whether to plan or to judge.
+      - V(continued) is for O(repeats=auto). It judges, and plans the rounds of the cases whose verdicts are not decided.
     type: str
-    choices: [planned, judged]
+    choices: [planned, continued, judged]
     required: true
   name:
     description: The last part of the name of the folder of results.
@@ -50,7 +52,7 @@ options:
     description: The folder for all results, on the controller. Required with O(state=planned).
     type: str
   run_dir:
-    description: The folder of the comparison, on the controller. Required with O(state=judged).
+    description: The folder of the comparison, on the controller. Required with O(state=continued) and O(state=judged).
     type: str
   arms:
     description: The arms, each by the name of a built-in one or as a mapping; see P(taco.train.benchmark_arm#filter).
@@ -80,9 +82,15 @@ options:
     type: bool
     default: false
   repeats:
-    description: Runs of each arm that count, 4 or more. Raised later, it adds to the comparison what is missing.
-    type: int
+    description:
+      - Runs of each arm that count, 4 or more. Raised later, it adds to the comparison what is missing.
+      - With V(auto) a case has 4 at first, and O(state=continued) adds more until its verdicts are decided.
+    type: raw
     default: 6
+  budget_minutes:
+    description: With O(repeats=auto), about how many minutes all runs together may take. The first 4 rounds of each case are always run.
+    type: float
+    version_added: 1.0.0
   warmup_runs:
     description: Runs of each arm before those, which don't count.
     type: int
@@ -113,6 +121,11 @@ options:
     type: list
     elements: str
     default: []
+    version_added: 1.0.0
+  records:
+    description: How many records the comparison had when it was planned. An arm that failed twice in a row since then gets no more rounds.
+    type: int
+    default: 0
     version_added: 1.0.0
   min_effect:
     description: The least difference that matters, as a share.
@@ -166,18 +179,33 @@ EXAMPLES = r"""
 RETURN = r"""
 run_dir:
   description: The folder of the comparison.
-  returned: with O(state=planned)
+  returned: with O(state=planned) and O(state=continued)
   type: str
 runs:
-  description: The runs that are left, in their order.
-  returned: with O(state=planned)
+  description: The runs that are left, in their order, as O(taco.train.benchmark#module:runs) takes them.
+  returned: with O(state=planned) and O(state=continued)
   type: list
   elements: dict
+segments:
+  description:
+    - Those runs in groups that need the same state of the hosts, so that hosts are visited once for a group.
+    - The runs of a group are those from C(first) up to the one before C(end). C(settings) are its arms, each with its case.
+  returned: with O(state=planned) and O(state=continued)
+  type: list
+  elements: dict
+records:
+  description: How many records the comparison has before the first of these runs.
+  returned: with O(state=planned) and O(state=continued)
+  type: int
 against:
   description: The earlier comparisons that were given, each with its whole path.
-  returned: with O(state=planned)
+  returned: with O(state=planned) and O(state=continued)
   type: list
   elements: str
+auto:
+  description: Whether rounds are added until every verdict is decided.
+  returned: with O(state=planned) and O(state=continued)
+  type: bool
 planned:
   description: How many runs the comparison has.
   returned: with O(state=planned)

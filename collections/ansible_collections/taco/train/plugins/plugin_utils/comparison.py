@@ -6,7 +6,7 @@
 
 """Make of the records of a comparison what its report shows: comparison.json. Values in, values out."""
 
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_placement, lightcc
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_statistics as statistics
@@ -75,7 +75,7 @@ def _judged(blocks: Sequence[Dict[str, Any]], baseline: str, limits: Dict[str, A
     for (block, arm, base), judgement in zip(pairs, found):
         counts: Dict[str, Any] = {"arm": arm.name, "baseline": base.name, "runs": [len(arm.values), len(base.values)]}
         counts.update(failed=[arm.failed, base.failed], attempts=[arm.attempts, base.attempts])
-        one = dict(judgement._asdict(), **counts)
+        one = limits["decided"].get((block["id"], arm.name)) or dict(judgement._asdict(), **counts)
         block["comparisons"].append(_refused(one) if block["unlike"] and limits["refuse_unlike"] else one)
 
 
@@ -184,11 +184,13 @@ def assemble(
     line_rate_gbps: Optional[float] = None,
     place_changes: Sequence[str] = (),
     looks: Sequence[int] = (),
+    decided: Optional[Mapping[Tuple[str, str], Dict[str, Any]]] = None,
 ) -> Dict[str, Any]:
     """Return the comparison's results, as docs/schemas/comparison-1.json describes them.
 
     place_changes is what else was changed whenever the workers were placed otherwise, in words; looks are the numbers of good runs
-    at which there were verdicts before.
+    at which there were verdicts before; decided are the verdicts of earlier looks that stay, by case and arm, where rounds are added
+    until everything is decided.
     """
     limits: Dict[str, Any] = {"min_effect": min_effect, "confidence": confidence, "refuse_unlike": refuse_unlike}
     limits["excused"] = (OF_A_HOST["interfaces"],) if place_changes else ()
@@ -199,6 +201,7 @@ def assemble(
     seen = [*(count for count in looks if count < done), done]
     limits["look"] = len(seen)
     blocks = [_block(comparison, block, mine, limits) for block in comparison.blocks]
+    limits["decided"] = decided or {}
     _judged(blocks, comparison.baseline, limits)
     found = {
         "schema": SCHEMA,

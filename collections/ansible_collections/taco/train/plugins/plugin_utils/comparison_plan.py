@@ -44,7 +44,8 @@ def _by_place(comparison: Comparison) -> List[Run]:
     ]
     runs = []
     for turn, number in enumerate(range(-comparison.warmup_runs, comparison.repeats)):
-        runs += [Run(block, name, number) for block, name in (once if turn % 2 == 0 else once[::-1])]
+        order = once if turn % 2 == 0 else once[::-1]
+        runs += [Run(block, name, number) for block, name in order if number < comparison.rounds_of(block)]
     return runs
 
 
@@ -60,7 +61,7 @@ def plan(comparison: Comparison) -> List[Run]:
     names = [arm.name for arm in comparison.arms]
     runs = []
     for block in comparison.blocks:
-        for number in range(-comparison.warmup_runs, comparison.repeats):
+        for number in range(-comparison.warmup_runs, comparison.rounds_of(block)):
             order = names if number % 4 in (0, 3) else names[::-1]
             runs += [Run(block, name, number) for name in order]
     return runs

@@ -6,8 +6,9 @@
 
 """Read what is to be compared: arms on one side; workloads, numbers of hosts and batch sizes on the other."""
 
+import math
 import re
-from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.arms import Arm, ArmError, arms_of
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import WORKLOADS, completed
@@ -15,9 +16,15 @@ from ansible_collections.taco.train.plugins.plugin_utils.workloads import WORKLO
 # With fewer rounds Student's t asks for an interval so wide that hardly anything could be decided.
 LEAST_REPEATS = 4
 DEFAULT_REPEATS = 6
+# With AUTO, cases get rounds until their verdicts are decided; LOOKS are the numbers of rounds after which that is looked at.
+AUTO = "auto"
+LOOKS = (LEAST_REPEATS, 6, 8, 12, 16, 24, 32)
 # What these workloads have no use for: it would only make names that mislead, and the same test several times over.
 LABEL = re.compile(r"[A-Za-z0-9_.-]{1,40}")
-KEYS = ("arms", "baseline", "workloads", "node_counts", "batch_sizes", "repeats", "warmup_runs", "single_device")
+KEYS = (
+    *("arms", "baseline", "workloads", "node_counts", "batch_sizes", "repeats", "warmup_runs", "single_device"),
+    "budget_minutes",
+)
 
 
 class ComparisonError(Exception):
@@ -44,13 +51,45 @@ class Comparison(NamedTuple):
     baseline: str
     blocks: Tuple[Block, ...]
     repeats: int
+    """The most rounds of a case; with auto, that of the last look."""
     warmup_runs: int
+    auto: bool = False
+    budget_minutes: Optional[float] = None
+    rounds: Mapping[str, int] = {}
+    """The rounds of each case, by its id; those that are not in it have all repeats."""
+
+    def rounds_of(self, block: Block) -> int:
+        return self.rounds.get(block.id, self.repeats)
 
 
 def _whole(value: Any, name: str, least: int) -> int:
     if isinstance(value, bool) or not str(value).strip().isdecimal() or int(value) < least:
         raise ComparisonError(f"compare_{name} is {value!r}; it must be a whole number, {least} or more.")
     return int(value)
+
+
+def repeats_of(value: Any) -> Tuple[int, bool]:
+    """The most rounds of a case, and whether they end earlier where everything is decided."""
+    if value == AUTO:
+        return LOOKS[-1], True
+    try:
+        return _whole(value, "repeats", LEAST_REPEATS), False
+    except ComparisonError as error:
+        raise ComparisonError(f"{str(error)[:-1]}, or {AUTO}.") from error
+
+
+def _budget(value: Any, auto: bool) -> Optional[float]:
+    if value in (None, ""):
+        return None
+    try:
+        minutes = float(value)
+    except (TypeError, ValueError):
+        minutes = math.nan
+    if isinstance(value, bool) or not 0 < minutes < math.inf:
+        raise ComparisonError(f"compare_budget_minutes is {value!r}; it must be a number above 0.")
+    if not auto:
+        raise ComparisonError(f"compare_budget_minutes needs compare_repeats: {AUTO}: set that, or unset the budget.")
+    return minutes
 
 
 def _arms(values: Any) -> Tuple[Arm, ...]:
@@ -152,5 +191,7 @@ def read(value: Dict[str, Any], hosts: Sequence[Dict[str, Any]], defaults: Dict[
     twice = sorted({one for one in identities if identities.count(one) > 1})
     if twice:
         raise ComparisonError(f"Two of compare_workloads would both be called {twice[0]}: give each a name.")
-    repeats = _whole(value.get("repeats", DEFAULT_REPEATS), "repeats", LEAST_REPEATS)
-    return Comparison(arms, baseline, tuple(blocks), repeats, _whole(value.get("warmup_runs", 1), "warmup_runs", 0))
+    repeats, auto = repeats_of(value.get("repeats", DEFAULT_REPEATS))
+    warmup_runs = _whole(value.get("warmup_runs", 1), "warmup_runs", 0)
+    budget = _budget(value.get("budget_minutes"), auto)
+    return Comparison(arms, baseline, tuple(blocks), repeats, warmup_runs, auto, budget)

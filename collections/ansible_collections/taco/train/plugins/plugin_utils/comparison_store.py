@@ -11,7 +11,7 @@ import os
 from datetime import datetime, timezone
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
-from ansible_collections.taco.train.plugins.plugin_utils import record_upgrade, records
+from ansible_collections.taco.train.plugins.plugin_utils import comparison_rounds, record_upgrade, records
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_alike import settings_of
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_plan import fingerprint, key_of, remaining
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import Comparison, ComparisonError, read
@@ -53,8 +53,20 @@ def unfinished(results_dir: str, comparison: Comparison) -> Optional[str]:
     if not found:
         return None
     newest = found[-1]
-    left = remaining(comparison, records.read(newest)[0])
-    return newest if left or not os.path.exists(os.path.join(newest, RESULT)) else None
+    kept = records.read(newest)[0]
+    extended, cases = with_cases(newest, comparison, kept)
+    left = remaining(extended, kept) or any(case.stop in (None, "failures") for case in cases.values())
+    return newest if left or last(newest) is None else None
+
+
+def with_cases(
+    run_dir: str, comparison: Comparison, kept: Sequence[Dict[str, Any]]
+) -> Tuple[Comparison, Dict[str, comparison_rounds.Case]]:
+    """Return the comparison with the rounds that its cases have up to now, and these; nothing changes where repeats are a number."""
+    if not comparison.auto:
+        return comparison, {}
+    cases = comparison_rounds.cases(comparison, (last(run_dir) or {}).get("auto"), kept)
+    return comparison_rounds.with_rounds(comparison, cases), cases
 
 
 def new_folder(results_dir: str, name: str) -> str:
@@ -82,12 +94,17 @@ def keep(run_dir: str, result: Dict[str, Any]) -> str:
     return path
 
 
+def last(run_dir: str) -> Optional[Dict[str, Any]]:
+    """Return the result that a folder has, or None."""
+    path = os.path.join(run_dir, RESULT)
+    return load(path, "the result of a comparison") if os.path.exists(path) else None
+
+
 def looks(run_dir: str) -> List[int]:
     """Return the numbers of good runs at which the comparison in a folder had verdicts before."""
-    path = os.path.join(run_dir, RESULT)
-    if not os.path.exists(path):
+    result = last(run_dir)
+    if result is None:
         return []
-    result = load(path, "the result of a comparison")
     return list(result.get("looks") or [result.get("done") or 0])
 
 

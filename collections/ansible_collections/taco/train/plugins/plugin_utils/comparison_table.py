@@ -165,7 +165,7 @@ def terminal(comparison: Part) -> str:
     found = comparison.get("regression")
     for said in [context.against(found), *(found.get("unlike") or [])] if found else []:
         lines += wrapped(said)
-    return "\n".join([*lines, words.progress(comparison)])
+    return "\n".join([*lines, *wrapped(words.progress(comparison))])
 
 
 def wrapped(said: str) -> list[str]:

@@ -155,7 +155,9 @@ def progress(comparison: Part) -> str:
     done, planned, failed = (comparison.get(key) or 0 for key in ("done", "planned", "failed"))
     words = f"{done} of {counted(planned, 'planned run')} done, {failed} failed"
     times = [str(comparison[key])[:19].replace("T", " ") for key in ("started", "ended") if comparison.get(key)]
-    return f"{words}; {' to '.join(times)} UTC." if times else f"{words}."
+    words = f"{words}; {' to '.join(times)} UTC." if times else f"{words}."
+    # Why each case has no more rounds, where their number was not given.
+    return " ".join([words, *map(str, (comparison.get("auto") or {}).get("said") or [])])
 
 
 def incomplete(comparison: Part) -> str | None:

@@ -23,7 +23,13 @@ from ansible_collections.taco.train.plugins.plugin_utils import (
 )
 from ansible_collections.taco.train.plugins.plugin_utils.checks_variables import IMAGE, SHA256, is_placeholder
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_presets import PRESETS
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import LABEL, LEAST_REPEATS
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import (
+    AUTO,
+    LABEL,
+    LEAST_REPEATS,
+    ComparisonError,
+    repeats_of,
+)
 from ansible_collections.taco.train.plugins.plugin_utils.lightcc import LightccError, options_to_env
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import VERSIONS, MpijobError, require_names
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_quantity import amount
@@ -38,6 +44,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.workload_ttf import DEM
 REFUSED = (
     ArithmeticError,
     AttributeError,
+    ComparisonError,
     EniError,
     HarpError,
     HugepagesError,
@@ -166,6 +173,7 @@ SHA256_OF_FILE = Rule(
     "64 hexadecimal digits, the output of sha256sum",
     lambda value: SHA256.match(str(value).strip()) is not None and not is_placeholder(str(value).strip().lower()),
 )
+REPEATS = Rule("repeats", f"a number, {LEAST_REPEATS} or more, or {AUTO}", repeats_of)
 CONFIG_FILE = Rule("file name", "ztcp*.conf without a folder, such as ztcp{index}.conf", _text(r"ztcp[^/\s]*\.conf"))
 
 RULES: Dict[str, Rule] = {
@@ -271,7 +279,8 @@ RULES: Dict[str, Rule] = {
     "compare_arms": ARMS,
     "compare_node_counts": _each(SOME, "whole numbers, each 1 or more"),
     "compare_batch_sizes": _each(SOME, "whole numbers, each 1 or more"),
-    "compare_repeats": at_least(LEAST_REPEATS),
+    "compare_repeats": REPEATS,
+    "compare_budget_minutes": ABOVE_ZERO,
     "compare_min_effect": INNER_SHARE,
     "compare_confidence": INNER_SHARE,
     "compare_day_spread": INNER_SHARE,

@@ -6,11 +6,11 @@
 
 """Hold the options of a run to their rules, whoever gives them."""
 
-from typing import Any, Dict
+from typing import Any, Dict, List, Sequence
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
-from ansible_collections.taco.train.plugins.plugin_utils.run_plan import OPTIONS, PLACES, effective
+from ansible_collections.taco.train.plugins.plugin_utils.run_plan import OF_EACH_RUN, OPTIONS, PLACES, effective
 from ansible_collections.taco.train.plugins.plugin_utils.workload import WorkloadError
 
 ABSENT = (None, "")
@@ -24,10 +24,35 @@ def checked(given: Dict[str, Any], spec: Dict[str, Any]) -> Dict[str, Any]:
     return dict(found.validated_parameters)
 
 
-def with_overrides(options: Dict[str, Any], overrides: Dict[str, Any]) -> Dict[str, Any]:
-    """Return the options with those of overrides in their place."""
+def _chosen(overrides: Dict[str, Any]) -> Dict[str, Any]:
     strange = sorted(set(overrides) - set(OPTIONS) - {"arm"})
     if strange:
         raise WorkloadError(f"A run has no option {strange[0]}; it has {', '.join(sorted(OPTIONS))}.")
-    chosen = {key: value for key, value in overrides.items() if value not in ABSENT}
-    return effective(checked(dict(options, **chosen), dict(OPTIONS, **PLACES)))
+    return {key: value for key, value in overrides.items() if value not in ABSENT}
+
+
+def _overridden(options: Dict[str, Any], overrides: Dict[str, Any]) -> Dict[str, Any]:
+    return checked(dict(options, **_chosen(overrides)), dict(OPTIONS, **PLACES))
+
+
+def with_overrides(options: Dict[str, Any], overrides: Dict[str, Any]) -> Dict[str, Any]:
+    """Return the options of a run with those of overrides and of its arm in their place."""
+    return effective(_overridden(options, overrides))
+
+
+def of_each(options: Dict[str, Any], overrides: Dict[str, Any], runs: Sequence[Dict[str, Any]]) -> List[Dict[str, Any]]:
+    """The options of each run of a list, from those that all have in common. What is known of all hosts is checked once, not here."""
+    shared = _overridden(options, overrides)
+    spec = dict(OPTIONS, **OF_EACH_RUN)
+    common = {name: shared[name] for name in OPTIONS}
+    found = []
+    for run in runs:
+        told = {name: value for name, value in run.items() if name != "overrides"}
+        strange = sorted(set(told) - set(OF_EACH_RUN))
+        if strange:
+            raise WorkloadError(
+                f"Each of 'runs' has no {strange[0]}; it has {', '.join(sorted(OF_EACH_RUN))}, overrides."
+            )
+        chosen = _chosen(run.get("overrides") or {})
+        found.append(effective(dict(shared, **checked(dict(common, **chosen, **told), spec))))
+    return found

@@ -66,7 +66,7 @@ OPTIONS: Dict[str, Dict[str, Any]] = {
 # How a run is reached and where it is kept.
 PLACES: Dict[str, Dict[str, Any]] = {
     "arm": {"type": "raw", "default": "taco"},
-    "hosts": {"type": "list", "elements": "dict", "required": True},
+    "hosts": {"type": "list", "elements": "dict", "default": []},
     "exec_prefix": {"type": "list", "elements": "str", "default": []},
     "mpirun": {"type": "str", "default": MPIRUN},
     "run_dir": {"type": "str", "required": True},
@@ -87,6 +87,9 @@ PLACES: Dict[str, Dict[str, Any]] = {
     "fail_on_bad_run": {"type": "bool", "default": True},
 }
 
+
+# What each run of a list of runs has of its own.
+OF_EACH_RUN: Dict[str, Dict[str, Any]] = {name: PLACES[name] for name in ("arm", "hosts", "cell", "label", "runs_left")}
 
 # Seconds that a run may wait for one that is being ended.
 LOCK_SECONDS = 15

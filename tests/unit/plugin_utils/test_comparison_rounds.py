@@ -1,0 +1,131 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Which cases get more rounds, and why the others stop."""
+
+import pytest
+from measured import DEFAULTS, HOSTS, record
+
+from ansible_collections.taco.train.plugins.plugin_utils import comparison_rounds as rounds
+from ansible_collections.taco.train.plugins.plugin_utils.comparison import assemble
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_plan import plan
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_rounds import Case, Time
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import LOOKS, ComparisonError, read
+
+FIRST, SECOND = (f"horovod_synthetic/{model}/2x2/64" for model in ("VGG16", "ResNet50"))
+
+
+def comparison(arms=("tcp", "taco"), **spec):
+    spec = dict(
+        {"arms": list(arms), "repeats": "auto", "warmup_runs": 1, "workloads": [{"model": "VGG16"}, {}]}, **spec
+    )
+    return read(spec, HOSTS, DEFAULTS)
+
+
+def block(name, *verdicts, unlike=()):
+    found = [{"arm": f"arm{number}", "baseline": "tcp", "verdict": word} for number, word in enumerate(verdicts)]
+    return {"id": name, "unlike": list(unlike), "comparisons": found}
+
+
+def decided(first, second=("better",), now=None, time=rounds.NO_TIME, given_up=(), unlike=(), **spec):
+    blocks = [block(FIRST, *first, unlike=unlike), block(SECOND, *second)]
+    now = now or {FIRST: Case(4), SECOND: Case(4)}
+    return rounds.decide(comparison(**spec), blocks, now, given_up, time)
+
+
+def test_a_case_goes_on_until_every_verdict_in_it_is_decided():
+    found = decided(("better", "inconclusive"), ("better", "equivalent"))
+    assert found == {FIRST: Case(6), SECOND: Case(4, "decided")}
+    assert decided(("worse", "equivalent"))[FIRST] == Case(4, "decided")
+
+
+def test_the_rounds_are_those_of_the_looks_and_the_last_is_the_end():
+    case, seen = Case(LOOKS[0]), []
+    while case.stop is None:
+        seen.append(case.rounds)
+        case = decided(("inconclusive",), now={FIRST: case, SECOND: Case(4, "decided")})[FIRST]
+    assert tuple(seen) == LOOKS and case == Case(32, "rounds")
+
+
+def test_rounds_that_would_exceed_the_budget_are_not_added_and_those_that_fit_are():
+    # Two more rounds of two arms in two cases, a minute each, after 20 minutes.
+    time = Time(20 * 60, 60)
+    both = {"first": ("inconclusive",), "second": ("inconclusive",), "time": time}
+    assert decided(**both, budget_minutes=28) == {FIRST: Case(6), SECOND: Case(6)}
+    assert decided(**both, budget_minutes=27) == {FIRST: Case(6), SECOND: Case(4, "budget")}
+    assert decided(**both, budget_minutes=20) == {FIRST: Case(4, "budget"), SECOND: Case(4, "budget")}
+    assert decided(**both) == {FIRST: Case(6), SECOND: Case(6)}
+
+
+def test_what_more_rounds_cant_decide_gets_none():
+    assert decided(("inconclusive",), given_up=[f"{FIRST} arm0"])[FIRST] == Case(4, "failures")
+    assert decided(("inconclusive",), given_up=[f"{FIRST} tcp"])[FIRST] == Case(4, "failures")
+    assert decided(("inconclusive", "inconclusive"), given_up=[f"{FIRST} arm0"])[FIRST] == Case(6)
+    assert decided(("inconclusive",), unlike=["another driver"])[FIRST] == Case(4, "unlike")
+    # A new play tries the arm again.
+    assert decided(("inconclusive",), now={FIRST: Case(4, "failures"), SECOND: Case(4, "decided")})[FIRST] == Case(6)
+
+
+def test_the_plan_has_the_rounds_of_each_case():
+    found = rounds.with_rounds(comparison(), {FIRST: Case(6), SECOND: Case(4)})
+    runs = plan(found)
+    assert [sum(run.block.id == name for run in runs) for name in (FIRST, SECOND)] == [2 * 7, 2 * 5]
+    placed = rounds.with_rounds(comparison(["default", "topology"]), {FIRST: Case(6), SECOND: Case(4)})
+    assert sorted((run.block.id, run.round) for run in plan(placed)) == sorted(
+        (run.block.id, run.round) for run in runs
+    )
+
+
+def test_added_runs_are_those_of_the_new_rounds_alone():
+    found = rounds.with_rounds(comparison(), {FIRST: Case(6), SECOND: Case(4)})
+    before = {FIRST: Case(4), SECOND: Case(4)}
+    kept = [record(run, 1.0, "failed" if run.round == 1 else "ok") for run in plan(found) if run.round < 4]
+    assert [(run.block.id, run.round) for run in rounds.added(found, before, kept)] == [
+        (FIRST, 4),
+        (FIRST, 4),
+        (FIRST, 5),
+        (FIRST, 5),
+    ]
+
+
+def test_cases_are_taken_up_as_they_were_left_and_another_budget_lets_them_go_on():
+    wanted = comparison(budget_minutes=10)
+    kept = rounds.part(wanted, {FIRST: Case(8, "budget"), SECOND: Case(6, "decided")})
+    assert kept["said"] == [
+        f"{FIRST}: 8 rounds; the next rounds would exceed compare_budget_minutes, 10.",
+        f"{SECOND}: 6 rounds; every verdict is decided.",
+    ]
+    assert rounds.cases(wanted, kept, []) == {FIRST: Case(8, "budget"), SECOND: Case(6, "decided")}
+    assert rounds.cases(comparison(budget_minutes=20), kept, [])[FIRST] == Case(8)
+    assert rounds.cases(comparison(), None, []) == {FIRST: Case(4), SECOND: Case(4)}
+    six = [record(run, 1.0) for run in plan(comparison(repeats=6))]
+    assert rounds.cases(comparison(), None, six) == {FIRST: Case(6), SECOND: Case(6)}
+
+
+def test_a_verdict_that_an_earlier_look_decided_stays():
+    wanted = rounds.with_rounds(comparison(workloads=[]), {SECOND: Case(4)})
+    speeds = {"tcp": [100, 101, 100, 101], "taco": [105, 108.5, 106, 107]}
+    kept = [record(run, speeds[run.arm][run.round]) for run in plan(wanted) if not run.warmup]
+    first = assemble(wanted, kept, "known")
+    (better,) = first["blocks"][0]["comparisons"]
+    assert better["verdict"] == "better" and better["p"] > 0.001
+    again = {"looks": [1, 2, 3, 4], "decided": rounds.kept_verdicts(first, 0.03, 0.95)}
+    assert assemble(wanted, kept, "known", **again)["blocks"][0]["comparisons"] == [better]
+    without = assemble(wanted, kept, "known", looks=again["looks"])["blocks"][0]["comparisons"]
+    assert without[0]["verdict"] == "inconclusive"
+    assert rounds.kept_verdicts(first, 0.05, 0.95) == rounds.kept_verdicts(None, 0.03, 0.95) == {}
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ({"repeats": "often"}, "compare_repeats is 'often'; it must be a whole number, 4 or more, or auto"),
+        ({"budget_minutes": 0}, "compare_budget_minutes is 0; it must be a number above 0"),
+        ({"budget_minutes": "soon"}, "compare_budget_minutes is 'soon'"),
+        ({"budget_minutes": 5, "repeats": 6}, "compare_budget_minutes needs compare_repeats: auto"),
+    ],
+)
+def test_what_is_no_number_of_rounds_or_minutes_is_refused(spec, words):
+    with pytest.raises(ComparisonError, match=words):
+        comparison(**spec)

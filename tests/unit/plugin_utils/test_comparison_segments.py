@@ -1,0 +1,106 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Which runs of a comparison need no visit of the hosts between them, and which are not tried again."""
+
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+from measured import DEFAULTS, HOSTS, record
+
+from ansible_collections.taco.train.plugins.plugin_utils import comparison_segments as segments
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_plan import plan
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import read
+
+CASE = "horovod_synthetic/ResNet50/2x2/64"
+
+
+def planned(arms, hosts=HOSTS, **spec):
+    comparison = read(dict({"arms": arms, "repeats": 4, "warmup_runs": 0}, **spec), hosts, DEFAULTS)
+    return plan(comparison), {arm.name: arm for arm in comparison.arms}
+
+
+def names(arms, **spec):
+    return [[run.arm for run in group] for group in segments.segments(*planned(arms, **spec))]
+
+
+def test_arms_that_differ_in_their_environment_alone_are_one_segment():
+    assert names(["harp", "taco"]) == [["harp", "taco", "taco", "harp", "taco", "harp", "harp", "taco"]]
+
+
+def test_a_segment_ends_where_the_plugin_changes():
+    assert names(["tcp", "harp", "taco"]) == [
+        *(["tcp"], ["harp", "taco", "taco", "harp"], ["tcp"]),
+        *(["taco", "harp"], ["tcp", "tcp"], ["harp", "taco"]),
+    ]
+
+
+def test_commands_are_of_each_run():
+    mine = {"name": "mine", "base": "tcp", "before": [["sync"]]}
+    assert names([mine, {"name": "other", "base": "tcp"}], repeats=4) == [
+        *(["mine"], ["other", "other"], ["mine"], ["other"], ["mine"], ["mine"], ["other"]),
+    ]
+
+
+def test_workers_that_stay_where_they_are_are_placed_once():
+    assert names(["default", "topology"], workloads=[{"model": "VGG16"}, {}]) == [
+        *(["default"] * 2, ["topology"] * 4, ["default"] * 4, ["topology"] * 4, ["default"] * 2),
+    ]
+
+
+def test_what_every_host_evaluates_does_not_grow_with_the_hosts():
+    sizes = []
+    for count in (2, 200):
+        runs, arms = planned(["tcp", "taco"], [{"name": f"gpu{number:03}", "slots": 8} for number in range(count)])
+        labels = ["a run"] * len(runs)
+        sizes.append(len(json.dumps(segments.visits(runs, arms, {name: name for name in arms}, labels))))
+    assert sizes[1] < sizes[0] + 200
+
+
+def test_the_first_run_of_a_segment_says_how_many_follow():
+    runs, arms = planned(["harp", "taco"])
+    (visit,) = segments.visits(runs, arms, {"harp": "harp", "taco": "taco"}, ["first", *["other"] * 7])
+    assert visit["label"] == "first, and 7 more on hosts in the same state"
+    assert (visit["first"], visit["end"], visit["tasks"]) == (0, 8, "plain")
+    assert visit["settings"] == [f"{CASE} harp", f"{CASE} taco"]
+
+
+ARMS = st.lists(
+    st.builds(
+        lambda plugin, horovod, before: {"plugin": plugin, "horovod": horovod, "before": before},
+        st.sampled_from(["on", "off", "keep"]),
+        st.sampled_from(["image", "upstream"]),
+        st.sampled_from([[], [], [["sync"]]]),
+    ),
+    min_size=2,
+    max_size=4,
+)
+
+
+@given(ARMS, st.integers(4, 7), st.integers(0, 2))
+def test_segments_are_the_plan_in_its_order_and_neighbours_differ_in_state_or_have_commands(given_arms, repeats, warm):
+    arms = [dict(arm, name=f"arm{number}") for number, arm in enumerate(given_arms)]
+    runs, by_name = planned(arms, repeats=repeats, warmup_runs=warm)
+    found = segments.segments(runs, by_name)
+    assert [run for group in found for run in group] == runs
+    states = [{segments.state_of(by_name[run.arm]) for run in group} for group in found]
+    assert all(len(one) == 1 for one in states)
+    for group, (state,), (following,) in zip(found, states, states[1:]):
+        assert state != following or (state.before and len(group) == 1)
+
+
+def attempts(*outcomes):
+    runs = {arm: run for run in planned(["tcp", "taco"])[0] for arm in [run.arm]}
+    return [record(runs[arm], 1.0, outcome) for arm, outcome in outcomes]
+
+
+def test_an_arm_is_given_up_after_two_failures_in_a_row_in_a_case():
+    twice = attempts(("tcp", "failed"), ("taco", "ok"), ("tcp", "failed"))
+    assert segments.given_up(twice[:2]) == []
+    assert segments.given_up(twice) == [f"{CASE} tcp"]
+    assert segments.given_up(attempts(("tcp", "failed"), ("tcp", "ok"), ("tcp", "failed"))) == []
+    other = dict(twice[2], cell=dict(twice[2]["cell"], block="another"))
+    assert segments.given_up([*twice[:2], other]) == []
+    assert segments.given_up([dict(one, cell=None) for one in twice]) == []
