@@ -108,6 +108,9 @@ BAD = {
     "LightCC": st.sampled_from([{"topk_ratio": 2}, {"topk": 1}, {"intra_size": 0}, {"two_d_allreduce": "maybe"}]),
     "GPUs": st.sampled_from([8, "some", ["x"], {"a": 1}, 1.5]),
     "batch": WORDS | st.sampled_from(["0", 0, -1, "0%", "101%", "1.5"]),
+    "repeats": WORDS.filter(lambda text: text != "auto")
+    | st.integers(max_value=3)
+    | st.sampled_from([4.5, True, "3", [4]]),
     "failures": WORDS | st.sampled_from([-1, "101%", "1.5", "%"]),
     "number of files": WORDS | st.sampled_from(["0", "-1", "1.5", "per eni"]),
     "file name": WORDS | st.sampled_from(["a/ztcp.conf", "ztcp", "../ztcp0.conf"]),
@@ -249,6 +252,7 @@ def test_values_that_once_failed_after_the_reboots(name, value):
         ("hugepages_count", None),
         ("compare_arms", ["tcp", "taco"]),
         ("compare_node_counts", ["1", 2]),
+        ("compare_repeats", "auto"),
         ("training_container_shm_size", ""),
         ("preflight_min_disk_gib", 0),
         ("mpijob_launcher_cpu", 0.5),
@@ -269,6 +273,7 @@ def test_right_values_pass_in_every_form(name, value):
         ({"compare_workloads": [{"script": "https://a.b/c.py"}]}, ["https://a.b/c.py", "benchmark_script_checksum"]),
         ({"benchmark_arm": "topology"}, ["benchmark_arm", "ack.yml"]),
         ({"compare_baseline": "nope"}, ["compare_baseline", "nope"]),
+        ({"compare_budget_minutes": 60}, ["compare_budget_minutes", "compare_repeats: auto"]),
         ({"compare_workloads": [{"modl": "VGG16"}]}, ["compare_workloads", "modl"]),
         ({"compare_workloads": [{"batch_size": "x"}]}, ["compare_workloads", "batch_size"]),
         ({"training_container_mounts_extra": ["/a:/dev"]}, ["training_container_mounts_extra", "/dev"]),
