@@ -55,6 +55,9 @@ DATE = re.compile(
     r"[A-Z][a-z]{2} (?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}(?:<std(?:out|err|diag)>:)? ?"
     r"|[ \d]\d \d\d:\d\d:\d\d (?P<journal>[\w.-]{1,253}) [\w.@/-]{1,63}(?:\[\d+\])?: )"
 )
+# stern: the pod and the container, with nothing around them.
+STERN = re.compile(r"(?P<sternpod>[a-z0-9](?:[a-z0-9.]{0,250}-[a-z0-9.-]{1,250})) (?P<container>[a-z0-9-]{1,63})(?: |$)")
+STERN_SAMPLE = 200
 # docker compose logs
 SERVICE = re.compile(r"(?P<service>[\w.-]{1,63}) {1,63}\| ")
 # Open MPI 5 with XML.
@@ -77,6 +80,17 @@ def of_tag(text: str) -> Optional[tuple[int, Optional[str]]]:
     """The rank and the host in a tag, None for a text that is none. A log has few tags and many lines."""
     match = INNER_TAG.fullmatch(text)
     return (int(match["tag"]), match["taghost"]) if match else None
+
+
+def without_stern(lines: list[str]) -> list[str]:
+    """The lines with what stern puts before each as kubectl has it, where nearly all lines begin with few such pairs of words."""
+    sample = [line for line in lines[:STERN_SAMPLE] if line.strip()]
+    if not any(STERN.match(ANSI.sub("", line)) for line in sample[-3:]):
+        return lines
+    pairs = [match.groups() for match in (STERN.match(ANSI.sub("", line)) for line in sample) if match]
+    if len(pairs) < 3 or len(pairs) < 0.9 * len(sample) or len(set(pairs)) > len(pairs) / 3:
+        return lines
+    return [STERN.sub(r"[pod/\g<sternpod>/\g<container>] ", ANSI.sub("", line), count=1) for line in lines]
 
 
 def prefix_at(raw: str, place: int) -> Optional[re.Match[str]]:
@@ -129,7 +143,7 @@ def tagged_lines(output: Any) -> list[Line]:
     """The lines of a text with rank and host. A line that mpirun cut is joined with its rest, which comes later under the same tag."""
     lines: list[Line] = []
     begun: dict[Optional[int], list[str]] = {}
-    for raw in raw_lines(output):
+    for raw in without_stern(raw_lines(output)):
         if "<std" not in raw:
             lines.append(clean(raw))
             continue
