@@ -27,7 +27,8 @@ ENDS = re.compile(r"\r\n|\n|\r|\x08+")
 ANSI = re.compile(r"\x1b(?:\[[0-?]{0,32}[ -/]{0,8}[@-~]|\][^\x07\x1b]{0,256}(?:\x07|\x1b\\)?|[()][0-9A-B]|[=>@-Z\\^_])")
 # Open MPI 4: [1,0]<stdout>:  Open MPI 5: [1,0][gpu1:4711]<stdout>:  with full names: [prterun-gpu1-99@1,0]<stdout>:
 # Ranks alone, and horovodrun: [0]<stdout>:
-TAG = r"\[(?:[^\[\]\s,]{1,80},)?(?P<tag>\d{1,7})\](?:\[(?P<taghost>[^\[\]\s:]{1,253}):\w{1,10}\])?<std(?:out|err|diag)>: ?"
+# SageMaker: [1,mpirank:0,algo-1]<stdout>:
+TAG = r"(?:\[\d{1,10},mpirank:(?P<mpirank>\d{1,7}),(?P<algo>[^\[\]\s,]{1,253})\]|\[(?:[^\[\]\s,]{1,80},)?(?P<tag>\d{1,7})\](?:\[(?P<taghost>[^\[\]\s:]{1,253}):\w{1,10}\])?)<std(?:out|err|diag)>: ?"
 # What begins with a bracket.
 BRACKET = re.compile(
     "|".join(
@@ -79,7 +80,7 @@ def raw_lines(text: Any) -> list[str]:
 def of_tag(text: str) -> Optional[tuple[int, Optional[str]]]:
     """The rank and the host in a tag, None for a text that is none. A log has few tags and many lines."""
     match = INNER_TAG.fullmatch(text)
-    return (int(match["tag"]), match["taghost"]) if match else None
+    return (int(match["tag"] or match["mpirank"]), match["taghost"] or match["algo"]) if match else None
 
 
 def without_stern(lines: list[str]) -> list[str]:

@@ -20,9 +20,9 @@ DOUBTFUL = [
     cause(
         # NCCL goes on with its own transports.
         "nccl_plugin",
-        r"(?:NET/Plugin|Net plugin)[^\n]{0,80}(?:fail|error)|NET/OFI .{0,80}(?:fail|error|[Uu]nable)|"
+        r"(?:NET/Plugin|Net plugin)[^\n]{0,80}(?:fail|error)|WARN NET/(?!IB\b|Socket\b|Plugin\b)(?P<what>\w[^\r\n]{1,160})|"
         r"OFI .{0,60}No (?:eligible )?providers",
-        "NCCL's network plugin failed",
+        "NCCL's network plugin failed ({what})",
         "check the plugin in the container (role acceleration), or use an arm without it",
     ),
     cause(

@@ -52,13 +52,14 @@ EPILOGUE = [
     cause(
         "signal",
         r"process rank (?P<rank>\d+) with PID \S+ on node (?P<host>\S+) exited\s+on\s+signal (?P<signal>\d+(?: "
-        r"\([^)]*\))?)|KILLED BY SIGNAL: (?P<signal2>\d+)|TERMINATED BY SIGNAL: (?P<signal3>\d+)",
+        r"\([^)]*\))?)|KILLED BY SIGNAL: (?P<signal2>\d+)|TERMINATED BY SIGNAL: (?P<signal3>\d+)|"
+        r"Signal: (?P<signal4>[\w ]{1,40} \(\d+\))",
         "a rank ended with signal {signal}",
         "look at what this rank prints",
     ),
     cause(
         "daemon",
-        r"unable to reliably start one or more daemons|daemon has unexpectedly failed after launch|A daemon "
+        r"^\[mpiexec@(?P<host3>[\w.-]+)\] HYD|unable to run (?:bstrap_proxy|proxy)|unable to reliably start one or more daemons|daemon has unexpectedly failed after launch|A daemon "
         r".{0,40}died unexpectedly|daemon \S+ on node (?P<host>\S+)|could not connect to some hosts via ssh|ssh not "
         r"successful for host (?P<host2>[\w.-]+)",
         "mpirun could not start its daemon on a host",

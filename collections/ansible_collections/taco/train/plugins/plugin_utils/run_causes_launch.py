@@ -170,7 +170,7 @@ LAUNCH = [
     ),
     cause(
         "hostfile",
-        r"unable to open the hostfile|parse error in the hostfile|requested hosts are not included in the current allocation|at least "
+        r"unable to open the hostfile|A hostfile was provided that|[Pp]lease correct the hostfile|parse error in the hostfile|requested hosts are not included in the current allocation|at least "
         r"one node not present in the allocation|hosts in .{0,40}not (?:included|present) in the allocation",
         "mpirun does not take the list of hosts",
         "set benchmark_hosts to hosts that the scheduler gave, and check the hostfile",
@@ -225,8 +225,8 @@ LAUNCH = [
         r"execvp error on file (?P<file>\S+)|execve\(\): (?P<slurm>[^\s:]+): No such file",
         "a host has no {Executable}{exec}{file}{slurm}",
         IMAGE,
-        r"^(?:Node|Local host):\s+(?P<host>\S+)\s+Executable:\s+(?P<Executable>\S+)|"
-        r"^Executable:\s+(?P<Executable2>\S+)\s+Node:\s+(?P<host2>\S+)",
+        r"^\s*(?:Node|Local host):\s+(?P<host>\S+)\s+Executable:\s+(?P<Executable>\S+)|"
+        r"^\s*Executable:\s+(?P<Executable2>\S+)\s+Node:\s+(?P<host2>\S+)",
     ),
     cause(
         "folder",
@@ -234,7 +234,7 @@ LAUNCH = [
         r"denied)",
         "a host has no working folder {folder}",
         "set benchmark_chdir to a folder that every container has",
-        r"^Working directory:\s+(?P<folder>\S+)\s+Node:\s+(?P<host>\S+)",
+        r"^\s*Working directory:\s+(?P<folder>\S+)\s+Node:\s+(?P<host>\S+)",
     ),
     cause(
         "interpreter",
@@ -270,7 +270,7 @@ LAUNCH = [
         r"(?:Bootstrap|NET/Socket|NET/IB|Net|NET) ?: (?:[Nn]o (?:usable )?(?:socket |listening |IP )*interface found|"
         r"No interface found in the same subnet as remote address (?P<peer>[\d.:a-f]+))|Unable to find (?:address for|"
         r"interface for|a set of common)[: ]*(?P<value>[\w.-]*)|Unable to find a set of common.{0,60}interfaces|"
-        r"[Ii]nterface (?P<named>\S+) (?:not found|does not exist|was not found)|No interface (?:is )?found (?:for|"
+        r"[Ii]nterface (?P<named>\S+) (?:not found|does not exist|was not found)|WARN Socket creation failed|No interface (?:is )?found (?:for|"
         r"matching)",
         "a host has no network interface that NCCL or Gloo was told to use ({value}{named}{peer})",
         "set benchmark_interface or taco_interface, and NCCL_SOCKET_IFNAME in benchmark_env, to an interface that "

@@ -85,6 +85,13 @@ NETWORK = [
         r"failed)?(?:[\s\S]{0,80}?Error:\s+(?P<why>[^\r\n(]+))?",
     ),
     cause(
+        "mpi_ib",
+        r"error polling \w+ CQ with status (?P<what>[A-Z ]{1,60})|InfiniBand (?:RNR )?retry count",
+        "RDMA failed in MPI between two hosts ({what})",
+        "check ibstat and the cables, or set btl: ^openib in benchmark_mca",
+        r"^\s*Local host:\s+(?P<host>[\w.-]+)",
+    ),
+    cause(
         "port",
         r"Address already in use|EADDRINUSE",
         "a port is in use: an earlier run still goes on",
@@ -95,7 +102,7 @@ NETWORK = [
         r"[Gg]loo.{0,120}(?:Connect(?:ion)? .{0,60}(?:refused|timed? ?out|failed)|timed out|timeout)|"
         r"connectFullMesh failed|(?:The client|client socket|TCPStore)[^\n]{0,120}(?:timed out|failed to connect|"
         r"refused|timeout)|The server socket has failed to listen|HTTPConnectionPool.{0,200}(?:refused|timed out)|"
-        r"NoValidAddressesFound|wait timeout after|Timed out after \d+ seconds waiting for clients|Timed out waiting for [^\n]{1,120}check connectivity between servers",
+        r"NoValidAddressesFound|connection to the C10d store has failed|RuntimeError: connect\(\) timed out|wait timeout after|Timed out after \d+ seconds waiting for clients|Timed out initializing process group|Timed out waiting for [^\n]{1,120}check connectivity between servers",
         "the ranks could not connect to each other ({why})",
         OPEN_NETWORK,
         r"(?P<why>Connection refused|[Cc]onnection timed out|No route to host|Address already in use)",

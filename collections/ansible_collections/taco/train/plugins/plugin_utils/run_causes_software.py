@@ -25,8 +25,8 @@ SOFTWARE = [
     ),
     cause(
         "hugepages",
-        # DPDK also says which of the sizes has no pages, which is no failure.
-        r"(?i)EAL: (?!.*(?:1048576|reported (?:in|on)))(?=.*(?:fail|can.?not|can't|could ?n.t|error|not enough|no free|no available|no mounted)).*(?:hugepage|huge page|hugetlb)|(?:cannot|can't|could ?n.t|unable to|failed to|no free|not enough|no "
+        r"(?i)EAL: (?=.*(?:fail|can.?not|can't|could ?n.t|error|not enough|no free|no available|no mounted)).*(?:hugepage|"
+        r"huge page|hugetlb)|(?:cannot|can't|could ?n.t|unable to|failed to|no free|not enough|no "
         r"available|insufficient) (?:\w+ ){0,4}(?:hugepages?|huge pages?|hugetlb)|(?:hugepages?|huge pages?|"
         r"hugetlb)[^\n]{0,40}(?:not enough|unavailable|not mounted|not available|exhausted|failed|insufficient)|"
         r"MAP_HUGETLB",
@@ -49,11 +49,11 @@ SOFTWARE = [
     ),
     cause(
         "horovod_build",
-        r"Extension horovod\.(?P<extension>\S+) has not been built|(?:MPI|Gloo|NCCL) support has not been built|Neither MPI nor Gloo support has been built|"
+        r"Extension horovod\.(?P<extension>\S+) has not been built|(?:MPI|Gloo|NCCL) support has not been built|(?P<support>\w+) support is required [^\r\n]{1,60}not been built|Neither MPI nor Gloo support has been built|"
         r"[Ff]ailed to determine if \w+ support has been built|has "
         r"not been built(?: with|\.) .*HOROVOD_WITH|[Hh]orovod (?:was not|has not been|is not) (?:built|compiled) "
         r"with (?P<with>\w+)|Unable to determine if \S+ was built",
-        "Horovod in the image was built without {extension}{with}",
+        "Horovod in the image was built without what the run needs ({extension}{with}{support})",
         "build it with HOROVOD_WITH_TENSORFLOW=1 or HOROVOD_WITH_PYTORCH=1, and HOROVOD_WITH_MPI=1 "
         "HOROVOD_GPU_OPERATIONS=NCCL (benchmark_horovod_build_env)",
     ),
@@ -131,6 +131,21 @@ SOFTWARE = [
         "start nvidia-fabricmanager of the driver's version on the host",
     ),
     cause(
+        # NCCL's multicast over NVSwitch, which fails after the fabric manager alone was started again.
+        "nvls",
+        r"transport/nvls\.cc\S* (?:NCCL )?WARN (?P<what>[^\r\n]{1,160})",
+        "NVLink SHARP (NVLS) failed on a host ({what})",
+        "reboot the host, or reset its GPUs and start nvidia-fabricmanager again; or set NCCL_NVLS_ENABLE: 0 in benchmark_env",
+    ),
+    cause(
+        "gpu_broken",
+        r"uncorrectable (?:NVLink|ECC) error|uncorrectable ECC|CUDA_ERROR_ECC_UNCORRECTABLE|GPU (?:is lost|has fallen "
+        r"off the bus)|fallen off the bus|NVRM: Xid|nvlink error|NVLink.{0,20}uncorrectable|hardware stack error|"
+        r"Unable to determine the device handle for GPU",
+        "a GPU has a hardware fault",
+        HARDWARE,
+    ),
+    cause(
         "no_gpu",
         r"no CUDA-capable device|no supported devices found for platform CUDA|failed call to cuInit: (?!UNKNOWN ERROR \(303\))|"
         r"No devices were found|Failed to initialize NVML: (?!Driver/library)|Found no NVIDIA driver|CUDA_ERROR_NO_DEVICE|No CUDA GPUs are available|NVIDIA-SMI "
@@ -154,14 +169,6 @@ SOFTWARE = [
         r"exclusive[- ]process|Duplicate GPU detected : rank (?P<rank>\d+) and rank (?P<other>\d+)",
         "two processes use one GPU (rank {rank} and {other})",
         "set one slot for each GPU in benchmark_hosts, and end other programs on the GPU (nvidia-smi)",
-    ),
-    cause(
-        "gpu_broken",
-        r"uncorrectable (?:NVLink|ECC) error|uncorrectable ECC|CUDA_ERROR_ECC_UNCORRECTABLE|GPU (?:is lost|has fallen "
-        r"off the bus)|fallen off the bus|NVRM: Xid|nvlink error|NVLink.{0,20}uncorrectable|hardware stack error|"
-        r"Unable to determine the device handle for GPU",
-        "a GPU has a hardware fault",
-        HARDWARE,
     ),
     cause(
         "shm_gone",
@@ -226,7 +233,7 @@ SOFTWARE = [
         "memory_locked",
         r"(?:ibv_reg_mr|ibv_create_cq|ibv_create_qp|ibv_reg_dmabuf_mr|fi_mr_reg\w*|memory "
         r"registration)(?!.*(?:Bad address|Invalid argument|not supported))[^\n]{0,60}(?:Cannot allocate memory|failed)|RLIMIT_MEMLOCK|max locked memory|allowed to lock|"
-        r"openib BTL failed to .{0,20}register",
+        r"openib BTL failed to .{0,20}register|allocate some locked memory|memlock limits",
         "the limit of locked memory is too small for RDMA or HARP",
         "leave memlock=-1 in training_container_ulimits",
         NODE,

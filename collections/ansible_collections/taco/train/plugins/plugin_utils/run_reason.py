@@ -10,7 +10,7 @@ import re
 from typing import Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.log_lines import Line, tagged_lines
-from ansible_collections.taco.train.plugins.plugin_utils.run_cause import Cause
+from ansible_collections.taco.train.plugins.plugin_utils.run_cause import NODE, Cause
 from ansible_collections.taco.train.plugins.plugin_utils.run_causes import CAUSES, ENDS, FIRST_COUNTS, LISTED, OF_ONE, OF_TWO
 from ansible_collections.taco.train.plugins.plugin_utils.run_causes_epilogue import ENDED, EPILOGUE
 
@@ -33,9 +33,13 @@ MOST_CHARACTERS = 2000
 # What fails in the end stands at the beginning of a log or at its end.
 MOST_LINES = 20_000
 DIGITS = re.compile(r"0x[0-9a-f]+|\d+")
-# A warning of TensorFlow and of PyTorch's socket, after which they try again.
+# A warning of TensorFlow and of PyTorch's socket, after which they try again, and of DPDK about pages of 1 GiB.
 # NCCL's lines with NCCL_DEBUG=INFO tell what it tries; what fails in the end is a WARN or an error.
-NOT_A_CAUSE = re.compile(r"NCCL (?:INFO|TRACE) |^I0 |: I tensorflow/|Could not load dynamic library '|this is not a failure|\[W[ \d].{0,40}socket\.cpp")
+NOT_A_CAUSE = re.compile(r"NCCL (?:INFO|TRACE) |^I0 |: I tensorflow/|Could not load dynamic library '|this is not a failure|EAL: No (?:available|free) .{0,60}1048576|\[W[ \d].{0,40}socket\.cpp")
+RULE = re.compile(r"^\s*-{40,}\s*$")
+# A line of a text, which is neither empty nor of a list nor a name and its value.
+PROSE = re.compile(r"(?!\s*$|\s*[*-]|\s*\w[\w #]{0,30}:\s|.{1,80}: \S+\s*$)\s*\S")
+MOST_OF_A_PARAGRAPH = 8
 # The words of mpirun's help texts, which explain what often goes wrong and not what did.
 HELP = re.compile(
     r"^(?:\* |- |  [*-] |There may be more information|This may be because|location of the shared libraries|Please (?:check|verify))"
@@ -96,17 +100,33 @@ def worth_a_look(lines: Sequence[Line]) -> List[int]:
     for number, line in enumerate(lines):
         words = line.text[:MOST_CHARACTERS]
         if words and " NCCL INFO " not in words:
-            seen.setdefault(DIGITS.sub("0", words), number)
+            # The size of a huge page is a number that counts.
+            seen.setdefault(words if words.startswith("EAL: ") else DIGITS.sub("0", words), number)
     found = [number for words, number in seen.items() if not NOT_A_CAUSE.search(words) and not HELP.match(words)]
     return found if len(found) <= 2 * MOST_LINES else found[:MOST_LINES] + found[-MOST_LINES:]
 
 
 def unwrapped(lines: List[Line]) -> List[Line]:
-    """The lines, where mpirun's sentence about the process that ended first stands in one, however it was wrapped."""
+    """The lines, where each sentence of mpirun's texts, which stand between rules, begins in a line that holds it, however it was wrapped."""
+    rules = [number for number, line in enumerate(lines) if RULE.match(line.text)]
+    for begin, end in zip(rules, rules[1:]):
+        for place in range(begin + 1, min(end, begin + 2 * NEAR)):
+            if PROSE.match(lines[place].text) and not (lines[place - 1].text.strip() and place - 1 > begin):
+                lines[place] = lines[place]._replace(text=paragraph(lines, place, end))
     for place, line in enumerate(lines[:-1]):
         if " process rank " in line.text and " noticed " in line.text and not line.text.rstrip().endswith("."):
             lines[place] = line._replace(text=line.text.rstrip() + " " + lines[place + 1].text.strip())
     return lines
+
+
+def paragraph(lines: Sequence[Line], begin: int, end: int) -> str:
+    """The lines from one on, up to an empty line or one that names a value."""
+    taken = []
+    for line in lines[begin : min(end, begin + MOST_OF_A_PARAGRAPH)]:
+        if not PROSE.match(line.text):
+            break
+        taken.append(line.text.strip())
+    return " ".join(taken)
 
 
 def reason_at(lines: Sequence[Line], place: int, cause: Cause) -> Reason:
@@ -223,6 +243,28 @@ FRAME = re.compile(
 )
 
 
+# What says that something is wrong.
+COMPLAINT = re.compile(
+    r"(?i)\b(?:errors?|fatal|fail(?:ed|ure)?|can(?:not|'t)|could not|unable|denied|not found|invalid|abort(?:ed|ing)?|refused)\b"
+)
+LAST_LINES = 30
+EPILOGUE_TEXT = re.compile(r"^(?:Primary job|\S*(?:mpirun|prterun|mpiexec)\S* (?:detected|noticed|has exited))")
+
+
+def launcher_says(text: str) -> Optional[Reason]:
+    """What mpirun says first between two rules, of which no cause is known."""
+    lines = [line.text.rstrip() for line in tagged_lines(text)]
+    rules = [number for number, line in enumerate(lines) if RULE.match(line)]
+    for begin, end in zip(rules, rules[1:]):
+        block = "\n".join(lines[begin + 1 : min(end, begin + 1 + 2 * NEAR)]).strip()
+        if not block or EPILOGUE_TEXT.match(block):
+            continue
+        said = " ".join(block.split("\n\n")[0].split())[:300].rstrip(".:")
+        node = re.search(NODE, block, re.MULTILINE)
+        return Reason(f"mpirun says: {said}", "look at the lines around it in the log", "launcher", node["host"] if node else None)
+    return None
+
+
 def last_line(text: str, rank: Optional[int] = None) -> str:
     """Return the last line that says something, of a rank where its lines are tagged; mpirun frames its messages with rules."""
     tagged = tagged_lines(text)
@@ -231,7 +273,8 @@ def last_line(text: str, rank: Optional[int] = None) -> str:
     said = [line for line in lines if line and not FRAME.search(line)] or [
         line for line in lines if line.strip(" \t-=*")
     ]
-    return said[-1][:200] if said else ""
+    complaints = [line for line in said[-LAST_LINES:] if COMPLAINT.search(line)]
+    return (complaints or said)[-1][:200] if said else ""
 
 
 def reason(text: str, rc: Optional[int], timed_out: bool, timeout: int, problems: List[str]) -> Optional[Reason]:
@@ -244,6 +287,7 @@ def reason(text: str, rc: Optional[int], timed_out: bool, timeout: int, problems
         return Reason(still, "look at the log for what it waits for, or set benchmark_timeout higher", "timeout")
     if rc:
         known = known_reason(text)
+        known = known if known else launcher_says(text)
         if known and known.cause != "exit_code":
             return known
         said = last_line(text, known.rank if known else None)
