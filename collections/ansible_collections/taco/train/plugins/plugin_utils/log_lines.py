@@ -28,7 +28,10 @@ ANSI = re.compile(r"\x1b(?:\[[0-?]{0,32}[ -/]{0,8}[@-~]|\][^\x07\x1b]{0,256}(?:\
 # Open MPI 4: [1,0]<stdout>:  Open MPI 5: [1,0][gpu1:4711]<stdout>:  with full names: [prterun-gpu1-99@1,0]<stdout>:
 # Ranks alone, and horovodrun: [0]<stdout>:
 # SageMaker: [1,mpirank:0,algo-1]<stdout>:
-TAG = r"(?:\[\d{1,10},mpirank:(?P<mpirank>\d{1,7}),(?P<algo>[^\[\]\s,]{1,253})\]|\[(?:[^\[\]\s,]{1,80},)?(?P<tag>\d{1,7})\](?:\[(?P<taghost>[^\[\]\s:]{1,253}):\w{1,10}\])?)<std(?:out|err|diag)>: ?"
+TAG = (
+    r"(?:\[\d{1,10},mpirank:(?P<mpirank>\d{1,7}),(?P<algo>[^\[\]\s,]{1,253})\]"
+    r"|\[(?:[^\[\]\s,]{1,80},)?(?P<tag>\d{1,7})\](?:\[(?P<taghost>[^\[\]\s:]{1,253}):\w{1,10}\])?)<std(?:out|err|diag)>: ?"
+)
 # What begins with a bracket.
 BRACKET = re.compile(
     "|".join(
@@ -57,7 +60,9 @@ DATE = re.compile(
     r"|[ \d]\d \d\d:\d\d:\d\d (?P<journal>[\w.-]{1,253}) [\w.@/-]{1,63}(?:\[\d+\])?: )"
 )
 # stern: the pod and the container, with nothing around them.
-STERN = re.compile(r"(?P<sternpod>[a-z0-9](?:[a-z0-9.]{0,250}-[a-z0-9.-]{1,250})) (?P<container>[a-z0-9-]{1,63})(?: |$)")
+STERN = re.compile(
+    r"(?P<sternpod>[a-z0-9](?:[a-z0-9.]{0,250}-[a-z0-9.-]{1,250})) (?P<container>[a-z0-9-]{1,63})(?: |$)"
+)
 STERN_SAMPLE = 200
 # docker compose logs
 SERVICE = re.compile(r"(?P<service>[\w.-]{1,63}) {1,63}\| ")

@@ -26,5 +26,14 @@ ENDS = {cause.name for cause in [*ENDED, *EPILOGUE]}
 FIRST_COUNTS = {"killed", "signal", "exit_code"}
 LISTED = re.compile(r"srun: error: |Process \d{1,7} exit with")
 # A connection also fails when the process at its other end has failed: such a failure is then the cause.
-OF_TWO = {"nccl_connect", "nccl_ib", "nccl_watchdog", "mpi_connect", "mpi_ib", "gloo_connect", "stalled", "nccl_truncated"}
+OF_TWO = {
+    "nccl_connect",
+    "nccl_ib",
+    "nccl_watchdog",
+    "mpi_connect",
+    "mpi_ib",
+    "gloo_connect",
+    "stalled",
+    "nccl_truncated",
+}
 OF_ONE = {"traceback", "segfault", "instruction", "killed"}

@@ -59,7 +59,8 @@ EPILOGUE = [
     ),
     cause(
         "daemon",
-        r"^\[mpiexec@(?P<host3>[\w.-]+)\] HYD|unable to run (?:bstrap_proxy|proxy)|unable to reliably start one or more daemons|daemon has unexpectedly failed after launch|A daemon "
+        r"^\[mpiexec@(?P<host3>[\w.-]+)\] HYD|unable to run (?:bstrap_proxy|proxy)|unable to reliably start one or "
+        r"more daemons|daemon has unexpectedly failed after launch|A daemon "
         r".{0,40}died unexpectedly|daemon \S+ on node (?P<host>\S+)|could not connect to some hosts via ssh|ssh not "
         r"successful for host (?P<host2>[\w.-]+)",
         "mpirun could not start its daemon on a host",

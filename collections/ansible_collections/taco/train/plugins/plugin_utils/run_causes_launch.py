@@ -57,7 +57,8 @@ LAUNCH = [
     cause(
         "cluster",
         r"Unable to connect to the server: (?P<why>[^\r\n]{1,160})|The connection to the server \S+ was refused|"
-        r"dial tcp \S+:10250: (?P<why4>[^\r\n]{1,120})|error dialing backend: (?P<why2>[^\r\n]{1,160})|unable to upgrade connection: (?P<why3>[^\r\n]{1,120})",
+        r"dial tcp \S+:10250: (?P<why4>[^\r\n]{1,120})|error dialing backend: (?P<why2>[^\r\n]{1,160})|unable to "
+        r"upgrade connection: (?P<why3>[^\r\n]{1,120})",
         "Kubernetes did not pass a command to a pod ({why})",
         "look at the node and its kubelet (kubectl get nodes, port 10250), and run again",
     ),
@@ -69,13 +70,15 @@ LAUNCH = [
     ),
     cause(
         "image",
-        r"(?:ErrImagePull|trying and failing to pull image|ImagePullBackOff|pull access denied|manifest unknown|manifest for \S+ not found)",
+        r"(?:ErrImagePull|trying and failing to pull image|ImagePullBackOff|pull access denied|manifest unknown|"
+        r"manifest for \S+ not found)",
         "an image can't be pulled",
         "check taco_image, and the registry's credentials",
     ),
     cause(
         "mpirun_absent",
-        r"does not find an installed MPI|(?:exec: |failed to run command ['\u2018]?)\"?(?P<program>[^\s\"'\u2019:]*mpirun)\"?|(?P<other>mpirun|"
+        r"does not find an installed MPI|(?:exec: |failed to run command "
+        r"['\u2018]?)\"?(?P<program>[^\s\"'\u2019:]*mpirun)\"?|(?P<other>mpirun|"
         r"mpiexec|horovodrun)(?:'|\u2019)?: (?:command not found|not found$|No such file or directory)",
         "{program}{other} is not in the training image",
         "set benchmark_mpirun to the path of mpirun",
@@ -161,7 +164,8 @@ LAUNCH = [
     cause(
         "mpirun_argument",
         r"(?:mpirun|mpiexec|prterun|orterun): Error: (?:unknown|unrecognized) option \"(?P<option>[^\"]+)|"
-        r"(?:unrecognized option was included on the|No executable was specified on the|problem with the) (?:mpirun|prterun|mpiexec|orterun)|"
+        r"(?:unrecognized option was included on the|No executable was specified on the|problem with the) (?:mpirun|"
+        r"prterun|mpiexec|orterun)|"
         r"(?:mpirun|prterun|mpiexec) could not find anything to do|When resolving deprecated command line options|"
         r"conflicting (?:directives|policies)",
         "mpirun does not take an argument {option}",
@@ -170,7 +174,8 @@ LAUNCH = [
     ),
     cause(
         "hostfile",
-        r"unable to open the hostfile|A hostfile was provided that|[Pp]lease correct the hostfile|parse error in the hostfile|requested hosts are not included in the current allocation|at least "
+        r"unable to open the hostfile|A hostfile was provided that|[Pp]lease correct the hostfile|parse error in the "
+        r"hostfile|requested hosts are not included in the current allocation|at least "
         r"one node not present in the allocation|hosts in .{0,40}not (?:included|present) in the allocation",
         "mpirun does not take the list of hosts",
         "set benchmark_hosts to hosts that the scheduler gave, and check the hostfile",
@@ -220,7 +225,8 @@ LAUNCH = [
     ),
     cause(
         "executable",
-        r"unable to find the specified executable file|was unable to start the specified application|was unable to launch the specified application as it could not "
+        r"unable to find the specified executable file|was unable to start the specified application|was unable to "
+        r"launch the specified application as it could not "
         r"(?:access|find)|could not access$|exec: \"(?P<exec>[^\"]+)\": (?:executable file not found|stat |permission denied)|"
         r"execvp error on file (?P<file>\S+)|execve\(\): (?P<slurm>[^\s:]+): No such file",
         "a host has no {Executable}{exec}{file}{slurm}",
@@ -270,7 +276,8 @@ LAUNCH = [
         r"(?:Bootstrap|NET/Socket|NET/IB|Net|NET) ?: (?:[Nn]o (?:usable )?(?:socket |listening |IP )*interface found|"
         r"No interface found in the same subnet as remote address (?P<peer>[\d.:a-f]+))|Unable to find (?:address for|"
         r"interface for|a set of common)[: ]*(?P<value>[\w.-]*)|Unable to find a set of common.{0,60}interfaces|"
-        r"[Ii]nterface (?P<named>\S+) (?:not found|does not exist|was not found)|WARN Socket creation failed|No interface (?:is )?found (?:for|"
+        r"[Ii]nterface (?P<named>\S+) (?:not found|does not exist|was not found)|WARN Socket creation failed|No "
+        r"interface (?:is )?found (?:for|"
         r"matching)",
         "a host has no network interface that NCCL or Gloo was told to use ({value}{named}{peer})",
         "set benchmark_interface or taco_interface, and NCCL_SOCKET_IFNAME in benchmark_env, to an interface that "

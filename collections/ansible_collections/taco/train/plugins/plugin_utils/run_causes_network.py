@@ -35,7 +35,8 @@ NETWORK = [
         r"(?:Connect to|Call to connect(?: to)?|connect to)\s*(?P<peer>[\da-f][\w.:%-]*(?:<\d+>)?|)\s*.{0,40}?(?P<why>"
         + LINK
         + r")|(?:WARN |^(?:socket|ncclSocket)\w+: ).*(?:exceeded (?:timeouts|retries|error retry count)|[Tt]imed? ?out waiting for "
-        r"(?P<waiting>.{1,60}))|WARN .*No route to host|Call to (?:recv|send) (?:from|to) (?P<peer2>\S+) failed : (?P<why2>Connection timed out|No "
+        r"(?P<waiting>.{1,60}))|WARN .*No route to host|Call to (?:recv|send) (?:from|to) (?P<peer2>\S+) failed : "
+        r"(?P<why2>Connection timed out|No "
         r"route to host)",
         "NCCL could not connect to {peer} ({why}{waiting})",
         OPEN_NETWORK,
@@ -102,7 +103,9 @@ NETWORK = [
         r"[Gg]loo.{0,120}(?:Connect(?:ion)? .{0,60}(?:refused|timed? ?out|failed)|timed out|timeout)|"
         r"connectFullMesh failed|(?:The client|client socket|TCPStore)[^\n]{0,120}(?:timed out|failed to connect|"
         r"refused|timeout)|The server socket has failed to listen|HTTPConnectionPool.{0,200}(?:refused|timed out)|"
-        r"NoValidAddressesFound|connection to the C10d store has failed|RuntimeError: connect\(\) timed out|wait timeout after|Timed out after \d+ seconds waiting for clients|Timed out initializing process group|Timed out waiting for [^\n]{1,120}check connectivity between servers",
+        r"NoValidAddressesFound|connection to the C10d store has failed|RuntimeError: connect\(\) timed out|wait "
+        r"timeout after|Timed out after \d+ seconds waiting for clients|Timed out initializing process group|Timed out "
+        r"waiting for [^\n]{1,120}check connectivity between servers",
         "the ranks could not connect to each other ({why})",
         OPEN_NETWORK,
         r"(?P<why>Connection refused|[Cc]onnection timed out|No route to host|Address already in use)",
@@ -111,7 +114,8 @@ NETWORK = [
         "lost_node",
         r"lost communication with a remote daemon|Node failure on (?P<host>\S+)|DUE TO NODE (?:(?P<other>\S+) "
         r")?FAILURE|daemon.{0,40}on node (?P<third>\S+).{0,40}(?:lost|died|failed)|NodeNotReady|node (?P<fourth>\S+) "
-        r"(?:is )?not ready|Timeout, server (?P<fifth>\S+) not responding|(?:client_loop: send disconnect|packet_write_wait)[^\n]{0,80}Broken pipe",
+        r"(?:is )?not ready|Timeout, server (?P<fifth>\S+) not responding|(?:client_loop: send disconnect|"
+        r"packet_write_wait)[^\n]{0,80}Broken pipe",
         "mpirun lost its connection to a host: it is down, rebooted or cut off",
         "look at that host (uptime, dmesg), and run again",
         r"Remote daemon\s*:.{0,80}on node (?P<host>\S+)",

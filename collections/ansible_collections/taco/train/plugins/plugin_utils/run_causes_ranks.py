@@ -67,10 +67,12 @@ RANK = [
     ),
     cause(
         "traceback",
-        r"^(?:E +)?(?P<what>(?:\w+\.)*(?!nccl\w*Error|HorovodInternal|Connection|BrokenPipe|Timeout|EOFError|Rendezvous|Dist(?:Backend|Network|Store)|Aborted|ChildFailed|"
+        r"^(?:E +)?(?P<what>(?:\w+\.)*(?!nccl\w*Error|HorovodInternal|Connection|BrokenPipe|Timeout|EOFError|"
+        r"Rendezvous|Dist(?:Backend|Network|Store)|Aborted|ChildFailed|"
         r"CalledProcess|ProcessExited|WorkerStopped|HostsUpdated)\w*(?:Error|Exception|NotFound|Exit|"
         r"AssertionError)(?: \(see above for traceback\))?(?::(?! *(?:Aborted: )?(?:ncclCommInitRank|NCCL [Ee]rror|NCCL "
-        r"async|Horovod (?:has been|detected)|mpirun failed|work = |NCCL communicator|[Tt]imed out|Connection (?:reset|closed)|[Bb]roken pipe|[^\r\n]{0,60}ncclCommInitRank|\[\S+:\d+\])) "
+        r"async|Horovod (?:has been|detected)|mpirun failed|work = |NCCL communicator|[Tt]imed out|Connection (?:reset|"
+        r"closed)|[Bb]roken pipe|[^\r\n]{0,60}ncclCommInitRank|\[\S+:\d+\])) "
         r"*[^\r\n]{1,300})?)\s*$",
         "the script failed with {what}",
         "look at the traceback in the log",
@@ -92,7 +94,9 @@ RANK = [
     cause(
         "mpi_error",
         r"\*\*\* (?P<what>MPI_ERR\w*: [^\r\n]{1,100})|\*\*\* An error occurred in (?P<call>\w+)|PML add procs failed|"
-        r"Fatal error in (?P<call2>(?:PMPI|MPI|internal)_\w+)|PMI_Init returned|It looks like (?P<init>[\w ]{1,40}) failed for some reason|PMIX ERROR: (?P<pmix>[^\r\n]{1,100})|(?:MPI_INIT|MPI_Init|PMIx_Init|ompi_mpi_init|orte_init)\w* (?:has )?failed|OPAL ERROR: "
+        r"Fatal error in (?P<call2>(?:PMPI|MPI|internal)_\w+)|PMI_Init returned|It looks like (?P<init>[\w ]{1,40}) "
+        r"failed for some reason|PMIX ERROR: (?P<pmix>[^\r\n]{1,100})|(?:MPI_INIT|MPI_Init|PMIx_Init|ompi_mpi_init|"
+        r"orte_init)\w* (?:has )?failed|OPAL ERROR: "
         r"(?P<opal>[^\r\n]{1,100})|(?:ORTE|PRTE)_ERROR_LOG: (?P<log>[^\r\n]{1,100})",
         "MPI failed ({what}{call}{init}{opal}{pmix}{log})",
         "look at the lines around it in the log",
@@ -100,7 +104,8 @@ RANK = [
     ),
     cause(
         "segfault",
-        r"Segmentation fault|SIGSEGV|exitcode *: -11\b|[Ss]ignal(?: code)?:? 11\b|(?i:exit code|status(?: code)?):? +139\b|KILLED BY SIGNAL: 11",
+        r"Segmentation fault|SIGSEGV|exitcode *: -11\b|[Ss]ignal(?: code)?:? 11\b|(?i:exit code|status(?: code)?):? "
+        r"+139\b|KILLED BY SIGNAL: 11",
         "a rank crashed (segmentation fault)",
         "check that Horovod, the framework, NCCL and MPI in taco_image were built for each other",
         r"process rank (?P<rank>\d+) with PID \S+ on node (?P<host>\S+) exited\s+on\s+signal 11",
@@ -109,7 +114,8 @@ RANK = [
         # What glibc prints before it aborts.
         "memory_corrupt",
         r"(?P<what>(?:free|malloc|realloc|munmap_chunk|_int_malloc)\(\): (?:invalid|corrupted|unaligned|smallbin|memory|mismatching|"
-        r"unsorted|largebin|double)[^\r\n]{0,60}|double free or corruption[^\r\n]{0,20}|corrupted (?:size vs\. prev_size|double-linked list)|"
+        r"unsorted|largebin|double)[^\r\n]{0,60}|double free or corruption[^\r\n]{0,20}|corrupted (?:size vs\. "
+        r"prev_size|double-linked list)|"
         r"stack smashing detected|\*\*\* Error in `[^\r\n]{1,100})",
         "a rank crashed: its memory is corrupt ({what})",
         "check that Horovod, the framework, NCCL and MPI in taco_image were built for each other, with one compiler",
@@ -123,8 +129,10 @@ RANK = [
     ),
     cause(
         "nccl_warn",
-        r"\[\d+\] (?:\S+ )?(?:\([^)]*\) )?(?:NCCL )?WARN (?!NET/(?!IB\b|Socket\b|Plugin\b))(?!.*(?:libibverbs|dlvsym|NUMA|iommu|perf|greater than the "
-        r"maximum|Connection closed by remote peer|recv from|Proxy (?:Call|Service)|before the previous operation|Socket recv|Accept failed|[Cc]onnection reset|"
+        r"\[\d+\] (?:\S+ )?(?:\([^)]*\) )?(?:NCCL )?WARN (?!NET/(?!IB\b|Socket\b|Plugin\b))(?!.*(?:libibverbs|dlvsym|"
+        r"NUMA|iommu|perf|greater than the "
+        r"maximum|Connection closed by remote peer|recv from|Proxy (?:Call|Service)|before the previous operation|"
+        r"Socket recv|Accept failed|[Cc]onnection reset|"
         r"[Bb]roken pipe|Missing|ignor))(?P<what>[^\r\n]{1,300})",
         "NCCL says {what}",
         "look at the lines around it in the log",

@@ -49,7 +49,8 @@ SOFTWARE = [
     ),
     cause(
         "horovod_build",
-        r"Extension horovod\.(?P<extension>\S+) has not been built|(?:MPI|Gloo|NCCL) support has not been built|(?P<support>\w+) support is required [^\r\n]{1,60}not been built|Neither MPI nor Gloo support has been built|"
+        r"Extension horovod\.(?P<extension>\S+) has not been built|(?:MPI|Gloo|NCCL) support has not been built|"
+        r"(?P<support>\w+) support is required [^\r\n]{1,60}not been built|Neither MPI nor Gloo support has been built|"
         r"[Ff]ailed to determine if \w+ support has been built|has "
         r"not been built(?: with|\.) .*HOROVOD_WITH|[Hh]orovod (?:was not|has not been|is not) (?:built|compiled) "
         r"with (?P<with>\w+)|Unable to determine if \S+ was built",
@@ -59,7 +60,8 @@ SOFTWARE = [
     ),
     cause(
         "framework_version",
-        r"module '(?P<module>tensorflow(?:\.(?:_api|compat)[\w.]*)?)' has no attribute '(?P<attribute>\w+)'|No module named '?(?P<contrib>"
+        r"module '(?P<module>tensorflow(?:\.(?:_api|compat)[\w.]*)?)' has no attribute '(?P<attribute>\w+)'|No module "
+        r"named '?(?P<contrib>"
         r"tensorflow\.(?:contrib|examples)[\w.]*)'?",
         "the script is for another version of TensorFlow ({module}{attribute}{contrib})",
         "set benchmark_script to one for the TensorFlow in taco_image, or use another taco_image",
@@ -96,7 +98,8 @@ SOFTWARE = [
         r"CUDA driver version is insufficient|NVIDIA driver on your system is too old|forward compatibility was "
         r"attempted on non supported HW|unsupported display driver / cuda driver combination|"
         r"CUDA_ERROR_(?:SYSTEM_DRIVER_MISMATCH|COMPAT_NOT_SUPPORTED_ON_DEVICE)|Driver/library version mismatch|"
-        r"unsatisfied condition: cuda|the provided PTX was compiled with an unsupported toolchain|driver too old|API call is not supported in the installed CUDA driver",
+        r"unsatisfied condition: cuda|the provided PTX was compiled with an unsupported toolchain|driver too old|API "
+        r"call is not supported in the installed CUDA driver",
         "the host's NVIDIA driver is too old for the CUDA version in the image, or was updated without a reboot",
         DRIVER,
     ),
@@ -148,7 +151,8 @@ SOFTWARE = [
     cause(
         "no_gpu",
         r"no CUDA-capable device|no supported devices found for platform CUDA|failed call to cuInit: (?!UNKNOWN ERROR \(303\))|"
-        r"No devices were found|Failed to initialize NVML: (?!Driver/library)|Found no NVIDIA driver|CUDA_ERROR_NO_DEVICE|No CUDA GPUs are available|NVIDIA-SMI "
+        r"No devices were found|Failed to initialize NVML: (?!Driver/library)|Found no NVIDIA driver|"
+        r"CUDA_ERROR_NO_DEVICE|No CUDA GPUs are available|NVIDIA-SMI "
         r"has failed|couldn't communicate with the NVIDIA driver|kernel driver does not appear to be running|Torch "
         r"not compiled with CUDA enabled|CUDA is not available|[Nn]o GPU(?:s)? (?:found|detected|available|visible)|"
         r"libcuda(?:\.so\S*)?: cannot open",
@@ -232,7 +236,8 @@ SOFTWARE = [
     cause(
         "memory_locked",
         r"(?:ibv_reg_mr|ibv_create_cq|ibv_create_qp|ibv_reg_dmabuf_mr|fi_mr_reg\w*|memory "
-        r"registration)(?!.*(?:Bad address|Invalid argument|not supported))[^\n]{0,60}(?:Cannot allocate memory|failed)|RLIMIT_MEMLOCK|max locked memory|allowed to lock|"
+        r"registration)(?!.*(?:Bad address|Invalid argument|not supported))[^\n]{0,60}(?:Cannot allocate memory|"
+        r"failed)|RLIMIT_MEMLOCK|max locked memory|allowed to lock|"
         r"openib BTL failed to .{0,20}register|allocate some locked memory|memlock limits",
         "the limit of locked memory is too small for RDMA or HARP",
         "leave memlock=-1 in training_container_ulimits",

@@ -11,7 +11,14 @@ from typing import Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.log_lines import Line, tagged_lines
 from ansible_collections.taco.train.plugins.plugin_utils.run_cause import NODE, Cause
-from ansible_collections.taco.train.plugins.plugin_utils.run_causes import CAUSES, ENDS, FIRST_COUNTS, LISTED, OF_ONE, OF_TWO
+from ansible_collections.taco.train.plugins.plugin_utils.run_causes import (
+    CAUSES,
+    ENDS,
+    FIRST_COUNTS,
+    LISTED,
+    OF_ONE,
+    OF_TWO,
+)
 from ansible_collections.taco.train.plugins.plugin_utils.run_causes_epilogue import ENDED, EPILOGUE
 
 
@@ -35,7 +42,10 @@ MOST_LINES = 20_000
 DIGITS = re.compile(r"0x[0-9a-f]+|\d+")
 # A warning of TensorFlow and of PyTorch's socket, after which they try again, and of DPDK about pages of 1 GiB.
 # NCCL's lines with NCCL_DEBUG=INFO tell what it tries; what fails in the end is a WARN or an error.
-NOT_A_CAUSE = re.compile(r"NCCL (?:INFO|TRACE) |^I0 |: I tensorflow/|Could not load dynamic library '|this is not a failure|EAL: No (?:available|free) .{0,60}1048576|\[W[ \d].{0,40}socket\.cpp")
+NOT_A_CAUSE = re.compile(
+    r"NCCL (?:INFO|TRACE) |^I0 |: I tensorflow/|Could not load dynamic library '|this is not a failure|EAL: No "
+    r"(?:available|free) .{0,60}1048576|\[W[ \d].{0,40}socket\.cpp"
+)
 RULE = re.compile(r"^\s*-{40,}\s*$")
 # A line of a text, which is neither empty nor of a list nor a name and its value.
 PROSE = re.compile(r"(?!\s*$|\s*[*-]|\s*\w[\w #]{0,30}:\s|.{1,80}: \S+\s*$)\s*\S")
@@ -81,7 +91,9 @@ def the_first(found: Mapping[int, int], lines: Sequence[Line]) -> int:
     best = min(found)
     name = CAUSES[best].name
     if name in FIRST_COUNTS and LISTED.match(lines[found[best]].text):
-        listed = [index for index in found if CAUSES[index].name in FIRST_COUNTS and LISTED.match(lines[found[index]].text)]
+        listed = [
+            index for index in found if CAUSES[index].name in FIRST_COUNTS and LISTED.match(lines[found[index]].text)
+        ]
         return min(listed, key=lambda index: found[index])
     if name in OF_TWO:
         of_one = [index for index in found if CAUSES[index].name in OF_ONE]
@@ -107,7 +119,8 @@ def worth_a_look(lines: Sequence[Line]) -> List[int]:
 
 
 def unwrapped(lines: List[Line]) -> List[Line]:
-    """The lines, where each sentence of mpirun's texts, which stand between rules, begins in a line that holds it, however it was wrapped."""
+    """The lines, where each sentence of mpirun's texts, which stand between rules, begins in a line that holds it, "
+    "however it was wrapped."""
     rules = [number for number, line in enumerate(lines) if RULE.match(line.text)]
     for begin, end in zip(rules, rules[1:]):
         for place in range(begin + 1, min(end, begin + 2 * NEAR)):
@@ -152,7 +165,9 @@ def reason_at(lines: Sequence[Line], place: int, cause: Cause) -> Reason:
 
 def named(groups: Mapping[str, Optional[str]], name: str) -> Optional[str]:
     """The value of a group, or of one with the same name and a number."""
-    return next((groups[key] for key in (name, *(f"{name}{number}" for number in range(2, 6))) if groups.get(key)), None)
+    return next(
+        (groups[key] for key in (name, *(f"{name}{number}" for number in range(2, 6))) if groups.get(key)), None
+    )
 
 
 def tidy(text: str) -> str:
@@ -261,7 +276,9 @@ def launcher_says(text: str) -> Optional[Reason]:
             continue
         said = " ".join(block.split("\n\n")[0].split())[:300].rstrip(".:")
         node = re.search(NODE, block, re.MULTILINE)
-        return Reason(f"mpirun says: {said}", "look at the lines around it in the log", "launcher", node["host"] if node else None)
+        return Reason(
+            f"mpirun says: {said}", "look at the lines around it in the log", "launcher", node["host"] if node else None
+        )
     return None
 
 
