@@ -27,7 +27,11 @@ ENDS = re.compile(r"\r\n|\n|\r|\x08+")
 ANSI = re.compile(r"\x1b(?:\[[0-?]{0,32}[ -/]{0,8}[@-~]|\][^\x07\x1b]{0,256}(?:\x07|\x1b\\)?|[()][0-9A-B]|[=>@-Z\\^_])")
 # Open MPI 4: [1,0]<stdout>:  Open MPI 5: [1,0][gpu1:4711]<stdout>:  with full names: [prterun-gpu1-99@1,0]<stdout>:
 # Ranks alone, and horovodrun: [0]<stdout>:
-TAG = r"\[(?:[^\[\]\s,]{1,80},)?(?P<tag>\d{1,7})\](?:\[(?P<taghost>[^\[\]\s:]{1,253}):\w{1,10}\])?<std(?:out|err|diag)>: ?"
+# SageMaker: [1,mpirank:0,algo-1]<stdout>:
+TAG = (
+    r"(?:\[\d{1,10},mpirank:(?P<mpirank>\d{1,7}),(?P<algo>[^\[\]\s,]{1,253})\]"
+    r"|\[(?:[^\[\]\s,]{1,80},)?(?P<tag>\d{1,7})\](?:\[(?P<taghost>[^\[\]\s:]{1,253}):\w{1,10}\])?)<std(?:out|err|diag)>: ?"
+)
 # What begins with a bracket.
 BRACKET = re.compile(
     "|".join(
@@ -55,6 +59,11 @@ DATE = re.compile(
     r"[A-Z][a-z]{2} (?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}(?:<std(?:out|err|diag)>:)? ?"
     r"|[ \d]\d \d\d:\d\d:\d\d (?P<journal>[\w.-]{1,253}) [\w.@/-]{1,63}(?:\[\d+\])?: )"
 )
+# stern: the pod and the container, with nothing around them.
+STERN = re.compile(
+    r"(?P<sternpod>[a-z0-9](?:[a-z0-9.]{0,250}-[a-z0-9.-]{1,250})) (?P<container>[a-z0-9-]{1,63})(?: |$)"
+)
+STERN_SAMPLE = 200
 # docker compose logs
 SERVICE = re.compile(r"(?P<service>[\w.-]{1,63}) {1,63}\| ")
 # Open MPI 5 with XML.
@@ -76,7 +85,18 @@ def raw_lines(text: Any) -> list[str]:
 def of_tag(text: str) -> Optional[tuple[int, Optional[str]]]:
     """The rank and the host in a tag, None for a text that is none. A log has few tags and many lines."""
     match = INNER_TAG.fullmatch(text)
-    return (int(match["tag"]), match["taghost"]) if match else None
+    return (int(match["tag"] or match["mpirank"]), match["taghost"] or match["algo"]) if match else None
+
+
+def without_stern(lines: list[str]) -> list[str]:
+    """The lines with what stern puts before each as kubectl has it, where nearly all lines begin with few such pairs of words."""
+    sample = [line for line in lines[:STERN_SAMPLE] if line.strip()]
+    if not any(STERN.match(ANSI.sub("", line)) for line in sample[-3:]):
+        return lines
+    pairs = [match.groups() for match in (STERN.match(ANSI.sub("", line)) for line in sample) if match]
+    if len(pairs) < 3 or len(pairs) < 0.9 * len(sample) or len(set(pairs)) > len(pairs) / 3:
+        return lines
+    return [STERN.sub(r"[pod/\g<sternpod>/\g<container>] ", ANSI.sub("", line), count=1) for line in lines]
 
 
 def prefix_at(raw: str, place: int) -> Optional[re.Match[str]]:
@@ -129,7 +149,7 @@ def tagged_lines(output: Any) -> list[Line]:
     """The lines of a text with rank and host. A line that mpirun cut is joined with its rest, which comes later under the same tag."""
     lines: list[Line] = []
     begun: dict[Optional[int], list[str]] = {}
-    for raw in raw_lines(output):
+    for raw in without_stern(raw_lines(output)):
         if "<std" not in raw:
             lines.append(clean(raw))
             continue

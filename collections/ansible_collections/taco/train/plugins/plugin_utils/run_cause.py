@@ -24,6 +24,7 @@ OPEN_NETWORK = (
     "they share"
 )
 BATCH = "set benchmark_batch_size to a smaller number, and end other programs on the GPU (nvidia-smi)"
+NCCL_INFO = "run again with NCCL_DEBUG: INFO in benchmark_env and look at the first NCCL WARN"
 # Why a connection was not made.
 LINK = (
     r"(?:Connection refused|Connection timed out|No route to host|Network is unreachable|Software caused "

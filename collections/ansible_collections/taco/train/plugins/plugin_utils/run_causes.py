@@ -10,11 +10,30 @@ The order is the priority: what stands higher is the cause of what stands lower,
 are those of the programs' own sources, over the versions in use.
 """
 
-from ansible_collections.taco.train.plugins.plugin_utils.run_causes_epilogue import EPILOGUE
+import re
+
+from ansible_collections.taco.train.plugins.plugin_utils.run_causes_doubtful import DOUBTFUL
+from ansible_collections.taco.train.plugins.plugin_utils.run_causes_epilogue import ENDED, EPILOGUE
 from ansible_collections.taco.train.plugins.plugin_utils.run_causes_launch import LAUNCH
 from ansible_collections.taco.train.plugins.plugin_utils.run_causes_network import NETWORK
 from ansible_collections.taco.train.plugins.plugin_utils.run_causes_ranks import RANK
 from ansible_collections.taco.train.plugins.plugin_utils.run_causes_software import SOFTWARE
 
-CAUSES = [*LAUNCH, *SOFTWARE, *NETWORK, *RANK, *EPILOGUE]
-EPILOGUE_FROM = len(CAUSES) - len(EPILOGUE)
+CAUSES = [*LAUNCH, *SOFTWARE, *NETWORK, *RANK, *ENDED, *DOUBTFUL, *EPILOGUE]
+# A run that is still going on hasn't ended by one of these.
+ENDS = {cause.name for cause in [*ENDED, *EPILOGUE]}
+# What launchers say of the processes that ended, each in a line: the first ended first, and the launcher ended the others.
+FIRST_COUNTS = {"killed", "signal", "exit_code"}
+LISTED = re.compile(r"srun: error: |Process \d{1,7} exit with")
+# A connection also fails when the process at its other end has failed: such a failure is then the cause.
+OF_TWO = {
+    "nccl_connect",
+    "nccl_ib",
+    "nccl_watchdog",
+    "mpi_connect",
+    "mpi_ib",
+    "gloo_connect",
+    "stalled",
+    "nccl_truncated",
+}
+OF_ONE = {"traceback", "segfault", "instruction", "killed"}

@@ -8,7 +8,8 @@
 
 from ansible_collections.taco.train.plugins.plugin_utils.run_cause import cause
 
-EPILOGUE = [
+# How a process or the run was ended.
+ENDED = [
     cause(
         "time_limit",
         r"DUE TO TIME LIMIT|time limit for job execution has been reached|DeadlineExceeded",
@@ -18,9 +19,9 @@ EPILOGUE = [
     cause(
         "killed",
         r"exitcode *: -9\b|process rank (?P<rank>\d+) with PID \S+ on node (?P<host>\S+) exited\s+on\s+signal 9\b|"
-        r"KILLED BY SIGNAL: 9|(?:exit|status)(?:ed with)?(?: status| exit)?(?: code)?:?\s+(?:137|-9)\b|^Killed$|"
+        r"KILLED BY SIGNAL: 9|(?i:exit|status)(?:ed with)?(?: status| exit)?(?: code)?:?\s+(?:137|-9)\b|^Killed$|"
         r"[Ss]ignal 9 \(?(?:SIGKILL|Killed)|srun: error: (?P<host2>[\w.-]+): tasks? (?P<rank2>\d+)[\d,-]*: (?:Killed|"
-        r"Out Of Memory)",
+        r"Out Of Memory)|^Process (?P<rank3>\d+) exit with status code (?:137|-9)\b",
         "a rank was killed (signal 9), which the kernel does when memory is full",
         "look for oom-kill in the host's dmesg; use fewer huge pages (hugepages_count), slots or data loader workers",
     ),
@@ -33,6 +34,8 @@ EPILOGUE = [
         "look for the rank that ended first, and at the network between the hosts",
         r"^\s*Peer host:\s+(?P<host>[\w.-]+)",
     ),
+]
+EPILOGUE = [
     cause(
         "horovod_down",
         r"(?P<what>Horovod has been shut down|HorovodInternalError[^\r\n]{0,100})",
@@ -49,13 +52,15 @@ EPILOGUE = [
     cause(
         "signal",
         r"process rank (?P<rank>\d+) with PID \S+ on node (?P<host>\S+) exited\s+on\s+signal (?P<signal>\d+(?: "
-        r"\([^)]*\))?)|KILLED BY SIGNAL: (?P<signal2>\d+)|TERMINATED BY SIGNAL: (?P<signal3>\d+)",
+        r"\([^)]*\))?)|KILLED BY SIGNAL: (?P<signal2>\d+)|TERMINATED BY SIGNAL: (?P<signal3>\d+)|"
+        r"Signal: (?P<signal4>[\w ]{1,40} \(\d+\))",
         "a rank ended with signal {signal}",
         "look at what this rank prints",
     ),
     cause(
         "daemon",
-        r"unable to reliably start one or more daemons|daemon has unexpectedly failed after launch|A daemon "
+        r"^\[mpiexec@(?P<host3>[\w.-]+)\] HYD|unable to run (?:bstrap_proxy|proxy)|unable to reliably start one or "
+        r"more daemons|daemon has unexpectedly failed after launch|A daemon "
         r".{0,40}died unexpectedly|daemon \S+ on node (?P<host>\S+)|could not connect to some hosts via ssh|ssh not "
         r"successful for host (?P<host2>[\w.-]+)",
         "mpirun could not start its daemon on a host",

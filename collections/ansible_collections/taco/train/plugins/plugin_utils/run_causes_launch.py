@@ -36,7 +36,7 @@ LAUNCH = [
     ),
     cause(
         "container_gpu",
-        r"could not select device driver|nvidia-container-cli: (?P<why>.{1,200})|unknown or invalid runtime name: "
+        r"could not select device driver|nvidia-container-cli: (?!requirement error)(?P<why>.{1,200})|unknown or invalid runtime name: "
         r"nvidia",
         "the container engine can't give GPUs to a container ({why})",
         "run the container_engine role, and check nvidia-smi on the host",
@@ -48,6 +48,21 @@ LAUNCH = [
         "look at the pods' events (kubectl describe pod), and run the mpijob role",
     ),
     cause(
+        "pod_pending",
+        r"\d+/\d+ nodes are available: (?P<why>[^\r\n]{1,200})|(?P<quota>exceeded quota: [^\r\n]{1,160})|"
+        r"is (?P<why2>waiting to start: (?:ContainerCreating|PodInitializing))",
+        "Kubernetes did not start a pod ({why}{quota})",
+        "request what the nodes have (taco_gpus_per_node, benchmark_hosts), or free it (kubectl describe node)",
+    ),
+    cause(
+        "cluster",
+        r"Unable to connect to the server: (?P<why>[^\r\n]{1,160})|The connection to the server \S+ was refused|"
+        r"dial tcp \S+:10250: (?P<why4>[^\r\n]{1,120})|error dialing backend: (?P<why2>[^\r\n]{1,160})|unable to "
+        r"upgrade connection: (?P<why3>[^\r\n]{1,120})",
+        "Kubernetes did not pass a command to a pod ({why})",
+        "look at the node and its kubelet (kubectl get nodes, port 10250), and run again",
+    ),
+    cause(
         "pod_evicted",
         r"The node was low on resource: (?P<why>[^.\r\n]+)|Pod was (?:evicted|preempted)|DisruptionTarget",
         "Kubernetes evicted a pod ({why})",
@@ -55,13 +70,15 @@ LAUNCH = [
     ),
     cause(
         "image",
-        r"(?:ErrImagePull|ImagePullBackOff|pull access denied|manifest unknown|manifest for \S+ not found)",
+        r"(?:ErrImagePull|trying and failing to pull image|ImagePullBackOff|pull access denied|manifest unknown|"
+        r"manifest for \S+ not found)",
         "an image can't be pulled",
         "check taco_image, and the registry's credentials",
     ),
     cause(
         "mpirun_absent",
-        r"(?:exec: |failed to run command ['\u2018]?)\"?(?P<program>[^\s\"'\u2019:]*mpirun)\"?|(?P<other>mpirun|"
+        r"does not find an installed MPI|(?:exec: |failed to run command "
+        r"['\u2018]?)\"?(?P<program>[^\s\"'\u2019:]*mpirun)\"?|(?P<other>mpirun|"
         r"mpiexec|horovodrun)(?:'|\u2019)?: (?:command not found|not found$|No such file or directory)",
         "{program}{other} is not in the training image",
         "set benchmark_mpirun to the path of mpirun",
@@ -69,7 +86,7 @@ LAUNCH = [
     cause(
         "ssh_absent",
         r"(?:ssh|rsh)(?:'|\u2019)?: (?:command not found|not found$)|exec: \"?ssh\"?: executable file not found|"
-        r"launch agent.{0,40}could not be found",
+        r"launch agent.{0,40}could not be found|plm_(?:rsh|ssh)_agent\" was set to a path",
         "there is no ssh in the training image",
         "use a taco_image with openssh-client and openssh-server",
     ),
@@ -91,7 +108,8 @@ LAUNCH = [
         "ssh_closed",
         r"(?:kex_exchange_identification|ssh_exchange_identification|ssh_dispatch_run_fatal|banner exchange): "
         r"(?P<why>.{1,160})|^Connection (?:closed|reset) by (?:remote host |authenticating user \S+ "
-        r")?(?P<host>[\d.:a-f]+) port \d+|Connection to (?P<other>\S+) closed by remote host",
+        r")?(?P<host>[\d.:a-f]+) port \d+|Connection to (?P<other>\S+) closed by remote host|Connection timed out during banner "
+        r"exchange|^Connection to (?P<third>\S+) port \d+ timed out",
         "the ssh server ended the connection ({why})",
         "check that sshd runs in the training container of that host (role ssh_trust) and MaxStartups there",
         r"(?:Connection (?:closed|reset) by|Connection to) (?P<host>[\d.:a-f]+|\S+) port",
@@ -102,6 +120,12 @@ LAUNCH = [
         "ssh refused a host's key, which is not the one it knows",
         TRUST,
         r"[Hh]ost key (?:for|is known for) \[?(?P<host>[\w.-]+)\]?|authenticity of host '\[?(?P<host2>[\w.-]+)",
+    ),
+    cause(
+        "ssh_algorithms",
+        r"Unable to negotiate with (?P<host>\S+) port \d+: (?P<why>[^\r\n.]{1,160})|Bad configuration option: (?P<option>\S+)",
+        "two versions of ssh have nothing in common ({why}{option})",
+        "run the same taco_image on every host, and the ssh_trust role",
     ),
     cause(
         "ssh_key",
@@ -138,9 +162,29 @@ LAUNCH = [
         "run the same taco_image on every host, and set LD_LIBRARY_PATH in benchmark_env",
     ),
     cause(
+        "mpirun_argument",
+        r"(?:mpirun|mpiexec|prterun|orterun): Error: (?:unknown|unrecognized) option \"(?P<option>[^\"]+)|"
+        r"(?:unrecognized option was included on the|No executable was specified on the|problem with the) (?:mpirun|"
+        r"prterun|mpiexec|orterun)|"
+        r"(?:mpirun|prterun|mpiexec) could not find anything to do|When resolving deprecated command line options|"
+        r"conflicting (?:directives|policies)",
+        "mpirun does not take an argument {option}",
+        "set benchmark_mca, benchmark_env and benchmark_extra_args to what this mpirun knows (mpirun --help)",
+        r"^\s*(?:Option|Command line option):\s+(?P<option>\S+)",
+    ),
+    cause(
+        "hostfile",
+        r"unable to open the hostfile|A hostfile was provided that|[Pp]lease correct the hostfile|parse error in the "
+        r"hostfile|requested hosts are not included in the current allocation|at least "
+        r"one node not present in the allocation|hosts in .{0,40}not (?:included|present) in the allocation",
+        "mpirun does not take the list of hosts",
+        "set benchmark_hosts to hosts that the scheduler gave, and check the hostfile",
+    ),
+    cause(
         "slots",
         r"There are not enough slots available|[Rr]equested more processes \((?P<ranks>\d+)\) than there are "
-        r"available slots|not enough slots|All nodes which are allocated for this job are already filled",
+        r"available slots|not enough slots|All nodes which are allocated for this job are already filled|rmaps-base:\S*alloc-error|"
+        r"Your job failed to map|There are no (?:allocated resources|nodes allocated)",
         "there are fewer slots than ranks",
         "set the slots in benchmark_hosts or taco_gpus_per_node",
     ),
@@ -159,6 +203,19 @@ LAUNCH = [
         "add OMPI_ALLOW_RUN_AS_ROOT: 1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: 1 to benchmark_env",
     ),
     cause(
+        # Open MPI's texts are in its folder share.
+        "mpi_prefix",
+        r"(?:help-(?:orte|opal|pmix|prte)-\S+|(?:orte|opal|prte)_init\S*)(?: \(.*\))?: (?:No such file|Not found)|help-orte-runtime",
+        "mpirun does not find its own files: it isn't in the folder for which it was built",
+        "set OPAL_PREFIX in benchmark_env to the folder of Open MPI, or set benchmark_mpirun to another mpirun",
+    ),
+    cause(
+        "mpi_pmi",
+        r"was not built with SLURM's? PMI|OMPI was not built with SLURM|PMI2?_Init failed to initialize",
+        "srun started an MPI that was not built for it",
+        "start it with mpirun, or with srun --mpi=pmix where the MPI in taco_image has PMIx",
+    ),
+    cause(
         "mpi_version",
         r"mismatch in versions between two processes|read past end of buffer in file|Open MPI versions? (?:do not|"
         r"don't) match|incompatible (?:PMIx|Open MPI) version",
@@ -168,13 +225,14 @@ LAUNCH = [
     ),
     cause(
         "executable",
-        r"unable to find the specified executable file|was unable to launch the specified application as it could not "
+        r"unable to find the specified executable file|was unable to start the specified application|was unable to "
+        r"launch the specified application as it could not "
         r"(?:access|find)|could not access$|exec: \"(?P<exec>[^\"]+)\": (?:executable file not found|stat |permission denied)|"
         r"execvp error on file (?P<file>\S+)|execve\(\): (?P<slurm>[^\s:]+): No such file",
         "a host has no {Executable}{exec}{file}{slurm}",
         IMAGE,
-        r"^(?:Node|Local host):\s+(?P<host>\S+)\s+Executable:\s+(?P<Executable>\S+)|"
-        r"^Executable:\s+(?P<Executable2>\S+)\s+Node:\s+(?P<host2>\S+)",
+        r"^\s*(?:Node|Local host):\s+(?P<host>\S+)\s+Executable:\s+(?P<Executable>\S+)|"
+        r"^\s*Executable:\s+(?P<Executable2>\S+)\s+Node:\s+(?P<host2>\S+)",
     ),
     cause(
         "folder",
@@ -182,7 +240,7 @@ LAUNCH = [
         r"denied)",
         "a host has no working folder {folder}",
         "set benchmark_chdir to a folder that every container has",
-        r"^Working directory:\s+(?P<folder>\S+)\s+Node:\s+(?P<host>\S+)",
+        r"^\s*Working directory:\s+(?P<folder>\S+)\s+Node:\s+(?P<host>\S+)",
     ),
     cause(
         "interpreter",
@@ -218,7 +276,8 @@ LAUNCH = [
         r"(?:Bootstrap|NET/Socket|NET/IB|Net|NET) ?: (?:[Nn]o (?:usable )?(?:socket |listening |IP )*interface found|"
         r"No interface found in the same subnet as remote address (?P<peer>[\d.:a-f]+))|Unable to find (?:address for|"
         r"interface for|a set of common)[: ]*(?P<value>[\w.-]*)|Unable to find a set of common.{0,60}interfaces|"
-        r"[Ii]nterface (?P<named>\S+) (?:not found|does not exist|was not found)|No interface (?:is )?found (?:for|"
+        r"[Ii]nterface (?P<named>\S+) (?:not found|does not exist|was not found)|WARN Socket creation failed|No "
+        r"interface (?:is )?found (?:for|"
         r"matching)",
         "a host has no network interface that NCCL or Gloo was told to use ({value}{named}{peer})",
         "set benchmark_interface or taco_interface, and NCCL_SOCKET_IFNAME in benchmark_env, to an interface that "

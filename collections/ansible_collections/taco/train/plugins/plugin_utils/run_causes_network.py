@@ -25,24 +25,25 @@ NETWORK = [
     ),
     cause(
         "nccl_plugin",
-        r"Failed to initialize any NET plugin|(?:NET/Plugin|Net plugin)[^\n]{0,80}(?:fail|error)|ncclNetPlugin_v\d+ "
-        r"symbol.*not found|NET/OFI .{0,80}(?:fail|error|unable)|OFI .{0,60}No (?:eligible )?providers",
+        r"Failed to initialize any NET plugin|ncclNetPlugin_v\d+ symbol.*not found|WARN Error: network \S+ not found",
         "NCCL's network plugin failed",
         "check the plugin in the container (role acceleration), or use an arm without it",
     ),
     cause(
         "nccl_connect",
         r"(?:WARN .*?|^(?:socket|ncclSocket|ncclOsSocket)\w+ ?: .{0,40}?)"
-        r"(?:Connect to|Call to connect(?: to)?|connect to)\s*(?P<peer>[\d.]+(?:<\d+>)?|)\s*.{0,40}?(?P<why>"
+        r"(?:Connect to|Call to connect(?: to)?|connect to)\s*(?P<peer>[\da-f][\w.:%-]*(?:<\d+>)?|)\s*.{0,40}?(?P<why>"
         + LINK
         + r")|(?:WARN |^(?:socket|ncclSocket)\w+: ).*(?:exceeded (?:timeouts|retries|error retry count)|[Tt]imed? ?out waiting for "
-        r"(?P<waiting>.{1,60}))|WARN .*No route to host",
+        r"(?P<waiting>.{1,60}))|WARN .*No route to host|Call to (?:recv|send) (?:from|to) (?P<peer2>\S+) failed : "
+        r"(?P<why2>Connection timed out|No "
+        r"route to host)",
         "NCCL could not connect to {peer} ({why}{waiting})",
         OPEN_NETWORK,
     ),
     cause(
         "nccl_ib",
-        r"(?:WARN .*?)?(?P<what>NET/IB ?:? ?(?:[\w/.<>:-]+ ){0,4}Got (?:completion|async event)[^\n]{0,200}|Call to "
+        r"(?:WARN .*?)?(?P<what>NET/IB ?:? ?(?:[\w/.<>:-]+ ){0,4}Got (?:completion|async (?:\w+ )?event)[^\n]{0,200}|Call to "
         r"ibv_\w+[^\n]{0,120}failed[^\n]{0,120}|ibv_\w+\(?\)? (?:failed|returned)[^\n]{0,120}|NET/IB ?: (?:Unable|"
         r"No)[^\n]{0,120})",
         "RDMA failed in NCCL ({what})",
@@ -53,11 +54,21 @@ NETWORK = [
         r"message truncated|Message truncated|collective mismatch|MPI_ERR_TRUNCATE",
         "ranks exchanged messages of different sizes: they run different scripts, or another program uses the port",
         "run the same taco_image and script on every host",
+        r"reported by process \[\d+,(?P<rank>\d+)\]",
+    ),
+    cause(
+        # EFAULT of a socket, which can't read a GPU's memory.
+        "mpi_gpu_buffer",
+        r"^\s*Bad address ?\(\d+\)|(?:readv|writev|process_vm_readv)[^\n]{0,80}Bad address",
+        "MPI was given memory of a GPU, which it can't read",
+        "build Horovod with HOROVOD_GPU_OPERATIONS=NCCL (benchmark_horovod_build_env), or use an MPI with CUDA in taco_image",
+        r"\[(?P<host>[\w.-]+)\]\[\[\d+,\d+\],(?P<rank>\d+)\]\[btl_tcp",
     ),
     cause(
         "mpi_unreachable",
         r"at least one (?:MPI process is unreachable|pair of MPI processes are unable)|processes are unable to reach "
-        r"each other|is unreachable\s+from another",
+        r"each other|is unreachable\s+from another|received unexpected process identifier|cannot find a corresponding process "
+        r"entry",
         "MPI found no network between two hosts",
         "set taco_interface to a network that all hosts share",
         r"Process 1 .{0,60}is on host: (?P<host>\S+)",
@@ -67,11 +78,19 @@ NETWORK = [
         r"Open MPI failed to (?:TCP connect|handshake)|[bB][tT][lL].?tcp.{0,80}(?:connect\(\)|connection) .{0,60}fail|"
         r"connect\(\) to (?P<peer>[\d.]+) ?(?:port|:)\s*\d+ failed: (?P<why2>[^(\r\n]+)|"
         r"mca_btl_tcp_endpoint_complete_connect.{0,80}failed: (?P<why3>[^(\r\n]+)|ORTE is unable to establish a "
-        r"communication|does not know how to route a message",
+        r"communication|does not know how to route a message|unable to complete a TCP connection|tcp_peer_send_blocking: send\(\)|"
+        r"Match incoming connection from .{1,120} failed \(iface",
         "MPI could not connect two hosts over TCP ({peer} {why})",
         OPEN_NETWORK,
         r"^\s*(?:Local host|my node):\s+(?P<host>[\w.-]+)(?:[\s\S]{0,200}?Message:\s+connect\(\) to (?P<peer2>\S+) "
         r"failed)?(?:[\s\S]{0,80}?Error:\s+(?P<why>[^\r\n(]+))?",
+    ),
+    cause(
+        "mpi_ib",
+        r"error polling \w+ CQ with status (?P<what>[A-Z ]{1,60})|InfiniBand (?:RNR )?retry count",
+        "RDMA failed in MPI between two hosts ({what})",
+        "check ibstat and the cables, or set btl: ^openib in benchmark_mca",
+        r"^\s*Local host:\s+(?P<host>[\w.-]+)",
     ),
     cause(
         "port",
@@ -81,26 +100,22 @@ NETWORK = [
     ),
     cause(
         "gloo_connect",
-        r"[Gg]loo.{0,120}(?:Connect(?:ion)? .{0,60}(?:refused|timed? ?out|closed|reset|failed)|timed out|timeout)|"
+        r"[Gg]loo.{0,120}(?:Connect(?:ion)? .{0,60}(?:refused|timed? ?out|failed)|timed out|timeout)|"
         r"connectFullMesh failed|(?:The client|client socket|TCPStore)[^\n]{0,120}(?:timed out|failed to connect|"
         r"refused|timeout)|The server socket has failed to listen|HTTPConnectionPool.{0,200}(?:refused|timed out)|"
-        r"NoValidAddressesFound|wait timeout after",
+        r"NoValidAddressesFound|connection to the C10d store has failed|RuntimeError: connect\(\) timed out|wait "
+        r"timeout after|Timed out after \d+ seconds waiting for clients|Timed out initializing process group|Timed out "
+        r"waiting for [^\n]{1,120}check connectivity between servers",
         "the ranks could not connect to each other ({why})",
         OPEN_NETWORK,
         r"(?P<why>Connection refused|[Cc]onnection timed out|No route to host|Address already in use)",
     ),
     cause(
-        "wrong_interface",
-        r"invalid value was given for (?:btl|oob)_tcp_if_(?:include|exclude)",
-        "a host has no network interface {value}",
-        "set benchmark_interface or taco_interface",
-        r"Local host:\s+(?P<host>\S+)\s+Value:\s+(?P<value>\S+)",
-    ),
-    cause(
         "lost_node",
         r"lost communication with a remote daemon|Node failure on (?P<host>\S+)|DUE TO NODE (?:(?P<other>\S+) "
         r")?FAILURE|daemon.{0,40}on node (?P<third>\S+).{0,40}(?:lost|died|failed)|NodeNotReady|node (?P<fourth>\S+) "
-        r"(?:is )?not ready",
+        r"(?:is )?not ready|Timeout, server (?P<fifth>\S+) not responding|(?:client_loop: send disconnect|"
+        r"packet_write_wait)[^\n]{0,80}Broken pipe",
         "mpirun lost its connection to a host: it is down, rebooted or cut off",
         "look at that host (uptime, dmesg), and run again",
         r"Remote daemon\s*:.{0,80}on node (?P<host>\S+)",

@@ -6,7 +6,7 @@
 
 """What a rank prints of its own failure, most specific first."""
 
-from ansible_collections.taco.train.plugins.plugin_utils.run_cause import cause
+from ansible_collections.taco.train.plugins.plugin_utils.run_cause import NCCL_INFO, cause
 
 RANK = [
     cause(
@@ -52,35 +52,30 @@ RANK = [
     ),
     cause(
         "nccl_test",
-        r"^(?:(?P<host>[\w.-]+): )?Test NCCL failure (?P<where>\S+) '(?P<why>[^'/]+?)\s*(?:/[^']*)?'",
+        r"^(?:(?P<host>[\w.-]+): )?Test NCCL failure (?P<where>\S+) '(?P<why>(?!unhandled system|internal error|remote process)"
+        r"[^'/]+?)\s*(?:/[^']*)?'",
         "NCCL failed ({why})",
-        "run again with NCCL_DEBUG: INFO in benchmark_env and look at the first NCCL WARN",
-    ),
-    cause(
-        "traceback",
-        r"^(?:E +)?(?P<what>(?:\w+\.)*(?!nccl\w*Error|HorovodInternal|ConnectionReset|BrokenPipe|ChildFailed|"
-        r"CalledProcess|ProcessExited|WorkerStopped|HostsUpdated)\w*(?:Error|Exception|NotFound|Exit|"
-        r"AssertionError)(?: \(see above for traceback\))?(?::(?! *(?:Aborted: )?(?:ncclCommInitRank|NCCL [Ee]rror|NCCL "
-        r"async|Horovod (?:has been|detected)|mpirun failed|[^\r\n]{0,60}ncclCommInitRank|\[\S+:\d+\])) "
-        r"*[^\r\n]{1,300})?)\s*$",
-        "the script failed with {what}",
-        "look at the traceback in the log",
-    ),
-    cause(
-        "nccl_warn",
-        r"\[\d+\] (?:\S+ )?(?:\([^)]*\) )?(?:NCCL )?WARN (?!.*(?:libibverbs|dlvsym|NUMA|iommu|perf|greater than the "
-        r"maximum|Connection closed by remote peer|recv from|Proxy Call|Socket recv|Accept failed|[Cc]onnection reset|"
-        r"[Bb]roken pipe|Missing|ignor))(?P<what>[^\r\n]{1,300})",
-        "NCCL says {what}",
-        "look at the lines around it in the log",
+        NCCL_INFO,
     ),
     cause(
         "nccl_error",
-        r"(?P<what>ncclCommInitRank failed[^\r\n]{0,100}|unhandled (?:system|cuda) error[^\r\n]{0,100}|NCCL "
-        r"error[^\r\n]{0,160}|ncclSystemError[^\r\n]{0,100}|ncclUnhandledCudaError[^\r\n]{0,100}|"
-        r"ncclInternalError[^\r\n]{0,100}|ncclInvalidUsage[^\r\n]{0,100})",
+        r"(?P<what>ncclCommInitRank failed: (?!unhandled system|internal|remote)[^\r\n]{0,100}|unhandled cuda error[^\r\n]{0,100}|"
+        r"NCCL [Ee]rror[^\r\n]{0,120}invalid (?:usage|argument)[^\r\n]{0,60}|ncclUnhandledCudaError[^\r\n]{0,100}|"
+        r"ncclInvalid(?:Usage|Argument)[^\r\n]{0,100})",
         "NCCL failed ({what})",
-        "run again with NCCL_DEBUG: INFO in benchmark_env and look at the first NCCL WARN",
+        NCCL_INFO,
+    ),
+    cause(
+        "traceback",
+        r"^(?:E +)?(?P<what>(?:\w+\.)*(?!nccl\w*Error|HorovodInternal|Connection|BrokenPipe|Timeout|EOFError|"
+        r"Rendezvous|Dist(?:Backend|Network|Store)|Aborted|ChildFailed|"
+        r"CalledProcess|ProcessExited|WorkerStopped|HostsUpdated)\w*(?:Error|Exception|NotFound|Exit|"
+        r"AssertionError)(?: \(see above for traceback\))?(?::(?! *(?:Aborted: )?(?:ncclCommInitRank|NCCL [Ee]rror|NCCL "
+        r"async|Horovod (?:has been|detected)|mpirun failed|work = |NCCL communicator|[Tt]imed out|Connection (?:reset|"
+        r"closed)|[Bb]roken pipe|[^\r\n]{0,60}ncclCommInitRank|\[\S+:\d+\])) "
+        r"*[^\r\n]{1,300})?)\s*$",
+        "the script failed with {what}",
+        "look at the traceback in the log",
     ),
     cause(
         "ucx",
@@ -90,30 +85,61 @@ RANK = [
         "that every host has",
     ),
     cause(
+        "mpi_component",
+        r"requested component was not found, or was unable to be opened|No components were able to be opened in the (?P<framework2>\w+)",
+        "MPI has no component {component} of {framework}, or can't load its libraries",
+        "leave it out of benchmark_mca, and run the same taco_image on every host",
+        r"^\s*Host:\s+(?P<host>\S+)\s+Framework:\s+(?P<framework>\S+)\s+Component:\s+(?P<component>\S+)",
+    ),
+    cause(
         "mpi_error",
         r"\*\*\* (?P<what>MPI_ERR\w*: [^\r\n]{1,100})|\*\*\* An error occurred in (?P<call>\w+)|PML add procs failed|"
-        r"(?:MPI_INIT|MPI_Init|PMIx_Init|ompi_mpi_init|orte_init)\w* (?:has )?failed|OPAL ERROR: "
+        r"Fatal error in (?P<call2>(?:PMPI|MPI|internal)_\w+)|PMI_Init returned|It looks like (?P<init>[\w ]{1,40}) "
+        r"failed for some reason|PMIX ERROR: (?P<pmix>[^\r\n]{1,100})|(?:MPI_INIT|MPI_Init|PMIx_Init|ompi_mpi_init|"
+        r"orte_init)\w* (?:has )?failed|OPAL ERROR: "
         r"(?P<opal>[^\r\n]{1,100})|(?:ORTE|PRTE)_ERROR_LOG: (?P<log>[^\r\n]{1,100})",
-        "MPI failed ({what}{call}{opal}{log})",
+        "MPI failed ({what}{call}{init}{opal}{pmix}{log})",
         "look at the lines around it in the log",
+        r"reported by process \[\d+,(?P<rank>\d+)\]",
     ),
     cause(
         "segfault",
-        r"Segmentation fault|SIGSEGV|exitcode *: -11\b|[Ss]ignal(?: code)?:? 11\b|core dumped|KILLED BY SIGNAL: 11",
+        r"Segmentation fault|SIGSEGV|exitcode *: -11\b|[Ss]ignal(?: code)?:? 11\b|(?i:exit code|status(?: code)?):? "
+        r"+139\b|KILLED BY SIGNAL: 11",
         "a rank crashed (segmentation fault)",
         "check that Horovod, the framework, NCCL and MPI in taco_image were built for each other",
         r"process rank (?P<rank>\d+) with PID \S+ on node (?P<host>\S+) exited\s+on\s+signal 11",
     ),
     cause(
+        # What glibc prints before it aborts.
+        "memory_corrupt",
+        r"(?P<what>(?:free|malloc|realloc|munmap_chunk|_int_malloc)\(\): (?:invalid|corrupted|unaligned|smallbin|memory|mismatching|"
+        r"unsorted|largebin|double)[^\r\n]{0,60}|double free or corruption[^\r\n]{0,20}|corrupted (?:size vs\. "
+        r"prev_size|double-linked list)|"
+        r"stack smashing detected|\*\*\* Error in `[^\r\n]{1,100})",
+        "a rank crashed: its memory is corrupt ({what})",
+        "check that Horovod, the framework, NCCL and MPI in taco_image were built for each other, with one compiler",
+    ),
+    cause(
         "instruction",
-        r"Illegal instruction|SIGILL|[Ss]ignal:? 4\b",
+        r"Illegal instruction|SIGILL|(?i:exit code):? +132\b|was compiled to use \S+ instructions, but these|[Ss]ignal:? 4\b",
         "the host's CPU lacks an instruction that the program uses, such as AVX",
         "use a taco_image built for this CPU, or other hosts",
         r"process rank (?P<rank>\d+) with PID \S+ on node (?P<host>\S+) exited\s+on\s+signal 4",
     ),
     cause(
+        "nccl_warn",
+        r"\[\d+\] (?:\S+ )?(?:\([^)]*\) )?(?:NCCL )?WARN (?!NET/(?!IB\b|Socket\b|Plugin\b))(?!.*(?:libibverbs|dlvsym|"
+        r"NUMA|iommu|perf|greater than the "
+        r"maximum|Connection closed by remote peer|recv from|Proxy (?:Call|Service)|before the previous operation|"
+        r"Socket recv|Accept failed|[Cc]onnection reset|"
+        r"[Bb]roken pipe|Missing|ignor))(?P<what>[^\r\n]{1,300})",
+        "NCCL says {what}",
+        "look at the lines around it in the log",
+    ),
+    cause(
         "terminate",
-        r"terminate called after throwing an instance of '(?P<what>[^']+)'|what\(\): +(?P<why>[^\r\n]{1,200})|(?:F "
+        r"what\(\): +(?!.*(?:NCCL|Connection (?:reset|closed)|[Bb]roken pipe|what\(\)))(?P<why>[^\r\n]{1,200})|(?:F "
         r"tensorflow|Check failed: )(?P<check>[^\r\n]{1,200})|Fatal Python error: (?P<fatal>[^\r\n]{1,100})|"
         r"[Aa]ssertion [`'\u2018]?(?P<assertion>[^\r\n]{1,160}) failed",
         "the program aborted ({what}{why}{check}{fatal}{assertion})",

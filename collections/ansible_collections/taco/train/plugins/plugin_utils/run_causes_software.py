@@ -25,7 +25,8 @@ SOFTWARE = [
     ),
     cause(
         "hugepages",
-        r"(?i)EAL: .*(?:hugepage|huge page)|(?:cannot|can't|could ?n.t|unable to|failed to|no free|not enough|no "
+        r"(?i)EAL: (?=.*(?:fail|can.?not|can't|could ?n.t|error|not enough|no free|no available|no mounted)).*(?:hugepage|"
+        r"huge page|hugetlb)|(?:cannot|can't|could ?n.t|unable to|failed to|no free|not enough|no "
         r"available|insufficient) (?:\w+ ){0,4}(?:hugepages?|huge pages?|hugetlb)|(?:hugepages?|huge pages?|"
         r"hugetlb)[^\n]{0,40}(?:not enough|unavailable|not mounted|not available|exhausted|failed|insufficient)|"
         r"MAP_HUGETLB",
@@ -48,12 +49,22 @@ SOFTWARE = [
     ),
     cause(
         "horovod_build",
-        r"Extension horovod\.(?P<extension>\S+) has not been built|(?:MPI|Gloo|NCCL) support has not been built|has "
+        r"Extension horovod\.(?P<extension>\S+) has not been built|(?:MPI|Gloo|NCCL) support has not been built|"
+        r"(?P<support>\w+) support is required [^\r\n]{1,60}not been built|Neither MPI nor Gloo support has been built|"
+        r"[Ff]ailed to determine if \w+ support has been built|has "
         r"not been built(?: with|\.) .*HOROVOD_WITH|[Hh]orovod (?:was not|has not been|is not) (?:built|compiled) "
         r"with (?P<with>\w+)|Unable to determine if \S+ was built",
-        "Horovod in the image was built without {extension}{with}",
+        "Horovod in the image was built without what the run needs ({extension}{with}{support})",
         "build it with HOROVOD_WITH_TENSORFLOW=1 or HOROVOD_WITH_PYTORCH=1, and HOROVOD_WITH_MPI=1 "
         "HOROVOD_GPU_OPERATIONS=NCCL (benchmark_horovod_build_env)",
+    ),
+    cause(
+        "framework_version",
+        r"module '(?P<module>tensorflow(?:\.(?:_api|compat)[\w.]*)?)' has no attribute '(?P<attribute>\w+)'|No module "
+        r"named '?(?P<contrib>"
+        r"tensorflow\.(?:contrib|examples)[\w.]*)'?",
+        "the script is for another version of TensorFlow ({module}{attribute}{contrib})",
+        "set benchmark_script to one for the TensorFlow in taco_image, or use another taco_image",
     ),
     cause(
         "module",
@@ -77,7 +88,8 @@ SOFTWARE = [
     ),
     cause(
         "import",
-        r"ImportError: (?P<why>.{1,200})",
+        r"ImportError: (?P<why>.{1,200})|RuntimeError: (?P<why2>module compiled against (?:API|ABI) version .{1,120})|"
+        r"TypeError: (?P<why3>Descriptors cannot (?:not )?be created directly)",
         "a Python module can't be imported ({why})",
         "use versions that fit together in taco_image",
     ),
@@ -86,15 +98,23 @@ SOFTWARE = [
         r"CUDA driver version is insufficient|NVIDIA driver on your system is too old|forward compatibility was "
         r"attempted on non supported HW|unsupported display driver / cuda driver combination|"
         r"CUDA_ERROR_(?:SYSTEM_DRIVER_MISMATCH|COMPAT_NOT_SUPPORTED_ON_DEVICE)|Driver/library version mismatch|"
-        r"unsatisfied condition: cuda|the provided PTX was compiled with an unsupported toolchain|driver too old",
+        r"unsatisfied condition: cuda|the provided PTX was compiled with an unsupported toolchain|driver too old|API "
+        r"call is not supported in the installed CUDA driver",
         "the host's NVIDIA driver is too old for the CUDA version in the image, or was updated without a reboot",
         DRIVER,
+    ),
+    cause(
+        # Error 34 of CUDA.
+        "driver_stub",
+        r"CUDA driver is a stub library|CUDA_ERROR_STUB_LIBRARY|cudaErrorStubLibrary|cuInit: UNKNOWN ERROR \(34\)",
+        "a rank loaded the stub of libcuda, which comes with CUDA for builds, and not the driver",
+        "leave lib64/stubs of CUDA out of LD_LIBRARY_PATH in benchmark_env and in taco_image",
     ),
     cause(
         "cudnn",
         r"Loaded runtime CuDNN library: (?P<have>[\d.]+) but source was compiled with: (?P<want>\d+(?:\.\d+)*)|"
         r"CUDNN_STATUS_(?P<status>NOT_INITIALIZED|VERSION_MISMATCH|SUBLIBRARY_\w+|ARCH_MISMATCH|INTERNAL_ERROR\w*|"
-        r"EXECUTION_FAILED|NOT_SUPPORTED)|DNN library is not found|because cuDNN failed to initialize|No DNN in "
+        r"EXECUTION_FAILED|NOT_SUPPORTED|MAPPING_ERROR)|DNN library is not found|because cuDNN failed to initialize|No DNN in "
         r"stream executor|Could not create cudnn handle",
         "cuDNN can't be used ({status}found {have}, built for {want}): another version than the framework was built "
         "for, or a full GPU",
@@ -114,8 +134,25 @@ SOFTWARE = [
         "start nvidia-fabricmanager of the driver's version on the host",
     ),
     cause(
+        # NCCL's multicast over NVSwitch, which fails after the fabric manager alone was started again.
+        "nvls",
+        r"transport/nvls\.cc\S* (?:NCCL )?WARN (?P<what>[^\r\n]{1,160})",
+        "NVLink SHARP (NVLS) failed on a host ({what})",
+        "reboot the host, or reset its GPUs and start nvidia-fabricmanager again; or set NCCL_NVLS_ENABLE: 0 in benchmark_env",
+    ),
+    cause(
+        "gpu_broken",
+        r"uncorrectable (?:NVLink|ECC) error|uncorrectable ECC|CUDA_ERROR_ECC_UNCORRECTABLE|GPU (?:is lost|has fallen "
+        r"off the bus)|fallen off the bus|NVRM: Xid|nvlink error|NVLink.{0,20}uncorrectable|hardware stack error|"
+        r"Unable to determine the device handle for GPU",
+        "a GPU has a hardware fault",
+        HARDWARE,
+    ),
+    cause(
         "no_gpu",
-        r"no CUDA-capable device|Found no NVIDIA driver|CUDA_ERROR_NO_DEVICE|No CUDA GPUs are available|NVIDIA-SMI "
+        r"no CUDA-capable device|no supported devices found for platform CUDA|failed call to cuInit: (?!UNKNOWN ERROR \(303\))|"
+        r"No devices were found|Failed to initialize NVML: (?!Driver/library)|Found no NVIDIA driver|"
+        r"CUDA_ERROR_NO_DEVICE|No CUDA GPUs are available|NVIDIA-SMI "
         r"has failed|couldn't communicate with the NVIDIA driver|kernel driver does not appear to be running|Torch "
         r"not compiled with CUDA enabled|CUDA is not available|[Nn]o GPU(?:s)? (?:found|detected|available|visible)|"
         r"libcuda(?:\.so\S*)?: cannot open",
@@ -125,7 +162,7 @@ SOFTWARE = [
     cause(
         "gpu_index",
         r"invalid device ordinal|Invalid number of GPUs: (?P<want>\d+) requested but only (?P<have>\d+)|"
-        r"[Vv]isible_device_list listed an invalid|CUDA_ERROR_INVALID_DEVICE\b|invalid resource handle.{0,20}device "
+        r"[Vv]isible_device_list'? listed an invalid|CUDA_ERROR_INVALID_DEVICE\b|invalid resource handle.{0,20}device "
         r"ordinal",
         "a host has fewer GPUs than ranks ({want} requested, {have} found)",
         "set the slots in benchmark_hosts or taco_gpus_per_node to the GPUs that the container has",
@@ -136,14 +173,6 @@ SOFTWARE = [
         r"exclusive[- ]process|Duplicate GPU detected : rank (?P<rank>\d+) and rank (?P<other>\d+)",
         "two processes use one GPU (rank {rank} and {other})",
         "set one slot for each GPU in benchmark_hosts, and end other programs on the GPU (nvidia-smi)",
-    ),
-    cause(
-        "gpu_broken",
-        r"uncorrectable (?:NVLink|ECC) error|uncorrectable ECC|CUDA_ERROR_ECC_UNCORRECTABLE|GPU (?:is lost|has fallen "
-        r"off the bus)|fallen off the bus|NVRM: Xid|nvlink error|NVLink.{0,20}uncorrectable|hardware stack error|"
-        r"Unable to determine the device handle for GPU",
-        "a GPU has a hardware fault",
-        HARDWARE,
     ),
     cause(
         "shm_gone",
@@ -163,10 +192,29 @@ SOFTWARE = [
     ),
     cause(
         "bus_error",
-        r"Bus error|SIGBUS|exitcode *: -7\b|[Ss]ignal(?:: | code: | )7\b|KILLED BY SIGNAL: 7",
+        r"Bus error|SIGBUS|exitcode *: -7\b|(?i:exit code):? +135\b|[Ss]ignal(?:: | code: | )7\b|KILLED BY SIGNAL: 7",
         "a rank ended with a bus error, which a full /dev/shm or huge page pool causes",
         SHM,
         r"process rank (?P<rank>\d+) with PID \S+ on node (?P<host>\S+) exited\s+on\s+signal 7",
+    ),
+    cause(
+        "processes",
+        r"can't start new thread|pthread_create failed|fork: .{0,40}Resource temporarily unavailable|what\(\): +Resource temporarily "
+        r"unavailable|Cannot fork|BlockingIOError: \[Errno 11\]",
+        "a host or container has no more processes or threads to give",
+        "set nproc in training_container_ulimits to a larger number, or use fewer data loader workers",
+    ),
+    cause(
+        "open_files",
+        r"Too many open files|EMFILE|received 0 items of ancdata",
+        "a process has no more files to open",
+        "set nofile in training_container_ulimits to a larger number",
+    ),
+    cause(
+        "storage",
+        r"Stale (?:NFS )?file handle|\[Errno (?:5|107|116)\] ",
+        "a file system failed",
+        "look at the mounts and at dmesg of the host",
     ),
     cause(
         "disk",
@@ -181,15 +229,16 @@ SOFTWARE = [
         r"CUDA|Cuda)(?: |_|Malloc )?(?:error|failure|failed|retry failed|runtime error)\b.{0,60}out of memory|"
         r"CUBLAS_STATUS_(?:ALLOC_FAILED|NOT_INITIALIZED)|CUDNN_STATUS_ALLOC_FAILED|cudaErrorMemoryAllocation|cudaMalloc .{0,40}out of "
         r"memory|ran out of memory trying to allocate|Failed to CUDA (?:malloc|calloc|host alloc)|out of memory: "
-        r"tried to allocate|Dst tensor is not initialized|CUDA error 2\b",
+        r"tried to allocate|CUDA_ERROR_OUT_OF_MEMORY|Status: out of memory|Dst tensor is not initialized|CUDA error 2\b",
         "a GPU's memory is full",
         BATCH,
     ),
     cause(
         "memory_locked",
         r"(?:ibv_reg_mr|ibv_create_cq|ibv_create_qp|ibv_reg_dmabuf_mr|fi_mr_reg\w*|memory "
-        r"registration)[^\n]{0,60}(?:Cannot allocate memory|failed)|RLIMIT_MEMLOCK|max locked memory|allowed to lock|"
-        r"openib BTL failed to .{0,20}register",
+        r"registration)(?!.*(?:Bad address|Invalid argument|not supported))[^\n]{0,60}(?:Cannot allocate memory|"
+        r"failed)|RLIMIT_MEMLOCK|max locked memory|allowed to lock|"
+        r"openib BTL failed to .{0,20}register|allocate some locked memory|memlock limits",
         "the limit of locked memory is too small for RDMA or HARP",
         "leave memlock=-1 in training_container_ulimits",
         NODE,
@@ -198,7 +247,7 @@ SOFTWARE = [
         "memory",
         r"oom-kill|OOMKilled|OOM Killed|Out of memory: Kill|oom_reaper|[Oo]ut[ -][Oo]f[ -][Mm]emory handler|cgroup "
         r"out-of-memory|MemoryError|std::bad_alloc|Cannot allocate memory|[Uu]nable to allocate .{0,60}(?:array|"
-        r"bytes)|DefaultCPUAllocator: (?:can't|not enough)|exceeded (?:job |step )?memory limit",
+        r"bytes)|is killed by signal: Killed|DefaultCPUAllocator: (?:can't|not enough)|exceeded (?:job |step )?memory limit",
         "the host's memory, or the container's limit, is full",
         "use hosts with more memory, or fewer huge pages (hugepages_count), slots or data loader workers",
     ),

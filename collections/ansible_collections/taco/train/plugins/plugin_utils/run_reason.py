@@ -10,9 +10,16 @@ import re
 from typing import Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.log_lines import Line, tagged_lines
-from ansible_collections.taco.train.plugins.plugin_utils.run_cause import Cause
-from ansible_collections.taco.train.plugins.plugin_utils.run_causes import CAUSES, EPILOGUE_FROM
-from ansible_collections.taco.train.plugins.plugin_utils.run_causes_epilogue import EPILOGUE
+from ansible_collections.taco.train.plugins.plugin_utils.run_cause import NODE, Cause
+from ansible_collections.taco.train.plugins.plugin_utils.run_causes import (
+    CAUSES,
+    ENDS,
+    FIRST_COUNTS,
+    LISTED,
+    OF_ONE,
+    OF_TWO,
+)
+from ansible_collections.taco.train.plugins.plugin_utils.run_causes_epilogue import ENDED, EPILOGUE
 
 
 class Reason(NamedTuple):
@@ -33,13 +40,23 @@ MOST_CHARACTERS = 2000
 # What fails in the end stands at the beginning of a log or at its end.
 MOST_LINES = 20_000
 DIGITS = re.compile(r"0x[0-9a-f]+|\d+")
+# A warning of TensorFlow and of PyTorch's socket, after which they try again, and of DPDK about pages of 1 GiB.
 # NCCL's lines with NCCL_DEBUG=INFO tell what it tries; what fails in the end is a WARN or an error.
-NOT_A_CAUSE = re.compile(r"NCCL (?:INFO|TRACE) |^I0 |: I tensorflow/|Could not load dynamic library '")
+NOT_A_CAUSE = re.compile(
+    r"NCCL (?:INFO|TRACE) |^I0 |: I tensorflow/|Could not load dynamic library '|this is not a failure|EAL: No "
+    r"(?:available|free) .{0,60}1048576|\[W[ \d].{0,40}socket\.cpp"
+)
+RULE = re.compile(r"^\s*-{40,}\s*$")
+# A line of a text, which is neither empty nor of a list nor a name and its value.
+PROSE = re.compile(r"(?!\s*$|\s*[*-]|\s*\w[\w #]{0,30}:\s|.{1,80}: \S+\s*$)\s*\S")
+MOST_OF_A_PARAGRAPH = 8
 # The words of mpirun's help texts, which explain what often goes wrong and not what did.
 HELP = re.compile(
     r"^(?:\* |- |  [*-] |There may be more information|This may be because|location of the shared libraries|Please (?:check|verify))"
 )
 NCCL_HEADER = re.compile(r"(?:^|\s)([A-Za-z0-9][\w.-]{0,252}):(\d{1,10}):\d{1,10} (?:\[\d+\] |NCCL )")
+# Of Open MPI's TCP transport: the host, the rank, and the line of its source.
+BTL_HEADER = re.compile(r"^\[([A-Za-z0-9][\w.-]{0,252})\]\[\[\d{1,10},\d{1,10}\],(\d{1,7})\]\[")
 MPI_HEADER = re.compile(r"^\s{0,8}\[([A-Za-z0-9][\w.-]{0,252}):(\d{1,10})(?: *:\d+){0,2}\] ")
 TORCH_RANK = re.compile(r"\[(?=[^\n]*NCCL)(?:PG [\w() ]{1,40} )?[Rr]ank (\d{1,7})\]")
 NCCL_RANK = re.compile(r" rank (\d{1,7}) (?:nranks|nRanks|\[0x)")
@@ -51,14 +68,42 @@ TEST_RANK = re.compile(r"#? *Rank +(\d{1,7}) .{0,40}?Pid +(\d{1,10}) on +(\S+) d
 def known_reason(text: str) -> Optional[Reason]:
     """The cause of highest priority that the text shows, its first line of several."""
     lines = unwrapped(tagged_lines(text))
-    best, place = len(CAUSES), -1
+    found = causes_in(lines)
+    if not found:
+        return None
+    best = the_first(found, lines)
+    return reason_at(lines, found[best], CAUSES[best])
+
+
+def causes_in(lines: Sequence[Line]) -> Dict[int, int]:
+    """The causes that the lines show, by their place in the table, with the first line of each. A line shows one only."""
+    found: Dict[int, int] = {}
     for number in worth_a_look(lines):
         words = lines[number].text[:MOST_CHARACTERS]
-        for index, cause in enumerate(CAUSES[:best]):
-            if cause.pattern.search(words):
-                best, place = index, number
-                break
-    return reason_at(lines, place, CAUSES[best], best >= EPILOGUE_FROM) if place >= 0 else None
+        best = next((index for index, cause in enumerate(CAUSES) if cause.pattern.search(words)), None)
+        if best is not None:
+            found[best] = min(number, found.get(best, number))
+    return found
+
+
+def the_first(found: Mapping[int, int], lines: Sequence[Line]) -> int:
+    """The cause of highest priority, and not what follows from the end of another process."""
+    best = min(found)
+    name = CAUSES[best].name
+    if name in FIRST_COUNTS and LISTED.match(lines[found[best]].text):
+        listed = [
+            index for index in found if CAUSES[index].name in FIRST_COUNTS and LISTED.match(lines[found[index]].text)
+        ]
+        return min(listed, key=lambda index: found[index])
+    if name in OF_TWO:
+        of_one = [index for index in found if CAUSES[index].name in OF_ONE]
+        return min((index for index in of_one if found[index] < found[best] or decides(index, name)), default=best)
+    return best
+
+
+def decides(index: int, name: str) -> bool:
+    """Whether the cause of one process comes before another between processes wherever it stands: launchers say it at their end."""
+    return CAUSES[index].name == "killed" or name == "stalled"
 
 
 def worth_a_look(lines: Sequence[Line]) -> List[int]:
@@ -67,20 +112,37 @@ def worth_a_look(lines: Sequence[Line]) -> List[int]:
     for number, line in enumerate(lines):
         words = line.text[:MOST_CHARACTERS]
         if words and " NCCL INFO " not in words:
-            seen.setdefault(DIGITS.sub("0", words), number)
+            # The size of a huge page is a number that counts.
+            seen.setdefault(words if words.startswith("EAL: ") else DIGITS.sub("0", words), number)
     found = [number for words, number in seen.items() if not NOT_A_CAUSE.search(words) and not HELP.match(words)]
     return found if len(found) <= 2 * MOST_LINES else found[:MOST_LINES] + found[-MOST_LINES:]
 
 
 def unwrapped(lines: List[Line]) -> List[Line]:
-    """The lines, where mpirun's sentence about the process that ended first stands in one, however it was wrapped."""
+    """The lines, where each sentence of mpirun's texts, which stand between rules, begins in a line that holds it, "
+    "however it was wrapped."""
+    rules = [number for number, line in enumerate(lines) if RULE.match(line.text)]
+    for begin, end in zip(rules, rules[1:]):
+        for place in range(begin + 1, min(end, begin + 2 * NEAR)):
+            if PROSE.match(lines[place].text) and not (lines[place - 1].text.strip() and place - 1 > begin):
+                lines[place] = lines[place]._replace(text=paragraph(lines, place, end))
     for place, line in enumerate(lines[:-1]):
         if " process rank " in line.text and " noticed " in line.text and not line.text.rstrip().endswith("."):
             lines[place] = line._replace(text=line.text.rstrip() + " " + lines[place + 1].text.strip())
     return lines
 
 
-def reason_at(lines: Sequence[Line], place: int, cause: Cause, epilogue: bool) -> Reason:
+def paragraph(lines: Sequence[Line], begin: int, end: int) -> str:
+    """The lines from one on, up to an empty line or one that names a value."""
+    taken = []
+    for line in lines[begin : min(end, begin + MOST_OF_A_PARAGRAPH)]:
+        if not PROSE.match(line.text):
+            break
+        taken.append(line.text.strip())
+    return " ".join(taken)
+
+
+def reason_at(lines: Sequence[Line], place: int, cause: Cause) -> Reason:
     line = lines[place]
     match = cause.pattern.search(line.text[:MOST_CHARACTERS])
     groups: Dict[str, Optional[str]] = {**match.groupdict()} if match else {}
@@ -92,7 +154,7 @@ def reason_at(lines: Sequence[Line], place: int, cause: Cause, epilogue: bool) -
     host = named(groups, "host") or line.host
     number = named(groups, "rank")
     rank = int(number) if number is not None else line.rank
-    host, rank = located(lines, line, host, rank, epilogue or cause.pattern.groups == 0 or "host" not in groups)
+    host, rank = located(lines, line, host, rank, cause.name in ENDS or "host" not in groups)
     values = {name: value.strip() if value else "" for name, value in groups.items()}
     values.update({template: values.get(template, "") for template in re.findall(r"\{(\w+)\}", cause.found)})
     values = {name: value or named(groups, name) or "" for name, value in values.items()}
@@ -103,7 +165,9 @@ def reason_at(lines: Sequence[Line], place: int, cause: Cause, epilogue: bool) -
 
 def named(groups: Mapping[str, Optional[str]], name: str) -> Optional[str]:
     """The value of a group, or of one with the same name and a number."""
-    return next((groups[key] for key in (name, name + "2", name + "3", name + "4") if groups.get(key)), None)
+    return next(
+        (groups[key] for key in (name, *(f"{name}{number}" for number in range(2, 6))) if groups.get(key)), None
+    )
 
 
 def tidy(text: str) -> str:
@@ -119,6 +183,9 @@ def located(
 ) -> Tuple[Optional[str], Optional[int]]:
     """Host and rank of a line: from the line, from what the ranks print of themselves, else from what mpirun prints at its end."""
     pid = None
+    of_btl = BTL_HEADER.match(line.text)
+    if of_btl:
+        return host or of_btl[1], int(of_btl[2]) if rank is None else rank
     header = NCCL_HEADER.search(line.text) or MPI_HEADER.match(line.text)
     test = TEST_HEADER.match(line.text)
     if header:
@@ -153,6 +220,8 @@ def who_is_where(lines: Sequence[Line]) -> Tuple[Dict[int, str], Dict[Tuple[str,
             ranks.setdefault((listed[3], listed[2]), int(listed[1]))
             continue
         header = NCCL_HEADER.match(line.text) if " NCCL " in line.text else None
+        if line.rank is not None and not header and line.text.startswith("["):
+            header = MPI_HEADER.match(line.text)
         if header and line.rank is not None:
             hosts.setdefault(line.rank, header[1])
         elif header:
@@ -166,7 +235,7 @@ def who_is_where(lines: Sequence[Line]) -> Tuple[Dict[int, str], Dict[Tuple[str,
 def first_to_end(lines: Sequence[Line]) -> Tuple[Optional[str], Optional[int]]:
     """Host and rank of the first process that ended, as the launcher names it."""
     for place, line in enumerate(lines):
-        for cause in EPILOGUE:
+        for cause in [*ENDED, *EPILOGUE]:
             groups = cause.pattern.groupindex
             match = cause.pattern.search(line.text) if "rank" in groups or "rank2" in groups else None
             if match:
@@ -189,6 +258,30 @@ FRAME = re.compile(
 )
 
 
+# What says that something is wrong.
+COMPLAINT = re.compile(
+    r"(?i)\b(?:errors?|fatal|fail(?:ed|ure)?|can(?:not|'t)|could not|unable|denied|not found|invalid|abort(?:ed|ing)?|refused)\b"
+)
+LAST_LINES = 30
+EPILOGUE_TEXT = re.compile(r"^(?:Primary job|\S*(?:mpirun|prterun|mpiexec)\S* (?:detected|noticed|has exited))")
+
+
+def launcher_says(text: str) -> Optional[Reason]:
+    """What mpirun says first between two rules, of which no cause is known."""
+    lines = [line.text.rstrip() for line in tagged_lines(text)]
+    rules = [number for number, line in enumerate(lines) if RULE.match(line)]
+    for begin, end in zip(rules, rules[1:]):
+        block = "\n".join(lines[begin + 1 : min(end, begin + 1 + 2 * NEAR)]).strip()
+        if not block or EPILOGUE_TEXT.match(block):
+            continue
+        said = " ".join(block.split("\n\n")[0].split())[:300].rstrip(".:")
+        node = re.search(NODE, block, re.MULTILINE)
+        return Reason(
+            f"mpirun says: {said}", "look at the lines around it in the log", "launcher", node["host"] if node else None
+        )
+    return None
+
+
 def last_line(text: str, rank: Optional[int] = None) -> str:
     """Return the last line that says something, of a rank where its lines are tagged; mpirun frames its messages with rules."""
     tagged = tagged_lines(text)
@@ -197,7 +290,8 @@ def last_line(text: str, rank: Optional[int] = None) -> str:
     said = [line for line in lines if line and not FRAME.search(line)] or [
         line for line in lines if line.strip(" \t-=*")
     ]
-    return said[-1][:200] if said else ""
+    complaints = [line for line in said[-LAST_LINES:] if COMPLAINT.search(line)]
+    return (complaints or said)[-1][:200] if said else ""
 
 
 def reason(text: str, rc: Optional[int], timed_out: bool, timeout: int, problems: List[str]) -> Optional[Reason]:
@@ -205,11 +299,12 @@ def reason(text: str, rc: Optional[int], timed_out: bool, timeout: int, problems
     if timed_out:
         still = f"it was still running after {timeout} s and was ended"
         known = known_reason(text)
-        if known and known.cause not in {cause.name for cause in EPILOGUE}:
+        if known and known.cause not in ENDS:
             return known._replace(found=f"{still}; {known.found}")
         return Reason(still, "look at the log for what it waits for, or set benchmark_timeout higher", "timeout")
     if rc:
         known = known_reason(text)
+        known = known if known else launcher_says(text)
         if known and known.cause != "exit_code":
             return known
         said = last_line(text, known.rank if known else None)
