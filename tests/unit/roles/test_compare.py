@@ -106,7 +106,7 @@ def test_a_host_is_visited_once_for_each_change_of_its_state(tmp_path):
     # without, with with, without, with, without without, with: six states, and the restoring at the end.
     assert (tmp_path / "sent").read_text().split().count("node-b") == 6 + 1
     assert {one["system"]["node-b"]["hostname"] for one in records(tmp_path)} != {None}
-    assert "with, ResNet50 on 2x2, run 2 of 8: iteration 1, 100.0 steps/s" in output
+    assert "with, command on 2x2, run 2 of 8: iteration 1, 100.0 steps/s" in output
     assert (tmp_path / "node-b/libnccl-net.so").read_text() == "the plugin"
 
 
@@ -124,7 +124,7 @@ def test_commands_are_of_each_run_and_an_arm_that_cant_be_put_in_force_stops_onl
     broken = [one for one in kept if one["arm"] == "broken"]
     assert len(broken) == 2 and all("not in force on node-b" in one["problems"][0] for one in broken), output
     assert (tmp_path / "order").read_text().split() == 4 * ["before", "before", "run", "after", "after"]
-    assert "broken, ResNet50 on 2x2, run 2 of 8: The benchmark on launcher node-a failed" in output
+    assert "broken, command on 2x2, run 2 of 8: The benchmark on launcher node-a failed" in output
 
 
 # Values of the arm two that decide nothing, and from its fifth run on no value.
@@ -147,7 +147,7 @@ def test_rounds_are_added_until_nothing_more_can_be_decided_and_the_report_says_
     assert len(made) == 12 and made[8:] == [
         *(("one", 4, "ok"), ("two", 4, "failed"), ("two", 5, "failed"), ("one", 5, "ok")),
     ], output
-    case = "command/ResNet50/2x2/256"
+    case = "command/-/2x2/256"
     assert f"{case}: 6 rounds; it goes on." in output
     why = f"{case}: 6 rounds; an arm failed too often."
     for name in ("report.html", "comparison.md"):
