@@ -147,7 +147,7 @@ def test_rounds_are_added_until_nothing_more_can_be_decided_and_the_report_says_
     assert len(made) == 12 and made[8:] == [
         *(("one", 4, "ok"), ("two", 4, "failed"), ("two", 5, "failed"), ("one", 5, "ok")),
     ], output
-    case = "command/-/2x2/256"
+    case = "command/-/2x2/-"
     assert f"{case}: 6 rounds; it goes on." in output
     why = f"{case}: 6 rounds; an arm failed too often."
     for name in ("report.html", "comparison.md"):
