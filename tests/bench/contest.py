@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from bench import competitors, hosts, tree
+from bench import competitors, hosts, idle, tree
 from bench.figures import Figure, judged, missed
 from bench.measure import measure
 from bench.table import page
@@ -131,6 +131,28 @@ class Contest:
         )
         return done
 
+    def between(self):
+        """Return what is between two runs of a comparison, on two hosts and on the most."""
+        found = []
+        for count in sorted({min(2, self.options.hosts[0]), self.options.hosts[-1]}):
+            chosen = next(group for size, group in self.groups.items() if size >= count)[:count]
+            say(f"{count} hosts: comparing arms that need the same on the hosts, and arms that do not")
+            kept = [
+                self.compared(chosen, kind, arms) for kind, arms in (("same", idle.SAME), ("changing", idle.CHANGING))
+            ]
+            (same, before), (changing, after) = kept
+            found.append(idle.measured(count, same, changing, (before, after)))
+        return found
+
+    def compared(self, chosen, kind, arms):
+        """Compare arms on some hosts and return the records, and the executions on the last host, which starts no run."""
+        results = self.work / f"results/{kind}-{len(chosen)}"
+        compare = competitors.Competitor("", f"a comparison, {kind}", [idle.PLAY])
+        before = hosts.count_sessions(chosen)[-1]
+        self.play(compare, chosen, 0, f"compare-{kind}", idle.options(arms, str(results)))
+        lines = (results / "latest/records.jsonl").read_text(encoding="utf-8").splitlines()
+        return [json.loads(line) for line in lines], hosts.count_sessions(chosen)[-1] - before
+
     def figure(self, competitor, count):
         """Return the medians of one competitor's runs on so many hosts."""
         runs, beside = (kept[competitor.key, count] for kept in (self.runs, self.beside))
@@ -163,6 +185,7 @@ def run(options, work):
         for count in options.hosts:
             contest.converge(count)
         contest.compete()
+        between = contest.between()
         unknown = contest.engine_log.read_text(encoding="utf-8")
         if unknown:
             raise BenchError(f"the stand-in for the engine was asked what it does not know: {unknown[:2000]}")
@@ -173,12 +196,15 @@ def run(options, work):
     setting = dict(
         versions(), cores=hosts.cores(), forks=options.forks, load=Path("/proc/loadavg").read_text().split()[0]
     )
-    targets = judged(figures, ["executions"] if options.targets == "executions" else None)
-    text = page(figures, targets, setting)
+    targets = judged(figures) + idle.judged(between)
+    if options.targets == "executions":
+        targets = [one for one in targets if one.key == "executions"]
+    text = page(figures, between, targets, setting)
     options.results.mkdir(parents=True, exist_ok=True)
     record = {
         "setting": setting,
         "figures": [one._asdict() for one in figures],
+        "between_runs": [one._asdict() for one in between],
         "targets": [one._asdict() for one in targets],
     }
     (options.results / "bench.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")

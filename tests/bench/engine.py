@@ -147,6 +147,11 @@ class Engine:
     def inspect(self, name, query, body):
         return 200, self.containers[self._find(name)]
 
+    def top(self, name, query, body):
+        """Answer as an engine does for a container in which nothing but its own command runs."""
+        command = " ".join(self.containers[self._find(name)]["Config"]["Cmd"])
+        return 200, {"Titles": ["PID", "STAT", "USER", "COMMAND"], "Processes": [["1", "S", "root", command]]}
+
     def start(self, name, query, body):
         self.containers[self._find(name)]["State"].update(Status="running", Running=True)
         return 204, None
@@ -173,6 +178,7 @@ ROUTES = [
     ("GET", "/containers/json", Engine.list),
     ("POST", "/containers/create", Engine.create),
     ("GET", "/containers/([^/]+)/json", Engine.inspect),
+    ("GET", "/containers/([^/]+)/top", Engine.top),
     ("POST", "/containers/([^/]+)/start", Engine.start),
     ("DELETE", "/containers/([^/]+)", Engine.remove),
     ("POST", "/containers/([^/]+)/exec", Engine.prepare_execution),

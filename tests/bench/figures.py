@@ -111,10 +111,9 @@ def _flat(figures: Sequence[Figure]) -> List[Target]:
     return [Target("flat", name, f"at most {1 + FLAT:g}x", f"{times:.2f}x", times <= 1 + FLAT)]
 
 
-def judged(figures: Sequence[Figure], keys: Optional[Sequence[str]] = None) -> List[Target]:
-    """Return the targets with what was found: all that the figures allow, or those with these keys."""
-    found = _executions(figures) + _raw(figures) + _steps(figures) + _flat(figures)
-    return [one for one in found if keys is None or one.key in keys]
+def judged(figures: Sequence[Figure]) -> List[Target]:
+    """Return the targets with what was found: all that the figures allow."""
+    return _executions(figures) + _raw(figures) + _steps(figures) + _flat(figures)
 
 
 def missed(targets: Sequence[Target]) -> List[Target]:

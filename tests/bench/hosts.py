@@ -15,6 +15,8 @@ import time
 from pathlib import Path
 from typing import List, NamedTuple
 
+from bench import idle
+
 HERE = Path(__file__).resolve().parent
 PREFIX = 16
 GATEWAY = "10.64.0.1"
@@ -110,6 +112,7 @@ def furnish(host: Host, authorized: str) -> str:
     write(upper / "etc/ssh/sshd_config", SSHD_CONFIG.format(address=host.address))
     write(upper / "etc/ssh/bench_authorized_keys", authorized, 0o600)
     write(upper / "etc/hostname", host.name + "\n")
+    write(upper / idle.PLUGIN.lstrip("/"), "A stand-in for NCCL's plugin, which arms rename.\n")
     return known_hosts_line(host, public)
 
 

@@ -6,6 +6,7 @@
 
 from typing import Dict, List, Optional, Sequence
 
+from bench import idle
 from bench.figures import Figure, Target, growth, of, ratio, sizes
 
 MIB = 1024**2
@@ -67,7 +68,9 @@ def target_rows(targets: Sequence[Target]) -> List[List[str]]:
     return [[one.name, one.expected, one.found, "met" if one.met else "MISSED"] for one in targets]
 
 
-def page(figures: Sequence[Figure], targets: Sequence[Target], setting: Dict[str, object]) -> str:
+def page(
+    figures: Sequence[Figure], between: Sequence[idle.Idle], targets: Sequence[Target], setting: Dict[str, object]
+) -> str:
     """Return all that the command prints."""
     counts = sizes(figures)
     repeats = ", ".join(
@@ -91,5 +94,7 @@ def page(figures: Sequence[Figure], targets: Sequence[Target], setting: Dict[str
             "growth",
         ]
         parts.append(markdown(header, growth_rows(figures), 1))
+    header = ["hosts", "between two runs s", "with a change on the hosts s", "executions a host for a change"]
+    parts.append(markdown(header, idle.rows(between), 0))
     parts.append(markdown(["target", "expected", "found", ""], target_rows(targets), 4))
     return "\n".join(parts)

@@ -61,6 +61,13 @@ def test_every_way_was_measured_and_found_nothing_to_change(results):
     assert (folder / "bench.md").read_text() in printed
 
 
+def test_the_time_between_two_runs_of_a_comparison_was_measured(results):
+    folder, _printed = results
+    record = json.loads((folder / "bench.json").read_text())
+    assert [one["hosts"] for one in record["between_runs"]] == [1, 2]
+    assert all(one["same"] > 0 and one["changing"] > 0 and one["executions"] == 1 for one in record["between_runs"])
+
+
 def test_raw_ssh_made_as_many_round_trips(results):
     folder, _printed = results
     figures = json.loads((folder / "bench.json").read_text())["figures"]

@@ -5,6 +5,7 @@
 """The page that the bench prints."""
 
 from bench.figures import Figure, judged
+from bench.idle import Idle
 from bench.table import markdown, page
 
 SETTING = {"ansible-core": "2.19.14", "cores": 2, "forks": 20, "load": "0.50"}
@@ -22,7 +23,7 @@ def test_columns_are_aligned_and_it_is_markdown():
 
 def test_the_page_says_what_was_measured_how_often_and_what_was_missed():
     figures = [figure("a", 10, 12.0), figure("d", 10, 4.0), figure("a", 200, 240.0, 1.5, 0.01), figure("d", 200, 160.0)]
-    text = page(figures, judged(figures), SETTING)
+    text = page(figures, [Idle(2, 0.4, 1.2, 1.0)], judged(figures), SETTING)
     assert "2 cores, 20 forks, load 0.50 at the end; medians of: 3 on 10 hosts, 3 on 200 hosts." in text
     assert "ansible-core 2.19.14." in text
     (row,) = [line for line in text.splitlines() if line.startswith("| 200") and "(a)" in line]
@@ -39,4 +40,4 @@ def test_the_page_says_what_was_measured_how_often_and_what_was_missed():
 
 def test_one_number_of_hosts_has_no_growth():
     figures = [figure("a", 10, 12.0)]
-    assert "growth" not in page(figures, judged(figures), SETTING)
+    assert "growth" not in page(figures, [Idle(2, 0.4, 1.2, 1.0)], judged(figures), SETTING)

@@ -300,7 +300,11 @@ def reason(text: str, rc: Optional[int], timed_out: bool, timeout: int, problems
         still = f"it was still running after {timeout} s and was ended"
         known = known_reason(text)
         if known and known.cause not in ENDS:
-            return known._replace(found=f"{still}; {known.found}")
+            # Ranks that are being ended lose each other, too.
+            more = (
+                "; if iterations went on until the end, set benchmark_timeout higher" if known.cause in OF_TWO else ""
+            )
+            return known._replace(found=f"{still}; {known.found}", fix=known.fix + more)
         return Reason(still, "look at the log for what it waits for, or set benchmark_timeout higher", "timeout")
     if rc:
         known = known_reason(text)
