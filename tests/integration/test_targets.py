@@ -33,6 +33,7 @@ def test_the_modules_run_under(version, command, tmp_path):
         "folder=" + str(tmp_path),
         ANSIBLE_CONFIG=str(ROOT / "ansible.cfg"),
         ANSIBLE_CALLBACKS_ENABLED="taco.train.summary",
+        ANSIBLE_DISPLAY_OK_HOSTS="true",
     )
     assert done.returncode == 0, done.stdout
     assert "node_info ran under %d.%d" % version in done.stdout, done.stdout
