@@ -193,12 +193,13 @@ def test_a_run_on_a_part_of_the_hosts_is_settled_though_others_are_trusted_too(a
     assert act(ansible_play_hosts=["gpu1"])[0]["settled"] is False
 
 
-def ends(deployed):
+def ends(deployed, ssh_trust=True):
     """Say whether deploy.yml ends early for hosts of which this was told."""
     (play,) = yaml.safe_load((ROLES.parent / "playbooks/deploy.yml").read_text())
     (task,) = [task for task in play["pre_tasks"] if "ansible.builtin.meta" in task]
     hosts = [f"gpu{number}" for number in range(len(deployed))]
     known = {"ansible_play_hosts": hosts, "hostvars": dict(zip(hosts, ({"__deploy": one} for one in deployed)))}
+    known["__deploy_needs"] = {"ssh_trust": ssh_trust}
     templar = Templar(loader=DataLoader(), variables={**known, **trusted(task["vars"])})
     return all(templar.template(trusted(f"{{{{ {condition} }}}}")) for condition in task["when"])
 
@@ -219,6 +220,10 @@ THERE = {"settled": True, "peers_sha256": "abc"}
 )
 def test_deploy_ends_early_when_every_host_is_settled_and_all_trust_the_same(deployed, early):
     assert ends(deployed) is early
+
+
+def test_a_host_that_needs_no_ssh_trusts_nobody_and_deploy_ends_early():
+    assert ends([dict(THERE, peers_sha256=None)], ssh_trust=False) is True
 
 
 @pytest.mark.parametrize("role", TOLD_OF)

@@ -95,12 +95,15 @@ def site(tmp_path):
 
 
 def test_the_benchmark_runs_in_the_pods_and_its_record_says_where_they_were(site):
-    rc, output = site.play("benchmark", "--tags", "benchmark")
+    script = site.folder / "synthetic_benchmark.py"
+    script.write_text("print('mpirun is a double here')\n")
+    rc, output = site.play("benchmark", "--tags", "benchmark", "-e", f"benchmark_script={script}")
     assert rc == 0, output
     (line,) = (site.folder / "results/latest/records.jsonl").read_text().splitlines()
     record = json.loads(line)
     workers = ["taco-bench-worker-0", "taco-bench-worker-1"]
     assert record["outcome"] == "ok" and record["ranks"] == 4
+    assert record["script"]["source"] == str(script)
     assert list(record["placement"]) == workers and sorted(record["placement"].values()) == ["b", "node-a"]
     # The machine of a record is the node, and neither the pod nor another node.
     assert {name: system["hostname"][0] for name, system in record["system"].items()} == {

@@ -65,7 +65,7 @@ def problem(
             delivered_to = path.rpartition("/" + FOLDER + "/")[0]
             fix = FIXES[variable]
             if delivered_to and container:
-                folder = f"{delivered_to}/{FOLDER.split('/')[0]}"
+                folder = f"{delivered_to}/{FOLDER.partition('/')[0]}"
                 fix = f"mount {folder} of the host at {folder} in the container, as the role training_container does"
             return Problem(f"there is no {path}{inside} on {', '.join(lacking)} ({variable})", fix)
         if variable == SCRIPT:

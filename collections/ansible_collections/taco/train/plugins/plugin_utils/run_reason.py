@@ -274,7 +274,7 @@ def launcher_says(text: str) -> Optional[Reason]:
         block = "\n".join(lines[begin + 1 : min(end, begin + 1 + 2 * NEAR)]).strip()
         if not block or EPILOGUE_TEXT.match(block):
             continue
-        said = " ".join(block.split("\n\n")[0].split())[:300].rstrip(".:")
+        said = " ".join(block.partition("\n\n")[0].split())[:300].rstrip(".:")
         node = re.search(NODE, block, re.MULTILINE)
         return Reason(
             f"mpirun says: {said}", "look at the lines around it in the log", "launcher", node["host"] if node else None
