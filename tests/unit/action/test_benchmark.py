@@ -398,13 +398,13 @@ def test_a_run_that_shows_no_iterations_shows_its_value(bench):
     assert "taco, run 1: 404 images/s" in bench.output
 
 
-def test_an_arm_that_is_not_in_force_gives_failed_records_and_starts_nothing(bench):
+def test_an_arm_that_is_not_active_gives_failed_records_and_starts_nothing(bench):
     bench.fake(f"echo called >> {bench.folder}/calls\n")
     workers = {"gpu2": {"failed": True, "msg": "no such container"}}
     result = bench.play(runs=[run_of("taco", 1), run_of("harp", 2)], workers=workers)
     assert not result.get("failed")
     problems = [record["problems"] for record in bench.records()]
-    assert problems == 2 * [["The arm is not in force on gpu2: no such container."]]
+    assert problems == 2 * [["The arm is not active on gpu2: no such container."]]
     assert not (bench.folder / "calls").exists()
 
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a run needs in its workers, and what is said of a worker without it."""
+"""The files that a run requires in its workers, and the error for a worker that lacks one."""
 
 import pytest
 

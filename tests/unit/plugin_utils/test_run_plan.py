@@ -6,7 +6,7 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.run_plan import OPTIONS, PLACES, guarded, not_in_force, plan
+from ansible_collections.taco.train.plugins.plugin_utils.run_plan import OPTIONS, PLACES, guarded, not_active, plan
 from ansible_collections.taco.train.plugins.plugin_utils.workload import WorkloadError
 
 HOSTS = [{"name": "gpu1", "slots": 8}, {"name": "gpu2", "slots": 8}]
@@ -110,7 +110,7 @@ def test_a_run_holds_its_container_and_can_be_ended_there():
     assert guarded(["mpirun"], []) == (["mpirun"], [])
 
 
-def test_workers_that_the_arm_is_not_in_force_on_are_named():
+def test_workers_that_the_arm_is_not_active_on_are_named():
     workers = {"gpu1": {"changed": True}, "gpu2": {"failed": True, "msg": "no plugin"}, "gpu3": {}}
-    assert not_in_force(workers) == "the arm is not in force on gpu2: no plugin"
-    assert not_in_force({"gpu1": {}}) is None
+    assert not_active(workers) == "the arm is not active on gpu2: no plugin"
+    assert not_active({"gpu1": {}}) is None

@@ -122,7 +122,7 @@ def test_commands_are_of_each_run_and_an_arm_that_cant_be_put_in_force_stops_onl
     kept = records(tmp_path)
     assert [one["outcome"] for one in kept if one["arm"] == "calm"] == 4 * ["ok"], output
     broken = [one for one in kept if one["arm"] == "broken"]
-    assert len(broken) == 2 and all("not in force on node-b" in one["problems"][0] for one in broken), output
+    assert len(broken) == 2 and all("not active on node-b" in one["problems"][0] for one in broken), output
     assert (tmp_path / "order").read_text().split() == 4 * ["before", "before", "run", "after", "after"]
     assert "broken, command on 2x2, run 2 of 8: The benchmark on launcher node-a failed" in output
 

@@ -25,7 +25,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.run_plan import (
     OPTIONS,
     PLACES,
     guarded,
-    not_in_force,
+    not_active,
     plan,
     require_no_place,
 )
@@ -154,7 +154,7 @@ class ActionModule(ActionBase):
     def execute(self, options, planned, identity, task_vars, launcher):
         """Run the command on the launcher: the one execution there. A lost connection is a failed run like any other."""
         self.shown = 0
-        unready = not_in_force(options["workers"])
+        unready = not_active(options["workers"])
         if unready:
             return {"failed": True, "msg": unready}
         workers = options["workers"] if planned.mpi else {launcher: options["workers"].get(launcher)}

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # Private to taco.train: may change at any time. Do not import it from another collection.
-"""Decide what puts one arm of a comparison in force on a worker. Observation in, plan out.
+"""Plan the activation of one arm of a comparison on a worker. Observation in, plan out.
 
 An observation is what _acceleration_worker.observe returns. The plugin is moved by one step at most; a Horovod of its own is
 built once, and costs nothing to switch to and from.
@@ -32,7 +32,7 @@ VERSION = re.compile(r"[0-9][0-9A-Za-z.+!]*")
 
 
 class AccelerationError(Exception):
-    """What is asked for can't be in force on this worker; nothing was changed."""
+    """The options cannot be applied on this worker; nothing was changed."""
 
 
 class Plan(NamedTuple):

@@ -4,7 +4,7 @@
 
 # Private to taco.train: may change at any time. Do not import it from another collection.
 
-"""Put an arm in force on a worker. Runs in the worker, by its own Python, with what it imports carried there."""
+"""Activate an arm on a worker. Runs in the worker, by its own Python, with what it imports carried there."""
 
 import contextlib
 import glob

@@ -75,7 +75,7 @@ def _of_tuned(root: str) -> List[Dict[str, Any]]:
 
 
 def observe_sysctl(root: str) -> List[Dict[str, Any]]:
-    """Return the settings in force after a boot, one of each name from sysctl's files and one from tuned's profiles."""
+    """Return the settings that apply after a boot, one of each name from sysctl's files and one from tuned's profiles."""
     paths = {}  # type: Dict[str, str]
     for folder in FOLDERS:
         for path in sorted(glob.glob(os.path.join(glob.escape(os.path.join(root, folder)), "*.conf"))):

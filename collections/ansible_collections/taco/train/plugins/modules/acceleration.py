@@ -5,7 +5,7 @@
 
 DOCUMENTATION = r"""
 module: acceleration
-short_description: Put one arm of a comparison in force on a worker, and put back what was there
+short_description: Activate one arm of a comparison on a worker, and restore the previous state
 version_added: 1.0.0
 description:
   - Switches HARP on and off, by the name of NCCL's network plugin, and lets a run use upstream's Horovod in place of the
@@ -41,7 +41,7 @@ options:
     choices: [present, restored, absent]
     default: present
     description:
-      - V(present) puts O(plugin) and O(horovod) in force.
+      - V(present) activates O(plugin) and O(horovod).
       - V(restored) puts the plugin back under the name that it had before the first change. Built Horovods stay. No run uses
         one unless it is given RV(environment).
       - V(absent) is V(restored), and removes the built Horovods and their logs.

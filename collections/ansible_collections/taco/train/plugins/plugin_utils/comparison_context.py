@@ -19,9 +19,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.comparison_words import
 PUBLISHED_NOTE = (
     "Published figures are the vendor's, from its documents and its hardware. They take no part in a verdict."
 )
-BEFORE_A_COMMAND = (
-    "Before a command, bring the arm's NCCL plugin and Horovod, as said under Arms, in force on every worker."
-)
+BEFORE_A_COMMAND = "Before a command, activate the arm's NCCL plugin and Horovod, listed under Arms, on every worker."
 AS_ASKED = "The comparison as it was asked for"
 CHANGED = "What is not as it was, and is part of these ratios:"
 PUBLISHED, OWN = "PUBLISHED by the vendor", "measured here"

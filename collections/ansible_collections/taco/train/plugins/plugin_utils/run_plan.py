@@ -220,11 +220,11 @@ def guarded(argv: List[str], exec_prefix: List[str]) -> Tuple[List[str], List[st
     ]
 
 
-def not_in_force(workers: Dict[str, Any]) -> Optional[str]:
-    """Return which worker the arm couldn't be put in force on, and why."""
+def not_active(workers: Dict[str, Any]) -> Optional[str]:
+    """Return the workers on which the arm could not be activated, each with the error."""
     said = [
         f"{host}: {worker.get('msg')}"
         for host, worker in workers.items()
         if (worker or {}).get("failed") or (worker or {}).get("unreachable")
     ]
-    return "the arm is not in force on " + "; ".join(said) if said else None
+    return "the arm is not active on " + "; ".join(said) if said else None
