@@ -67,6 +67,11 @@ def test_what_more_rounds_cant_decide_gets_none():
     assert decided(("inconclusive",), now={FIRST: Case(4, "failures"), SECOND: Case(4, "decided")})[FIRST] == Case(6)
 
 
+def test_a_case_goes_on_that_other_limits_leave_undecided():
+    for stop in ("decided", "unlike"):
+        assert decided(("inconclusive",), now={FIRST: Case(4, stop), SECOND: Case(4, "decided")})[FIRST] == Case(6)
+
+
 def test_the_plan_has_the_rounds_of_each_case():
     found = rounds.with_rounds(comparison(), {FIRST: Case(6), SECOND: Case(4)})
     runs = plan(found)

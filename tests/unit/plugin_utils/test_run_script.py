@@ -52,6 +52,10 @@ def test_an_absolute_path_that_the_controller_lacks_is_one_in_the_training_image
         (URL, SHA256, "sha256:<64 hexadecimal digits>"),
         (URL, "sha256:" + "0" * 64, "a placeholder"),
         (URL, "md5:0123456789abcdef", "sha256:<64 hexadecimal digits>"),
+        ("https://example.com/a%00.py", "none", "name a file"),
+        ("https://example.com/a%0a.py", "none", "name a file"),
+        ("https://[::1/a.py", "none", "name a file"),
+        ("https://example.com/" + "a" * 256, "none", "name a file"),
     ],
 )
 def test_what_cannot_be_delivered_names_the_variable(script, checksum, words):
@@ -63,6 +67,11 @@ def test_what_cannot_be_delivered_names_the_variable(script, checksum, words):
 def test_the_waiver_and_capital_letters_are_read():
     assert read_checksum("none") is None
     assert read_checksum("SHA256:" + SHA256.upper()) == SHA256
+
+
+def test_the_end_of_the_line_of_a_checksum_is_no_part_of_it():
+    assert read_checksum(f"sha256:{SHA256}\n") == SHA256
+    assert read_checksum("none\n") is None
 
 
 def test_the_folder_of_a_script_is_named_after_its_content():

@@ -105,8 +105,8 @@ def decide(
     for block in blocks:
         rounds, stop = current[block["id"]]
         more = next_look(rounds)
-        # A new play tries an arm again that was given up in an earlier one.
-        stop = None if stop == "failures" else stop
+        # A new play may have other limits, and tries an arm again that failed too often in an earlier one. The budget alone stays.
+        stop = stop if stop == "budget" else None
         stop = stop or _stop(block, given_up, refuse_unlike) or (None if more else "rounds")
         if more and not stop:
             cost = (more - rounds) * len(comparison.arms) * (time.of_a_run or 0)

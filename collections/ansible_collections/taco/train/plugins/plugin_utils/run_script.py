@@ -25,6 +25,8 @@ WAIVED = "none"
 FOLDER = "horovod/scripts"
 # Digits of a checksum that name a folder.
 SHORT = 12
+# Bytes that the name of a file has at most.
+LONGEST_NAME = 255
 URL = re.compile(r"(?i:https?)://[^\s/]+/\S+")
 FORM = "sha256:<64 hexadecimal digits>, or none for a script without verification"
 
@@ -52,6 +54,8 @@ def is_of_controller(script: str) -> bool:
 
 def read_checksum(text: str) -> Optional[str]:
     """The SHA-256 in a checksum of the form of ansible.builtin.get_url, None for the waiver; raise for any other text."""
+    # A literal block of YAML has the end of its line.
+    text = text.rstrip()
     if text == WAIVED:
         return None
     algorithm, _colon, digits = text.partition(":")
@@ -66,7 +70,7 @@ def read_checksum(text: str) -> Optional[str]:
 
 def required_sha256(script: Optional[str], checksum: Optional[str]) -> Optional[str]:
     """The SHA-256 that a script must have, None where none is required; raise for a URL without a checksum or waiver."""
-    if script and is_url(script) and (not URL.fullmatch(script) or name_of(script) in ("", ".", "..")):
+    if script and is_url(script) and (not URL.fullmatch(script) or not _can_be_file(name_of(script))):
         raise WorkloadError(f"benchmark_script is {script}; a URL must begin with https:// or http:// and name a file.")
     if checksum:
         return read_checksum(checksum)
@@ -78,9 +82,18 @@ def required_sha256(script: Optional[str], checksum: Optional[str]) -> Optional[
     return None
 
 
+def _can_be_file(name: str) -> bool:
+    """Whether a name out of a URL, where %00 and %0a are characters of it, can be that of a file."""
+    return name not in ("", ".", "..") and name.isprintable() and len(name.encode()) <= LONGEST_NAME
+
+
 def name_of(script: str) -> str:
     """The name of a script's file."""
-    path = unquote(urlsplit(script).path) if is_url(script) else script
+    try:
+        path = unquote(urlsplit(script).path) if is_url(script) else script
+    except ValueError:
+        # Such as a bracket of an IPv6 address that is not closed.
+        return ""
     return posixpath.basename(path.rstrip("/"))
 
 
