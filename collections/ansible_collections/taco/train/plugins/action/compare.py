@@ -19,6 +19,7 @@ from ansible_collections.taco.train.plugins.plugin_utils import (
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_segments as segments
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_store as store
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_check import check_limits, checked_comparison
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_control import with_raw_control
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_plan import plan, remaining
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_presets import with_preset
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import DEFAULT_REPEATS, KEYS, ComparisonError
@@ -40,6 +41,7 @@ ARGUMENTS = {
     "repeats": {"type": "raw", "default": DEFAULT_REPEATS},
     "budget_minutes": {"type": "float"},
     "warmup_runs": {"type": "int", "default": 1},
+    "control": {"type": "bool", "default": False},
     "hosts": {"type": "list", "elements": "dict", "default": []},
     "defaults": {"type": "dict", "default": {}},
     "fresh": {"type": "bool", "default": False},
@@ -131,7 +133,7 @@ class ActionModule(ActionBase):
     def todo(self, comparison, left, raw_arms, run_dir):
         """Return runs that are left, as the tasks that carry them out need them."""
         names = [arm.name for arm in comparison.arms]
-        raw = dict(zip(names, raw_arms))
+        raw = dict(zip(names, with_raw_control(raw_arms, comparison.control)))
         runs = segments.steps(left, plan(comparison), raw)
         visits = segments.visits(left, dict(zip(names, comparison.arms)), raw, [run["label"] for run in runs])
         return {"changed": False, "run_dir": run_dir, "runs": runs, "segments": visits, "auto": comparison.auto}

@@ -95,6 +95,11 @@ options:
     description: Runs of each arm before those, which don't count.
     type: int
     default: 1
+  control:
+    description: Whether to measure the baseline a second time in each round, as an arm named C(control) (an A/A test).
+    type: bool
+    default: false
+    version_added: 1.0.0
   hosts:
     description: The hosts of the ranks, each a mapping of C(name) and C(slots).
     type: list

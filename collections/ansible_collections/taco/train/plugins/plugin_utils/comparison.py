@@ -8,7 +8,7 @@
 
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
-from ansible_collections.taco.train.plugins.plugin_utils import comparison_placement, lightcc
+from ansible_collections.taco.train.plugins.plugin_utils import comparison_control, comparison_placement, lightcc
 from ansible_collections.taco.train.plugins.plugin_utils import comparison_statistics as statistics
 from ansible_collections.taco.train.plugins.plugin_utils.arms import Arm
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_alike import (
@@ -76,7 +76,11 @@ def _judged(blocks: Sequence[Dict[str, Any]], baseline: str, limits: Dict[str, A
         counts: Dict[str, Any] = {"arm": arm.name, "baseline": base.name, "runs": [len(arm.values), len(base.values)]}
         counts.update(failed=[arm.failed, base.failed], attempts=[arm.attempts, base.attempts])
         one = limits["decided"].get((block["id"], arm.name)) or dict(judgement._asdict(), **counts)
-        block["comparisons"].append(_refused(one) if block["unlike"] and limits["refuse_unlike"] else one)
+        block["comparisons"].append(one)
+    for block in blocks:
+        block["unlike"] += comparison_control.contradiction(block, limits["control"])
+        if block["unlike"] and limits["refuse_unlike"]:
+            block["comparisons"] = [_refused(one) for one in block["comparisons"]]
 
 
 def _expected(arms: Sequence[Dict[str, Any]], records: Sequence[Record], images: Optional[int]) -> List[Dict[str, Any]]:
@@ -202,6 +206,7 @@ def assemble(
     limits["look"] = len(seen)
     blocks = [_block(comparison, block, mine, limits) for block in comparison.blocks]
     limits["decided"] = decided or {}
+    limits["control"] = comparison.control.name if comparison.control else None
     _judged(blocks, comparison.baseline, limits)
     found = {
         "schema": SCHEMA,
@@ -232,4 +237,6 @@ def assemble(
             "layouts": comparison_placement.layouts(comparison.arms, mine),
             "table": comparison_placement.table(comparison.arms, blocks, not found["lab"]),
         }
+    if comparison.control:
+        found["control"] = comparison.control.name
     return dict(found, question=question(found), sentence=sentence(found))

@@ -76,11 +76,14 @@ def cases(
     return found
 
 
-def _stop(block: Mapping[str, Any], given_up: Sequence[str], refuse_unlike: bool) -> Optional[str]:
+def _stop(
+    block: Mapping[str, Any], given_up: Sequence[str], refuse_unlike: bool, control: Optional[str]
+) -> Optional[str]:
     """Why more rounds are of no use to a case."""
     if block["unlike"] and refuse_unlike:
         return "unlike"
-    pending = [one for one in block["comparisons"] if one["verdict"] not in DECIDED]
+    # The control needs no verdict: its interval is the answer.
+    pending = [one for one in block["comparisons"] if one["verdict"] not in DECIDED and one["arm"] != control]
     if not pending:
         return "decided"
     # An arm that is not tried again gives no more rounds.
@@ -102,12 +105,13 @@ def decide(
 ) -> Dict[str, Case]:
     """The cases after a look: with the rounds up to the next one, or why they stop. blocks are those of the result of this look."""
     found, spent = {}, time.spent
+    control = comparison.control.name if comparison.control else None
     for block in blocks:
         rounds, stop = current[block["id"]]
         more = next_look(rounds)
         # A new play may have other limits, and tries an arm again that failed too often in an earlier one. The budget alone stays.
         stop = stop if stop == "budget" else None
-        stop = stop or _stop(block, given_up, refuse_unlike) or (None if more else "rounds")
+        stop = stop or _stop(block, given_up, refuse_unlike, control) or (None if more else "rounds")
         if more and not stop:
             cost = (more - rounds) * len(comparison.arms) * (time.of_a_run or 0)
             if comparison.budget_minutes is not None and spent + cost > 60 * comparison.budget_minutes:
@@ -152,6 +156,7 @@ def planned_text(comparison: Comparison, runs: int) -> str:
     """How many runs are planned, before the first of them."""
     each = f"{LOOKS[0] if comparison.auto else comparison.repeats} measured and {counted(comparison.warmup_runs, 'warm-up run')} each"
     text = f"{runs} runs: {len(comparison.arms)} arms in {counted(len(comparison.blocks), 'case')}, {each}"
+    text += f"; {comparison.baseline} a second time in each round as the control" if comparison.control else ""
     if not comparison.auto:
         return text
     budget = f" and about {comparison.budget_minutes:g} minutes" if comparison.budget_minutes else ""

@@ -8,6 +8,7 @@
 
 from typing import Any, Dict, List
 
+from ansible_collections.taco.train.plugins.plugin_utils import comparison_control
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_words import subject
 from ansible_collections.taco.train.plugins.plugin_utils.report_table import counted
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import WORKLOADS
@@ -21,7 +22,8 @@ def _list(names: List[str]) -> str:
 
 def question(found: Dict[str, Any]) -> str:
     """Return what the comparison asks."""
-    others = [arm["name"] for arm in found["arms"] if arm["name"] != found["baseline"]]
+    not_asked = (found["baseline"], found.get("control"))
+    others = [arm["name"] for arm in found["arms"] if arm["name"] not in not_asked]
     asked = {WORKLOADS[block["workload"]].asked for block in found["blocks"] if block.get("workload") in WORKLOADS}
     does = asked.pop() if len(asked) == 1 else "run faster"
     do = "Does" if len(others) == 1 else "Do"
@@ -80,15 +82,19 @@ def _one(judged: Dict[str, Any], where: str, found: Dict[str, Any]) -> str:
 
 
 def sentence(found: Dict[str, Any]) -> str:
-    """Return the verdicts in one sentence, the one with the largest effect first."""
-    said = []
+    """Return the verdicts in one sentence, the one with the largest effect first and the controls last."""
+    said, controls = [], []
     for block in found["blocks"]:
         where = subject(block)
         if len({one["id"] for one in found["blocks"] if subject(one) == where}) > 1:
             where = block["id"]
-        said += [(judged["ratio"] or 0, _one(judged, where, found)) for judged in block["comparisons"]]
+        for judged in block["comparisons"]:
+            if judged["arm"] == found.get("control") and judged["ratio"] is not None:
+                controls.append(comparison_control.text(judged, where, ratio_text(judged, found["confidence"])))
+            else:
+                said.append((judged["ratio"] or 0, _one(judged, where, found)))
     ordered = [text for _ratio, text in sorted(said, key=lambda one: -abs(one[0] - 1))]
     if not ordered:
         return "Nothing was compared."
     end = "." if found["complete"] else f". {found['done']} of {found['planned']} runs are done."
-    return "; ".join(ordered) + end
+    return "; ".join(ordered + controls) + end

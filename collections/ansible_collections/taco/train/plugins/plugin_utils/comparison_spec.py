@@ -11,6 +11,7 @@ import re
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.arms import Arm, ArmError, arms_of
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_control import NAME, control_of
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import WORKLOADS, completed
 
 # With fewer rounds Student's t asks for an interval so wide that hardly anything could be decided.
@@ -23,7 +24,7 @@ LOOKS = (LEAST_REPEATS, 6, 8, 12, 16, 24, 32)
 LABEL = re.compile(r"[A-Za-z0-9_.-]{1,40}")
 KEYS = (
     *("arms", "baseline", "workloads", "node_counts", "batch_sizes", "repeats", "warmup_runs", "single_device"),
-    "budget_minutes",
+    *("budget_minutes", "control"),
 )
 
 
@@ -57,6 +58,8 @@ class Comparison(NamedTuple):
     budget_minutes: Optional[float] = None
     rounds: Mapping[str, int] = {}
     """The rounds of each case, by its id; those that are not in it have all repeats."""
+    control: Optional[Arm] = None
+    """The arm that is the baseline again, the last of the arms; None without one."""
 
     def rounds_of(self, block: Block) -> int:
         return self.rounds.get(block.id, self.repeats)
@@ -100,6 +103,16 @@ def _arms(values: Any) -> Tuple[Arm, ...]:
     if len(arms) < 2:
         raise ComparisonError(f"compare_arms has only {arms[0].name}; a comparison needs two arms or more.")
     return arms
+
+
+def _control(wanted: Any, arms: Sequence[Arm], baseline: str) -> Optional[Arm]:
+    if not wanted:
+        return None
+    if NAME in [arm.name for arm in arms]:
+        raise ComparisonError(
+            f"compare_arms has an arm {NAME}, the name of the arm that compare_control adds: rename yours."
+        )
+    return control_of(next(arm for arm in arms if arm.name == baseline))
 
 
 def _hosts(hosts: Sequence[Dict[str, Any]], count: Any) -> Tuple[Tuple[str, int], ...]:
@@ -194,4 +207,6 @@ def read(value: Dict[str, Any], hosts: Sequence[Dict[str, Any]], defaults: Dict[
     repeats, auto = repeats_of(value.get("repeats", DEFAULT_REPEATS))
     warmup_runs = _whole(value.get("warmup_runs", 1), "warmup_runs", 0)
     budget = _budget(value.get("budget_minutes"), auto)
-    return Comparison(arms, baseline, tuple(blocks), repeats, warmup_runs, auto, budget)
+    control = _control(value.get("control"), arms, baseline)
+    arms = (*arms, control) if control else arms
+    return Comparison(arms, baseline, tuple(blocks), repeats, warmup_runs, auto, budget, control=control)

@@ -1,0 +1,97 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The control of a comparison: the baseline again, which must not differ from itself."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+from measured import DEFAULTS, HOSTS, records
+
+from ansible_collections.taco.train.plugins.plugin_utils import comparison_rounds as rounds
+from ansible_collections.taco.train.plugins.plugin_utils import comparison_segments as segments
+from ansible_collections.taco.train.plugins.plugin_utils.arms import arm_of
+from ansible_collections.taco.train.plugins.plugin_utils.comparison import assemble
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_control import with_raw_control
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_html import render
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_plan import plan
+from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import ComparisonError, read
+
+ROOT = Path(__file__).parents[3]
+SCHEMA = json.loads((ROOT / "collections/ansible_collections/taco/train/docs/schemas/comparison-1.json").read_text())
+MINE = {"name": "mine", "label": "My arm", "base": "taco", "env": {"NCCL_DEBUG": "INFO"}, "before": [["true"]]}
+
+
+def compared(arms=("tcp", "taco"), **spec):
+    return read(dict({"arms": list(arms), "control": True}, **spec), HOSTS, DEFAULTS)
+
+
+def assembled(speeds, **options):
+    comparison = compared()
+    result = assemble(comparison, records(comparison, speeds), "test", **options)
+    jsonschema.validate(json.loads(json.dumps(result)), SCHEMA)
+    return result
+
+
+def verdicts(result):
+    return {one["arm"]: one["verdict"] for one in result["blocks"][0]["comparisons"]}
+
+
+@pytest.mark.parametrize("baseline", ["tcp", "mine"])
+def test_the_control_is_the_baseline_again_and_reaches_the_runs_as_an_arm(baseline):
+    comparison = compared(["tcp", MINE], baseline=baseline)
+    control, of = comparison.arms[-1], next(arm for arm in comparison.arms if arm.name == baseline)
+    assert control.label == f"{baseline} again, as the control"
+    assert control._replace(name=of.name, label=of.label) == of
+    runs = plan(comparison)
+    assert {run.arm for run in runs} == {"tcp", "mine", "control"} and len(runs) == 3 * 7
+    raw = with_raw_control(["tcp", MINE], comparison.control)
+    steps = segments.steps(runs, runs, dict(zip([arm.name for arm in comparison.arms], raw)))
+    (given,) = {json.dumps(step["arm"]) for step in steps if step["arm"] not in ("tcp", MINE)}
+    assert arm_of(json.loads(given)) == control
+
+
+def test_without_it_nothing_changes():
+    comparison = compared(control=False)
+    assert comparison.control is None and comparison == compared(control=None)
+    assert with_raw_control(["tcp", "taco"], None) == ["tcp", "taco"]
+    assert "control" not in assemble(comparison, records(comparison, {"tcp": 100, "taco": 210}), "test")
+
+
+def test_an_arm_of_that_name_is_refused():
+    with pytest.raises(ComparisonError, match="compare_arms has an arm control.*rename yours"):
+        compared(["tcp", {"name": "control", "base": "harp"}])
+
+
+def test_a_control_that_does_not_differ_leaves_the_verdicts_and_shows_how_much_equal_arms_differ():
+    result = assembled({"tcp": 100, "taco": 210, "control": 100})
+    assert verdicts(result) == {"taco": "better", "control": "equivalent"}
+    assert result["question"] == "Does taco train faster than tcp?"
+    assert result["sentence"].endswith(
+        "; the control, tcp again, has 1.00 times (95% interval 1.00 to 1.00) the speed of tcp on ResNet50."
+    )
+    assert "tcp again, as the control" in render(result, [])
+
+
+def test_a_control_that_differs_refuses_the_verdicts_of_its_case():
+    speeds = {"tcp": 100, "taco": 210, "control": 110}
+    result = assembled(speeds)
+    assert verdicts(result) == {"taco": "refused", "control": "refused"}
+    (said,) = result["unlike"]
+    assert "the control, tcp again, is better than tcp by a ratio of 1.100" in said
+    assert said in render(result, [])
+    allowed = assembled(speeds, refuse_unlike=False)
+    assert verdicts(allowed) == {"taco": "better", "control": "better"} and allowed["unlike"] == [said]
+
+
+def test_no_rounds_are_added_for_the_control_alone():
+    comparison = compared(repeats="auto")
+    (case,) = comparison.blocks
+    judged = [{"arm": "taco", "baseline": "tcp", "verdict": "better"}]
+    judged.append({"arm": "control", "baseline": "tcp", "verdict": "inconclusive"})
+    block = {"id": case.id, "unlike": [], "comparisons": judged}
+    assert rounds.decide(comparison, [block], {case.id: rounds.Case(4)})[case.id] == rounds.Case(4, "decided")
+    assert "tcp a second time in each round as the control" in rounds.planned_text(comparison, 15)
