@@ -222,14 +222,17 @@ def test_the_cluster_is_looked_at_as_a_whole(actor):
     assert found["missing"] == ["patch nodes", "create pods/eviction", "create mpijobs.kubeflow.org"]
     assert [node["metadata"]["name"] for node in found["nodes"]] == ["n1", "n2"]
     assert found["crd"]["metadata"]["name"] == "mpijobs.kubeflow.org" and found["error"] is None
+    assert found["operators"] == []
     assert all(path.endswith("selfsubjectaccessreviews") for _method, path in actor.written())
 
 
 def test_what_may_not_be_read_is_one_finding_among_others(actor):
     actor.cluster.forbid("list", "nodes")
     actor.cluster.forbid("get", "customresourcedefinitions")
+    actor.cluster.forbid("list", "pods")
     found = actor.run(None, module=kubernetes_facts)["kubernetes"]
     assert (found["nodes"], found["crd"], found["crd_forbidden"], found["error"]) == (None, None, True, None)
+    assert found["operators"] is None
 
 
 def test_a_cluster_that_does_not_answer_is_a_finding(actor, tmp_path):

@@ -10,11 +10,19 @@ from kubelab.resources import crd
 from observed import NODE, VARIABLES
 
 from ansible_collections.taco.train.plugins.plugin_utils import checks_kubernetes as checks
+from ansible_collections.taco.train.plugins.plugin_utils import checks_operator
 from ansible_collections.taco.train.plugins.plugin_utils.verdict import Host, failed_hosts, judge
 
 TKE = dict(VARIABLES, taco_platform="tke", taco_node_name="n1")
 READY = {"metadata": {"name": "n1"}, "spec": {}, "status": {"conditions": [{"type": "Ready", "status": "True"}]}}
 FACTS = {"error": None, "missing": [], "nodes": [READY], "crd": crd(("v1",)), "crd_forbidden": False}
+OPERATOR = {"name": "mpi-operator/mpi-operator-1", "ready": True, "why": ""}
+FACTS["operators"] = [OPERATOR]
+
+
+def node_check(variables, facts):
+    (check,) = checks.host_checks(variables, facts)
+    return check
 
 
 def node(**changes):
@@ -29,7 +37,7 @@ def of_cluster(variables=TKE, **facts):
 
 def test_a_cluster_in_order_passes():
     assert {check.status for check in of_cluster().values()} == {"pass"}
-    assert checks.node_check(TKE, FACTS).status == "pass"
+    assert node_check(TKE, FACTS).status == "pass"
 
 
 def test_all_missing_permissions_are_named_at_once():
@@ -53,10 +61,12 @@ def test_a_question_is_about_the_namespace_or_the_whole_cluster(permission):
 
 def test_a_cluster_that_cannot_be_asked_is_one_failure():
     found = of_cluster(error="gpu1: can't read Nodes: refused")
-    assert [check.status for check in found.values()] == ["fail", "skip", "skip"] and "refused" in found["api"].found
+    assert [check.status for check in found.values()] == ["fail", "skip", "skip", "skip"] and "refused" in found[
+        "api"
+    ].found
     nobody = checks.cluster_checks(TKE, None)
     assert nobody[0].status == "fail" and "no task has looked" in nobody[0].found
-    assert checks.node_check(TKE, None).status == "skip"
+    assert node_check(TKE, None).status == "skip"
 
 
 @pytest.mark.parametrize(
@@ -97,7 +107,7 @@ def test_a_crd_that_may_not_be_read_is_said_among_the_permissions():
     ],
 )
 def test_a_host_must_be_a_node_that_pods_can_come_to(nodes, status, word):
-    found = checks.node_check(TKE, dict(FACTS, nodes=nodes))
+    found = node_check(TKE, dict(FACTS, nodes=nodes))
     assert found.status == status and word in found.found
 
 
@@ -113,3 +123,101 @@ def test_the_verdict_has_them_for_hosts_of_a_cluster_alone():
     assert not [
         check for check in without["hosts"]["gpu1"]["checks"] + without["cluster"] if "kubernetes" in check["id"]
     ]
+
+
+@pytest.mark.parametrize(
+    ("operators", "status", "words"),
+    [
+        (None, "skip", "may not be listed"),
+        ([], "warn", "app=mpi-operator"),
+        ([dict(OPERATOR, ready=False, why="its image is missing")], "fail", "is not Ready (its image is missing)"),
+        ([dict(OPERATOR, ready=False, why="ended"), OPERATOR], "pass", "mpi-operator/mpi-operator-1"),
+    ],
+)
+def test_the_controller_of_mpijobs_has_to_run(operators, status, words):
+    found = of_cluster(operators=operators)["operator"]
+    assert found.status == status and words in found.found
+
+
+def test_a_pod_of_the_controller_that_is_not_ready_says_why():
+    waiting = {
+        "name": "manager",
+        "state": {"waiting": {"reason": "ImagePullBackOff", "message": "Back-off pulling image"}},
+    }
+    pod = {
+        "metadata": {"name": "mpi-operator-1", "namespace": "mpi-operator"},
+        "status": {"phase": "Pending", "containerStatuses": [waiting]},
+    }
+    found = checks_operator.outline(pod)
+    assert found["name"] == "mpi-operator/mpi-operator-1" and not found["ready"] and "ImagePullBackOff" in found["why"]
+
+
+INFO = {
+    "kubeletVersion": "v1.18.8-aliyun.1",
+    "containerRuntimeVersion": "docker://19.3.5",
+    "osImage": "Alibaba Cloud Linux (Aliyun Linux) 2.1903 LTS (Hunting Beagle)",
+}
+LABELS = {
+    "aliyun.accelerator/nvidia_name": "Tesla-V100-SXM2-16GB",
+    "ack.aliyun.com/nvidia-driver-version": "418.181.07",
+}
+
+
+def of_ack(labels=(), **info):
+    node = {"metadata": {"name": "n1", "labels": {**LABELS, **dict(labels)}}, "status": {"nodeInfo": {**INFO, **info}}}
+    found = {check.id: check for check in checks.host_checks(dict(TKE, taco_platform="ack"), dict(FACTS, nodes=[node]))}
+    return found["kubernetes.ack"]
+
+
+def by_part(major, minor, rev):
+    parts = zip(("major", "minor", "rev"), (major, minor, rev))
+    return {
+        "ack.aliyun.com/nvidia-driver-version": "",
+        **{f"nvidia.com/cuda.driver.{name}": one for name, one in parts},
+    }
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"containerRuntimeVersion": "containerd://1.4.8"},
+        {"osImage": "CentOS Linux 7 (Core)"},
+        {"osImage": "Aliyun Linux 2.1903 (Hunting Beagle)"},
+        {"osImage": "Ubuntu 18.04.5 LTS", "kubeletVersion": "v1.31.1-aliyun.1"},
+        {"labels": by_part("450", "80", "02")},
+        {"labels": dict.fromkeys(LABELS, "")},
+    ],
+)
+def test_a_node_of_ack_that_meets_the_document_passes(changes):
+    assert of_ack(**changes).status == "pass"
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected", "found"),
+    [
+        ({"kubeletVersion": "v1.16.9-aliyun.1"}, "Kubernetes 1.18.8 or newer", "Kubernetes 1.16.9-aliyun.1"),
+        ({"containerRuntimeVersion": "docker://18.9.2"}, "Docker 19.03.5 or newer", "Docker 18.9.2"),
+        ({"labels": by_part("410", "79", "0")}, "NVIDIA driver 418.87.01 or newer", "NVIDIA driver 410.79.0"),
+    ],
+)
+def test_a_node_of_ack_that_is_too_old_fails(changes, expected, found):
+    check = of_ack(**changes)
+    assert (check.status, check.expected, check.found) == ("fail", expected, found)
+
+
+@pytest.mark.parametrize(
+    ("changes", "found"),
+    [
+        ({"osImage": "Alibaba Cloud Linux 3 (Soaring Falcon)"}, "Alibaba Cloud Linux 3 (Soaring Falcon)"),
+        ({"labels": {"aliyun.accelerator/nvidia_name": "NVIDIA-A10"}}, "NVIDIA-A10"),
+    ],
+)
+def test_what_the_document_does_not_name_is_a_warning(changes, found):
+    check = of_ack(**changes)
+    assert (check.status, check.found) == ("warn", found)
+
+
+def test_a_node_of_ack_that_is_not_known_is_one_finding():
+    found = checks.host_checks(dict(TKE, taco_platform="ack", taco_node_name="n9"), FACTS)
+    assert [(check.id, check.status) for check in found] == [("kubernetes.node", "fail"), ("kubernetes.ack", "skip")]

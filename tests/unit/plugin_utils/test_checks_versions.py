@@ -10,9 +10,10 @@ from observed import NODE, VARIABLES, node
 
 from ansible_collections.taco.train.plugins.plugin_utils.checks_controller import Controller, controller_checks, look
 from ansible_collections.taco.train.plugins.plugin_utils.checks_gpu import gpu_model
-from ansible_collections.taco.train.plugins.plugin_utils.checks_versions import docker, driver, parts, toolkit
+from ansible_collections.taco.train.plugins.plugin_utils.checks_versions import docker, driver, toolkit
 from ansible_collections.taco.train.plugins.plugin_utils.instance_types import INSTANCE_TYPES
 from ansible_collections.taco.train.plugins.plugin_utils.verdict import Host, judge
+from ansible_collections.taco.train.plugins.plugin_utils.version_numbers import parts
 
 ENGINE = NODE["container_engine"]
 GOOD = Controller({"community.docker": "3.13.0", "kubernetes.core": "3.0.0"}, {"community.docker": "4.0.0"}, "")

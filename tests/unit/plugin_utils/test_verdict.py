@@ -64,6 +64,8 @@ def test_the_stable_ids_are_these():
         "cluster.same_image",
         "kubernetes.api",
         "kubernetes.mpijob",
+        "kubernetes.operator",
+        "kubernetes.ack",
         "kubernetes.permissions",
         "kubernetes.node",
     }

@@ -8,6 +8,7 @@ from typing import Any, Mapping
 
 from ansible.plugins.action import ActionBase
 
+from ansible_collections.taco.train.plugins.plugin_utils import checks_operator
 from ansible_collections.taco.train.plugins.plugin_utils.checks_kubernetes import PERMISSIONS, missing, review
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_action import cluster_of
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_calls import Cluster, KubernetesError
@@ -41,7 +42,8 @@ class ActionModule(ActionBase):
         _ignored, options = self.validate_argument_spec(argument_spec=ARGUMENT_SPEC)
 
         cluster = cluster_of(self, options, task_vars)
-        facts: dict[str, Any] = {"error": None, "missing": None, "nodes": None, "crd": None, "crd_forbidden": False}
+        facts: dict[str, Any] = dict.fromkeys(("error", "missing", "nodes", "crd", "operators"))
+        facts["crd_forbidden"] = False
         try:
             self._look(cluster, options["namespace"], facts)
         except KubernetesError as error:
@@ -61,6 +63,12 @@ class ActionModule(ActionBase):
         except KubernetesError as error:
             self._only_forbidden(error)
             facts["crd_forbidden"] = True
+
+        try:
+            found = [cluster.read("Pod", "v1", labels=[label]) or [] for label in checks_operator.LABELS]
+            facts["operators"] = [checks_operator.outline(pod) for pods in found for pod in pods]
+        except KubernetesError as error:
+            self._only_forbidden(error)
 
     def _only_forbidden(self, error: KubernetesError) -> None:
         """Let a refusal pass, which is said among the permissions."""

@@ -63,6 +63,20 @@ kubernetes:
     crd:
       description: The CRD of MPIJobs, or V(null).
       type: dict
+    operators:
+      description: The pods of the MPI Operator, or V(null) when pods may not be listed.
+      type: list
+      elements: dict
+      contains:
+        name:
+          description: The namespace and the name, with C(/) between them.
+          type: str
+        ready:
+          description: Whether the pod is Ready.
+          type: bool
+        why:
+          description: Why it is not Ready.
+          type: str
     crd_forbidden:
       description: Whether the CRD may not be read.
       type: bool

@@ -15,8 +15,8 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
 import yaml
 
 from ansible_collections.taco.train.plugins.plugin_utils.check import Check
-from ansible_collections.taco.train.plugins.plugin_utils.checks_versions import is_older
 from ansible_collections.taco.train.plugins.plugin_utils.comparison_statistics import MISSING
+from ansible_collections.taco.train.plugins.plugin_utils.version_numbers import is_older
 
 COLLECTION = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 # The namespaces of the collections that only nodes of a Kubernetes cluster need, and that only other hosts need.

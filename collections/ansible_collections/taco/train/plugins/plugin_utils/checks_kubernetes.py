@@ -8,6 +8,7 @@
 
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
+from ansible_collections.taco.train.plugins.plugin_utils import checks_ack, checks_operator
 from ansible_collections.taco.train.plugins.plugin_utils.check import Check, is_set, skipped
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import (
     ARENA_VERSION,
@@ -19,8 +20,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import (
 from ansible_collections.taco.train.plugins.plugin_utils.node_drain import is_cordoned, is_ours, no_such_node
 
 PLATFORMS = ("tke", "ack")
-HOST_CHECKS = ("kubernetes.node",)
-CLUSTER_CHECKS = ("kubernetes.api", "kubernetes.mpijob", "kubernetes.permissions")
+HOST_CHECKS = ("kubernetes.node", checks_ack.IDENTITY)
+CLUSTER_CHECKS = ("kubernetes.api", "kubernetes.mpijob", checks_operator.IDENTITY, "kubernetes.permissions")
 Facts = Mapping[str, Any]
 
 
@@ -77,13 +78,19 @@ def missing(answers: Sequence[Mapping[str, Any]]) -> List[str]:
     ]
 
 
-def node_check(variables: Mapping[str, Any], facts: Optional[Facts]) -> Check:
-    """Check that the host is a node of the cluster, and one that pods can come to."""
+def host_checks(variables: Mapping[str, Any], facts: Optional[Facts]) -> List[Check]:
+    """Return the checks of a host that is a node of the cluster."""
     nodes = (facts or {}).get("nodes")
+    name = str(variables.get("taco_node_name") or "")
+    found = next((node for node in nodes or [] if node["metadata"].get("name") == name), None)
+    checks = [_node(name, found, nodes)]
+    return [*checks, checks_ack.node_check(found)] if variables.get("taco_platform") == "ack" else checks
+
+
+def _node(name: str, found: Optional[Facts], nodes: Optional[Sequence[Facts]]) -> Check:
+    """Check that the host is a node of the cluster, and one that pods can come to."""
     if nodes is None:
         return skipped("kubernetes.node", "the nodes of the cluster are not known")
-    name = str(variables.get("taco_node_name") or "")
-    found = next((node for node in nodes if node["metadata"].get("name") == name), None)
     if found is None:
         names = [node["metadata"].get("name", "") for node in nodes]
         problem, _colon, fix = no_such_node(name, names).partition(": ")
@@ -141,4 +148,9 @@ def cluster_checks(variables: Mapping[str, Any], facts: Optional[Facts]) -> List
         api = Check("kubernetes.api", "fail", "a cluster whose API server answers", str(error), fix)
         return [api, *(skipped(identity, "the cluster can't be asked") for identity in CLUSTER_CHECKS[1:])]
     api = Check("kubernetes.api", "pass", found=f"{len(facts.get('nodes') or [])} nodes")
-    return [api, _mpijob(facts, variables), _permissions(facts, variables)]
+    return [
+        api,
+        _mpijob(facts, variables),
+        checks_operator.operator_check(facts.get("operators")),
+        _permissions(facts, variables),
+    ]

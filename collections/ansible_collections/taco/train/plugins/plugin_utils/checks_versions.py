@@ -16,27 +16,18 @@ import re
 from typing import Any, Dict, Mapping, Optional, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.check import Check, skipped, truth
+from ansible_collections.taco.train.plugins.plugin_utils.checks_ack import DRIVER as ACK_DRIVER
 from ansible_collections.taco.train.plugins.plugin_utils.checks_kubernetes import on_cluster
 from ansible_collections.taco.train.plugins.plugin_utils.checks_variables import image_of
+from ansible_collections.taco.train.plugins.plugin_utils.version_numbers import is_older, parts
 
 DOCKER = "19.03"
 TOOLKIT = "1.11.0"
 # By the major version of CUDA in the image. The vendor's images have CUDA 11.
 DRIVERS = {"11": "450.80.02", "12": "525.60.13"}
 VENDORS_CUDA = "11"
-ACK_DRIVER = "418.87.01"
 # As in taco-train:ttf115-cu112-cvm-0.4.1.
 CUDA_IN_TAG = re.compile(r"\bcu(?:da)?-?(1\d)\.?\d")
-
-
-def parts(version: str) -> Tuple[int, ...]:
-    """A version as numbers, without what follows them, such as -ce or ~ubuntu."""
-    start = re.match(r"\d+(?:\.\d+)*", version)
-    return tuple(int(part) for part in start.group().split(".")) if start else ()
-
-
-def is_older(version: str, least: str) -> bool:
-    return parts(version) < parts(least)
 
 
 def _engine(

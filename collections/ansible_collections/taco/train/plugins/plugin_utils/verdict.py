@@ -122,7 +122,7 @@ def judge_host(
     checks.append(checks_variables.known(list(host.unknown), host.undefined))
     checks += checks_options.valid(host.wrong)
     if checks_kubernetes.on_cluster(host.variables):
-        checks.append(checks_kubernetes.node_check(host.variables, kubernetes))
+        checks += checks_kubernetes.host_checks(host.variables, kubernetes)
     for spec in extra:
         unseen = skipped(spec["id"], "the host was not observed")
         checks.append(extra_check(spec, host.node, search) if host.node else unseen)
