@@ -45,8 +45,9 @@ BRACKET = re.compile(
             r"\[pod/(?P<pod>[^/\]\s]{1,253})/[^\]\s]{1,253}\] ",
             # torchrun and PyTorch
             r"\[(?:rank|default)(?P<torch>\d{1,7})\]: ?",
-            # Hydra's -prepend-rank, and Intel MPI's -l; not a device number of NCCL whose host was cut off
-            r"\[(?P<hydra>\d{1,7})\] (?!NCCL |\S{1,200}:\d{1,6} NCCL )",
+            # Hydra's -prepend-rank, and Intel MPI's -l; not a device number of NCCL whose host was cut off. Without a blank only
+            # before a line of NCCL.
+            r"\[(?P<hydra>\d{1,7})\](?: (?!NCCL |\S{1,200}:\d{1,6} NCCL )|(?=[\w.-]{1,253}:\d{1,10}:\d{1,10} \[\d))",
         ]
     )
 )
@@ -64,6 +65,9 @@ STERN = re.compile(
     r"(?P<sternpod>[a-z0-9](?:[a-z0-9.]{0,250}-[a-z0-9.-]{1,250})) (?P<container>[a-z0-9-]{1,63})(?: |$)"
 )
 STERN_SAMPLE = 200
+# The number of the line in a log that was copied from a viewer. A rank is not as high, and ranks don't only rise.
+LINE_NUMBER = re.compile(r"\[(\d{4,9})\] ")
+LEAST_LINE_NUMBERS = 5
 # docker compose logs
 SERVICE = re.compile(r"(?P<service>[\w.-]{1,63}) {1,63}\| ")
 # Open MPI 5 with XML.
@@ -97,6 +101,17 @@ def without_stern(lines: list[str]) -> list[str]:
     if len(pairs) < 3 or len(pairs) < 0.9 * len(sample) or len(set(pairs)) > len(pairs) / 3:
         return lines
     return [STERN.sub(r"[pod/\g<sternpod>/\g<container>] ", ANSI.sub("", line), count=1) for line in lines]
+
+
+def without_line_numbers(lines: list[str]) -> list[str]:
+    """The lines without their numbers, where nearly all have one and the numbers only rise."""
+    if not any(LINE_NUMBER.match(line) for line in lines[:2]):
+        return lines
+    numbers = [int(match[1]) for match in map(LINE_NUMBER.match, lines) if match]
+    rising = all(one < other for one, other in zip(numbers, numbers[1:]))
+    if not rising or len(numbers) < max(LEAST_LINE_NUMBERS, 0.9 * sum(bool(line.strip()) for line in lines)):
+        return lines
+    return [LINE_NUMBER.sub("", line, count=1) for line in lines]
 
 
 def prefix_at(raw: str, place: int) -> Optional[re.Match[str]]:
@@ -149,7 +164,7 @@ def tagged_lines(output: Any) -> list[Line]:
     """The lines of a text with rank and host. A line that mpirun cut is joined with its rest, which comes later under the same tag."""
     lines: list[Line] = []
     begun: dict[Optional[int], list[str]] = {}
-    for raw in without_stern(raw_lines(output)):
+    for raw in without_line_numbers(without_stern(raw_lines(output))):
         if "<std" not in raw:
             lines.append(clean(raw))
             continue

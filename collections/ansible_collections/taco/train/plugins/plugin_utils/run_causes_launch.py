@@ -276,7 +276,8 @@ LAUNCH = [
         r"(?:Bootstrap|NET/Socket|NET/IB|Net|NET) ?: (?:[Nn]o (?:usable )?(?:socket |listening |IP )*interface found|"
         r"No interface found in the same subnet as remote address (?P<peer>[\d.:a-f]+))|Unable to find (?:address for|"
         r"interface for|a set of common)[: ]*(?P<value>[\w.-]*)|Unable to find a set of common.{0,60}interfaces|"
-        r"[Ii]nterface (?P<named>\S+) (?:not found|does not exist|was not found)|WARN Socket creation failed|No "
+        r"[Ii]nterface (?P<named>\S+) (?:not found|does not exist|was not found)|WARN Socket creation failed|"
+        r"connecting to address (?P<peer2>\S*) ?with family \d+ is neither AF_INET|No "
         r"interface (?:is )?found (?:for|"
         r"matching)",
         "a host has no network interface that NCCL or Gloo was told to use ({value}{named}{peer})",

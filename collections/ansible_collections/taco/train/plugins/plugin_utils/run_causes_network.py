@@ -99,6 +99,13 @@ NETWORK = [
         "end it on the hosts (pgrep -af python), or use another port",
     ),
     cause(
+        "address_translated",
+        r"declared addresses [^\r\n]{1,1000} connected from a different address (?P<peer>[\w.:]+)",
+        "a host's connection arrives from another address ({peer}) than the host has: its network translates addresses",
+        "run the containers in the host's network (training_container_network_mode: host), or set taco_interface to a network that "
+        "does not translate",
+    ),
+    cause(
         "gloo_connect",
         r"[Gg]loo.{0,120}(?:Connect(?:ion)? .{0,60}(?:refused|timed? ?out|failed)|timed out|timeout)|"
         r"connectFullMesh failed|(?:The client|client socket|TCPStore)[^\n]{0,120}(?:timed out|failed to connect|"

@@ -94,6 +94,7 @@ RANK = [
     cause(
         "mpi_error",
         r"\*\*\* (?P<what>MPI_ERR\w*: [^\r\n]{1,100})|\*\*\* An error occurred in (?P<call>\w+)|PML add procs failed|"
+        r"Abort\(\d+\) on node \d+ \(rank (?P<rank2>\d+) in comm \S+ Fatal error in (?P<call3>\w+)|"
         r"Fatal error in (?P<call2>(?:PMPI|MPI|internal)_\w+)|PMI_Init returned|It looks like (?P<init>[\w ]{1,40}) "
         r"failed for some reason|PMIX ERROR: (?P<pmix>[^\r\n]{1,100})|(?:MPI_INIT|MPI_Init|PMIx_Init|ompi_mpi_init|"
         r"orte_init)\w* (?:has )?failed|OPAL ERROR: "
@@ -113,7 +114,8 @@ RANK = [
     cause(
         # What glibc prints before it aborts.
         "memory_corrupt",
-        r"(?P<what>(?:free|malloc|realloc|munmap_chunk|_int_malloc)\(\): (?:invalid|corrupted|unaligned|smallbin|memory|mismatching|"
+        r"(?P<what>malloc\.c:\d+: \w+: Assertion|"
+        r"(?:free|malloc|realloc|munmap_chunk|_int_malloc)\(\): (?:invalid|corrupted|unaligned|smallbin|memory|mismatching|"
         r"unsorted|largebin|double)[^\r\n]{0,60}|double free or corruption[^\r\n]{0,20}|corrupted (?:size vs\. "
         r"prev_size|double-linked list)|"
         r"stack smashing detected|\*\*\* Error in `[^\r\n]{1,100})",

@@ -24,6 +24,14 @@ SOFTWARE = [
         "run the harp role (playbook prepare)",
     ),
     cause(
+        # Pages are free, and their files can't be made.
+        "hugepage_files",
+        r"Couldn't get fd on hugepage file|(?i:hugetlbfs|hugepages?).{0,80}(?:permission denied|read-only file system)",
+        "HARP can't create files in the mount of the huge pages",
+        "leave /dev/hugepages in training_container_mounts (mpijob_mounts on Kubernetes), and check that the mount is writable "
+        "(findmnt -t hugetlbfs)",
+    ),
+    cause(
         "hugepages",
         r"(?i)EAL: (?=.*(?:fail|can.?not|can't|could ?n.t|error|not enough|no free|no available|no mounted)).*(?:hugepage|"
         r"huge page|hugetlb)|(?:cannot|can't|could ?n.t|unable to|failed to|no free|not enough|no "
@@ -57,6 +65,13 @@ SOFTWARE = [
         "Horovod in the image was built without what the run needs ({extension}{with}{support})",
         "build it with HOROVOD_WITH_TENSORFLOW=1 or HOROVOD_WITH_PYTORCH=1, and HOROVOD_WITH_MPI=1 "
         "HOROVOD_GPU_OPERATIONS=NCCL (benchmark_horovod_build_env)",
+    ),
+    cause(
+        "model",
+        r"module '[\w.]*applications' has no attribute '(?P<model>\w+)'|module '?torchvision\.models'? has no attribute "
+        r"'(?P<model2>\w+)'|Invalid model name '(?P<model3>[^']+)'",
+        "the script knows no model {model}",
+        "set benchmark_model to a model that the script and its framework have, in their spelling",
     ),
     cause(
         "framework_version",

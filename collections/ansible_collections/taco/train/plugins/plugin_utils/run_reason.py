@@ -6,8 +6,9 @@
 
 """Find in the output of a failed run its cause, the host and the rank, and what to do. The causes are in run_causes."""
 
+import itertools
 import re
-from typing import Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.log_lines import Line, tagged_lines
 from ansible_collections.taco.train.plugins.plugin_utils.run_cause import NODE, Cause
@@ -19,7 +20,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.run_causes import (
     OF_ONE,
     OF_TWO,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.run_causes_epilogue import ENDED, EPILOGUE
+from ansible_collections.taco.train.plugins.plugin_utils.run_where import located, named
 
 
 class Reason(NamedTuple):
@@ -39,6 +40,8 @@ NEAR = 14
 MOST_CHARACTERS = 2000
 # What fails in the end stands at the beginning of a log or at its end.
 MOST_LINES = 20_000
+# One of so many lines with the same error names the host or the rank, or none does.
+MOST_REPEATS = 20
 DIGITS = re.compile(r"0x[0-9a-f]+|\d+")
 # A warning of TensorFlow and of PyTorch's socket, after which they try again, and of DPDK about pages of 1 GiB.
 # NCCL's lines with NCCL_DEBUG=INFO tell what it tries; what fails in the end is a WARN or an error.
@@ -54,15 +57,6 @@ MOST_OF_A_PARAGRAPH = 8
 HELP = re.compile(
     r"^(?:\* |- |  [*-] |There may be more information|This may be because|location of the shared libraries|Please (?:check|verify))"
 )
-NCCL_HEADER = re.compile(r"(?:^|\s)([A-Za-z0-9][\w.-]{0,252}):(\d{1,10}):\d{1,10} (?:\[\d+\] |NCCL )")
-# Of Open MPI's TCP transport: the host, the rank, and the line of its source.
-BTL_HEADER = re.compile(r"^\[([A-Za-z0-9][\w.-]{0,252})\]\[\[\d{1,10},\d{1,10}\],(\d{1,7})\]\[")
-MPI_HEADER = re.compile(r"^\s{0,8}\[([A-Za-z0-9][\w.-]{0,252}):(\d{1,10})(?: *:\d+){0,2}\] ")
-TORCH_RANK = re.compile(r"\[(?=[^\n]*NCCL)(?:PG [\w() ]{1,40} )?[Rr]ank (\d{1,7})\]")
-NCCL_RANK = re.compile(r" rank (\d{1,7}) (?:nranks|nRanks|\[0x)")
-TEST_HEADER = re.compile(r"^([A-Za-z0-9][\w.-]{0,252}): Test (?:NCCL|CUDA) failure")
-TEST_PID = re.compile(r" pid (\d{1,10}): Test failure")
-TEST_RANK = re.compile(r"#? *Rank +(\d{1,7}) .{0,40}?Pid +(\d{1,10}) on +(\S+) device")
 
 
 def known_reason(text: str) -> Optional[Reason]:
@@ -72,7 +66,20 @@ def known_reason(text: str) -> Optional[Reason]:
     if not found:
         return None
     best = the_first(found, lines)
-    return reason_at(lines, found[best], CAUSES[best])
+    first = reason_at(lines, found[best], CAUSES[best])
+    if first.host is None and first.rank is None:
+        # A process repeats its error, and only one of the lines may have a header.
+        later = (reason_at(lines, place, CAUSES[best]) for place in again(lines, found[best], CAUSES[best]))
+        return next((one for one in later if one.host or one.rank is not None), first)
+    return first
+
+
+def again(lines: Sequence[Line], place: int, cause: Cause) -> List[int]:
+    """The next lines that show a cause once more."""
+    found = (
+        number for number in range(place + 1, len(lines)) if cause.pattern.search(lines[number].text[:MOST_CHARACTERS])
+    )
+    return list(itertools.islice(found, MOST_REPEATS))
 
 
 def causes_in(lines: Sequence[Line]) -> Dict[int, int]:
@@ -163,92 +170,12 @@ def reason_at(lines: Sequence[Line], place: int, cause: Cause) -> Reason:
     return Reason(f"{where}: {found}" if where else found, cause.fix, cause.name, host, rank)
 
 
-def named(groups: Mapping[str, Optional[str]], name: str) -> Optional[str]:
-    """The value of a group, or of one with the same name and a number."""
-    return next(
-        (groups[key] for key in (name, *(f"{name}{number}" for number in range(2, 6))) if groups.get(key)), None
-    )
-
-
 def tidy(text: str) -> str:
     """A sentence without what its absent parts leave."""
     text = re.sub(
         r" ?\((?:found , built for |rank  and |[^()\w]* requested, [^()\w]*found|found , built for \w*)?\s*\)", "", text
     )
     return re.sub(r"\s{2,}", " ", text).strip(" ,:")[:400]
-
-
-def located(
-    lines: Sequence[Line], line: Line, host: Optional[str], rank: Optional[int], ask_epilogue: bool
-) -> Tuple[Optional[str], Optional[int]]:
-    """Host and rank of a line: from the line, from what the ranks print of themselves, else from what mpirun prints at its end."""
-    pid = None
-    of_btl = BTL_HEADER.match(line.text)
-    if of_btl:
-        return host or of_btl[1], int(of_btl[2]) if rank is None else rank
-    header = NCCL_HEADER.search(line.text) or MPI_HEADER.match(line.text)
-    test = TEST_HEADER.match(line.text)
-    if header:
-        host, pid = host or header[1], header[2]
-    elif test:
-        host, place = host or test[1], lines.index(line)
-        pids = [match[1] for match in (TEST_PID.search(near.text) for near in lines[place : place + 3]) if match]
-        pid = pids[0] if pids else None
-    if rank is None:
-        place = lines.index(line)
-        near = [line.text for line in lines[max(place - 4, 0) : place + 1] if not line.text.startswith("[I ")]
-        told = [match[1] for match in map(TORCH_RANK.search, near) if match]
-        rank = int(told[-1]) if told else None
-    hosts, ranks = who_is_where(lines)
-    if rank is None and pid and host:
-        rank = ranks.get((host, pid))
-    if host is None and rank is None and ask_epilogue:
-        host, rank = first_to_end(lines)
-    return host or (hosts.get(rank) if rank is not None else None), rank
-
-
-def who_is_where(lines: Sequence[Line]) -> Tuple[Dict[int, str], Dict[Tuple[str, str], int]]:
-    """The host of each rank, and the rank of each process, as NCCL's lines and nccl-tests' list of ranks have them."""
-    hosts: Dict[int, str] = {}
-    ranks: Dict[Tuple[str, str], int] = {}
-    for line in lines:
-        if line.host and line.rank is not None:
-            hosts.setdefault(line.rank, line.host)
-        listed = TEST_RANK.match(line.text) if "Pid" in line.text else None
-        if listed:
-            hosts.setdefault(int(listed[1]), listed[3])
-            ranks.setdefault((listed[3], listed[2]), int(listed[1]))
-            continue
-        header = NCCL_HEADER.match(line.text) if " NCCL " in line.text else None
-        if line.rank is not None and not header and line.text.startswith("["):
-            header = MPI_HEADER.match(line.text)
-        if header and line.rank is not None:
-            hosts.setdefault(line.rank, header[1])
-        elif header:
-            number = NCCL_RANK.search(line.text)
-            if number:
-                hosts.setdefault(int(number[1]), header[1])
-                ranks.setdefault((header[1], header[2]), int(number[1]))
-    return hosts, ranks
-
-
-def first_to_end(lines: Sequence[Line]) -> Tuple[Optional[str], Optional[int]]:
-    """Host and rank of the first process that ended, as the launcher names it."""
-    for place, line in enumerate(lines):
-        for cause in [*ENDED, *EPILOGUE]:
-            groups = cause.pattern.groupindex
-            match = cause.pattern.search(line.text) if "rank" in groups or "rank2" in groups else None
-            if match:
-                found = match.groupdict()
-                number = named(found, "rank")
-                if number is not None:
-                    return named(found, "host"), int(number)
-        if "local_rank:" in line.text:
-            around = "\n".join(near.text for near in lines[max(place - 3, 0) : place + 2])
-            torch = re.search(r"host +: (\S+)[\s\S]{0,80}?rank +: (\d+)", around)
-            if torch:
-                return torch[1], int(torch[2])
-    return None, None
 
 
 # Lines that frame or follow what a program prints last.
