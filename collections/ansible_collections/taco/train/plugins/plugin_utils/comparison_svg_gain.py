@@ -28,7 +28,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.report_svg import LEFT,
 
 HEIGHT, SIDE = 190, 30
 BY_VENDOR = "published by the vendor"
-NAME_WIDTH, NAME_ROW, LABEL_ROOM = 84, 13, 12
+NAME_WIDTH, NAME_ROW, LABEL_ROOM = 124, 13, 12
 Place = Callable[[float], float]
 
 
