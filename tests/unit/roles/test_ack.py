@@ -9,6 +9,7 @@ Pods are this machine: kubectl runs what it is to run in them here. Whole compar
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 import threading
@@ -134,6 +135,58 @@ def test_pods_that_nobody_can_reach_are_taken_down_and_the_labels_put_back(lab):
     assert rc != 0 and "pod not found" in output, output
     assert ["topology"] * 2 in lab.watcher.seen
     assert lab.metadata() == [(None, None)] * 2 and lab.cluster.objects("MPIJob") == []
+
+
+SUBMITTED = {
+    "ack_state": "submitted",
+    "benchmark_workload": "tf_cnn_benchmarks",
+    "benchmark_model": "vgg16",
+    "benchmark_device": "GPU",
+    "benchmark_script": "/tensorflow/benchmarks/scripts/tf_cnn_benchmarks/tf_cnn_benchmarks.py",
+    "benchmark_arm": {"name": "image", "plugin": "keep"},
+}
+
+
+def submitted(lab, *logs, **changes):
+    """Run the benchmark as the command of a job of Arena, and return its status, its output and its record."""
+    plan = {"statuses": ["PENDING", "RUNNING", *logs[1:]], "log": logs[0]}
+    (lab.folder / "plan.json").write_text(json.dumps(plan))
+    rc, output = lab.ack(**{**SUBMITTED, **changes})
+    path = lab.folder / "results/latest/records.jsonl"
+    return rc, output, [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def test_the_command_of_a_job_of_arena_is_recorded(lab):
+    log = (ROOT / "tests/fixtures/logs/tf_cnn_ompi4_tag.txt").read_text().partition("---\n")[2]
+    rc, output, found = submitted(lab, log, "SUCCEEDED")
+    assert rc == 0, output
+    (record,) = found
+    assert (record["outcome"], record["result"]["value"], record["arm"]) == ("ok", 806.12, "image"), record["problems"]
+    assert record["hosts"] == [{"name": f"taco-bench-worker-{number}", "slots": 2} for number in (0, 1)]
+    calls = [json.loads(line) for line in (lab.folder / "calls.jsonl").read_text().splitlines()]
+    (call,) = [one for one in calls if one[0] == "submit"]
+    assert "--gputopology=true" in call and shlex.split(call[-1]) == record["argv"]
+    assert "tf_cnn_benchmarks.py" in call[-1] and "taco-bench-worker-1:2" in call[-1]
+    assert lab.metadata() == [(None, None)] * 2 and not json.loads((lab.folder / "jobs.json").read_text())
+    assert "806" in (lab.folder / "results/latest/report.html").read_text()
+
+
+def test_a_command_of_a_job_of_arena_that_failed_is_a_failed_run(lab):
+    said = "ModuleNotFoundError: No module named 'tensorflow'\n"
+    rc, output, found = submitted(lab, said, "FAILED", ack_place="default")
+    assert rc != 0 and len(found) == 1, output
+    (record,) = found
+    assert record["outcome"] == "failed" and "tensorflow" in record["problems"][0], output
+    assert lab.metadata() == [(None, None)] * 2 and not json.loads((lab.folder / "jobs.json").read_text())
+
+
+def test_a_script_that_is_not_in_the_image_is_refused_before_the_job(lab):
+    rc, output, found = submitted(
+        lab, "", "SUCCEEDED", benchmark_script="https://example.com/bench.py", benchmark_script_checksum="none"
+    )
+    assert rc != 0 and "which is not in the image" in output and found == [], output
+    calls = (lab.folder / "calls.jsonl").read_text() if (lab.folder / "calls.jsonl").exists() else ""
+    assert '["submit"' not in calls
 
 
 PLACE = """

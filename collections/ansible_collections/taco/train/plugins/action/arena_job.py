@@ -23,7 +23,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.training_spec import Sp
 ARGUMENT_SPEC = {
     "job": {"type": "dict", "required": True},
     "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
-    "until": {"type": "str", "choices": ["running", "succeeded"], "default": "running"},
+    "until": {"type": "str", "choices": ["running", "succeeded", "ended"], "default": "running"},
     "wait_timeout": {"type": "int", "default": 600},
     "interrupt_running_work": {"type": "bool", "default": False},
     "poll": {"type": "float", "default": 2.0},
@@ -114,7 +114,7 @@ class ActionModule(ActionBase):
                 "state absent, or give this one another name."
             )
         if self._task.check_mode:
-            return {"changed": True, "argv": argv, "skipped": False}
+            return {"changed": True, "argv": argv, "skipped": False, "hosts": self._hosts()}
         answer = self._arena(argv)
         if answer["rc"] != 0:
             said = (answer.get("stderr") or answer.get("stdout") or "").strip()
@@ -122,17 +122,19 @@ class ActionModule(ActionBase):
         begun = time.monotonic()
         job = self._wait()
         duration = time.monotonic() - begun
-        log = self._verb("logs").get("stdout", "") if self.options["until"] == "succeeded" else None
+        log = None if self.options["until"] == "running" else self._verb("logs").get("stdout", "")
         return {"changed": True, "argv": argv, "duration": duration, "stdout": log, **self._facts(job)}
+
+    def _hosts(self) -> list[dict[str, Any]]:
+        # Arena's operator reaches workers by kubectl exec, as those of v1 do, so mpirun's hosts are named like theirs.
+        return worker_hosts("v1", self.job.spec.name, self.job.workers, self.job.gpus_per_worker)
 
     def _facts(self, job: arena_status.ArenaJob) -> dict[str, Any]:
         wanted: Job = self.job
         options = self.options
         path = os.path.expanduser(options["kubeconfig"] or "")
         reached = Reached(path, options["context"] or "", options["python"])
-        # Arena's operator reaches workers by kubectl exec, as those of v1 do, so mpirun's hosts are named like theirs.
-        slots = wanted.gpus_per_worker
-        made = Made(job.name, job.namespace, "v1", wanted.workers, slots, job.launcher or "")
+        made = Made(job.name, job.namespace, "v1", wanted.workers, wanted.gpus_per_worker, job.launcher or "")
         pods = arena_status.pods(job, arena_command.CONTAINER) if job.phase == arena_status.RUNNING else []
         workers = [{"pod": one.name, "node": one.node} for one in job.instances if not one.chief]
         return {
@@ -140,15 +142,16 @@ class ActionModule(ActionBase):
             "namespace": job.namespace,
             "launcher": {"pod": job.launcher},
             "workers": workers,
-            "placement": job.placement,
+            "placement": self.placement,
             "container": arena_command.CONTAINER,
-            "hosts": worker_hosts("v1", wanted.spec.name, wanted.workers, slots),
+            "hosts": self._hosts(),
             "pods": hosts(pods, made, reached, {}, options["pod_variables"]),
         }
 
     def _wait(self) -> arena_status.ArenaJob:
         """Return the job once it is as far as wanted, or fail with what keeps it."""
         options, name = self.options, self.job.spec.name
+        self.placement: dict[str, str] = {}
         end, said_at = time.monotonic() + options["wait_timeout"], 0.0
         while True:
             trouble = None
@@ -158,7 +161,11 @@ class ActionModule(ActionBase):
                 # The API server may be away for a moment, and a job of hours must not be given up for it.
                 job, trouble = None, str(error)
             far = arena_status.progress(job, self.job.workers) if job else None
-            if job and options["until"] == "succeeded" and job.phase == arena_status.SUCCEEDED:
+            # The workers of a job that has ended are removed.
+            self.placement.update(job.placement if job else {})
+            if job and options["until"] != "running" and job.phase == arena_status.SUCCEEDED:
+                return job
+            if job and options["until"] == "ended" and job.phase in arena_status.ENDED:
                 return job
             if job and far and far.usable and options["until"] == "running":
                 return job

@@ -42,6 +42,7 @@ ARGUMENTS = dict(
     overrides={"type": "dict", "default": {}},
     runs={"type": "list", "elements": "dict"},
     records_before={"type": "int", "default": 0},
+    job={"type": "dict"},
 )
 
 
@@ -65,7 +66,7 @@ class ActionModule(ActionBase):
         _validated, options = self.validate_argument_spec(argument_spec=ARGUMENTS)
         launcher = str(self._task.delegate_to or task_vars["inventory_hostname"])
         runs, before = options.pop("runs"), options.pop("records_before")
-        overrides = options.pop("overrides")
+        overrides, self.done = options.pop("overrides"), options.pop("job")
         try:
             of_runs = of_each(options, overrides, runs) if runs is not None else [with_overrides(options, overrides)]
             todo = [(one, plan(with_delivered(one))) for one in of_runs]
@@ -154,6 +155,8 @@ class ActionModule(ActionBase):
     def execute(self, options, planned, identity, task_vars, launcher):
         """Run the command on the launcher: the one execution there. A lost connection is a failed run like any other."""
         self.shown = 0
+        if self.done:
+            return dict(self.done)
         unready = not_active(options["workers"])
         if unready:
             return {"failed": True, "msg": unready}

@@ -38,9 +38,11 @@ options:
     choices: [present, absent]
     default: present
   until:
-    description: Whether to wait until all pods run, or until the command of the launcher ended well.
+    description:
+      - Whether to wait until all pods run, or until the command of the launcher ended well.
+      - V(ended) is like V(succeeded), and a command that failed does not fail the task.
     type: str
-    choices: [running, succeeded]
+    choices: [running, succeeded, ended]
     default: running
   wait_timeout:
     description: Seconds to wait.
@@ -152,7 +154,7 @@ duration:
   type: float
 stdout:
   description: The log of the launcher.
-  returned: with O(until=succeeded)
+  returned: with O(until=succeeded) and O(until=ended)
   type: str
 logs:
   description: The path of each log that was kept, by the pod.

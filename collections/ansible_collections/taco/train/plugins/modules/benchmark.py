@@ -27,6 +27,12 @@ attributes:
   diff_mode:
     support: none
 options:
+  job:
+    description:
+      - A run that was done elsewhere, such as the command of a job of Arena, with its C(stdout), C(rc) and C(duration) in seconds.
+      - It is recorded like a run of this module, and nothing is run.
+    type: dict
+    version_added: 1.0.0
   workload:
     description: What to run. The role P(taco.train.benchmark#role) says what each is.
     type: str
