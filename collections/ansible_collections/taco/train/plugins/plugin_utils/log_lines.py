@@ -68,6 +68,10 @@ STERN_SAMPLE = 200
 # The number of the line in a log that was copied from a viewer. A rank is not as high, and ranks don't only rise.
 LINE_NUMBER = re.compile(r"\[(\d{4,9})\] ")
 LEAST_LINE_NUMBERS = 5
+# launcher.py of the Training Operator: level, time, program and line.
+OPERATOR = re.compile(r"[A-Z]{4,8}\|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\|[^|\n]{1,200}\|\d{1,6}\| ?")
+# pdsh: the host.
+PDSH = re.compile(r"(?P<pdsh>[A-Za-z][A-Za-z0-9.]{0,250}[0-9-][A-Za-z0-9.-]{0,250}): ")
 # docker compose logs
 SERVICE = re.compile(r"(?P<service>[\w.-]{1,63}) {1,63}\| ")
 # Open MPI 5 with XML.
@@ -92,15 +96,21 @@ def of_tag(text: str) -> Optional[tuple[int, Optional[str]]]:
     return (int(match["tag"] or match["mpirank"]), match["taghost"] or match["algo"]) if match else None
 
 
-def without_stern(lines: list[str]) -> list[str]:
-    """The lines with what stern puts before each as kubectl has it, where nearly all lines begin with few such pairs of words."""
+def as_kubectl_has_it(lines: list[str], prefix: Pattern[str], form: str) -> list[str]:
+    """The lines with a prefix in kubectl's form, where nearly all lines begin with one of few such prefixes."""
     sample = [line for line in lines[:STERN_SAMPLE] if line.strip()]
-    if not any(STERN.match(ANSI.sub("", line)) for line in sample[-3:]):
+    if not any(prefix.match(ANSI.sub("", line)) for line in sample[-3:]):
         return lines
-    pairs = [match.groups() for match in (STERN.match(ANSI.sub("", line)) for line in sample) if match]
-    if len(pairs) < 3 or len(pairs) < 0.9 * len(sample) or len(set(pairs)) > len(pairs) / 3:
+    found = [match.groups() for match in (prefix.match(ANSI.sub("", line)) for line in sample) if match]
+    if len(found) < 3 or len(found) < 0.9 * len(sample) or len(set(found)) > len(found) / 3:
         return lines
-    return [STERN.sub(r"[pod/\g<sternpod>/\g<container>] ", ANSI.sub("", line), count=1) for line in lines]
+    return [prefix.sub(form, ANSI.sub("", line), count=1) for line in lines]
+
+
+def without_hosts(lines: list[str]) -> list[str]:
+    """The lines with what stern and pdsh put before each in kubectl's form: alone, such a prefix could be text."""
+    lines = as_kubectl_has_it(lines, STERN, r"[pod/\g<sternpod>/\g<container>] ")
+    return as_kubectl_has_it(lines, PDSH, r"[pod/\g<pdsh>/-] ")
 
 
 def without_line_numbers(lines: list[str]) -> list[str]:
@@ -124,7 +134,9 @@ def prefix_at(raw: str, place: int) -> Optional[re.Match[str]]:
     if first == "<":
         return XML.match(raw, place)
     found = DATE.match(raw, place) if raw[place + 3 : place + 4] == " " else None
-    return found or (SERVICE.match(raw, place) if "| " in raw[place : place + 130] else None)
+    if not found and "|" in raw[place : place + 240]:
+        return OPERATOR.match(raw, place) or SERVICE.match(raw, place)
+    return found
 
 
 def prefix_of(raw: str) -> tuple[int, Optional[int], Optional[str]]:
@@ -164,7 +176,7 @@ def tagged_lines(output: Any) -> list[Line]:
     """The lines of a text with rank and host. A line that mpirun cut is joined with its rest, which comes later under the same tag."""
     lines: list[Line] = []
     begun: dict[Optional[int], list[str]] = {}
-    for raw in without_line_numbers(without_stern(raw_lines(output))):
+    for raw in without_line_numbers(without_hosts(raw_lines(output))):
         if "<std" not in raw:
             lines.append(clean(raw))
             continue

@@ -36,4 +36,8 @@ OF_TWO = {
     "stalled",
     "nccl_truncated",
 }
+# One failed call of MPI is that of the process that lost another, or the error itself.
+OF_TWO_AFTERWARDS = {"mpi_error"}
+# Rank 0 says it of other ranks.
+OF_OTHERS = {"stalled"}
 OF_ONE = {"traceback", "segfault", "instruction", "killed"}

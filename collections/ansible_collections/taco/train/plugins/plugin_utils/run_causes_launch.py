@@ -151,8 +151,9 @@ LAUNCH = [
     cause(
         "daemon_absent",
         r"(?P<daemon>orted|prted|hydra_pmi_proxy|pmi_proxy)['\"\u2019]?: (?:command not found|No such file or "
-        r'directory|not found)|(?:unable|not able) to find the executable "(?P<local>orted|prted)"',
-        "a host has no {daemon}{local}, the daemon of mpirun",
+        r'directory|not found)|(?:unable|not able) to find the executable "(?P<daemon2>orted|prted)"|'
+        r"\[mpiexec@(?P<host>[\w.-]+)\] \w+ .{0,80}execvp error on file \S*?(?P<daemon3>hydra_(?:pmi|bstrap)_proxy)",
+        "a host has no {daemon}, the daemon of mpirun",
         "run the same taco_image on every host, and set benchmark_mpirun to mpirun's whole path",
     ),
     cause(
@@ -182,7 +183,8 @@ LAUNCH = [
     ),
     cause(
         "slots",
-        r"There are not enough slots available|[Rr]equested more processes \((?P<ranks>\d+)\) than there are "
+        r"There are not enough slots available|Process number should not be larger than|A sequential map was requested, but not enough|"
+        r"[Rr]equested more processes \((?P<ranks>\d+)\) than there are "
         r"available slots|not enough slots|All nodes which are allocated for this job are already filled|rmaps-base:\S*alloc-error|"
         r"Your job failed to map|There are no (?:allocated resources|nodes allocated)",
         "there are fewer slots than ranks",

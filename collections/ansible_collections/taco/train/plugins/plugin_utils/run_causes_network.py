@@ -24,15 +24,23 @@ NETWORK = [
         IMAGE,
     ),
     cause(
+        "pmix_timeout",
+        r"mpi/pmix\w*: .{1,200}collective timeout",
+        "Slurm's PMIx waited in vain for a host",
+        OPEN_NETWORK,
+        r"wait contrib: (?P<host>[\w.-]+)",
+    ),
+    cause(
         "nccl_plugin",
+        r"NET/OFI Request \S+ completed with error[^\r\n]{0,20}?(?:Error: (?P<what>[^\r\n]{1,120}))?|"
         r"Failed to initialize any NET plugin|ncclNetPlugin_v\d+ symbol.*not found|WARN Error: network \S+ not found",
-        "NCCL's network plugin failed",
+        "NCCL's network plugin failed ({what})",
         "check the plugin in the container (role acceleration), or use an arm without it",
     ),
     cause(
         "nccl_connect",
         r"(?:WARN .*?|^(?:socket|ncclSocket|ncclOsSocket)\w+ ?: .{0,40}?)"
-        r"(?:Connect to|Call to connect(?: to)?|connect to)\s*(?P<peer>[\da-f][\w.:%-]*(?:<\d+>)?|)\s*.{0,40}?(?P<why>"
+        r"(?:Connect to|Call to connect(?: to)?|connect to)\s*(?P<peer>(?=\S{0,80}[.:<])[\da-f][\w.:%-]*(?:<\d+>)?|)\s*.{0,40}?(?P<why>"
         + LINK
         + r")|(?:WARN |^(?:socket|ncclSocket)\w+: ).*(?:exceeded (?:timeouts|retries|error retry count)|[Tt]imed? ?out waiting for "
         r"(?P<waiting>.{1,60}))|WARN .*No route to host|Call to (?:recv|send) (?:from|to) (?P<peer2>\S+) failed : "
@@ -79,7 +87,8 @@ NETWORK = [
         r"connect\(\) to (?P<peer>[\d.]+) ?(?:port|:)\s*\d+ failed: (?P<why2>[^(\r\n]+)|"
         r"mca_btl_tcp_endpoint_complete_connect.{0,80}failed: (?P<why3>[^(\r\n]+)|ORTE is unable to establish a "
         r"communication|does not know how to route a message|unable to complete a TCP connection|tcp_peer_send_blocking: send\(\)|"
-        r"Match incoming connection from .{1,120} failed \(iface",
+        r"Match incoming connection from .{1,120} failed \(iface|\[proxy:[\d:]+@(?P<host2>[\w.-]+)\] .{1,80}unable to connect from "
+        r"\"[^\"]+\" to \"(?P<peer3>[^\"]+)\" \((?P<why4>[^)]+)",
         "MPI could not connect two hosts over TCP ({peer} {why})",
         OPEN_NETWORK,
         r"^\s*(?:Local host|my node):\s+(?P<host>[\w.-]+)(?:[\s\S]{0,200}?Message:\s+connect\(\) to (?P<peer2>\S+) "

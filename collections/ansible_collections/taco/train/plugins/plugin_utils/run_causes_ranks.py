@@ -11,8 +11,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.run_cause import NCCL_I
 RANK = [
     cause(
         "test_cuda",
-        r"^(?:(?P<host>[\w.-]+): )?Test CUDA failure (?P<where>\S+) '(?P<why>[^']+)'|WARN Cuda failure (?:\d+ "
-        r")?'(?P<nccl>[^']+)'|CUDA (?:runtime )?(?:error|failure)(?: \(\d+\))?:? (?P<other>[^\r\n]{1,160})|"
+        r"^(?:(?P<host>[\w.-]+): )?Test CUDA failure (?P<where>\S+) '(?P<why>[^']+)'|(?:WARN |^)Cuda failure (?:\d+ "
+        r")?'(?P<nccl>[^']+)'|CUDA (?:runtime )?(?:error|failure)(?: \(\d+\))?:? (?P<other>(?!.*driver shutting down)[^\r\n]{1,160})|"
         r"cudaError\w+: (?P<third>[^\r\n]{1,160})|CUDA_ERROR_\w+: (?P<fourth>[^\r\n]{1,100})",
         "CUDA failed ({why}{nccl}{other}{third}{fourth})",
         "look for Xid in the host's dmesg, and test the GPU alone",
@@ -95,6 +95,7 @@ RANK = [
         "mpi_error",
         r"\*\*\* (?P<what>MPI_ERR\w*: [^\r\n]{1,100})|\*\*\* An error occurred in (?P<call>\w+)|PML add procs failed|"
         r"Abort\(\d+\) on node \d+ \(rank (?P<rank2>\d+) in comm \S+ Fatal error in (?P<call3>\w+)|"
+        r"^\[(?P<host2>[\w.-]+):\d+\] Local abort before MPI_INIT|"
         r"Fatal error in (?P<call2>(?:PMPI|MPI|internal)_\w+)|PMI_Init returned|It looks like (?P<init>[\w ]{1,40}) "
         r"failed for some reason|PMIX ERROR: (?P<pmix>[^\r\n]{1,100})|(?:MPI_INIT|MPI_Init|PMIx_Init|ompi_mpi_init|"
         r"orte_init)\w* (?:has )?failed|OPAL ERROR: "

@@ -83,7 +83,7 @@ SOFTWARE = [
     ),
     cause(
         "module",
-        r"(?:ModuleNotFoundError|ImportError): No module named '?(?P<module>[\w.]+)'?",
+        r"(?:ModuleNotFoundError|ImportError|^\S{0,200}python[\d.]{0,6}): No module named '?(?P<module>[\w.]+)'?",
         "the image has no Python module {module}",
         "install it in taco_image, or set benchmark_script to a script that doesn't need it",
     ),
@@ -178,7 +178,7 @@ SOFTWARE = [
         "gpu_index",
         r"invalid device ordinal|Invalid number of GPUs: (?P<want>\d+) requested but only (?P<have>\d+)|"
         r"[Vv]isible_device_list'? listed an invalid|CUDA_ERROR_INVALID_DEVICE\b|invalid resource handle.{0,20}device "
-        r"ordinal",
+        r"ordinal|IndexError: list index out of range at .*local_rank\(\)",
         "a host has fewer GPUs than ranks ({want} requested, {have} found)",
         "set the slots in benchmark_hosts or taco_gpus_per_node to the GPUs that the container has",
     ),

@@ -18,9 +18,11 @@ from ansible_collections.taco.train.plugins.plugin_utils.run_causes import (
     FIRST_COUNTS,
     LISTED,
     OF_ONE,
+    OF_OTHERS,
     OF_TWO,
+    OF_TWO_AFTERWARDS,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.run_where import located, named
+from ansible_collections.taco.train.plugins.plugin_utils.run_where import host_of, located, named
 
 
 class Reason(NamedTuple):
@@ -102,7 +104,7 @@ def the_first(found: Mapping[int, int], lines: Sequence[Line]) -> int:
             index for index in found if CAUSES[index].name in FIRST_COUNTS and LISTED.match(lines[found[index]].text)
         ]
         return min(listed, key=lambda index: found[index])
-    if name in OF_TWO:
+    if name in OF_TWO or name in OF_TWO_AFTERWARDS:
         of_one = [index for index in found if CAUSES[index].name in OF_ONE]
         return min((index for index in of_one if found[index] < found[best] or decides(index, name)), default=best)
     return best
@@ -110,7 +112,7 @@ def the_first(found: Mapping[int, int], lines: Sequence[Line]) -> int:
 
 def decides(index: int, name: str) -> bool:
     """Whether the cause of one process comes before another between processes wherever it stands: launchers say it at their end."""
-    return CAUSES[index].name == "killed" or name == "stalled"
+    return name in OF_TWO and (CAUSES[index].name == "killed" or name == "stalled")
 
 
 def worth_a_look(lines: Sequence[Line]) -> List[int]:
@@ -134,6 +136,11 @@ def unwrapped(lines: List[Line]) -> List[Line]:
             if PROSE.match(lines[place].text) and not (lines[place - 1].text.strip() and place - 1 > begin):
                 lines[place] = lines[place]._replace(text=paragraph(lines, place, end))
     for place, line in enumerate(lines[:-1]):
+        # The line of the script above says of which list.
+        if lines[place + 1].text.startswith("IndexError: list index out of range") and "local_rank()" in line.text:
+            lines[place + 1] = lines[place + 1]._replace(
+                text=f"{lines[place + 1].text.rstrip()} at {line.text.strip()}"
+            )
         if " process rank " in line.text and " noticed " in line.text and not line.text.rstrip().endswith("."):
             lines[place] = line._replace(text=line.text.rstrip() + " " + lines[place + 1].text.strip())
     return lines
@@ -158,10 +165,13 @@ def reason_at(lines: Sequence[Line], place: int, cause: Cause) -> Reason:
         before = "\n".join(near.text for near in lines[max(place - NEAR, 0) : place])
         more = cause.near.search(around) or cause.near.search(before)
         groups.update({name: value for name, value in more.groupdict().items() if value} if more else {})
-    host = named(groups, "host") or line.host
-    number = named(groups, "rank")
-    rank = int(number) if number is not None else line.rank
-    host, rank = located(lines, line, host, rank, cause.name in ENDS or "host" not in groups)
+    host, number = named(groups, "host"), named(groups, "rank")
+    rank = int(number) if number is not None else None
+    if cause.name in OF_OTHERS:
+        host = host or host_of(lines, rank)
+    else:
+        rank = line.rank if rank is None else rank
+        host, rank = located(lines, place, host or line.host, rank, cause.name in ENDS or "host" not in groups)
     values = {name: value.strip() if value else "" for name, value in groups.items()}
     values.update({template: values.get(template, "") for template in re.findall(r"\{(\w+)\}", cause.found)})
     values = {name: value or named(groups, name) or "" for name, value in values.items()}

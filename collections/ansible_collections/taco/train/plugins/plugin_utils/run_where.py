@@ -15,7 +15,9 @@ from ansible_collections.taco.train.plugins.plugin_utils.run_causes_epilogue imp
 NCCL_HEADER = re.compile(r"(?:^|\s)([A-Za-z0-9][\w.-]{0,252}):(\d{1,10}):\d{1,10} (?:\[\d+\] |NCCL )")
 # Of Open MPI's TCP transport: the host, the rank, and the line of its source.
 BTL_HEADER = re.compile(r"^\[([A-Za-z0-9][\w.-]{0,252})\]\[\[\d{1,10},\d{1,10}\],(\d{1,7})\]\[")
-MPI_HEADER = re.compile(r"^\s{0,8}\[([A-Za-z0-9][\w.-]{0,252}):(\d{1,10})(?: *:\d+){0,2}\] ")
+# Of MVAPICH: the host and the rank.
+MVAPICH_HEADER = re.compile(r"^\[([A-Za-z0-9][\w.-]{0,252}):mpi_rank_(\d{1,7})\]")
+MPI_HEADER = re.compile(r"^\s{0,8}\[(?=[^\]:]{0,252}[A-Za-z.])([A-Za-z0-9][\w.-]{0,252}):(\d{1,10})(?: *:\d+){0,2}\] ")
 TORCH_RANK = re.compile(r"\[(?=[^\n]*NCCL)(?:PG [\w() ]{1,40} )?[Rr]ank (\d{1,7})\]")
 NCCL_RANK = re.compile(r" rank (\d{1,7}) (?:nranks|nRanks|\[0x)")
 TEST_HEADER = re.compile(r"(?:^([A-Za-z0-9][\w.-]{0,252})|\S): Test (?:NCCL|CUDA) failure")
@@ -31,25 +33,23 @@ def named(groups: Mapping[str, Optional[str]], name: str) -> Optional[str]:
 
 
 def located(
-    lines: Sequence[Line], line: Line, host: Optional[str], rank: Optional[int], ask_epilogue: bool
+    lines: Sequence[Line], place: int, host: Optional[str], rank: Optional[int], ask_epilogue: bool
 ) -> Tuple[Optional[str], Optional[int]]:
     """Host and rank of a line: from the line, from what the ranks print of themselves, else from what mpirun prints at its end."""
-    pid = None
-    of_btl = BTL_HEADER.match(line.text)
-    if of_btl:
-        return host or of_btl[1], int(of_btl[2]) if rank is None else rank
+    pid, line = None, lines[place]
+    both = BTL_HEADER.match(line.text) or MVAPICH_HEADER.match(line.text)
+    if both:
+        return host or both[1], int(both[2]) if rank is None else rank
     header = NCCL_HEADER.search(line.text) or MPI_HEADER.match(line.text)
     test = TEST_HEADER.search(line.text)
     if header:
         host, pid = host or header[1], header[2]
     elif test:
-        place = lines.index(line)
         trace = next(
             (match for match in (TEST_TRACE.match(near.text) for near in lines[place : place + 3]) if match), None
         )
         host, pid = host or test[1] or (trace[1] if trace else None), trace[2] if trace else None
     if rank is None:
-        place = lines.index(line)
         near = [line.text for line in lines[max(place - 4, 0) : place + 1] if not line.text.startswith("[I ")]
         told = [match[1] for match in map(TORCH_RANK.search, near) if match]
         rank = int(told[-1]) if told else None
@@ -59,6 +59,11 @@ def located(
     if host is None and rank is None and ask_epilogue:
         host, rank = first_to_end(lines)
     return host or (hosts.get(rank) if rank is not None else None), rank
+
+
+def host_of(lines: Sequence[Line], rank: Optional[int]) -> Optional[str]:
+    """The host of a rank, None where the log does not have it."""
+    return who_is_where(lines)[0].get(rank) if rank is not None else None
 
 
 def who_is_where(lines: Sequence[Line]) -> Tuple[Dict[int, str], Dict[Tuple[str, str], int]]:
