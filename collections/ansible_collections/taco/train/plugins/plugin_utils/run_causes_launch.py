@@ -152,7 +152,7 @@ LAUNCH = [
         "daemon_absent",
         r"(?P<daemon>orted|prted|hydra_pmi_proxy|pmi_proxy)['\"\u2019]?: (?:command not found|No such file or "
         r'directory|not found)|(?:unable|not able) to find the executable "(?P<daemon2>orted|prted)"|'
-        r"\[mpiexec@(?P<host>[\w.-]+)\] \w+ .{0,80}execvp error on file \S*?(?P<daemon3>hydra_(?:pmi|bstrap)_proxy)",
+        r"\[mpiexec@(?P<host2>[\w.-]+)\] \w+ .{0,80}execvp error on file \S*?(?P<daemon3>hydra_(?:pmi|bstrap)_proxy)",
         "a host has no {daemon}, the daemon of mpirun",
         "run the same taco_image on every host, and set benchmark_mpirun to mpirun's whole path",
     ),

@@ -72,7 +72,8 @@ def known_reason(text: str) -> Optional[Reason]:
     if first.host is None and first.rank is None:
         # A process repeats its error, and only one of the lines may have a header.
         later = (reason_at(lines, place, CAUSES[best]) for place in again(lines, found[best], CAUSES[best]))
-        return next((one for one in later if one.host or one.rank is not None), first)
+        place = next((one for one in later if one.host or one.rank is not None), first)
+        return first._replace(found=with_place(first.found, place.host, place.rank), host=place.host, rank=place.rank)
     return first
 
 
@@ -176,8 +177,13 @@ def reason_at(lines: Sequence[Line], place: int, cause: Cause) -> Reason:
     values.update({template: values.get(template, "") for template in re.findall(r"\{(\w+)\}", cause.found)})
     values = {name: value or named(groups, name) or "" for name, value in values.items()}
     found = tidy(cause.found.format(**values))
+    return Reason(with_place(found, host, rank), cause.fix, cause.name, host, rank)
+
+
+def with_place(found: str, host: Optional[str], rank: Optional[int]) -> str:
+    """A sentence after the rank and the host that it is about."""
     where = " on ".join(([f"rank {rank}"] if rank is not None else []) + ([host] if host and host not in found else []))
-    return Reason(f"{where}: {found}" if where else found, cause.fix, cause.name, host, rank)
+    return f"{where}: {found}" if where else found
 
 
 def tidy(text: str) -> str:
