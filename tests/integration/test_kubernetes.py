@@ -102,6 +102,14 @@ def test_a_job_that_runs_is_left_alone(v1, playbook):
     assert {name: pod["metadata"]["uid"] for name, pod in v1.pods().items()} == before
 
 
+def test_the_way_back_of_one_node_leaves_the_job_and_says_so(v1, playbook):
+    before = {name: pod["metadata"]["uid"] for name, pod in v1.pods().items()}
+    done = playbook("rollback.yml", "--limit", "taco-lab-node-0", "--tags", "mpijob")
+    assert done.returncode == 0 and "the MPIJob taco-bench" in words(done), done.stdout
+    assert "run the playbook without --limit" in words(done)
+    assert {name: pod["metadata"]["uid"] for name, pod in v1.pods().items()} == before and v1.jobs()
+
+
 def test_the_way_back_keeps_the_logs_and_leaves_nothing(v1, playbook, results):
     done = playbook("rollback.yml")
     assert done.returncode == 0, done.stdout
