@@ -94,7 +94,7 @@ def test_a_quota_is_named(on):
 def test_a_quota_that_keeps_pods_from_being_made_is_named_too(on):
     actor = on()
     actor.cluster.quota("default", {"pods": "1"}, name="team-a")
-    actor.refused("exceeded quota: team-a", "taco-bench-worker-1 doesn't exist", REMOVE, wait_timeout=1)
+    actor.refused("exceeded quota: team-a", "taco-bench-worker-1", "have the quota raised", REMOVE, wait_timeout=1)
 
 
 def test_a_namespace_that_is_not_there_is_named(on):
@@ -108,17 +108,92 @@ def test_a_job_that_nobody_takes_up_is_not_waited_for_to_the_end(on):
     assert actor.jobs() == ["taco-bench"]
 
 
+def warn(actor, message):
+    """Record a warning about the job, as an operator whose pods are refused does before it writes any status."""
+    job = actor.cluster.get("MPIJob", "taco-bench")
+    about = {key: job["metadata"][key] for key in ("name", "namespace", "uid")}
+    actor.cluster.put(
+        {
+            "apiVersion": "v1",
+            "kind": "Event",
+            "metadata": {"name": "taco-bench.1", "namespace": "default"},
+            "involvedObject": {"kind": "MPIJob", **about},
+            "type": "Warning",
+            "reason": "MPIJobFailed",
+            "message": message,
+            "lastTimestamp": "2100-01-01T00:00:00Z",
+        }
+    )
+
+
+def test_a_refused_pod_is_the_reason_of_a_job_without_pods(on):
+    actor = on(operator=False)
+    actor.on_line["0 of 2 workers ready"] = lambda: warn(
+        actor,
+        'worker pod created failed: pods "taco-bench-worker-0" is forbidden: error looking up service account default/trainer: '
+        'serviceaccount "trainer" not found',
+    )
+    said = actor.refused(
+        "localhost: the MPIJob taco-bench is not usable: its pods are refused",
+        'serviceaccount "trainer" not found',
+        "kubectl create serviceaccount trainer --namespace default",
+        REMOVE,
+        wait_timeout=40,
+    )
+    assert "no operator" not in said and sum(actor.slept) < 20
+
+
+def test_a_namespace_that_is_being_deleted_is_named(on):
+    actor = on()
+    said = "unable to create new content in namespace default because it is being terminated"
+    message = f'mpijobs.kubeflow.org "taco-bench" is forbidden: {said}'
+    answer = {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Failure",
+        "message": message,
+        "code": 403,
+    }
+    actor.cluster.fail(method="POST", path=JOBS, status=403, body=answer, times=9)
+    actor.refused(
+        said,
+        "the namespace default is being deleted: wait until it is gone",
+        "taco_kube_namespace",
+        "Nothing was created",
+    )
+
+
+def test_pods_that_may_not_be_listed_leave_their_holders_unknown(on):
+    actor = on()
+    actor.cluster.script(
+        "worker-1$", [{"state": "Unschedulable", "message": "0/2 nodes are available: 2 Insufficient hugepages-1Gi."}]
+    )
+    actor.cluster.fail(method="GET", path="/api/v1/pods", status=403, times=99)
+    actor.refused(
+        "the nodes have hugepages-1Gi, and other pods hold it (gpu-1, gpu-2: run `kubectl describe node`",
+        wait_timeout=1,
+    )
+
+
 @pytest.mark.parametrize(
     ("steps", "words"),
     [
-        ([{"state": "ImagePullBackOff"}], ["taco-bench-worker-1: its container mpi-worker has no image", "set image"]),
+        (
+            [{"state": "ImagePullBackOff"}],
+            ["taco-bench-worker-1: its container mpi-worker has no image", "set mpijob_image"],
+        ),
         (
             [{"state": "CrashLoopBackOff", "exit_code": 3}],
             ["taco-bench-worker-1: its container mpi-worker", "exit status 3"],
         ),
         (
             [{"state": "Unschedulable", "message": "0/2 nodes are available: 2 Insufficient hugepages-1Gi."}],
-            ["Insufficient", "kubelets"],
+            [
+                "Insufficient",
+                "the nodes have hugepages-1Gi, and other pods hold it",
+                "default/taco-bench-worker-0 (50 GiB)",
+            ],
         ),
         ([{"state": "NotReady"}], ["taco-bench-worker-1: it runs and isn't Ready"]),
     ],

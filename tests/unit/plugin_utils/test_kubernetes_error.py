@@ -188,7 +188,7 @@ def test_what_is_wrong_with_each_field_is_kept():
             ],
         ),
         (QUOTA, ["the quota team (requested: pods=2, used: pods=3, limited: pods=4)", "raised"]),
-        ("the policy says no", ["the policy says no", "have whoever runs the cluster allow it"]),
+        ("the policy says no", ["the policy says no", "have whoever administers the cluster allow it"]),
     ],
 )
 def test_a_refusal_says_who_lacks_what(message, words):

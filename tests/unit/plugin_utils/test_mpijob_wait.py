@@ -4,6 +4,8 @@
 
 """From look to look: what is said, and when there is nothing to wait for any more."""
 
+import pytest
+
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_wait import (
     ENDED_SECONDS,
     OPERATOR_SECONDS,
@@ -93,3 +95,129 @@ def test_a_job_is_gone_when_its_pods_are():
     assert "the pod j-worker-0 is still there" in failure and not gone
     assert waiting.look(11, None, []) == ([], None, True)
     assert waiting.look(11, None, [pod("other-worker-0") | {"metadata": {"name": "x"}}]) == ([], None, True)
+
+
+def refused(message, reason="MPIJobFailed", kind="MPIJob", name="j", when="2026-01-01T00:00:09Z"):
+    about = {"kind": kind, "name": name}
+    return {"type": "Warning", "reason": reason, "message": message, "involvedObject": about, "lastTimestamp": when}
+
+
+PRIVILEGED = refused(
+    'worker pod created failed: pods "j-worker-0" is forbidden: violates PodSecurity "baseline:v1.36": hostPath volumes (volume '
+    '"host-0"), privileged (container "mpi-worker" must not set securityContext.privileged=true)'
+)
+QUOTA = refused(
+    'worker pod created failed: pods "j-worker-0" is forbidden: exceeded quota: team, requested: pods=1, used: pods=4, limited: pods=4'
+)
+
+
+def test_a_job_whose_pods_are_refused_is_not_one_without_an_operator():
+    waiting = Wait("j", 2, 100, 0)
+    early = waiting.look(2, job(), [], [PRIVILEGED])
+    assert early.failure is None
+    assert any("don't exist (MPIJobFailed" in line and "violates PodSecurity" in line for line in early.lines)
+    failure = waiting.look(25, job(), [], [PRIVILEGED]).failure
+    assert "no operator" not in failure
+    for word in (
+        "its pods are refused",
+        "j-worker-0, j-worker-1 and the launcher",
+        "violates PodSecurity",
+        "mpijob_privileged",
+    ):
+        assert word in failure
+
+
+def test_a_refusal_that_may_pass_is_waited_for_to_the_end():
+    waiting = Wait("j", 2, 100, 0)
+    assert waiting.look(99, job(), [], [QUOTA]).failure is None
+    failure = waiting.look(100, job(), [], [QUOTA]).failure
+    assert failure.startswith("0 of 2 workers are ready after 2 min; j-worker-0")
+    assert "exceeded quota: team" in failure and "have the quota raised" in failure
+
+
+def test_a_refusal_that_is_over_is_forgotten():
+    pods = [LAUNCHER, FIRST, pod("j-worker-1", "Pending")]
+    assert Wait("j", 2, 100, 0).look(60, job("Created"), pods, [PRIVILEGED]).failure is None
+
+
+def test_a_refused_launcher_is_found_in_the_events_of_its_job():
+    denied = refused(
+        'Error creating: admission webhook "guard.example.com" denied the request: no',
+        "FailedCreate",
+        "Job",
+        "j-launcher",
+    )
+    failure = Wait("j", 2, 100, 0).look(25, job("Created"), [FIRST, SECOND], [denied]).failure
+    assert "the launcher doesn't exist (FailedCreate" in failure and "guard.example.com" in failure
+
+
+def test_the_events_of_an_earlier_job_of_the_name_do_not_count():
+    now = {**job(), "metadata": {"name": "j", "creationTimestamp": "2026-01-01T00:00:10Z"}}
+    assert "no operator has taken it up" in Wait("j", 2, 100, 0).look(25, now, [], [PRIVILEGED]).failure
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (
+            job("Created", reason="MPIJobCreated"),
+            ["still Created (MPIJobCreated)", "all of its pods are ready", "MPI Operator"],
+        ),
+        (job(), ["the job has no status", "MPI Operator"]),
+        (job("Suspended", reason="MPIJobSuspended"), ["Suspended (MPIJobSuspended)", "spec.runPolicy.suspend"]),
+        (
+            {
+                **job("Suspended"),
+                "metadata": {"name": "j", "namespace": "n", "labels": {"kueue.x-k8s.io/queue-name": "gpus"}},
+            },
+            ["Kueue has not admitted it in the queue gpus", "kubectl describe workloads --namespace n"],
+        ),
+        (job("Restarting", reason="MPIJobRestarting"), ["Restarting (MPIJobRestarting)", "kubectl logs --previous"]),
+    ],
+    ids=["created", "no status", "suspended", "kueue", "restarting"],
+)
+def test_a_timeout_names_the_phase_when_all_pods_run(found, words):
+    failure = Wait("j", 2, 100, 0).look(100, found, [LAUNCHER, FIRST, SECOND], []).failure
+    assert failure.startswith("2 of 2 workers are ready after 2 min; ")
+    for word in words:
+        assert word in failure
+
+
+def test_a_job_of_another_controller_names_it():
+    managed = {**job(), "spec": {"runPolicy": {"managedBy": "kueue.x-k8s.io/multikueue"}}}
+    assert "leaves it to kueue.x-k8s.io/multikueue" in Wait("j", 2, 100, 0).look(25, managed, [], []).failure
+
+
+def leaving(thing, **metadata):
+    return {**thing, "metadata": {**thing["metadata"], "deletionTimestamp": "2026-01-01T00:00:00Z", **metadata}}
+
+
+@pytest.mark.parametrize(
+    ("found", "pods", "words"),
+    [
+        (
+            leaving(job(), finalizers=["foregroundDeletion", "example.com/kept"], namespace="n"),
+            [],
+            ["the finalizer example.com/kept keeps it", "kubectl edit mpijob j --namespace n"],
+        ),
+        (leaving(job(), finalizers=["foregroundDeletion"]), [], ["kube-controller-manager"]),
+        (job(), [], ["not being deleted"]),
+        (
+            None,
+            [leaving(FIRST, finalizers=["batch.kubernetes.io/job-tracking"])],
+            ["batch.kubernetes.io/job-tracking keeps it"],
+        ),
+        (None, [FIRST], ["nobody deletes it", "kube-controller-manager"]),
+        (
+            None,
+            [{**leaving(FIRST, deletionGracePeriodSeconds=30), "spec": {"nodeName": "gpu-1"}}],
+            ["the kubelet of node gpu-1 has not confirmed its end within its 30 s of grace", "kubectl get node gpu-1"],
+        ),
+    ],
+    ids=["finalizer", "garbage collector", "made again", "finalizer of a pod", "nobody deletes", "node"],
+)
+def test_what_does_not_go_says_why(found, pods, words):
+    _lines, failure, gone = Vanish("j", 10, 0).look(10, found, pods)
+    assert not gone and "is still there" in failure
+    for word in words:
+        assert word in failure

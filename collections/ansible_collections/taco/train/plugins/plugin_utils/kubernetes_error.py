@@ -70,7 +70,8 @@ _FORBIDDEN = re.compile(
 _QUOTA = re.compile(r"exceeded quota: (?P<quota>[^,]+), (?P<amounts>.*)", re.DOTALL)
 _ADDRESS = re.compile(r"host='(?P<host>[^']+)', port=(?P<port>[0-9]+)")
 _PREFIX = re.compile(r"^(Task failed: )?(Module failed: )?")
-MOST_LETTERS = 600
+# As many as the message of an event may have, so that none is cut.
+MOST_LETTERS = 1024
 
 
 class Trouble(NamedTuple):
@@ -93,8 +94,10 @@ class Trouble(NamedTuple):
 
 
 def one_line(text: Any) -> str:
+    """Return a text as one line. Of a long one the middle is left out: an error ends with its first cause."""
     line = " ".join(str(text or "").split()).rstrip(".")
-    return line if len(line) <= MOST_LETTERS else line[: MOST_LETTERS - 3] + "..."
+    half = (MOST_LETTERS - 5) // 2
+    return line if len(line) <= MOST_LETTERS else f"{line[:half]} ... {line[-half:]}"
 
 
 def _texts(result: Mapping[str, Any]) -> list[str]:

@@ -6,26 +6,21 @@
 
 """Say to people what went wrong between a host and the API server of a cluster, and what helps. Values in, text out."""
 
-import json
-from typing import Any, Callable, Mapping
+from typing import Any, Callable
 
 from ansible_collections.taco.train.plugins.plugin_utils import kubernetes_error as kind
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_admission import ASK, QUOTA_FIX, advice, rule
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_error import Trouble
 
 LIBRARY_FIX = "pip install kubernetes"
 COLLECTION_FIX = "ansible-galaxy collection install kubernetes.core"
 
 
-def rule(details: Mapping[str, str]) -> str:
-    """Return the rule of a Role that allows what was refused."""
-    words = {"apiGroups": [details["group"]], "resources": [details["resource"]], "verbs": [details["verb"]]}
-    return json.dumps(words)
-
-
 def _forbidden(trouble: Trouble) -> str:
     details = trouble.details
     if not details:
-        return f"the API server refuses it ({trouble.said}): have whoever runs the cluster allow it"
+        known = advice(trouble.said)
+        return f"the API server refuses it ({trouble.said}): {known.fix if known else ASK}"
     namespace = details.get("namespace")
     where = f"in the namespace {namespace}" if namespace else "in the whole cluster"
     role, binding = ("Role", "RoleBinding") if namespace else ("ClusterRole", "ClusterRoleBinding")
@@ -38,10 +33,7 @@ def _forbidden(trouble: Trouble) -> str:
 
 def _quota(trouble: Trouble) -> str:
     quota, amounts = trouble.details["quota"], trouble.details["amounts"]
-    return (
-        f"it would exceed the quota {quota} ({amounts}): ask for less, remove what is no longer needed in the namespace, or have "
-        "the quota raised"
-    )
+    return f"it would exceed the quota {quota} ({amounts}): {QUOTA_FIX}"
 
 
 def _config(trouble: Trouble, kubeconfig: str | None) -> str:
@@ -61,7 +53,7 @@ def _unreachable(trouble: Trouble, kubeconfig: str | None) -> str:
     url = f"the API server at {host}:{trouble.details['port']}" if host else "the API server"
     given = f", now {kubeconfig}" if kubeconfig else ""
     return (
-        f"{url} can't be reached ({trouble.said}): see that it runs and that this host has a way to it, and set taco_kubeconfig"
+        f"{url} can't be reached ({trouble.said}): check that it runs and that this host has a route to it, and set taco_kubeconfig"
         f"{given} to the right cluster's, or taco_kube_host to a host that reaches it"
     )
 
@@ -89,7 +81,7 @@ def sentence(host: str, doing: str, trouble: Trouble, kubeconfig: Any = None) ->
             "renew those in taco_kubeconfig"
         ),
         kind.NOT_FOUND: lambda: (
-            f"{trouble.said}: create it, or see that taco_kube_namespace and taco_kubeconfig are those of the cluster"
+            f"{trouble.said}: create it, or check that taco_kube_namespace and taco_kubeconfig are those of the cluster"
         ),
         kind.INVALID: lambda: f"the API server finds it invalid ({trouble.said}): change what it names",
         kind.CONFLICT: lambda: f"something else changed it at the same time ({trouble.said}): run it again",

@@ -41,7 +41,7 @@ class Capacity(NamedTuple):
     """Why the job could never start, or None."""
 
 
-def _words(name: str, value: Fraction) -> str:
+def words(name: str, value: Fraction) -> str:
     if name in BYTES:
         return gib(int(value))
     return str(value) if value.denominator == 1 else f"{float(value):g}"
@@ -92,7 +92,7 @@ def _short(node: Mapping[str, Any], wanted: Mapping[str, Fraction]) -> list[str]
         if resource == TOPOLOGY_GPU and _allocatable(node, GPU) >= value:
             fix = f"it offers its GPUs as {other}, so {FIXES[TOPOLOGY_GPU]}, or unset gpu_topology"
         found.append(
-            f"{name} can allocate {_words(resource, has)} of {resource}, and a worker asks for {_words(resource, value)}: {fix}"
+            f"{name} can allocate {words(resource, has)} of {resource}, and a worker asks for {words(resource, value)}: {fix}"
         )
     return found
 
@@ -119,7 +119,7 @@ def capacity(nodes: list[Mapping[str, Any]], limits: Mapping[str, Any], workers:
         room += 0 if lacks else _room(node, wanted)
     if room >= workers:
         return Capacity(room, shortfalls, None)
-    asked = ", ".join(f"{_words(resource, value)} of {resource}" for resource, value in wanted.items())
+    asked = ", ".join(f"{words(resource, value)} of {resource}" for resource, value in wanted.items())
     count = f"{len(nodes)} node{'s' * (len(nodes) != 1)}"
     problem = (
         f"{count} could hold {room} of {workers} workers, each asking for {asked}: lower the number of workers, or add nodes"

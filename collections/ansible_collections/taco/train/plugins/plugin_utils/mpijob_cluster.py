@@ -12,6 +12,7 @@ from typing import Any, Mapping, NamedTuple
 from ansible_collections.taco.train.plugins.plugin_utils import records
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_calls import Cluster, KubernetesError, Thing
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_error import FORBIDDEN
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_holders import holders, large_enough, requested
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_hosts import container_of
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_manifest import GROUP, KIND
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import (
@@ -22,7 +23,10 @@ from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import (
     role_of,
     served_versions,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_pods import name_of
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_pods import name_of, unscheduled
+
+# Whose pods are listed to tell who holds a resource: each node is a request.
+MOST_NODES = 8
 
 
 class JobError(Exception):
@@ -112,7 +116,7 @@ class Jobs:
         except KubernetesError as error:
             if error.trouble is None or error.trouble.kind != FORBIDDEN:
                 raise
-            self.warn(f"What the cluster says about pods that don't start stays unknown: {error}")
+            self.warn(f"Why pods are refused or don't start stays unknown: {error}")
         return []
 
     def nodes(self) -> list[Thing] | None:
@@ -123,6 +127,35 @@ class Jobs:
             if error.trouble is None or error.trouble.kind != FORBIDDEN:
                 raise
             self.warn(f"Whether the nodes could hold the job was not checked: {error}")
+        return None
+
+    def held(self, pods: list[Thing]) -> dict[str, str]:
+        """Return which pods hold each resource that the scheduler misses for a pod of the job, as far as that can be read."""
+        missed: dict[str, Thing] = {}
+        for pod in pods:
+            found = unscheduled(pod)
+            for resource in found.resources if found else []:
+                missed.setdefault(resource, pod)
+        nodes = self.nodes() if missed else None
+        known = {}
+        for resource, pod in missed.items():
+            large = large_enough(nodes or [], resource, requested(pod, resource))[:MOST_NODES]
+            own = [name_of(one) for one in pods]
+            said = holders(resource, pod, large, self._pods_on([name_of(node) for node in large]), own)
+            if said:
+                known[resource] = said
+        return known
+
+    def _pods_on(self, nodes: list[str]) -> list[Thing] | None:
+        """Return the pods of all namespaces on nodes, or None when who asks may not list them."""
+        try:
+            return [
+                pod for node in nodes for pod in self.cluster.read("Pod", "v1", fields=[f"spec.nodeName={node}"]) or []
+            ]
+        except KubernetesError as error:
+            if error.trouble is None or error.trouble.kind != FORBIDDEN:
+                raise
+            self.warn(f"Which pods hold what the job waits for stays unknown: {error}")
         return None
 
     def keep_logs(self, pods: list[Thing], folder: str | None) -> dict[str, str]:

@@ -4,27 +4,15 @@
 
 # Private to taco.train: may change at any time. Do not import it from another collection.
 
-"""Say why a pod of an MPIJob doesn't run, and what would help. Values in, values out."""
+"""Say why a pod of an MPIJob doesn't run, and how to fix it. Values in, values out."""
 
-import re
 from typing import Any, Iterable, Mapping, NamedTuple
 
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_manifest import GPU, HUGEPAGES, TOPOLOGY_GPU
-
-_INSUFFICIENT = re.compile(r"Insufficient ([A-Za-z0-9./_-]+[A-Za-z0-9])")
-_PREEMPTION = re.compile(r"\s*preemption:.*", re.DOTALL)
-_PULLING = re.compile(r"Image|Registry", re.IGNORECASE)
-SIGBUS = 128 + 7
-STARTING = ("ContainerCreating", "PodInitializing", "")
-MOST_LETTERS = 400  # of what the cluster says
-
-SCHEDULING_FIXES = {
-    HUGEPAGES: "reserve 1 GiB pages on the nodes and restart their kubelets, which count them only when they start",
-    GPU: "free GPUs, or set gpu_topology where the nodes carry ack.node.gpu.schedule=topology",
-    TOPOLOGY_GPU: "label nodes ack.node.gpu.schedule=topology, or free their GPUs: all workers must fit at once",
-    "memory": "lower memory, or free some on the nodes",
-}
-OTHER_SCHEDULING_FIX = "make a node fit, or change what the job asks for"
+from ansible_collections.taco.train.plugins.plugin_utils import mpijob_scheduling
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_error import one_line
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_events import newest, warnings
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_containers import containers
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_fixes import pod_fix
 
 
 class PodState(NamedTuple):
@@ -34,13 +22,17 @@ class PodState(NamedTuple):
     role: str | None
     ready: bool
     stuck: bool
-    """Whether something is wrong with it. The cluster keeps trying, and mostly it is a person who must mend something."""
+    """Whether something is wrong with it. The cluster keeps trying, and mostly a person must fix something."""
     why: str
     """A sentence on why it isn't ready, empty when it is."""
 
 
 def name_of(thing: Mapping[str, Any]) -> str:
     return (thing.get("metadata") or {}).get("name") or ""
+
+
+def node_of(pod: Mapping[str, Any]) -> str | None:
+    return (pod.get("spec") or {}).get("nodeName") or None
 
 
 def _deleted(pod: Mapping[str, Any]) -> bool:
@@ -58,114 +50,102 @@ def is_ready(pod: Mapping[str, Any]) -> bool:
     return running and not _deleted(pod) and _condition(pod, "Ready").get("status") == "True"
 
 
-def _cut(text: Any) -> str:
-    line = " ".join(str(text or "").split()).rstrip(".")
-    return line if len(line) <= MOST_LETTERS else line[: MOST_LETTERS - 3] + "..."
-
-
-def warning(kind: str, thing: Mapping[str, Any], events: Iterable[Mapping[str, Any]]) -> str:
-    """Return the newest warning about an object as one line, or nothing. An earlier object may have had its name.
-
-    That a pod found no node isn't among them: its own condition says it, as long as it holds.
-    """
-    name, uid = name_of(thing), (thing.get("metadata") or {}).get("uid")
-    found = []
-    for event in events:
-        about = event.get("involvedObject") or {}
-        same = about.get("kind") == kind and about.get("name") == name and (not uid or about.get("uid") in (None, uid))
-        if same and event.get("type") == "Warning" and event.get("reason") != "FailedScheduling":
-            when = event.get("lastTimestamp") or event.get("eventTime") or event.get("firstTimestamp") or ""
-            found.append((str(when), f"{event.get('reason') or 'warning'}: {_cut(event.get('message'))}"))
-    return max(found)[1] if found else ""
-
-
-def _ended(state: Mapping[str, Any], see: str = "kubectl logs") -> str:
-    code, reason = state.get("exitCode"), state.get("reason") or ""
-    signal = state.get("signal")
-    if code == SIGBUS or signal == SIGBUS - 128:
-        return (
-            "ended by SIGBUS: there were fewer hugepages or less of /dev/shm than it uses; raise hugepages or shm_size"
-        )
-    if reason == "OOMKilled":
-        return "was killed for its memory (OOMKilled): raise memory, which /dev/shm is part of"
-    message = _cut(state.get("message"))
-    detail = f" ({': '.join(part for part in (reason, message) if part)})" if reason or message else ""
-    return f"ended with exit status {code}{detail}: see {see}"
-
-
-def _container(status: Mapping[str, Any], said: str) -> tuple[bool, str] | None:
-    """Return whether a container is stuck, and why it doesn't run; None when it does."""
-    state = status.get("state") or {}
-    if state.get("terminated"):
-        return True, _ended(state["terminated"])
-    waiting = state.get("waiting")
-    if waiting is None:
+def unscheduled(pod: Mapping[str, Any]) -> mpijob_scheduling.Unschedulable | None:
+    """Return what the scheduler reports of a pod for which it finds no node."""
+    condition = _condition(pod, "PodScheduled")
+    if _deleted(pod) or condition.get("status") != "False" or condition.get("reason") == "SchedulingGated":
         return None
-    reason, message = waiting.get("reason") or "", _cut(waiting.get("message"))
-    detail = f"{reason}: {message}" if message else reason
-    if reason in STARTING:
-        return bool(said), f"can't start ({said})" if said else "is starting"
-    if _PULLING.search(reason):
-        return (
-            True,
-            f"has no image ({detail}): set image to one that the nodes can pull, here {status.get('image') or 'none'}",
-        )
-    last = (status.get("lastState") or {}).get("terminated")
-    if reason == "CrashLoopBackOff" and last:
-        return True, f"keeps ending; it {_ended(last, 'kubectl logs --previous')}"
-    return True, f"can't start ({detail})"
+    return mpijob_scheduling.read(one_line(condition.get("message")))
 
 
-def _containers(pod: Mapping[str, Any], said: str) -> tuple[bool, str] | None:
-    """Return what the first container that doesn't run waits for, init containers first."""
-    status = pod.get("status") or {}
-    for part, words in (("initContainerStatuses", "init container"), ("containerStatuses", "container")):
-        for container in status.get(part) or []:
-            done = (container.get("state") or {}).get("terminated") or {}
-            if part == "initContainerStatuses" and done.get("exitCode") == 0:
-                continue
-            found = _container(container, said)
-            if found:
-                return found[0], f"its {words} {container.get('name')} {found[1]}"
-    return None
-
-
-def _unscheduled(condition: Mapping[str, Any]) -> tuple[bool, str]:
-    message = _cut(_PREEMPTION.sub("", condition.get("message") or ""))
+def _no_node(pod: Mapping[str, Any], held: Mapping[str, str]) -> tuple[bool, str] | None:
+    condition = _condition(pod, "PodScheduled")
+    if condition.get("status") != "False":
+        return None
     if condition.get("reason") == "SchedulingGated":
-        return True, f"it may not be scheduled yet ({message or 'SchedulingGated'}): see which controller holds it back"
-    lacks = dict.fromkeys(_INSUFFICIENT.findall(message))
-    fixes = [SCHEDULING_FIXES[name] for name in lacks if name in SCHEDULING_FIXES] or [OTHER_SCHEDULING_FIX]
-    return True, f"no node can take it ({message or 'no reason given'}): {'; '.join(fixes)}"
+        gates = [gate.get("name") for gate in (pod.get("spec") or {}).get("schedulingGates") or []]
+        said = one_line(condition.get("message")) or "SchedulingGated"
+        by = f"the gates {', '.join(map(str, gates))}" if gates else "it"
+        return True, f"it may not be scheduled yet ({said}): check which controller, such as Kueue, must remove {by}"
+    found = mpijob_scheduling.read(one_line(condition.get("message")))
+    fixes = "; ".join(mpijob_scheduling.fixes(found, dict(held)))
+    return True, f"no node can take it ({found.said or 'no reason given'}): {fixes}"
 
 
-def _trouble(pod: Mapping[str, Any], said: str) -> tuple[bool, str]:
-    status = pod.get("status") or {}
+def disruption(pod: Mapping[str, Any]) -> str:
+    """Return who ends a pod and why, as far as the cluster records it (Kubernetes 1.26 and newer)."""
+    condition = _condition(pod, "DisruptionTarget")
+    if condition.get("status") != "True":
+        return ""
+    return ": ".join(filter(None, (condition.get("reason"), one_line(condition.get("message")))))
+
+
+def _leaving(pod: Mapping[str, Any]) -> tuple[bool, str]:
+    said, node = disruption(pod), node_of(pod)
+    if said:
+        return True, f"it is being deleted ({said}): {pod_fix(said, name_of(pod), node)}"
+    if node and _condition(pod, "Ready").get("status") in ("False", "Unknown"):
+        return (
+            False,
+            f"it is being deleted; if that takes long, check that node {node} answers (kubectl get node {node})",
+        )
+    return False, "it is being deleted"
+
+
+def _failed(pod: Mapping[str, Any]) -> tuple[bool, str]:
+    status = pod["status"]
+    said = f"{status['reason']}: {one_line(status.get('message')) or 'no message'}"
+    return True, f"it failed ({said}): {pod_fix(said, name_of(pod), node_of(pod))}"
+
+
+def _not_ready(pod: Mapping[str, Any], said: str) -> tuple[bool, str]:
+    name, node = name_of(pod), node_of(pod)
+    message = one_line(_condition(pod, "Ready").get("message"))
+    detail = "; ".join(filter(None, (message, said))) or "no reason given"
+    fix = (
+        pod_fix(said, name, node)
+        if said
+        else f"check its log (kubectl logs {name}) and its node (kubectl get node {node})"
+    )
+    return False, f"it runs and isn't Ready ({detail}): {fix}"
+
+
+def _trouble(pod: Mapping[str, Any], events: list[str], held: Mapping[str, str]) -> tuple[bool, str]:
+    status, name = pod.get("status") or {}, name_of(pod)
     phase = status.get("phase") or "Pending"
+    said = newest(events)
     if _deleted(pod):
-        return False, "it is being deleted"
+        return _leaving(pod)
     if phase == "Unknown":
-        return True, f"its node {(pod.get('spec') or {}).get('nodeName')} doesn't answer: see whether it runs"
+        return True, f"its node {node_of(pod)} doesn't answer: check that it runs (kubectl get node {node_of(pod)})"
     if phase == "Failed" and status.get("reason"):
-        return True, f"it failed ({status['reason']}: {_cut(status.get('message')) or 'no message'})"
-    containers = _containers(pod, said)
-    if containers:
-        return containers
+        return _failed(pod)
+    found = containers(pod, name, events)
+    if found:
+        return found
     if phase in ("Failed", "Succeeded"):
-        return True, f"it has ended ({phase}), and should wait for work"
-    scheduled = _condition(pod, "PodScheduled")
-    if scheduled.get("status") == "False":
-        return _unscheduled(scheduled)
+        return True, f"it has ended ({phase}), and should wait for work: check `kubectl logs {name}`"
+    found = _no_node(pod, held)
+    if found:
+        return found
     if phase == "Running":
-        message = _cut(_condition(pod, "Ready").get("message"))
-        return False, f"it runs and isn't Ready ({message or 'no reason given'})"
-    return bool(said), f"it can't start ({said})" if said else "it is starting"
+        return _not_ready(pod, said)
+    return bool(said), f"it can't start ({said}): {pod_fix(said, name, node_of(pod))}" if said else "it is starting"
 
 
-def pod_state(pod: Mapping[str, Any], role: str | None, events: Iterable[Mapping[str, Any]]) -> PodState:
-    """Return whether a pod is ready, and if not why and whether something is wrong with it."""
+def pod_state(
+    pod: Mapping[str, Any],
+    role: str | None,
+    events: Iterable[Mapping[str, Any]],
+    held: Mapping[str, str] | None = None,
+) -> PodState:
+    """Return whether a pod is ready, and if not why and whether something is wrong with it.
+
+    held says of a resource that the scheduler misses which pods hold it, where that is known.
+    """
     name = name_of(pod)
     if is_ready(pod):
         return PodState(name, role, True, False, "")
-    stuck, why = _trouble(pod, warning("Pod", pod, events))
+    found = warnings("Pod", name, (pod.get("metadata") or {}).get("uid"), events)
+    stuck, why = _trouble(pod, found, held or {})
     return PodState(name, role, False, stuck, f"{name}: {why}")

@@ -127,16 +127,21 @@ def wait(jobs: Jobs, job: Job, wish: Wish) -> Look:
     clock = jobs.cluster.clock
     waiting = Wait(jobs.name, job.workers, wish.timeout, clock.now())
     looked, looks, events = Look(None, []), 0, []
+    held: dict[str, str] = {}
     try:
         while True:
             looked = jobs.look()
             if looks % LOOKS_FOR_EVENTS == LOOKS_FOR_EVENTS - 1:
                 events = jobs.events()
-            verdict = waiting.look(clock.now(), looked.job, looked.pods, events)
+                held = held or jobs.held(looked.pods)
+            verdict = waiting.look(clock.now(), looked.job, looked.pods, events, held)
+            lines = verdict.lines
             if verdict.failure and looked.job is not None:
-                # The newest events may say why.
-                verdict = waiting.look(clock.now(), looked.job, looked.pods, jobs.events())
-            for line in verdict.lines:
+                # The newest events may have the reason, also one that is worth waiting on.
+                events, held = jobs.events(), jobs.held(looked.pods)
+                verdict = waiting.look(clock.now(), looked.job, looked.pods, events, held)
+                lines = lines + verdict.lines
+            for line in lines:
                 jobs.cluster.say(line)
             if verdict.usable:
                 return looked

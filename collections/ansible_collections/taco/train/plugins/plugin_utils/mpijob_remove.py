@@ -4,7 +4,7 @@
 
 # Private to taco.train: may change at any time. Do not import it from another collection.
 
-"""Remove an MPIJob with its pods after their logs were kept, and be sure that they are gone."""
+"""Remove an MPIJob with its pods after their logs were kept, and wait until they are gone."""
 
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_calls import KubernetesError, Thing
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_cluster import JobError, Jobs, Wish
@@ -36,9 +36,10 @@ def vanish(jobs: Jobs, wish: Wish) -> None:
             return
         if failure:
             names = " ".join(name_of(pod) for pod in looked.pods)
-            force = f", or `kubectl delete pod {names} --namespace {jobs.namespace} --force`" if names else ""
-            raise JobError(
-                f"{jobs.cluster.host}: the MPIJob {jobs.name} can't be removed: {failure}. A pod stays when its node doesn't answer, "
-                f"an object when a finalizer keeps it: see them with `kubectl describe`{force}"
+            force = (
+                f". Where a node is lost for good, run `kubectl delete pod {names} --namespace {jobs.namespace} --force`"
+                if names
+                else ""
             )
+            raise JobError(f"{jobs.cluster.host}: the MPIJob {jobs.name} can't be removed: {failure}{force}")
         clock.sleep(wish.poll)

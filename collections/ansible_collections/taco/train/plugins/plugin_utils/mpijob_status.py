@@ -12,28 +12,35 @@ when it is Running, its launcher runs and all of its workers are Ready.
 
 from typing import Any, Iterable, Mapping, NamedTuple
 
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_admission import advice
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_events import newest, warnings
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import role_of, worker_pods
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_pods import (
-    PodState,
-    is_ready,
-    name_of,
-    pod_state,
-    warning,
-)
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_pods import PodState, is_ready, name_of, pod_state
 
 # Of the conditions that are True the first of these is the phase: older ones stay True when a job goes on.
 PHASES = ("Failed", "Succeeded", "Suspended", "Restarting", "Running", "Created")
 PENDING = "Pending"
 ENDED = ("Failed", "Succeeded")
+MOST_NAMED = 4
 
 
 class Phase(NamedTuple):
-    """What the operator says of a job."""
+    """What the operator reports of a job."""
 
     name: str
-    """One of PHASES, or PENDING when the operator has not said anything yet."""
+    """One of PHASES, or PENDING when the operator has not written a status yet."""
     reason: str
     message: str
+
+
+class Refusal(NamedTuple):
+    """A warning about a job, which keeps pods of it from being created."""
+
+    said: str
+    fix: str
+    """Empty where none is known."""
+    passes: bool
+    """Whether it may end without a change."""
 
 
 class Progress(NamedTuple):
@@ -47,9 +54,11 @@ class Progress(NamedTuple):
     waiting: list[str]
     """A sentence for each pod that isn't ready yet."""
     stuck: list[str]
-    """A sentence for each pod that something is wrong with, and what would help."""
+    """A sentence for each pod that something is wrong with, and how to fix it."""
     usable: bool
     """Whether a benchmark can start."""
+    refusal: Refusal | None = None
+    """Why pods that should exist are not created; None while all exist."""
 
 
 def job_phase(job: Mapping[str, Any]) -> Phase:
@@ -59,7 +68,7 @@ def job_phase(job: Mapping[str, Any]) -> Phase:
     for name in PHASES:
         if name in true:
             return Phase(name, true[name].get("reason") or "", true[name].get("message") or "")
-    return Phase(PENDING, "", "no operator has taken the job up: see that the MPI Operator runs")
+    return Phase(PENDING, "", "no operator has taken the job up: check that the MPI Operator runs")
 
 
 def launcher_pod(pods: Iterable[Mapping[str, Any]], job: str) -> str | None:
@@ -72,28 +81,67 @@ def launcher_pod(pods: Iterable[Mapping[str, Any]], job: str) -> str | None:
     return max(running)[1] if running else None
 
 
-def _missing(names: list[str], pods: list[PodState], said: str) -> list[str]:
-    """Return a sentence on each pod that there should be and isn't, with what was said about the job."""
+def missing_pods(names: list[str], pods: list[PodState]) -> list[str]:
+    """Return the pods that should exist and don't."""
     there = {pod.name for pod in pods}
     missing = [name for name in names if name not in there]
-    if not any(pod.role == "launcher" for pod in pods):
-        missing.append("the launcher")
-    why = f"its operator says {said}" if said else "its operator has not created it yet"
-    return [f"{name} doesn't exist: {why}" for name in missing]
+    return missing if any(pod.role == "launcher" for pod in pods) else [*missing, "the launcher"]
+
+
+def _listed(names: list[str]) -> str:
+    """Return names for a sentence, and for many their number: the launcher is the last of them."""
+    shown = names if len(names) <= MOST_NAMED else [*names[:2], f"{len(names) - 3} more", names[-1]]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def refusal(job: Mapping[str, Any], events: list[Mapping[str, Any]]) -> Refusal | None:
+    """Return the newest warning about a job, or about the Job that v2beta1 makes of its launcher.
+
+    The operator stops at the first pod that the API server refuses, and writes a status only after that. So a job without
+    any status and pods is still one that an operator works on when there is a warning.
+    """
+    metadata = job.get("metadata") or {}
+    name, since = name_of(job), metadata.get("creationTimestamp")
+    found = warnings("MPIJob", name, metadata.get("uid"), events, since)
+    said = newest(found) or newest(warnings("Job", f"{name}-launcher", None, events, since))
+    if not said:
+        return None
+    known = advice(said, metadata.get("namespace") or "")
+    return Refusal(said, known.fix if known else "", known.passes if known else True)
+
+
+def _missing(names: list[str], refused: Refusal | None) -> str:
+    """Return a sentence on the pods that should exist and don't."""
+    subject = f"{_listed(names)} {'does' if len(names) == 1 else 'do'}n't exist"
+    if refused is None:
+        return f"{subject}: the MPI Operator has not created {'it' if len(names) == 1 else 'them'} yet"
+    return f"{subject} ({refused.said})" + (f": {refused.fix}" if refused.fix else "")
 
 
 def progress(
-    job: Mapping[str, Any], pods: list[Mapping[str, Any]], events: list[Mapping[str, Any]], workers: int
+    job: Mapping[str, Any],
+    pods: list[Mapping[str, Any]],
+    events: list[Mapping[str, Any]],
+    workers: int,
+    held: Mapping[str, str] | None = None,
 ) -> Progress:
-    """Return how far a job has come; pods may include those of other jobs, events those of other objects."""
+    """Return how far a job has come; pods may include those of other jobs, events those of other objects.
+
+    held says of a resource that the scheduler misses which pods hold it, where that is known.
+    """
     name = name_of(job)
-    mine = [pod_state(pod, role_of(pod, name), events) for pod in pods if role_of(pod, name)]
+    mine = [pod_state(pod, role_of(pod, name), events, held) for pod in pods if role_of(pod, name)]
     phase = job_phase(job)
     launcher = launcher_pod(pods, name)
     # A failed launcher that was replaced keeps nobody waiting.
     concerned = [pod for pod in mine if not pod.ready and not (pod.role == "launcher" and launcher)]
     ready = sorted(pod.name for pod in mine if pod.role == "worker" and pod.ready)
     expected = worker_pods(name, workers)
-    waiting = [pod.why for pod in concerned if not pod.stuck] + _missing(expected, mine, warning("MPIJob", job, events))
+    waiting, stuck = [[pod.why for pod in concerned if pod.stuck is state] for state in (False, True)]
+    missing = missing_pods(expected, mine)
+    refused = refusal(job, events) if missing and phase.name not in ENDED else None
+    if missing:
+        # What is refused comes first: nothing else of the job can be right before.
+        (stuck.insert if refused else waiting.insert)(0 if refused else len(waiting), _missing(missing, refused))
     usable = phase.name == "Running" and launcher is not None and set(expected) <= set(ready)
-    return Progress(phase, launcher, ready, waiting, [pod.why for pod in concerned if pod.stuck], usable)
+    return Progress(phase, launcher, ready, waiting, stuck, usable, refused)

@@ -8,14 +8,17 @@
 
 from typing import Any, Mapping, NamedTuple
 
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_leftover import leftover
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import role_of
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_phase import ended, not_taken_up, unfinished
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_pods import name_of
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_status import ENDED, PENDING, Progress, progress
 from ansible_collections.taco.train.plugins.plugin_utils.progress import duration
 
-# Of the timeout that an operator may take to say anything of a job, and at most so many seconds.
+# The share of the timeout that an operator may take to report anything of a job, and at most so many seconds. What keeps
+# its pods from being created may take as long before it counts as lasting.
 OPERATOR_SHARE, OPERATOR_SECONDS = 0.25, 60.0
-# So long a pod that has ended may stay: an operator that makes it anew does so at once.
+# So long a pod that has ended may stay: an operator that recreates it does so at once.
 ENDED_SECONDS = 10.0
 
 
@@ -53,15 +56,23 @@ class Wait:
         self.ended: dict[str, float] = {}
 
     def look(
-        self, now: float, job: Mapping[str, Any] | None, pods: list[Mapping[str, Any]], events: list[Mapping[str, Any]]
+        self,
+        now: float,
+        job: Mapping[str, Any] | None,
+        pods: list[Mapping[str, Any]],
+        events: list[Mapping[str, Any]],
+        held: Mapping[str, str] | None = None,
     ) -> Verdict:
-        """Return what one look at the cluster means; job is None when there is none."""
+        """Return the meaning of one observation of the cluster; job is None when there is none.
+
+        held says of a resource that the scheduler misses which pods hold it, where that is known.
+        """
         if job is None:
             return Verdict(
-                [], None, "it was deleted while its pods were waited for; by whom, the cluster's audit log says"
+                [], None, "it was deleted while its pods were waited for; the audit log of the cluster records by whom"
             )
-        state = progress(job, pods, events, self.workers)
-        failure = None if state.usable else self._failure(now, state, pods)
+        state = progress(job, pods, events, self.workers, held)
+        failure = None if state.usable else self._failure(now, job, state, pods)
         return Verdict(self._lines(now, state), state, failure)
 
     def _lines(self, now: float, state: Progress) -> list[str]:
@@ -79,25 +90,28 @@ class Wait:
         self.told.update(new)
         return lines + [f"{self.job}: {why}" for why in new]
 
-    def _failure(self, now: float, state: Progress, pods: list[Mapping[str, Any]]) -> str | None:
+    def _failure(
+        self, now: float, job: Mapping[str, Any], state: Progress, pods: list[Mapping[str, Any]]
+    ) -> str | None:
         waited = now - self.start
         if state.phase.name in ENDED:
-            words = ": ".join(part for part in (state.phase.reason, state.phase.message) if part)
-            return _with(f"it has ended ({state.phase.name}{', ' + words if words else ''})", state.stuck)
-        ended = _ended_pods(pods, self.job)
-        self.ended = {name: self.ended.get(name, now) for name in ended}
+            return _with(ended(job, state.phase), state.stuck)
+        over = _ended_pods(pods, self.job)
+        self.ended = {name: self.ended.get(name, now) for name in over}
         gone = [name for name, since in self.ended.items() if now - since >= ENDED_SECONDS]
         if gone:
             return _with(f"{', '.join(sorted(gone))} ended and was not started again", state.stuck)
-        unseen = state.phase.name == PENDING and not any(role_of(pod, self.job) for pod in pods)
-        if unseen and waited >= min(self.timeout * OPERATOR_SHARE, OPERATOR_SECONDS):
-            return (
-                f"no operator has taken it up in {duration(waited)}: see that the MPI Operator runs (kubectl get deployments "
-                "--all-namespaces), and that it works on this version of the job"
-            )
+        if waited >= min(self.timeout * OPERATOR_SHARE, OPERATOR_SECONDS):
+            # A warning is a sign of an operator, also before there is a status or a pod.
+            if state.refusal and not state.refusal.passes:
+                return _with(f"its pods are refused, and still were after {duration(waited)}", state.stuck)
+            unseen = state.phase.name == PENDING and not any(role_of(pod, self.job) for pod in pods)
+            if unseen and not state.refusal:
+                return not_taken_up(job, duration(waited))
         if waited >= self.timeout:
             ready = f"{len(state.ready)} of {self.workers} workers are ready after {duration(waited)}"
-            return _with(ready, [*state.stuck, *state.waiting])
+            reasons = [*state.stuck, *state.waiting]
+            return _with(ready, [*reasons, unfinished(job, state.phase, not reasons)])
         return None
 
 
@@ -116,7 +130,7 @@ class Vanish:
         self, now: float, job: Mapping[str, Any] | None, pods: list[Mapping[str, Any]]
     ) -> tuple[list[str], str | None, bool]:
         """Return what to say, why there is nothing more to wait for, and whether all is gone."""
-        left = sorted(name_of(pod) for pod in pods if role_of(pod, self.job))
+        left = sorted((pod for pod in pods if role_of(pod, self.job)), key=name_of)
         if job is None and not left:
             return [], None, True
         lines = []
@@ -125,9 +139,4 @@ class Vanish:
             lines.append(f"{self.job}: going, {len(left)} pods left, {duration(now - self.start)} so far")
         if now - self.start < self.timeout:
             return lines, None, False
-        things = ([f"the MPIJob {self.job}"] if job is not None else []) + [f"the pod {name}" for name in left]
-        return (
-            lines,
-            f"after {duration(now - self.start)} {', '.join(things)} {'is' if len(things) == 1 else 'are'} still there",
-            False,
-        )
+        return lines, f"after {duration(now - self.start)} {leftover(self.job, job, left)}", False
