@@ -14,6 +14,7 @@ from ansible.plugins.action import ActionBase
 from ansible_collections.taco.train.plugins.plugin_utils import node_drain, node_return
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_calls import Cluster, KubernetesError
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_error import (
+    CERTIFICATE,
     CONFIG,
     FORBIDDEN,
     LIBRARY,
@@ -25,7 +26,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.role_values import requ
 
 DRAIN = "kubernetes.core.k8s_drain"
 # These don't pass, however long they are waited for.
-HOPELESS = (CONFIG, FORBIDDEN, LIBRARY, UNAUTHORIZED)
+HOPELESS = (CERTIFICATE, CONFIG, FORBIDDEN, LIBRARY, UNAUTHORIZED)
 FIRST_PAUSE, MOST_PAUSE = 1.0, 30.0
 ARGUMENT_SPEC = {
     "name": {"type": "str", "required": True},

@@ -16,11 +16,13 @@ import json
 import re
 from typing import Any, Iterable, Mapping, NamedTuple
 
+from ansible_collections.taco.train.plugins.plugin_utils import kubernetes_certificate
+
 # The kinds of trouble. RETRY and UNREACHABLE may pass by themselves, the others want a person.
 RETRY, UNREACHABLE = "retry", "unreachable"
 FORBIDDEN, UNAUTHORIZED, QUOTA = "forbidden", "unauthorized", "quota"
 CONFLICT, NOT_FOUND, INVALID, NOT_SERVED = "conflict", "not found", "invalid", "not served"
-CONFIG, LIBRARY, OTHER = "config", "library", "other"
+CONFIG, LIBRARY, CERTIFICATE, OTHER = "config", "library", "certificate", "other"
 
 _STATUS_KINDS = {
     400: INVALID,
@@ -46,15 +48,16 @@ _WORDS = (
         r"Invalid kube-config|Could not create API client|No configuration found|Service host/port is not set"
         r"|Expected object with name .* in .*(contexts|clusters|users) list|error reading kubeconfig",
     ),
+    (CERTIFICATE, kubernetes_certificate.WORDS),
     (
         UNREACHABLE,
         r"Failed to establish a new connection|Connection refused|No route to host|Name or service not known"
-        r"|Temporary failure in name resolution|getaddrinfo|ConnectTimeout|CERTIFICATE_VERIFY_FAILED|SSLError|LocationParseError",
+        r"|Temporary failure in name resolution|getaddrinfo|ConnectTimeout|LocationParseError|Network is unreachable",
     ),
     (
         RETRY,
         r"Connection aborted|RemoteDisconnected|Connection reset|Connection broken|Broken pipe|IncompleteRead|ProtocolError"
-        r"|Read timed out|ReadTimeoutError|EOF occurred"
+        r"|Read timed out|ReadTimeoutError|EOF occurred|SSLError"
         # What the client makes of a connection that was cut while it asked what the server serves, if that isn't over TLS.
         r"|should start with https:// when talking to HTTPS endpoint",
     ),
@@ -69,6 +72,8 @@ _FORBIDDEN = re.compile(
 )
 _QUOTA = re.compile(r"exceeded quota: (?P<quota>[^,]+), (?P<amounts>.*)", re.DOTALL)
 _ADDRESS = re.compile(r"host='(?P<host>[^']+)', port=(?P<port>[0-9]+)")
+# What an exception has as its second argument: the exception that it comes from.
+_INNER = re.compile(r"""['"], \w+\((?:\d+, )?(?P<quote>['"])(?P<said>.*?)(?P=quote)\)""")
 _PREFIX = re.compile(r"^(Task failed: )?(Module failed: )?")
 # As many as the message of an event may have, so that none is cut.
 MOST_LETTERS = 1024
@@ -189,9 +194,36 @@ def trouble(result: Mapping[str, Any]) -> Trouble | None:
 
 
 def _around(text: str, match: "re.Match[str]", kind: str) -> str:
-    """Return what says anything: of a lost way the words that were looked for up to their end, else their line."""
-    if kind in (RETRY, UNREACHABLE):
-        return one_line(re.split(r"['\"\n)]", text[match.start() :], maxsplit=1)[0])
+    """Return the words around a match: of a connection those up to the end of the exception that has them, else their line."""
     start = text.rfind("\n", 0, match.start()) + 1
     end = text.find("\n", match.end())
-    return one_line(_PREFIX.sub("", text[start : end if end >= 0 else None]))
+    line = text[start : end if end >= 0 else None]
+    if kind == CERTIFICATE:
+        return one_line(kubernetes_certificate.openssl(line) or _PREFIX.sub("", line))
+    if kind in (RETRY, UNREACHABLE):
+        return one_line(_exception(line, match.start() - start))
+    return one_line(_PREFIX.sub("", line))
+
+
+def _enclosing(line: str, at: int) -> str:
+    """Return the quote that encloses a place of a line, empty where none does. An apostrophe is none."""
+    quote = ""
+    for index, letter in enumerate(line[:at]):
+        before = line[index - 1] if index else "("
+        if letter == quote and before != "\\":
+            quote = ""
+        elif not quote and letter in "'\"" and before in "([{,= ":
+            quote = letter
+    return quote
+
+
+def _exception(line: str, at: int) -> str:
+    """Return what an exception says from a place on. It may be quoted, as in tuples, and be followed by its own cause."""
+    quote, depth = _enclosing(line, at), 0
+    for index in range(at, len(line)):
+        letter = line[index]
+        depth += (letter == "(") - (letter == ")")
+        if (quote and letter == quote and line[index - 1] != "\\") or depth < 0:
+            inner = _INNER.match(line, index)
+            return f"{line[at:index].rstrip('.')}: {inner['said']}" if inner else line[at:index]
+    return line[at:]

@@ -8,6 +8,7 @@
 
 from typing import Any, Callable
 
+from ansible_collections.taco.train.plugins.plugin_utils import kubernetes_certificate
 from ansible_collections.taco.train.plugins.plugin_utils import kubernetes_error as kind
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_admission import ASK, QUOTA_FIX, advice, rule
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_error import Trouble
@@ -48,14 +49,30 @@ def _config(trouble: Trouble, kubeconfig: str | None) -> str:
     )
 
 
-def _unreachable(trouble: Trouble, kubeconfig: str | None) -> str:
+def _server(trouble: Trouble) -> str:
     host = trouble.details.get("host")
-    url = f"the API server at {host}:{trouble.details['port']}" if host else "the API server"
+    return f"the API server at {host}:{trouble.details['port']}" if host else "the API server"
+
+
+def _certificate(trouble: Trouble, kubeconfig: str | None) -> str:
+    return (
+        f"no TLS connection ({trouble.said}): {kubernetes_certificate.fix(trouble.said, _server(trouble), kubeconfig)}"
+    )
+
+
+def _unreachable(trouble: Trouble, kubeconfig: str | None) -> str:
     given = f", now {kubeconfig}" if kubeconfig else ""
     return (
-        f"{url} can't be reached ({trouble.said}): check that it runs and that this host has a route to it, and set taco_kubeconfig"
-        f"{given} to the right cluster's, or taco_kube_host to a host that reaches it"
+        f"{_server(trouble)} can't be reached ({trouble.said}): check that it runs and that this host has a route to it, and set "
+        f"taco_kubeconfig{given} to the right cluster's, or taco_kube_host to a host that reaches it"
     )
+
+
+def _retry(trouble: Trouble) -> str:
+    # A connection that was cut while the client asked what the server serves looks the same.
+    plain = "should start with https://" in trouble.said
+    fix = "if it speaks TLS, set the cluster's server in taco_kubeconfig to https://; else run it again later"
+    return f"the API server didn't answer as it should, however often it was asked ({trouble.said}): {fix if plain else 'run it again later'}"
 
 
 def _library(trouble: Trouble) -> str:
@@ -75,18 +92,18 @@ def sentence(host: str, doing: str, trouble: Trouble, kubeconfig: Any = None) ->
         kind.QUOTA: lambda: _quota(trouble),
         kind.CONFIG: lambda: _config(trouble, path),
         kind.UNREACHABLE: lambda: _unreachable(trouble, path),
+        kind.CERTIFICATE: lambda: _certificate(trouble, path),
         kind.LIBRARY: lambda: _library(trouble),
         kind.UNAUTHORIZED: lambda: (
-            f"the API server doesn't know who is asking ({trouble.said}): the credentials have run out or are of another cluster, so "
-            "renew those in taco_kubeconfig"
+            f"the API server does not accept the credentials ({trouble.said}): the token or the client certificate has expired, is signed "
+            "by another authority or is of another cluster, so renew the user's credentials in taco_kubeconfig (token, "
+            "client-certificate-data)"
         ),
         kind.NOT_FOUND: lambda: (
             f"{trouble.said}: create it, or check that taco_kube_namespace and taco_kubeconfig are those of the cluster"
         ),
         kind.INVALID: lambda: f"the API server finds it invalid ({trouble.said}): change what it names",
         kind.CONFLICT: lambda: f"something else changed it at the same time ({trouble.said}): run it again",
-        kind.RETRY: lambda: (
-            f"the API server didn't answer as it should, however often it was asked ({trouble.said}): run it again later"
-        ),
+        kind.RETRY: lambda: _retry(trouble),
     }
     return f"{host}: can't {doing}: {why.get(trouble.kind, lambda: trouble.said)()}"
