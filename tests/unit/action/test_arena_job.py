@@ -143,7 +143,7 @@ def test_a_launcher_that_cannot_be_reached_is_deleted_with_a_warning(arena):
         (
             {"statuses": ["PENDING"]},
             {"wait_timeout": 0},
-            "The job j was not running after 0 s: j-worker-0 doesn't exist yet",
+            "the job j was not running after 0 s: j-worker-0 doesn't exist yet",
         ),
         ({"submit_fails": "no permission"}, {}, "arena submit j failed on localhost:"),
         ({}, {"job": {**JOB, "privileged": True}}, "Arena can't say privileged"),

@@ -210,6 +210,55 @@ def test_nothing_is_removed_whose_logs_can_not_be_kept(on):
     assert actor.jobs() == ["taco-bench"]
 
 
+LOGS = "/pods/taco-bench-worker-1/log"
+KUBELET = 'Get "https://10.0.0.5:10250/containerLogs/default/taco-bench-worker-1/mpi-worker": dial tcp 10.0.0.5:10250: connect: '
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        (500, KUBELET + "connection refused"),
+        (500, KUBELET + "i/o timeout"),
+        (502, "Bad Gateway"),
+        (504, "the server was unable to return a response in the time allotted"),
+        (404, "the server could not find the requested resource"),
+        (400, "container mpi-worker is not valid for pod taco-bench-worker-1"),
+    ],
+    ids=["refused", "timeout", "bad gateway", "gateway timeout", "not found", "invalid"],
+)
+def test_a_job_stays_while_the_log_of_a_pod_can_not_be_read(on, status, said):
+    actor = on()
+    actor.run()
+    actor.cluster.fail(method="GET", path=LOGS, status=status, body=said, times=99)
+    words = ["localhost: the MPIJob taco-bench is not deleted", "taco-bench-worker-1: ", "mpijob_allow_lost_logs: true"]
+    actor.refused(*words, *([] if status == 404 else [said]), state="absent")
+    actor.refused(*words, gpus_per_worker=4, replace=True)
+    assert actor.jobs() == ["taco-bench"]
+    gone = actor.run(state="absent", allow_lost_logs=True)
+    (warning,) = [text for text in gone["warnings"] if "was lost" in text]
+    assert "taco-bench-worker-1: " in warning and "kubectl get node gpu-" in warning
+    assert actor.jobs() == [] and Path(gone["logs"][WORKERS[1]]).read_text().startswith("There is no log: ")
+
+
+def test_a_log_that_can_be_read_at_the_second_try_is_kept(on):
+    actor = on()
+    actor.run()
+    actor.cluster.log(WORKERS[1], "loss 0.2\n")
+    actor.cluster.fail(method="GET", path=LOGS, status=500, body=KUBELET + "i/o timeout", times=2)
+    assert Path(actor.run(state="absent")["logs"][WORKERS[1]]).read_text() == "loss 0.2\n"
+
+
+def test_containers_that_never_started_have_no_log_to_lose(on):
+    actor = on()
+    actor.cluster.script("worker", ["ContainerCreating"])
+    actor.refused("workers are ready", wait_timeout=1)
+    # Also when the node is lost, so that nobody can say it.
+    actor.cluster.fail(method="GET", path=LOGS, status=500, body=KUBELET + "i/o timeout", times=99)
+    gone = actor.run(state="absent")
+    assert not any("was lost" in text for text in gone.get("warnings", [])) and actor.jobs() == []
+    assert "is waiting to start" in Path(gone["logs"][WORKERS[0]]).read_text()
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

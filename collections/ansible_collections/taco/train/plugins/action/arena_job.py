@@ -14,7 +14,13 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.taco.train.plugins.plugin_utils import arena_command, arena_status, mpijob_work, records
+from ansible_collections.taco.train.plugins.plugin_utils import (
+    arena_command,
+    arena_status,
+    mpijob_logs,
+    mpijob_work,
+    records,
+)
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_hosts import Made, Reached, hosts
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_job import Job, job_of
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import MpijobError, worker_hosts
@@ -26,6 +32,7 @@ ARGUMENT_SPEC = {
     "until": {"type": "str", "choices": ["running", "succeeded", "ended"], "default": "running"},
     "wait_timeout": {"type": "int", "default": 600},
     "interrupt_running_work": {"type": "bool", "default": False},
+    "allow_lost_logs": {"type": "bool", "default": False},
     "poll": {"type": "float", "default": 2.0},
     "logs_dir": {"type": "str"},
     "kubeconfig": {"type": "str"},
@@ -175,9 +182,9 @@ class ActionModule(ActionBase):
             listed = f"{name} is {job.phase if job else 'not listed yet'}"
             waiting = trouble or ("; ".join(far.waiting) if far and far.waiting else listed)
             if now >= end:
+                fix = arena_status.advice(job, trouble)
                 raise AnsibleActionFail(
-                    f"The job {name} was not {options['until']} after {options['wait_timeout']} s: {waiting}. With --gputopology all "
-                    "workers must find room at once: see kubectl describe pod."
+                    f"{self.host}: the job {name} was not {options['until']} after {options['wait_timeout']} s: {waiting}. {fix}"
                 )
             if now - said_at >= SAY_EVERY:
                 self._display.display(f"Waiting for {name}: {waiting}")
@@ -208,10 +215,9 @@ class ActionModule(ActionBase):
             if left is None:
                 return {"changed": True, "logs": logs, **({"warnings": warnings} if warnings else {})}
             if time.monotonic() >= end:
-                pods = ", ".join(one.name for one in left.instances) or "no pods"
                 raise AnsibleActionFail(
-                    f"The job {job.name} is still there {self.options['wait_timeout']} s after arena delete, with {pods}: see kubectl "
-                    "describe mpijob."
+                    f"{self.host}: the job {job.name} is still there {self.options['wait_timeout']} s after arena delete, with "
+                    f"{arena_status.left(left)}"
                 )
             time.sleep(self.options["poll"])
 
@@ -239,6 +245,13 @@ class ActionModule(ActionBase):
             return {}
         answer = self._verb("logs")
         path = os.path.join(os.path.abspath(os.path.expanduser(self.options["logs_dir"])), f"{job.launcher}.log")
-        text = answer.get("stdout", "") if answer["rc"] == 0 else answer.get("stderr", "")
+        text = answer.get("stdout", "") if answer["rc"] == 0 else self._lost_log(job, answer)
         records.write_text(path, text + "\n", records.OWNER_ONLY)
         return {job.launcher: path}
+
+    def _lost_log(self, job: arena_status.ArenaJob, answer: dict[str, Any]) -> str:
+        """Return why there is no log, or refuse to delete a job whose log can't be read."""
+        said = " ".join(str(answer.get("stderr") or answer.get("stdout") or answer.get("msg")).split())
+        if self.options["allow_lost_logs"] or arena_status.has_no_log(job, said):
+            return f"There is no log: {said}"
+        raise AnsibleActionFail(mpijob_logs.refusal(self.host, job.name, [f"{job.launcher}: {said}"]))

@@ -50,6 +50,7 @@ ARGUMENT_SPEC: dict[str, dict[str, Any]] = {
     "launcher_memory": TEXT,
     "replace": {"type": "bool", "default": False},
     "interrupt_running_work": {"type": "bool", "default": False},
+    "allow_lost_logs": {"type": "bool", "default": False},
     "wait_timeout": {"type": "int", "default": 600},
     "poll": {"type": "float", "default": 2.0},
     "logs_dir": TEXT,
@@ -85,6 +86,7 @@ class ActionModule(ActionBase):
             options["logs_dir"],
             self._task.check_mode,
             options["interrupt_running_work"],
+            options["allow_lost_logs"],
         )
         try:
             if options["state"] == "absent":

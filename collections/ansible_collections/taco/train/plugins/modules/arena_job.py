@@ -58,6 +58,11 @@ options:
     description: Seconds between two looks.
     type: float
     default: 2.0
+  allow_lost_logs:
+    description:
+      - Whether a job may be deleted although the log of its launcher can't be read. Otherwise it stays, and the task fails with the reason.
+    type: bool
+    default: false
   logs_dir:
     description: The folder on the controller for the launcher's log, with O(state=absent). Not set means that it isn't kept.
     type: str

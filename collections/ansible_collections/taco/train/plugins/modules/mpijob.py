@@ -123,6 +123,14 @@ options:
     description:
       - Whether a job may be deleted or replaced while its launcher runs a command other than C(sleep), or C(mpirun) runs in it.
       - Otherwise the task fails and lists the work and the pods. In check mode it warns.
+  allow_lost_logs:
+    type: bool
+    default: false
+    description:
+      - Whether a job may be deleted or replaced although the log of a pod can't be read, as when the kubelet of its node doesn't answer.
+        A warning names each pod and the reason.
+      - Otherwise the job stays and the task fails with the reasons. Logs of containers that never started, and of pods that are gone, are
+        none that could be lost.
   wait_timeout:
     type: int
     default: 600

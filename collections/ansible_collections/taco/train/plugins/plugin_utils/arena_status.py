@@ -13,6 +13,8 @@ import json
 import re
 from typing import Any, Mapping, NamedTuple
 
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_error import OTHER, Trouble
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_logs import is_waiting
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import LABELS, MpijobError, worker_pods
 
 PENDING, QUEUING, RUNNING, SUCCEEDED, FAILED = "PENDING", "QUEUING", "RUNNING", "SUCCEEDED", "FAILED"
@@ -21,6 +23,8 @@ ENDED = (SUCCEEDED, FAILED)
 # How Arena says that there is no such job, in what it prints of its errors.
 _ABSENT = re.compile(r"not found training job|training job .{0,80}not found|is not found|does not exist", re.IGNORECASE)
 MOST_LETTERS = 300
+# How Arena lists a pod none of whose containers has run.
+NOT_STARTED = ("Pending", "ContainerCreating", "PodInitializing")
 
 
 class Instance(NamedTuple):
@@ -147,3 +151,38 @@ def progress(job: ArenaJob, workers: int) -> Progress:
     elif chief.status != "Running":
         waiting.append(f"{chief.name} is {chief.status}")
     return Progress(job.phase == RUNNING and not waiting, job.phase in ENDED, waiting)
+
+
+def has_no_log(job: ArenaJob, said: str) -> bool:
+    """Return whether the log of a job's launcher that can't be read doesn't exist; said is what Arena printed."""
+    status = next((one.status for one in job.instances if one.name == job.launcher), None)
+    absent = job.launcher is None or f'pods "{job.launcher}" not found' in said
+    return absent or status in NOT_STARTED or is_waiting(Trouble(OTHER, said))
+
+
+def advice(job: ArenaJob | None, trouble: str | None) -> str:
+    """Say what to check when a job is not as far as expected in time."""
+    if trouble is not None:
+        return "Check that the API server answers (arena list), then run it again"
+    if job is None:
+        return "Check that Arena's operator runs (kubectl get pods --namespace arena-system)"
+    if job.phase == QUEUING:
+        return "It waits in a queue: check its quota and the jobs before it (arena list)"
+    late = [one.name for one in job.instances if one.status != "Running"]
+    if job.phase == RUNNING and job.instances and not late:
+        return f"Its pods run, so it may only need more time: raise wait_timeout, or read `arena logs {job.name}`"
+    if not late:
+        return f"Arena's operator has not created its pods: check `kubectl describe mpijob {job.name} --namespace {job.namespace}`"
+    return f"Check `kubectl describe pod {late[0]} --namespace {job.namespace}`. With --gputopology all workers must find room at once"
+
+
+def left(job: ArenaJob) -> str:
+    """Say what is left of a job that should be gone, and what to check."""
+    pods = ", ".join(f"{one.name} ({one.status}{' on ' + one.node if one.node else ''})" for one in job.instances)
+    nodes = list(dict.fromkeys(one.node for one in job.instances if one.node))
+    check = (
+        f"check that its nodes answer (kubectl get node {' '.join(nodes)})"
+        if nodes
+        else "check which finalizer keeps the job"
+    )
+    return f"{pods or 'no pods'}: {check}, and `kubectl describe mpijob {job.name} --namespace {job.namespace}`"

@@ -14,12 +14,14 @@ from typing import Any, Callable, Mapping, Sequence
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_backoff import wait_seconds
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_error import (
     CONFLICT,
+    OTHER,
     RETRY,
     UNREACHABLE,
     Trouble,
     trouble,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_words import sentence
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_logs import is_waiting
 from ansible_collections.taco.train.plugins.plugin_utils.progress import duration
 
 Thing = Mapping[str, Any]
@@ -168,8 +170,10 @@ class Cluster:
             result, cause = self.attempt("k8s_log", options)
             if cause is None:
                 return str(result.get("log") or ""), None
-            if tries < LOG_TRIES and cause.passes:
-                self.pause(tries, f"read the log of {pod}", cause)
+            # Of a kubelet that doesn't answer the module hands on the words only, in which nothing tells that they may pass.
+            if tries == LOG_TRIES or not (cause.passes or cause.kind == OTHER) or is_waiting(cause):
+                break
+            self.clock.sleep(wait_seconds(tries, cause.retry_after, self.clock.chance()) or 0)
         return None, cause
 
     def execute_in(self, pod: str, namespace: str, container: str, argv: Sequence[str]) -> tuple[str, str | None]:

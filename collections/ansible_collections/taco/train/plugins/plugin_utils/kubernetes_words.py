@@ -69,10 +69,11 @@ def _unreachable(trouble: Trouble, kubeconfig: str | None) -> str:
 
 
 def _retry(trouble: Trouble) -> str:
-    # A connection that was cut while the client asked what the server serves looks the same.
-    plain = "should start with https://" in trouble.said
-    fix = "if it speaks TLS, set the cluster's server in taco_kubeconfig to https://; else run it again later"
-    return f"the API server didn't answer as it should, however often it was asked ({trouble.said}): {fix if plain else 'run it again later'}"
+    fix = "run it again later"
+    if "should start with https://" in trouble.said:
+        # A connection that was cut while the client asked what the server serves looks the same.
+        fix = f"if it speaks TLS, set the cluster's server in taco_kubeconfig to https://, else {fix}"
+    return f"the API server didn't answer as it should, however often it was asked ({trouble.said}): {fix}"
 
 
 def _library(trouble: Trouble) -> str:

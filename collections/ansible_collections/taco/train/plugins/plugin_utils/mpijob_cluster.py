@@ -9,9 +9,9 @@
 import os
 from typing import Any, Mapping, NamedTuple
 
-from ansible_collections.taco.train.plugins.plugin_utils import records
+from ansible_collections.taco.train.plugins.plugin_utils import mpijob_logs, records
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_calls import Cluster, KubernetesError, Thing
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_error import FORBIDDEN
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_error import FORBIDDEN, Trouble
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_holders import holders, large_enough, requested
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_hosts import container_of
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_manifest import GROUP, KIND
@@ -24,9 +24,13 @@ from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import (
     served_versions,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_pods import name_of, unscheduled
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_printed import has_ended, printed
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_scheduling import UNNAMED_TAINTS, taints
 
 # Whose pods are listed to tell who holds a resource: each node is a request.
 MOST_NODES = 8
+# Pods that ended whose logs are read for the cause: mostly all have the same.
+MOST_LOGS = 2
 
 
 class JobError(Exception):
@@ -46,6 +50,8 @@ class Wish(NamedTuple):
     check_mode: bool = False
     interrupt: bool = False
     """Whether running work may be ended."""
+    allow_lost_logs: bool = False
+    """Whether a job may be deleted although the log of a pod can't be read."""
 
 
 class Look(NamedTuple):
@@ -130,20 +136,18 @@ class Jobs:
         return None
 
     def held(self, pods: list[Thing]) -> dict[str, str]:
-        """Return which pods hold each resource that the scheduler misses for a pod of the job, as far as that can be read."""
+        """Return what the nodes and their pods tell of what the scheduler misses, as far as one may list them."""
+        found = [(pod, what) for pod, what in ((pod, unscheduled(pod)) for pod in pods) if what]
         missed: dict[str, Thing] = {}
-        for pod in pods:
-            found = unscheduled(pod)
-            for resource in found.resources if found else []:
-                missed.setdefault(resource, pod)
-        nodes = self.nodes() if missed else None
-        known = {}
+        for pod, what in found:
+            missed.update({resource: missed.get(resource, pod) for resource in what.resources})
+        tainted = any(UNNAMED_TAINTS in what.said for _pod, what in found)
+        nodes = (self.nodes() if missed or tainted else None) or []
+        known = {UNNAMED_TAINTS: taints(nodes)} if tainted else {}
         for resource, pod in missed.items():
-            large = large_enough(nodes or [], resource, requested(pod, resource))[:MOST_NODES]
+            large = large_enough(nodes, resource, requested(pod, resource))[:MOST_NODES]
             own = [name_of(one) for one in pods]
-            said = holders(resource, pod, large, self._pods_on([name_of(node) for node in large]), own)
-            if said:
-                known[resource] = said
+            known[resource] = holders(resource, pod, large, self._pods_on([name_of(node) for node in large]), own) or ""
         return known
 
     def _pods_on(self, nodes: list[str]) -> list[Thing] | None:
@@ -158,21 +162,46 @@ class Jobs:
             self.warn(f"Which pods hold what the job waits for stays unknown: {error}")
         return None
 
-    def keep_logs(self, pods: list[Thing], folder: str | None) -> dict[str, str]:
-        """Write what each pod has printed into a folder on the controller and return the files."""
-        kept = {}
+    def printed(self, pods: list[Thing]) -> list[str]:
+        """Return what the logs of pods that ended tell of the cause, the launcher's first."""
+        over = sorted(filter(has_ended, pods), key=lambda pod: (role_of(pod, self.name) != "launcher", name_of(pod)))
+        found = []
+        for pod in over[:MOST_LOGS]:
+            name = name_of(pod)
+            text, _cause = self.cluster.log(
+                name, self.namespace, container_of(pod, role_of(pod, self.name) or "worker")
+            )
+            found.append(printed(self.name, name, text or ""))
+        return [said for said in found if said]
+
+    def keep_logs(self, pods: list[Thing], folder: str | None, allow_lost: bool = False) -> dict[str, str]:
+        """Write the log of each pod into a folder on the controller and return the files; raise JobError on logs that would be lost."""
+        kept, lost = {}, []
         for pod in pods if folder else []:
             name = name_of(pod)
             container = container_of(pod, role_of(pod, self.name) or "worker")
             text, cause = self.cluster.log(name, self.namespace, container)
-            if cause is not None and cause.kind == FORBIDDEN:
-                raise self.cluster.error(f"keep the log of the pod {name}, so nothing was deleted", cause)
+            if cause is not None and not self._has_no_log(pod, container, cause):
+                if cause.kind == FORBIDDEN and not allow_lost:
+                    raise self.cluster.error(f"keep the log of the pod {name}, so nothing was deleted", cause)
+                lost.append(mpijob_logs.why_unreadable(pod, cause))
             path = os.path.join(os.path.expanduser(str(folder)), f"{name}.log")
-            records.write_text(
-                path, f"There is no log: {cause.said}\n" if text is None and cause else text or "", records.OWNER_ONLY
-            )
+            records.write_text(path, f"There is no log: {cause.said}\n" if cause else text or "", records.OWNER_ONLY)
             kept[name] = path
+        if lost and not allow_lost:
+            raise JobError(mpijob_logs.refusal(self.cluster.host, self.name, lost))
+        for reason in lost:
+            self.warn(f"The log of a pod was lost with the MPIJob {self.name}: {reason}")
         return kept
+
+    def _has_no_log(self, pod: Thing, container: str, cause: Trouble) -> bool:
+        """Return whether a log that can't be read doesn't exist: nothing has run, or the pod is gone."""
+        if mpijob_logs.is_waiting(cause) or mpijob_logs.never_ran(pod, container):
+            return True
+        if not mpijob_logs.may_be_absent(cause):
+            return False
+        found = self.cluster.find("Pod", "v1", name_of(pod), self.namespace)
+        return found is None or found["metadata"].get("uid") != pod["metadata"].get("uid")
 
     def left(self, pods: list[Thing], unknown: bool = False) -> str:
         """Return what is left in the cluster, or may be, and how to remove it."""

@@ -75,9 +75,12 @@ FIXES = (
         "check that node {node} can pull the sandbox image of its container runtime",
     ),
     (
-        r'no runtime for "?(?P<path>[\w-]+)"? is configured|(?:unknown or )?invalid runtime name:? (?P<other>[\w-]+)'
-        r"|failed to get sandbox runtime",
+        r'no runtime for "?(?P<path>[\w-]+)"? is configured|(?:unknown or )?invalid runtime name:? (?P<other>[\w-]+)',
         "configure the runtime {path}{other} in the container runtime of node {node} (nvidia-ctk runtime configure) and restart it",
+    ),
+    (
+        r"failed to get sandbox runtime",
+        "check the runtimes in the configuration of the container runtime of node {node} (containerd config dump)",
     ),
     (
         r"FailedCreatePodSandBox|NetworkNotReady|network plugin is not ready|cni|CNI",

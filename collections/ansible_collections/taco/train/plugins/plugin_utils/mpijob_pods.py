@@ -68,7 +68,7 @@ def _no_node(pod: Mapping[str, Any], held: Mapping[str, str]) -> tuple[bool, str
         by = f"the gates {', '.join(map(str, gates))}" if gates else "it"
         return True, f"it may not be scheduled yet ({said}): check which controller, such as Kueue, must remove {by}"
     found = mpijob_scheduling.read(one_line(condition.get("message")))
-    fixes = "; ".join(mpijob_scheduling.fixes(found, dict(held)))
+    fixes = "; ".join(mpijob_scheduling.fixes(found, held))
     return True, f"no node can take it ({found.said or 'no reason given'}): {fixes}"
 
 

@@ -146,8 +146,9 @@ def wait(jobs: Jobs, job: Job, wish: Wish) -> Look:
             if verdict.usable:
                 return looked
             if verdict.failure:
+                why = "; ".join([verdict.failure, *jobs.printed(looked.pods)])
                 raise JobError(
-                    f"{jobs.cluster.host}: the MPIJob {jobs.name} is not usable: {verdict.failure}. {_left(jobs, looked)}"
+                    f"{jobs.cluster.host}: the MPIJob {jobs.name} is not usable: {why}. {_left(jobs, looked)}"
                 )
             looks += 1
             clock.sleep(wish.poll)

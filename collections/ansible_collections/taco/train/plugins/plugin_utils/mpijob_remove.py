@@ -14,7 +14,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.mpijob_wait import Vani
 
 def remove(jobs: Jobs, job: Thing, wish: Wish) -> dict[str, str]:
     """Delete a job, wait until nothing of it is left, and return the files with the logs of its pods."""
-    kept = jobs.keep_logs(jobs.pods(), wish.logs_dir)
+    kept = jobs.keep_logs(jobs.pods(), wish.logs_dir, wish.allow_lost_logs)
     jobs.cluster.delete(job)
     vanish(jobs, wish)
     return kept

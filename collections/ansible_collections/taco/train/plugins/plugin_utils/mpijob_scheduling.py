@@ -12,7 +12,7 @@ the reasons only.
 """
 
 import re
-from typing import NamedTuple
+from typing import Any, Iterable, Mapping, NamedTuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_manifest import GPU, HUGEPAGES, TOPOLOGY_GPU
 
@@ -61,6 +61,10 @@ REASON_FIXES = (
     (r"unbound immediate PersistentVolumeClaims|persistentvolumeclaim", "create or bind the PersistentVolumeClaim"),
     (r"exceed max volume count", "use nodes with fewer volumes attached"),
     (r"didn't have free ports", "end the pods that use the same ports of the nodes, or unset mpijob_network_mode"),
+    (
+        r"untolerated taint\(s\)",
+        "list the taints (kubectl describe node) and remove those that should not keep the job out, or use other nodes",
+    ),
     (r"Too many pods", "delete pods on the nodes, or raise maxPods of their kubelets"),
     (
         r"(anti-)?affinity( rules)?|topology spread constraints",
@@ -75,6 +79,7 @@ REASON_FIXES = (
         "make room for all pods of the job at once (kubectl get podgroups)",
     ),
 )
+MOST_NODES = 4
 OTHER_FIX = "change the nodes or what the job requests"
 
 
@@ -130,6 +135,26 @@ def _taint_fix(key: str) -> str:
     )
 
 
+# Kubernetes 1.35, and 1.34 in its later releases, leaves the keys out.
+UNNAMED_TAINTS = "untolerated taint(s)"
+
+
+def taints(nodes: "Iterable[Mapping[str, Any]]") -> str:
+    """Return what helps against taints that the scheduler doesn't name; empty where no node for training has any."""
+    found = []
+    for node in nodes:
+        keys = [
+            f"{taint.get('key')}{'=' + str(taint['value']) if taint.get('value') else ''}:{taint.get('effect')}"
+            for taint in (node.get("spec") or {}).get("taints") or []
+            if taint.get("effect") != "PreferNoSchedule" and taint.get("key") not in CONTROL_PLANE
+        ]
+        if keys:
+            found.append(f"{(node.get('metadata') or {}).get('name')} has {', '.join(keys)}")
+    more = f" and {len(found) - MOST_NODES} more nodes" if len(found) > MOST_NODES else ""
+    listed = "; ".join(found[:MOST_NODES]) + more
+    return f"remove the taints ({listed}) with `kubectl taint nodes NODE KEY-`, or use other nodes" if found else ""
+
+
 def _fix(reason: Reason) -> str | None:
     if reason.resource:
         return RESOURCE_FIXES.get(reason.resource, f"free {reason.resource} on the nodes, or request less of it")
@@ -138,9 +163,13 @@ def _fix(reason: Reason) -> str | None:
     return next((fix for words, fix in REASON_FIXES if re.search(words, reason.text)), None)
 
 
-def fixes(found: Unschedulable, held: "dict[str, str] | None" = None) -> list[str]:
-    """Return what helps; held says of a resource who has it, where that is known."""
+def fixes(found: Unschedulable, held: "Mapping[str, str] | None" = None) -> list[str]:
+    """Return what helps; held says of a resource who has it, and of taints which there are, where that is known."""
     # The control plane is not for training, as long as there are other nodes.
     workers = [reason for reason in found.reasons if reason.taint not in CONTROL_PLANE] or found.reasons
-    listed = [(held or {}).get(reason.resource or "") or _fix(reason) for reason in workers]
+    known = held or {}
+    listed = [
+        known.get(UNNAMED_TAINTS if UNNAMED_TAINTS in reason.text else reason.resource or "") or _fix(reason)
+        for reason in workers
+    ]
     return list(dict.fromkeys(fix for fix in listed if fix)) or [OTHER_FIX]
