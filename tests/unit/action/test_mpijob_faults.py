@@ -216,6 +216,40 @@ def test_a_worker_that_crashes_is_not_waited_for_to_the_end(on, monkeypatch):
     actor.refused("taco-bench-worker-1 ended and was not started again", "exit status 3", REMOVE, wait_timeout=600)
 
 
+def test_the_log_of_a_worker_that_ended_is_quoted_with_its_cause(on, monkeypatch):
+    monkeypatch.setattr("ansible_collections.taco.train.plugins.plugin_utils.mpijob_wait.ENDED_SECONDS", 0.1)
+    actor = on()
+    actor.cluster.log(
+        "taco-bench-worker-1",
+        "ssh: Could not resolve hostname taco-bench-worker-0.taco-bench: Name or service not known\n",
+    )
+    actor.cluster.script("worker-1$", [{"state": "Failed", "exit_code": 255}])
+    actor.refused(
+        "taco-bench-worker-1 ended and was not started again",
+        "the log of taco-bench-worker-1 has the cause",
+        "kubectl get service taco-bench",
+        wait_timeout=600,
+    )
+
+
+def test_taints_that_the_scheduler_does_not_name_are_read_from_the_nodes(on):
+    tainted = {**NODES[1], "taints": [{"key": "team", "value": "speech", "effect": "PreferNoSchedule"}]}
+    actor = on(nodes=[NODES[0], tainted])
+    taint = [{"key": "team", "value": "speech", "effect": "NoSchedule"}]
+
+    def change():
+        node = actor.cluster.get("Node", "gpu-2", None)
+        node["spec"]["taints"] = taint
+        actor.cluster.put(node)
+
+    actor.on_line["taco-bench: "] = change
+    actor.cluster.script(
+        "worker-1$",
+        [{"state": "Unschedulable", "message": "0/2 nodes are available: 2 node(s) had untolerated taint(s)."}],
+    )
+    actor.refused("untolerated taint(s)", "gpu-2 has team=speech:NoSchedule", wait_timeout=1)
+
+
 def test_an_evicted_worker_ends_the_job(on):
     actor = on()
     actor.cluster.script("worker-1$", [{"state": "Running", "seconds": 0.05}, {"state": "Evicted"}])

@@ -171,7 +171,7 @@ def test_a_node_that_offers_nothing_is_named_with_its_daemonset(state, resource,
     nodes = [node("n1"), node("n2", nvidia=8, aliyun=8)]
     steps = plan([node("n1", label="share"), node("n2", label="share")], [], ["n1", "n2"], state).steps
     (said,) = gpu_schedule.waiting(nodes, steps)
-    assert said.startswith(f"n1 doesn't offer {resource} yet: see the pod of the daemonset {daemonset} on it")
+    assert said.startswith(f"n1 doesn't offer {resource} yet: check the pod of the daemonset {daemonset} on it")
     assert "spec.nodeName=n1" in said
 
 

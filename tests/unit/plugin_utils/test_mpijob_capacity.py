@@ -69,7 +69,7 @@ def test_one_node_that_lacks_something_leaves_the_others_their_room():
         "b can allocate 0 GiB of hugepages-1Gi, and a worker asks for 50 GiB"
     ]
     assert capacity([node("a"), node("b", memory="1Gi")], EIGHT, 2).problem.endswith(
-        "add nodes or mend those that lack something"
+        "add nodes or fix those that lack something"
     )
 
 
@@ -83,7 +83,7 @@ def test_gpus_under_the_other_name_are_pointed_to():
     (sentence,) = lacks(node("a", **{"nvidia.com/gpu": "4"}), TOPOLOGY)
     assert sentence.endswith(": label the node ack.node.gpu.schedule=topology and wait until it offers them")
     (sentence,) = lacks(node("a", **{"nvidia.com/gpu": None}))
-    assert sentence.endswith(": see that the device plugin runs on the node, or leave it out of the job")
+    assert sentence.endswith(": check that the device plugin runs on the node, or leave it out of the job")
 
 
 @pytest.mark.parametrize(

@@ -140,6 +140,20 @@ def test_a_refusal_that_is_over_is_forgotten():
     assert Wait("j", 2, 100, 0).look(60, job("Created"), pods, [PRIVILEGED]).failure is None
 
 
+def test_a_worker_that_was_refused_and_then_created_is_no_reason():
+    """The launcher of v2beta1 may be created only when all workers are ready, long after that."""
+    said = "worker pod created failed: "
+    for message in (PRIVILEGED["message"], said + 'admission webhook "guard.example.com" denied the request: no'):
+        looked = Wait("j", 2, 100, 0).look(
+            60, job("Created"), [FIRST, pod("j-worker-1", "Pending")], [refused(message)]
+        )
+        assert looked.failure is None and looked.progress.refusal is None
+    found = Wait("j", 2, 100, 0).look(
+        60, job("Created"), [FIRST], [refused(PRIVILEGED["message"].replace("worker-0", "worker-1"))]
+    )
+    assert "its pods are refused" in found.failure
+
+
 def test_a_refused_launcher_is_found_in_the_events_of_its_job():
     denied = refused(
         'Error creating: admission webhook "guard.example.com" denied the request: no',

@@ -75,7 +75,26 @@ def test_pods_are_named_with_the_budget_that_holds_them():
     assert web == (
         "default/web (of ReplicaSet of-web) is held by the PodDisruptionBudget all-web (it wants 1 healthy pods, and 1 are)"
     )
-    assert slow.endswith("is being deleted and has not ended yet") and other.endswith("is still there")
+    assert slow.endswith("is being deleted and has not ended yet")
+    assert other.endswith("is still there, and no eviction of it was accepted: check `kubectl describe pod`")
+
+
+@pytest.mark.parametrize(
+    ("metadata", "words"),
+    [
+        ({"finalizers": ["example.com/kept"]}, "has the finalizers example.com/kept: check the controller"),
+        ({"deletionGracePeriodSeconds": 3600}, "its grace period gives it 3600 s: set kubernetes_node_grace to fewer"),
+    ],
+)
+def test_a_pod_that_does_not_end_says_what_keeps_it(metadata, words):
+    (said,) = node_drain.held([pod("slow", "n1", deletionTimestamp="2026-11-21T00:00:00Z", **metadata)], [])
+    assert "default/slow" in said and words in said
+
+
+def test_a_pod_of_two_budgets_can_not_be_evicted():
+    budgets = [budget("one", 1, disruptionsAllowed=1), budget("two", 1, disruptionsAllowed=1)]
+    (said,) = node_drain.held([pod("web", "n1")], budgets)
+    assert "has more than one PodDisruptionBudget (one, two), with which it can't be evicted: remove one" in said
 
 
 @pytest.mark.parametrize(

@@ -202,7 +202,7 @@ def waiting(nodes: Sequence[Mapping[str, Any]], steps: Sequence[Step]) -> list[s
         value = step.during if step.during is not None else step.after
         daemonset = DAEMONSETS.get(value or DEFAULT, "device plugin")
         said.append(
-            f"{step.node} doesn't offer {step.resource} yet: see the pod of the daemonset {daemonset} on it (kubectl get pods "
+            f"{step.node} doesn't offer {step.resource} yet: check the pod of the daemonset {daemonset} on it (kubectl get pods "
             f"--all-namespaces --field-selector spec.nodeName={step.node})"
         )
     return said

@@ -20,7 +20,7 @@ FIXES = {
     HUGEPAGES: "reserve them with the role taco.train.hugepages, reboot, and restart the node's kubelet if they came without "
     "a reboot: it counts them only when it starts",
     "memory": "lower memory, or use nodes with more; the hugepages of a node are not part of it",
-    GPU: "see that the device plugin runs on the node, or leave it out of the job",
+    GPU: "check that the device plugin runs on the node, or leave it out of the job",
     TOPOLOGY_GPU: "label the node ack.node.gpu.schedule=topology and wait until it offers them",
 }
 OTHER_FIX = "lower the request, or use nodes with more"
@@ -61,7 +61,7 @@ def _not_ready(node: Mapping[str, Any]) -> list[str]:
     for condition in (node.get("status") or {}).get("conditions") or []:
         if condition.get("type") == "Ready" and condition.get("status") != "True":
             why = condition.get("message") or condition.get("reason") or "no reason given"
-            found.append(f"{_name(node)} is not Ready ({why}): see the node's kubelet")
+            found.append(f"{_name(node)} is not Ready ({why}): check the node's kubelet")
     return found
 
 
@@ -123,6 +123,6 @@ def capacity(nodes: list[Mapping[str, Any]], limits: Mapping[str, Any], workers:
     count = f"{len(nodes)} node{'s' * (len(nodes) != 1)}"
     problem = (
         f"{count} could hold {room} of {workers} workers, each asking for {asked}: lower the number of workers, or add nodes"
-        + " or mend those that lack something" * bool(shortfalls)
+        + " or fix those that lack something" * bool(shortfalls)
     )
     return Capacity(room, shortfalls, problem)

@@ -10,6 +10,7 @@ The launcher sleeps until it is asked to run something, so the job never succeed
 when it is Running, its launcher runs and all of its workers are Ready.
 """
 
+import re
 from typing import Any, Iterable, Mapping, NamedTuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_admission import advice
@@ -22,6 +23,8 @@ PHASES = ("Failed", "Succeeded", "Suspended", "Restarting", "Running", "Created"
 PENDING = "Pending"
 ENDED = ("Failed", "Succeeded")
 MOST_NAMED = 4
+LAUNCHER = "the launcher"
+_POD = re.compile(r'[Pp]ods? "(?P<name>[^"]+)"')
 
 
 class Phase(NamedTuple):
@@ -85,7 +88,7 @@ def missing_pods(names: list[str], pods: list[PodState]) -> list[str]:
     """Return the pods that should exist and don't."""
     there = {pod.name for pod in pods}
     missing = [name for name in names if name not in there]
-    return missing if any(pod.role == "launcher" for pod in pods) else [*missing, "the launcher"]
+    return missing if any(pod.role == "launcher" for pod in pods) else [*missing, LAUNCHER]
 
 
 def _listed(names: list[str]) -> str:
@@ -94,8 +97,18 @@ def _listed(names: list[str]) -> str:
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
-def refusal(job: Mapping[str, Any], events: list[Mapping[str, Any]]) -> Refusal | None:
-    """Return the newest warning about a job, or about the Job that v2beta1 makes of its launcher.
+def _is_over(said: str, pods: list[PodState], missing: list[str]) -> bool:
+    """Return whether a refused pod has been created since: its warning stays for an hour."""
+    about = _POD.search(said)
+    return bool(about and about["name"] in {pod.name for pod in pods}) or (
+        "worker pod" in said and missing == [LAUNCHER]
+    )
+
+
+def refusal(
+    job: Mapping[str, Any], events: list[Mapping[str, Any]], pods: list[PodState], missing: list[str]
+) -> Refusal | None:
+    """Return the newest warning about a job that lacks pods, or about the Job that v2beta1 makes of its launcher.
 
     The operator stops at the first pod that the API server refuses, and writes a status only after that. So a job without
     any status and pods is still one that an operator works on when there is a warning.
@@ -103,8 +116,9 @@ def refusal(job: Mapping[str, Any], events: list[Mapping[str, Any]]) -> Refusal 
     metadata = job.get("metadata") or {}
     name, since = name_of(job), metadata.get("creationTimestamp")
     found = warnings("MPIJob", name, metadata.get("uid"), events, since)
-    said = newest(found) or newest(warnings("Job", f"{name}-launcher", None, events, since))
-    if not said:
+    found += warnings("Job", f"{name}-launcher", None, events, since)
+    said = newest([text for text in found if not _is_over(text, pods, missing)])
+    if not said or not missing:
         return None
     known = advice(said, metadata.get("namespace") or "")
     return Refusal(said, known.fix if known else "", known.passes if known else True)
@@ -139,7 +153,7 @@ def progress(
     expected = worker_pods(name, workers)
     waiting, stuck = [[pod.why for pod in concerned if pod.stuck is state] for state in (False, True)]
     missing = missing_pods(expected, mine)
-    refused = refusal(job, events) if missing and phase.name not in ENDED else None
+    refused = None if phase.name in ENDED else refusal(job, events, mine, missing)
     if missing:
         # What is refused comes first: nothing else of the job can be right before.
         (stuck.insert if refused else waiting.insert)(0 if refused else len(waiting), _missing(missing, refused))

@@ -95,33 +95,55 @@ def selects(selector: Thing | None, labels: Mapping[str, str]) -> bool:
     )
 
 
-def _budgets_of(pod: Thing, budgets: Iterable[Thing]) -> list[str]:
+def _budgets_of(pod: Thing, budgets: Iterable[Thing]) -> list[Thing]:
     metadata = pod.get("metadata") or {}
-    found = []
-    for budget in budgets:
-        status = budget.get("status") or {}
-        same = (budget.get("metadata") or {}).get("namespace") == metadata.get("namespace")
-        if not same or status.get("disruptionsAllowed", 0) > 0:
-            continue
-        if not selects((budget.get("spec") or {}).get("selector"), metadata.get("labels") or {}):
-            continue
-        counts = (status.get("desiredHealthy"), status.get("currentHealthy"))
-        detail = "" if None in counts else f" (it wants {counts[0]} healthy pods, and {counts[1]} are)"
-        found.append(f"the PodDisruptionBudget {budget['metadata'].get('name')}{detail}")
-    return found
+    return [
+        budget
+        for budget in budgets
+        if (budget.get("metadata") or {}).get("namespace") == metadata.get("namespace")
+        and selects((budget.get("spec") or {}).get("selector"), metadata.get("labels") or {})
+    ]
+
+
+def _budget_words(budget: Thing) -> str:
+    status = budget.get("status") or {}
+    counts = (status.get("desiredHealthy"), status.get("currentHealthy"))
+    detail = "" if None in counts else f" (it wants {counts[0]} healthy pods, and {counts[1]} are)"
+    return f"the PodDisruptionBudget {budget['metadata'].get('name')}{detail}"
+
+
+def _is_exhausted(budget: Thing) -> bool:
+    return int((budget.get("status") or {}).get("disruptionsAllowed", 0)) <= 0
+
+
+def _leaves_late(pod: Thing) -> str:
+    """Say what keeps a pod that is being deleted."""
+    metadata = pod["metadata"]
+    finalizers = ", ".join(map(str, metadata.get("finalizers") or []))
+    if finalizers:
+        return f"is being deleted and has the finalizers {finalizers}: check the controller that must remove them"
+    grace = metadata.get("deletionGracePeriodSeconds")
+    within = f", for which its grace period gives it {grace} s: set kubernetes_node_grace to fewer" if grace else ""
+    return f"is being deleted and has not ended yet{within}"
 
 
 def held(pods: Iterable[Thing], budgets: Iterable[Thing]) -> list[str]:
     """Return, for each pod that is still on the node, what keeps it there."""
     budgets, found = list(budgets), []
     for pod in leaving(pods):
-        by = _budgets_of(pod, budgets)
-        if by:
-            found.append(f"{_with_owner(pod)} is held by {' and '.join(by)}")
-        elif (pod.get("metadata") or {}).get("deletionTimestamp"):
-            found.append(f"{_with_owner(pod)} is being deleted and has not ended yet")
+        name, mine = _with_owner(pod), _budgets_of(pod, budgets)
+        exhausted = [_budget_words(budget) for budget in mine if _is_exhausted(budget)]
+        if (pod.get("metadata") or {}).get("deletionTimestamp"):
+            found.append(f"{name} {_leaves_late(pod)}")
+        elif exhausted:
+            found.append(f"{name} is held by {' and '.join(exhausted)}")
+        elif len(mine) > 1:
+            names = ", ".join(str(budget["metadata"].get("name")) for budget in mine)
+            found.append(
+                f"{name} has more than one PodDisruptionBudget ({names}), with which it can't be evicted: remove one"
+            )
         else:
-            found.append(f"{_with_owner(pod)} is still there")
+            found.append(f"{name} is still there, and no eviction of it was accepted: check `kubectl describe pod`")
     return found
 
 
@@ -152,7 +174,7 @@ def uncordon(name: str) -> dict[str, Any]:
 def left(name: str) -> str:
     """Say how a node of ours is left when it didn't come back, and how to have it back."""
     return (
-        f"node {name} stays cordoned: mend it and run this again, or take it back with "
+        f"node {name} stays cordoned: repair it and run this again, or uncordon it with "
         f"`kubectl uncordon {name} && kubectl annotate node {name} {CORDONED}-`"
     )
 

@@ -40,7 +40,9 @@ def boot_problems(node: Thing, boot_id: str | None) -> list[str]:
     told = ((node.get("status") or {}).get("nodeInfo") or {}).get("bootID")
     if not boot_id or not told or told == boot_id:
         return []
-    return ["its kubelet has not reported since the reboot: see the kubelet's log (journalctl -u kubelet) on the host"]
+    return [
+        "its kubelet has not reported since the reboot: check the kubelet's log (journalctl -u kubelet) on the host"
+    ]
 
 
 def problems(
