@@ -44,7 +44,7 @@ def test_a_log_of_a_run(name):
         assert any(expected["problem"] in problem for problem in found["problems"]), found["problems"]
         return
     assert (found["problems"], found["value"]) == ([], pytest.approx(expected["value"]))
-    assert found["iterations"] == expected.get("iterations", [])
+    assert found["iterations"] == pytest.approx(expected.get("iterations", []))
     if "network" in expected:
         assert found["network"] == expected["network"]
     if "average" in expected:

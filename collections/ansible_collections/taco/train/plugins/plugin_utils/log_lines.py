@@ -47,13 +47,13 @@ BRACKET = re.compile(
             r"\[(?:rank|default)(?P<torch>\d{1,7})\]: ?",
             # Hydra's -prepend-rank, and Intel MPI's -l; not a device number of NCCL whose host was cut off. Without a blank only
             # before a line of NCCL.
-            r"\[(?P<hydra>\d{1,7})\](?: (?!NCCL |\S{1,200}:\d{1,6} NCCL )|(?=[\w.-]{1,253}:\d{1,10}:\d{1,10} \[\d))",
+            r"\[(?P<hydra>\d{1,7})\](?: (?!NCCL |tcpx|\S{1,200}:\d{1,6} NCCL )|(?=[\w.-]{1,253}:\d{1,10}:\d{1,10} \[\d))",
         ]
     )
 )
 # ISO 8601 of docker logs and of kubectl logs --timestamps; srun --label, and not a rank in Horovod's list of missing ones.
 NUMBER = re.compile(
-    r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)? | {0,6}(?P<srun>\d{1,6}): (?!\[[A-Za-z_]{5})"
+    r" ?\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?)? | {0,6}(?P<srun>\d{1,6}): (?!\[[A-Za-z_]{5})"
 )
 # ctime of Open MPI 4 and horovodrun; journald.
 DATE = re.compile(

@@ -43,9 +43,10 @@ DOUBTFUL = [
         # /tmp of Open MPI, where a harmless old folder is also named.
         "session_folder",
         r"unable to create the desired directory|[Uu]nable to (?:create|open|write to) .{0,40}session dir|"
-        r"Please set TMPDIR to something shorter",
-        "MPI can't write its session folder in /tmp on a host",
-        "set TMPDIR in benchmark_env to a folder that every container can write to",
+        r"Please set TMPDIR to something shorter|system call failed during shared memory initialization",
+        "MPI can't write its session folder in /tmp, or its files in /dev/shm, on a host",
+        "check that both are writable and not full in the container, or set TMPDIR "
+        "in benchmark_env to a folder that every container can write to",
         NODE,
     ),
     cause(

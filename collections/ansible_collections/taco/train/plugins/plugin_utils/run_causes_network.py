@@ -32,6 +32,7 @@ NETWORK = [
     ),
     cause(
         "nccl_plugin",
+        r"tcpx\w* ?[^\r\n]{0,80}NCCL WARN (?P<what2>[^\r\n]{1,160})|"
         r"NET/OFI Request \S+ completed with error[^\r\n]{0,20}?(?:Error: (?P<what>[^\r\n]{1,120}))?|"
         r"Failed to initialize any NET plugin|ncclNetPlugin_v\d+ symbol.*not found|WARN Error: network \S+ not found",
         "NCCL's network plugin failed ({what})",
@@ -75,8 +76,7 @@ NETWORK = [
     cause(
         "mpi_unreachable",
         r"at least one (?:MPI process is unreachable|pair of MPI processes are unable)|processes are unable to reach "
-        r"each other|is unreachable\s+from another|received unexpected process identifier|cannot find a corresponding process "
-        r"entry",
+        r"each other|is unreachable\s+from another",
         "MPI found no network between two hosts",
         "set taco_interface to a network that all hosts share",
         r"Process 1 .{0,60}is on host: (?P<host>\S+)",
@@ -87,7 +87,9 @@ NETWORK = [
         r"connect\(\) to (?P<peer>[\d.]+) ?(?:port|:)\s*\d+ failed: (?P<why2>[^(\r\n]+)|"
         r"mca_btl_tcp_endpoint_complete_connect.{0,80}failed: (?P<why3>[^(\r\n]+)|ORTE is unable to establish a "
         r"communication|does not know how to route a message|unable to complete a TCP connection|tcp_peer_send_blocking: send\(\)|"
-        r"Match incoming connection from .{1,120} failed \(iface|\[proxy:[\d:]+@(?P<host2>[\w.-]+)\] .{1,80}unable to connect from "
+        r"received unexpected process identifier|cannot find a corresponding process|"
+        r"Match incoming connection from .{1,120} failed \(iface|"
+        r"\[proxy:[\d:]+@(?P<host2>[\w.-]+)\] .{1,80}unable to connect from "
         r"\"[^\"]+\" to \"(?P<peer3>[^\"]+)\" \((?P<why4>[^)]+)",
         "MPI could not connect two hosts over TCP ({peer} {why})",
         OPEN_NETWORK,

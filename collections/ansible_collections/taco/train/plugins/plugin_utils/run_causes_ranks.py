@@ -86,8 +86,9 @@ RANK = [
     ),
     cause(
         "mpi_component",
-        r"requested component was not found, or was unable to be opened|No components were able to be opened in the (?P<framework2>\w+)",
-        "MPI has no component {component} of {framework}, or can't load its libraries",
+        r"requested component was not found, or was unable to be opened|No components were able to be opened in the (?P<framework2>\w+)|"
+        r"unable to open (?P<component2>mca_\w+): \S+\.so: undefined symbol",
+        "MPI has no component {component} ({framework}), or can't load its libraries",
         "leave it out of benchmark_mca, and run the same taco_image on every host",
         r"^\s*Host:\s+(?P<host>\S+)\s+Framework:\s+(?P<framework>\S+)\s+Component:\s+(?P<component>\S+)",
     ),
@@ -97,7 +98,7 @@ RANK = [
         r"Abort\(\d+\) on node \d+ \(rank (?P<rank2>\d+) in comm \S+ Fatal error in (?P<call3>\w+)|"
         r"^\[(?P<host2>[\w.-]+):\d+\] Local abort before MPI_INIT|"
         r"Fatal error in (?P<call2>(?:PMPI|MPI|internal)_\w+)|PMI_Init returned|It looks like (?P<init>[\w ]{1,40}) "
-        r"failed for some reason|PMIX ERROR: (?P<pmix>[^\r\n]{1,100})|(?:MPI_INIT|MPI_Init|PMIx_Init|ompi_mpi_init|"
+        r"failed for some reason|(?:PMIX|PRTE|ORTE) ERROR: (?P<pmix>[^\r\n]{1,100})|(?:MPI_INIT|MPI_Init|PMIx_Init|ompi_mpi_init|"
         r"orte_init)\w* (?:has )?failed|OPAL ERROR: "
         r"(?P<opal>[^\r\n]{1,100})|(?:ORTE|PRTE)_ERROR_LOG: (?P<log>[^\r\n]{1,100})",
         "MPI failed ({what}{call}{init}{opal}{pmix}{log})",

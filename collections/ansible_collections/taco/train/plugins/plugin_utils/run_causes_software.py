@@ -89,7 +89,7 @@ SOFTWARE = [
     ),
     cause(
         "symbol",
-        r"undefined symbol: (?P<symbol>\w+)",
+        r"^(?!.*(?:/mca_\w+\.so: undefined|\(ignored\))).*undefined symbol: (?P<symbol>\w+)",
         "a library lacks the symbol {symbol}: it was built against another version",
         "build Horovod and its like again in taco_image for the framework and NCCL that are there",
     ),
@@ -134,6 +134,13 @@ SOFTWARE = [
         "cuDNN can't be used ({status}found {have}, built for {want}): another version than the framework was built "
         "for, or a full GPU",
         "use the cuDNN that the framework in taco_image was built for, and end other programs on the GPU",
+    ),
+    cause(
+        "cublas",
+        r"failed to run cuBLAS routine|Blas \w+ launch failed|CUBLAS_STATUS_(?P<status>EXECUTION_FAILED|NOT_SUPPORTED|ARCH_MISMATCH|"
+        r"INTERNAL_ERROR)",
+        "cuBLAS failed on a GPU ({status})",
+        "use a taco_image whose CUDA supports this GPU (an A100 needs CUDA 11), and end other programs on the GPU (nvidia-smi)",
     ),
     cause(
         "architecture",
@@ -194,6 +201,12 @@ SOFTWARE = [
         r"attaching to shared memory segment .{0,120}No such file",
         "another rank's shared memory in /dev/shm was gone: that rank ended, or runs in another container",
         "look at what the other ranks of that host print, and run all ranks of a host in one container",
+    ),
+    cause(
+        "shm_denied",
+        r"shm_open.{0,80}failed ?: ?Permission denied|/dev/shm/\S+.{0,80}Permission denied",
+        "a rank may not create files in /dev/shm, or a file of another user is in its place",
+        "run all ranks of a host as one user, and remove files that other users left in /dev/shm (nccl-*, vader_*)",
     ),
     cause(
         "shm_size",

@@ -142,6 +142,8 @@ def unwrapped(lines: List[Line]) -> List[Line]:
             lines[place + 1] = lines[place + 1]._replace(
                 text=f"{lines[place + 1].text.rstrip()} at {line.text.strip()}"
             )
+        if line.text.endswith("root error(s) found.") and lines[place + 1].text.lstrip().startswith("(0) "):
+            lines[place] = line._replace(text=line.text.rpartition(":")[0] + ": " + lines[place + 1].text.strip()[4:])
         if " process rank " in line.text and " noticed " in line.text and not line.text.rstrip().endswith("."):
             lines[place] = line._replace(text=line.text.rstrip() + " " + lines[place + 1].text.strip())
     return lines
@@ -215,7 +217,7 @@ def launcher_says(text: str) -> Optional[Reason]:
     rules = [number for number, line in enumerate(lines) if RULE.match(line)]
     for begin, end in zip(rules, rules[1:]):
         block = "\n".join(lines[begin + 1 : min(end, begin + 1 + 2 * NEAR)]).strip()
-        if not block or EPILOGUE_TEXT.match(block):
+        if not block or EPILOGUE_TEXT.match(block) or block.startswith("WARNING: A deprecated"):
             continue
         said = " ".join(block.partition("\n\n")[0].split())[:300].rstrip(".:")
         node = re.search(NODE, block, re.MULTILINE)

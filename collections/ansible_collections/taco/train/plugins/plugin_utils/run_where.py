@@ -15,9 +15,11 @@ from ansible_collections.taco.train.plugins.plugin_utils.run_causes_epilogue imp
 NCCL_HEADER = re.compile(r"(?:^|\s)([A-Za-z0-9][\w.-]{0,252}):(\d{1,10}):\d{1,10} (?:\[\d+\] |NCCL )")
 # Of Open MPI's TCP transport: the host, the rank, and the line of its source.
 BTL_HEADER = re.compile(r"^\[([A-Za-z0-9][\w.-]{0,252})\]\[\[\d{1,10},\d{1,10}\],(\d{1,7})\]\[")
+SIGNAL_HEADER = re.compile(r"^\[([A-Za-z0-9][\w.-]{0,252}):(\d{1,10})\] \*\*\* Process received signal")
 # Of MVAPICH: the host and the rank.
 MVAPICH_HEADER = re.compile(r"^\[([A-Za-z0-9][\w.-]{0,252}):mpi_rank_(\d{1,7})\]")
 MPI_HEADER = re.compile(r"^\s{0,8}\[(?=[^\]:]{0,252}[A-Za-z.])([A-Za-z0-9][\w.-]{0,252}):(\d{1,10})(?: *:\d+){0,2}\] ")
+PREFIX_RANK = re.compile(r"\[rank(\d{1,7})\]:")
 TORCH_RANK = re.compile(r"\[(?=[^\n]*NCCL)(?:PG [\w() ]{1,40} )?[Rr]ank (\d{1,7})\]")
 NCCL_RANK = re.compile(r" rank (\d{1,7}) (?:nranks|nRanks|\[0x)")
 TEST_HEADER = re.compile(r"(?:^([A-Za-z0-9][\w.-]{0,252})|\S): Test (?:NCCL|CUDA) failure")
@@ -51,13 +53,20 @@ def located(
         host, pid = host or test[1] or (trace[1] if trace else None), trace[2] if trace else None
     if rank is None:
         near = [line.text for line in lines[max(place - 4, 0) : place + 1] if not line.text.startswith("[I ")]
-        told = [match[1] for match in map(TORCH_RANK.search, near) if match]
+        # PyTorch's [rank9]: is the rank of the run, [Rank 0] is that of a group of ranks.
+        own = PREFIX_RANK.search(line.text)
+        told = [own[1]] if own else [match[1] for match in map(TORCH_RANK.search, near) if match]
         rank = int(told[-1]) if told else None
     hosts, ranks = who_is_where(lines)
     if rank is None and pid and host:
         rank = ranks.get((host, pid))
     if host is None and rank is None and ask_epilogue:
         host, rank = first_to_end(lines)
+    if host is None and rank is None:
+        # Of a process that aborts, Open MPI's next line has the host.
+        after = (SIGNAL_HEADER.match(near.text) for near in lines[place + 1 : place + 3])
+        signal = next((match for match in after if match), None)
+        host, rank = (signal[1], ranks.get((signal[1], signal[2]))) if signal else (None, None)
     return host or (hosts.get(rank) if rank is not None else None), rank
 
 
