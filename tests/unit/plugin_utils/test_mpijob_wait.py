@@ -175,7 +175,7 @@ def test_the_events_of_an_earlier_job_of_the_name_do_not_count():
     [
         (
             job("Created", reason="MPIJobCreated"),
-            ["still Created (MPIJobCreated)", "all of its pods are ready", "MPI Operator"],
+            ["still Created (MPIJobCreated)", "all of its pods that exist are ready", "MPI Operator"],
         ),
         (job(), ["the job has no status", "MPI Operator"]),
         (job("Suspended", reason="MPIJobSuspended"), ["Suspended (MPIJobSuspended)", "spec.runPolicy.suspend"]),

@@ -41,6 +41,9 @@ _ONLY_RESTRICTED = re.compile(
 )
 
 
+_LIMITED = re.compile(r"(\S+) (?:usage|max limit to request ratio) per (?:Container|Pod) is")
+
+
 def rule(details: Mapping[str, Any]) -> str:
     """Return the rule of a Role that allows what was refused."""
     words = {"apiGroups": [details["group"]], "resources": [details["resource"]], "verbs": [details["verb"]]}
@@ -66,17 +69,20 @@ def _service_account(match: Match[str]) -> str:
 
 
 def _limit(match: Match[str]) -> str:
-    option = LIMIT_FIXES.get(match["resource"])
-    change = f"set {option} to what the LimitRange allows" if option else "change what the job requests"
+    resources = dict.fromkeys(_LIMITED.findall(match.string))
+    options = " and ".join(LIMIT_FIXES[name] for name in resources if name in LIMIT_FIXES)
+    change = f"set {options} to what the LimitRange allows" if options else "change what the job requests"
     return (
         f"{change}, or have the LimitRange of the namespace changed (kubectl describe limitrange --namespace NAMESPACE)"
     )
 
 
 def _must_specify(match: Match[str]) -> str:
+    # "limits.cpu,limits.memory", and since 1.24 "limits.cpu for: mpi-worker; limits.memory for: mpi-worker"
+    parts = (part.partition(" for: ")[0].strip() for part in re.split("[,;]", match["resources"]))
     return (
-        f"the quota {match['quota']} requires {match['resources']} of each container: add a LimitRange with defaults for them to the "
-        "namespace, or have the quota changed"
+        f"the quota {match['quota']} requires {', '.join(filter(None, parts))} of each container: add a LimitRange with defaults for them "
+        "to the namespace, or have the quota changed"
     )
 
 
@@ -156,7 +162,7 @@ _RULES: tuple[tuple["re.Pattern[str]", bool, Callable[[Match[str]], str]], ...] 
         ),
         (r"no API token found for service account", True, _text(_WAIT_FIX)),
         (r"exceeded quota: ", True, _text(QUOTA_FIX)),
-        (r"failed quota: (?P<quota>[^:]+): must specify (?P<resources>[^:;]+)", False, _must_specify),
+        (r"failed quota: (?P<quota>[^:]+): must specify (?P<resources>.*)", False, _must_specify),
         (
             r"insufficient quota to match these scopes",
             False,

@@ -153,7 +153,10 @@ FIXES = (
         r"reempt",
         "give the job's pods a higher priority, or wait until the pods with a higher one have ended",
     ),
-    (r"TaintManager|[Tt]aint [Mm]anager|NoExecute", "check the taints of node {node} (kubectl describe node {node})"),
+    (
+        r"TaintManager|[Tt]aint [Mm]anager|NoExecute",
+        "check that node {node} is Ready, and its taints (kubectl describe node {node})",
+    ),
     (r"EvictionAPI|Eviction API", "find who drains node {node} (kubectl get node {node}: SchedulingDisabled)"),
     (
         r"NodeLost|unresponsive|PodGC|node no longer exists|Unknown",

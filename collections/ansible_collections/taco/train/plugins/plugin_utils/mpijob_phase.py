@@ -15,13 +15,14 @@ from ansible_collections.taco.train.plugins.plugin_utils.mpijob_status import PE
 
 QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
 OPERATOR = "check that the MPI Operator runs, and its log (kubectl get deployments --all-namespaces)"
+LAUNCHER_LOG = "read the log of the launcher (kubectl logs job/{name}-launcher, with v1 pod/{name}-launcher)"
 ENDS = (
     ("DeadlineExceeded", "raise activeDeadlineSeconds of the job's runPolicy"),
-    ("BackoffLimitExceeded", "read the log of the launcher (kubectl logs {name}-launcher), which has failed each time"),
+    ("BackoffLimitExceeded", f"{LAUNCHER_LOG}, which has failed each time"),
     ("MPIJobEvicted", "check why the node evicted the worker (kubectl describe pod, kubectl describe node)"),
-    ("PodFailurePolicy", "read the log of the launcher (kubectl logs {name}-launcher)"),
+    ("PodFailurePolicy", LAUNCHER_LOG),
 )
-OTHER_END = "read the log of the launcher (kubectl logs {name}-launcher), then set mpijob_replace: true"
+OTHER_END = f"{LAUNCHER_LOG}, then set mpijob_replace: true"
 
 
 def _detail(phase: Phase) -> str:
@@ -59,7 +60,7 @@ def ended(job: Mapping[str, Any], phase: Phase) -> str:
 
 
 def unfinished(job: Mapping[str, Any], phase: Phase, all_ready: bool) -> str:
-    """Say in which phase a job still is, and what to check when its pods are no reason for it."""
+    """Say in which phase a job still is, and what to check when no pod that exists is a reason for it."""
     if phase.name == PENDING:
         manager = ((job.get("spec") or {}).get("runPolicy") or {}).get("managedBy")
         if manager:
@@ -69,8 +70,8 @@ def unfinished(job: Mapping[str, Any], phase: Phase, all_ready: bool) -> str:
         return _suspended(job, phase)
     if phase.name == "Restarting":
         return f"the job is {_words(phase)}: read the log of the launcher's last run (kubectl logs --previous)"
-    if all_ready and phase.name != "Running":
-        return f"the job is still {_words(phase)} although all of its pods are ready, so nobody updates its status: {OPERATOR}"
+    if all_ready:
+        return f"the job is still {_words(phase)} although all of its pods that exist are ready, so nobody works on it: {OPERATOR}"
     return f"the job is {_words(phase)}"
 
 

@@ -70,7 +70,10 @@ REASON_FIXES = (
         r"(anti-)?affinity( rules)?|topology spread constraints",
         "use more nodes, or find what adds the rule to the pods",
     ),
-    (r"were not ready|not ready", "check the kubelets of the nodes that are not Ready (kubectl get nodes)"),
+    (
+        r"node\(s\) were not ready|node\(s\) had condition",
+        "check the kubelets of the nodes that are not Ready (kubectl get nodes)",
+    ),
     (r"disk pressure", "free disk space on the nodes with DiskPressure"),
     (r"memory pressure", "free memory on the nodes with MemoryPressure"),
     (r"cannot allocate all claims|resourceclaim", "check the ResourceClaims of the pod (kubectl get resourceclaims)"),

@@ -24,6 +24,7 @@ PENDING = "Pending"
 ENDED = ("Failed", "Succeeded")
 MOST_NAMED = 4
 LAUNCHER = "the launcher"
+NOT_CREATED = "the MPI Operator has not created"
 _POD = re.compile(r'[Pp]ods? "(?P<name>[^"]+)"')
 
 
@@ -128,7 +129,7 @@ def _missing(names: list[str], refused: Refusal | None) -> str:
     """Return a sentence on the pods that should exist and don't."""
     subject = f"{_listed(names)} {'does' if len(names) == 1 else 'do'}n't exist"
     if refused is None:
-        return f"{subject}: the MPI Operator has not created {'it' if len(names) == 1 else 'them'} yet"
+        return f"{subject}: {NOT_CREATED} {'it' if len(names) == 1 else 'them'} yet"
     return f"{subject} ({refused.said})" + (f": {refused.fix}" if refused.fix else "")
 
 

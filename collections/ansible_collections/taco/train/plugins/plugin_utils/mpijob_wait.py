@@ -12,7 +12,13 @@ from ansible_collections.taco.train.plugins.plugin_utils.mpijob_leftover import 
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import role_of
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_phase import ended, not_taken_up, unfinished
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_pods import name_of
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_status import ENDED, PENDING, Progress, progress
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_status import (
+    ENDED,
+    NOT_CREATED,
+    PENDING,
+    Progress,
+    progress,
+)
 from ansible_collections.taco.train.plugins.plugin_utils.progress import duration
 
 # The share of the timeout that an operator may take to report anything of a job, and at most so many seconds. What keeps
@@ -104,14 +110,17 @@ class Wait:
         if waited >= min(self.timeout * OPERATOR_SHARE, OPERATOR_SECONDS):
             # A warning is a sign of an operator, also before there is a status or a pod.
             if state.refusal and not state.refusal.passes:
-                return _with(f"its pods are refused, and still were after {duration(waited)}", state.stuck)
+                return _with(f"its pods are refused, also after {duration(waited)}", state.stuck)
             unseen = state.phase.name == PENDING and not any(role_of(pod, self.job) for pod in pods)
             if unseen and not state.refusal:
                 return not_taken_up(job, duration(waited))
         if waited >= self.timeout:
             ready = f"{len(state.ready)} of {self.workers} workers are ready after {duration(waited)}"
             reasons = [*state.stuck, *state.waiting]
-            return _with(ready, [*reasons, unfinished(job, state.phase, not reasons)])
+            # Who records a warning about a job runs, so that the phase tells nothing more.
+            fine = not state.stuck and all(NOT_CREATED in why for why in state.waiting)
+            phase = [] if state.refusal and state.phase.name == PENDING else [unfinished(job, state.phase, fine)]
+            return _with(ready, [*reasons, *phase])
         return None
 
 
