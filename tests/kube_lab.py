@@ -5,6 +5,7 @@
 """The stand-in for a cluster that `make kubelab-up` started, as tests ask it and tell it what to do."""
 
 import json
+import ssl
 import sys
 import urllib.request
 from pathlib import Path
@@ -19,7 +20,8 @@ class KubeLab:
     def __init__(self):
         found = json.loads((FOLDER / "state.json").read_text(encoding="utf-8"))
         self.url, self.token = found["url"], found["token"]
-        self.opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        tls = urllib.request.HTTPSHandler(context=ssl.create_default_context(cadata=found["ca"]))
+        self.opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), tls)
 
     def ask(self, path, body=None):
         data = None if body is None else json.dumps(body).encode()

@@ -5,11 +5,13 @@
 """The API of the stand-in, by the real Python client."""
 
 import json
+import ssl
 import urllib.error
 import urllib.request
 
 import kubernetes
 import pytest
+from kubelab.kubeconfig import content
 from kubelab.testing import running_cluster
 from kubernetes.client.exceptions import ApiException
 
@@ -179,7 +181,7 @@ def test_what_is_not_permitted_is_named(cluster, client, core):
 
 
 def test_a_token_is_needed(cluster):
-    stranger = kubernetes.client.ApiClient(kubernetes.client.Configuration(host=cluster.url))
+    stranger = kubernetes.config.new_client_from_config_dict(content(cluster.url, cluster.authority.pem, "another"))
     assert refusal(kubernetes.client.CoreV1Api(stranger).list_namespaced_pod, "default")[0] == 401
 
 
@@ -225,7 +227,7 @@ def test_custom_resources_know_no_strategic_patch(cluster):
     request.add_header("Authorization", f"Bearer {cluster.token}")
     request.add_header("Content-Type", "application/strategic-merge-patch+json")
     with pytest.raises(urllib.error.HTTPError) as caught:
-        urllib.request.urlopen(request)
+        urllib.request.urlopen(request, context=ssl.create_default_context(cadata=cluster.authority.pem))
     assert (caught.value.code, json.load(caught.value)["reason"]) == (415, "UnsupportedMediaType")
 
 

@@ -10,26 +10,37 @@ knows neither selectors nor conflicts, and answers errors with objects that clie
 
 import asyncio
 import json
+import time
 import traceback
 
+import aiohttp.test_utils
 import aiohttp.web
 import kmock
 import yaml
 
-from kubelab import control, discovery, faults, patches, status, verbs
+from kubelab import certificates, control, discovery, faults, patches, status, verbs
 from kubelab.resources import SELF_REVIEW
 
 WATCH_SECONDS = 300
 WATCH_STEP = 0.02
 
 
+def server(api, host, port, context):
+    """Return a server of this API that speaks TLS, which kmock's own doesn't."""
+
+    class Secured(aiohttp.test_utils.RawTestServer):
+        async def start_server(self, loop=None, **options):
+            await super().start_server(loop, ssl=context, **options)
+
+    return kmock.Server(api, host, port, Secured)
+
+
 class Api(kmock.RawHandler):
     """Answers requests from a storage."""
 
-    def __init__(self, cluster, token):
+    def __init__(self, cluster):
         super().__init__()
         self.cluster = cluster
-        self.token = token
 
     async def __call__(self, raw_request):
         """Cut the connection where a fault says so: before the request has an effect, or after it."""
@@ -68,9 +79,17 @@ class Api(kmock.RawHandler):
     def _refusal(refused):
         return aiohttp.web.json_response(refused.body, status=refused.code, headers=refused.headers)
 
-    async def _answer(self, method, path, request):
-        if request.headers.get("Authorization") != f"Bearer {self.token}":
+    def _user(self, request):
+        """Return the account of a request, by its token or the certificate of its client."""
+        certificate = request._raw_request.get_extra_info("peercert")
+        user = self.cluster.tokens.get(request.headers.get("Authorization", "").removeprefix("Bearer "))
+        user = user or certificates.user_of(certificate, time.time())
+        if user is None:
             raise status.plain(401)
+        return user
+
+    async def _answer(self, method, path, request):
+        self._user(request)
         parts = [part for part in path.split("/") if part]
         if parts[:1] == ["kubelab"] and len(parts) == 2:
             return aiohttp.web.json_response(control.perform(self.cluster, parts[1], self._body(request)))

@@ -4,8 +4,10 @@
 
 """Requests to the API by the doubles of kubectl and Arena, with nothing that takes long to import."""
 
+import base64
 import json
 import os
+import ssl
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -37,6 +39,8 @@ class Client:
         cluster = next(one["cluster"] for one in config["clusters"] if one["name"] == found[0]["cluster"])
         user = next(one["user"] for one in config["users"] if one["name"] == found[0]["user"])
         self.server = cluster["server"]
+        authority = base64.b64decode(cluster["certificate-authority-data"]).decode()
+        self.tls = ssl.create_default_context(cadata=authority)
         self.token = user["token"]
         self.namespace = namespace or found[0].get("namespace") or "default"
 
@@ -48,7 +52,9 @@ class Client:
         request.add_header("Authorization", f"Bearer {self.token}")
         request.add_header("Content-Type", "application/json")
         # No proxy of the machine's: the API is on this one.
-        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        opener = urllib.request.build_opener(
+            urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=self.tls)
+        )
         try:
             with opener.open(request, timeout=60) as answer:
                 data = answer.read()

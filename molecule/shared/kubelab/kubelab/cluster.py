@@ -10,10 +10,8 @@ import threading
 import time
 import traceback
 
-import kmock
-
-from kubelab import batch, garbage, nodes, quotas, status
-from kubelab.api import Api
+from kubelab import batch, certificates, garbage, nodes, quotas, status
+from kubelab.api import Api, server
 from kubelab.faults import Faults
 from kubelab.kubelet import Imagined, Kubelet
 from kubelab.mpi_operator import Operator
@@ -24,6 +22,8 @@ from kubelab.storage import Storage
 
 USER = "taco"
 NAMESPACES = ("default", "kube-system")
+# What its certificate is of, beside the address that it is reached at.
+NAMES = ("kubernetes", "kubernetes.default.svc")
 
 
 class Cluster:
@@ -39,7 +39,9 @@ class Cluster:
         host="127.0.0.1",
         port=None,
         token=None,
+        lifetime=certificates.LIFETIME,
     ):
+        """lifetime is how long the certificate of the API server is valid, from now; below zero it has expired."""
         self.storage = Storage()
         self.faults = Faults()
         self.scripts = Scripts(2 * tick)
@@ -47,10 +49,13 @@ class Cluster:
         self.requests = []
         self.stopping = threading.Event()
         self.token = token or secrets.token_hex(16)
+        self.tokens = {self.token: USER}
+        self.authority = certificates.Authority()
         self.runtime = runtime or Imagined(self.scripts)
         self.url = ""
         self._tick = tick
         self._place = (host, port)
+        self._lifetime = lifetime
         self._threads = []
         self._ready = threading.Event()
         self._problem = None
@@ -96,8 +101,9 @@ class Cluster:
 
     async def _served(self):
         host, port = self._place
-        async with Api(self, self.token) as api, kmock.Server(api, host, port) as server:
-            self.url = str(server.url).rstrip("/")
+        context = certificates.server_context(self.authority, [host, *NAMES], self._lifetime)
+        async with Api(self) as api, server(api, host, port, context) as running:
+            self.url = str(running.url).rstrip("/")
             self._ready.set()
             while not self.stopping.is_set():
                 await asyncio.sleep(0.02)

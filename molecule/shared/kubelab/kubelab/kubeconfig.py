@@ -4,6 +4,7 @@
 
 """The file by which a client finds the cluster."""
 
+import base64
 import hashlib
 import os
 import pathlib
@@ -12,20 +13,29 @@ import tempfile
 import yaml
 
 
-def content(url, token, namespace="default", name="kubelab"):
+def _encoded(text):
+    return base64.b64encode(text.encode()).decode()
+
+
+def content(url, authority, token=None, certificate=None, namespace="default", name="kubelab"):
+    """Return a kubeconfig: authority is the certificate of who signed the server's, certificate an account's with its key."""
+    user = {"token": token} if token else {}
+    if certificate:
+        user.update(zip(("client-certificate-data", "client-key-data"), map(_encoded, certificate)))
     return {
         "apiVersion": "v1",
         "kind": "Config",
-        "clusters": [{"name": name, "cluster": {"server": url}}],
-        "users": [{"name": "taco", "user": {"token": token}}],
+        "clusters": [{"name": name, "cluster": {"server": url, "certificate-authority-data": _encoded(authority)}}],
+        "users": [{"name": "taco", "user": user}],
         "contexts": [{"name": name, "context": {"cluster": name, "user": "taco", "namespace": namespace}}],
         "current-context": name,
     }
 
 
-def write(path, url, token, **more):
-    path.write_text(yaml.safe_dump(content(url, token, **more)), encoding="utf-8")
-    path.chmod(0o600)
+def write(path, *arguments, **options):
+    """Write what content() returns into a file that is its owner's alone."""
+    path.touch(0o600)
+    path.write_text(yaml.safe_dump(content(*arguments, **options)), encoding="utf-8")
 
 
 def forget_discovery(url):

@@ -37,11 +37,11 @@ def main():
         signal.signal(number, lambda _number, _frame: done.set())
     runtime.start(cluster.storage)
     cluster.start()
-    kubeconfig.write(path.parent / "config", cluster.url, cluster.token)
+    kubeconfig.write(path.parent / "config", cluster.url, cluster.authority.pem, cluster.token)
     # Last: who waits for this file finds everything else.
     state.write(
         path.parent / "state.json",
-        json.dumps({**settings, "url": cluster.url, "pid": os.getpid()}, indent=1) + "\n",
+        json.dumps({**settings, "url": cluster.url, "ca": cluster.authority.pem, "pid": os.getpid()}, indent=1) + "\n",
         0o600,
     )
     done.wait()

@@ -15,14 +15,14 @@ TICK = 0.02
 
 
 @contextlib.contextmanager
-def running_cluster(nodes=(), serve=("v1",), operator=True, speed=1.0):
+def running_cluster(nodes=(), serve=("v1",), operator=True, speed=1.0, **options):
     """Run a cluster while the context lasts. speed is how much faster than 20 ms for a step its controllers go."""
-    cluster = Cluster(nodes, serve, operator, TICK / speed)
+    cluster = Cluster(nodes, serve, operator, TICK / speed, **options)
     with tempfile.TemporaryDirectory(prefix="kubelab-") as folder:
         cluster.start()
         try:
             cluster.kubeconfig = str(pathlib.Path(folder, "kubeconfig"))
-            kubeconfig.write(pathlib.Path(cluster.kubeconfig), cluster.url, cluster.token)
+            kubeconfig.write(pathlib.Path(cluster.kubeconfig), cluster.url, cluster.authority.pem, cluster.token)
             yield cluster
         finally:
             cluster.stop()
