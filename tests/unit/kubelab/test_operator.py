@@ -119,7 +119,7 @@ def test_a_launcher_of_v2beta1_is_made_anew_until_its_limit():
     with running_cluster(NODES, serve=("v2beta1",)) as cluster:
         cluster.script("launcher", ["Running", "Failed"])
         cluster.put(job)
-        assert cluster.wait(lambda: types(cluster).get("Failed") == ("True", "BackoffLimitExceeded")), types(cluster)
+        assert cluster.wait(lambda: types(cluster).get("Failed") == ("True", "BackoffLimitExceeded/")), types(cluster)
         assert sum("launcher" in pod["metadata"]["name"] for pod in cluster.objects("Pod")) == 2
         assert cluster.wait(lambda: not any("worker" in pod["metadata"]["name"] for pod in cluster.objects("Pod")))
 
@@ -156,6 +156,70 @@ def test_a_quota_keeps_workers_from_being_made():
         cluster.put(mpijob())
         assert cluster.wait(lambda: any("exceeded quota" in event["message"] for event in cluster.objects("Event")))
         assert len(cluster.objects("Pod")) == 1
+
+
+def warnings(cluster):
+    return [event for event in cluster.objects("Event") if event["type"] == "Warning"]
+
+
+@pytest.mark.parametrize("version", ["v1", "v2beta1"])
+def test_a_sync_ends_at_the_first_pod_that_is_refused(version):
+    with running_cluster(NODES, serve=(version,)) as cluster:
+        cluster.quota("default", {"pods": "1"})
+        cluster.put(mpijob(version, workers=3))
+        assert cluster.wait(lambda: warnings(cluster) and warnings(cluster)[0]["count"] > 2), warnings(cluster)
+        assert [pod["metadata"]["name"] for pod in cluster.objects("Pod")] == ["bench-worker-0"]
+        assert not cluster.objects("Job")
+        assert "status" not in cluster.get("MPIJob", "bench")
+        assert len(warnings(cluster)) == 1
+        event = warnings(cluster)[0]
+        assert (event["reason"], event["involvedObject"]["kind"]) == ("MPIJobFailed", "MPIJob")
+        assert event["message"].startswith(
+            'worker pod created failed: pods "bench-worker-1" is forbidden: exceeded quota:'
+        )
+
+
+def test_a_sync_that_failed_is_tried_again_later_and_later():
+    with running_cluster(NODES) as cluster:
+        cluster.quota("default", {"pods": "0"})
+        cluster.put(mpijob())
+        assert cluster.wait(lambda: warnings(cluster) and warnings(cluster)[0]["count"] >= 5)
+        before = warnings(cluster)[0]["count"]
+        assert not cluster.wait(lambda: warnings(cluster)[0]["count"] > before + 3, 0.5)
+        cluster.quota("default", {"pods": "9"})
+        assert cluster.wait(lambda: seen(cluster).usable), seen(cluster)
+
+
+def test_a_refused_launcher_leaves_a_job_without_a_status():
+    with running_cluster(NODES) as cluster:
+        cluster.quota("default", {"pods": "2"})
+        cluster.put(mpijob())
+        assert cluster.wait(lambda: warnings(cluster))
+        assert warnings(cluster)[0]["message"].startswith(
+            'launcher pod created failed: pods "bench-launcher" is forbidden'
+        )
+        assert "status" not in cluster.get("MPIJob", "bench") and len(cluster.objects("Pod")) == 2
+
+
+def test_an_operator_that_has_died_leaves_the_status_as_it_was():
+    with running_cluster(NODES) as cluster:
+        cluster.script("bench-", [{"state": "ContainerCreating", "seconds": 1}, "Running"])
+        cluster.put(mpijob())
+        assert cluster.wait(lambda: types(cluster))
+        cluster.stop_operator()
+        assert cluster.wait(lambda: {pod["status"]["phase"] for pod in cluster.objects("Pod")} == {"Running"})
+        assert not cluster.wait(lambda: "Running" in types(cluster), 0.3)
+        cluster.start_operator()
+        assert cluster.wait(lambda: types(cluster).get("Running") == ("True", "MPIJobRunning"))
+
+
+def test_a_suspended_job_has_no_pods():
+    job = mpijob("v2beta1")
+    job["spec"]["runPolicy"]["suspend"] = True
+    with running_cluster(NODES, serve=("v2beta1",)) as cluster:
+        cluster.put(job)
+        assert cluster.wait(lambda: types(cluster).get("Suspended") == ("True", "MPIJobSuspended"))
+        assert not cluster.objects("Pod")
 
 
 def test_a_service_of_another_is_left_alone():

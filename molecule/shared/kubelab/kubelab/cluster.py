@@ -72,8 +72,9 @@ class Cluster:
             lambda: batch.tick(self.storage, self.create_pod),
             Kubelet(self.storage, self.runtime).tick,
         ]
-        if operator:
-            self._controllers.append(Operator(self.storage, self.create_pod, serve).tick)
+        self._operator = Operator(self.storage, self.create_pod, serve)
+        self._operator.alive = operator
+        self._controllers.append(self._operator.tick)
 
     # What runs.
 
@@ -173,6 +174,13 @@ class Cluster:
 
     def allow(self):
         self.faults.allow()
+
+    def stop_operator(self):
+        """End the operator as one that has lost its lease: what it wrote stays as it is."""
+        self._operator.alive = False
+
+    def start_operator(self):
+        self._operator.alive = True
 
     def script(self, pod_name_regex, steps):
         self.scripts.add(pod_name_regex, steps)

@@ -6,7 +6,18 @@
 
 from kubelab import status
 
-CALLS = ("fail", "forbid", "allow", "script", "quota", "delete", "put", "forget_scripts")
+CALLS = (
+    "fail",
+    "forbid",
+    "allow",
+    "script",
+    "quota",
+    "delete",
+    "put",
+    "forget_scripts",
+    "stop_operator",
+    "start_operator",
+)
 
 
 def perform(cluster, name, options):

@@ -6,19 +6,26 @@
 
 As the operators of https://github.com/kubeflow do: v1 as MPI Operator 0.3, v2beta1 as the newer ones, v1alpha1 as the one
 that Arena brings. Each looks at a job's spec when it makes a pod, and never at one that it has made: templates can be
-changed in the API, and nothing comes of it.
+changed in the API, and nothing comes of it. A sync ends with the status: where a part can't be created, it stops there, the
+status stays as it was, and the sync is tried again later and later.
 """
 
-from kubelab import operator_pods, status
+import time
+
+from kubelab import operator_pods, operator_status, status
 from kubelab.batch import owned, phase
-from kubelab.conditions import is_true, set_condition
+from kubelab.conditions import is_true
 from kubelab.events import event
 from kubelab.resources import CONFIG_MAP, JOB, POD, SECRET, SERVICE, mpijobs
 from kubelab.storage import owned_by
-from kubelab.times import now
 
 SOURCE = "mpi-job-controller"
-ACTIVE, SUCCEEDED, FAILED = "active", "succeeded", "failed"
+# Of the operator's queue, in seconds.
+FIRST_PAUSE, MOST_PAUSE = 0.005, 1000
+
+
+class SyncError(Exception):
+    """A sync that ended before its status was written."""
 
 
 class Operator:
@@ -26,13 +33,23 @@ class Operator:
         self.storage = storage
         self.create_pod = create_pod
         self.versions = versions
+        self.alive = True
+        self._failures = {}
+        """By the job's UID, how many syncs have failed in a row, and when the next one may begin."""
 
     def tick(self):
-        for job in self.storage.list(mpijobs(self.versions[0])) if self.versions else []:
+        for job in self.storage.list(mpijobs(self.versions[0])) if self.versions and self.alive else []:
             # All versions share their objects; the one that a job was created in is in the storage.
             version = self._version(job)
-            if version and not job["metadata"].get("deletionTimestamp"):
-                self._reconcile(version, job)
+            uid = job["metadata"]["uid"]
+            count, pause = self._failures.get(uid, (0, 0))
+            if not version or job["metadata"].get("deletionTimestamp") or time.monotonic() < pause:
+                continue
+            try:
+                self._sync(version, job)
+                self._failures.pop(uid, None)
+            except SyncError:
+                self._failures[uid] = (count + 1, time.monotonic() + min(FIRST_PAUSE * 2**count, MOST_PAUSE))
 
     def _version(self, job):
         metadata = job["metadata"]
@@ -40,117 +57,101 @@ class Operator:
         version = found.split("/")[1] if found else None
         return version if version in self.versions else None
 
-    def _reconcile(self, version, job):
-        resource = mpijobs(version)
+    def _sync(self, version, job):
         problem = operator_pods.problem(version, job)
         if problem:
-            event(self.storage, job, "Warning", "ValidationError", problem, SOURCE)
+            self._event(job, "Warning", "ValidationError", problem)
             return
-        metadata = job["metadata"]
-        name = metadata["name"]
-        if not self._said(job, "Created"):
-            message = f"MPIJob {metadata['namespace']}/{name} is created."
-            self._set(resource, job, lambda thing: self._created(version, thing, message))
-            event(self.storage, job, "Normal", "MPIJobCreated", message, SOURCE)
-            return
-        job = self.storage.get(resource, metadata["namespace"], name)
+        resource, metadata = mpijobs(version), job["metadata"]
+        job = self.storage.get(resource, metadata["namespace"], metadata["name"])
+        message = f"MPIJob {metadata['namespace']}/{metadata['name']} is created."
+        if not self._is_known(job):
+            self._event(job, "Normal", "MPIJobCreated", message)
         if is_true(job, "Succeeded") or is_true(job, "Failed") or (job.get("status") or {}).get("completionTime"):
             self._clean(version, job)
             return
-        if ((job.get("spec") or {}).get("runPolicy") or {}).get("suspend"):
-            return
-        self._parts(version, job)
-        workers = self._workers(version, job)
-        launchers = self._launcher(version, job)
-        self._status(version, resource, job, workers, launchers)
+        workers, launchers = [], self._launchers(version, job)
+        if not self._done(version, job, launchers):
+            self._parts(version, job)
+            if not operator_pods.suspended(job):
+                workers = self._workers(version, job)
+                launchers = self._launcher(version, job)
+        self._status(version, resource, job, workers, launchers, message)
 
     @staticmethod
-    def _said(job, kind):
-        return is_true(job, kind) or "startTime" in (job.get("status") or {})
+    def _is_known(job):
+        return is_true(job, "Created") or "startTime" in (job.get("status") or {})
 
-    @staticmethod
-    def _created(version, thing, message):
-        thing.setdefault("status", {})["startTime"] = now()
-        if version != "v1alpha1":
-            set_condition(thing, "Created", "True", "MPIJobCreated", message)
-
-    def _set(self, resource, job, change):
-        self.storage.update(resource, job["metadata"]["namespace"], job["metadata"]["name"], change)
+    def _event(self, job, kind, reason, message):
+        event(self.storage, job, kind, reason, message, SOURCE)
 
     def _ensure(self, resource, job, thing, create=None):
-        """Create a part of the job that isn't there; one of another's is an error that the operator tells."""
+        """Create a part of the job that isn't there; one of another's ends the sync."""
         namespace, name = job["metadata"]["namespace"], thing["metadata"]["name"]
         found = self.storage.find(resource, namespace, name)
         if found is None:
             thing["metadata"]["ownerReferences"] = [owned_by(job)]
             try:
-                found = create(namespace, thing) if create else self.storage.create(resource, namespace, thing)
+                return create(namespace, thing) if create else self.storage.create(resource, namespace, thing)
             except status.Refused as refused:
-                text = f"{resource.kind.lower()} failed to create: {refused}"
-                event(self.storage, job, "Warning", "MPIJobFailed", text, SOURCE)
-                return None
-        elif not any(
-            owner["uid"] == job["metadata"]["uid"] for owner in found["metadata"].get("ownerReferences") or []
-        ):
+                if resource == POD:
+                    # The operator says nothing of its other parts but in its own log.
+                    role = operator_pods.role(thing)
+                    self._event(job, "Warning", "MPIJobFailed", f"{role} pod created failed: {refused}")
+                raise SyncError(str(refused)) from refused
+        owners = found["metadata"].get("ownerReferences") or []
+        if not any(owner["uid"] == job["metadata"]["uid"] for owner in owners):
             text = f'Resource "{name}" of Kind "{resource.kind}" already exists and is not managed by MPIJob'
-            event(self.storage, job, "Warning", "ErrResourceExists", text, SOURCE)
-            return None
+            self._event(job, "Warning", "ErrResourceExists", text)
+            raise SyncError(text)
         return found
 
     def _parts(self, version, job):
-        self._ensure(CONFIG_MAP, job, operator_pods.config_map(version, job))
         if version == "v2beta1":
             self._ensure(SERVICE, job, operator_pods.service(job))
-            if self.storage.find(SECRET, job["metadata"]["namespace"], f"{job['metadata']['name']}-ssh") is None:
-                self._ensure(SECRET, job, operator_pods.ssh_secret(job))
+        self._ensure(CONFIG_MAP, job, operator_pods.config_map(version, job))
+        if version == "v2beta1":
+            self._ensure(SECRET, job, operator_pods.ssh_secret(job))
 
     def _workers(self, version, job):
-        pods = [self._ensure(POD, job, pod, self.create_pod) for pod in operator_pods.workers(version, job)]
-        return [pod for pod in pods if pod]
+        return [self._ensure(POD, job, pod, self.create_pod) for pod in operator_pods.workers(version, job)]
 
-    def _launcher(self, version, job):
-        """Return the launcher's pods."""
+    def _launchers(self, version, job):
+        """Return the launcher's pods that there are."""
+        namespace, name = job["metadata"]["namespace"], f"{job['metadata']['name']}-launcher"
         if version == "v1":
-            found = self._ensure(POD, job, operator_pods.launcher(version, job), self.create_pod)
+            found = self.storage.find(POD, namespace, name)
             return [found] if found else []
-        batch_job = self._ensure(JOB, job, operator_pods.launcher_job(version, job))
+        batch_job = self.storage.find(JOB, namespace, name)
         return owned(self.storage, POD, batch_job) if batch_job else []
 
-    def _status(self, version, resource, job, workers, launchers):
+    def _done(self, version, job, launchers):
+        """Return whether the launcher has ended for good, after which nothing is created any more."""
+        if version == "v1":
+            return any(phase(pod) in ("Succeeded", "Failed") for pod in launchers)
+        found = self.storage.find(JOB, job["metadata"]["namespace"], f"{job['metadata']['name']}-launcher") or {}
+        return is_true(found, "Complete") or is_true(found, "Failed")
+
+    def _launcher(self, version, job):
+        """Create the launcher where there is none, and return its pods."""
+        if version == "v1":
+            self._ensure(POD, job, operator_pods.launcher(version, job), self.create_pod)
+        else:
+            self._ensure(JOB, job, operator_pods.launcher_job(version, job))
+        return self._launchers(version, job)
+
+    def _status(self, version, resource, job, workers, launchers, created):
+        """Write the status of a sync that came to its end, and say what is new in it."""
         namespace, name = job["metadata"]["namespace"], job["metadata"]["name"]
-        launcher_failed = any(phase(pod) == "Failed" for pod in launchers)
-        message = f"MPIJob {namespace}/{name} has failed"
-        if version != "v1":
-            batch_job = self.storage.find(JOB, namespace, f"{name}-launcher") or {}
-            launcher_failed = is_true(batch_job, "Failed")
-        evicted = [pod for pod in workers if phase(pod) == "Failed" and pod["status"].get("reason") == "Evicted"]
-        state, reason = None, ""
-        if any(phase(pod) == "Succeeded" for pod in launchers):
-            state, reason, message = (
-                "Succeeded",
-                "MPIJobSucceeded",
-                f"MPIJob {namespace}/{name} successfully completed.",
-            )
-        elif launcher_failed:
-            state, reason = "Failed", "MPIJobFailed" if version == "v1" else "BackoffLimitExceeded"
-        elif evicted and version != "v1alpha1":
-            state, reason, message = "Failed", "MPIJobEvicted", f"{len(evicted)}/{len(workers)} workers are evicted"
-        elif all(phase(pod) == "Running" for pod in workers) and any(phase(pod) == "Running" for pod in launchers):
-            wanted = operator_pods.replicas(version, job)
-            if len(workers) == wanted:
-                state, reason, message = "Running", "MPIJobRunning", f"MPIJob {namespace}/{name} is running."
-        counts = {"Launcher": _counts(launchers), "Worker": _counts(workers)}
+        batch_job = self.storage.find(JOB, namespace, f"{name}-launcher") if version != "v1" else None
+        outcome = operator_status.outcome(version, job, workers, launchers, batch_job)
 
         def change(thing):
-            if version == "v1alpha1":
-                _v1alpha1(thing, launchers, workers, state)
-            else:
-                _conditions(thing, state, reason, message, counts)
+            operator_status.write(version, thing, outcome, workers, launchers, created)
 
-        before = self.storage.get(resource, namespace, name)
-        self._set(resource, job, change)
-        if state and not is_true(before, state) and version != "v1alpha1":
-            event(self.storage, job, "Warning" if state == "Failed" else "Normal", reason, message, SOURCE)
+        self.storage.update(resource, namespace, name, change)
+        if outcome and not is_true(job, outcome.state) and version != "v1alpha1":
+            self._event(job, "Warning" if outcome.state == "Failed" else "Normal", outcome.reason, outcome.message)
 
     def _clean(self, version, job):
         """Delete the pods of a job that has ended, as its policy says; workers that run hold what others could have."""
@@ -162,32 +163,3 @@ class Operator:
             going = phase(pod) in ("Running", "Pending") or policy == "All"
             if role == "worker" and going and not pod["metadata"].get("deletionTimestamp"):
                 self.storage.delete(POD, pod["metadata"]["namespace"], pod["metadata"]["name"])
-
-
-def _counts(pods):
-    names = {"Running": ACTIVE, "Succeeded": SUCCEEDED, "Failed": FAILED}
-    counts = {}
-    for pod in pods:
-        name = names.get(phase(pod))
-        if name:
-            counts[name] = counts.get(name, 0) + 1
-    return counts
-
-
-def _conditions(thing, state, reason, message, counts):
-    thing.setdefault("status", {})["replicaStatuses"] = counts
-    if state in ("Succeeded", "Failed"):
-        thing["status"]["completionTime"] = now()
-        set_condition(thing, "Running", "False", "MPIJobRunning", f"MPIJob is {state.lower()}.")
-    if state:
-        set_condition(thing, state, "True", reason, message)
-
-
-def _v1alpha1(thing, launchers, workers, state):
-    """Write the status of Arena's version, which has no conditions."""
-    found = thing.setdefault("status", {})
-    found["workerReplicas"] = sum(phase(pod) == "Running" for pod in workers)
-    if state in ("Succeeded", "Failed"):
-        found.update(launcherStatus=state, completionTime=now())
-    elif launchers:
-        found["launcherStatus"] = "Active"

@@ -61,6 +61,10 @@ def slots(job):
     return (job.get("spec") or {}).get("slotsPerWorker") or 1
 
 
+def suspended(job):
+    return bool(((job.get("spec") or {}).get("runPolicy") or {}).get("suspend"))
+
+
 def clean_pod_policy(version, job):
     spec = job.get("spec") or {}
     # MPI Operator 0.3 doesn't read the one in runPolicy.
