@@ -19,7 +19,7 @@ class KubeLab:
 
     def __init__(self):
         found = json.loads((FOLDER / "state.json").read_text(encoding="utf-8"))
-        self.url, self.token = found["url"], found["token"]
+        self.url, self.token = found["url"], found["admin_token"]
         tls = urllib.request.HTTPSHandler(context=ssl.create_default_context(cadata=found["ca"]))
         self.opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), tls)
 

@@ -132,6 +132,12 @@ def test_play(block, project):
             of_roles(role.get("vars", {}))
 
 
+@marked("manifest")
+def test_manifest(block):
+    """The manifest in the guide is the file that users apply."""
+    assert block.text == (COLLECTION / "docs/kubernetes/permissions.yml").read_text()
+
+
 @marked("requirements")
 def test_requirements(block):
     galaxy = yaml.safe_load((COLLECTION / "galaxy.yml").read_text())

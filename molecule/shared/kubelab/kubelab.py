@@ -132,7 +132,7 @@ def up(arguments):
         if stop():
             nodes.clear(lab_nodes())
             nodes.prepare(lab_nodes())
-        start({**settings, "token": secrets.token_hex(16)})
+        start({**settings, "token": secrets.token_hex(16), "admin_token": secrets.token_hex(16)})
         kubeconfig.forget_discovery(saved()["url"])
     write_doubles()
     print(f"kubelab: MPIJobs are served in {', '.join(serve) or 'no version'} at {saved()['url']}")

@@ -99,6 +99,7 @@ def test_a_quota_that_keeps_pods_from_being_made_is_named_too(on):
 
 def test_a_namespace_that_is_not_there_is_named(on):
     actor = on()
+    actor.cluster.grant("default", "nowhere")
     actor.refused('namespaces "nowhere" not found', "taco_kube_namespace", namespace="nowhere")
 
 

@@ -34,7 +34,7 @@ def cluster():
 
 @pytest.fixture
 def module(cluster, run):
-    return lambda main, **options: run(main, kubeconfig=cluster.kubeconfig, **options)
+    return lambda main, **options: run(main, kubeconfig=cluster.admin_kubeconfig, **options)
 
 
 def test_a_job_is_applied_once_and_changed(module, cluster):
@@ -74,7 +74,7 @@ def test_apply_and_check_mode(module, run, cluster):
         "metadata": {"name": "a", "namespace": "default"},
         "data": {"x": "1"},
     }
-    predicted = run(k8s.main, check=True, kubeconfig=cluster.kubeconfig, definition=thing, apply=True)
+    predicted = run(k8s.main, check=True, kubeconfig=cluster.admin_kubeconfig, definition=thing, apply=True)
     assert predicted["changed"] and cluster.get("ConfigMap", "a") is None
     assert module(k8s.main, definition=thing, apply=True)["changed"]
     assert not module(k8s.main, definition=thing, apply=True)["changed"]

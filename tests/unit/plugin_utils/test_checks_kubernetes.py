@@ -56,6 +56,7 @@ def test_answers_are_those_of_the_questions():
 def test_a_question_is_about_the_namespace_or_the_whole_cluster(permission):
     asked = checks.review(permission, "training")["spec"]["resourceAttributes"]
     assert asked.get("namespace") == (None if permission.whole_cluster else "training")
+    assert asked.get("name", "") == permission.name
     assert asked["verb"] in str(permission) and asked["resource"] in str(permission)
 
 

@@ -18,8 +18,7 @@ import aiohttp.web
 import kmock
 import yaml
 
-from kubelab import certificates, control, discovery, faults, patches, status, verbs
-from kubelab.resources import SELF_REVIEW
+from kubelab import certificates, control, discovery, faults, patches, rbac, reviews, status, verbs
 
 WATCH_SECONDS = 300
 WATCH_STEP = 0.02
@@ -89,9 +88,9 @@ class Api(kmock.RawHandler):
         return user
 
     async def _answer(self, method, path, request):
-        self._user(request)
+        user = self._user(request)
         parts = [part for part in path.split("/") if part]
-        if parts[:1] == ["kubelab"] and len(parts) == 2:
+        if parts[:1] == ["kubelab"] and len(parts) == 2 and user == rbac.ADMIN:
             return aiohttp.web.json_response(control.perform(self.cluster, parts[1], self._body(request)))
         resources = self.cluster.resources
         if method == "GET" and (len(parts) < 3 or (len(parts) == 3 and parts[0] == "apis")):
@@ -101,8 +100,11 @@ class Api(kmock.RawHandler):
         target = verbs.target(parts, resources)
         options = verbs.Options(dict(request.params), self._body(request), request.headers.get("Content-Type", ""))
         verb = verbs.verb(method, target, options)
-        if target.resource != SELF_REVIEW:
-            self.cluster.require_permission(verb, target)
+        if target.resource in reviews.RESOURCES:
+            return aiohttp.web.json_response(
+                reviews.answer(self.cluster, user, target.resource, options.body), status=201
+            )
+        self.cluster.require_permission(user, verb, target)
         if verb == "watch":
             return await self._watch(request, target, options)
         if target.subresource == "log":

@@ -10,7 +10,7 @@ import threading
 import time
 import traceback
 
-from kubelab import batch, certificates, garbage, nodes, quotas, status
+from kubelab import batch, certificates, garbage, nodes, quotas, rbac, status
 from kubelab.api import Api, server
 from kubelab.faults import Faults
 from kubelab.kubelet import Imagined, Kubelet
@@ -20,7 +20,6 @@ from kubelab.scheduler import Scheduler
 from kubelab.scripts import Scripts
 from kubelab.storage import Storage
 
-USER = "taco"
 NAMESPACES = ("default", "kube-system")
 # What its certificate is of, beside the address that it is reached at.
 NAMES = ("kubernetes", "kubernetes.default.svc")
@@ -39,6 +38,7 @@ class Cluster:
         host="127.0.0.1",
         port=None,
         token=None,
+        admin_token=None,
         lifetime=certificates.LIFETIME,
     ):
         """lifetime is how long the certificate of the API server is valid, from now; below zero it has expired."""
@@ -49,7 +49,11 @@ class Cluster:
         self.requests = []
         self.stopping = threading.Event()
         self.token = token or secrets.token_hex(16)
-        self.tokens = {self.token: USER}
+        self.admin_token = admin_token or secrets.token_hex(16)
+        self.tokens = {self.token: rbac.USER, self.admin_token: rbac.ADMIN}
+        self.permissions = rbac.documents(["default"])
+        self.used = set()
+        """What the account was allowed and did, as questions without names."""
         self.authority = certificates.Authority()
         self.runtime = runtime or Imagined(self.scripts)
         self.url = ""
@@ -124,10 +128,25 @@ class Cluster:
     def record(self, method, path, code):
         self.requests.append((method, path, code))
 
-    def require_permission(self, verb, target):
-        path = f"{target.resource.plural}/{target.subresource}" if target.subresource else target.resource.plural
-        if not self.faults.permitted(verb, path, target.namespace):
-            raise status.not_permitted(USER, verb, target.resource, target.namespace, target.name, target.subresource)
+    def allows(self, user, question):
+        """Return whether a user may do something, by the rules and by what a test has forbidden."""
+        refused = user != rbac.ADMIN and self.faults.forbids(question.verb, question.resource, question.namespace)
+        return not refused and rbac.allowed(self.permissions, user, question)
+
+    def require_permission(self, user, verb, target):
+        resource = target.resource
+        path = f"{resource.plural}/{target.subresource}" if target.subresource else resource.plural
+        # Kubernetes 1.35 and later want the right to create for a command over a websocket too, which is a GET.
+        for wanted in {verb, "create"} if target.subresource == "exec" else {verb}:
+            question = rbac.Question(wanted, resource.group, path, target.namespace, target.name)
+            if not self.allows(user, question):
+                raise status.not_permitted(user, wanted, resource, target.namespace, target.name, target.subresource)
+            if user == rbac.USER:
+                self.used.add((wanted, resource.group, path, bool(target.namespace)))
+
+    def grant(self, *namespaces):
+        """Let the account do in these namespaces what the manifest lets it do in its one."""
+        self.permissions = rbac.documents(namespaces)
 
     def log_of(self, pod, container):
         return self.runtime.log(pod, container)

@@ -39,7 +39,7 @@ class Faults:
             self._faults.append(Fault(method.upper(), re.compile(path), status, times, body))
 
     def forbid(self, verb, resource, namespace=None):
-        """Refuse a verb on a resource, as pods or pods/log, to whoever asks."""
+        """Refuse a verb on a resource, as pods or pods/log, that the account's rules would allow."""
         with self._lock:
             self._forbidden.append((verb, resource, namespace))
 
@@ -57,9 +57,9 @@ class Faults:
                     return fault
         return None
 
-    def permitted(self, verb, resource, namespace):
+    def forbids(self, verb, resource, namespace):
         with self._lock:
-            return not any(
+            return any(
                 wanted in (verb, "*") and named == resource and where in (None, namespace)
                 for wanted, named, where in self._forbidden
             )

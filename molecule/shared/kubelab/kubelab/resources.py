@@ -32,6 +32,9 @@ class Resource(NamedTuple):
 SELF_REVIEW = Resource(
     "authorization.k8s.io", "v1", "selfsubjectaccessreviews", "SelfSubjectAccessReview", False, verbs=("create",)
 )
+SELF_RULES = Resource(
+    "authorization.k8s.io", "v1", "selfsubjectrulesreviews", "SelfSubjectRulesReview", False, verbs=("create",)
+)
 MPIJOB_GROUP = "kubeflow.org"
 MPIJOB_VERSIONS = ("v1", "v2beta1", "v1alpha1")
 CRD = Resource(
@@ -76,6 +79,7 @@ ALWAYS = (
     BUDGET,
     CRD,
     SELF_REVIEW,
+    SELF_RULES,
 )
 
 

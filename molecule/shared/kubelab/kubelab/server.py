@@ -30,7 +30,8 @@ def main():
     gpus = {"nvidia.com/gpu": settings["gpus"]}
     described = [{"name": node.name, "allocatable": gpus, "address": node.address} for node in nodes]
     runtime = LabRuntime(nodes)
-    cluster = Cluster(described, settings["serve"], tick=TICK, runtime=runtime, token=settings["token"])
+    tokens = {name: settings[name] for name in ("token", "admin_token")}
+    cluster = Cluster(described, settings["serve"], tick=TICK, runtime=runtime, **tokens)
     runtime.scripts = cluster.scripts
     done = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -22,7 +22,9 @@ def running_cluster(nodes=(), serve=("v1",), operator=True, speed=1.0, **options
         cluster.start()
         try:
             cluster.kubeconfig = str(pathlib.Path(folder, "kubeconfig"))
-            kubeconfig.write(pathlib.Path(cluster.kubeconfig), cluster.url, cluster.authority.pem, cluster.token)
+            cluster.admin_kubeconfig = str(pathlib.Path(folder, "admin"))
+            for path, token in ((cluster.kubeconfig, cluster.token), (cluster.admin_kubeconfig, cluster.admin_token)):
+                kubeconfig.write(pathlib.Path(path), cluster.url, cluster.authority.pem, token)
             yield cluster
         finally:
             cluster.stop()

@@ -7,7 +7,7 @@
 from typing import Any, NamedTuple
 
 from kubelab import checks, evictions, patches, quotas, selectors, status
-from kubelab.resources import MPIJOB_GROUP, POD, SELF_REVIEW, Resource
+from kubelab.resources import MPIJOB_GROUP, POD, Resource
 
 
 class Target(NamedTuple):
@@ -141,13 +141,6 @@ def _exec(cluster, where, options):
     return 200, {"argv": cluster.runtime.exec_argv(pod, name)}
 
 
-def _review(cluster, options):
-    asked = ((options.body or {}).get("spec") or {}).get("resourceAttributes") or {}
-    name = "/".join(filter(None, (asked.get("resource"), asked.get("subresource"))))
-    allowed = cluster.faults.permitted(asked.get("verb"), name, asked.get("namespace"))
-    return 201, {**options.body, "status": {"allowed": allowed}}
-
-
 def _create(cluster, where, options):
     storage, thing = cluster.storage, dict(options.body or {})
     resource = where.resource
@@ -251,8 +244,6 @@ def _list(storage, where, things):
 def perform(cluster, what, where, options):
     """Do what a request asks for. Returns the status and the body of the answer."""
     storage = cluster.storage
-    if where.resource == SELF_REVIEW:
-        return _review(cluster, options)
     if where.subresource == "exec":
         return _exec(cluster, where, options)
     if where.subresource == "eviction":

@@ -33,22 +33,26 @@ class Permission(NamedTuple):
     group: str = ""
     subresource: str = ""
     whole_cluster: bool = False
+    name: str = ""
+    """Of the only object that it is needed for, if there is only one."""
 
     def __str__(self) -> str:
         name = "/".join(filter(None, (self.resource, self.subresource)))
         return f"{self.verb} {name}" + (f".{self.group}" if self.group else "")
 
 
-# All that the way from preflight to rollback does. Pods of other namespaces are listed and evicted when a node is drained.
+# All that the playbooks from preflight to rollback do, as docs/kubernetes/permissions.yml grants it. Pods of other namespaces are
+# listed and evicted when a node is drained.
 PERMISSIONS = (
     *(Permission(verb, "nodes", whole_cluster=True) for verb in ("get", "list", "patch")),
     *(Permission(verb, "pods", whole_cluster=True) for verb in ("get", "list")),
     Permission("create", "pods", subresource="eviction", whole_cluster=True),
     Permission("list", "poddisruptionbudgets", "policy", whole_cluster=True),
-    Permission("get", "customresourcedefinitions", "apiextensions.k8s.io", whole_cluster=True),
-    *(Permission(verb, "mpijobs", "kubeflow.org") for verb in ("get", "list", "create", "delete")),
+    Permission("get", "customresourcedefinitions", "apiextensions.k8s.io", whole_cluster=True, name=CRD),
+    *(Permission(verb, "mpijobs", "kubeflow.org") for verb in ("get", "create", "patch", "delete")),
     Permission("list", "events"),
-    Permission("create", "pods", subresource="exec"),
+    # kubectl and kubernetes.core run a command by GET; for that Kubernetes wants `get`, and from 1.35 on `create` as well.
+    *(Permission(verb, "pods", subresource="exec") for verb in ("create", "get")),
     Permission("get", "pods", subresource="log"),
 )
 
@@ -63,6 +67,8 @@ def review(permission: Permission, namespace: str) -> Dict[str, Any]:
     asked = {"verb": permission.verb, "resource": permission.resource, "group": permission.group}
     if permission.subresource:
         asked["subresource"] = permission.subresource
+    if permission.name:
+        asked["name"] = permission.name
     if not permission.whole_cluster:
         asked["namespace"] = namespace
     spec = {"resourceAttributes": asked}
@@ -134,8 +140,8 @@ def _permissions(facts: Facts, variables: Mapping[str, Any]) -> Check:
         return Check("kubernetes.permissions", "pass", found=f"{len(PERMISSIONS)} permissions")
     namespace = variables.get("taco_kube_namespace") or "default"
     fix = (
-        f"have these allowed by a ClusterRole and its binding; those on mpijobs, events, pods/exec and pods/log are enough in the "
-        f"namespace {namespace}"
+        f"have docs/kubernetes/permissions.yml of the collection applied, with this account and the namespace {namespace} in it: a "
+        "ClusterRole and a Role that allow all"
     )
     return Check("kubernetes.permissions", "fail", "all permissions", f"may not {', '.join(lacking)}", fix)
 
