@@ -10,12 +10,12 @@ import threading
 import time
 import traceback
 
-from kubelab import batch, certificates, garbage, nodes, quotas, rbac, status
+from kubelab import admission, batch, certificates, garbage, nodes, pod_security, rbac, status
 from kubelab.api import Api, server
 from kubelab.faults import Faults
 from kubelab.kubelet import Imagined, Kubelet
 from kubelab.mpi_operator import Operator
-from kubelab.resources import CRD, NAMESPACE, POD, by_kind, crd, served
+from kubelab.resources import CRD, POD, by_kind, crd, served
 from kubelab.scheduler import Scheduler
 from kubelab.scripts import Scripts
 from kubelab.storage import Storage
@@ -63,13 +63,15 @@ class Cluster:
         self._threads = []
         self._ready = threading.Event()
         self._problem = None
+        self._accounts = admission.ServiceAccounts(self.storage)
         for name in NAMESPACES:
-            self.storage.create(NAMESPACE, None, {"metadata": {"name": name}, "status": {"phase": "Active"}})
+            self.namespace(name)
         if serve:
             self.storage.create(CRD, None, crd(serve))
         for node in node_list:
             self.add_node(**node)
         self._controllers = [
+            self._accounts.tick,
             lambda: garbage.collect(self.storage, self.resources),
             lambda: nodes.serve_gpus(self.storage),
             Scheduler(self.storage, self.scripts).tick,
@@ -152,9 +154,9 @@ class Cluster:
         return self.runtime.log(pod, container)
 
     def create_pod(self, namespace, pod):
-        """Create a pod as a controller does, which no quota lets through that has nothing left."""
+        """Create a pod as a controller does, which is refused what everybody is."""
         with self.storage.lock:
-            quotas.check(self.storage, POD, namespace, pod)
+            admission.admit(self.storage, POD, namespace, pod)
             return self.storage.create(POD, namespace, {**pod, "status": {"phase": "Pending"}})
 
     # What tests do.
@@ -182,8 +184,15 @@ class Cluster:
     def add_node(self, name, allocatable=None, labels=None, address="", taints=None):
         return self.put(nodes.node(name, allocatable or {}, labels, address, taints))
 
-    def namespace(self, name):
-        self.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}, "status": {"phase": "Active"}})
+    def namespace(self, name, **labels):
+        """Create a namespace with its default service account, or give one other labels."""
+        metadata = {"name": name, "labels": {"kubernetes.io/metadata.name": name, **labels}}
+        self.put({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata, "status": {"phase": "Active"}})
+        self._accounts.tick()
+
+    def pod_security(self, level, namespace="default"):
+        """Let a namespace take only pods of a level: privileged, baseline or restricted."""
+        self.namespace(namespace, **{pod_security.LABEL: level})
 
     def fail(self, method="*", path="", status=500, times=1, body=None):
         self.faults.fail(method, path, status, times, body)

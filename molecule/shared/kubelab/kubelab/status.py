@@ -103,6 +103,16 @@ def not_permitted(user, verb, resource, namespace, name, subresource=None):
     return Refused(403, f"{qualified(resource)} is forbidden: {why}", details=details)
 
 
+def terminating(resource, name, namespace):
+    """Return what a new object gets whose namespace is being deleted."""
+    refused = forbidden(
+        resource, name, f"unable to create new content in namespace {namespace} because it is being terminated"
+    )
+    cause = {"reason": "NamespaceTerminating", "message": f"namespace {namespace} is being terminated"}
+    refused.body["details"]["causes"] = [{**cause, "field": "metadata.namespace"}]
+    return refused
+
+
 def quota_exceeded(resource, name, quota, asked, used, limited):
     """Return what the admission of quotas says; each amount is a text such as pods=1."""
     why = f"exceeded quota: {quota}, requested: {asked}, used: {used}, limited: {limited}"

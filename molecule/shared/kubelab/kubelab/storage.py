@@ -123,8 +123,7 @@ class Storage:
             if where in self._objects.get(resource.key, {}):
                 raise status.already_exists(resource, metadata["name"])
             if resource.namespaced and self._found(NAMESPACE, None, where[0])["metadata"].get("deletionTimestamp"):
-                why = f"unable to create new content in namespace {where[0]} because it is being terminated"
-                raise status.forbidden(resource, metadata["name"], why)
+                raise status.terminating(resource, metadata["name"], where[0])
             metadata.update(uid=str(uuid.uuid4()), creationTimestamp=now(), generation=1)
             thing["apiVersion"], thing["kind"] = resource.api_version, resource.kind
             if not dry_run:

@@ -6,7 +6,7 @@
 
 from typing import Any, NamedTuple
 
-from kubelab import checks, evictions, patches, quotas, selectors, status
+from kubelab import admission, checks, evictions, patches, selectors, status
 from kubelab.resources import MPIJOB_GROUP, POD, Resource
 
 
@@ -162,7 +162,7 @@ def _create(cluster, where, options):
         name = (thing.get("metadata") or {}).get("name")
         if name and storage.find(resource, where.namespace, name):
             raise status.already_exists(resource, name)
-        quotas.check(storage, resource, where.namespace, thing)
+        admission.admit(storage, resource, where.namespace, thing)
         if resource.key == POD.key:
             thing["status"] = {"phase": "Pending"}
         return 201, storage.create(resource, where.namespace, thing, options.dry_run)
@@ -196,7 +196,7 @@ def _patch(storage, where, options):
             thing = dict(options.body)
             thing.setdefault("metadata", {})["name"] = where.name
             checks.check(where.resource, thing)
-            quotas.check(storage, where.resource, where.namespace, thing)
+            admission.admit(storage, where.resource, where.namespace, thing)
             return 201, storage.create(where.resource, where.namespace, thing, options.dry_run)
         old = storage.get(where.resource, where.namespace, where.name)
         return _write(storage, where, patches.patched(old, options.body, options.media_type, custom), options)
