@@ -2,11 +2,7 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the server refuses of an object's content: the CRD's schema of MPIJobs, and what it checks of pods.
-
-The schema is written from the CRDs of MPI Operator and Training Operator and says the types and what is required, as they
-do: keys that they don't know are dropped in silence there, and left alone here.
-"""
+"""What the server refuses of an object's content, and what it makes of that of an MPIJob by its CRD."""
 
 import re
 
@@ -14,100 +10,16 @@ import jsonschema
 
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import MpijobError
 from kubelab import status
+from kubelab.crd_schema import MPIJOBS, POD_SPEC, completed
 from kubelab.quantities import amount
 from kubelab.resources import MPIJOB_GROUP, POD
 
-QUANTITY = (
-    r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"
-)
+POD_OBJECT = {"type": "object", "properties": {"spec": POD_SPEC}, "required": ["spec"]}
 NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 NAME_RULE = (
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end "
     "with an alphanumeric character"
 )
-INT32 = {"type": "integer", "minimum": -(2**31), "maximum": 2**31 - 1}
-TEXT, FLAG = {"type": "string"}, {"type": "boolean"}
-TEXTS = {"type": "array", "items": TEXT}
-
-
-def _object(required=(), **properties):
-    return {"type": "object", "properties": properties, "required": list(required)}
-
-
-def _list(required, **properties):
-    return {"type": "array", "items": _object(required, **properties)}
-
-
-AMOUNTS = {
-    "type": "object",
-    "additionalProperties": {"anyOf": [{"type": "integer"}, {"type": "string", "pattern": QUANTITY}]},
-}
-CONTAINERS = _list(
-    ["name"],
-    name=TEXT,
-    image=TEXT,
-    command=TEXTS,
-    args=TEXTS,
-    env=_list(["name"], name=TEXT, value=TEXT),
-    resources=_object(limits=AMOUNTS, requests=AMOUNTS),
-    securityContext=_object(privileged=FLAG),
-    volumeMounts=_list(["mountPath", "name"], mountPath=TEXT, name=TEXT, readOnly=FLAG),
-)
-VOLUMES = _list(
-    ["name"],
-    name=TEXT,
-    hostPath=_object(["path"], path=TEXT, type=TEXT),
-    emptyDir=_object(medium=TEXT, sizeLimit={"anyOf": [{"type": "integer"}, {"type": "string", "pattern": QUANTITY}]}),
-)
-POD_SPEC = _object(
-    ["containers"],
-    containers=CONTAINERS,
-    initContainers=CONTAINERS,
-    volumes=VOLUMES,
-    hostNetwork=FLAG,
-    dnsPolicy=TEXT,
-    nodeName=TEXT,
-    nodeSelector={"type": "object", "additionalProperties": TEXT},
-)
-TEMPLATE = _object(
-    metadata=_object(
-        labels={"type": "object", "additionalProperties": TEXT},
-        annotations={"type": "object", "additionalProperties": TEXT},
-    ),
-    spec=POD_SPEC,
-)
-REPLICAS = {"type": "object", "additionalProperties": _object(replicas=INT32, restartPolicy=TEXT, template=TEMPLATE)}
-RUN_POLICY = _object(
-    cleanPodPolicy=TEXT, backoffLimit=INT32, ttlSecondsAfterFinished=INT32, suspend=FLAG, activeDeadlineSeconds=INT32
-)
-SPECS = {
-    "v1": _object(
-        ["mpiReplicaSpecs"],
-        cleanPodPolicy=TEXT,
-        mainContainer=TEXT,
-        mpiReplicaSpecs=REPLICAS,
-        runPolicy=RUN_POLICY,
-        slotsPerWorker=INT32,
-    ),
-    "v2beta1": _object(
-        ["mpiReplicaSpecs"],
-        launcherCreationPolicy={"enum": ["AtStartup", "WaitForWorkersReady"]},
-        mpiImplementation={"enum": ["OpenMPI", "Intel", "MPICH"]},
-        mpiReplicaSpecs=REPLICAS,
-        runLauncherAsWorker=FLAG,
-        runPolicy=RUN_POLICY,
-        slotsPerWorker=INT32,
-        sshAuthMountPath=TEXT,
-    ),
-    "v1alpha1": _object(
-        replicas=INT32,
-        slotsPerWorker=INT32,
-        launcherOnMaster=FLAG,
-        backoffLimit=INT32,
-        cleanPodPolicy=TEXT,
-        template=TEMPLATE,
-    ),
-}
 
 
 def _path(error):
@@ -161,6 +73,20 @@ def _hugepage_causes(pod):
     return causes
 
 
+def complete(resource, thing, strict=False):
+    """Return an MPIJob as the server stores it: without unknown fields, which strict validation refuses, and with defaults."""
+    if resource.group != MPIJOB_GROUP:
+        return thing
+    unknown = []
+    stored = completed(MPIJOBS[resource.version], thing, unknown)
+    if unknown and strict:
+        said = ", ".join(f'unknown field "{path}"' for path in unknown)
+        raise status.bad_request(
+            f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}: strict decoding error: {said}'
+        )
+    return stored
+
+
 def check(resource, thing):
     """Raise what is wrong with the content of an object."""
     name = (thing.get("metadata") or {}).get("name") or ""
@@ -168,11 +94,9 @@ def check(resource, thing):
     if name and not (NAME.fullmatch(name) and len(name) <= 253):
         causes.append(("FieldValueInvalid", "metadata.name", f'Invalid value: "{name}": {NAME_RULE}'))
     if resource.group == MPIJOB_GROUP:
-        causes += _schema_causes(
-            _object(["spec"] if resource.version != "v1alpha1" else [], spec=SPECS[resource.version]), thing
-        )
+        causes += _schema_causes(MPIJOBS[resource.version], thing)
     if resource.key == POD.key:
-        causes += _schema_causes(_object(["spec"], spec=POD_SPEC), thing)
+        causes += _schema_causes(POD_OBJECT, thing)
         try:
             causes += [] if causes else _hugepage_causes(thing)
         except MpijobError as error:

@@ -28,6 +28,10 @@ class Options(NamedTuple):
     def dry_run(self):
         return bool(self.params.get("dryRun"))
 
+    @property
+    def strict(self):
+        return self.params.get("fieldValidation") == "Strict"
+
 
 def target(parts, resources):
     """Read a path such as api/v1/namespaces/default/pods/a/log."""
@@ -156,6 +160,7 @@ def _create(cluster, where, options):
         "Deployment",
     ):
         thing.pop("status", None)
+    thing = checks.complete(resource, thing, options.strict)
     checks.check(resource, thing)
     with storage.lock:
         # Who is named as another is told that, whatever there is left to have.
@@ -171,6 +176,7 @@ def _create(cluster, where, options):
 def _write(storage, where, thing, options):
     resource = where.resource
     if where.subresource is None:
+        thing = checks.complete(resource, thing, options.strict)
         checks.check(resource, thing)
         old = storage.get(resource, where.namespace, where.name)
         if resource.key == POD.key and _without_image(old) != _without_image(thing):
@@ -195,6 +201,7 @@ def _patch(storage, where, options):
         if old is None and options.media_type.startswith(patches.APPLY):
             thing = dict(options.body)
             thing.setdefault("metadata", {})["name"] = where.name
+            thing = checks.complete(where.resource, thing, options.strict)
             checks.check(where.resource, thing)
             admission.admit(storage, where.resource, where.namespace, thing)
             return 201, storage.create(where.resource, where.namespace, thing, options.dry_run)
