@@ -132,6 +132,8 @@ def main():
         jobs[given.name]["gets"] += 1
         keep(jobs)
     elif given.verb == "logs":
+        if plan.get("logs_fail"):
+            fail(plan["logs_fail"])
         print(plan.get("log", "mpirun said this\n"), end="")
     else:
         del jobs[given.name]

@@ -127,6 +127,19 @@ def test_a_job_in_which_mpirun_runs_is_not_deleted_unasked(arena):
     assert rc == 0 and answers["0"]["changed"], output
 
 
+def test_a_job_stays_while_the_log_of_its_launcher_can_not_be_read(arena):
+    arena.plan(logs_fail="Get https://10.0.0.5:10250/containerLogs: dial tcp 10.0.0.5:10250: i/o timeout")
+    absent = {"state": "absent", "logs_dir": str(arena.folder / "logs")}
+    rc, output, _answers = arena.play({}, absent)
+    assert rc != 0 and "is not deleted, since these logs can't be read" in output, output
+    assert "10.0.0.5:10250: i/o timeout" in output and "mpijob_allow_lost_logs: true" in output
+    assert not [call for call in arena.calls() if call[0] == "delete"]
+    rc, output, answers = arena.play({**absent, "allow_lost_logs": True})
+    assert rc == 0 and answers["0"]["changed"], output
+    (path,) = answers["0"]["logs"].values()
+    assert Path(path).read_text().startswith("There is no log: ")
+
+
 def test_a_launcher_that_cannot_be_reached_is_deleted_with_a_warning(arena):
     arena.kubectl("echo error: unable to upgrade connection >&2; exit 1\n")
     rc, output, answers = arena.play({}, {"state": "absent"})

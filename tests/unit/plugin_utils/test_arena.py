@@ -172,3 +172,50 @@ def test_that_there_is_no_such_job():
         "Not found training job j in namespace default,please use 'arena submit' to create it."
     )
     assert not arena_status.is_absent("dial tcp 10.0.0.1:6443: connect: connection refused")
+
+
+def instances(*statuses):
+    """Return a job with one worker and its launcher in two states."""
+    worker, launcher = (*statuses, "Running")[:2]
+    pods = (
+        arena_status.Instance("j-worker-0", worker, "n1", False),
+        arena_status.Instance("j-launcher-x", launcher, "", True),
+    )
+    return arena_status.ArenaJob("j", "train", "PENDING", pods)
+
+
+@pytest.mark.parametrize(
+    ("found", "said", "none"),
+    [
+        (instances("Running", "Pending"), "dial tcp 10.0.0.5:10250: i/o timeout", True),
+        (instances("Running"), 'container "mpi" in pod "j-launcher-x" is waiting to start: ContainerCreating', True),
+        (instances("Running"), 'pods "j-launcher-x" not found', True),
+        (instances("Running"), "dial tcp 10.0.0.5:10250: i/o timeout", False),
+        (instances("Running"), 'configmaps "x" not found', False),
+    ],
+)
+def test_a_log_that_does_not_exist_is_told_from_one_that_can_not_be_read(found, said, none):
+    assert arena_status.has_no_log(found, said) is none
+
+
+@pytest.mark.parametrize(
+    ("found", "trouble", "words"),
+    [
+        (None, "arena get failed", "Check that the API server answers"),
+        (None, None, "kubectl get pods --namespace arena-system"),
+        (instances("Running")._replace(phase="QUEUING"), None, "It waits in a queue"),
+        (instances("Running")._replace(phase="RUNNING"), None, "raise wait_timeout"),
+        (instances("Pending"), None, "kubectl describe pod j-worker-0 --namespace train"),
+        (instances("Running")._replace(instances=()), None, "kubectl describe mpijob j --namespace train"),
+    ],
+)
+def test_a_wait_that_ends_says_what_to_check(found, trouble, words):
+    assert words in arena_status.advice(found, trouble)
+
+
+def test_what_is_left_is_named_with_its_nodes():
+    assert arena_status.left(instances("Terminating")) == (
+        "j-worker-0 (Terminating on n1), j-launcher-x (Running): check that its nodes answer (kubectl get node n1), and `kubectl describe "
+        "mpijob j --namespace train`"
+    )
+    assert "finalizer" in arena_status.left(instances("Running")._replace(instances=()))

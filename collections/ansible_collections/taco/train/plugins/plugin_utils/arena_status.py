@@ -13,7 +13,7 @@ import json
 import re
 from typing import Any, Mapping, NamedTuple
 
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_error import OTHER, Trouble
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_error import OTHER, Trouble, one_line
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_logs import is_waiting
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import LABELS, MpijobError, worker_pods
 
@@ -22,7 +22,6 @@ PHASES = (PENDING, QUEUING, RUNNING, SUCCEEDED, FAILED)
 ENDED = (SUCCEEDED, FAILED)
 # How Arena says that there is no such job, in what it prints of its errors.
 _ABSENT = re.compile(r"not found training job|training job .{0,80}not found|is not found|does not exist", re.IGNORECASE)
-MOST_LETTERS = 300
 # How Arena lists a pod none of whose containers has run.
 NOT_STARTED = ("Pending", "ContainerCreating", "PodInitializing")
 
@@ -67,11 +66,6 @@ class Progress(NamedTuple):
     """A sentence for each pod that doesn't run."""
 
 
-def _said(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= MOST_LETTERS else line[: MOST_LETTERS - 3] + "..."
-
-
 def is_absent(text: str) -> bool:
     """Return whether Arena says with what it printed that there is no such job."""
     return bool(_ABSENT.search(text))
@@ -108,7 +102,7 @@ def read(text: str, job: str) -> ArenaJob:
     except ValueError:
         thing = None
     if not isinstance(thing, Mapping):
-        raise MpijobError(f"arena get printed no JSON about {job}, but: {_said(text) or 'nothing'}")
+        raise MpijobError(f"arena get printed no JSON about {job}, but: {one_line(text) or 'nothing'}")
     name = _text(thing, "name", job)
     if name != job:
         raise MpijobError(f"arena get was asked about {job} and answered about {name}")
