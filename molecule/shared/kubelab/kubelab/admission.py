@@ -10,11 +10,12 @@ from kubelab.resources import NAMESPACE, POD, SERVICE_ACCOUNT
 DEFAULT_ACCOUNT = "default"
 
 
-def _terminating(storage, resource, namespace, name):
-    found = storage.find(NAMESPACE, None, namespace)
-    if found and found["metadata"].get("deletionTimestamp"):
+def _namespace_labels(storage, resource, namespace, name):
+    """Return the labels of a namespace that is there and stays, or raise."""
+    metadata = storage.get(NAMESPACE, None, namespace)["metadata"]
+    if metadata.get("deletionTimestamp"):
         raise status.terminating(resource, name, namespace)
-    return (found or {"metadata": {}})["metadata"].get("labels")
+    return metadata.get("labels")
 
 
 def _service_account(storage, namespace, pod):
@@ -31,7 +32,7 @@ def admit(storage, resource, namespace, thing):
     if not resource.namespaced:
         return
     name = (thing.get("metadata") or {}).get("name", "")
-    labels = _terminating(storage, resource, namespace, name)
+    labels = _namespace_labels(storage, resource, namespace, name)
     if resource.key == POD.key:
         _service_account(storage, namespace, thing)
         why = pod_security.violation(labels, thing["spec"])

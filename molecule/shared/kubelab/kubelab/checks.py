@@ -81,9 +81,8 @@ def complete(resource, thing, strict=False):
     stored = completed(MPIJOBS[resource.version], thing, unknown)
     if unknown and strict:
         said = ", ".join(f'unknown field "{path}"' for path in unknown)
-        raise status.bad_request(
-            f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}: strict decoding error: {said}'
-        )
+        refused = f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}'
+        raise status.bad_request(f"{refused}: strict decoding error: {said}")
     return stored
 
 

@@ -101,7 +101,7 @@ def by_kind(kind, resources):
 
 
 def crd(versions):
-    """Return the CRD of MPIJobs; the first version is the stored one. Its schema is left open, as checks.py has it."""
+    """Return the CRD of MPIJobs; the first version is the stored one. Its schema is left open; crd_schema.py has it."""
     open_schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
     names = {"kind": "MPIJob", "listKind": "MPIJobList", "plural": "mpijobs", "singular": "mpijob"}
     return {
