@@ -4,6 +4,10 @@
 
 """What the API double refuses of pods for their namespace, and what the double of the MPI Operator makes of it."""
 
+import json
+import os
+from pathlib import Path
+
 import pytest
 from kubelab import pod_security
 from kubelab.client import ApiError, Client
@@ -38,6 +42,20 @@ def mounting(*names):
 
 def spec(context=None, **more):
     return {"containers": [{"name": "main", "image": "image:1", "securityContext": context or {}}], **more}
+
+
+FIXTURES = Path(__file__).parents[2] / "fixtures/kubernetes"
+KEPT = ("type", "reason", "message", "involvedObject", "source")
+
+
+def is_recorded(name, event):
+    """Return whether a fixture for the tests of messages holds this event. It is written again with TACO_RECORD=1."""
+    path = FIXTURES / f"{name}.json"
+    found = {key: event[key] for key in KEPT}
+    found["involvedObject"] = {**found["involvedObject"], "uid": "1"}
+    if os.environ.get("TACO_RECORD"):
+        path.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+    return json.loads(path.read_text(encoding="utf-8")) == found
 
 
 def warnings(cluster):
@@ -124,6 +142,7 @@ def test_the_operator_reports_workers_that_pod_security_refuses(cluster):
     assert event["message"].startswith(
         'worker pod created failed: pods "bench-worker-0" is forbidden: violates PodSecurity "restricted:latest": '
     )
+    assert is_recorded("event-pod-security", event)
     assert not cluster.objects("Pod") and not cluster.objects("Job") and "status" not in cluster.get("MPIJob", "bench")
     cluster.pod_security("privileged")
     assert cluster.wait(lambda: len(cluster.objects("Pod")) == 3)
@@ -136,6 +155,7 @@ def test_a_pod_needs_its_service_account(cluster):
     cluster.delete("ServiceAccount", "default")
     start(cluster)
     assert cluster.wait(lambda: warnings(cluster))
+    assert is_recorded("event-service-account", warnings(cluster)[0])
     assert warnings(cluster)[0]["message"] == (
         'worker pod created failed: pods "bench-worker-0" is forbidden: error looking up service account default/default: '
         'serviceaccount "default" not found'
