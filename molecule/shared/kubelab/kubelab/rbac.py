@@ -43,7 +43,7 @@ class Question(NamedTuple):
 def documents(namespaces, path=MANIFEST):
     """Return the manifest's objects; those of its one namespace are there once for each of these."""
     found = []
-    for thing in yaml.safe_load_all(path.read_text(encoding="utf-8")):
+    for thing in yaml.safe_load(path.read_text(encoding="utf-8"))["items"]:
         if "namespace" not in thing["metadata"]:
             found.append(thing)
             continue
