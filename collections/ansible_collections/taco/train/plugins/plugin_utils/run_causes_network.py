@@ -113,7 +113,7 @@ NETWORK = [
         "address_translated",
         r"declared addresses [^\r\n]{1,1000} connected from a different address (?P<peer>[\w.:]+)",
         "a host's connection arrives from another address ({peer}) than the host has: its network translates addresses",
-        "run the containers in the host's network (training_container_network_mode: host), or set taco_interface to a network that "
+        "run the containers in the host's network (training_container_profile: harp or lightcc), or set taco_interface to a network that "
         "does not translate",
     ),
     cause(

@@ -28,7 +28,7 @@ SOFTWARE = [
         "hugepage_files",
         r"Couldn't get fd on hugepage file|(?i:hugetlbfs|hugepages?).{0,80}(?:permission denied|read-only file system)",
         "HARP can't create files in the mount of the huge pages",
-        "leave /dev/hugepages in training_container_mounts (mpijob_mounts on Kubernetes), and check that the mount is writable "
+        "set training_container_profile: harp (on Kubernetes leave /dev/hugepages in mpijob_mounts), and check that the mount is writable "
         "(findmnt -t hugetlbfs)",
     ),
     cause(
