@@ -50,7 +50,7 @@ def _failing(spec, passes):
 
 
 def _added(spec, permitted):
-    """Return what is said of capabilities that are added without being permitted, or None."""
+    """Return the violation of containers that add capabilities outside the permitted set, or None."""
     names, added = [], []
     for container in _containers(spec):
         more = [one for one in (_context(container).get("capabilities") or {}).get("add") or [] if one not in permitted]
