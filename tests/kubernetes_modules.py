@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Run the modules of kubernetes.core in this process: the same code against the same server, in milliseconds.
+"""Run modules that ask a cluster in this process: the same code against the same server, in milliseconds.
 
 As a process of their own they would take a second each, most of it to import the client.
 """
@@ -19,7 +19,8 @@ from ansible.module_utils.testing import patch_module_args
 
 def _main(name):
     """Return a module's main(). It is imported again only when it was never imported."""
-    return importlib.import_module(f"ansible_collections.kubernetes.core.plugins.modules.{name}").main
+    namespace, collection, module = name.split(".")
+    return importlib.import_module(f"ansible_collections.{namespace}.{collection}.plugins.modules.{module}").main
 
 
 def _forget_clients():
@@ -30,7 +31,7 @@ def _forget_clients():
 
 def execute(module_name, module_args, task_vars=None, check=False):
     """Return what _execute_module would: the module's result, or that of a module that crashed."""
-    main = _main(module_name.rpartition(".")[2])
+    main = _main(module_name)
     _forget_clients()
     printed, warned = io.StringIO(), io.StringIO()
     with tempfile.TemporaryDirectory() as folder:

@@ -85,6 +85,15 @@ def on(tmp_path, monkeypatch):
     monkeypatch.setattr(kubernetes_calls.Clock, "sleep", short)
     monkeypatch.setattr(kubernetes_calls.Clock, "now", lambda _clock: sum(slept))
     monkeypatch.setattr(kubernetes_calls.Clock, "chance", lambda _clock: 0.0)
+    watch = kubernetes_calls.Cluster.wait_for_change
+
+    def watch_shortly(cluster, things, seconds, pause):
+        changed = watch(cluster, things, 1, pause)
+        if not changed:
+            slept.append(min(seconds, kubernetes_calls.MOST_WATCH_SECONDS))
+        return changed
+
+    monkeypatch.setattr(kubernetes_calls.Cluster, "wait_for_change", watch_shortly)
     with contextlib.ExitStack() as stack:
         yield lambda nodes=NODES, **options: Actor(
             stack.enter_context(running_cluster(nodes, **options)), tmp_path, slept

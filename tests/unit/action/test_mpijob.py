@@ -248,6 +248,23 @@ def test_a_log_that_can_be_read_at_the_second_try_is_kept(on):
     assert Path(actor.run(state="absent")["logs"][WORKERS[1]]).read_text() == "loss 0.2\n"
 
 
+def test_while_nothing_changes_little_is_asked(on):
+    actor = on()
+    actor.cluster.script("worker", ["ContainerCreating"])
+    actor.refused("workers are ready after 2 min", wait_timeout=120)
+    asked = [name.rpartition(".")[2] for name, _options in actor.calls]
+    looks = asked.count("kubernetes_watch")
+    # One watch, the job, the pods and the events in 20 s.
+    assert 6 <= looks <= 10 and len(asked) <= 4 * looks + 12
+
+
+def test_a_change_is_seen_at_once(on):
+    actor = on()
+    actor.cluster.script("worker", [{"state": "ContainerCreating", "seconds": 0.5}, "Running"])
+    actor.run(wait_timeout=600)
+    assert sum(actor.slept) < 2
+
+
 def test_containers_that_never_started_have_no_log_to_lose(on):
     actor = on()
     actor.cluster.script("worker", ["ContainerCreating"])

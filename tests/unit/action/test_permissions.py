@@ -33,7 +33,9 @@ def test_every_permission_that_is_asked_for_is_used(on):
     actor = on()
     cluster = actor.cluster
     assert perform(cluster, kubernetes_facts)["kubernetes"]["missing"] == []
-    cluster.script("worker-1", [{"state": "NotReady", "seconds": 1}, "Running"])
+    cluster.script("worker-1", ["NotReady"])
+    actor.refused("1 of 2 workers are ready", wait_timeout=30)
+    cluster.script("worker-1", ["Running"])
     actor.run()
     actor.run(clean_pod_policy="None")
     # A launcher that only waits has its processes listed by a command in it.
@@ -45,6 +47,16 @@ def test_every_permission_that_is_asked_for_is_used(on):
         perform(cluster, kubernetes_node, name="gpu-1", state="drained", timeout=1, poll=0.02)
     cluster.delete("PodDisruptionBudget", "web")
     perform(cluster, kubernetes_node, name="gpu-1", state="drained", timeout=20, poll=0.02)
+    with pytest.raises(AnsibleError, match="is not back after 1 s"):
+        perform(
+            cluster,
+            kubernetes_node,
+            name="gpu-1",
+            state="ready",
+            resources={"example.com/none": 1},
+            timeout=1,
+            poll=0.02,
+        )
     used = {(verb, group, resource) for verb, group, resource, _namespaced in cluster.used}
     asked = [(one.verb, one.group, "/".join(filter(None, (one.resource, one.subresource)))) for one in PERMISSIONS]
     assert used - set(asked) == set() and set(asked) - used == set()

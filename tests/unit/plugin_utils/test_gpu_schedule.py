@@ -46,7 +46,7 @@ def applied(found):
             "topology": {"aliyun.com/gpu": "8"},
             "share": {"aliyun.com/gpu-mem": "120"},
         }.get(label, {"nvidia.com/gpu": "8"})
-        assert gpu_schedule.waiting([found], [step]) == []
+        assert gpu_schedule.waiting([found], [step]) == {}
         one(gpu_schedule.last_patch(step))
         return step
 
@@ -170,7 +170,7 @@ def test_a_label_that_somebody_else_put_is_not_restored_over():
 def test_a_node_that_offers_nothing_is_named_with_its_daemonset(state, resource, daemonset):
     nodes = [node("n1"), node("n2", nvidia=8, aliyun=8)]
     steps = plan([node("n1", label="share"), node("n2", label="share")], [], ["n1", "n2"], state).steps
-    (said,) = gpu_schedule.waiting(nodes, steps)
+    (said,) = gpu_schedule.waiting(nodes, steps).values()
     assert said.startswith(f"n1 doesn't offer {resource} yet: check the pod of the daemonset {daemonset} on it")
     assert "spec.nodeName=n1" in said
 

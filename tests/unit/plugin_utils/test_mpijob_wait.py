@@ -69,6 +69,16 @@ def test_a_job_without_an_operator_is_given_up_early():
     assert Wait("j", 2, 10_000, 0).look(OPERATOR_SECONDS, job(), [pod("j-worker-0", "Pending")], []).failure is None
 
 
+def test_the_next_look_that_time_alone_makes_needed():
+    waiting = Wait("j", 2, 1000, 50)
+    assert waiting.due(50) == OPERATOR_SECONDS and waiting.due(49 + OPERATOR_SECONDS) == 1
+    assert waiting.due(50 + OPERATOR_SECONDS) == 1000 - OPERATOR_SECONDS
+    waiting.look(200, job(), [pod("j-worker-0", "Failed")], [])
+    assert waiting.due(203) == ENDED_SECONDS - 3
+    assert waiting.due(1050) == 0
+    assert Vanish("j", 30, 50).due(60) == 20 and Vanish("j", 30, 50).due(90) == 0
+
+
 def test_a_job_that_ended_or_is_gone_is_given_up_at_once():
     failed = Wait("j", 1, 100, 0).look(0, job("Failed", reason="MPIJobEvicted", message="1/1 workers"), [], [])
     assert failed.failure.startswith("it has ended (Failed, MPIJobEvicted: 1/1 workers)")

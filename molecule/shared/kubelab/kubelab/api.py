@@ -149,6 +149,10 @@ class Api(kmock.RawHandler):
                     await response.write(json.dumps({"type": kind, "object": thing}).encode() + b"\n")
                 await asyncio.sleep(WATCH_STEP)
             await response.write_eof()
+        except status.Refused as refused:
+            # As a real server: the request was accepted, so the refusal is an event.
+            await response.write(json.dumps({"type": "ERROR", "object": refused.body}).encode() + b"\n")
+            await response.write_eof()
         except ConnectionError:
             pass  # who watched has gone
         return response

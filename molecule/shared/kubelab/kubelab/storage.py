@@ -36,7 +36,8 @@ def owned_by(owner, controller=True):
 class Storage:
     def __init__(self):
         self.lock = threading.RLock()
-        self.changes = []  # (resourceVersion, ADDED|MODIFIED|DELETED, resource key, namespace, object)
+        self._changes = []  # (resourceVersion, ADDED|MODIFIED|DELETED, resource key, namespace, object)
+        self._forgotten = 0
         self._objects = {}
         self._version = 100
 
@@ -49,8 +50,23 @@ class Storage:
             del self._objects[resource.key][where]
         else:
             self._objects.setdefault(resource.key, {})[where] = thing
-        self.changes.append((self._version, kind, resource.key, where[0], copy.deepcopy(thing)))
-        del self.changes[:-KEPT_CHANGES]
+        self._changes.append((self._version, kind, resource.key, where[0], copy.deepcopy(thing)))
+        self.compact(KEPT_CHANGES)
+
+    def compact(self, kept=0):
+        """Forget all changes but the last ones, so that nobody can watch from before them."""
+        with self.lock:
+            past = self._changes[: len(self._changes) - kept]
+            if past:
+                self._forgotten = past[-1][0]
+                del self._changes[: len(past)]
+
+    def changes(self, since):
+        """Return what changed after a version."""
+        with self.lock:
+            if since < self._forgotten:
+                raise status.Refused(410, f"too old resource version: {since} ({self._forgotten})")
+            return [change for change in self._changes if change[0] > since]
 
     def _found(self, resource, namespace, name):
         thing = self._objects.get(resource.key, {}).get((namespace or "" if resource.namespaced else "", name))

@@ -80,8 +80,7 @@ def listed(storage, where, params):
 
 def changes(storage, where, params, since):
     """Return what happened to the objects of a list after a version, and the version up to which that is told."""
-    with storage.lock:
-        news = [change for change in storage.changes if change[0] > since]
+    news = storage.changes(since)
     found = []
     for _version, kind, key, namespace, thing in news:
         if key != where.resource.key or (where.namespace and namespace != where.namespace):

@@ -15,7 +15,7 @@ from ansible.plugins.action import ActionBase
 
 from ansible_collections.taco.train.plugins.plugin_utils import gpu_schedule
 from ansible_collections.taco.train.plugins.plugin_utils.check import is_set
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_calls import Cluster, KubernetesError
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_calls import Cluster, KubernetesError, watched
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import MpijobError
 from ansible_collections.taco.train.plugins.plugin_utils.role_values import require_role_values
 
@@ -84,7 +84,9 @@ class ActionModule(ActionBase):
             leaves = not gpu_schedule.plan(nodes, staying, names, options["state"]).problems
             if not leaves or time.monotonic() >= end:
                 raise MpijobError(f"no node was changed, since {'; '.join(plan.problems)}")
-            time.sleep(options["poll"])
+            pod = next(pod for pod in pods if pod not in staying)
+            where = {name: pod["metadata"][name] for name in ("name", "namespace")}
+            cluster.wait_for_change([watched("Pod", "v1", [pod], **where)], end - time.monotonic(), options["poll"])
 
     def _apply(self, cluster: Cluster, options: dict[str, Any], steps: list[gpu_schedule.Step]) -> None:
         for patch in filter(None, map(gpu_schedule.patch, steps)):
@@ -97,19 +99,24 @@ class ActionModule(ActionBase):
         """Return when every node offers what its label should make it offer, or raise what is missing."""
         end, said_at = time.monotonic() + options["wait_timeout"], 0.0
         while True:
-            missing = gpu_schedule.waiting(cluster.read("Node", "v1") or [], steps)
+            nodes = cluster.read("Node", "v1") or []
+            missing = gpu_schedule.waiting(nodes, steps)
             if not missing:
                 return
             now = time.monotonic()
             if now >= end:
                 raise MpijobError(
-                    f"after {options['wait_timeout']} s {'; '.join(missing)}. The label stays; run it again, or put it back with state "
-                    "restored"
+                    f"after {options['wait_timeout']} s {'; '.join(missing.values())}. The label stays: run it again, or set "
+                    "the state restored"
                 )
             if now - said_at >= SAY_EVERY:
-                self._display.display(f"Waiting for {len(missing)} of {len(steps)} nodes: {missing[0]}")
+                self._display.display(
+                    f"Waiting for {len(missing)} of {len(steps)} nodes: {next(iter(missing.values()))}"
+                )
                 said_at = now
-            time.sleep(min(options["poll"], max(0.0, end - now)))
+            first = next(iter(missing))
+            known = [node for node in nodes if node["metadata"]["name"] == first]
+            cluster.wait_for_change([watched("Node", "v1", known, name=first)], end - now, options["poll"])
 
 
 def _diff(before: dict[str, Any], after: dict[str, Any]) -> dict[str, str]:

@@ -12,7 +12,7 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.taco.train.plugins.plugin_utils import node_drain, node_return
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_calls import Cluster, KubernetesError
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_calls import Cluster, KubernetesError, watched
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_error import (
     CERTIFICATE,
     CONFIG,
@@ -189,7 +189,8 @@ class ActionModule(ActionBase):
             found = node_return.problems(node, self.options["resources"], counts, self.options["boot_id"])
             if not found or self.cluster.clock.now() + self.options["poll"] > end:
                 break
-            self.cluster.clock.sleep(self.options["poll"])
+            left = end - self.cluster.clock.now()
+            self.cluster.wait_for_change([watched("Node", "v1", [node], name=self.name)], left, self.options["poll"])
         if found and self.options["gate"] and not self._task.check_mode:
             waited = f" after {self.options['timeout']} s" if self.options["timeout"] else ""
             raise KubernetesError(f"{self.host}: node {self.name} is not back{waited}: {'; '.join(found)}")

@@ -138,7 +138,7 @@ options:
   poll:
     type: float
     default: 2.0
-    description: Seconds between two looks.
+    description: The least seconds between two looks at the pods. They are watched, so nothing is asked while nothing changes.
   logs_dir:
     type: str
     description: Folder on the controller for the logs of pods that are deleted. Not set means that none are kept.

@@ -44,12 +44,12 @@ class Permission(NamedTuple):
 # All that the playbooks from preflight to rollback do, as docs/kubernetes/permissions.yml grants it. Pods of other namespaces are
 # listed and evicted when a node is drained.
 PERMISSIONS = (
-    *(Permission(verb, "nodes", whole_cluster=True) for verb in ("get", "list", "patch")),
-    *(Permission(verb, "pods", whole_cluster=True) for verb in ("get", "list")),
+    *(Permission(verb, "nodes", whole_cluster=True) for verb in ("get", "list", "patch", "watch")),
+    *(Permission(verb, "pods", whole_cluster=True) for verb in ("get", "list", "watch")),
     Permission("create", "pods", subresource="eviction", whole_cluster=True),
     Permission("list", "poddisruptionbudgets", "policy", whole_cluster=True),
     Permission("get", "customresourcedefinitions", "apiextensions.k8s.io", whole_cluster=True, name=CRD),
-    *(Permission(verb, "mpijobs", "kubeflow.org") for verb in ("get", "create", "patch", "delete")),
+    *(Permission(verb, "mpijobs", "kubeflow.org") for verb in ("get", "list", "create", "patch", "delete", "watch")),
     Permission("list", "events"),
     # kubectl and kubernetes.core run a command by GET; for that Kubernetes wants `get`, and from 1.35 on `create` as well.
     *(Permission(verb, "pods", subresource="exec") for verb in ("create", "get")),

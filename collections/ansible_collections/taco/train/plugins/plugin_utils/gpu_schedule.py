@@ -192,16 +192,16 @@ def last_patch(step: Step) -> dict[str, Any] | None:
     return {"apiVersion": "v1", "kind": "Node", "metadata": metadata}
 
 
-def waiting(nodes: Sequence[Mapping[str, Any]], steps: Sequence[Step]) -> list[str]:
-    """Return a sentence for each node that doesn't offer yet what its label should make it offer."""
+def waiting(nodes: Sequence[Mapping[str, Any]], steps: Sequence[Step]) -> dict[str, str]:
+    """Return a sentence for each node, by its name, that doesn't offer yet what its label should make it offer."""
     there = {name_of(node): node for node in nodes}
-    said = []
+    said = {}
     for step in steps:
         if step.resource is None or (step.node in there and offered(there[step.node], step.resource)):
             continue
         value = step.during if step.during is not None else step.after
         daemonset = DAEMONSETS.get(value or DEFAULT, "device plugin")
-        said.append(
+        said[step.node] = (
             f"{step.node} doesn't offer {step.resource} yet: check the pod of the daemonset {daemonset} on it (kubectl get pods "
             f"--all-namespaces --field-selector spec.nodeName={step.node})"
         )

@@ -6,6 +6,7 @@
 
 """Call the modules of kubernetes.core so that trouble that passes is waited out, and other trouble says what helps."""
 
+import math
 import random
 import shlex
 import time
@@ -25,8 +26,12 @@ from ansible_collections.taco.train.plugins.plugin_utils.mpijob_logs import is_w
 from ansible_collections.taco.train.plugins.plugin_utils.progress import duration
 
 Thing = Mapping[str, Any]
+WATCH = "kubernetes_watch"
 MODULES = {name: f"kubernetes.core.{name}" for name in ("k8s", "k8s_exec", "k8s_info", "k8s_log")}
+MODULES[WATCH] = f"taco.train.{WATCH}"
 LOG_TRIES = 3
+# Without a change one looks again after this, since some reasons are told by events alone.
+MOST_WATCH_SECONDS = 20.0
 
 
 class KubernetesError(Exception):
@@ -35,6 +40,13 @@ class KubernetesError(Exception):
     def __init__(self, message: str, cause: Trouble | None = None) -> None:
         super().__init__(message)
         self.trouble = cause
+
+
+def watched(kind: str, version: str, known: Sequence[Thing], **selection: str | None) -> dict[str, Any]:
+    """Return what to wait for a change of; selection is name, namespace or label_selector, known the objects as they were read."""
+    metadata = [thing["metadata"] for thing in known]
+    versions = {one["uid"]: one["resourceVersion"] for one in metadata}
+    return {"kind": kind, "api_version": version, "versions": versions, **selection}
 
 
 class Clock:
@@ -81,7 +93,8 @@ class Cluster:
 
     def attempt(self, module: str, options: Mapping[str, Any]) -> tuple[Mapping[str, Any], Trouble | None]:
         """Call a module once."""
-        result = self.execute(MODULES[module], {**self.access, **options})
+        access = {"access": self.access} if module == WATCH else self.access
+        result = self.execute(MODULES[module], {**access, **options})
         cause = trouble(result)
         # Any answer of the server counts, also one that says no.
         self.reached = self.reached or cause is None or cause.code is not None
@@ -96,6 +109,18 @@ class Cluster:
                 return result
             failures += 1
             self.pause(failures, doing, cause)
+
+    def wait_for_change(self, things: Sequence[Mapping[str, Any]], seconds: float, pause: float) -> bool:
+        """Wait until one of the watched things isn't as it was read any more, or the time is over; return whether one isn't.
+
+        It takes at least as long as the pause, since changes come in groups, and at most MOST_WATCH_SECONDS.
+        """
+        began = self.clock.now()
+        kinds = dict.fromkeys(f"{thing['kind']}s" for thing in things)
+        options = {"watched": list(things), "seconds": max(1, math.ceil(min(MOST_WATCH_SECONDS, seconds)))}
+        result = self.call(WATCH, options, f"watch {' and '.join(kinds)}")
+        self.clock.sleep(max(0.0, pause - (self.clock.now() - began)))
+        return bool(result.get("differs"))
 
     def read(
         self,

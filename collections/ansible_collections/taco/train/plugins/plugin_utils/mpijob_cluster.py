@@ -10,7 +10,12 @@ import os
 from typing import Any, Mapping, NamedTuple
 
 from ansible_collections.taco.train.plugins.plugin_utils import mpijob_logs, records
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_calls import Cluster, KubernetesError, Thing
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_calls import (
+    Cluster,
+    KubernetesError,
+    Thing,
+    watched,
+)
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_error import FORBIDDEN, Trouble
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_holders import holders, large_enough, requested
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_hosts import container_of
@@ -45,7 +50,7 @@ class Wish(NamedTuple):
     timeout: float = 600
     """Seconds."""
     poll: float = 2
-    """Seconds."""
+    """The least seconds between two looks."""
     logs_dir: str | None = None
     check_mode: bool = False
     interrupt: bool = False
@@ -114,6 +119,14 @@ class Jobs:
 
     def look(self) -> Look:
         return Look(self.find(), self.pods())
+
+    def wait_for_change(self, looked: Look, seconds: float, pause: float) -> None:
+        """Return when the job or its pods change, or when the time is over."""
+        job = [looked.job] if looked.job else []
+        things = [watched(KIND, f"{GROUP}/{self.version}", job, name=self.name, namespace=self.namespace)]
+        for selector in self._selectors or job_selectors(self.version, self.name):
+            things.append(watched("Pod", "v1", looked.pods, label_selector=selector, namespace=self.namespace))
+        self.cluster.wait_for_change(things, seconds, pause)
 
     def events(self) -> list[Thing]:
         """Return the warnings of the namespace; they explain, so without the right to read them there are none."""

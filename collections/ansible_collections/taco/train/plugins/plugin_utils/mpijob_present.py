@@ -20,8 +20,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.mpijob_remove import re
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_wait import Wait
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_work import require_idle
 
-# Events are read with every so many looks at the pods: a namespace may have thousands.
-LOOKS_FOR_EVENTS = 5
+# Events are not read any more often: a namespace may have thousands.
+EVENTS_SECONDS = 10.0
 
 
 @dataclass
@@ -126,13 +126,13 @@ def wait(jobs: Jobs, job: Job, wish: Wish) -> Look:
     """Return what there is of the job once all of its pods are ready, or raise why they never will be."""
     clock = jobs.cluster.clock
     waiting = Wait(jobs.name, job.workers, wish.timeout, clock.now())
-    looked, looks, events = Look(None, []), 0, []
+    looked, events, events_at = Look(None, []), [], clock.now()
     held: dict[str, str] = {}
     try:
         while True:
             looked = jobs.look()
-            if looks % LOOKS_FOR_EVENTS == LOOKS_FOR_EVENTS - 1:
-                events = jobs.events()
+            if clock.now() - events_at >= EVENTS_SECONDS:
+                events, events_at = jobs.events(), clock.now()
                 held = held or jobs.held(looked.pods)
             verdict = waiting.look(clock.now(), looked.job, looked.pods, events, held)
             lines = verdict.lines
@@ -150,8 +150,7 @@ def wait(jobs: Jobs, job: Job, wish: Wish) -> Look:
                 raise JobError(
                     f"{jobs.cluster.host}: the MPIJob {jobs.name} is not usable: {why}. {_left(jobs, looked)}"
                 )
-            looks += 1
-            clock.sleep(wish.poll)
+            jobs.wait_for_change(looked, waiting.due(clock.now()), wish.poll)
     except KubernetesError as error:
         raise JobError(f"{error}. {_left(jobs, looked, True)}") from error
 

@@ -24,8 +24,11 @@ def vanish(jobs: Jobs, wish: Wish) -> None:
     """Wait until a job that is being deleted and its pods are gone, or raise what is still there."""
     clock = jobs.cluster.clock
     waiting = Vanish(jobs.name, wish.timeout, clock.now())
+    looked = None
     while True:
         try:
+            if looked is not None:
+                jobs.wait_for_change(looked, waiting.due(clock.now()), wish.poll)
             looked = jobs.look()
         except KubernetesError as error:
             raise JobError(f"{error}. {jobs.left([])}") from error
@@ -42,4 +45,3 @@ def vanish(jobs: Jobs, wish: Wish) -> None:
                 else ""
             )
             raise JobError(f"{jobs.cluster.host}: the MPIJob {jobs.name} can't be removed: {failure}{force}")
-        clock.sleep(wish.poll)

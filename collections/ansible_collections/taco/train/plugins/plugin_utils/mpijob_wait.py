@@ -81,6 +81,16 @@ class Wait:
         failure = None if state.usable else self._failure(now, job, state, pods)
         return Verdict(self._lines(now, state), state, failure)
 
+    def due(self, now: float) -> float:
+        """Return in how many seconds the next look is needed although nothing changes."""
+        times = [self.start + self._patience, self.start + self.timeout]
+        times += [since + ENDED_SECONDS for since in self.ended.values()]
+        return min((time - now for time in times if time > now), default=0.0)
+
+    @property
+    def _patience(self) -> float:
+        return min(self.timeout * OPERATOR_SHARE, OPERATOR_SECONDS)
+
     def _lines(self, now: float, state: Progress) -> list[str]:
         """Return a line when the count or the phase is another, and one for each trouble that is new."""
         lines = []
@@ -107,7 +117,7 @@ class Wait:
         gone = [name for name, since in self.ended.items() if now - since >= ENDED_SECONDS]
         if gone:
             return _with(f"{', '.join(sorted(gone))} ended and was not started again", state.stuck)
-        if waited >= min(self.timeout * OPERATOR_SHARE, OPERATOR_SECONDS):
+        if waited >= self._patience:
             # A warning is a sign of an operator, also before there is a status or a pod.
             if state.refusal and not state.refusal.passes:
                 return _with(f"its pods are refused, also after {duration(waited)}", state.stuck)
@@ -134,6 +144,10 @@ class Vanish:
     def __init__(self, job: str, timeout: float, start: float) -> None:
         self.job, self.timeout, self.start = job, timeout, start
         self.said: tuple[bool, int] | None = None
+
+    def due(self, now: float) -> float:
+        """Return in how many seconds the wait is over."""
+        return max(0.0, self.start + self.timeout - now)
 
     def look(
         self, now: float, job: Mapping[str, Any] | None, pods: list[Mapping[str, Any]]
