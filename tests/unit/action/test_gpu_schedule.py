@@ -99,7 +99,7 @@ def test_a_node_whose_plugin_does_not_come_is_named_with_it(nodes):
     said = (
         "after 0 s gpu2 doesn't offer aliyun.com/gpu yet",
         "gputopo-device-plugin-ds",
-        "put it back with state restored",
+        "set topology_scheduling_state: restored, with ack.yml ack_state: restored",
     )
     nodes.refused("topology", *said, wait_timeout=0, nodes=["gpu2"])
     # What there was is still known, so that a run after this one can put it back.

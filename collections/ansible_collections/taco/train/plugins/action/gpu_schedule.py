@@ -106,8 +106,8 @@ class ActionModule(ActionBase):
             now = time.monotonic()
             if now >= end:
                 raise MpijobError(
-                    f"after {options['wait_timeout']} s {'; '.join(missing.values())}. The label stays: run it again, or set "
-                    "the state restored"
+                    f"after {options['wait_timeout']} s {'; '.join(missing.values())}. The label stays. Run the playbook "
+                    "again, or set topology_scheduling_state: restored, with ack.yml ack_state: restored"
                 )
             if now - said_at >= SAY_EVERY:
                 self._display.display(
