@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import jsonschema
 import kube_lab
 import pytest
+from integration.bastion import NAME, bastion
 from integration.paths import COLLECTION, ROOT
 
 INVENTORY = "inventories/kubelab"
@@ -189,11 +190,14 @@ def test_ack_compares_both_ways_to_place_workers_and_puts_the_nodes_back(v1, pla
         assert node["status"]["allocatable"]["nvidia.com/gpu"] == "2"
 
 
-def test_a_cluster_of_v2beta1_runs_the_same(command, playbook, results):
+def test_a_cluster_of_v2beta1_runs_the_same_and_is_asked_from_another_host(command, playbook, results, tmp_path):
     cluster = kube_lab.up(command, "v2beta1")
-    assert playbook("prepare.yml", "--tags", "hugepages,harp,kubernetes_node").returncode == 0
-    done = playbook("benchmark.yml")
-    assert done.returncode == 0, done.stdout
+    with bastion(tmp_path) as inventory:
+        from_there = {"taco_kube_host": NAME}
+        done = playbook("prepare.yml", "-i", inventory, "--tags", "hugepages,harp,kubernetes_node", **from_there)
+        assert done.returncode == 0, done.stdout
+        done = playbook("benchmark.yml", "-i", inventory, **from_there)
+        assert done.returncode == 0 and f"-> {NAME}" in done.stdout, done.stdout
     require_good(records(results))
     launcher = next(name for name in cluster.pods() if "launcher" in name)
     assert launcher != "taco-bench-launcher"

@@ -4,7 +4,9 @@
 
 """The action against a cluster that stores objects and moves pods, by the real modules of kubernetes.core."""
 
+import contextlib
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import pytest
 import yaml
@@ -12,6 +14,7 @@ from ansible.errors import AnsibleError
 from mpijob_actor import ALLOCATABLE, NODES, WORKERS
 
 from ansible_collections.taco.train.plugins.action import mpijob
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_action import pods_reached
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_work import started
 
 COLLECTION = Path(__file__).parents[3] / "collections/ansible_collections/taco/train"
@@ -336,3 +339,18 @@ def test_a_job_whose_launcher_runs_its_command_is_not_ended_unasked(on):
 )
 def test_ranks_are_running_while_a_program_that_starts_them_is_there(processes, found):
     assert started(processes) == found
+
+
+@pytest.mark.parametrize(("transport", "refused"), [("ssh", True), ("local", False)])
+def test_a_kubeconfig_that_only_the_other_host_has_is_refused_before_anything_is_created(tmp_path, transport, refused):
+    action = MagicMock()
+    action._connection.transport = transport
+    options = {
+        "kubeconfig": str(tmp_path / "config"),
+        "context": None,
+        "python": "/usr/bin/python3",
+        "state": "present",
+    }
+    with pytest.raises(AnsibleError, match="the controller has no kubeconfig") if refused else contextlib.nullcontext():
+        pods_reached(action, options, "bastion")
+    assert pods_reached(action, {**options, "state": "absent"}, "bastion").kubeconfig == options["kubeconfig"]

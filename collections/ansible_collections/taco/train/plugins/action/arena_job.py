@@ -21,7 +21,8 @@ from ansible_collections.taco.train.plugins.plugin_utils import (
     mpijob_work,
     records,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_hosts import Made, Reached, hosts
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_action import pods_reached
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_hosts import Made, hosts
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_job import Job, job_of
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import MpijobError, worker_hosts
 from ansible_collections.taco.train.plugins.plugin_utils.training_spec import SpecError
@@ -65,6 +66,7 @@ class ActionModule(ActionBase):
         self.host = str(self._task.delegate_to or self.task_vars.get("inventory_hostname", "this host"))
         try:
             self.job = job_of(self.options["job"])
+            self.reached = pods_reached(self, self.options, self.host)
             result.update(self._present() if self.options["state"] == "present" else self._absent())
         except (MpijobError, SpecError) as error:
             raise AnsibleActionFail(f"The job can't be submitted through Arena: {error}.") from None
@@ -139,8 +141,6 @@ class ActionModule(ActionBase):
     def _facts(self, job: arena_status.ArenaJob) -> dict[str, Any]:
         wanted: Job = self.job
         options = self.options
-        path = os.path.expanduser(options["kubeconfig"] or "")
-        reached = Reached(path, options["context"] or "", options["python"])
         made = Made(job.name, job.namespace, "v1", wanted.workers, wanted.gpus_per_worker, job.launcher or "")
         pods = arena_status.pods(job, arena_command.CONTAINER) if job.phase == arena_status.RUNNING else []
         workers = [{"pod": one.name, "node": one.node} for one in job.instances if not one.chief]
@@ -152,7 +152,7 @@ class ActionModule(ActionBase):
             "placement": self.placement,
             "container": arena_command.CONTAINER,
             "hosts": self._hosts(),
-            "pods": hosts(pods, made, reached, {}, options["pod_variables"]),
+            "pods": hosts(pods, made, self.reached, {}, options["pod_variables"]),
         }
 
     def _wait(self) -> arena_status.ArenaJob:

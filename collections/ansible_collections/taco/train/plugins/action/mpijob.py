@@ -4,7 +4,6 @@
 
 """Bring an MPIJob to its state by modules of kubernetes.core, and return its pods as hosts."""
 
-import os
 import shutil
 from typing import Any
 
@@ -12,10 +11,14 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.taco.train.plugins.plugin_utils.check import is_set
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_action import ACCESS, cluster_of, host_of
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_action import (
+    ACCESS,
+    cluster_of,
+    host_of,
+    pods_reached,
+)
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_calls import KubernetesError
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_cluster import JobError, Jobs, Wish
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_hosts import Reached
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_job import KEYS, PROFILE, job_of
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import MpijobError
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_present import absent, present
@@ -77,6 +80,7 @@ class ActionModule(ActionBase):
         self._task.args = {name: value for name, value in self._task.args.items() if is_set(value)}
         _ignored, options = self.validate_argument_spec(argument_spec=ARGUMENT_SPEC, required_if=REQUIRED_IF)
         host = host_of(self, task_vars)
+        reached = pods_reached(self, options, host)
         jobs = Jobs(cluster_of(self, options, task_vars), options["name"], options["namespace"])
         wish = Wish(
             options["api_version"],
@@ -98,16 +102,9 @@ class ActionModule(ActionBase):
             raise AnsibleActionFail(f"{host}: {error}") from None
         except (JobError, KubernetesError, RecordError) as error:
             raise AnsibleActionFail(str(error)) from None
-        result.update(result_of(jobs, outcome, wish, reached(options), options["nodes"], options["pod_variables"]))
+        result.update(result_of(jobs, outcome, wish, reached, options["nodes"], options["pod_variables"]))
         if result["pods"] and not shutil.which("kubectl"):
             jobs.warn("There is no kubectl on the controller's PATH, by which the pods are reached: install it.")
         if jobs.warnings:
             result["warnings"] = [*result.get("warnings", []), *jobs.warnings]
         return result
-
-
-def reached(options: dict[str, Any]) -> Reached:
-    """Return how kubectl, which runs on the controller, gets to the pods."""
-    kubeconfig = options["kubeconfig"]
-    path = os.path.expanduser(kubeconfig) if isinstance(kubeconfig, str) else kubeconfig
-    return Reached(path or "", options["context"] or "", options["python"])

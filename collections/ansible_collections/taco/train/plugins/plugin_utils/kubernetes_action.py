@@ -6,12 +6,14 @@
 
 """Let an action see a cluster from its task's host, by modules of kubernetes.core."""
 
+import os
 from typing import Any, Mapping
 
-from ansible.errors import AnsibleError
+from ansible.errors import AnsibleActionFail, AnsibleError
 
 from ansible_collections.taco.train.plugins.plugin_utils.check import is_set
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_calls import Cluster
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_hosts import Reached
 
 # How the API server is reached, in every action that asks it.
 ACCESS: dict[str, dict[str, Any]] = {
@@ -24,6 +26,19 @@ ACCESS: dict[str, dict[str, Any]] = {
 def host_of(action: Any, task_vars: Mapping[str, Any] | None) -> str:
     """Return the host that the modules run on, as people call it."""
     return str(action._task.delegate_to or (task_vars or {}).get("inventory_hostname", "this host"))
+
+
+def pods_reached(action: Any, options: Mapping[str, Any], host: str) -> Reached:
+    """Return how kubectl, which runs on the controller, reaches the pods; raise when only the task's host has the kubeconfig."""
+    given = options["kubeconfig"]
+    path = os.path.expanduser(given) if isinstance(given, str) else given or ""
+    missing = isinstance(path, str) and path and not os.path.exists(path)
+    if missing and options["state"] == "present" and action._connection.transport != "local":
+        raise AnsibleActionFail(
+            f"{host}: the controller has no kubeconfig {path}. The API server is asked from {host}, and the pods are reached by kubectl "
+            "on the controller: copy the kubeconfig to the same path there, or set taco_kubeconfig to a path that both have"
+        )
+    return Reached(path, options["context"] or "", options["python"])
 
 
 def cluster_of(action: Any, options: Mapping[str, Any], task_vars: dict[str, Any] | None) -> Cluster:
