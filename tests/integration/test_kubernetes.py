@@ -30,11 +30,17 @@ def results(tmp_path_factory):
 def playbook(command, results):
     """Return a function that runs a playbook on the cluster, with its results in a folder of the tests."""
 
-    def run(name, *arguments, **variables):
+    def run(name, *arguments, kill=None, **variables):
         path = f"{kube_lab.FOLDER / 'bin'}{os.pathsep}{ROOT / '.venv/bin'}{os.pathsep}{os.environ['PATH']}"
         extra = json.dumps({"taco_results_dir": str(results), **SHORT, **variables})
         argv = ["ansible-playbook", f"playbooks/{name}", "-i", INVENTORY, *arguments, "-e", extra]
-        return command(*argv, timeout=600, PATH=path)
+        if kill is None:
+            return command(*argv, timeout=600, PATH=path)
+        task, seconds = kill
+        callback = {"ANSIBLE_CALLBACK_PLUGINS": str(ROOT / "tests/integration/callbacks"), "ANSIBLE_CALLBACKS_ENABLED": "kill_at_task"}
+        dies = {"KILL_AT_TASK": task, "KILL_AFTER_SECONDS": str(seconds)}
+        # It kills its process group.
+        return command("setsid", "--wait", *argv, timeout=600, PATH=path, **callback, **dies)
 
     return run
 
@@ -172,9 +178,27 @@ def test_a_worker_that_crashes_fails_the_run_and_is_named(v1, playbook):
     assert not v1.pods()
 
 
+def require_as_before(cluster):
+    """Check that no pod is left and that the nodes schedule their GPUs as before."""
+    assert not cluster.pods()
+    for node in cluster.nodes().values():
+        assert "ack.node.gpu.schedule" not in node["metadata"]["labels"]
+        assert node["status"]["allocatable"]["nvidia.com/gpu"] == "2"
+
+
 @pytest.mark.parametrize("way", ["native", "arena"])
 def test_ack_compares_both_ways_to_place_workers_and_puts_the_nodes_back(v1, playbook, results, way):
-    done = playbook("ack.yml", "-e", "@molecule/shared/kubelab/ack.yml", ack_submit=way)
+    """It is killed before: natively while a benchmark runs, and run again; with Arena while the job starts, and restored first."""
+    on_ack = ("-e", "@molecule/shared/kubelab/ack.yml")
+    kill = ("Run the benchmark over all hosts", 3) if way == "native" else ("Run the job there", 2)
+    killed = playbook("ack.yml", *on_ack, ack_submit=way, kill=kill)
+    assert killed.returncode != 0 and "PLAY RECAP" not in killed.stdout, killed.stdout
+    assert v1.pods() or way == "arena"
+    if way == "arena":
+        restored = playbook("ack.yml", *on_ack, ack_submit=way, ack_state="restored")
+        assert restored.returncode == 0, restored.stdout
+        require_as_before(v1)
+    done = playbook("ack.yml", *on_ack, ack_submit=way)
     assert done.returncode == 0, done.stdout
     found = records(results)
     require_good(found)
@@ -184,10 +208,7 @@ def test_ack_compares_both_ways_to_place_workers_and_puts_the_nodes_back(v1, pla
     assert {place if isinstance(place, str) else place["node"] for place in places} == NODES
     given = [place["gpu_visible"] for place in places if not isinstance(place, str)]
     assert given == ["0,1"] * (len(places) // 2)
-    assert not v1.pods()
-    for node in v1.nodes().values():
-        assert "ack.node.gpu.schedule" not in node["metadata"]["labels"]
-        assert node["status"]["allocatable"]["nvidia.com/gpu"] == "2"
+    require_as_before(v1)
 
 
 def test_a_cluster_of_v2beta1_runs_the_same_and_is_asked_from_another_host(command, playbook, results, tmp_path):
