@@ -49,7 +49,7 @@ class Actor:
         task = Task()
         task.args = {**given, **options}
         task.check_mode = check
-        action = mpijob.ActionModule(task, MagicMock(), MagicMock(), None, MagicMock(), None)
+        action = mpijob.ActionModule(task, MagicMock(transport="local"), MagicMock(), None, MagicMock(), None)
         action._display = MagicMock()
         action._display.display = self.show
         self.calls.clear()

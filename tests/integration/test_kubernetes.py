@@ -37,7 +37,10 @@ def playbook(command, results):
         if kill is None:
             return command(*argv, timeout=600, PATH=path)
         task, seconds = kill
-        callback = {"ANSIBLE_CALLBACK_PLUGINS": str(ROOT / "tests/integration/callbacks"), "ANSIBLE_CALLBACKS_ENABLED": "kill_at_task"}
+        callback = {
+            "ANSIBLE_CALLBACK_PLUGINS": str(ROOT / "tests/integration/callbacks"),
+            "ANSIBLE_CALLBACKS_ENABLED": "kill_at_task",
+        }
         dies = {"KILL_AT_TASK": task, "KILL_AFTER_SECONDS": str(seconds)}
         # It kills its process group.
         return command("setsid", "--wait", *argv, timeout=600, PATH=path, **callback, **dies)

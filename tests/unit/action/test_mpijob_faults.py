@@ -4,10 +4,13 @@
 
 """What goes wrong in a cluster is waited out, or said with what helps; and what is left there is named."""
 
+import json
 from pathlib import Path
 
 import pytest
-from mpijob_actor import NODES
+from mpijob_actor import NODES, WORKERS
+
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_calls import Cluster
 
 REMOVE = "kubectl delete mpijob taco-bench --namespace default"
 JOBS = "/mpijobs"
@@ -308,3 +311,72 @@ def test_a_cluster_that_is_not_there_names_its_address_and_the_variable(on, tmp_
     assert len(actor.slept) == 0
     actor.refused("no kubeconfig that works", f"taco_kubeconfig is {tmp_path}/none", kubeconfig=str(tmp_path / "none"))
     actor.refused("taco_kube_context", context="other")
+
+
+def theirs(job):
+    """Return the job of somebody else: the same but for its image."""
+    other = json.loads(json.dumps(job))
+    other["metadata"].pop("uid", None)
+    for replica in other["spec"]["mpiReplicaSpecs"].values():
+        replica["template"]["spec"]["containers"][0]["image"] = "theirs:1"
+    return other
+
+
+def test_a_job_that_somebody_else_creates_first_is_not_changed(on, monkeypatch):
+    actor = on()
+    create = Cluster.create
+
+    def late(cluster, job):
+        actor.cluster.put(theirs(job))
+        return create(cluster, job)
+
+    monkeypatch.setattr(Cluster, "create", late)
+    actor.refused("Somebody else has created it meanwhile", "image", image="mine:1")
+    (job,) = actor.cluster.objects("MPIJob")
+    assert job["spec"]["mpiReplicaSpecs"]["Worker"]["template"]["spec"]["containers"][0]["image"] == "theirs:1"
+
+
+def test_a_job_that_is_replaced_while_it_is_waited_for_is_not_taken_for_ours(on):
+    actor = on()
+    actor.cluster.script("worker", [{"state": "ContainerCreating", "seconds": 2}, "Running"])
+
+    def replace():
+        job = actor.cluster.get("MPIJob", "taco-bench")
+        actor.cluster.storage.remove(
+            next(one for one in actor.cluster.resources if one.kind == "MPIJob"), "default", "taco-bench"
+        )
+        actor.cluster.put(theirs(job))
+
+    actor.on_line["0 of 2 workers ready"] = replace
+    actor.refused("it was deleted", "while its pods were waited for")
+
+
+def test_work_that_cannot_be_looked_for_counts_as_running(on):
+    actor = on()
+    actor.run()
+    said = "error dialing backend: dial tcp 10.0.0.5:10250: connect: connection refused"
+    actor.cluster.fail(method="GET", path="/exec", status=500, body=said, times=3)
+    actor.refused("processes can't be listed", "taco_interrupt_running_work", state="absent")
+    assert actor.jobs() == ["taco-bench"]
+    actor.cluster.processes("taco-bench-launcher", "sleep infinity\nmpirun -np 16 python train.py")
+    actor.refused("mpirun -np 16 python train.py runs in the launcher pod", state="absent")
+    actor.cluster.processes("taco-bench-launcher", "sleep infinity")
+    actor.cluster.fail(method="GET", path="/exec", status=500, body=said, times=1)
+    assert actor.run(state="absent")["changed"] and actor.jobs() == []
+
+
+def test_a_job_of_a_version_that_is_not_ours_is_not_said_to_be_gone(on):
+    actor = on(serve=("v1alpha1",))
+    (warning,) = actor.run(state="absent")["warnings"]
+    assert "was not checked" in warning and "v1alpha1" in warning and "arena delete" in warning
+
+
+def test_the_logs_of_an_earlier_job_of_the_same_name_stay(on):
+    actor = on()
+    for said in ("first", "second"):
+        actor.run()
+        actor.cluster.log(WORKERS[0], f"{said}\n")
+        logs = actor.run(state="absent")["logs"]
+        assert Path(logs[WORKERS[0]]).read_text() == f"{said}\n"
+    kept = sorted(path.read_text() for path in Path(actor.folder, "pods").iterdir() if path.name.startswith(WORKERS[0]))
+    assert kept == ["first\n", "second\n"]

@@ -99,28 +99,41 @@ def test_a_version_that_is_not_kept_any_more_is_a_change(cluster):
 
 
 def seen_from(cluster):
-    lines = []
+    slept = []
     clock = Clock()
-    clock.sleep = lambda _seconds: None
-    return Cluster(execute, "localhost", {"kubeconfig": cluster.kubeconfig}, lines.append, clock), lines
+    clock.sleep = slept.append
+    return Cluster(execute, "localhost", {"kubeconfig": cluster.kubeconfig}, lambda _line: None, clock), slept
 
 
 @pytest.mark.parametrize("verb", ["list", "watch"])
 def test_a_permission_that_is_missing_is_named(cluster, verb):
     cluster.forbid(verb, "nodes")
-    seen, _lines = seen_from(cluster)
+    seen, _slept = seen_from(cluster)
     with pytest.raises(KubernetesError, match=f"{verb} nodes"):
         seen.wait_for_change([node(cluster)], 5, 0)
 
 
 # Of an overloaded server and of a lost connection the client asks three times more by itself.
-@pytest.mark.parametrize(("fault", "times"), [({"status": 503}, 2), ({"body": "disconnect"}, 4), ({"status": 429}, 4)])
-def test_a_server_that_fails_for_a_while_is_asked_again(cluster, fault, times):
+@pytest.mark.parametrize(("fault", "times"), [({"status": 503}, 1), ({"body": "disconnect"}, 4), ({"status": 429}, 4)])
+def test_where_watches_fail_the_caller_looks_again(cluster, fault, times):
     cluster.fail("GET", "/api/v1/nodes", times=times, **fault)
-    threading.Timer(1.0, label, (cluster, "node-1", "changed")).start()
-    seen, lines = seen_from(cluster)
-    assert seen.wait_for_change([node(cluster)], 10, 0) is True
-    assert lines and all("trying again" in line for line in lines)
+    seen, slept = seen_from(cluster)
+    known = node(cluster)
+    assert seen.wait_for_change([known], 10, 3) is False and slept
+    label(cluster, "node-1", "changed")
+    assert seen.wait_for_change([known], 10, 3) is True
+
+
+@pytest.mark.parametrize(
+    ("options", "words"), [({"seconds": 0}, "from 1 to 3600"), ({"seconds": 10**12}, "from 1 to 3600")]
+)
+def test_options_that_make_no_sense_are_refused(cluster, options, words):
+    result, _took, asked = watch(cluster, node(cluster), **options)
+    assert result["failed"] and words in result["msg"] and not asked
+
+
+def test_nothing_to_watch_is_refused(cluster):
+    assert "watched is empty" in watch(cluster)[0]["msg"]
 
 
 def test_a_kubeconfig_that_is_wrong_is_an_error(cluster, tmp_path):

@@ -48,7 +48,7 @@ def test_all_missing_permissions_are_named_at_once():
 def test_answers_are_those_of_the_questions():
     answers = [{"status": {"allowed": True}} for _permission in checks.PERMISSIONS]
     assert checks.missing(answers) == []
-    answers[2], answers[5] = {"status": {"allowed": False}}, {}
+    answers[2], answers[7] = {"status": {"allowed": False}}, {}
     assert checks.missing(answers) == ["patch nodes", "create pods/eviction"]
 
 

@@ -22,6 +22,9 @@ from kubelab import certificates, control, discovery, faults, patches, rbac, rev
 
 WATCH_SECONDS = 300
 WATCH_STEP = 0.02
+# Of a command over a websocket (k8s.io/kubelet, remotecommand/websocket.go).
+EXEC_PROTOCOL = "v4.channel.k8s.io"
+STDOUT, STDERR, ENDED = 1, 2, 3
 
 
 def server(api, host, port, context):
@@ -107,6 +110,8 @@ class Api(kmock.RawHandler):
         self.cluster.require_permission(user, verb, target)
         if verb == "watch":
             return await self._watch(request, target, options)
+        if target.subresource == "exec" and request.headers.get("Upgrade", "").lower() == "websocket":
+            return await self._exec(request, verbs.perform(self.cluster, verb, target, options)[1]["argv"])
         if target.subresource == "log":
             # The log may come from a container, and whoever waits for it must not keep the others waiting.
             text = await asyncio.get_running_loop().run_in_executor(None, verbs.log, self.cluster, target, options)
@@ -126,6 +131,26 @@ class Api(kmock.RawHandler):
         if not isinstance(body, list if kind == patches.JSON else dict):
             raise status.bad_request("the object provided is unrecognized (must be of type object)")
         return body
+
+    @staticmethod
+    async def _exec(request, argv):
+        """Run a command in a container and send its output and how it ended, each in its channel."""
+        raw = request._raw_request
+        process = await asyncio.create_subprocess_exec(
+            *argv,
+            *raw.query.getall("command", []),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        stdout, stderr = await process.communicate()
+        response = aiohttp.web.WebSocketResponse(protocols=(EXEC_PROTOCOL,))
+        await response.prepare(raw)
+        for channel, data in ((STDOUT, stdout), (STDERR, stderr), (ENDED, status.of_command(process.returncode))):
+            if data:
+                await response.send_bytes(bytes([channel]) + data)
+        await response.close()
+        return response
 
     async def _watch(self, request, target, options):
         """Send what changes from a version on, until the time of the request is over."""

@@ -220,6 +220,10 @@ class Cluster:
     def forget_scripts(self):
         self.scripts.forget()
 
+    def processes(self, pod, text):
+        """Say what a command in a pod prints that lists its processes."""
+        self.runtime.processes[pod] = text
+
     def log(self, pod, text):
         """Say what the log of a pod is."""
         self.runtime.logs[pod] = text

@@ -4,6 +4,8 @@
 
 """What a Kubernetes API server answers when it refuses: Status objects, in its own words."""
 
+import json
+
 PHRASES = {
     400: "BadRequest",
     401: "Unauthorized",
@@ -156,3 +158,19 @@ def plain(code, message=None):
     if code == 429:
         details, headers = {"retryAfterSeconds": 1}, {"Retry-After": "1"}
     return Refused(code, message or MESSAGES.get(code, f"the server answered {code}"), details=details, headers=headers)
+
+
+def of_command(code):
+    """Return how a command in a container ended, as the last message of its websocket has it."""
+    if code == 0:
+        return json.dumps({"metadata": {}, "status": "Success"}).encode()
+    said = f"command terminated with non-zero exit code: exit status {code}"
+    causes = [{"reason": "ExitCode", "message": str(code)}]
+    answer = {
+        "metadata": {},
+        "status": "Failure",
+        "message": said,
+        "reason": "NonZeroExitCode",
+        "details": {"causes": causes},
+    }
+    return json.dumps(answer).encode()

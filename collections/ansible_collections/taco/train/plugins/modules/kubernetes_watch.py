@@ -56,7 +56,7 @@ options:
         type: dict
         default: {}
   seconds:
-    description: Seconds to wait for a change.
+    description: Seconds to wait for a change, from 1 to 3600.
     type: int
     default: 20
   access:
@@ -90,14 +90,19 @@ import threading
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 
 try:
+    from kubernetes.client import ApiException
+
     from ansible_collections.kubernetes.core.plugins.module_utils.args_common import AUTH_ARG_SPEC
     from ansible_collections.kubernetes.core.plugins.module_utils.k8s.client import get_api_client
 except ImportError as import_error:
-    AUTH_ARG_SPEC, MISSING = {}, str(import_error)
+    AUTH_ARG_SPEC, ApiException, MISSING = {}, Exception, str(import_error)
 else:
     MISSING = ""
 
 GONE = 410
+# A list that isn't answered in this time is not answered at all.
+LIST_SECONDS = 30
+MOST_SECONDS = 3600
 # A connection that was lost without a word is not waited for any longer than this beyond the time of the watch.
 GRACE_SECONDS = 5
 WATCHED = {
@@ -130,9 +135,12 @@ def follow(client, resource, watched, version, seconds, ended):
             ended.put(True)
             return
         ended.put(False)
-    except Exception as error:
+    except ApiException as error:
         # What is watched from is no longer kept, so there were changes.
-        ended.put(True if getattr(error, "status", None) == GONE else error)
+        ended.put(True if error.status == GONE else error)
+    except Exception:
+        # Not an answer of the server: the watch was lost.
+        ended.put(False)
 
 
 def wait(client, watched, seconds):
@@ -140,7 +148,7 @@ def wait(client, watched, seconds):
     follows = []
     for one in watched:
         resource = client.resource(one["kind"], one["api_version"])
-        listed = client.client.get(resource, **selection(one)).to_dict()
+        listed = client.client.get(resource, _request_timeout=LIST_SECONDS, **selection(one)).to_dict()
         if versions(listed) != one["versions"]:
             return True
         follows.append((resource, one, listed["metadata"]["resourceVersion"]))
@@ -168,7 +176,13 @@ def main():
         supports_check_mode=True,
     )
     if MISSING:
-        module.fail_json(msg="%s: %s" % (missing_required_lib("the collection kubernetes.core"), MISSING))
+        module.fail_json(
+            msg="%s: %s" % (missing_required_lib("kubernetes and the collection kubernetes.core"), MISSING)
+        )
+    if not module.params["watched"]:
+        module.fail_json(msg="watched is empty: it must have at least one element")
+    if not 1 <= module.params["seconds"] <= MOST_SECONDS:
+        module.fail_json(msg="seconds is %s: it must be from 1 to %s" % (module.params["seconds"], MOST_SECONDS))
     try:
         differs = wait(get_api_client(**module.params["access"]), module.params["watched"], module.params["seconds"])
     except Exception as error:

@@ -10,11 +10,13 @@ import math
 import random
 import shlex
 import time
+import uuid
 from typing import Any, Callable, Mapping, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_backoff import wait_seconds
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_error import (
     CONFLICT,
+    INVALID,
     OTHER,
     RETRY,
     UNREACHABLE,
@@ -29,7 +31,7 @@ Thing = Mapping[str, Any]
 WATCH = "kubernetes_watch"
 MODULES = {name: f"kubernetes.core.{name}" for name in ("k8s", "k8s_exec", "k8s_info", "k8s_log")}
 MODULES[WATCH] = f"taco.train.{WATCH}"
-LOG_TRIES = 3
+POD_TRIES = 3
 # Without a change one looks again after this, since some reasons are told by events alone.
 MOST_WATCH_SECONDS = 20.0
 
@@ -118,9 +120,12 @@ class Cluster:
         began = self.clock.now()
         kinds = dict.fromkeys(f"{thing['kind']}s" for thing in things)
         options = {"watched": list(things), "seconds": max(1, math.ceil(min(MOST_WATCH_SECONDS, seconds)))}
-        result = self.call(WATCH, options, f"watch {' and '.join(kinds)}")
+        result, cause = self.attempt(WATCH, options)
+        if cause is not None and not cause.passes:
+            raise self.error(f"watch {' and '.join(kinds)}", cause)
+        # A proxy may refuse watches and nothing else. The caller reads the things again then.
         self.clock.sleep(max(0.0, pause - (self.clock.now() - began)))
-        return bool(result.get("differs"))
+        return cause is None and bool(result.get("differs"))
 
     def read(
         self,
@@ -153,10 +158,13 @@ class Cluster:
         """
         name, namespace = thing["metadata"]["name"], thing["metadata"].get("namespace")
         doing = f"create {thing['kind']} {name} in the namespace {namespace}"
+        # The module would change an object that somebody else has created meanwhile. A uid can't be changed, and the server gives a
+        # new object another one whatever is sent.
+        definition = {**thing, "metadata": {**thing["metadata"], "uid": str(uuid.uuid4())}}
         failures = 0
         while True:
-            _result, cause = self.attempt("k8s", {"state": "present", "resource_definition": dict(thing)})
-            if cause is None or cause.passes or cause.kind == CONFLICT:
+            _result, cause = self.attempt("k8s", {"state": "present", "resource_definition": definition})
+            if cause is None or cause.passes or cause.kind in (CONFLICT, INVALID):
                 found = self.find(thing["kind"], thing["apiVersion"], name, namespace)
                 if found is not None:
                     return found
@@ -190,21 +198,24 @@ class Cluster:
 
     def log(self, pod: str, namespace: str, container: str) -> tuple[str | None, Trouble | None]:
         """Return what a container has printed, or why that can't be had."""
-        options = {"name": pod, "namespace": namespace, "container": container}
-        for tries in range(1, LOG_TRIES + 1):
-            result, cause = self.attempt("k8s_log", options)
-            if cause is None:
-                return str(result.get("log") or ""), None
+        result, cause = self._ask_kubelet("k8s_log", {"name": pod, "namespace": namespace, "container": container})
+        return (None, cause) if cause else (str(result.get("log") or ""), None)
+
+    def _ask_kubelet(self, module: str, options: Mapping[str, Any]) -> tuple[Mapping[str, Any], Trouble | None]:
+        """Call a module that the kubelet of a pod answers, a few times."""
+        for tries in range(1, POD_TRIES + 1):
+            result, cause = self.attempt(module, options)
             # Of a kubelet that doesn't answer the module hands on the words only, in which nothing tells that they may pass.
-            if tries == LOG_TRIES or not (cause.passes or cause.kind == OTHER) or is_waiting(cause):
+            if cause is None or not (cause.passes or cause.kind == OTHER) or is_waiting(cause):
                 break
-            self.clock.sleep(wait_seconds(tries, cause.retry_after, self.clock.chance()) or 0)
-        return None, cause
+            if tries < POD_TRIES:
+                self.clock.sleep(wait_seconds(tries, cause.retry_after, self.clock.chance()) or 0)
+        return result, cause
 
     def execute_in(self, pod: str, namespace: str, container: str, argv: Sequence[str]) -> tuple[str, str | None]:
         """The output of a command in a container, and why there is none."""
         options = {"pod": pod, "namespace": namespace, "container": container, "command": shlex.join(argv)}
-        result, cause = self.attempt("k8s_exec", options)
+        result, cause = self._ask_kubelet("k8s_exec", options)
         if cause is not None:
             return "", cause.said
         if result.get("rc"):

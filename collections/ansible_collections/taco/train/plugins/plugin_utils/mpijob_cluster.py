@@ -72,6 +72,8 @@ class Jobs:
     def __init__(self, cluster: Cluster, name: str, namespace: str) -> None:
         self.cluster, self.name, self.namespace = cluster, name, namespace
         self.version = "v1"
+        self.served: tuple[str, ...] = ()
+        """The versions of MPIJobs that the cluster serves, once they were looked for."""
         self.warnings: list[str] = []
         self._selectors: tuple[str, ...] = ()
 
@@ -86,8 +88,8 @@ class Jobs:
 
     def find_version(self) -> bool:
         """Take any version in which the job can be read, and return whether there is one."""
-        served = served_versions(self._crd() or {})
-        known = [version for version in served if version in VERSIONS]
+        self.served = served_versions(self._crd() or {})
+        known = [version for version in self.served if version in VERSIONS]
         self.version = (known or [self.version])[0]
         return bool(known)
 
@@ -189,7 +191,7 @@ class Jobs:
 
     def keep_logs(self, pods: list[Thing], folder: str | None, allow_lost: bool = False) -> dict[str, str]:
         """Write the log of each pod into a folder on the controller and return the files; raise JobError on logs that would be lost."""
-        kept, lost = {}, []
+        kept, unread, lost = {}, {}, []
         for pod in pods if folder else []:
             name = name_of(pod)
             container = container_of(pod, role_of(pod, self.name) or "worker")
@@ -198,11 +200,15 @@ class Jobs:
                 if cause.kind == FORBIDDEN and not allow_lost:
                     raise self.cluster.error(f"keep the log of the pod {name}, so nothing was deleted", cause)
                 lost.append(mpijob_logs.why_unreadable(pod, cause))
-            path = os.path.join(os.path.expanduser(str(folder)), f"{name}.log")
-            records.write_text(path, f"There is no log: {cause.said}\n" if cause else text or "", records.OWNER_ONLY)
-            kept[name] = path
+            kept[name] = _free_path(str(folder), pod)
+            if cause:
+                unread[name] = f"There is no log: {cause.said}\n"
+            else:
+                records.write_text(kept[name], text or "", records.OWNER_ONLY)
         if lost and not allow_lost:
             raise JobError(mpijob_logs.refusal(self.cluster.host, self.name, lost))
+        for name, said in unread.items():
+            records.write_text(kept[name], said, records.OWNER_ONLY)
         for reason in lost:
             self.warn(f"The log of a pod was lost with the MPIJob {self.name}: {reason}")
         return kept
@@ -224,3 +230,10 @@ class Jobs:
             f"{'Possibly left' if unknown else 'Left'} in the namespace {self.namespace}: {things}. To remove them, run the role "
             f"taco.train.mpijob with mpijob_state: absent, or `kubectl delete mpijob {self.name} --namespace {self.namespace}`"
         )
+
+
+def _free_path(folder: str, pod: Thing) -> str:
+    """Return the file for the log of a pod. The log of an earlier pod of the same name stays."""
+    name, uid = name_of(pod), str(pod["metadata"].get("uid") or "")
+    path = os.path.join(os.path.expanduser(folder), f"{name}.log")
+    return os.path.join(os.path.expanduser(folder), f"{name}-{uid[:8]}.log") if uid and os.path.exists(path) else path

@@ -24,6 +24,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.training_spec import (
 
 PROFILE = "mpijob"
 SHM_PATH = "/dev/shm"
+# As many as a cluster may have nodes (kubernetes.io/docs/setup/best-practices/cluster-large).
+MOST_WORKERS = 5000
 CLEAN_POD_POLICIES = ("Running", "All", "None")
 # What of a TrainingSpec can be set for an MPIJob; restarts and limits are not a pod's to choose.
 CONTAINER_KEYS = ("image", "name", "command", "gpus", "shm_size", "mounts", "privileged", "network_mode", "environment")
@@ -93,6 +95,8 @@ def _check_amounts(job: Job) -> None:
     for name in ("workers", "gpus_per_worker"):
         if getattr(job, name) < 1:
             raise MpijobError(f"{name} is {getattr(job, name)}: expected 1 or more")
+    if job.workers > MOST_WORKERS:
+        raise MpijobError(f"workers is {job.workers}: expected at most {MOST_WORKERS}")
     if job.pages < 0:
         raise MpijobError(f"hugepages is {job.pages}: expected 0 or more, each of 1 GiB")
     for name in ("memory", "launcher_cpu", "launcher_memory"):

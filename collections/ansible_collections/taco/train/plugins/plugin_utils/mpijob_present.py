@@ -44,8 +44,9 @@ def present(jobs: Jobs, job: Job, wish: Wish) -> Outcome:
     version = jobs.choose_version(wish.api_version)
     wanted = manifest(job, version)
     found = jobs.find()
-    if found is not None and found["metadata"].get("deletionTimestamp") and not wish.check_mode:
-        vanish(jobs, wish)
+    if found is not None and found["metadata"].get("deletionTimestamp"):
+        if not wish.check_mode:
+            vanish(jobs, wish)
         found = None
     outcome = Outcome(version, before=found, after=wanted)
     todo = step(found, wanted)
@@ -61,17 +62,23 @@ def present(jobs: Jobs, job: Job, wish: Wish) -> Outcome:
         return outcome if looked is None else looked
     if todo.replace and found is not None:
         outcome.logs = remove(jobs, found, wish)
+    uid = (found or {}).get("metadata", {}).get("uid")
     if todo.create:
-        _create(jobs, wanted)
+        uid = _create(jobs, wanted)["metadata"].get("uid")
     elif todo.loose:
         jobs.cluster.change(patch(wanted, todo.loose))
-    return _use(jobs, job, outcome, wait(jobs, job, wish))
+    return _use(jobs, job, outcome, wait(jobs, job, wish, uid))
 
 
 def absent(jobs: Jobs, wish: Wish) -> Outcome:
     """Return what was done to have the job gone, or raise what is left of it."""
     outcome = Outcome()
     if not jobs.find_version():
+        if jobs.served:
+            jobs.warn(
+                f"{jobs.cluster.host}: whether there is an MPIJob {jobs.name} in the namespace {jobs.namespace} was not checked: the "
+                f"cluster serves MPIJobs in {', '.join(jobs.served)} only. `arena delete {jobs.name} --type mpijob` removes one of Arena's"
+            )
         return outcome
     looked = jobs.look()
     outcome.version, outcome.before, outcome.pods = jobs.version, looked.job, looked.pods
@@ -108,7 +115,7 @@ def _require_capacity(jobs: Jobs, job: Job) -> None:
         )
 
 
-def _create(jobs: Jobs, wanted: Mapping[str, Any]) -> None:
+def _create(jobs: Jobs, wanted: Mapping[str, Any]) -> Thing:
     try:
         made = jobs.cluster.create(wanted)
     except KubernetesError as error:
@@ -120,12 +127,14 @@ def _create(jobs: Jobs, wanted: Mapping[str, Any]) -> None:
         raise JobError(
             f"{_refusal(jobs, Step(True, list(map(str, others)), []))}. Somebody else has created it meanwhile"
         )
+    return made
 
 
-def wait(jobs: Jobs, job: Job, wish: Wish) -> Look:
+def wait(jobs: Jobs, job: Job, wish: Wish, uid: str | None) -> Look:
     """Return what there is of the job once all of its pods are ready, or raise why they never will be."""
     clock = jobs.cluster.clock
     waiting = Wait(jobs.name, job.workers, wish.timeout, clock.now())
+    waiting.uid = uid
     looked, events, events_at = Look(None, []), [], clock.now()
     held: dict[str, str] = {}
     try:

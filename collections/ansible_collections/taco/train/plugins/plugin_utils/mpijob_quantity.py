@@ -13,6 +13,8 @@ from typing import Any
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import MpijobError
 
 _QUANTITY = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:([numkMGTPE]|[KMGTPE]i)|[eE]([+-]?[0-9]{1,3}))?")
+# A quantity that is no fraction is a signed integer of 64 bits (apimachinery, pkg/api/resource/quantity.go).
+LIMIT = 2**63
 _SUFFIXES: dict[str, Fraction] = {
     "n": Fraction(1, 10**9),
     "u": Fraction(1, 10**6),
@@ -28,9 +30,11 @@ def amount(value: Any, what: str) -> Fraction:
     if not read:
         raise MpijobError(f"{what} is {value!r}: expected an amount such as 100Gi or 8")
     number, suffix, exponent = read.groups()
-    if exponent:
-        return Fraction(number) * Fraction(10) ** int(exponent)
-    return Fraction(number) * _SUFFIXES.get(suffix, Fraction(1))
+    factor = Fraction(10) ** int(exponent) if exponent else _SUFFIXES.get(suffix, Fraction(1))
+    found = Fraction(number) * factor
+    if found >= LIMIT:
+        raise MpijobError(f"{what} is {value!r}: expected less than 8Ei, the most that Kubernetes can count")
+    return found
 
 
 def binary_quantity(size: int) -> str:

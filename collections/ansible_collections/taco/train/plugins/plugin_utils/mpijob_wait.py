@@ -57,6 +57,8 @@ class Wait:
 
     def __init__(self, job: str, workers: int, timeout: float, start: float) -> None:
         self.job, self.workers, self.timeout, self.start = job, workers, timeout, start
+        self.uid: str | None = None
+        """Of the job that is waited for."""
         self.said: tuple[Any, ...] | None = None
         self.told: set[str] = set()
         self.ended: dict[str, float] = {}
@@ -76,6 +78,14 @@ class Wait:
         if job is None:
             return Verdict(
                 [], None, "it was deleted while its pods were waited for; the audit log of the cluster records by whom"
+            )
+        uid = (job.get("metadata") or {}).get("uid")
+        self.uid = self.uid or uid
+        if uid != self.uid:
+            return Verdict(
+                [],
+                None,
+                "it was deleted and created again while its pods were waited for; the audit log of the cluster records by whom",
             )
         state = progress(job, pods, events, self.workers, held)
         failure = None if state.usable else self._failure(now, job, state, pods)

@@ -58,15 +58,19 @@ def launcher_work(jobs: Jobs, pods: list[Thing]) -> list[str]:
             found.append(f"the launcher pod {name} runs {' '.join(command) or 'the command of its image'}")
             continue
         text, cause = jobs.cluster.execute_in(name, jobs.namespace, container, ["sh", "-c", LIST])
-        if cause is not None:
-            jobs.warn(f"Whether mpirun runs in the launcher pod {name} was not checked: {cause}")
-        found += in_launcher(name, started(text))
+        # What can't be checked counts as running work.
+        found += in_launcher(name, started(text)) if cause is None else [unchecked(name, cause)]
     return found
 
 
 def in_launcher(pod: str, command_lines: list[str]) -> list[str]:
     """The running work of a launcher pod by the command lines in it, each with the pod."""
     return [f"{line} runs in the launcher pod {pod}" for line in command_lines]
+
+
+def unchecked(pod: str, cause: str) -> str:
+    """The running work of a launcher pod whose processes can't be listed."""
+    return f"possibly mpirun in the launcher pod {pod}, whose processes can't be listed ({cause})"
 
 
 def refusal(host: str, doing: str, job: str, namespace: str, work: list[str], running: list[str]) -> str:
