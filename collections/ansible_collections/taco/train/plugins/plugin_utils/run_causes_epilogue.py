@@ -21,7 +21,7 @@ ENDED = [
         r"exitcode *: -9\b|process rank (?P<rank>\d+) with PID \S+ on node (?P<host>\S+) exited\s+on\s+signal 9\b|"
         r"KILLED BY SIGNAL: 9|(?i:exit|status)(?:ed with)?(?: status| exit)?(?: code)?:?\s+(?:137|-9)\b|^Killed$|"
         r"[Ss]ignal 9 \(?(?:SIGKILL|Killed)|Killed \(signal 9\)|srun: error: (?P<host2>[\w.-]+): tasks? (?P<rank2>\d+)[\d,-]*: (?:Killed|"
-        r"Out Of Memory)|^Process (?P<rank3>\d+) exit with status code (?:137|-9)\b",
+        r"Out Of Memory)|^Process (?P<rank3>\d+) exit with status code (?:137|-9)\b|return code = -9\b",
         "a rank was killed (signal 9), which the kernel does when memory is full",
         "look for oom-kill in the host's dmesg; use fewer huge pages (hugepages_count), slots or data loader workers",
     ),
@@ -59,12 +59,19 @@ EPILOGUE = [
     ),
     cause(
         "daemon",
-        r"^\[mpiexec@[\w.-]+\] HYD|unable to run (?:bstrap_proxy|proxy)|unable to reliably start one or "
+        r"^\[mpiexec@[\w.-]+\] HYD|unable to run (?:bstrap_proxy|proxy)(?: on (?P<host3>[\w.-]+))?|unable to reliably start one or "
         r"more daemons|daemon has unexpectedly failed after launch|A daemon "
         r".{0,40}died unexpectedly|daemon \S+ on node (?P<host>\S+)|could not connect to some hosts via ssh|ssh not "
         r"successful for host (?P<host2>[\w.-]+)",
         "mpirun could not start its daemon on a host",
         "run the ssh_trust role, and the same taco_image on every host",
+    ),
+    cause(
+        "srun_step",
+        r"Task launch for StepId=\S+ failed on node (?P<host>[\w.-]+): (?P<why>[^\r\n]{1,160})|Unable to create step for job "
+        r"\d+: (?P<why2>[^\r\n]{1,160})",
+        "srun could not start the ranks ({why})",
+        "look at the slurmd of that node and at what the job was allocated (scontrol show job)",
     ),
     cause(
         "exit_code",

@@ -71,8 +71,8 @@ LAUNCH = [
     cause(
         "image",
         r"(?:ErrImagePull|trying and failing to pull image|ImagePullBackOff|pull access denied|manifest unknown|"
-        r"manifest for \S+ not found)",
-        "an image can't be pulled",
+        r"manifest for \S+ not found)|pyxis: .{0,200}returned error code|failed to import docker image|could not open image \S",
+        "an image can't be pulled or opened",
         "check taco_image, and the registry's credentials",
     ),
     cause(
@@ -102,6 +102,12 @@ LAUNCH = [
         "ssh_connect",
         r"ssh: connect to host (?P<host>\S+) port (?P<port>\d+): (?P<why>[^\r\n]+)",
         "ssh to {host} on port {port} failed ({why})",
+        "run the ssh_trust role, and check taco_ssh_port and taco_interface",
+    ),
+    cause(
+        "ssh_reach",
+        r"host=(?P<host>[\w.-]+) was not reachable via ssh",
+        "{host} can't be reached by ssh",
         "run the ssh_trust role, and check taco_ssh_port and taco_interface",
     ),
     cause(
@@ -168,7 +174,7 @@ LAUNCH = [
         r"(?:unrecognized option was included on the|No executable was specified on the|problem with the) (?:mpirun|"
         r"prterun|mpiexec|orterun)|"
         r"(?:mpirun|prterun|mpiexec) could not find anything to do|When resolving deprecated command line options|"
-        r"conflicting (?:directives|policies)",
+        r"conflicting (?:directives|policies)|\[mpiexec@[\w.-]+\] match_arg .{0,60}unrecognized argument (?P<option2>\S+)",
         "mpirun does not take an argument {option}",
         "set benchmark_mca, benchmark_env and benchmark_extra_args to what this mpirun knows (mpirun --help)",
         r"^\s*(?:Option|Command line option):\s+(?P<option>\S+)",
@@ -183,7 +189,8 @@ LAUNCH = [
     ),
     cause(
         "slots",
-        r"There are not enough slots available|Process number should not be larger than|A sequential map was requested, but not enough|"
+        r"There are not enough slots available|More processors requested than permitted|"
+        r"Process number should not be larger than|A sequential map was requested, but not enough|"
         r"[Rr]equested more processes \((?P<ranks>\d+)\) than there are "
         r"available slots|not enough slots|All nodes which are allocated for this job are already filled|rmaps-base:\S*alloc-error|"
         r"Your job failed to map|There are no (?:allocated resources|nodes allocated)",

@@ -17,6 +17,14 @@ NETWORK = [
         "check nvidia-smi topo -p2p r, IOMMU and ACS on the host, or set NCCL_P2P_DISABLE: 1 in benchmark_env",
     ),
     cause(
+        # NVLink between the hosts of a rack.
+        "nvlink_imex",
+        r"MNNVL .{0,60}not working on this system|Check the IMEX channel configuration",
+        "NVLink between hosts (MNNVL) does not work: the ranks have no IMEX channel",
+        "run nvidia-imex on all hosts of the rack, and give the container /dev/nvidia-caps-imex-channels, or set NCCL_MNNVL_ENABLE: 0 in "
+        "benchmark_env",
+    ),
+    cause(
         "nccl_versions",
         r"Mismatched NCCL version|mix of NCCL versions|wrong (?:magic|type) \S+ != |NCCL version mismatch|"
         r"Bootstrap.{0,30}version mismatch|compiled with too old version of NCCL|Incompatible NCCL versions",

@@ -26,14 +26,15 @@ SOFTWARE = [
     cause(
         # Pages are free, and their files can't be made.
         "hugepage_files",
-        r"Couldn't get fd on hugepage file|(?i:hugetlbfs|hugepages?).{0,80}(?:permission denied|read-only file system)",
+        r"Couldn't get fd on hugepage file|EAL: .{0,60}(?:Cannot open '[^']*huge|no mounted hugetlbfs)|"
+        r"(?i:hugetlbfs|hugepages?).{0,80}(?:permission denied|read-only file system)",
         "HARP can't create files in the mount of the huge pages",
         "set training_container_profile: harp (on Kubernetes leave /dev/hugepages in mpijob_mounts), and check that the mount is writable "
         "(findmnt -t hugetlbfs)",
     ),
     cause(
         "hugepages",
-        r"(?i)EAL: (?=.*(?:fail|can.?not|can't|could ?n.t|error|not enough|no free|no available|no mounted)).*(?:hugepage|"
+        r"(?i)EAL: (?=.*(?:fail|can.?not|can't|could ?n.t|error|not enough|no free|no available)).*(?:hugepage|"
         r"huge page|hugetlb)|(?:cannot|can't|could ?n.t|unable to|failed to|no free|not enough|no "
         r"available|insufficient) (?:\w+ ){0,4}(?:hugepages?|huge pages?|hugetlb)|(?:hugepages?|huge pages?|"
         r"hugetlb)[^\n]{0,40}(?:not enough|unavailable|not mounted|not available|exhausted|failed|insufficient)|"
@@ -61,7 +62,7 @@ SOFTWARE = [
         r"(?P<support>\w+) support is required [^\r\n]{1,60}not been built|Neither MPI nor Gloo support has been built|"
         r"[Ff]ailed to determine if \w+ support has been built|has "
         r"not been built(?: with|\.) .*HOROVOD_WITH|[Hh]orovod (?:was not|has not been|is not) (?:built|compiled) "
-        r"with (?P<with>\w+)|Unable to determine if \S+ was built",
+        r"with (?P<with>\w+)|Unable to determine if \S+ was built|ReadyEvent .{0,40}not compiled with (?P<with2>\w+)",
         "Horovod in the image was built without what the run needs ({extension}{with}{support})",
         "build it with HOROVOD_WITH_TENSORFLOW=1 or HOROVOD_WITH_PYTORCH=1, and HOROVOD_WITH_MPI=1 "
         "HOROVOD_GPU_OPERATIONS=NCCL (benchmark_horovod_build_env)",
@@ -211,7 +212,7 @@ SOFTWARE = [
     cause(
         "shm_size",
         r"posix_fallocate failed|Error(?: while)? (?:creating|attaching to|: ).{0,30}shared memory segment|"
-        r"/dev/shm/\S+.{0,80}No space left|No space left on device.{0,80}/dev/shm|unable to (?:open|write to|resize|"
+        r"/dev/shm/\S+.{0,80}No space left|No space left on device.{0,80}(?:/dev/shm|SemLock)|unable to (?:open|write to|resize|"
         r"allocate) shared memory|insufficient shared memory|DataLoader worker .{0,40}(?:Bus error|SIGBUS)|shared "
         r"memory \(shm\)|shm_open.{0,80}failed|space.{0,40}shared memory backing|not enough space for (?:the "
         r")?(?:shared memory|/dev/shm)",
@@ -263,7 +264,7 @@ SOFTWARE = [
     ),
     cause(
         "memory_locked",
-        r"(?:ibv_reg_mr|ibv_create_cq|ibv_create_qp|ibv_reg_dmabuf_mr|fi_mr_reg\w*|memory "
+        r"(?:ibv_reg_mr|create \w+ CQ|ibv_create_cq|ibv_create_qp|ibv_reg_dmabuf_mr|fi_mr_reg\w*|memory "
         r"registration)(?!.*(?:Bad address|Invalid argument|not supported))[^\n]{0,60}(?:Cannot allocate memory|"
         r"failed)|RLIMIT_MEMLOCK|max locked memory|allowed to lock|"
         r"openib BTL failed to .{0,20}register|allocate some locked memory|memlock limits",

@@ -142,6 +142,10 @@ def unwrapped(lines: List[Line]) -> List[Line]:
             lines[place + 1] = lines[place + 1]._replace(
                 text=f"{lines[place + 1].text.rstrip()} at {line.text.strip()}"
             )
+        if lines[place + 1].text.startswith("OSError: [Errno 28]") and "SemLock(" in line.text:
+            lines[place + 1] = lines[place + 1]._replace(
+                text=f"{lines[place + 1].text.rstrip()} at {line.text.strip()}"
+            )
         if line.text.endswith("root error(s) found.") and lines[place + 1].text.lstrip().startswith("(0) "):
             lines[place] = line._replace(text=line.text.rpartition(":")[0] + ": " + lines[place + 1].text.strip()[4:])
         if " process rank " in line.text and " noticed " in line.text and not line.text.rstrip().endswith("."):

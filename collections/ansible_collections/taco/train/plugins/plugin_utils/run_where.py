@@ -24,6 +24,7 @@ TORCH_RANK = re.compile(r"\[(?=[^\n]*NCCL)(?:PG [\w() ]{1,40} )?[Rr]ank (\d{1,7}
 NCCL_RANK = re.compile(r" rank (\d{1,7}) (?:nranks|nRanks|\[0x)")
 TEST_HEADER = re.compile(r"(?:^([A-Za-z0-9][\w.-]{0,252})|\S): Test (?:NCCL|CUDA) failure")
 TEST_TRACE = re.compile(r"^\s{0,4}\.\. ([A-Za-z0-9][\w.-]{0,252})(?: pid (\d{1,10}))?: Test failure")
+SRUN_END = re.compile(r"srun: error: ([A-Za-z0-9][\w.-]{0,252}): task (\d{1,7}): ")
 TEST_RANK = re.compile(r"#? *Rank +(\d{1,7}) .{0,40}?Pid +(\d{1,10}) on +(\S+) device")
 
 
@@ -82,6 +83,9 @@ def who_is_where(lines: Sequence[Line]) -> Tuple[Dict[int, str], Dict[Tuple[str,
     for line in lines:
         if line.host and line.rank is not None:
             hosts.setdefault(line.rank, line.host)
+        ended = SRUN_END.search(line.text) if "srun: " in line.text else None
+        if ended:
+            hosts.setdefault(int(ended[2]), ended[1])
         listed = TEST_RANK.match(line.text) if "Pid" in line.text else None
         if listed:
             hosts.setdefault(int(listed[1]), listed[3])
