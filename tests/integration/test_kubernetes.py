@@ -9,6 +9,7 @@ import os
 import subprocess
 from types import SimpleNamespace
 
+import faults
 import jsonschema
 import kube_lab
 import pytest
@@ -189,19 +190,20 @@ def require_as_before(cluster):
         assert node["status"]["allocatable"]["nvidia.com/gpu"] == "2"
 
 
-@pytest.mark.parametrize("way", ["native", "arena"])
-def test_ack_compares_both_ways_to_place_workers_and_puts_the_nodes_back(v1, playbook, results, way):
-    """It is killed before: natively while a benchmark runs, and run again; with Arena while the job starts, and restored first."""
-    on_ack = ("-e", "@molecule/shared/kubelab/ack.yml")
-    kill = ("Run the benchmark over all hosts", 3) if way == "native" else ("Run the job there", 2)
-    killed = playbook("ack.yml", *on_ack, ack_submit=way, kill=kill)
-    assert killed.returncode != 0 and "PLAY RECAP" not in killed.stdout, killed.stdout
-    assert v1.pods() or way == "arena"
-    if way == "arena":
-        restored = playbook("ack.yml", *on_ack, ack_submit=way, ack_state="restored")
-        assert restored.returncode == 0, restored.stdout
-        require_as_before(v1)
-    done = playbook("ack.yml", *on_ack, ack_submit=way)
+ON_ACK = ("-e", "@molecule/shared/kubelab/ack.yml")
+ON_NODES = "/opt/bench"
+IN_A_RUN = ("Run the benchmark over all hosts", 3)
+
+
+def require_killed(done):
+    assert done.returncode != 0 and "PLAY RECAP" not in done.stdout, done.stdout
+
+
+def test_ack_compares_both_ways_to_place_workers_and_restores_the_nodes(v1, playbook, results):
+    """It is killed before while a benchmark runs, and then run again."""
+    require_killed(playbook("ack.yml", *ON_ACK, kill=IN_A_RUN))
+    assert v1.pods()
+    done = playbook("ack.yml", *ON_ACK)
     assert done.returncode == 0, done.stdout
     found = records(results)
     require_good(found)
@@ -211,6 +213,25 @@ def test_ack_compares_both_ways_to_place_workers_and_puts_the_nodes_back(v1, pla
     assert {place if isinstance(place, str) else place["node"] for place in places} == NODES
     given = [place["gpu_visible"] for place in places if not isinstance(place, str)]
     assert given == ["0,1"] * (len(places) // 2)
+    require_as_before(v1)
+
+
+def test_arena_is_killed_restored_and_submits_the_benchmark_as_the_job(v1, playbook, results):
+    arms = {"ack_arms": ["topology"], "ack_submit": "arena"}
+    require_killed(playbook("ack.yml", *ON_ACK, kill=IN_A_RUN, **arms))
+    assert v1.pods()
+    restored = playbook("ack.yml", *ON_ACK, ack_state="restored", **arms)
+    assert restored.returncode == 0, restored.stdout
+    require_as_before(v1)
+    # The script is on the nodes, as in the vendor's image, since nothing can be copied into a pod before its command runs.
+    script = ROOT / "molecule/shared/lab/training/gradient_exchange.py"
+    for node in NODES:
+        copy = faults.command(node, f"mkdir -p {ON_NODES} && cat > {ON_NODES}/{script.name}")
+        subprocess.run(copy, input=script.read_bytes(), check=True)
+    there = {"benchmark_script": f"{ON_NODES}/{script.name}", "mpijob_mounts": [f"{ON_NODES}:{ON_NODES}"]}
+    done = playbook("ack.yml", *ON_ACK, ack_state="submitted", **there)
+    assert done.returncode == 0, done.stdout
+    require_good(records(results))
     require_as_before(v1)
 
 
