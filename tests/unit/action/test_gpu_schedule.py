@@ -6,6 +6,7 @@
 
 from unittest.mock import MagicMock
 
+import kubernetes_modules
 import pytest
 from ansible.errors import AnsibleError
 from ansible.playbook.task import Task
@@ -13,6 +14,7 @@ from kubelab.testing import running_cluster
 from kubernetes_modules import in_process
 
 from ansible_collections.taco.train.plugins.action import gpu_schedule
+from ansible_collections.taco.train.plugins.plugin_utils import kubernetes_calls
 
 LABEL, BEFORE = "ack.node.gpu.schedule", "taco.train/gpu-schedule-before"
 NAMES = ["gpu1", "gpu2"]
@@ -118,3 +120,96 @@ def test_what_is_forbidden_is_said(nodes):
 def test_trouble_that_passes_is_waited_out(nodes):
     nodes.cluster.fail("PATCH", "/api/v1/nodes/gpu1", 500, 1)
     assert nodes.to("topology")["changed"] and nodes.metadata() == [("topology", "null")] * 2
+
+
+def test_a_node_that_left_the_cluster_is_warned_of_and_the_others_are_restored(nodes):
+    nodes.to("topology")
+    nodes.cluster.delete("Node", "gpu2", None)
+    done = nodes.to("restored")
+    assert done["changed"] and nodes.metadata() == [(None, None)]
+    assert done["warnings"] == [
+        "localhost: not restored: the cluster has no node gpu2, it has gpu1: set taco_node_name for the host"
+    ]
+
+
+def meddle(monkeypatch, step, function):
+    """Call a function once, right before the first change of a step of the action is sent."""
+    real, once = gpu_schedule.gpu_schedule.__dict__[step], [function]
+
+    def patch(found):
+        made = real(found)
+        if made is not None and once:
+            once.pop()()
+        return made
+
+    monkeypatch.setattr(gpu_schedule.gpu_schedule, step, patch)
+
+
+def test_a_mark_is_kept_when_another_run_restores_between_look_and_change(nodes, monkeypatch):
+    nodes.to("topology")
+    nodes.to("default")
+    meddle(monkeypatch, "patch", lambda: nodes.to("restored"))
+    assert nodes.to("topology")["changed"] and nodes.metadata() == [("topology", "null")] * 2
+    nodes.to("restored")
+    assert nodes.metadata() == [(None, None)] * 2
+
+
+def report(nodes, name="gpu1"):
+    """Change a node as its kubelet does, which says nothing of its labels."""
+    node = nodes.cluster.get("Node", name, None)
+    node["status"]["conditions"] = [{"type": "Ready", "status": "True", "lastHeartbeatTime": str(len(nodes.written()))}]
+    nodes.cluster.put(node)
+
+
+@pytest.mark.parametrize("step", ["patch", "last_patch"])
+def test_the_report_of_a_kubelet_is_no_error(nodes, monkeypatch, step):
+    nodes.to("topology")
+    meddle(monkeypatch, step, lambda: report(nodes))
+    assert nodes.to("restored")["changed"] and nodes.metadata() == [(None, None)] * 2
+    assert [request[2] for request in nodes.written()].count(409) == 1
+
+
+def test_a_node_that_is_changed_again_and_again_is_named_in_the_end(nodes, monkeypatch):
+    monkeypatch.setattr(gpu_schedule.Cluster, "change", always_report(nodes, gpu_schedule.Cluster.change))
+    monkeypatch.setattr(kubernetes_calls.Clock, "sleep", lambda _self, _seconds: None)
+    nodes.refused("topology", "can't change Node gpu1: something else changed it at the same time", "run it again")
+
+
+def always_report(nodes, real):
+    def change(self, patch, doing=None):
+        report(nodes)
+        return real(self, patch, doing)
+
+    return change
+
+
+def test_pods_that_come_between_look_and_change_are_respected(nodes, monkeypatch):
+    def come():
+        report(nodes)
+        nodes.cluster.put({**POD, "spec": {**POD["spec"], "nodeName": "gpu1"}})
+
+    meddle(monkeypatch, "patch", come)
+    nodes.refused("topology", "something else changed gpu1 at the same time", "(default/trainer)", "run this again")
+    assert nodes.metadata()[0] == (None, None)
+
+
+def test_a_label_that_another_run_puts_while_a_node_is_restored_stays_with_its_mark(nodes, monkeypatch):
+    nodes.to("topology")
+    meddle(monkeypatch, "last_patch", lambda: nodes.to("topology"))
+    nodes.refused("restored", "gpu1 got the label ack.node.gpu.schedule=topology from something else")
+    assert nodes.metadata() == [("topology", "null")] * 2
+
+
+def test_an_answer_that_was_lost_is_no_error(nodes, monkeypatch):
+    real, lost = kubernetes_modules.execute, []
+
+    def execute(name, arguments, *more):
+        result = real(name, arguments, *more)
+        if name == "kubernetes.core.k8s" and not lost:
+            lost.append(result)
+            return {"failed": True, "msg": "('Connection aborted.', RemoteDisconnected('closed'))"}
+        return result
+
+    monkeypatch.setattr(kubernetes_modules, "execute", execute)
+    assert nodes.to("topology")["changed"] and nodes.metadata() == [("topology", "null")] * 2
+    assert lost

@@ -38,7 +38,7 @@ def applied(found):
                 have.pop(key, None) if value is None else have.update({key: value})
 
     def run(state):
-        (step,), problems = plan([found], [], [found["metadata"]["name"]], state)
+        (step,), problems, _gone = plan([found], [], [found["metadata"]["name"]], state)
         assert not problems
         one(gpu_schedule.patch(step))
         label = found["metadata"]["labels"].get(LABEL)
@@ -47,14 +47,15 @@ def applied(found):
             "share": {"aliyun.com/gpu-mem": "120"},
         }.get(label, {"nvidia.com/gpu": "8"})
         assert gpu_schedule.waiting([found], [step]) == {}
-        one(gpu_schedule.last_patch(step))
+        (last,), _problems, _gone = plan([found], [], [found["metadata"]["name"]], state)
+        one(gpu_schedule.last_patch(last))
         return step
 
     return run
 
 
 def test_topology_is_put_and_what_was_there_remembered():
-    (step,), problems = plan([node(nvidia=8)], [], ["n1"], "topology")
+    (step,), problems, _gone = plan([node(nvidia=8)], [], ["n1"], "topology")
     assert problems == [] and step.changes
     assert gpu_schedule.patch(step) == {
         "apiVersion": "v1",
@@ -76,7 +77,7 @@ def test_topology_is_put_and_what_was_there_remembered():
     ],
 )
 def test_what_is_as_wanted_is_left_alone(found, state):
-    (step,), problems = plan([found], [pod()], ["n1"], state)
+    (step,), problems, _gone = plan([found], [pod()], ["n1"], state)
     assert not step.changes and problems == []
     assert gpu_schedule.patch(step) is None and gpu_schedule.last_patch(step) is None
 
@@ -101,9 +102,10 @@ def test_whatever_the_way_restored_puts_back_what_there_was(label, way):
 
 
 def test_without_a_label_the_way_back_is_by_the_usual_one():
-    (step,), _problems = plan([node(label="topology", before="null", aliyun=8)], [], ["n1"], "restored")
+    (step,) = plan([node(label="topology", before="null", aliyun=8)], [], ["n1"], "restored").steps
     assert (step.during, step.after, step.resource) == ("default", None, "nvidia.com/gpu")
-    assert gpu_schedule.last_patch(step)["metadata"] == {
+    (last,) = plan([node(label="default", before="null", nvidia=8)], [], ["n1"], "restored").steps
+    assert gpu_schedule.last_patch(last)["metadata"] == {
         "name": "n1",
         "labels": {LABEL: None},
         "annotations": {BEFORE: None},
@@ -111,7 +113,7 @@ def test_without_a_label_the_way_back_is_by_the_usual_one():
 
 
 def test_a_restore_that_was_killed_half_way_goes_on():
-    (step,), _problems = plan([node(label="default", before="null", nvidia=8)], [], ["n1"], "restored")
+    (step,) = plan([node(label="default", before="null", nvidia=8)], [], ["n1"], "restored").steps
     assert step.changes and step.after is None and step.forget
 
 
@@ -126,8 +128,7 @@ def test_a_restore_that_was_killed_half_way_goes_on():
     ],
 )
 def test_a_node_on_which_pods_have_gpus_is_refused_and_they_are_named(holder):
-    steps, problems = plan([node(nvidia=8)], [holder], ["n1"], "topology")
-    assert problems == [
+    assert plan([node(nvidia=8)], [holder], ["n1"], "topology").problems == [
         "n1 can't be labelled ack.node.gpu.schedule=topology while pods have its GPUs (research/trainer): let them end, or "
         "delete them"
     ]
@@ -158,6 +159,31 @@ def test_all_nodes_are_judged_and_every_problem_is_said():
 def test_a_label_that_somebody_else_put_is_not_restored_over():
     (problem,) = plan([node(label="mig", before='"default"')], [], ["n1"], "restored").problems
     assert "n1 has ack.node.gpu.schedule=mig" in problem
+
+
+def test_a_label_that_somebody_else_removed_is_said_to_be_removed():
+    (problem,) = plan([node(before='"share"')], [], ["n1"], "restored").problems
+    assert "n1 has no label ack.node.gpu.schedule any more" in problem and "None" not in problem
+    assert "kubectl label node n1 ack.node.gpu.schedule=share" in problem
+
+
+def test_a_node_that_left_the_cluster_keeps_no_other_from_being_restored():
+    nodes = [node(label="topology", before="null", aliyun=8)]
+    found = plan(nodes, [], ["n1", "n2"], "restored")
+    assert [step.node for step in found.steps] == ["n1"] and found.problems == []
+    assert found.gone == ["the cluster has no node n2, it has n1: set taco_node_name for the host"]
+    for names, state in ((["n1", "n2"], "topology"), (["n2", "n3"], "restored")):
+        found = plan(nodes, [], names, state)
+        assert found.problems and not found.gone
+
+
+def test_a_change_is_of_the_node_that_was_read_and_the_last_one_undoes_no_label_of_others():
+    found = node(label="topology", before="null", aliyun=8)
+    found["metadata"]["resourceVersion"] = "7"
+    (step,) = plan([found], [], ["n1"], "restored").steps
+    assert gpu_schedule.patch(step)["metadata"]["resourceVersion"] == "7"
+    with pytest.raises(MpijobError, match="n1 got the label ack.node.gpu.schedule=topology from something else"):
+        gpu_schedule.last_patch(step)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from typing import Any
+from typing import Any, Callable
 
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
@@ -16,6 +16,7 @@ from ansible.plugins.action import ActionBase
 from ansible_collections.taco.train.plugins.plugin_utils import gpu_schedule
 from ansible_collections.taco.train.plugins.plugin_utils.check import is_set
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_calls import Cluster, KubernetesError, watched
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_change import settle
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import MpijobError
 from ansible_collections.taco.train.plugins.plugin_utils.role_values import require_role_values
 
@@ -50,6 +51,8 @@ class ActionModule(ActionBase):
             before, after = gpu_schedule.shown(plan.steps)
             changed = any(step.changes for step in plan.steps)
             result.update(changed=changed, before=before, after=after, diff=_diff(before, after))
+            if plan.gone:
+                result["warnings"] = [f"{host}: not restored: {said}" for said in plan.gone]
             if changed and not self._task.check_mode:
                 self._apply(cluster, options, plan.steps)
             elif not self._task.check_mode:
@@ -89,20 +92,48 @@ class ActionModule(ActionBase):
             cluster.wait_for_change([watched("Pod", "v1", [pod], **where)], end - time.monotonic(), options["poll"])
 
     def _apply(self, cluster: Cluster, options: dict[str, Any], steps: list[gpu_schedule.Step]) -> None:
-        for patch in filter(None, map(gpu_schedule.patch, steps)):
-            cluster.change(patch)
-        self._wait(cluster, options, steps)
-        for patch in filter(None, map(gpu_schedule.last_patch, steps)):
-            cluster.change(patch)
+        steps = [self._settle(cluster, options, step, gpu_schedule.patch) for step in steps]
+        nodes = self._wait(cluster, options, steps)
+        names = [step.node for step in steps if step.forget]
+        # Decided anew, since a node has another version once it offers something else.
+        for step in gpu_schedule.plan(nodes, [], names, options["state"]).steps if names else []:
+            self._settle(cluster, options, step, gpu_schedule.last_patch)
 
-    def _wait(self, cluster: Cluster, options: dict[str, Any], steps: list[gpu_schedule.Step]) -> None:
-        """Return when every node offers what its label should make it offer, or raise what is missing."""
+    def _settle(
+        self,
+        cluster: Cluster,
+        options: dict[str, Any],
+        step: gpu_schedule.Step,
+        patch: Callable[[gpu_schedule.Step], dict[str, Any] | None],
+    ) -> gpu_schedule.Step:
+        """Do a step, decided again as often as something else has changed the node since; return the one that was done."""
+        steps = [step]
+
+        def look() -> tuple[gpu_schedule.Step, dict[str, Any] | None]:
+            found = steps.pop() if steps else self._again(cluster, options, step.node)
+            return found, patch(found)
+
+        return settle(cluster, look)[0]
+
+    def _again(self, cluster: Cluster, options: dict[str, Any], name: str) -> gpu_schedule.Step:
+        node = cluster.find("Node", "v1", name)
+        pods = cluster.read("Pod", "v1", fields=[f"spec.nodeName={name}"]) or []
+        plan = gpu_schedule.plan([node] if node else [], pods, [name], options["state"])
+        if plan.problems:
+            raise MpijobError(
+                f"something else changed {name} at the same time, and then {'; '.join(plan.problems)}. Other nodes may be labelled "
+                "already: run this again"
+            )
+        return plan.steps[0]
+
+    def _wait(self, cluster: Cluster, options: dict[str, Any], steps: list[gpu_schedule.Step]) -> list[Any]:
+        """Return the nodes when every one offers what its label should make it offer, or raise what is missing."""
         end, said_at = time.monotonic() + options["wait_timeout"], 0.0
         while True:
             nodes = cluster.read("Node", "v1") or []
             missing = gpu_schedule.waiting(nodes, steps)
             if not missing:
-                return
+                return nodes
             now = time.monotonic()
             if now >= end:
                 raise MpijobError(

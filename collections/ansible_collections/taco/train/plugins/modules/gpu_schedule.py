@@ -13,6 +13,7 @@ description:
   - What the label was is kept on the node in the annotation C(taco.train/gpu-schedule-before), so that O(state=restored) can put it
     back from anywhere, also after a run that was killed.
   - All nodes are judged before any is changed. A node on which pods have GPUs is refused, and the pods are named.
+  - A node is changed only as it was read. Where something else has changed it since, it is read and judged again.
   - The calls are made by M(kubernetes.core.k8s) and M(kubernetes.core.k8s_info) on the host that the task is for.
 author:
   - Taco Team (@taco)
@@ -36,7 +37,7 @@ options:
     description:
       - V(topology) lets the GPUs of a node be scheduled by how they are connected, V(default) as usual.
       - V(restored) puts back what the label was before the first of these, by way of V(default) where there was none. A node on
-        which nothing is remembered is left alone.
+        which nothing is remembered is left alone. One that the cluster has no more is warned of, when it has another of them.
     type: str
     choices: [topology, default, restored]
     required: true

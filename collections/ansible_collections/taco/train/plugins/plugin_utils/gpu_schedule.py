@@ -14,6 +14,7 @@ killed.
 import json
 from typing import Any, Iterable, Mapping, NamedTuple, Sequence
 
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_change import from_version, version_of
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_manifest import GPU, TOPOLOGY_GPU
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import MpijobError
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_pods import name_of
@@ -50,6 +51,8 @@ class Step(NamedTuple):
     """Whether the annotation is to be removed in the end."""
     resource: str | None
     """What the node must offer before the step is done; None where that isn't known."""
+    version: str | None = None
+    """The version of the node that the step was decided on: of another version it may be wrong."""
 
     @property
     def changes(self) -> bool:
@@ -61,6 +64,8 @@ class Plan(NamedTuple):
 
     steps: list[Step]
     problems: list[str]
+    gone: list[str] = []
+    """Sentences on nodes that can't be restored, as the cluster has them no more. They keep no other node from it."""
 
 
 def _part(node: Mapping[str, Any], part: str) -> Mapping[str, Any]:
@@ -122,15 +127,20 @@ def _put(node: Mapping[str, Any], state: str) -> Step:
     resource = RESOURCES[state]
     # A node without the label is one that schedules as usual, as long as it offers its GPUs.
     if now == state or (now is None and state == DEFAULT and offered(node, resource)):
-        return Step(name, now, None, now, None, False, resource)
-    return Step(name, now, state, state, None if known else json.dumps(now), False, resource)
+        return Step(name, now, None, now, None, False, resource, version_of(node))
+    return Step(name, now, state, state, None if known else json.dumps(now), False, resource, version_of(node))
 
 
 def _restore(node: Mapping[str, Any]) -> Step:
     name, now = name_of(node), _part(node, "labels").get(LABEL)
     known, before = remembered(node)
     if not known:
-        return Step(name, now, None, now, None, False, None)
+        return Step(name, now, None, now, None, False, None, version_of(node))
+    if now is None and before is not None:
+        raise MpijobError(
+            f"{name} has no label {LABEL} any more, something else has removed it: put back {LABEL}={before} yourself (kubectl label "
+            f"node {name} {LABEL}={before}), or remove the annotation {BEFORE}"
+        )
     if now not in (before, TOPOLOGY, DEFAULT):
         raise MpijobError(
             f"{name} has {LABEL}={now}, which taco.train did not put there: put back {before or 'no label'} yourself, or remove the "
@@ -139,7 +149,7 @@ def _restore(node: Mapping[str, Any]) -> Step:
     # Without the label nothing would bring the usual device plugin back, so it goes by way of the usual one.
     way = DEFAULT if before is None else before
     as_it_was = now == before or (before is None and now == way)
-    return Step(name, now, None if as_it_was else way, before, None, True, RESOURCES.get(way))
+    return Step(name, now, None if as_it_was else way, before, None, True, RESOURCES.get(way), version_of(node))
 
 
 def plan(
@@ -151,11 +161,16 @@ def plan(
     if not wanted:
         raise MpijobError("there are no nodes to label: expected the names of the cluster's nodes")
     there = {name_of(node): node for node in nodes}
-    steps, problems = [], []
+    known = ", ".join(sorted(there)) or "none"
+    # When it has none of them, it is rather another cluster than that all have left this one.
+    some_may_be_gone = state == RESTORED and any(name in there for name in wanted)
+    steps: list[Step] = []
+    problems: list[str] = []
+    gone: list[str] = []
     for name in dict.fromkeys(wanted):
         if name not in there:
-            known = ", ".join(sorted(there)) or "none"
-            problems.append(f"the cluster has no node {name}, it has {known}: set taco_node_name for the host")
+            said = f"the cluster has no node {name}, it has {known}: set taco_node_name for the host"
+            (gone if some_may_be_gone else problems).append(said)
             continue
         try:
             step = _restore(there[name]) if state == RESTORED else _put(there[name], state)
@@ -169,7 +184,7 @@ def plan(
                 f"{name} can't be labelled {LABEL}={step.during} while pods have its GPUs ({', '.join(found)}): let them end, or "
                 "delete them"
             )
-    return Plan(steps, problems)
+    return Plan(steps, problems, gone)
 
 
 def patch(step: Step) -> dict[str, Any] | None:
@@ -179,17 +194,23 @@ def patch(step: Step) -> dict[str, Any] | None:
     metadata: dict[str, Any] = {"name": step.node, "labels": {LABEL: step.during}}
     if step.remember is not None:
         metadata["annotations"] = {BEFORE: step.remember}
-    return {"apiVersion": "v1", "kind": "Node", "metadata": metadata}
+    return from_version({"apiVersion": "v1", "kind": "Node", "metadata": metadata}, step.version)
 
 
 def last_patch(step: Step) -> dict[str, Any] | None:
-    """Return the change to a node once it offers what it should, or None."""
+    """Return the change to a node once it offers what it should, or None. The step is decided on the node as it is then."""
     if not step.forget:
         return None
+    # Without its label and the mark nothing would know any more what is to be put back.
+    if step.during is not None:
+        raise MpijobError(
+            f"{step.node} got the label {LABEL}={step.before} from something else while it was restored: let that end, and run this "
+            "again"
+        )
     metadata: dict[str, Any] = {"name": step.node, "annotations": {BEFORE: None}}
     if step.after is None:
         metadata["labels"] = {LABEL: None}
-    return {"apiVersion": "v1", "kind": "Node", "metadata": metadata}
+    return from_version({"apiVersion": "v1", "kind": "Node", "metadata": metadata}, step.version)
 
 
 def waiting(nodes: Sequence[Mapping[str, Any]], steps: Sequence[Step]) -> dict[str, str]:

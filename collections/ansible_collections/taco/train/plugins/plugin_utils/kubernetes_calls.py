@@ -173,11 +173,16 @@ class Cluster:
                 cause = Trouble(RETRY, f"it says that {name} was created, and doesn't have it")
             self.pause(failures, doing, cause)
 
-    def change(self, patch: Thing) -> None:
-        """Change an object that is there; what the patch doesn't name stays."""
+    def change(self, patch: Thing, doing: str | None = None) -> Thing:
+        """Change an object that is there, and return it as it is then, empty where it is gone. What the patch doesn't name stays.
+
+        A resourceVersion in the patch makes the change a conflict when the object isn't that version any more.
+        """
         metadata = patch["metadata"]
-        doing = f"change {patch['kind']} {metadata['name']} in the namespace {metadata.get('namespace')}"
-        self.call("k8s", {"state": "patched", "merge_type": ["merge"], "resource_definition": dict(patch)}, doing)
+        where = f" in the namespace {metadata['namespace']}" if metadata.get("namespace") else ""
+        options = {"state": "patched", "merge_type": ["merge"], "resource_definition": dict(patch)}
+        result = self.call("k8s", options, doing or f"change {patch['kind']} {metadata['name']}{where}")
+        return result.get("result") or {}
 
     def delete(self, thing: Thing) -> None:
         """Have an object and all that belongs to it deleted, if it is still the one that was looked at."""
