@@ -169,6 +169,11 @@ def test_the_report_of_a_kubelet_is_no_error(nodes, monkeypatch, step):
     assert [request[2] for request in nodes.written()].count(409) == 1
 
 
+def test_a_node_that_leaves_between_look_and_change_is_named(nodes, monkeypatch):
+    meddle(monkeypatch, "patch", lambda: nodes.cluster.delete("Node", "gpu1", None))
+    nodes.refused("topology", "node gpu1 left the cluster while it was to be labelled: run this again")
+
+
 def test_a_node_that_is_changed_again_and_again_is_named_in_the_end(nodes, monkeypatch):
     monkeypatch.setattr(gpu_schedule.Cluster, "change", always_report(nodes, gpu_schedule.Cluster.change))
     monkeypatch.setattr(kubernetes_calls.Clock, "sleep", lambda _self, _seconds: None)

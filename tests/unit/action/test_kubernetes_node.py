@@ -13,6 +13,7 @@ import threading
 from pathlib import Path
 from unittest.mock import MagicMock
 
+import kubernetes_modules
 import pytest
 from ansible.errors import AnsibleError
 from ansible.playbook.task import Task
@@ -64,9 +65,9 @@ class Actor:
     def written(self):
         return [request[:2] for request in self.cluster.requests if request[0] != "GET"]
 
-    def cordon(self):
+    def cordon(self, unschedulable=True):
         node = self.node()
-        node["spec"]["unschedulable"] = True
+        node["spec"]["unschedulable"] = unschedulable
         self.cluster.put(node)
 
     def offer(self, **changes):
@@ -168,7 +169,7 @@ def test_pods_that_would_lose_something_are_refused_before_anything_is_changed(a
 
 def test_a_pod_may_be_given_another_grace(actor):
     put(actor.cluster, pod("web-1", "n1"))
-    actor.run("drained", grace=0, drain=False)
+    actor.run("drained", drain=False)
     assert actor.pods() == ["web-1"] and actor.cordoned() == OURS
     actor.run("drained", grace=1)
     assert actor.pods() == []
@@ -196,6 +197,150 @@ def test_a_host_that_is_no_node_is_told_which_there_are(actor):
     for state in ("drained", "uncordoned", "ready"):
         said = actor.refused(state, name="gpu1")
         assert "the cluster has no node gpu1; it has n1, n2: set taco_node_name" in said
+
+
+@pytest.mark.parametrize("state", ["drained", "uncordoned", "ready"])
+def test_an_empty_name_is_refused_and_takes_no_node(actor, state):
+    for name in ("", " "):
+        said = actor.refused(state, name=name)
+        assert said == "gpu1: the name of the node is empty: set taco_node_name of this host to the name of its node"
+    assert actor.written() == []
+
+
+def test_a_grace_that_the_module_would_ignore_is_refused(actor):
+    put(actor.cluster, pod("web-1", "n1"))
+    said = actor.refused("drained", grace=0)
+    assert "gpu1: node n1: grace is 0: expected 1 or more" in said and "set kubernetes_node_grace to 1 or more" in said
+    assert actor.written() == []
+
+
+def test_a_mark_is_removed_from_a_node_that_somebody_uncordoned(actor):
+    actor.run("drained")
+    actor.cordon(None)
+    done = actor.run("uncordoned")
+    assert (done["changed"], done["ours"], actor.cordoned()) == (True, False, OPEN)
+    assert not actor.run("uncordoned")["changed"]
+    actor.cordon()
+    assert not actor.run("uncordoned")["changed"] and actor.cordoned() == THEIRS
+
+
+@pytest.mark.parametrize("state", ["drained", "uncordoned"])
+def test_a_stale_mark_makes_no_cordon_ours_that_another_client_has_written(actor, state):
+    actor.run("drained")
+    node = actor.node()
+    mark = {"f:metadata": {"f:annotations": {f"f:{CORDONED}": {}}}}
+    cordoned = {"f:spec": {"f:unschedulable": {}}}
+    node["metadata"]["managedFields"] = [
+        {"manager": "OpenAPI-Generator", "fieldsV1": mark},
+        {"manager": "kubectl-cordon", "fieldsV1": cordoned},
+    ]
+    actor.cluster.put(node)
+    assert actor.run(state, check=True)["changed"] and actor.cordoned() == OURS
+    done = actor.run(state)
+    assert (done["changed"], done["ours"], actor.cordoned()) == (True, False, THEIRS)
+    assert not actor.run(state)["changed"]
+
+
+def meddle(monkeypatch, name, function):
+    """Call a function once, between a look at the node and the change that comes of it."""
+    real, once = getattr(kubernetes_node.node_drain, name), [function]
+
+    def patch(*arguments):
+        made = real(*arguments)
+        if once:
+            once.pop()()
+        return made
+
+    monkeypatch.setattr(kubernetes_node.node_drain, name, patch)
+
+
+def test_a_cordon_that_comes_between_look_and_change_is_theirs(actor, monkeypatch):
+    meddle(monkeypatch, "cordon", actor.cordon)
+    done = actor.run("drained")
+    assert (done["ours"], done["left"], actor.cordoned()) == (False, None, THEIRS)
+    assert not actor.run("uncordoned")["changed"] and actor.cordoned() == THEIRS
+
+
+@pytest.mark.parametrize("name, state, then", [("cordon", "drained", OURS), ("uncordon", "uncordoned", OPEN)])
+def test_the_report_of_a_kubelet_between_look_and_change_is_no_error(actor, monkeypatch, name, state, then):
+    if state == "uncordoned":
+        actor.run("drained")
+    meddle(monkeypatch, name, lambda: actor.offer(cpu="96"))
+    done = actor.run(state)
+    assert (done["changed"], done["ours"], actor.cordoned()) == (True, True, then)
+    assert [request[2] for request in actor.cluster.requests].count(409) == 1
+
+
+def test_a_node_that_leaves_between_look_and_change_is_named(actor, monkeypatch):
+    meddle(monkeypatch, "cordon", lambda: actor.cluster.delete("Node", "n1", None))
+    assert "gpu1: the cluster has no node n1; it has n2: set taco_node_name" in actor.refused("drained")
+
+
+def test_a_cordon_that_somebody_else_takes_over_stays_when_the_drain_fails(actor, monkeypatch):
+    put(actor.cluster, pod("web-1", "n1"))
+    put(actor.cluster, budget("all-web", 1))
+
+    def taken_over():
+        node = actor.node()
+        node["metadata"]["annotations"].pop(CORDONED)
+        actor.cluster.put(node)
+
+    meddle(monkeypatch, "uncordon", taken_over)
+    assert "was meanwhile cordoned by somebody else, and is left so" in actor.refused("drained", timeout=1)
+    assert actor.cordoned() == THEIRS
+
+
+def lose_first_answer(monkeypatch):
+    real, lost = kubernetes_modules.execute, []
+
+    def execute(name, arguments, *more):
+        result = real(name, arguments, *more)
+        if name == "kubernetes.core.k8s" and not lost:
+            lost.append(result)
+            return {"failed": True, "msg": "('Connection aborted.', RemoteDisconnected('closed'))"}
+        return result
+
+    monkeypatch.setattr(kubernetes_modules, "execute", execute)
+
+
+def test_a_cordon_whose_answer_was_lost_is_of_this_call(actor, monkeypatch):
+    put(actor.cluster, pod("web-1", "n1"))
+    put(actor.cluster, budget("all-web", 1))
+    lose_first_answer(monkeypatch)
+    assert "is uncordoned again" in actor.refused("drained", timeout=1)
+    assert actor.cordoned() == OPEN
+    actor.run("drained", drain=False)
+    lose_first_answer(monkeypatch)
+    done = actor.run("uncordoned")
+    assert (done["changed"], done["ours"], actor.cordoned()) == (True, True, OPEN)
+
+
+def test_a_node_that_is_registered_anew_is_waited_for(actor):
+    actor.offer(**{"nvidia.com/gpu": "0"})
+    timers = [
+        threading.Timer(0.2, actor.cluster.delete, ("Node", "n1", None)),
+        threading.Timer(1.0, actor.cluster.add_node, ("n1",), {"allocatable": OFFERS}),
+    ]
+    for timer in timers:
+        timer.start()
+    assert actor.run("ready", resources=OFFERS, timeout=20)["problems"] == []
+    for timer in timers:
+        timer.join()
+
+
+@pytest.mark.parametrize("gate", [True, False])
+def test_a_node_that_leaves_and_stays_away_is_named_after_the_time(actor, gate):
+    timer = threading.Timer(0.3, actor.cluster.delete, ("Node", "n1", None))
+    timer.start()
+    said = actor.refused("ready", resources={"nvidia.com/gpu": 99}, timeout=2, gate=gate)
+    timer.join()
+    assert "gpu1: node n1 is not back after 2 s: the cluster has node n1 no more" in said
+    assert "journalctl -u kubelet" in said
+
+
+@pytest.mark.parametrize("pages", [{"1G": "x"}, {"3G": 1}, {"1G": None}])
+def test_pages_that_can_not_be_counted_are_refused(actor, pages):
+    assert "gpu1: node n1: pages " in actor.refused("ready", pages=pages)
 
 
 def test_a_node_is_waited_for_until_it_offers_what_it_should(actor):

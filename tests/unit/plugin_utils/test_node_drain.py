@@ -119,16 +119,53 @@ def test_a_selector_takes_labels_as_kubernetes_has_it(selector, takes):
 @pytest.mark.parametrize("annotations", [{}, {"theirs": "1"}])
 def test_a_cordon_of_ours_is_known_as_such_and_leaves_nothing(annotations):
     before = {"metadata": {"name": "n1", "annotations": annotations}, "spec": {"podCIDR": "10.0.0.0/24"}}
-    during = merged(before, node_drain.cordon("n1", "now"))
+    during = merged(before, node_drain.cordon(before, "now"))
     assert node_drain.is_cordoned(during) and node_drain.is_ours(during)
-    after = merged(during, node_drain.uncordon("n1"))
+    assert node_drain.cordon(during, "later") is None
+    after = merged(during, node_drain.uncordon(during))
     assert {key: after[key] for key in before} == before
+    assert node_drain.uncordon(after) is None
 
 
 def test_a_cordon_of_others_is_theirs():
     assert not node_drain.is_ours({"spec": {"unschedulable": True}})
     # Somebody has uncordoned it by hand and not removed the mark: it says nothing of what comes later.
     assert not node_drain.is_ours({"metadata": {"annotations": {CORDONED: "then"}}, "spec": {}})
+
+
+def manager(name, **fields):
+    return {"manager": name, "operation": "Update", "fieldsV1": fields}
+
+
+MARK_FIELD = {"f:annotations": {f"f:{CORDONED}": {}}}
+CORDON_FIELD = {"f:unschedulable": {}}
+PYTHON = {"f:metadata": MARK_FIELD, "f:spec": CORDON_FIELD}
+
+
+@pytest.mark.parametrize(
+    "managers, ours",
+    [
+        ([], True),
+        ([manager("kubelet", **{"f:status": {}}), {}], True),
+        ([manager("OpenAPI-Generator", **PYTHON), manager("kubelet", **{"f:spec": {"f:podCIDR": {}}})], True),
+        ([manager("OpenAPI-Generator", **{"f:metadata": MARK_FIELD}), manager("k", **{"f:spec": CORDON_FIELD})], False),
+        ([manager("OpenAPI-Generator", **PYTHON), manager("applier", **{"f:spec": CORDON_FIELD})], False),
+        ([manager("kubelet", **{"f:spec": None, "f:metadata": {"f:annotations": None}})], True),
+    ],
+)
+def test_a_mark_counts_only_for_the_cordon_that_was_written_with_it(managers, ours):
+    metadata = {"name": "n1", "annotations": {CORDONED: "then"}, "managedFields": managers}
+    node = {"metadata": metadata, "spec": {"unschedulable": True}}
+    assert node_drain.is_ours(node) is ours
+    after = merged(node, node_drain.uncordon(node))
+    assert (node_drain.is_cordoned(after), node_drain.mark_of(after)) == (not ours, None)
+    if not ours:
+        assert "spec" not in node_drain.cordon(node, "now")
+
+
+def test_a_change_is_of_the_node_that_was_read():
+    node = {"metadata": {"name": "n1", "resourceVersion": "7"}, "spec": {}}
+    assert node_drain.cordon(node, "now")["metadata"]["resourceVersion"] == "7"
 
 
 def test_what_to_do_is_said():

@@ -7,6 +7,7 @@
 import pytest
 
 from ansible_collections.taco.train.plugins.plugin_utils import node_return
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import MpijobError
 
 NODE = {
     "metadata": {"name": "n1", "labels": {"a": "b"}, "managedFields": ["long"]},
@@ -44,6 +45,26 @@ def test_pages_are_counted_as_the_kubelet_has_them():
 def test_what_a_node_is_still_waited_for(node, resources, counts, boot_id, words):
     found = node_return.problems(node, resources, counts, boot_id)
     assert len(found) == len(words) and all(word in problem for word, problem in zip(words, found))
+
+
+@pytest.mark.parametrize(
+    "given, said",
+    [
+        ({"3G": 1}, "pages has the size '3G': expected 1G or 2M"),
+        ({1: 1}, "pages has the size 1: expected 1G or 2M"),
+        ({"1G": "x"}, "pages of 1G are 'x': expected a whole number, 0 or more"),
+        ({"1G": None}, "pages of 1G are None: expected a whole number, 0 or more"),
+        ({"2M": -1}, "pages of 2M are -1"),
+        ({"2M": True}, "pages of 2M are True"),
+        ({"2M": 1.5}, "pages of 2M are 1.5"),
+        ({"2M": [1]}, "pages of 2M are "),
+    ],
+)
+def test_pages_that_can_not_be_counted_are_refused(given, said):
+    with pytest.raises(MpijobError) as error:
+        node_return.wanted_pages(given)
+    assert said in str(error.value)
+    assert node_return.wanted_pages({"1G": "50", "2M": 0}) == {"1G": 50, "2M": 0}
 
 
 def test_what_is_long_is_left_out():

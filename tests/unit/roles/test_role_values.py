@@ -28,8 +28,16 @@ CASES = {
     "harp": ({}, ["harp_script_sha256 is not set for http", "set harp_script_sha256 to the output of sha256sum"]),
     "hugepages": ({}, [NO_GPUS, "or set hugepages_count"]),
     "kubernetes_node": (
-        {"taco_platform": "tke", "kubernetes_node_poll": 0, "kubernetes_node_access": {"api_key": "SECRET"}},
-        ["kubernetes_node_poll: 0; expected a number above 0; correct kubernetes_node_poll; the default is 2"],
+        {
+            "taco_platform": "tke",
+            "kubernetes_node_grace": 0,
+            "kubernetes_node_poll": 0,
+            "kubernetes_node_access": {"api_key": "SECRET"},
+        },
+        [
+            "kubernetes_node_poll: 0; expected a number above 0; correct kubernetes_node_poll; the default is 2",
+            "kubernetes_node_grace: 0; expected a whole number, 1 or more; correct kubernetes_node_grace",
+        ],
     ),
     "mpijob": ({"taco_platform": "tke"}, [NO_GPUS, "or set mpijob_gpus_per_worker"]),
     "placement": ({"placement_arena": "-x"}, ["placement_arena: -x; expected a text that doesn't begin with a dash"]),

@@ -117,8 +117,10 @@ class ActionModule(ActionBase):
 
     def _again(self, cluster: Cluster, options: dict[str, Any], name: str) -> gpu_schedule.Step:
         node = cluster.find("Node", "v1", name)
+        if node is None:
+            raise MpijobError(f"node {name} left the cluster while it was to be labelled: run this again")
         pods = cluster.read("Pod", "v1", fields=[f"spec.nodeName={name}"]) or []
-        plan = gpu_schedule.plan([node] if node else [], pods, [name], options["state"])
+        plan = gpu_schedule.plan([node], pods, [name], options["state"])
         if plan.problems:
             raise MpijobError(
                 f"something else changed {name} at the same time, and then {'; '.join(plan.problems)}. Other nodes may be labelled "

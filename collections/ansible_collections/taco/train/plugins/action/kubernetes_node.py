@@ -6,13 +6,14 @@
 
 import random
 from datetime import datetime, timezone
-from typing import Any, Mapping
+from typing import Any, Callable, Mapping
 
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.taco.train.plugins.plugin_utils import node_drain, node_return
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_calls import Cluster, KubernetesError, watched
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_change import settle
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_error import (
     CERTIFICATE,
     CONFIG,
@@ -68,10 +69,26 @@ class ActionModule(ActionBase):
         self.cluster = Cluster(execute, self.host, {**given, **self.options["access"]}, self._display.display)
         self.name = self.options["name"]
         try:
+            self._require_options()
             return getattr(self, "_" + self.options["state"])()
-        except (KubernetesError, MpijobError) as error:
-            # From None, since ansible-core 2.19 shows the words of every cause once more.
+        # From None, since ansible-core 2.19 shows the words of every cause once more.
+        except MpijobError as error:
+            raise AnsibleActionFail(f"{self.host}: node {self.name}: {error}") from None
+        except KubernetesError as error:
             raise AnsibleActionFail(str(error)) from None
+
+    def _require_options(self) -> None:
+        # Without a name all nodes are read, and the first would be taken.
+        if not self.name.strip():
+            raise KubernetesError(
+                f"{self.host}: the name of the node is empty: set taco_node_name of this host to the name of its node"
+            )
+        grace = self.options["grace"]
+        if grace is not None and grace < node_drain.LEAST_GRACE:
+            raise MpijobError(
+                f"grace is {grace}: expected {node_drain.LEAST_GRACE} or more, since kubernetes.core.k8s_drain takes 0 for not set: set "
+                f"kubernetes_node_grace to {node_drain.LEAST_GRACE} or more, or leave it unset for the pods' own"
+            )
 
     def _node(self) -> Mapping[str, Any]:
         node = self.cluster.find("Node", "v1", self.name)
@@ -83,9 +100,18 @@ class ActionModule(ActionBase):
     def _pods(self) -> list[Mapping[str, Any]]:
         return self.cluster.read("Pod", "v1", fields=[f"spec.nodeName={self.name}"]) or []
 
-    def _change(self, patch: Mapping[str, Any], doing: str) -> Mapping[str, Any]:
-        options = {"state": "patched", "merge_type": ["merge"], "resource_definition": dict(patch)}
-        return self.cluster.call("k8s", options, f"{doing} node {self.name}")
+    def _settle(
+        self, patch: Callable[[Mapping[str, Any]], dict[str, Any] | None], doing: str
+    ) -> tuple[list[Mapping[str, Any]], Mapping[str, Any]]:
+        """Change the node as far as it needs it; return the node at each look, and as it is then."""
+        looks: list[Mapping[str, Any]] = []
+
+        def look() -> tuple[Mapping[str, Any], dict[str, Any] | None]:
+            looks.append(self._node())
+            return looks[-1], patch(looks[-1])
+
+        looked, changed = settle(self.cluster, look, f"{doing} node {self.name}")
+        return looks, changed or looked
 
     def _answer(self, node: Mapping[str, Any], changed: bool, **more: Any) -> dict[str, Any]:
         return dict(changed=changed, node=node_return.outline(node), pages=node_return.pages(node), **more)
@@ -93,18 +119,20 @@ class ActionModule(ActionBase):
     # Out of the cluster.
 
     def _drained(self) -> dict[str, Any]:
-        node = self._node()
+        looks = [self._node()]
         pods = self._pods() if self.options["drain"] else []
         self._refuse(pods)
-        cordons = not node_drain.is_cordoned(node)
-        changed = cordons or bool(node_drain.leaving(pods))
-        ours = cordons or node_drain.is_ours(node)
-        answer = self._answer(node, changed, ours=ours, pods=sorted(map(node_drain.name_of, node_drain.leaving(pods))))
+        mark = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
+        if not self._task.check_mode:
+            looks, _node = self._settle(lambda node: node_drain.cordon(node, mark), "cordon")
+        # The mark is that of this very call where the answer to the change was lost, and the node was read again.
+        cordons = not node_drain.is_cordoned(looks[-1]) or node_drain.mark_of(looks[-1]) == mark
+        leaving = sorted(map(node_drain.name_of, node_drain.leaving(pods)))
+        changed = bool(leaving) or any(node_drain.cordon(node, mark) for node in looks)
+        ours = cordons or node_drain.is_ours(looks[-1])
+        answer = self._answer(looks[0], changed, ours=ours, pods=leaving)
         if self._task.check_mode:
             return answer
-        if cordons:
-            stamp = datetime.now(timezone.utc).isoformat(timespec="seconds")
-            self._change(node_drain.cordon(self.name, stamp), "cordon")
         try:
             if self.options["drain"]:
                 self._drain()
@@ -122,9 +150,11 @@ class ActionModule(ActionBase):
         if not cordoned:
             return f"Node {self.name} was cordoned before, and is left so"
         try:
-            self._change(node_drain.uncordon(self.name), "uncordon")
+            _looks, node = self._settle(node_drain.uncordon, "uncordon")
         except KubernetesError as error:
             return f"It could not be uncordoned either ({error}); {node_drain.left(self.name)}"
+        if node_drain.is_cordoned(node):
+            return f"Nothing was rebooted. Node {self.name} was meanwhile cordoned by somebody else, and is left so"
         return f"Nothing was rebooted, and node {self.name} is uncordoned again"
 
     def _drain(self) -> None:
@@ -173,25 +203,29 @@ class ActionModule(ActionBase):
     # Back in it.
 
     def _uncordoned(self) -> dict[str, Any]:
-        node = self._node()
-        ours = node_drain.is_ours(node)
-        if ours:
-            node = self._change(node_drain.uncordon(self.name), "uncordon").get("result") or node
-        elif node_drain.is_cordoned(node):
+        looks, node = self._settle(node_drain.uncordon, "uncordon")
+        ours = any(map(node_drain.is_ours, looks))
+        if node_drain.is_cordoned(looks[-1]) and not node_drain.is_ours(looks[-1]):
             self._display.display(f"{self.host}: node {self.name} was cordoned by somebody else, and is left so")
-        return self._answer(node, ours, ours=ours)
+        return self._answer(node, any(map(node_drain.uncordon, looks)), ours=ours)
 
     def _ready(self) -> dict[str, Any]:
-        counts = {str(size): int(count) for size, count in self.options["pages"].items()}
+        counts = node_return.wanted_pages(self.options["pages"])
         end = self.cluster.clock.now() + (0 if self._task.check_mode else self.options["timeout"])
+        # A node that never was there has another name. One that was may come back: some kubelets register theirs anew.
+        node: Mapping[str, Any] | None = self._node()
         while True:
-            node = self._node()
-            found = node_return.problems(node, self.options["resources"], counts, self.options["boot_id"])
+            found = (
+                node_return.problems(node, self.options["resources"], counts, self.options["boot_id"])
+                if node
+                else [node_return.gone(self.name)]
+            )
             if not found or self.cluster.clock.now() + self.options["poll"] > end:
                 break
-            left = end - self.cluster.clock.now()
-            self.cluster.wait_for_change([watched("Node", "v1", [node], name=self.name)], left, self.options["poll"])
-        if found and self.options["gate"] and not self._task.check_mode:
+            left, known = end - self.cluster.clock.now(), [node] if node else []
+            self.cluster.wait_for_change([watched("Node", "v1", known, name=self.name)], left, self.options["poll"])
+            node = self.cluster.find("Node", "v1", self.name)
+        if node is None or (found and self.options["gate"] and not self._task.check_mode):
             waited = f" after {self.options['timeout']} s" if self.options["timeout"] else ""
             raise KubernetesError(f"{self.host}: node {self.name} is not back{waited}: {'; '.join(found)}")
         return self._answer(node, False, problems=found)

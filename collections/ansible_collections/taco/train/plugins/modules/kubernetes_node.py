@@ -10,7 +10,9 @@ version_added: 1.0.0
 description:
   - Cordons a node and drains it, uncordons it, or waits until it is Ready and offers what it should.
   - The annotation C(taco.train/cordoned) of the node remembers that it was cordoned by this module. A node that somebody else has
-    cordoned is drained all the same, and never uncordoned.
+    cordoned is drained all the same, and never uncordoned. A mark that stayed when somebody uncordoned the node by hand is removed.
+    Where the mark stayed and somebody then cordoned the node again, the node's C(managedFields) tell, unless that was with the same
+    client.
   - M(kubernetes.core.k8s_drain) does the evicting. It gives up when the first pod may not go, so it is run again, less and less
     often, until none is left or the time is up. Then the pods are named with the PodDisruptionBudgets that hold them.
   - Pods of DaemonSets, and static ones, stay.
@@ -40,7 +42,8 @@ options:
     description:
       - V(drained) cordons the node and has its pods leave. If they don't in time, a node that this call has cordoned is uncordoned again.
       - V(uncordoned) takes a cordon of this module away, and no other.
-      - V(ready) changes nothing. It waits until the node is Ready and offers O(resources) and O(pages).
+      - V(ready) changes nothing. It waits until the node is Ready and offers O(resources) and O(pages), also when the cluster doesn't
+        have the node for a while meanwhile. One that it doesn't have at first is refused.
   drain:
     type: bool
     default: true
@@ -55,7 +58,7 @@ options:
     description: Whether pods with an emptyDir may be evicted, which is lost. Without it a node with such a pod is not touched.
   grace:
     type: int
-    description: Seconds that a pod has to end after it was asked to. Not set means the pod's own.
+    description: Seconds that a pod has to end after it was asked to, 1 or more. Not set means the pod's own.
   resources:
     type: dict
     default: {}

@@ -38,11 +38,15 @@ def settle(
         looked, patch = look()
         if patch is None:
             return looked, None
+        failures += 1
+        seconds = wait_seconds(failures, None, cluster.clock.chance())
         try:
-            return looked, cluster.change(patch, doing)
+            changed = cluster.change(patch, doing)
         except KubernetesError as error:
-            failures += 1
-            seconds = wait_seconds(failures, None, cluster.clock.chance())
             if error.trouble is None or error.trouble.kind != CONFLICT or seconds is None:
                 raise
+        else:
+            # Of an object that is gone nothing comes back: the next look says what that means.
+            if changed or seconds is None:
+                return looked, changed
         cluster.clock.sleep(seconds)

@@ -8,6 +8,8 @@
 
 from typing import Any, Iterable, Mapping, Sequence
 
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_change import from_version, version_of
+
 Thing = Mapping[str, Any]
 
 # The node remembers by it that the cordon is ours, over runs and machines: one by somebody else is theirs to take away.
@@ -18,6 +20,8 @@ ENDED = ("Succeeded", "Failed")
 # again and again since they come back at once, or refuse to drain the node for them, unlike kubectl.
 NO_DAEMON_PODS = "!pod-template-generation"
 MOST_NAMED = 10
+# kubernetes.core.k8s_drain 6.2 takes 0 for not set.
+LEAST_GRACE = 1
 
 
 def name_of(thing: Thing) -> str:
@@ -151,24 +155,57 @@ def is_cordoned(node: Thing) -> bool:
     return bool((node.get("spec") or {}).get("unschedulable"))
 
 
+def mark_of(node: Thing) -> str | None:
+    """Return when the collection last cordoned the node, as the node remembers it; None where it remembers nothing."""
+    return ((node.get("metadata") or {}).get("annotations") or {}).get(CORDONED)
+
+
+def _wrote(entry: Thing, *fields: str) -> bool:
+    found: Any = entry.get("fieldsV1") or {}
+    for field in fields:
+        found = found.get(f"f:{field}") if isinstance(found, Mapping) else None
+    return found is not None
+
+
+def _cordoned_by_others(node: Thing) -> bool:
+    """Return whether the API server says that the cordon was written by another client than the mark.
+
+    Both are one change. A mark that stayed when somebody uncordoned the node by hand says nothing of the cordon that came next.
+    """
+    entries = (node.get("metadata") or {}).get("managedFields") or []
+    return any(
+        _wrote(entry, "spec", "unschedulable") and not _wrote(entry, "metadata", "annotations", CORDONED)
+        for entry in entries
+    )
+
+
 def is_ours(node: Thing) -> bool:
-    """Return whether the collection has cordoned the node, in this run or in an earlier one."""
-    return is_cordoned(node) and CORDONED in ((node.get("metadata") or {}).get("annotations") or {})
+    """Return whether the collection has cordoned the node, in this run or in an earlier one, as far as the cluster knows."""
+    return is_cordoned(node) and mark_of(node) is not None and not _cordoned_by_others(node)
 
 
-def _patch(name: str, mark: str | None, unschedulable: bool | None) -> dict[str, Any]:
-    metadata = {"name": name, "annotations": {CORDONED: mark}}
-    return {"apiVersion": "v1", "kind": "Node", "metadata": metadata, "spec": {"unschedulable": unschedulable}}
+def _patch(node: Thing, mark: str | None, **spec: bool | None) -> dict[str, Any]:
+    metadata = {"name": name_of(node), "annotations": {CORDONED: mark}}
+    changed = {"spec": spec} if spec else {}
+    # Of this version only: a cordon that somebody sets meanwhile must neither be marked nor be taken away.
+    return from_version({"apiVersion": "v1", "kind": "Node", "metadata": metadata, **changed}, version_of(node))
 
 
-def cordon(name: str, when: str) -> dict[str, Any]:
-    """Return the change that cordons a node and marks the cordon as ours: both or nothing."""
-    return _patch(name, when, True)
+def _unmark(node: Thing) -> dict[str, Any] | None:
+    """Return the change that removes a mark without a cordon of ours: the next cordon would be taken for ours."""
+    return None if mark_of(node) is None else _patch(node, None)
 
 
-def uncordon(name: str) -> dict[str, Any]:
-    """Return the change that takes a cordon of ours away, with its mark."""
-    return _patch(name, None, None)
+def cordon(node: Thing, when: str) -> dict[str, Any] | None:
+    """Return the change that cordons a node and marks the cordon as ours, both or nothing; None where it is cordoned."""
+    if is_ours(node):
+        return None
+    return _unmark(node) if is_cordoned(node) else _patch(node, when, unschedulable=True)
+
+
+def uncordon(node: Thing) -> dict[str, Any] | None:
+    """Return the change that takes a cordon of ours away, with its mark; None where there is neither."""
+    return _patch(node, None, unschedulable=None) if is_ours(node) else _unmark(node)
 
 
 def left(name: str) -> str:

@@ -6,10 +6,12 @@
 
 """Whether a node is back from a reboot or a restart of its kubelet, and offers what it should. Values in, values out."""
 
+import re
 from typing import Any, Mapping
 
 from ansible_collections.taco.train.plugins.module_utils._kernel_args import PAGE_BYTES
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_capacity import lacks
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import MpijobError
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_quantity import amount
 
 Thing = Mapping[str, Any]
@@ -23,6 +25,25 @@ def pages(node: Thing) -> dict[str, int]:
         size: int(amount(capacity.get(resource, 0), f"capacity {resource}") // PAGE_BYTES[size])
         for size, resource in RESOURCES.items()
     }
+
+
+def wanted_pages(given: Mapping[Any, Any]) -> dict[str, int]:
+    """Return the counts of pages that are waited for, as numbers."""
+    counts = {}
+    for size, count in given.items():
+        if size not in RESOURCES:
+            raise MpijobError(f"pages has the size {size!r}: expected {' or '.join(RESOURCES)}")
+        if isinstance(count, bool) or not re.fullmatch(r"[0-9]{1,15}", str(count)):
+            raise MpijobError(f"pages of {size} are {count!r}: expected a whole number, 0 or more")
+        counts[size] = int(count)
+    return counts
+
+
+def gone(name: str) -> str:
+    return (
+        f"the cluster has node {name} no more, which it had when the wait began: check that its kubelet runs and registers the node "
+        "(journalctl -u kubelet on the host)"
+    )
 
 
 def page_problems(node: Thing, wanted: Mapping[str, int]) -> list[str]:

@@ -203,6 +203,7 @@ RULES: Dict[str, Rule] = {
     "reboot_commands_before": COMMANDS,
     "reboot_commands_after": COMMANDS,
     "kubernetes_node_kubelet_service": WORD,
+    "kubernetes_node_grace": SOME,
     "kubernetes_node_poll": ABOVE_ZERO,
     "topology_scheduling_poll": ABOVE_ZERO,
     "topology_scheduling_nodes": TEXTS,
