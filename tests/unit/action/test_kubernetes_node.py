@@ -23,6 +23,7 @@ from node_objects import budget, daemon_pod, pod, put
 
 from ansible_collections.taco.train.plugins.action import kubernetes_facts, kubernetes_node
 from ansible_collections.taco.train.plugins.plugin_utils import kubernetes_calls
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_action import pods_reached
 from ansible_collections.taco.train.plugins.plugin_utils.node_drain import CORDONED
 
 COLLECTIONS = Path(__file__).parents[3] / "collections"
@@ -385,6 +386,17 @@ def test_a_cluster_that_does_not_answer_is_a_finding(actor, tmp_path):
     (tmp_path / "config").write_text(config)
     found = actor.run(None, module=kubernetes_facts, kubeconfig=str(tmp_path / "config"))["kubernetes"]
     assert "the API server at 127.0.0.1:9 can't be reached" in found["error"] and found["nodes"] is None
+
+
+def test_a_kubeconfig_given_as_text_is_never_shown(actor):
+    text = "apiVersion: v1\nusers:\n- user: {token: SECRET}\n"
+    said = actor.refused("ready", kubeconfig=text)
+    assert "taco_kubeconfig is not a path" in said and "SECRET" not in said
+    reached = MagicMock()
+    reached._connection.transport = "ssh"
+    with pytest.raises(AnsibleError, match="which is not a path and not shown") as error:
+        pods_reached(reached, {"kubeconfig": text, "state": "present"}, "gpu1")
+    assert "SECRET" not in str(error.value)
 
 
 @pytest.mark.parametrize(

@@ -231,6 +231,29 @@ def test_every_kind_becomes_a_sentence(seen, words, kubeconfig):
     assert "clusters" not in said and "None" not in said
 
 
+@pytest.mark.parametrize("kind", ["config", "unreachable", "certificate"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "apiVersion: v1\nusers:\n- user:\n    token: SECRET\n",
+        "token: SECRET",
+        '{"token":"SECRET"}',
+        "SECRET\n",
+        "U0VDUkVU" * 32,
+        {"token": "SECRET"},
+    ],
+)
+def test_a_kubeconfig_that_is_no_path_is_never_shown(kind, text):
+    said = sentence("gpu1", "read Nodes", Trouble(kind, "no"), text)
+    assert "SECRET" not in said and "U0VDUkVU" not in said
+    assert kind != "config" or "taco_kubeconfig is not a path (not shown, since it may hold a token)" in said
+
+
+@pytest.mark.parametrize("path", ["/root/.kube/config", "~/.kube/tke 1.yml", "kube:prod", "$HOME/config"])
+def test_a_kubeconfig_that_is_a_path_is_shown(path):
+    assert f"taco_kubeconfig is {path}: set" in sentence("gpu1", "read Nodes", Trouble("config", "no"), path)
+
+
 def test_waits_grow_end_and_heed_the_server():
     waits = [wait_seconds(failures, None, 0.0) for failures in range(1, MOST_CALLS + 1)]
     assert waits[-1] is None and waits[:-1] == sorted(waits[:-1]) and max(waits[:-1]) <= MOST_SECONDS

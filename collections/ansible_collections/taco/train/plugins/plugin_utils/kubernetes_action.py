@@ -13,6 +13,7 @@ from ansible.errors import AnsibleActionFail, AnsibleError
 
 from ansible_collections.taco.train.plugins.plugin_utils.check import is_set
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_calls import Cluster
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_words import path_of
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_hosts import Reached
 
 # How the API server is reached, in every action that asks it.
@@ -34,8 +35,9 @@ def pods_reached(action: Any, options: Mapping[str, Any], host: str) -> Reached:
     path = os.path.expanduser(given) if isinstance(given, str) else given or ""
     missing = isinstance(path, str) and path and not os.path.exists(path)
     if missing and options["state"] == "present" and action._connection.transport != "local":
+        shown = path_of(path) or "at taco_kubeconfig, which is not a path and not shown, since it may hold a token"
         raise AnsibleActionFail(
-            f"{host}: the controller has no kubeconfig {path}. The API server is asked from {host}, and the pods are reached by kubectl "
+            f"{host}: the controller has no kubeconfig {shown}. The API server is asked from {host}, and the pods are reached by kubectl "
             "on the controller: copy the kubeconfig to the same path there, or set taco_kubeconfig to a path that both have"
         )
     return Reached(path, options["context"] or "", options["python"])

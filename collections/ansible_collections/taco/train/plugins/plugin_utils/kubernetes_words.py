@@ -6,6 +6,7 @@
 
 """Say to people what went wrong between a host and the API server of a cluster, and what helps. Values in, text out."""
 
+import re
 from typing import Any, Callable
 
 from ansible_collections.taco.train.plugins.plugin_utils import kubernetes_certificate
@@ -15,6 +16,9 @@ from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_error import
 
 LIBRARY_FIX = "pip install kubernetes"
 COLLECTION_FIX = "ansible-galaxy collection install kubernetes.core"
+# What a path doesn't have: more lines, or a mapping of YAML or JSON. A token or a file in base64 is longer than a path.
+_CONTENT = re.compile(r"""[\x00-\x1f\x7f{}\[\]"']|:\s|:$""")
+MOST_PATH_LETTERS = 255
 
 
 def _forbidden(trouble: Trouble) -> str:
@@ -37,12 +41,20 @@ def _quota(trouble: Trouble) -> str:
     return f"it would exceed the quota {quota} ({amounts}): {QUOTA_FIX}"
 
 
-def _config(trouble: Trouble, kubeconfig: str | None) -> str:
-    where = (
-        f"taco_kubeconfig is {kubeconfig}"
-        if kubeconfig
-        else "taco_kubeconfig is not set, so the client's own was looked for"
-    )
+def path_of(kubeconfig: Any) -> str | None:
+    """Return a kubeconfig that is a path. Anything else may be its content, with a token, and must not be shown."""
+    if not isinstance(kubeconfig, str) or len(kubeconfig) > MOST_PATH_LETTERS:
+        return None
+    return None if _CONTENT.search(kubeconfig) else kubeconfig or None
+
+
+def _config(trouble: Trouble, kubeconfig: Any) -> str:
+    path = path_of(kubeconfig)
+    where = "taco_kubeconfig is not set, so the client's own was looked for"
+    if path:
+        where = f"taco_kubeconfig is {path}"
+    elif kubeconfig:
+        where = "taco_kubeconfig is not a path (not shown, since it may hold a token)"
     return (
         f"no kubeconfig that works was found ({trouble.said}); {where}: set taco_kubeconfig to the file's path there, and "
         "taco_kube_context to one of its contexts if it isn't the current one"
@@ -87,11 +99,11 @@ def _library(trouble: Trouble) -> str:
 
 def sentence(host: str, doing: str, trouble: Trouble, kubeconfig: Any = None) -> str:
     """Return what could not be done, on which host, why, and what helps."""
-    path = kubeconfig if isinstance(kubeconfig, str) else None
+    path = path_of(kubeconfig)
     why: dict[str, Callable[[], str]] = {
         kind.FORBIDDEN: lambda: _forbidden(trouble),
         kind.QUOTA: lambda: _quota(trouble),
-        kind.CONFIG: lambda: _config(trouble, path),
+        kind.CONFIG: lambda: _config(trouble, kubeconfig),
         kind.UNREACHABLE: lambda: _unreachable(trouble, path),
         kind.CERTIFICATE: lambda: _certificate(trouble, path),
         kind.LIBRARY: lambda: _library(trouble),
