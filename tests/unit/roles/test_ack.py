@@ -234,3 +234,34 @@ def test_arena_places_the_workers_too(lab):
     assert "--gputopology=true" in submitted and f"--config={lab.cluster.kubeconfig}" in submitted
     assert ["topology"] * 2 in lab.watcher.seen and lab.metadata() == [(None, None)] * 2
     assert not json.loads((lab.folder / "jobs.json").read_text())
+
+
+def left_over(lab):
+    """Put on the nodes what a run that was killed leaves."""
+    for node in lab.cluster.objects("Node"):
+        node["metadata"].setdefault("labels", {})[LABEL] = "topology"
+        node["metadata"].setdefault("annotations", {})[BEFORE] = "null"
+        lab.cluster.put(node)
+    return lab.metadata()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variables", "said"),
+    [
+        (["--limit", "gpu1"], {}, "--limit is gpu1, and the workers that will be added as hosts are not in it"),
+        ([], {"ack_state": "restore"}, "ack_state is restore: expected one of compared, submitted, restored"),
+        ([], {"ack_state": "compare"}, "ack_state is compare: expected one of"),
+        ([], {"ack_submit": "Arena"}, "ack_submit is Arena: expected one of native, arena"),
+    ],
+)
+def test_what_the_playbook_can_not_do_is_refused_before_anything_is_changed(lab, arguments, variables, said):
+    before = left_over(lab)
+    rc, output = lab.ack(*arguments, **{"ack_state": "restored", **variables})
+    assert rc != 0 and said in output, output
+    assert lab.metadata() == before
+
+
+def test_a_limit_with_the_workers_restores_the_nodes_in_it(lab):
+    left_over(lab)
+    rc, output = lab.ack("--limit", "gpu1:gpu2:taco_workers:taco_launcher", ack_state="restored")
+    assert rc == 0 and lab.metadata() == [(None, None)] * 2, output
