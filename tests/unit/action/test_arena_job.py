@@ -27,6 +27,18 @@ class Arena:
         path = folder / "bin/arena"
         path.write_text(f'#!/bin/sh\nexec {sys.executable} {ROOT}/tests/fake_arena.py "$@"\n')
         path.chmod(0o755)
+        self.kubectl("exit 0\n")
+
+    def answers(self, **verbs):
+        """Let Arena answer by scripts, each for a verb, in place of the stand-in. A file named submitted is there after a submit."""
+        cases = " ".join(f"{verb})\n{script};;\n" for verb, script in verbs.items())
+        (self.folder / "bin/arena").write_text(
+            f'#!/bin/sh\ncd {self.folder}\necho "[\\"$1\\"]" >> calls.jsonl\ncase "$1" in {cases} esac\n'
+            '[ "$1" != submit ] || touch submitted\n'
+        )
+
+    def verbs(self):
+        return [call[0] for call in self.calls()]
 
     def plan(self, **plan):
         (self.folder / "plan.json").write_text(json.dumps(plan))
@@ -110,7 +122,8 @@ def test_a_command_that_is_the_job_ends_with_its_log(arena):
 
 def test_a_job_in_which_mpirun_runs_is_not_deleted_unasked(arena):
     arena.kubectl(
-        'case "$*" in "--kubeconfig=/k --context=c --namespace=train exec j-launcher-x"*" --container=mpi -- sh -c "*) '
+        'case "$*" in "--kubeconfig=/k config current-context") echo c;; '
+        '"--kubeconfig=/k --context=c --namespace=train exec j-launcher-x"*" --container=mpi -- sh -c "*) '
         "echo mpirun -np 2 python3 train.py;; *) echo unexpected: $* >&2; exit 1;; esac\n"
     )
     assert arena.play({})[0] == 0
@@ -132,6 +145,7 @@ def test_a_job_stays_while_the_log_of_its_launcher_can_not_be_read(arena):
     absent = {"state": "absent", "logs_dir": str(arena.folder / "logs")}
     rc, output, _answers = arena.play({}, absent)
     assert rc != 0 and "is not deleted, since these logs can't be read" in output, output
+    assert arena.verbs().count("logs") > 3
     assert "10.0.0.5:10250: i/o timeout" in output and "mpijob_allow_lost_logs: true" in output
     assert not [call for call in arena.calls() if call[0] == "delete"]
     rc, output, answers = arena.play({**absent, "allow_lost_logs": True})
@@ -140,25 +154,140 @@ def test_a_job_stays_while_the_log_of_its_launcher_can_not_be_read(arena):
     assert Path(path).read_text().startswith("There is no log: ")
 
 
-def test_a_launcher_that_cannot_be_reached_is_deleted_with_a_warning(arena):
+def test_a_job_whose_launcher_cannot_be_asked_is_not_deleted_unasked(arena):
     arena.kubectl("echo error: unable to upgrade connection >&2; exit 1\n")
+    rc, output, _answers = arena.play({}, {"state": "absent"})
+    assert (
+        rc != 0 and "localhost: the MPIJob j in the namespace train is not deleted, since whether mpirun runs" in output
+    )
+    assert "was not checked: error: unable to upgrade connection" in output
+    assert "set taco_interrupt_running_work: true" in output and "delete" not in arena.verbs()
+    rc, output, answers = arena.play({"state": "absent"}, check=True)
+    assert rc == 0 and "was not checked: error" in answers["0"]["warnings"][0], output
+    rc, output, answers = arena.play({"state": "absent", "interrupt_running_work": True})
+    assert rc == 0 and answers["0"]["changed"], output
+
+
+def test_a_launcher_that_can_be_asked_later_is_asked_again(arena):
+    arena.kubectl(f"[ -e {arena.folder}/asked ] || {{ touch {arena.folder}/asked; echo EOF >&2; exit 1; }}\n")
     rc, output, answers = arena.play({}, {"state": "absent"})
-    assert rc == 0, output
-    (warning,) = answers["1"]["warnings"]
-    assert "was not checked: error: unable to upgrade connection" in warning
+    assert rc == 0 and answers["1"]["changed"], output
+
+
+def test_a_context_that_arena_would_not_take_is_refused(arena):
+    arena.kubectl('case "$*" in *current-context) echo test;; *) exit 0;; esac\n')
+    for task in ({"context": "prod", "kubeconfig": "/k"}, {"context": "prod", "state": "absent"}):
+        rc, output, _answers = arena.play(task)
+        assert rc != 0 and "localhost: Arena would not use taco_kube_context prod" in output, output
+        assert "expected prod, found test" in output and "config use-context prod`" in output
+    assert arena.calls() == []
+    rc, output, _answers = arena.play({"context": "test"}, {"context": "test", "state": "absent"})
+    assert rc == 0 and arena.verbs().count("submit") == 1, output
+
+
+def test_a_context_is_refused_where_the_current_one_is_not_known(arena):
+    arena.kubectl("echo error: current-context is not set >&2; exit 1\n")
+    rc, output, _answers = arena.play({"context": "prod"})
+    assert rc != 0 and "found no answer (error: current-context is not set)" in output and arena.calls() == [], output
+
+
+NONE = "echo \"Not found training job j in namespace train,please use 'arena submit' to create it.\" >&2; exit 1"
+
+
+def shown(status, *lines):
+    """Return a script that prints lines of a log and a job with its launcher alone."""
+    instances = [{"name": "j-launcher-x", "status": status.capitalize(), "node": "n1", "chief": True}]
+    job = json.dumps({"name": "j", "namespace": "train", "status": status, "instances": instances})
+    return "\n".join(f"echo '{line}'" for line in (*lines, job))
+
+
+def after_submit(script):
+    return f"if [ -e submitted ]; then\n{script}\nelse\n{NONE}\nfi"
+
+
+def test_the_log_of_a_job_that_ended_is_asked_for_again(arena):
+    logs = "[ -e asked ] || { touch asked; echo EOF >&2; exit 1; }; echo total images/sec: 991.92"
+    arena.answers(get=after_submit(shown("SUCCEEDED")), submit="", logs=logs)
+    rc, output, answers = arena.play({"until": "ended"})
+    assert rc == 0 and answers["0"]["stdout"] == "total images/sec: 991.92", output
+
+
+def test_a_job_whose_log_can_not_be_read_is_no_result(arena):
+    logs = "echo Get https://10.0.0.5:10250/containerLogs: i/o timeout >&2; exit 1"
+    arena.answers(get=after_submit(shown("SUCCEEDED")), submit="", logs=logs)
+    rc, output, _answers = arena.play({"until": "ended"})
+    assert rc != 0 and "localhost: the job j is SUCCEEDED, and its log can't be read: Get https://10.0.0.5" in output
+    assert "`arena logs j --type=mpijob --namespace=train`" in output and "delete" not in arena.verbs()
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [shown("UNKNOWN"), shown("Restarting"), "echo Service Unavailable", "echo dial tcp: i/o timeout >&2; exit 1"],
+    ids=["unknown", "odd", "text", "failure"],
+)
+def test_an_odd_answer_midway_does_not_end_the_wait(arena, odd):
+    odd = odd.replace("exit 1", "exit 1 # once")
+    get = f"if [ -e asked ]; then\n{shown('SUCCEEDED')}\nelse\ntouch asked\n{odd}\nfi"
+    arena.answers(get=after_submit(get), submit="", logs="echo done")
+    rc, output, answers = arena.play({"until": "ended", "wait_timeout": 20})
+    assert rc == 0 and answers["0"]["stdout"] == "done", output
+
+
+def test_answers_that_stay_odd_end_the_wait_with_what_was_said(arena):
+    arena.answers(get=after_submit("echo Service Unavailable"), submit="")
+    rc, output, _answers = arena.play({"wait_timeout": 1})
+    assert rc != 0 and "localhost: the job j was not running after 1 s: " in output, output
+    assert "printed no JSON about j, but: Service Unavailable" in output and "can't be submitted" not in output
+
+
+def test_lines_of_a_log_with_braces_are_passed_over(arena):
+    get = shown("SUCCEEDED", 'time=x level=warning msg="throttled {map[a:b]}"', '{"level": "info"}')
+    arena.answers(get=after_submit(get), submit="", logs="echo done")
+    rc, output, answers = arena.play({"until": "ended", "wait_timeout": 20})
+    assert rc == 0 and answers["0"]["stdout"] == "done", output
+
+
+LEFT = (
+    'echo "level=warning msg=\\"Failed to get the training job j, but the trainer config is found, please clean it by using '
+    f"'arena delete j --type mpijob'.\\\"\" >&2; {NONE}"
+)
+
+
+def test_the_record_of_a_job_that_is_gone_is_removed(arena):
+    arena.answers(get=f"if [ -e cleaned ]; then\n{NONE}\nelse\n{LEFT}\nfi", delete="touch cleaned")
+    rc, output, answers = arena.play({"state": "absent"}, check=True)
+    assert rc == 0 and answers["0"]["changed"] and "delete" not in arena.verbs(), output
+    rc, output, answers = arena.play({"state": "absent"}, {"state": "absent"})
+    assert rc == 0 and (answers["0"]["changed"], answers["1"]["changed"]) == (True, False), output
+    assert arena.verbs().count("delete") == 1
+
+
+@pytest.mark.parametrize("get", [LEFT, NONE], ids=["said by get", "said by submit"])
+def test_a_job_is_submitted_although_arena_keeps_the_record_of_one(arena, get):
+    get = f"if [ -e cleaned ] && [ -e submitted ]; then\n{shown('SUCCEEDED')}\nelse\n{get}\nfi"
+    exists = "echo 'the job configmap j-mpijob is already exist, please delete it first.' >&2; exit 1"
+    arena.answers(get=get, delete="touch cleaned", submit=f"[ -e cleaned ] || {{ {exists}; }}", logs="echo done")
+    rc, output, _answers = arena.play({"until": "ended", "wait_timeout": 20})
+    assert rc == 0 and arena.verbs().count("delete") == 1, output
+
+
+def test_an_error_about_something_else_that_is_missing_is_no_job_that_is_gone(arena):
+    arena.answers(get="echo 'error: context \"zz\" does not exist' >&2; exit 1")
+    rc, output, _answers = arena.play({"state": "absent"})
+    assert rc != 0 and 'localhost: arena get j failed: error: context "zz" does not exist' in output, output
 
 
 @pytest.mark.parametrize(
     ("plan", "options", "said"),
     [
-        ({"statuses": ["FAILED"], "log": "out of memory\n"}, {}, "The job j is FAILED: out of memory"),
+        ({"statuses": ["FAILED"], "log": "out of memory\n"}, {}, "localhost: the job j is FAILED: out of memory"),
         ({"statuses": ["RUNNING", "SUCCEEDED"]}, {"wait_timeout": 3, "job": {**JOB, "workers": 2, "name": "k"}}, None),
         (
             {"statuses": ["PENDING"]},
             {"wait_timeout": 0},
             "the job j was not running after 0 s: j-worker-0 doesn't exist yet",
         ),
-        ({"submit_fails": "no permission"}, {}, "arena submit j failed on localhost:"),
+        ({"submit_fails": "no permission"}, {}, "localhost: arena submit j failed: "),
         ({}, {"job": {**JOB, "privileged": True}}, "Arena can't say privileged"),
     ],
 )
@@ -172,7 +301,7 @@ def test_what_goes_wrong_is_said(arena, plan, options, said):
 
 def test_a_job_that_is_there_already_is_refused(arena):
     rc, output, _answers = arena.play({}, {})
-    assert rc == 2 and "There is a job j in train already (RUNNING), and Arena can't change one" in output
+    assert rc == 2 and "localhost: there is a job j in train already (RUNNING), and Arena can't change one" in output
 
 
 def test_check_mode_submits_nothing(arena):
@@ -183,4 +312,4 @@ def test_check_mode_submits_nothing(arena):
 
 def test_without_arena_a_sentence_says_so(arena):
     rc, output, _answers = arena.play({"arena": "no-arena-here"})
-    assert rc == 2 and "There is no no-arena-here on localhost that can be started: install it there" in output
+    assert rc == 2 and "localhost: there is no no-arena-here that can be started: install it there" in output

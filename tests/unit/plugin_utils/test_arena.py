@@ -149,7 +149,6 @@ def test_a_job_that_ended(status):
         ("{", "printed no JSON"),
         ("[]", "printed no JSON"),
         (said(name="k"), "was asked about j and answered about k"),
-        (said("SLEEPING"), "says that j is SLEEPING"),
         (said(None), "said no status of j"),
         (said(instances="two"), "listed no pods of j"),
         (said(instances=["x"]), "listed 'x' as a pod of j"),
@@ -163,15 +162,58 @@ def test_what_is_needed_must_be_there(text, wrong):
     assert wrong in str(caught.value)
 
 
+def test_a_status_that_is_not_known_is_waited_out():
+    found = arena_status.read(said("UNKNOWN", RUNNING), "j")
+    progress = arena_status.progress(found, 2)
+    assert not progress.usable and not progress.ended
+    assert progress.waiting == [
+        "arena get says that j is 'UNKNOWN': expected one of PENDING, QUEUING, RUNNING, SUCCEEDED, FAILED"
+    ]
+    assert "see arena version" in arena_status.advice(found, None)
+
+
+@pytest.mark.parametrize("before", ["throttled {map[a:b]}\n", '{"level": "info"}\n', "{\n", '{"name": "k"} {'])
+@pytest.mark.parametrize("after", ["", '\n{"level": "info"}'])
+def test_braces_around_the_answer_are_passed_over(before, after):
+    found = arena_status.read(before + said(pods=RUNNING) + after, "j")
+    assert (found.phase, len(found.instances)) == ("RUNNING", 3)
+
+
 def test_no_pods_yet_is_no_error():
     assert arena_status.read(said(instances=None), "j").instances == ()
 
 
-def test_that_there_is_no_such_job():
-    assert arena_status.is_absent(
-        "Not found training job j in namespace default,please use 'arena submit' to create it."
-    )
-    assert not arena_status.is_absent("dial tcp 10.0.0.1:6443: connect: connection refused")
+@pytest.mark.parametrize(
+    ("text", "absent"),
+    [
+        ("Not found training job j in namespace default,please use 'arena submit' to create it.", True),
+        ("training job not found,please use 'arena list' to make sure job is existed", True),
+        ("time=x level=error msg=\"The training job 'j' does not exist,skip to delete it\"", True),
+        ("Failed to find the job for j", True),
+        ("dial tcp 10.0.0.1:6443: connect: connection refused", False),
+        ('error: context "zz" does not exist', False),
+        ('cluster "prod" does not exist', False),
+        ("the configuration file /root/.kube/config does not exist", False),
+        ('namespaces "train" is not found', False),
+        ("the CRD mpijobs.kubeflow.org is not found, please install it", False),
+        ("failed to find mpijob j from api server,reason: the server could not find the requested resource", False),
+    ],
+)
+def test_that_there_is_no_such_job(text, absent):
+    assert arena_status.is_absent(text) is absent
+
+
+@pytest.mark.parametrize(
+    ("log", "words"),
+    [
+        ("", ""),
+        ("one\ntwo\n\nthree\n four \n", "two; three; four"),
+        ("ERROR: no device\n" + "detail\n" * 5 + "mpirun ended\n", "ERROR: no device"),
+        ("".join(f"ERROR: {'x' * 200} {number}\n" for number in (1, 2)), f"ERROR: {'x' * 200} 1; ERROR: {'x' * 200} 2"),
+    ],
+)
+def test_the_last_words_of_a_log_are_whole_lines_that_name_the_error(log, words):
+    assert arena_status.last_words(log) == words
 
 
 def instances(*statuses):

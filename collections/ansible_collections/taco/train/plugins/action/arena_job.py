@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shlex
 import time
-from typing import Any
+from typing import Any, Mapping
 
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
@@ -22,6 +22,7 @@ from ansible_collections.taco.train.plugins.plugin_utils import (
     records,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_action import pods_reached
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_error import one_line
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_hosts import Made, hosts
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_job import Job, job_of
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import MpijobError, worker_hosts
@@ -53,6 +54,11 @@ class ArenaTrouble(AnsibleActionFail):
     """Arena could not say how the job is; it may be able to the next time."""
 
 
+def _said(answer: Mapping[str, Any]) -> str:
+    """Return all that a command printed."""
+    return f"{answer.get('stdout', '')}\n{answer.get('stderr', '')}".strip()
+
+
 class ActionModule(ActionBase):
     """Ask Arena how things are, and tell it what is missing."""
 
@@ -67,9 +73,11 @@ class ActionModule(ActionBase):
         try:
             self.job = job_of(self.options["job"])
             self.reached = pods_reached(self, self.options, self.host)
+            self._require_context()
             result.update(self._present() if self.options["state"] == "present" else self._absent())
         except (MpijobError, SpecError) as error:
-            raise AnsibleActionFail(f"The job can't be submitted through Arena: {error}.") from None
+            doing = "submitted" if self.options["state"] == "present" else "removed"
+            raise AnsibleActionFail(f"{self.host}: the job can't be {doing} through Arena: {error}.") from None
         except records.RecordError as error:
             raise AnsibleActionFail(str(error)) from None
         return result
@@ -89,12 +97,22 @@ class ActionModule(ActionBase):
         answer = self._command(argv)
         started = not answer.get("failed") or answer.get("msg") == "non-zero return code"
         if not started and answer.get("rc") is not None:
-            raise AnsibleActionFail(f"There is no {argv[0]} on {self.host} that can be started: {INSTALL}.")
+            raise AnsibleActionFail(f"{self.host}: there is no {argv[0]} that can be started: {INSTALL}.")
         if answer.get("rc") is None:
-            raise AnsibleActionFail(
-                f"{shlex.join(argv)} could not be run on {self.host}: {answer.get('msg') or answer}"
-            )
+            raise ArenaTrouble(f"{self.host}: {shlex.join(argv)} could not be run: {answer.get('msg') or answer}")
         return answer
+
+    def _require_context(self) -> None:
+        """Refuse a context that Arena would not take: it would submit to, or delete in, another cluster."""
+        context, config = self.options["context"], self.options["kubeconfig"]
+        if not context:
+            return
+        answer = self._command(arena_command.context_argv(config))
+        found = (answer.get("stdout") or "").strip()
+        if answer.get("rc") != 0 or not found:
+            found = f"no answer ({one_line(answer.get('stderr') or answer.get('msg'))})"
+        if found != context:
+            raise AnsibleActionFail(arena_command.context_refusal(self.host, context, found, config))
 
     def _verb(self, verb: str) -> dict[str, Any]:
         job = self.job
@@ -107,32 +125,82 @@ class ActionModule(ActionBase):
     def _get(self) -> arena_status.ArenaJob | None:
         """Return what Arena says of the job, None when there is none."""
         answer = self._verb("get")
-        said = f"{answer.get('stdout', '')}\n{answer.get('stderr', '')}"
+        said = _said(answer)
+        # Of a job that is not there.
+        self.left_over = False
         if answer["rc"] != 0:
             if arena_status.is_absent(said):
+                self.left_over = arena_status.is_left_over(said)
                 return None
-            raise ArenaTrouble(f"arena get {self.job.spec.name} failed on {self.host}: {said.strip()}")
-        return arena_status.read(answer.get("stdout", ""), self.job.spec.name)
+            raise ArenaTrouble(f"{self.host}: arena get {self.job.spec.name} failed: {said}")
+        try:
+            return arena_status.read(answer.get("stdout", ""), self.job.spec.name)
+        except MpijobError as error:
+            raise ArenaTrouble(f"{self.host}: {error}") from None
 
     def _present(self) -> dict[str, Any]:
         argv = arena_command.submit_argv(self.job, self.options["kubeconfig"], self.options["arena"])
-        found = self._get()
-        if found is not None:
-            raise AnsibleActionFail(
-                f"There is a job {found.name} in {found.namespace} already ({found.phase}), and Arena can't change one: remove it with "
-                "state absent, or give this one another name."
-            )
+        self._require_none(self._get())
         if self._task.check_mode:
             return {"changed": True, "argv": argv, "skipped": False, "hosts": self._hosts()}
-        answer = self._arena(argv)
-        if answer["rc"] != 0:
-            said = (answer.get("stderr") or answer.get("stdout") or "").strip()
-            raise AnsibleActionFail(f"arena submit {self.job.spec.name} failed on {self.host}: {said}")
+        self._submit(argv)
         begun = time.monotonic()
         job = self._wait()
         duration = time.monotonic() - begun
-        log = None if self.options["until"] == "running" else self._verb("logs").get("stdout", "")
+        log = None if self.options["until"] == "running" else self._log_of_ended(job)
         return {"changed": True, "argv": argv, "duration": duration, "stdout": log, **self._facts(job)}
+
+    def _require_none(self, found: arena_status.ArenaJob | None) -> None:
+        if found is not None:
+            raise AnsibleActionFail(
+                f"{self.host}: there is a job {found.name} in {found.namespace} already ({found.phase}), and Arena can't change one: "
+                "remove it with state absent, or give this one another name."
+            )
+
+    def _submit(self, argv: list[str]) -> None:
+        if self.left_over:
+            self._delete()
+        answer = self._arena(argv)
+        if answer["rc"] != 0 and arena_status.is_left_over(_said(answer)):
+            # Another run may be about to submit it, so that its job is not there yet.
+            time.sleep(self.options["poll"])
+            self._require_none(self._get())
+            self._display.display(
+                f"{self.host}: Arena keeps the record of a job {self.job.spec.name} that is not there: removing it"
+            )
+            self._delete()
+            answer = self._arena(argv)
+        if answer["rc"] != 0:
+            raise AnsibleActionFail(f"{self.host}: arena submit {self.job.spec.name} failed: {_said(answer)}")
+
+    def _delete(self) -> None:
+        answer = self._verb("delete")
+        said = _said(answer)
+        if answer["rc"] != 0 and not arena_status.is_absent(said):
+            raise AnsibleActionFail(f"{self.host}: arena delete {self.job.spec.name} failed: {said}")
+
+    def _log(self, job: arena_status.ArenaJob) -> dict[str, Any]:
+        """Return the answer to arena logs. Where the log can't be read, ask again: the answer may be lost for a moment only."""
+        answer = self._verb("logs")
+        for pause in arena_status.PAUSES:
+            if answer["rc"] == 0 or arena_status.has_no_log(job, one_line(_said(answer))):
+                break
+            time.sleep(pause * self.options["poll"])
+            answer = self._verb("logs")
+        return answer
+
+    def _log_of_ended(self, job: arena_status.ArenaJob) -> str:
+        """Return the log of a job that ended, which is the result of its command, or fail while the job still has it."""
+        answer = self._log(job)
+        if answer["rc"] == 0:
+            return str(answer.get("stdout", ""))
+        read = arena_command.verb_argv(
+            "logs", job.name, job.namespace, self.options["kubeconfig"], self.options["arena"]
+        )
+        raise AnsibleActionFail(
+            f"{self.host}: the job {job.name} is {job.phase}, and its log can't be read: {one_line(_said(answer))}. The job was not "
+            f"deleted: read its log with `{shlex.join(read)}`"
+        )
 
     def _hosts(self) -> list[dict[str, Any]]:
         # Arena's operator reaches workers by kubectl exec, as those of v1 do, so mpirun's hosts are named like theirs.
@@ -177,7 +245,7 @@ class ActionModule(ActionBase):
             if job and far and far.usable and options["until"] == "running":
                 return job
             if job and far and far.ended:
-                raise AnsibleActionFail(f"The job {name} is {job.phase}: {self._last_words()}")
+                raise AnsibleActionFail(f"{self.host}: the job {name} is {job.phase}: {self._last_words(job)}")
             now = time.monotonic()
             listed = f"{name} is {job.phase if job else 'not listed yet'}"
             waiting = trouble or ("; ".join(far.waiting) if far and far.waiting else listed)
@@ -191,59 +259,75 @@ class ActionModule(ActionBase):
                 said_at = now
             time.sleep(min(options["poll"], max(0.0, end - now)))
 
-    def _last_words(self) -> str:
+    def _last_words(self, job: arena_status.ArenaJob) -> str:
         """Return the end of the log of the launcher, for a job that ended when it shouldn't have."""
-        lines = (self._verb("logs").get("stdout") or "").strip().splitlines()
-        return " ".join(lines[-3:])[-400:] or "its launcher printed nothing; see arena logs"
+        answer = self._log(job)
+        if answer["rc"] != 0:
+            return f"its log can't be read: {one_line(_said(answer))}"
+        return arena_status.last_words(answer.get("stdout") or "") or "its launcher printed nothing; see arena logs"
 
     def _absent(self) -> dict[str, Any]:
         """Keep the log of the launcher, delete the job, and wait until it is gone."""
         job = self._get()
         if job is None:
-            return {"changed": False, "logs": {}}
+            if self.left_over and not self._task.check_mode:
+                self._delete()
+            return {"changed": self.left_over, "logs": {}}
         warnings = [] if self.options["interrupt_running_work"] else self._running_work(job)
         if self._task.check_mode:
             return {"changed": True, "logs": {}, **({"warnings": warnings} if warnings else {})}
         logs = self._keep_log(job)
-        answer = self._verb("delete")
-        said = f"{answer.get('stdout', '')}\n{answer.get('stderr', '')}".strip()
-        if answer["rc"] != 0 and not arena_status.is_absent(said):
-            raise AnsibleActionFail(f"arena delete {job.name} failed on {self.host}: {said}")
+        self._delete()
         end = time.monotonic() + self.options["wait_timeout"]
         while True:
-            left = self._get()
-            if left is None:
-                return {"changed": True, "logs": logs, **({"warnings": warnings} if warnings else {})}
+            try:
+                left = self._get()
+                if left is None:
+                    return {"changed": True, "logs": logs}
+                keeps = f"the job {job.name} is still there"
+                fix = f"with {arena_status.left(left)}"
+            except ArenaTrouble as error:
+                keeps, fix = f"whether the job {job.name} is gone is not known", f"since {error}"
             if time.monotonic() >= end:
                 raise AnsibleActionFail(
-                    f"{self.host}: the job {job.name} is still there {self.options['wait_timeout']} s after arena delete, with "
-                    f"{arena_status.left(left)}"
+                    f"{self.host}: {keeps} {self.options['wait_timeout']} s after arena delete, {fix}"
                 )
             time.sleep(self.options["poll"])
 
     def _running_work(self, job: arena_status.ArenaJob) -> list[str]:
         """Refuse to end what mpirun runs in the launcher. Return the warnings: in check mode the refusal is one."""
-        running = [one.name for one in job.instances if one.status == "Running"]
-        if job.launcher not in running:
-            return []
-        options = self.options
-        argv = arena_command.exec_argv(job.launcher, job.namespace, options["kubeconfig"], options["context"])
-        answer = self._command([*argv, "sh", "-c", mpijob_work.LIST])
-        if answer.get("rc") != 0:
-            cause = str(answer.get("stderr") or answer.get("msg")).strip()
-            return [f"{self.host}: whether mpirun runs in the launcher pod {job.launcher} was not checked: {cause}"]
-        work = mpijob_work.in_launcher(job.launcher, mpijob_work.started(answer.get("stdout", "")))
-        if not work:
-            return []
-        message = mpijob_work.refusal(self.host, "the deletion", job.name, job.namespace, work, running)
-        if not self._task.check_mode:
+        message = self._work_refusal(job)
+        if message and not self._task.check_mode:
             raise AnsibleActionFail(message)
-        return [message]
+        return [message] if message else []
+
+    def _work_refusal(self, job: arena_status.ArenaJob) -> str | None:
+        """Return why the job may not be deleted, None when nothing runs in its launcher, or when its launcher doesn't run."""
+        found: arena_status.ArenaJob | None = job
+        cause = ""
+        for pause in (0, *arena_status.PAUSES):
+            if pause:
+                time.sleep(pause * self.options["poll"])
+                found = self._get()
+            running = [one.name for one in found.instances if one.status == "Running"] if found else []
+            if found is None or found.launcher not in running:
+                return None
+            argv = arena_command.exec_argv(
+                found.launcher, found.namespace, self.options["kubeconfig"], self.options["context"]
+            )
+            answer = self._command([*argv, "sh", "-c", mpijob_work.LIST])
+            if answer.get("rc") == 0:
+                work = mpijob_work.in_launcher(found.launcher, mpijob_work.started(answer.get("stdout", "")))
+                if not work:
+                    return None
+                return mpijob_work.refusal(self.host, "the deletion", found.name, found.namespace, work, running)
+            cause = one_line(answer.get("stderr") or answer.get("msg"))
+        return arena_status.unchecked(self.host, found or job, cause)
 
     def _keep_log(self, job: arena_status.ArenaJob) -> dict[str, str]:
         if not self.options["logs_dir"] or not job.launcher:
             return {}
-        answer = self._verb("logs")
+        answer = self._log(job)
         path = os.path.join(os.path.abspath(os.path.expanduser(self.options["logs_dir"])), f"{job.launcher}.log")
         text = answer.get("stdout", "") if answer["rc"] == 0 else self._lost_log(job, answer)
         records.write_text(path, text + "\n", records.OWNER_ONLY)
@@ -251,7 +335,7 @@ class ActionModule(ActionBase):
 
     def _lost_log(self, job: arena_status.ArenaJob, answer: dict[str, Any]) -> str:
         """Return why there is no log, or refuse to delete a job whose log can't be read."""
-        said = " ".join(str(answer.get("stderr") or answer.get("stdout") or answer.get("msg")).split())
+        said = one_line(_said(answer))
         if self.options["allow_lost_logs"] or arena_status.has_no_log(job, said):
             return f"There is no log: {said}"
         raise AnsibleActionFail(mpijob_logs.refusal(self.host, job.name, [f"{job.launcher}: {said}"]))

@@ -11,6 +11,7 @@ description:
   - Submits a job with C(arena submit mpi) on the host that the task is for, and waits until its launcher and all of its workers
     run, or until it succeeded.
   - With O(state=absent) it keeps the log of the launcher, deletes the job and waits until Arena doesn't list it any more.
+  - Where Arena says that it keeps the record of a job that isn't there, C(arena delete) removes the record.
   - Of a job only what Arena's chart has a place for can be asked. Anything else, such as hugepages, the size of C(/dev/shm) or
     C(privileged), is refused and named.
   - With C(gpu_topology) Arena's chart changes more than where the workers are placed. They share the network of their node, and
@@ -52,6 +53,7 @@ options:
     description:
       - Whether a job may be deleted while C(mpirun) runs in its launcher, which C(kubectl) lists on the host that the task is for.
       - Otherwise the task fails and lists the work and the pods. In check mode it warns.
+      - It also fails when the launcher runs and can't be asked.
     type: bool
     default: false
   poll:
@@ -70,7 +72,10 @@ options:
     description: The kubeconfig on the host that the task is for. Not set means what Arena finds there.
     type: str
   context:
-    description: The context of the kubeconfig by which C(kubectl) reaches the pods. Arena itself takes the current one.
+    description:
+      - The context of the kubeconfig by which C(kubectl) reaches the pods.
+      - Arena has no option for it and takes the kubeconfig's current context. The task fails, and changes nothing, unless
+        C(kubectl config current-context) prints this one on the host that the task is for.
     type: str
   python:
     description: The Python of the image, with which modules are run in the pods.

@@ -99,6 +99,22 @@ def verb_argv(
     return [arena, verb, name, f"--type={JOB_TYPE}", *_place(namespace, config), *output]
 
 
+def context_argv(config: str | None = None) -> list[str]:
+    """The command that prints the current context of a kubeconfig, the one that Arena takes."""
+    return ["kubectl", *([f"--kubeconfig={config}"] if config else []), "config", "current-context"]
+
+
+def context_refusal(host: str, context: str, found: str, config: str | None = None) -> str:
+    """The message that refuses a context that Arena would not take. found says what the current one is, or why it isn't known."""
+    here = f"--kubeconfig={config} " if config else ""
+    return (
+        f"{host}: Arena would not use taco_kube_context {context}. It has no option for a context and takes the current context of the "
+        f"kubeconfig{' ' + config if config else ''}: expected {context}, found {found}. Nothing was submitted or removed. Set "
+        f"taco_kubeconfig to a kubeconfig of its own and run `kubectl {here}config use-context {context}`, or leave out taco_kube_context "
+        "where the current context is the right one"
+    )
+
+
 def exec_argv(pod: str, namespace: str | None, config: str | None = None, context: str | None = None) -> list[str]:
     """The arguments of kubectl before a command that runs in the launcher: Arena itself has no verb for it."""
     place = [f"--kubeconfig={config}"] if config else []

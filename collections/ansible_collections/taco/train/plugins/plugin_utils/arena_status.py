@@ -11,8 +11,9 @@ Its table for people isn't read: it changes from version to version.
 
 import json
 import re
-from typing import Any, Mapping, NamedTuple
+from typing import Any, Iterator, Mapping, NamedTuple
 
+from ansible_collections.taco.train.plugins.module_utils._running_work import VARIABLE
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_error import OTHER, Trouble, one_line
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_logs import is_waiting
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import LABELS, MpijobError, worker_pods
@@ -20,8 +21,22 @@ from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import LAB
 PENDING, QUEUING, RUNNING, SUCCEEDED, FAILED = "PENDING", "QUEUING", "RUNNING", "SUCCEEDED", "FAILED"
 PHASES = (PENDING, QUEUING, RUNNING, SUCCEEDED, FAILED)
 ENDED = (SUCCEEDED, FAILED)
-# How Arena says that there is no such job, in what it prints of its errors.
-_ABSENT = re.compile(r"not found training job|training job .{0,80}not found|is not found|does not exist", re.IGNORECASE)
+# Arena's own sentences about a job that it doesn't know, those of get, logs and delete in 0.5 and newer. Only whole sentences
+# count: the errors of a kubeconfig and of an API server also say that something is not found or does not exist.
+_ABSENT = re.compile(
+    r"not found training job \S+ in namespace|training job not found,\s*please use|the training job '[^']*' does not exist,\s*skip to"
+    r"|failed to find the (?:training )?job (?:for )?\S+",
+    re.IGNORECASE,
+)
+# The configmap in which Arena keeps what it submitted is there without the job: what 0.8 and older say with get, and what all
+# versions say with submit.
+_LEFT_OVER = re.compile(r"but the trainer config is found|the job configmap \S+ is already exist", re.IGNORECASE)
+_NAMES_AN_ERROR = re.compile(
+    r"error|exception|fatal|traceback|fail|out of memory|killed|denied|no such file", re.IGNORECASE
+)
+MOST_LINES = 3
+# Pauses between the tries of a command, in units of poll. With the default of 2 seconds they take about a minute.
+PAUSES = (1, 2, 4, 8, 10)
 # How Arena lists a pod none of whose containers has run.
 NOT_STARTED = ("Pending", "ContainerCreating", "PodInitializing")
 
@@ -63,12 +78,17 @@ class Progress(NamedTuple):
     """Whether its launcher and all of its workers run."""
     ended: bool
     waiting: list[str]
-    """A sentence for each pod that doesn't run."""
+    """A sentence for each pod that doesn't run, and for a status that isn't known."""
 
 
 def is_absent(text: str) -> bool:
     """Return whether Arena says with what it printed that there is no such job."""
     return bool(_ABSENT.search(text))
+
+
+def is_left_over(text: str) -> bool:
+    """Return whether Arena says that it keeps the record of a job that is not there. Only arena delete removes it."""
+    return bool(_LEFT_OVER.search(text))
 
 
 def _text(thing: Mapping[str, Any], key: str, where: str) -> str:
@@ -93,24 +113,30 @@ def _instance(thing: Any, where: str) -> Instance:
     return Instance(name, _text(thing, "status", name), placed, chief)
 
 
+def _objects(text: str) -> Iterator[Mapping[str, Any]]:
+    """Yield the JSON objects in a text, without those inside of others. Lines of a log, with braces of their own, may be around."""
+    reader, begin = json.JSONDecoder(), text.find("{")
+    while begin >= 0:
+        try:
+            thing, end = reader.raw_decode(text, begin)
+        except ValueError:
+            end = begin + 1
+        else:
+            yield thing
+        begin = text.find("{", end)
+
+
 def read(text: str, job: str) -> ArenaJob:
     """Return what Arena said of a job; unknown fields are passed over, and what is needed must be there."""
-    begin = text.find("{")
-    try:
-        # Lines of its log may come before.
-        thing, _end = json.JSONDecoder().raw_decode(text[begin:]) if begin >= 0 else (None, 0)
-    except ValueError:
-        thing = None
-    if not isinstance(thing, Mapping):
+    found = list(_objects(text))
+    if not found:
         raise MpijobError(f"arena get printed no JSON about {job}, but: {one_line(text) or 'nothing'}")
+    thing = next((one for one in found if one.get("name") == job), found[-1])
     name = _text(thing, "name", job)
     if name != job:
         raise MpijobError(f"arena get was asked about {job} and answered about {name}")
+    # A status that is in none of PHASES is kept: the job is there, whatever it does.
     phase = _text(thing, "status", job)
-    if phase not in PHASES:
-        raise MpijobError(
-            f"arena get says that {job} is {phase}: expected one of {', '.join(PHASES)}; see arena version"
-        )
     instances = thing.get("instances")
     if instances is None:
         instances = []
@@ -135,7 +161,8 @@ def progress(job: ArenaJob, workers: int) -> Progress:
     """Return how far a job has come that is to have so many workers."""
     there = {one.name: one for one in job.instances}
     expected = worker_pods(job.name, workers)
-    waiting = [f"{name} doesn't exist yet" for name in expected if name not in there]
+    waiting = [unknown(job)] if job.phase not in PHASES else []
+    waiting += [f"{name} doesn't exist yet" for name in expected if name not in there]
     waiting += [
         f"{name} is {there[name].status}" for name in expected if name in there and there[name].status != "Running"
     ]
@@ -145,6 +172,18 @@ def progress(job: ArenaJob, workers: int) -> Progress:
     elif chief.status != "Running":
         waiting.append(f"{chief.name} is {chief.status}")
     return Progress(job.phase == RUNNING and not waiting, job.phase in ENDED, waiting)
+
+
+def unknown(job: ArenaJob) -> str:
+    """Say that the status of a job isn't known."""
+    return f"arena get says that {job.name} is {job.phase!r}: expected one of {', '.join(PHASES)}"
+
+
+def last_words(log: str) -> str:
+    """Return the last lines of a log that name an error, or its last lines where none does. Empty for an empty log."""
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    errors = [line for line in lines if _NAMES_AN_ERROR.search(line)]
+    return "; ".join(one_line(line) for line in (errors or lines)[-MOST_LINES:])
 
 
 def has_no_log(job: ArenaJob, said: str) -> bool:
@@ -160,6 +199,8 @@ def advice(job: ArenaJob | None, trouble: str | None) -> str:
         return "Check that the API server answers (arena list), then run it again"
     if job is None:
         return "Check that Arena's operator runs (kubectl get pods --namespace arena-system)"
+    if job.phase not in PHASES:
+        return f"Check `kubectl describe mpijob {job.name} --namespace {job.namespace}`, and see arena version"
     if job.phase == QUEUING:
         return "It waits in a queue: check its quota and the jobs before it (arena list)"
     late = [one.name for one in job.instances if one.status != "Running"]
@@ -168,6 +209,15 @@ def advice(job: ArenaJob | None, trouble: str | None) -> str:
     if not late:
         return f"Arena's operator has not created its pods: check `kubectl describe mpijob {job.name} --namespace {job.namespace}`"
     return f"Check `kubectl describe pod {late[0]} --namespace {job.namespace}`. With --gputopology all workers must find room at once"
+
+
+def unchecked(host: str, job: ArenaJob, cause: str) -> str:
+    """The message that refuses to delete a job whose launcher could not be asked whether it runs work."""
+    return (
+        f"{host}: the MPIJob {job.name} in the namespace {job.namespace} is not deleted, since whether mpirun runs in its launcher pod "
+        f"{job.launcher} was not checked: {cause}. Run it again when `kubectl exec` reaches the pod from {host}, or set {VARIABLE}: true "
+        "to delete the job with what runs in it"
+    )
 
 
 def left(job: ArenaJob) -> str:
