@@ -265,3 +265,24 @@ def test_a_limit_with_the_workers_restores_the_nodes_in_it(lab):
     left_over(lab)
     rc, output = lab.ack("--limit", "gpu1:gpu2:taco_workers:taco_launcher", ack_state="restored")
     assert rc == 0 and lab.metadata() == [(None, None)] * 2, output
+
+
+def test_check_mode_tells_what_would_be_restored_and_changes_nothing(lab):
+    before = left_over(lab)
+    rc, output = lab.ack("--check", ack_state="restored")
+    assert rc == 0 and "changed=1" in output, output
+    rc, output = lab.ack("--check", "--diff", ack_state="restored", ack_submit="arena")
+    assert rc == 0 and '"cn-shanghai.gpu1": null' in output, output
+    assert lab.metadata() == before and all(request[0] == "GET" for request in lab.cluster.requests)
+
+
+def test_check_mode_tells_that_the_labels_come_after_the_job(lab):
+    job = {"name": "taco-bench", "workers": 2, "gpus": 2, "gputopology": True, "namespace": "default"}
+    (lab.folder / "jobs.json").write_text(json.dumps({"taco-bench": {**job, "gets": 2, "suffix": "x"}}))
+    before = left_over(lab)
+    rc, output = lab.ack("--check", ack_state="restored", ack_submit="arena")
+    assert (
+        rc == 0
+        and "The job would be removed, and then the labels of cn-shanghai.gpu1, cn-shanghai.gpu2 would be" in output
+    )
+    assert lab.metadata() == before and "taco-bench" in (lab.folder / "jobs.json").read_text()
