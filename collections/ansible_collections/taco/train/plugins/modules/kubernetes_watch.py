@@ -95,7 +95,7 @@ try:
     from ansible_collections.kubernetes.core.plugins.module_utils.args_common import AUTH_ARG_SPEC
     from ansible_collections.kubernetes.core.plugins.module_utils.k8s.client import get_api_client
 except ImportError as import_error:
-    AUTH_ARG_SPEC, ApiException, MISSING = {}, Exception, str(import_error)
+    AUTH_ARG_SPEC, ApiException, MISSING = {}, (), str(import_error)
 else:
     MISSING = ""
 
@@ -135,12 +135,13 @@ def follow(client, resource, watched, version, seconds, ended):
             ended.put(True)
             return
         ended.put(False)
-    except ApiException as error:
-        # What is watched from is no longer kept, so there were changes.
-        ended.put(True if error.status == GONE else error)
-    except Exception:
-        # Not an answer of the server: the watch was lost.
-        ended.put(False)
+    except Exception as error:
+        if not isinstance(error, ApiException):
+            # Not an answer of the server: the watch was lost.
+            ended.put(False)
+        else:
+            # What is watched from is no longer kept, so there were changes.
+            ended.put(True if error.status == GONE else error)
 
 
 def wait(client, watched, seconds):
