@@ -66,6 +66,15 @@ def test_the_report_of_a_workload(workload):
     assert cells[1:3] == [HEADLINES[workload][0], record["result"]["unit"]]
 
 
+@pytest.mark.parametrize(
+    ("workload", "nodes", "ranks"), [("horovod_synthetic", "2", "16"), ("ttf_dynamic_embedding", "1", "1")]
+)
+def test_the_table_counts_the_nodes_that_took_part(workload, nodes, ranks):
+    found = recorded.record(workload)
+    place = report_table.heads([found]).index("Nodes")
+    assert report_table.row(found)[place : place + 2] == (nodes, ranks)
+
+
 @pytest.mark.parametrize("workload", WORKLOADS)
 def test_the_result_of_a_run_is_as_the_workload_declares_it(workload):
     result, kind = recorded.record(workload)["result"], WORKLOADS[workload]

@@ -84,7 +84,8 @@ def row(record: Record) -> tuple[str, ...]:
         str(spread["stalls"]) if spread else "none",
         record["arm"],
         values.subject(record),
-        str(len(record["hosts"])),
+        # What is no run of mpirun has one process, on the launcher.
+        str(min(record["ranks"], len(record["hosts"]))),
         str(record["ranks"]),
         record["network"] or "not reported",
     )
