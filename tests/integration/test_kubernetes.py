@@ -198,10 +198,9 @@ def test_ack_compares_both_ways_to_place_workers_and_restores_the_nodes(v1, play
 
 
 def test_arena_is_killed_restored_and_submits_the_benchmark_as_the_job(v1, playbook, results):
-    arms = {"ack_arms": ["topology"], "ack_submit": "arena"}
-    require_killed(playbook("ack.yml", *ON_ACK, kill=IN_A_RUN, **arms))
+    require_killed(playbook("ack.yml", *ON_ACK, kill=IN_A_RUN, ack_submit="arena"))
     assert v1.pods()
-    restored = playbook("ack.yml", *ON_ACK, ack_state="restored", taco_interrupt_running_work=True, **arms)
+    restored = playbook("ack.yml", *ON_ACK, ack_state="restored", ack_submit="arena", taco_interrupt_running_work=True)
     assert restored.returncode == 0, restored.stdout
     require_as_before(v1)
     # The script is on the nodes, as in the vendor's image, since nothing can be copied into a pod before its command runs.

@@ -251,6 +251,7 @@ def left_over(lab):
         (["--limit", "gpu1"], {}, "--limit is gpu1, and the workers that will be added as hosts are not in it"),
         ([], {"ack_state": "restore"}, "ack_state is restore: expected one of compared, submitted, restored"),
         ([], {"ack_state": "compare"}, "ack_state is compare: expected one of"),
+        ([], {"ack_state": "compared", "ack_arms": ["topology"]}, "ack_arms is ['topology']: expected a list of two"),
         ([], {"ack_submit": "Arena"}, "ack_submit is Arena: expected one of native, arena"),
     ],
 )
