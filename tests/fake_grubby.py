@@ -14,7 +14,7 @@ import functools
 import re
 import subprocess
 
-from ansible_collections.taco.train.plugins.module_utils._boot_entries import grubenv, with_variable
+from ansible_collections.taco.train.plugins.module_utils._boot.entries import grubenv, with_variable
 
 OPTIONS = re.compile(r"^options.*$", re.MULTILINE)
 

@@ -4,7 +4,7 @@
 
 """Records of comparisons, as the runs of a cluster would have left them."""
 
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_plan import plan
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule import plan
 
 HOSTS = [{"name": "gpu1", "slots": 2}, {"name": "gpu2", "slots": 2}]
 DEFAULTS = {"workload": "horovod_synthetic", "model": "ResNet50", "batch_size": 64, "env": {}, "script": None}

@@ -14,7 +14,7 @@ from kubelab.testing import running_cluster
 from kubernetes_modules import in_process
 
 from ansible_collections.taco.train.plugins.action import mpijob
-from ansible_collections.taco.train.plugins.plugin_utils import kubernetes_calls
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes import client
 
 ALLOCATABLE = {"cpu": "96", "memory": "900Gi", "hugepages-1Gi": "60Gi", "nvidia.com/gpu": "8", "pods": "110"}
 NODES = [{"name": f"gpu-{index}", "allocatable": ALLOCATABLE, "labels": {}} for index in (1, 2)]
@@ -76,24 +76,24 @@ class Actor:
 def on(tmp_path, monkeypatch):
     """Return a function that makes an actor on a new cluster. Time passes only while somebody waits, and faster."""
     slept = []
-    sleep = kubernetes_calls.time.sleep
+    sleep = client.time.sleep
 
     def short(_clock, seconds):
         slept.append(seconds)
         sleep(min(seconds, MOST_SECONDS))
 
-    monkeypatch.setattr(kubernetes_calls.Clock, "sleep", short)
-    monkeypatch.setattr(kubernetes_calls.Clock, "now", lambda _clock: sum(slept))
-    monkeypatch.setattr(kubernetes_calls.Clock, "chance", lambda _clock: 0.0)
-    watch = kubernetes_calls.Cluster.wait_for_change
+    monkeypatch.setattr(client.Clock, "sleep", short)
+    monkeypatch.setattr(client.Clock, "now", lambda _clock: sum(slept))
+    monkeypatch.setattr(client.Clock, "chance", lambda _clock: 0.0)
+    watch = client.Cluster.wait_for_change
 
     def watch_shortly(cluster, things, seconds, pause):
         changed = watch(cluster, things, 1, pause)
         if not changed:
-            slept.append(min(seconds, kubernetes_calls.MOST_WATCH_SECONDS))
+            slept.append(min(seconds, client.MOST_WATCH_SECONDS))
         return changed
 
-    monkeypatch.setattr(kubernetes_calls.Cluster, "wait_for_change", watch_shortly)
+    monkeypatch.setattr(client.Cluster, "wait_for_change", watch_shortly)
     with contextlib.ExitStack() as stack:
         yield lambda nodes=NODES, **options: Actor(
             stack.enter_context(running_cluster(nodes, **options)), tmp_path, slept

@@ -6,12 +6,13 @@
 
 from pathlib import Path
 
-from ansible_collections.taco.train.plugins.plugin_utils import comparison as comparison_results
-from ansible_collections.taco.train.plugins.plugin_utils import comparison_plan, records
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import read
-from ansible_collections.taco.train.plugins.plugin_utils.run_options import checked
-from ansible_collections.taco.train.plugins.plugin_utils.run_plan import OPTIONS, PLACES, plan
-from ansible_collections.taco.train.plugins.plugin_utils.run_record import make_record
+from ansible_collections.taco.train.plugins.plugin_utils.comparison import comparison as comparison_results
+from ansible_collections.taco.train.plugins.plugin_utils.comparison import schedule
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import read
+from ansible_collections.taco.train.plugins.plugin_utils.run import store
+from ansible_collections.taco.train.plugins.plugin_utils.run.options import checked
+from ansible_collections.taco.train.plugins.plugin_utils.run.plan import OPTIONS, PLACES, plan
+from ansible_collections.taco.train.plugins.plugin_utils.run.record import make_record
 
 LOGS = Path(__file__).parent / "fixtures/benchmarks"
 TIME = "2026-01-31T12:00:00.000000Z"
@@ -64,7 +65,7 @@ def record(workload, text=None, job=None, time=TIME, suffix="abc123", cell=None,
     planned = plan(options)
     job = dict({"stdout": RUNS[workload][1] if text is None else text, "rc": 0, "duration": 61.25}, **(job or {}))
     found, _reason = make_record(options, job, planned, "gpu1")
-    identity = records.record_id(time, planned.arm.name, suffix)
+    identity = store.record_id(time, planned.arm.name, suffix)
     place = {"run": "run-1", "time": time, "argv": planned.argv, "notes": planned.notes, "log": f"logs/{identity}.log"}
     return dict(found, id=identity, **place)
 
@@ -116,7 +117,7 @@ def comparison(workload, speeds, node_counts=(2,), **options):
     given = dict({"workload": workload, "batch_size": 64, "model": "ResNet50"}, **options)
     spec = {"arms": list(speeds), "baseline": list(speeds)[-1], "repeats": 6, "node_counts": list(node_counts)}
     wanted = read(spec, gpus, checked(given, OPTIONS))
-    runs = comparison_plan.plan(wanted)
+    runs = schedule.plan(wanted)
     found = []
     for place, run in enumerate(runs):
         speed = speeds[run.arm] * (1 - 0.03 * place / len(runs)) * (1 + 0.004 * (place * 7 % 5 - 2))

@@ -16,9 +16,10 @@ import sys
 import numpy as np
 import unpaired
 
-from ansible_collections.taco.train.plugins.plugin_utils import comparison_days, comparison_plan, comparison_statistics
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import DEFAULT_REPEATS, LOOKS, read
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_verdict import Limits
+from ansible_collections.taco.train.plugins.plugin_utils.comparison import days as comparison_days
+from ansible_collections.taco.train.plugins.plugin_utils.comparison import schedule, statistics
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import DEFAULT_REPEATS, LOOKS, read
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.verdict import Limits
 
 LEAST, CONFIDENCE, SHIFT = 0.03, 0.95, 0.05
 LEVEL = 1 - CONFIDENCE
@@ -34,7 +35,7 @@ def places(repeats, alternating):
     if alternating:
         return [(2 * turn, 2 * turn + 1) if turn % 2 == 0 else (2 * turn + 1, 2 * turn) for turn in range(repeats)]
     comparison = read({"arms": ["tcp", "taco"], "repeats": repeats, "warmup_runs": 0}, HOSTS, DEFAULTS)
-    order = {(run.round, run.arm): place for place, run in enumerate(comparison_plan.plan(comparison))}
+    order = {(run.round, run.arm): place for place, run in enumerate(schedule.plan(comparison))}
     return [(order[turn, "tcp"], order[turn, "taco"]) for turn in range(repeats)]
 
 
@@ -62,7 +63,7 @@ def rounds(rng, truth, noise, kind="quiet", repeats=DEFAULT_REPEATS, alternating
 
 def evidence(baseline, arm):
     values = [dict(enumerate(one)) for one in (arm, baseline)]
-    return comparison_statistics.evidence(comparison_statistics.log_ratios(*values), LEAST, CONFIDENCE)
+    return statistics.evidence(statistics.log_ratios(*values), LEAST, CONFIDENCE)
 
 
 def verdict(found, look=1):
@@ -92,7 +93,7 @@ def counted(case, trials, truth, noise, kind="quiet", seed=1):
 def false_among_many(rng, cases=16, truth=1 + LEAST, noise=0.01):
     """Return whether any of many comparisons of a report, all at the border, is called better."""
     found = [evidence(*rounds(rng, truth, noise)) for _case in range(cases)]
-    corrected = comparison_statistics.holm([one.p for one in found])
+    corrected = statistics.holm([one.p for one in found])
     return any(one.verdict == "better" and p / Limits().spent() < LEVEL for one, p in zip(found, corrected))
 
 
@@ -104,7 +105,7 @@ def looked_again(rng, truth, noise, looks=5, most=40):
         if found != "inconclusive" or look == looks:
             return found
         differences = [math.log(two / one) for one, two in zip(baseline, arm)]
-        more, _chance = comparison_statistics.repeats_to_settle(differences, LEAST, LEVEL * Limits(look=look).spent(1))
+        more, _chance = statistics.repeats_to_settle(differences, LEAST, LEVEL * Limits(look=look).spent(1))
         more_baseline, more_arm = rounds(rng, truth, noise, repeats=min(more or most, most))
         baseline, arm = baseline + more_baseline, arm + more_arm
     return found
@@ -117,7 +118,7 @@ def until_decided(rng, truth, noise, kind="quiet", cases=1):
     for look, most in enumerate(LOOKS, 1):
         count = [most if word == "inconclusive" else have for word, have in zip(said, count)]
         found = [evidence(base[:have], arm[:have]) for (base, arm), have in zip(values, count)]
-        corrected = comparison_statistics.holm([one.p for one in found])
+        corrected = statistics.holm([one.p for one in found])
         now = [
             one.verdict if p / Limits(look=look).spent() < LEVEL else "inconclusive" for one, p in zip(found, corrected)
         ]
@@ -140,7 +141,7 @@ def after_the_named_repeats(rng, truth, noise):
     if verdict(evidence(baseline, arm)) != "inconclusive":
         return None
     differences = [math.log(two / one) for one, two in zip(baseline, arm)]
-    more, chance = comparison_statistics.repeats_to_settle(differences, LEAST, LEVEL * Limits().spent(1))
+    more, chance = statistics.repeats_to_settle(differences, LEAST, LEVEL * Limits().spent(1))
     if more is None:
         return None
     added = rounds(rng, truth, noise, repeats=more)

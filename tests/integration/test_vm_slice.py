@@ -13,7 +13,7 @@ from integration.vms import BOOT_FILES, DROP_IN, Machines
 from kubelab.testing import running_cluster
 from node_objects import daemon_pod, pod, put
 
-from ansible_collections.taco.train.plugins.plugin_utils.node_drain import CORDONED
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.drain import CORDONED
 
 NODE = "taco-vm-node-0"
 ARGUMENTS = ["default_hugepagesz=1G", "hugepagesz=1G", "hugepages=2"]

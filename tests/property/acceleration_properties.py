@@ -13,9 +13,8 @@ from fake_worker import Worker, tree_of, worker_options
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.taco.train.plugins.module_utils import _acceleration_worker as acceleration_worker
-from ansible_collections.taco.train.plugins.module_utils import _nccl_plugin as nccl_plugin
-from ansible_collections.taco.train.plugins.module_utils import _worker_observation as worker_observation
+from ansible_collections.taco.train.plugins.module_utils._acceleration import nccl_plugin, observation
+from ansible_collections.taco.train.plugins.module_utils._acceleration import worker as acceleration_worker
 
 PLACES = (
     "lib/libnccl-net.so",
@@ -61,7 +60,7 @@ def test_after_restored_everything_is_as_it_was_first(files, calls):
         first = tree_of(*folders)
         with mock.patch.object(nccl_plugin, "OTHER_FOLDERS", (str(worker.mnt), str(root))):
             # No other library folder of this machine has a part in it.
-            with mock.patch.object(worker_observation, "find_elsewhere", lambda path: []):
+            with mock.patch.object(observation, "find_elsewhere", lambda path: []):
                 for call in calls:
                     before = tree_of(*folders)
                     answer = acceleration_worker.main(worker_options(worker, **call))

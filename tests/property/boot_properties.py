@@ -10,26 +10,26 @@ import subprocess
 
 import pytest
 
-from ansible_collections.taco.train.plugins.module_utils._boot_change import apply, restore
-from ansible_collections.taco.train.plugins.module_utils._boot_config import BootConfig, decode
-from ansible_collections.taco.train.plugins.module_utils._boot_entries import grubenv, with_variable
-from ansible_collections.taco.train.plugins.module_utils._boot_guard import Guard
-from ansible_collections.taco.train.plugins.module_utils._boot_layout import DEFAULTS, DROP_INS, BootLayout
-from ansible_collections.taco.train.plugins.module_utils._file_history import History
-from ansible_collections.taco.train.plugins.module_utils._hugepages import KEYS, HugepagesError, kernel_line, plan
-from ansible_collections.taco.train.plugins.module_utils._kernel_args import (
+from ansible_collections.taco.train.plugins.module_utils._boot.change import apply, restore
+from ansible_collections.taco.train.plugins.module_utils._boot.config import BootConfig, decode
+from ansible_collections.taco.train.plugins.module_utils._boot.entries import grubenv, with_variable
+from ansible_collections.taco.train.plugins.module_utils._boot.guard import Guard
+from ansible_collections.taco.train.plugins.module_utils._boot.hugepages import KEYS, HugepagesError, kernel_line, plan
+from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import (
     line_problems,
     reservations,
     wanted_tokens,
     with_pages,
     without,
 )
-from ansible_collections.taco.train.plugins.module_utils._sh_assignments import (
+from ansible_collections.taco.train.plugins.module_utils._boot.layout import DEFAULTS, DROP_INS, BootLayout
+from ansible_collections.taco.train.plugins.module_utils._boot.shell_assignments import (
     assignments,
     edit_words,
     evaluate,
     replace_value,
 )
+from ansible_collections.taco.train.plugins.module_utils._files.history import History
 
 SEEDS = range(100)
 LINES_PER_SEED = 900

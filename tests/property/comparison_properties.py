@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from page import Page
 
-from ansible_collections.taco.train.plugins.plugin_utils import comparison_csv, comparison_html, comparison_table
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_words import VERDICTS
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import VERDICTS
+from ansible_collections.taco.train.plugins.plugin_utils.report import comparison_csv, comparison_page, comparison_text
 
 TEXTS = st.text(alphabet=st.characters(exclude_categories=["Cs", "Cc"]), max_size=12) | st.sampled_from(
     ["<script>", "a|b", "]]>", "&amp;", "-->", "'\"", "\\|", "```"]
@@ -152,7 +152,7 @@ RECORDS = st.lists(
 
 @given(comparison=COMPARISONS, records=RECORDS, verdict=PREFLIGHTS, title=TEXTS)
 def test_the_page_is_whole_whatever_it_shows(comparison, records, verdict, title):
-    page = comparison_html.render(comparison, records, verdict, title, title)
+    page = comparison_page.render(comparison, records, verdict, title, title)
     parsed = Page(page)
     assert not {"script", "link", "img", "iframe", "b"} & set(parsed.tags)
     for drawing in re.findall(r"<svg.*?</svg>", page):
@@ -166,7 +166,7 @@ def test_the_page_is_whole_whatever_it_shows(comparison, records, verdict, title
 
 @given(comparison=COMPARISONS, records=RECORDS, verdict=PREFLIGHTS, title=TEXTS)
 def test_each_row_of_the_markdown_has_the_cells_of_its_head(comparison, records, verdict, title):
-    text = comparison_table.render(comparison, records, verdict, title)
+    text = comparison_text.render(comparison, records, verdict, title)
     tables, cells = [], None
     outside = re.sub(r"(?ms)^(`{3,})$.*?^\1$", "", text)
     for line in outside.splitlines():
@@ -183,7 +183,7 @@ def test_each_row_of_the_markdown_has_the_cells_of_its_head(comparison, records,
 
 @given(comparison=COMPARISONS)
 def test_the_terminal_is_never_too_wide_and_the_values_come_back(comparison):
-    assert all(len(line) <= 100 for line in comparison_table.terminal(comparison).splitlines())
+    assert all(len(line) <= 100 for line in comparison_text.terminal(comparison).splitlines())
     runs = list(csv.reader(io.StringIO(comparison_csv.runs(comparison), newline="")))
     assert {len(row) for row in runs} == {len(comparison_csv.RUNS)}
     measured = [run for block in comparison["blocks"] for arm in block["arms"] for run in arm["runs"]]

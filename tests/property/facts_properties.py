@@ -10,17 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from observed import NODE, VARIABLES
 
-from ansible_collections.taco.train.plugins.module_utils._enis import find_enis, judge_enis
-from ansible_collections.taco.train.plugins.module_utils._gpus import normal_address, parse_nvidia_smi
-from ansible_collections.taco.train.plugins.module_utils._hugepage_pools import parse_mounts, parse_size
-from ansible_collections.taco.train.plugins.module_utils._meminfo import cpu, memory
-from ansible_collections.taco.train.plugins.module_utils._nics import natural, parse_addresses
-from ansible_collections.taco.train.plugins.module_utils._os_release import os_identity, parse_os_release
-from ansible_collections.taco.train.plugins.module_utils._primary_nic import default_interfaces
+from ansible_collections.taco.train.plugins.module_utils._boot.pools import parse_mounts, parse_size
+from ansible_collections.taco.train.plugins.module_utils._node.enis import find_enis, judge_enis
+from ansible_collections.taco.train.plugins.module_utils._node.gpus import normal_address, parse_nvidia_smi
+from ansible_collections.taco.train.plugins.module_utils._node.meminfo import cpu, memory
+from ansible_collections.taco.train.plugins.module_utils._node.nics import natural, parse_addresses
+from ansible_collections.taco.train.plugins.module_utils._node.os_release import os_identity, parse_os_release
+from ansible_collections.taco.train.plugins.module_utils._node.primary_nic import default_interfaces
 from ansible_collections.taco.train.plugins.plugin_utils.check import STATUSES
-from ansible_collections.taco.train.plugins.plugin_utils.checks_variables import unknown_variables
-from ansible_collections.taco.train.plugins.plugin_utils.verdict import Host, failed_hosts, judge
-from ansible_collections.taco.train.plugins.plugin_utils.verdict_table import WIDTH, table
+from ansible_collections.taco.train.plugins.plugin_utils.preflight.table import WIDTH, table
+from ansible_collections.taco.train.plugins.plugin_utils.preflight.verdict import Host, failed_hosts, judge
+from ansible_collections.taco.train.plugins.plugin_utils.variables.checks import unknown_variables
 
 KINDS = ("physical", "virtual", "bond", "bond_member", "bridge", "loopback")
 QUICK = settings(max_examples=60)

@@ -10,13 +10,13 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_backoff import MOST_ASKED_SECONDS, wait_seconds
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_error import trouble
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_words import sentence
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_change import LOOSE, differences, patch, step
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_job import job_of
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_manifest import manifest
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import VERSIONS
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.backoff import MOST_ASKED_SECONDS, wait_seconds
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.errors import trouble
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.messages import sentence
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.diff import LOOSE, differences, patch, step
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import job_of
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.manifest import manifest
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import VERSIONS
 
 QUICK = settings(max_examples=80)
 CODES = st.sampled_from([400, 401, 403, 404, 409, 422, 429, 500, 502, 503, 504])

@@ -11,19 +11,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpijob_schema import validate
 
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_capacity import capacity
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_job import Job, check_job, job_of
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_manifest import manifest, worker_limits
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import VERSIONS, MpijobError, worker_hosts
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_quantity import amount, binary_quantity
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_status import progress
-from ansible_collections.taco.train.plugins.plugin_utils.mpirun import mpirun_command
-from ansible_collections.taco.train.plugins.plugin_utils.training_spec import (
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.mpirun import mpirun_command
+from ansible_collections.taco.train.plugins.plugin_utils.container.spec import (
     HARP_MOUNTS,
     HARP_POD_MOUNTS,
     SpecError,
     TrainingSpec,
 )
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.capacity import capacity
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import amount, binary_quantity
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import Job, check_job, job_of
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.manifest import manifest, worker_limits
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import VERSIONS, MpijobError, worker_hosts
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.status import progress
 
 QUICK = settings(max_examples=80)
 NAMES = st.from_regex(r"[a-z]([a-z0-9-]{0,20}[a-z0-9])?", fullmatch=True)

@@ -12,7 +12,7 @@ import simulated_comparisons as simulated
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_verdict import Limits, Side, judge
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.verdict import Limits, Side, judge
 
 VALUES = st.lists(st.floats(1, 1e6), min_size=4, max_size=9)
 VERDICTS = {"better", "worse", "equivalent", "inconclusive"}

@@ -9,9 +9,9 @@ import unicodedata
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.taco.train.plugins.plugin_utils.summary_table import NARROWEST, render
-from ansible_collections.taco.train.plugins.plugin_utils.summary_tally import Outcome, message
-from ansible_collections.taco.train.plugins.plugin_utils.text_cells import cells, plain, wrapped
+from ansible_collections.taco.train.plugins.plugin_utils.summary.table import NARROWEST, render
+from ansible_collections.taco.train.plugins.plugin_utils.summary.tally import Outcome, message
+from ansible_collections.taco.train.plugins.plugin_utils.text import cells, plain, wrapped
 
 NAMES = st.text(min_size=1, max_size=40)
 WORDS = st.lists(NAMES, max_size=4).map(tuple)

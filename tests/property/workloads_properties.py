@@ -12,11 +12,11 @@ from statistics import median
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.taco.train.plugins.plugin_utils.arms import ARMS, ArmError, arm_of
-from ansible_collections.taco.train.plugins.plugin_utils.lightcc import SETTINGS, group_size, validate
-from ansible_collections.taco.train.plugins.plugin_utils.parse_nccl_log import plugin_in_use
-from ansible_collections.taco.train.plugins.plugin_utils.workload import environment
-from ansible_collections.taco.train.plugins.plugin_utils.workloads import WORKLOADS
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import ARMS, ArmError, arm_of
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.lightcc import SETTINGS, group_size, validate
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.nccl_log import plugin_in_use
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import environment
 
 FIXTURES = {path.name: path.read_text() for path in (Path(__file__).parents[1] / "fixtures/benchmarks").glob("*.txt")}
 LINES = [line for text in FIXTURES.values() for line in text.splitlines()]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import read
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import read
 
 COLLECTION = Path(__file__).parents[2] / "collections/ansible_collections/taco/train"
 CODE = sorted(

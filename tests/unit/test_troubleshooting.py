@@ -9,7 +9,7 @@ import re
 import yaml
 from guides import COLLECTION
 
-from ansible_collections.taco.train.plugins.plugin_utils.verdict import CHECKS
+from ansible_collections.taco.train.plugins.plugin_utils.preflight.verdict import CHECKS
 
 GUIDE = (COLLECTION / "docs/docsite/rst/troubleshooting.rst").read_text()
 # The third level of headings is that of the checks.

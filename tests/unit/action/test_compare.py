@@ -14,7 +14,7 @@ import pytest
 import yaml
 from measured import DEFAULTS, HOSTS, records
 
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import read
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import read
 
 ROOT = Path(__file__).parents[3]
 PLANNED = {"state": "planned", "results_dir": "/nonexistent/results", "arms": ["tcp", "taco"], "hosts": HOSTS}

@@ -14,7 +14,7 @@ from kubelab.testing import running_cluster
 from kubernetes_modules import in_process
 
 from ansible_collections.taco.train.plugins.action import gpu_schedule
-from ansible_collections.taco.train.plugins.plugin_utils import kubernetes_calls
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes import client
 
 LABEL, BEFORE = "ack.node.gpu.schedule", "taco.train/gpu-schedule-before"
 NAMES = ["gpu1", "gpu2"]
@@ -176,7 +176,7 @@ def test_a_node_that_leaves_between_look_and_change_is_named(nodes, monkeypatch)
 
 def test_a_node_that_is_changed_again_and_again_is_named_in_the_end(nodes, monkeypatch):
     monkeypatch.setattr(gpu_schedule.Cluster, "change", always_report(nodes, gpu_schedule.Cluster.change))
-    monkeypatch.setattr(kubernetes_calls.Clock, "sleep", lambda _self, _seconds: None)
+    monkeypatch.setattr(client.Clock, "sleep", lambda _self, _seconds: None)
     nodes.refused("topology", "can't change Node gpu1: something else changed it at the same time", "run it again")
 
 

@@ -12,7 +12,7 @@ from ansible.playbook.task import Task
 from observed import NODE
 
 from ansible_collections.taco.train.plugins.action import harp_config, hugepages
-from ansible_collections.taco.train.plugins.module_utils._harp import manifest_text
+from ansible_collections.taco.train.plugins.module_utils._harp.harp import manifest_text
 
 RESERVED = {
     "reboot_required": False,

@@ -22,9 +22,9 @@ from kubernetes_modules import in_process
 from node_objects import budget, daemon_pod, pod, put
 
 from ansible_collections.taco.train.plugins.action import kubernetes_facts, kubernetes_node
-from ansible_collections.taco.train.plugins.plugin_utils import kubernetes_calls
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_action import pods_reached
-from ansible_collections.taco.train.plugins.plugin_utils.node_drain import CORDONED
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes import client
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.action import pods_reached
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.drain import CORDONED
 
 COLLECTIONS = Path(__file__).parents[3] / "collections"
 OFFERS = {"hugepages-1Gi": "50Gi", "nvidia.com/gpu": 8}
@@ -82,13 +82,13 @@ class Actor:
 def actor(monkeypatch):
     with contextlib.ExitStack() as stack:
         found = Actor(stack.enter_context(running_cluster(NODES)))
-        sleep = kubernetes_calls.time.sleep
+        sleep = client.time.sleep
 
         def short(_self, seconds):
             found.slept.append(seconds)
             sleep(min(seconds, 0.02))
 
-        monkeypatch.setattr(kubernetes_calls.Clock, "sleep", short)
+        monkeypatch.setattr(client.Clock, "sleep", short)
         yield found
 
 

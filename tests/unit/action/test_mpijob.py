@@ -14,8 +14,8 @@ from ansible.errors import AnsibleError
 from mpijob_actor import ALLOCATABLE, NODES, WORKERS
 
 from ansible_collections.taco.train.plugins.action import mpijob
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_action import pods_reached
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_work import started
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.action import pods_reached
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.work import started
 
 COLLECTION = Path(__file__).parents[3] / "collections/ansible_collections/taco/train"
 

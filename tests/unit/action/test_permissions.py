@@ -17,7 +17,7 @@ from kubernetes_modules import in_process
 from node_objects import budget, pod, put
 
 from ansible_collections.taco.train.plugins.action import kubernetes_facts, kubernetes_node
-from ansible_collections.taco.train.plugins.plugin_utils.checks_kubernetes import PERMISSIONS
+from ansible_collections.taco.train.plugins.plugin_utils.preflight.kubernetes import PERMISSIONS
 
 
 def perform(cluster, module, **options):

@@ -16,9 +16,9 @@ from observed import NODE
 
 from ansible_collections.taco.train.plugins.action import settled
 from ansible_collections.taco.train.plugins.action.settled import trusted
-from ansible_collections.taco.train.plugins.module_utils._engine import OPTIONS_LABEL
-from ansible_collections.taco.train.plugins.plugin_utils.container_options import module_options, spec_of
-from ansible_collections.taco.train.plugins.plugin_utils.settled import TOLD_OF, asked
+from ansible_collections.taco.train.plugins.module_utils._node.engine import OPTIONS_LABEL
+from ansible_collections.taco.train.plugins.plugin_utils.container.options import module_options, spec_of
+from ansible_collections.taco.train.plugins.plugin_utils.convergence.converged import TOLD_OF, asked
 
 ROLES = Path(__file__).parents[3] / "collections/ansible_collections/taco/train/roles"
 DEPLOYED = ["container_engine", "training_container", "ssh_trust"]
@@ -237,6 +237,6 @@ def test_of_every_task_of_these_roles_it_can_be_told_and_whether_it_has_run(role
 def test_a_task_of_which_nothing_can_be_told_is_named(monkeypatch, tmp_path):
     (tmp_path / "odd/tasks").mkdir(parents=True)
     (tmp_path / "odd/tasks/main.yml").write_text("- name: Run it\n  ansible.builtin.command: a\n")
-    monkeypatch.setattr("ansible_collections.taco.train.plugins.plugin_utils.settled.ROLES", tmp_path)
+    monkeypatch.setattr("ansible_collections.taco.train.plugins.plugin_utils.convergence.converged.ROLES", tmp_path)
     with pytest.raises(TypeError, match="task 'Run it' of the role odd .*command"):
         list(asked("odd"))

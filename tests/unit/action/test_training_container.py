@@ -14,7 +14,7 @@ from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible.playbook.task import Task
 
 from ansible_collections.taco.train.plugins.action import training_container
-from ansible_collections.taco.train.plugins.plugin_utils.container_options import OPTIONS
+from ansible_collections.taco.train.plugins.plugin_utils.container.options import OPTIONS
 
 COLLECTION = Path(__file__).parents[3] / "collections/ansible_collections/taco/train"
 FILES = [{"path": "/usr/local/tfabric/tools/config/ztcp0.conf", "size": 9}]

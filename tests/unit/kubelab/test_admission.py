@@ -13,8 +13,8 @@ from kubelab import pod_security
 from kubelab.client import ApiError, Client
 from kubelab.testing import running_cluster
 
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_job import job_of
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_manifest import manifest
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import job_of
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.manifest import manifest
 
 NODES = [{"name": "n1", "allocatable": {"nvidia.com/gpu": 16, "hugepages-1Gi": "200Gi", "memory": "900Gi"}}]
 OPEN, BASELINE, RESTRICTED = {}, {pod_security.LABEL: "baseline"}, {pod_security.LABEL: "restricted"}

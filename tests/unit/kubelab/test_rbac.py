@@ -13,7 +13,7 @@ from kubelab.client import ApiError, Client
 from kubelab.testing import running_cluster
 from kubernetes.client.exceptions import ApiException
 
-from ansible_collections.taco.train.plugins.plugin_utils.checks_kubernetes import PERMISSIONS, review
+from ansible_collections.taco.train.plugins.plugin_utils.preflight.kubernetes import PERMISSIONS, review
 
 EVERYBODY = {
     ("create", "authorization.k8s.io", name, "") for name in ("selfsubjectaccessreviews", "selfsubjectrulesreviews")

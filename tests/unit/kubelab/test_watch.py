@@ -14,7 +14,7 @@ from kubernetes_modules import execute
 
 from ansible_collections.kubernetes.core.plugins.module_utils.k8s.client import get_api_client
 from ansible_collections.taco.train.plugins.modules import kubernetes_watch
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_calls import (
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.client import (
     Clock,
     Cluster,
     KubernetesError,

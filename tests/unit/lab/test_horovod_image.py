@@ -13,9 +13,9 @@ import pytest
 import yaml
 from shell import LabError
 
-from ansible_collections.taco.train.plugins.plugin_utils import workload_horovod
-from ansible_collections.taco.train.plugins.plugin_utils.arms import Arm, arm_of
-from ansible_collections.taco.train.plugins.plugin_utils.training_spec import PROFILES
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import Arm, arm_of
+from ansible_collections.taco.train.plugins.plugin_utils.container.spec import PROFILES
+from ansible_collections.taco.train.plugins.plugin_utils.workloads import horovod
 
 SOURCES = ["deb http://a/debian bookworm main", "deb http://a/debian bookworm-updates main"]
 BENCHMARK = "import horovod.tensorflow as hvd\nhvd.init()\n"
@@ -239,7 +239,7 @@ def test_the_playbooks_run_its_own_benchmark_and_nothing_of_harp():
     assert arm.as_in_image
     options = {name.partition("_")[2]: value for name, value in values.items() if name.startswith("benchmark_")}
     assert options["script"] == "{{ inventory_dir }}/../../.lab/horovod/" + horovod_image.SCRIPT
-    workload = workload_horovod.build(dict(options, arm=arm, device="CPU", interface="eth0"), [2, 2])
+    workload = horovod.build(dict(options, arm=arm, device="CPU", interface="eth0"), [2, 2])
     assert workload.command == [
         *["python3", options["script"], "--model=MobileNetV2", "--batch-size=2"],
         *["--num-warmup-batches=1", "--num-batches-per-iter=2", "--num-iters=3", "--no-cuda"],

@@ -6,7 +6,7 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.module_utils._acceleration import (
+from ansible_collections.taco.train.plugins.module_utils._acceleration.decision import (
     AccelerationError,
     in_words,
     plan,

@@ -12,10 +12,9 @@ import signal
 import pytest
 from fake_worker import Worker, facts_of, tree_of, worker_options, write_sdist
 
-from ansible_collections.taco.train.plugins.module_utils import _acceleration_worker as acceleration_worker
-from ansible_collections.taco.train.plugins.module_utils import _nccl_plugin as nccl_plugin
-from ansible_collections.taco.train.plugins.module_utils import _worker_observation as worker_observation
-from ansible_collections.taco.train.plugins.module_utils._running_work import Work
+from ansible_collections.taco.train.plugins.module_utils._acceleration import nccl_plugin, observation
+from ansible_collections.taco.train.plugins.module_utils._acceleration import worker as acceleration_worker
+from ansible_collections.taco.train.plugins.module_utils._process.running_work import Work
 
 # Every call that leaves something behind.
 LASTING = ("rename", "unlink", "fsync", "open", "mkdir", "rmdir", "symlink", "utime", "fchown", "sync")
@@ -26,9 +25,9 @@ def worker(tmp_path, monkeypatch):
     made = Worker(tmp_path)
     monkeypatch.setattr(nccl_plugin, "OTHER_FOLDERS", (str(made.mnt), str(tmp_path / "root")))
     # What this machine has is asked once.
-    packages = worker_observation.find_packages()
-    monkeypatch.setattr(worker_observation, "find_packages", lambda: packages)
-    monkeypatch.setattr(worker_observation, "find_elsewhere", lambda path: [])
+    packages = observation.find_packages()
+    monkeypatch.setattr(observation, "find_packages", lambda: packages)
+    monkeypatch.setattr(observation, "find_elsewhere", lambda path: [])
     yield made
     made.close()
 

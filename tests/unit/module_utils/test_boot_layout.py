@@ -4,7 +4,7 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.module_utils._boot_layout import detect, observe_boot
+from ansible_collections.taco.train.plugins.module_utils._boot.layout import detect, observe_boot
 
 
 def host(root, *files, folders=(), **texts):

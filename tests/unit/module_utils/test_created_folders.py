@@ -11,8 +11,8 @@ import shutil
 import pytest
 from killed_steps import killed_before, tree
 
-from ansible_collections.taco.train.plugins.module_utils import _atomic_file, _created_folders
-from ansible_collections.taco.train.plugins.module_utils._created_folders import (
+from ansible_collections.taco.train.plugins.module_utils._files import atomic, created_folders
+from ansible_collections.taco.train.plugins.module_utils._files.created_folders import (
     RECORD,
     CreatedFolders,
     FoldersError,
@@ -23,7 +23,7 @@ STATE = "/var/lib/taco-train"
 TOOLS = "/usr/local/tfabric/tools/config"
 
 
-STEPS = [(_created_folders, "replace_file"), (_created_folders, "sync_folder"), (_atomic_file, "sync_folder")]
+STEPS = [(created_folders, "replace_file"), (created_folders, "sync_folder"), (atomic, "sync_folder")]
 
 
 def missing_all(root):
@@ -148,12 +148,12 @@ def test_the_innermost_goes_first_and_the_state_folder_is_not_among_them():
 def test_who_holds_a_folder_is_waited_for(tmp_path):
     descriptor = os.open(str(tmp_path), os.O_RDONLY)
     fcntl.flock(descriptor, fcntl.LOCK_EX)
-    with pytest.raises(FoldersError, match="another run has been at work"), _created_folders.held(
+    with pytest.raises(FoldersError, match="another run has been at work"), created_folders.held(
         str(tmp_path), 0.2, "at work"
     ):
         raise AssertionError("not reached")
     os.close(descriptor)
-    with _created_folders.held(str(tmp_path), 0.2, "at work"):
+    with created_folders.held(str(tmp_path), 0.2, "at work"):
         pass
 
 
@@ -164,7 +164,7 @@ def test_what_a_kill_left_beside_a_file_goes_with_the_next_write_and_what_is_bei
         one.write_text("")
     with busy.open() as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
-        _atomic_file.replace_file(str(path), b"new")
+        atomic.replace_file(str(path), b"new")
         assert not left.exists() and busy.exists() and other.exists() and path.read_text() == "new"
-    _atomic_file.remove_file(str(path))
+    atomic.remove_file(str(path))
     assert sorted(tmp_path.iterdir()) == [other]

@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from ansible_collections.taco.train.plugins.module_utils._engine import (
+from ansible_collections.taco.train.plugins.module_utils._node.engine import (
     OPTIONS_LABEL,
     image_of,
     judge_container,

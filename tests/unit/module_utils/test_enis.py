@@ -6,7 +6,7 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.module_utils._enis import (
+from ansible_collections.taco.train.plugins.module_utils._node.enis import (
     AmbiguousError,
     EniError,
     find_enis,

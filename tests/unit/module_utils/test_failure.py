@@ -6,7 +6,7 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.module_utils._failure import failure
+from ansible_collections.taco.train.plugins.module_utils._process.failure import failure
 
 
 def caused(error):

@@ -7,7 +7,7 @@
 import pytest
 from fake_host import FakeHost
 
-from ansible_collections.taco.train.plugins.module_utils._gpus import (
+from ansible_collections.taco.train.plugins.module_utils._node.gpus import (
     judge_gpus,
     manifest_gpus,
     normal_address,

@@ -8,9 +8,9 @@ import json
 
 import pytest
 
-from ansible_collections.taco.train.plugins.module_utils import _harp as harp
-from ansible_collections.taco.train.plugins.module_utils._enis import AmbiguousError
-from ansible_collections.taco.train.plugins.module_utils._harp_options import OPTIONS as OPTIONS_OF_MODULE
+from ansible_collections.taco.train.plugins.module_utils._harp import harp
+from ansible_collections.taco.train.plugins.module_utils._harp.options import OPTIONS as OPTIONS_OF_MODULE
+from ansible_collections.taco.train.plugins.module_utils._node.enis import AmbiguousError
 
 
 @pytest.mark.parametrize(

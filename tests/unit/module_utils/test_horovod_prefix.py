@@ -6,7 +6,7 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.module_utils import _horovod_prefix as horovod_prefix
+from ansible_collections.taco.train.plugins.module_utils._acceleration import horovod_prefix
 
 OPTIONS = {
     "horovod_version": "0.21.3",

@@ -7,7 +7,7 @@
 import pytest
 from fake_host import FakeHost
 
-from ansible_collections.taco.train.plugins.module_utils._hugepage_pools import (
+from ansible_collections.taco.train.plugins.module_utils._boot.pools import (
     observe_hugepages,
     parse_mounts,
     parse_size,

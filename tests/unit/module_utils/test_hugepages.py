@@ -4,8 +4,7 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.module_utils._boot_layout import DEFAULTS, DROP_INS, KERNEL_CMDLINE
-from ansible_collections.taco.train.plugins.module_utils._hugepages import (
+from ansible_collections.taco.train.plugins.module_utils._boot.hugepages import (
     HugepagesError,
     drop_in_path,
     kernel_line,
@@ -13,6 +12,7 @@ from ansible_collections.taco.train.plugins.module_utils._hugepages import (
     plan,
     require_fit,
 )
+from ansible_collections.taco.train.plugins.module_utils._boot.layout import DEFAULTS, DROP_INS, KERNEL_CMDLINE
 
 OURS = ["default_hugepagesz=1G", "hugepagesz=1G", "hugepages=50"]
 TEXT = " ".join(OURS)

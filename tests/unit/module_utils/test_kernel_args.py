@@ -4,7 +4,7 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.module_utils._kernel_args import (
+from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import (
     KernelArgsError,
     canonical_size,
     counts,

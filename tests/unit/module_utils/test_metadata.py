@@ -6,7 +6,7 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.module_utils._metadata import MetadataError, is_tencent, read_metadata
+from ansible_collections.taco.train.plugins.module_utils._node.metadata import MetadataError, is_tencent, read_metadata
 
 SERVICE = {
     "instance-id": "ins-0example",

@@ -6,7 +6,7 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.module_utils._nccl_plugin import (
+from ansible_collections.taco.train.plugins.module_utils._acceleration.nccl_plugin import (
     PluginError,
     Record,
     Step,

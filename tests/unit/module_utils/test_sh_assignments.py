@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from ansible_collections.taco.train.plugins.module_utils._sh_assignments import (
+from ansible_collections.taco.train.plugins.module_utils._boot.shell_assignments import (
     ShError,
     append_words,
     assignments,

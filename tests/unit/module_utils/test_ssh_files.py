@@ -6,7 +6,7 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.module_utils import _ssh_files as ssh_files
+from ansible_collections.taco.train.plugins.module_utils._ssh import files
 
 KEY = "ssh-ed25519 " + "A" * 68
 
@@ -18,10 +18,10 @@ def peer(name, address="10.0.2.8", **changes):
 
 
 def test_files_name_every_peer():
-    peers = ssh_files.checked_peers([peer("gpu2", "10.0.2.9"), peer("gpu1")])
-    assert ssh_files.authorized_keys(peers) == f"{KEY} gpu1\n{KEY} gpu2\n"
-    assert ssh_files.known_hosts(peers).splitlines()[0] == f"gpu1,[gpu1]:2222,[10.0.2.8]:2222 {KEY}"
-    config = ssh_files.client_config(peers, "/s", "root")
+    peers = files.checked_peers([peer("gpu2", "10.0.2.9"), peer("gpu1")])
+    assert files.authorized_keys(peers) == f"{KEY} gpu1\n{KEY} gpu2\n"
+    assert files.known_hosts(peers).splitlines()[0] == f"gpu1,[gpu1]:2222,[10.0.2.8]:2222 {KEY}"
+    config = files.client_config(peers, "/s", "root")
     assert config.count("\nHost ") == 2
     assert "StrictHostKeyChecking yes" in config and "StrictHostKeyChecking no" not in config
     assert "Host gpu1\n  HostName 10.0.2.8\n  Port 2222\n  User root\n  IdentityFile /s/id_ed25519\n" in config
@@ -41,16 +41,16 @@ def test_files_name_every_peer():
     ],
 )
 def test_peers_that_cannot_be_written_down(peers, words):
-    with pytest.raises(ssh_files.SshFilesError, match=words):
-        ssh_files.checked_peers(peers)
+    with pytest.raises(files.SshFilesError, match=words):
+        files.checked_peers(peers)
 
 
 def test_peers_left_out_stay_without_purge():
     known = [peer("a"), peer("b", "10.0.0.2")]
     given = [peer("b", "10.0.0.3")]
-    kept = ssh_files.merged_peers(known, given, purge=False)
+    kept = files.merged_peers(known, given, purge=False)
     assert [(entry["name"], entry["address"]) for entry in kept] == [("a", "10.0.2.8"), ("b", "10.0.0.3")]
-    assert ssh_files.merged_peers(known, given, purge=True) == given
+    assert files.merged_peers(known, given, purge=True) == given
 
 
 @pytest.mark.parametrize(
@@ -64,15 +64,15 @@ def test_peers_left_out_stay_without_purge():
     ],
 )
 def test_a_users_lines_are_kept_and_ours_come_first_and_once(own):
-    text = ssh_files.with_include(own, "/s/config")
+    text = files.with_include(own, "/s/config")
     assert text.splitlines()[1] == "Include /s/config"
     assert text.count("Include /s/config") == 1
-    assert ssh_files.with_include(text, "/s/config") == text
-    assert ssh_files.without_include(text, "/s/config") == ssh_files.without_include(own, "/s/config")
+    assert files.with_include(text, "/s/config") == text
+    assert files.without_include(text, "/s/config") == files.without_include(own, "/s/config")
 
 
 def test_the_server_takes_keys_alone_on_one_address():
-    lines = ssh_files.sshd_config("10.0.2.8", 2222, "root", "/s", "/run/p.pid", KEY).splitlines()
+    lines = files.sshd_config("10.0.2.8", 2222, "root", "/s", "/run/p.pid", KEY).splitlines()
     for line in (
         "Port 2222",
         "ListenAddress 10.0.2.8",
@@ -91,16 +91,16 @@ def test_the_server_takes_keys_alone_on_one_address():
 
 @pytest.mark.parametrize("address", ["0.0.0.0", "::", "eth0", ""])
 def test_the_server_never_listens_everywhere(address):
-    with pytest.raises(ssh_files.SshFilesError, match="ssh_trust_address"):
-        ssh_files.sshd_config(address, 2222, "root", "/s", "/run/p.pid", KEY)
+    with pytest.raises(files.SshFilesError, match="ssh_trust_address"):
+        files.sshd_config(address, 2222, "root", "/s", "/run/p.pid", KEY)
 
 
 def test_the_banner_tells_which_configuration_runs():
-    config = ssh_files.sshd_config("10.0.2.8", 2222, "root", "/s", "/run/p.pid", KEY)
-    other = ssh_files.sshd_config("10.0.2.8", 2222, "root", "/s", "/run/p.pid", KEY.replace("A", "B"))
-    ours = "SSH-2.0-OpenSSH_9.2p1 Debian-2 " + ssh_files.banner_of(config)
-    assert ssh_files.judge_banner(ours, config) == "running"
-    assert ssh_files.judge_banner(ours, other) == "stale"
-    assert ssh_files.judge_banner("SSH-2.0-OpenSSH_9.2p1", config) == "foreign"
-    assert ssh_files.judge_banner("", config) == "foreign"
-    assert ssh_files.judge_banner(None, config) == "stopped"
+    config = files.sshd_config("10.0.2.8", 2222, "root", "/s", "/run/p.pid", KEY)
+    other = files.sshd_config("10.0.2.8", 2222, "root", "/s", "/run/p.pid", KEY.replace("A", "B"))
+    ours = "SSH-2.0-OpenSSH_9.2p1 Debian-2 " + files.banner_of(config)
+    assert files.judge_banner(ours, config) == "running"
+    assert files.judge_banner(ours, other) == "stale"
+    assert files.judge_banner("SSH-2.0-OpenSSH_9.2p1", config) == "foreign"
+    assert files.judge_banner("", config) == "foreign"
+    assert files.judge_banner(None, config) == "stopped"

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.taco.train.plugins.module_utils import _timed_command
-from ansible_collections.taco.train.plugins.module_utils._harp_script import run_script
-from ansible_collections.taco.train.plugins.module_utils._job import end_elsewhere
-from ansible_collections.taco.train.plugins.module_utils._timed_command import run_timed
+from ansible_collections.taco.train.plugins.module_utils._harp.script import run_script
+from ansible_collections.taco.train.plugins.module_utils._process import timed
+from ansible_collections.taco.train.plugins.module_utils._process.supervised import end_elsewhere
+from ansible_collections.taco.train.plugins.module_utils._process.timed import run_timed
 
 # Starts a process in another session, which a kill of the command's group doesn't reach, holds its pipes and ignores signals.
 HOLDER = """
@@ -101,8 +101,8 @@ def test_a_command_that_a_kill_does_not_end_is_left_behind(monkeypatch, tmp_path
     left = []
     monkeypatch.setattr(os, "killpg", lambda group, number: left.append(group))
     monkeypatch.setattr("subprocess.Popen.send_signal", lambda process, number: left.append(process.pid))
-    monkeypatch.setattr(_timed_command, "KILLED_SECONDS", 0.5)
-    monkeypatch.setattr("ansible_collections.taco.train.plugins.module_utils._job.END_SECONDS", 1)
+    monkeypatch.setattr(timed, "KILLED_SECONDS", 0.5)
+    monkeypatch.setattr("ansible_collections.taco.train.plugins.module_utils._process.supervised.END_SECONDS", 1)
     started = time.monotonic()
     RUNS[what](["sleep", "25"], str(tmp_path / "log"))
     assert time.monotonic() - started < 15

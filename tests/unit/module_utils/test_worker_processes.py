@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.taco.train.plugins.module_utils import _worker_processes as processes
+from ansible_collections.taco.train.plugins.module_utils._acceleration import processes
 
 WAITS = "import sys, time; print(flush=True); time.sleep(600)"
 RANK = dict(os.environ, OMPI_COMM_WORLD_RANK="3")
@@ -76,7 +76,7 @@ def test_a_rank_is_listed_with_its_owner_and_command_and_other_programs_are_not(
 
 def test_what_calls_and_what_only_waits_is_no_work_with_the_variables_of_a_rank(tmp_path):
     code = (
-        "from ansible_collections.taco.train.plugins.module_utils._worker_processes import worker_work\n"
+        "from ansible_collections.taco.train.plugins.module_utils._acceleration.processes import worker_work\n"
         f"import os; print(os.getpid(), os.getppid(), [one.pid for one in worker_work([{str(tmp_path)!r}], 'x', 0)])"
     )
     environment = dict(RANK, PYTHONPATH=os.pathsep.join(sys.path))

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.taco.train.plugins.module_utils._job import read_shortened
+from ansible_collections.taco.train.plugins.module_utils._process.supervised import read_shortened
 from ansible_collections.taco.train.plugins.modules import command_job
 
 ROOT = Path(__file__).parents[3]
@@ -32,7 +32,7 @@ time.sleep(60)
 SCRIPT = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
-from ansible_collections.taco.train.plugins.module_utils._job import read_shortened, run
+from ansible_collections.taco.train.plugins.module_utils._process.supervised import read_shortened, run
 path = sys.argv[2]
 with open(path, "wb") as log:
     finished = run(json.loads(sys.argv[3]), 1, 0.3, log, None, {"A": "b"})
@@ -186,7 +186,7 @@ def test_when_the_module_is_told_to_end_so_is_the_command(tmp_path, number):
     log = tmp_path / "job.log"
     program = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "from ansible_collections.taco.train.plugins.module_utils._job import Stopped, run\n"
+        "from ansible_collections.taco.train.plugins.module_utils._process.supervised import Stopped, run\n"
         "try:\n"
         "    run([sys.executable, '-c', sys.argv[3]], 60, 0.5, open(sys.argv[2], 'wb'))\n"
         "except Stopped as error:\n"
@@ -219,7 +219,7 @@ def test_it_runs_on(name, tmp_path):
 MODULE = """
 import os, sys
 sys.path.insert(0, sys.argv[1])
-from ansible_collections.taco.train.plugins.module_utils._job import Stopped, run
+from ansible_collections.taco.train.plugins.module_utils._process.supervised import Stopped, run
 print("begun", flush=True)
 try:
     with open(sys.argv[2], "wb") as log:

@@ -16,10 +16,10 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.taco.train.plugins.module_utils import _harp_files
-from ansible_collections.taco.train.plugins.module_utils._harp_options import OPTIONS
+from ansible_collections.taco.train.plugins.module_utils._harp import files as _harp_files
+from ansible_collections.taco.train.plugins.module_utils._harp.options import OPTIONS
 from ansible_collections.taco.train.plugins.modules import harp_config, node_info
-from ansible_collections.taco.train.plugins.plugin_utils.known_harp import known_answer
+from ansible_collections.taco.train.plugins.plugin_utils.convergence.harp import known_answer
 
 GOOD = """#!/bin/bash
 n=0

@@ -9,8 +9,8 @@ import os
 
 import pytest
 
-from ansible_collections.taco.train.plugins.module_utils._file_history import History
-from ansible_collections.taco.train.plugins.module_utils._running_work import Work
+from ansible_collections.taco.train.plugins.module_utils._files.history import History
+from ansible_collections.taco.train.plugins.module_utils._process.running_work import Work
 from ansible_collections.taco.train.plugins.modules import harp_config
 
 SETUP = 'for n in 0 1; do echo "new $n" > "$FOLDER/ztcp$n.conf"; done\necho setup successfully\n'

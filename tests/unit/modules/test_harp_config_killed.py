@@ -15,7 +15,8 @@ import time
 import pytest
 from killed_steps import Killed, killed_before, tree
 
-from ansible_collections.taco.train.plugins.module_utils import _atomic_file, _file_history, _harp_files
+from ansible_collections.taco.train.plugins.module_utils._files import atomic, history
+from ansible_collections.taco.train.plugins.module_utils._harp import files
 from ansible_collections.taco.train.plugins.modules import harp_config, host_folders
 
 SETUP = """mkdir -p "$FOLDER"
@@ -29,7 +30,7 @@ NODE = {
     "cpu": {"count": 2},
     "hugepages": {"default_size_bytes": 2097152, "pools": []},
 }
-STEPS = [(_atomic_file, "sync_folder"), (_file_history.History, "note"), (_file_history.History, "put_back")]
+STEPS = [(atomic, "sync_folder"), (history.History, "note"), (history.History, "put_back")]
 
 
 class Host:
@@ -129,7 +130,7 @@ def test_killed_while_the_script_is_half_done(host, monkeypatch, again):
     with monkeypatch.context() as patch:
         patch.setattr(harp_config, "run_script", half)
         # The process is gone: what Python would still do on the way out does not happen either.
-        patch.setattr("ansible_collections.taco.train.plugins.module_utils._harp_files.History.note", half_done)
+        patch.setattr("ansible_collections.taco.train.plugins.module_utils._harp.files.History.note", half_done)
         with pytest.raises(Killed):
             host.configure()
     if again:
@@ -174,7 +175,7 @@ def test_a_rollback_waits_for_the_script_of_a_killed_process(host, monkeypatch):
     host.write(SETUP % "sleep 2; echo late > $FOLDER/ztcp7.conf;")
     kill_while_the_script_runs(host)
     with monkeypatch.context() as patch:
-        patch.setattr(_harp_files, "LOCK_SECONDS", 0)
+        patch.setattr(files, "LOCK_SECONDS", 0)
         refused = host.run(harp_config.main, state="absent", state_dir=str(host.state))
     assert refused["failed"] and "still runs (pid " in refused["msg"], refused
     host.roll_back()

@@ -13,11 +13,13 @@ import sys
 import pytest
 from boot_host import DROP_IN, LINE, tree
 
-from ansible_collections.taco.train.plugins.module_utils import _atomic_file, _boot_change, _boot_config, _file_history
-from ansible_collections.taco.train.plugins.module_utils._hugepages_options import OPTIONS
-from ansible_collections.taco.train.plugins.module_utils._hugepages_settled import settled
+from ansible_collections.taco.train.plugins.module_utils._boot import change as _boot_change
+from ansible_collections.taco.train.plugins.module_utils._boot import config as _boot_config
+from ansible_collections.taco.train.plugins.module_utils._boot.converged import settled
+from ansible_collections.taco.train.plugins.module_utils._boot.options import OPTIONS
+from ansible_collections.taco.train.plugins.module_utils._files import atomic, history
 from ansible_collections.taco.train.plugins.modules import hugepages, node_info
-from ansible_collections.taco.train.plugins.plugin_utils.known_hugepages import known_answer
+from ansible_collections.taco.train.plugins.plugin_utils.convergence.hugepages import known_answer
 
 
 def entries(host):
@@ -180,7 +182,7 @@ class Killed(BaseException):
 # Every call by which the module changes anything on the host.
 STEPS = [
     (os, "rename"), (os, "unlink"), (os, "mkdir"), (os, "makedirs"), (os, "fsync"), (os, "fchmod"), (os, "open"),
-    (_boot_config.BootConfig, "generate"), (_file_history.History, "note"), (_atomic_file, "sync_folder"),
+    (_boot_config.BootConfig, "generate"), (history.History, "note"), (atomic, "sync_folder"),
 ]  # fmt: skip
 
 

@@ -13,10 +13,10 @@ import subprocess
 import pytest
 from unit.modules.test_hugepages import FakeModule, Killed, Snapshot, count_steps
 
-from ansible_collections.taco.train.plugins.module_utils import _boot_guard
-from ansible_collections.taco.train.plugins.module_utils._boot_guard import Guard
-from ansible_collections.taco.train.plugins.module_utils._file_history import History
-from ansible_collections.taco.train.plugins.module_utils._hugepages_settled import settled
+from ansible_collections.taco.train.plugins.module_utils._boot import guard as _boot_guard
+from ansible_collections.taco.train.plugins.module_utils._boot.converged import settled
+from ansible_collections.taco.train.plugins.module_utils._boot.guard import Guard
+from ansible_collections.taco.train.plugins.module_utils._files.history import History
 from ansible_collections.taco.train.plugins.modules import hugepages
 
 ONLY_THERE = "rd.lvm.lv=vg/root"

@@ -14,15 +14,16 @@ import time
 import pytest
 from killed_steps import killed_before, tree
 
-from ansible_collections.taco.train.plugins.module_utils import _atomic_file, _boot_config, _file_history
+from ansible_collections.taco.train.plugins.module_utils._boot import config as _boot_config
+from ansible_collections.taco.train.plugins.module_utils._files import atomic, history
 from ansible_collections.taco.train.plugins.modules import hugepages
 
 STATE = "var/lib/taco-train"
 STEPS = [
-    (_atomic_file, "sync_folder"),
+    (atomic, "sync_folder"),
     (_boot_config.BootConfig, "generate"),
-    (_file_history.History, "note"),
-    (_file_history.History, "put_back"),
+    (history.History, "note"),
+    (history.History, "put_back"),
 ]
 UPDATE_GRUB = """#!/bin/sh
 root=${0%/usr/sbin/*}

@@ -7,8 +7,8 @@
 import pytest
 from boot_host import tree
 
-from ansible_collections.taco.train.plugins.module_utils._hugepage_pools import observe_hugepages
-from ansible_collections.taco.train.plugins.module_utils._sysctl_pages import observe_sysctl
+from ansible_collections.taco.train.plugins.module_utils._boot.pools import observe_hugepages
+from ansible_collections.taco.train.plugins.module_utils._boot.sysctl import observe_sysctl
 
 
 def write(root, texts):

@@ -44,15 +44,15 @@ KEYS = {
 CORES = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
-from ansible_collections.taco.train.plugins.module_utils._engine import judge_engine
-from ansible_collections.taco.train.plugins.module_utils._enis import find_enis, judge_enis
-from ansible_collections.taco.train.plugins.module_utils._gpus import judge_gpus, pci_gpus
-from ansible_collections.taco.train.plugins.module_utils._hugepage_pools import observe_hugepages
-from ansible_collections.taco.train.plugins.module_utils._meminfo import cpu, memory
-from ansible_collections.taco.train.plugins.module_utils._metadata import read_metadata
-from ansible_collections.taco.train.plugins.module_utils._nics import observe_nics, parse_addresses
-from ansible_collections.taco.train.plugins.module_utils._os_release import os_identity
-from ansible_collections.taco.train.plugins.module_utils._timed_command import run_timed
+from ansible_collections.taco.train.plugins.module_utils._node.engine import judge_engine
+from ansible_collections.taco.train.plugins.module_utils._node.enis import find_enis, judge_enis
+from ansible_collections.taco.train.plugins.module_utils._node.gpus import judge_gpus, pci_gpus
+from ansible_collections.taco.train.plugins.module_utils._boot.pools import observe_hugepages
+from ansible_collections.taco.train.plugins.module_utils._node.meminfo import cpu, memory
+from ansible_collections.taco.train.plugins.module_utils._node.metadata import read_metadata
+from ansible_collections.taco.train.plugins.module_utils._node.nics import observe_nics, parse_addresses
+from ansible_collections.taco.train.plugins.module_utils._node.os_release import os_identity
+from ansible_collections.taco.train.plugins.module_utils._process.timed import run_timed
 root = sys.argv[2]
 nics = observe_nics(root, parse_addresses("2: eth1    inet 10.0.1.5/24 scope global eth1"))
 text = lambda path: open(root + path).read()

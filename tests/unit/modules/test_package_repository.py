@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.taco.train.plugins.module_utils import _repositories as repositories
+from ansible_collections.taco.train.plugins.module_utils._node import repositories
 from ansible_collections.taco.train.plugins.modules import package_repository
 
 URL = "https://download.example.com/linux/debian"

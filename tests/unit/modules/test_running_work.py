@@ -11,8 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.taco.train.plugins.module_utils import _running_work
-from ansible_collections.taco.train.plugins.module_utils._running_work import is_idle, parse_compute_apps, parse_top
+from ansible_collections.taco.train.plugins.module_utils._process import running_work as _running_work
+from ansible_collections.taco.train.plugins.module_utils._process.running_work import (
+    is_idle,
+    parse_compute_apps,
+    parse_top,
+)
 from ansible_collections.taco.train.plugins.modules import running_work
 
 GPU = "GPU-0d3f1b7c-5e2a-4c6d-9b8a-7f6e5d4c3b2a"

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.taco.train.plugins.module_utils import _ssh_identity
-from ansible_collections.taco.train.plugins.module_utils import _ssh_server as ssh_server
+from ansible_collections.taco.train.plugins.module_utils._ssh import identity as _ssh_identity
+from ansible_collections.taco.train.plugins.module_utils._ssh import server
 from ansible_collections.taco.train.plugins.modules import ssh_trust
 
 USER = getpass.getuser()
@@ -464,7 +464,7 @@ def test_two_runs_do_not_write_the_trust_of_a_host_at_the_same_time(hosts, monke
 
 def test_two_first_runs_agree_on_the_keys(hosts, monkeypatch):
     host = hosts[0]
-    make_key, made = ssh_server.make_key, []
+    make_key, made = server.make_key, []
 
     def overtaken(place, comment, around):
         # Another run begins now and must wait.
@@ -475,7 +475,7 @@ def test_two_first_runs_agree_on_the_keys(hosts, monkeypatch):
         os.close(holder)
         return make_key(place, comment, around)
 
-    monkeypatch.setattr(ssh_server, "make_key", overtaken)
+    monkeypatch.setattr(server, "make_key", overtaken)
     assert host("identity")["changed"] and len(made) == 2
 
 
@@ -490,11 +490,11 @@ def test_absent_removes_what_it_can_names_the_rest_and_goes_on(hosts, monkeypatc
         remove_file(path)
 
     def no_stop(*words):
-        raise ssh_server.SshServerError("the SSH server did not stop")
+        raise server.SshServerError("the SSH server did not stop")
 
-    stop = ssh_server.stop
+    stop = server.stop
     monkeypatch.setattr(ssh_trust, "remove_file", one_stays)
-    monkeypatch.setattr(ssh_server, "stop", no_stop)
+    monkeypatch.setattr(server, "stop", no_stop)
     failed = host("absent")
     assert failed["failed"]
     for words in (f"{host.ssh / 'authorized_keys'} (", "the SSH server (the SSH server did not stop)"):
@@ -504,7 +504,7 @@ def test_absent_removes_what_it_can_names_the_rest_and_goes_on(hosts, monkeypatc
     assert str(host.ssh) not in host.config.read_text()
     # The server that goes on running is found again.
     monkeypatch.setattr(ssh_trust, "remove_file", remove_file)
-    monkeypatch.setattr(ssh_server, "stop", stop)
+    monkeypatch.setattr(server, "stop", stop)
     done = host("absent")
     assert done["changed"] and done["server"] == "stopped", done
     assert os.listdir(host.ssh) == []

@@ -9,19 +9,19 @@ import json
 import pytest
 from measured import HOSTS, records
 
-from ansible_collections.taco.train.plugins.plugin_utils import comparison_html, comparison_table
-from ansible_collections.taco.train.plugins.plugin_utils.arm_options import OPTIONS as ARM_OPTIONS
-from ansible_collections.taco.train.plugins.plugin_utils.arms import ArmError, arm_of
-from ansible_collections.taco.train.plugins.plugin_utils.comparison import assemble
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_check import checked_comparison
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_plan import fingerprint
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_regression import regression
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import ComparisonError
-from ansible_collections.taco.train.plugins.plugin_utils.json_schema import load, problems
-from ansible_collections.taco.train.plugins.plugin_utils.run_options import with_overrides
-from ansible_collections.taco.train.plugins.plugin_utils.run_plan import OPTIONS, PLACES, plan
-from ansible_collections.taco.train.plugins.plugin_utils.workload import WorkloadError
-from ansible_collections.taco.train.plugins.plugin_utils.workloads import WORKLOADS
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import ArmError, arm_of
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.options import OPTIONS as ARM_OPTIONS
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.comparison import assemble
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.options import checked_comparison
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.regression import regression
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule import fingerprint
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import ComparisonError
+from ansible_collections.taco.train.plugins.plugin_utils.report import comparison_page, comparison_text
+from ansible_collections.taco.train.plugins.plugin_utils.run.json_schema import load, problems
+from ansible_collections.taco.train.plugins.plugin_utils.run.options import with_overrides
+from ansible_collections.taco.train.plugins.plugin_utils.run.plan import OPTIONS, PLACES, plan
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import WorkloadError
 
 STATIC = {"name": "static", "options": {"is_dynamic": False}}
 DYNAMIC = {"name": "dynamic", "options": {"is_dynamic": "yes"}, "env": {"TF_CPP_MIN_LOG_LEVEL": 1}}
@@ -134,10 +134,10 @@ def test_the_pages_of_a_comparison_of_demos_name_the_demo_and_no_model():
     comparison = demos()
     measured = effective_records(comparison, {"static": 10.0, "dynamic": 14.0})
     found = assemble(comparison, measured, "embedding")
-    for page in (comparison_html.render(found, measured), comparison_table.render(found, measured)):
+    for page in (comparison_page.render(found, measured), comparison_text.render(found, measured)):
         assert "TTF demo benchmark" in page and "benchmark_is_dynamic=true" in page
         assert "ResNet50" not in page and "images/s" not in page and "2 nodes" not in page
-    assert "TTF demo benchmark" in comparison_table.terminal(found)
+    assert "TTF demo benchmark" in comparison_text.terminal(found)
 
 
 def test_two_comparisons_with_other_options_of_an_arm_are_two():

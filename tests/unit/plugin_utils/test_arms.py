@@ -6,7 +6,7 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.arms import ARMS, ArmError, arm_of, arms_of
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import ARMS, ArmError, arm_of, arms_of
 
 
 def test_the_built_in_arms_are_those_of_the_vendors_comparison():

@@ -4,7 +4,7 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.boot_proof import GIB, boot_problems
+from ansible_collections.taco.train.plugins.plugin_utils.reboot.proof import GIB, boot_problems
 
 
 def node(cmdline="quiet default_hugepagesz=1G hugepagesz=1G hugepages=50", total=50, nodes=(25, 25), mount=GIB):

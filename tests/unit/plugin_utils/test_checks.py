@@ -9,10 +9,12 @@ import hashlib
 import pytest
 from observed import GIB, NODE, VARIABLES, node
 
-from ansible_collections.taco.train.plugins.plugin_utils import checks_host
 from ansible_collections.taco.train.plugins.plugin_utils.check import fraction, gib, truth, whole
-from ansible_collections.taco.train.plugins.plugin_utils.checks_gpu import declared, instance_type
-from ansible_collections.taco.train.plugins.plugin_utils.checks_variables import (
+from ansible_collections.taco.train.plugins.plugin_utils.preflight import host
+from ansible_collections.taco.train.plugins.plugin_utils.preflight.gpus import declared, instance_type
+from ansible_collections.taco.train.plugins.plugin_utils.preflight.instance_types import INSTANCE_TYPES, VIRTUAL
+from ansible_collections.taco.train.plugins.plugin_utils.preflight.verdict import NODE_CHECKS
+from ansible_collections.taco.train.plugins.plugin_utils.variables.checks import (
     Unknown,
     harp_checksum,
     image_set,
@@ -20,8 +22,6 @@ from ansible_collections.taco.train.plugins.plugin_utils.checks_variables import
     letters_apart,
     unknown_variables,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.instance_types import INSTANCE_TYPES, VIRTUAL
-from ansible_collections.taco.train.plugins.plugin_utils.verdict import NODE_CHECKS
 
 NO_FLAG = {"count": 8, "page_1g": False, "page_2m": True}
 SYSCTL = [{"name": "vm.nr_hugepages", "value": "2048", "file": "/etc/sysctl.d/9.conf", "line": 3}]
@@ -203,11 +203,11 @@ def test_the_published_types_make_sense():
     ],
 )
 def test_a_host_that_was_not_observed_says_why(error, words):
-    assert_says(checks_host.observed(None, error), "fail", words)
+    assert_says(host.observed(None, error), "fail", words)
 
 
 def test_a_host_that_was_observed_passes():
-    assert checks_host.observed(NODE, None).status == "pass"
+    assert host.observed(NODE, None).status == "pass"
 
 
 @pytest.mark.parametrize(

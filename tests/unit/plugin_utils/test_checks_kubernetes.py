@@ -9,9 +9,8 @@ import pytest
 from kubelab.resources import crd
 from observed import NODE, VARIABLES
 
-from ansible_collections.taco.train.plugins.plugin_utils import checks_kubernetes as checks
-from ansible_collections.taco.train.plugins.plugin_utils import checks_operator
-from ansible_collections.taco.train.plugins.plugin_utils.verdict import Host, failed_hosts, judge
+from ansible_collections.taco.train.plugins.plugin_utils.preflight import kubernetes, operator
+from ansible_collections.taco.train.plugins.plugin_utils.preflight.verdict import Host, failed_hosts, judge
 
 TKE = dict(VARIABLES, taco_platform="tke", taco_node_name="n1")
 READY = {"metadata": {"name": "n1"}, "spec": {}, "status": {"conditions": [{"type": "Ready", "status": "True"}]}}
@@ -21,7 +20,7 @@ FACTS["operators"] = [OPERATOR]
 
 
 def node_check(variables, facts):
-    (check,) = checks.host_checks(variables, facts)
+    (check,) = kubernetes.host_checks(variables, facts)
     return check
 
 
@@ -30,8 +29,8 @@ def node(**changes):
 
 
 def of_cluster(variables=TKE, **facts):
-    found = checks.cluster_checks(variables, {**FACTS, **facts})
-    assert [check.id for check in found] == list(checks.CLUSTER_CHECKS)
+    found = kubernetes.cluster_checks(variables, {**FACTS, **facts})
+    assert [check.id for check in found] == list(kubernetes.CLUSTER_CHECKS)
     return {check.id.partition(".")[2]: check for check in found}
 
 
@@ -46,15 +45,15 @@ def test_all_missing_permissions_are_named_at_once():
 
 
 def test_answers_are_those_of_the_questions():
-    answers = [{"status": {"allowed": True}} for _permission in checks.PERMISSIONS]
-    assert checks.missing(answers) == []
+    answers = [{"status": {"allowed": True}} for _permission in kubernetes.PERMISSIONS]
+    assert kubernetes.missing(answers) == []
     answers[2], answers[7] = {"status": {"allowed": False}}, {}
-    assert checks.missing(answers) == ["patch nodes", "create pods/eviction"]
+    assert kubernetes.missing(answers) == ["patch nodes", "create pods/eviction"]
 
 
-@pytest.mark.parametrize("permission", checks.PERMISSIONS, ids=str)
+@pytest.mark.parametrize("permission", kubernetes.PERMISSIONS, ids=str)
 def test_a_question_is_about_the_namespace_or_the_whole_cluster(permission):
-    asked = checks.review(permission, "training")["spec"]["resourceAttributes"]
+    asked = kubernetes.review(permission, "training")["spec"]["resourceAttributes"]
     assert asked.get("namespace") == (None if permission.whole_cluster else "training")
     assert asked.get("name", "") == permission.name
     assert asked["verb"] in str(permission) and asked["resource"] in str(permission)
@@ -65,7 +64,7 @@ def test_a_cluster_that_cannot_be_asked_is_one_failure():
     assert [check.status for check in found.values()] == ["fail", "skip", "skip", "skip"] and "refused" in found[
         "api"
     ].found
-    nobody = checks.cluster_checks(TKE, None)
+    nobody = kubernetes.cluster_checks(TKE, None)
     assert nobody[0].status == "fail" and "no task has looked" in nobody[0].found
     assert node_check(TKE, None).status == "skip"
 
@@ -149,7 +148,7 @@ def test_a_pod_of_the_controller_that_is_not_ready_says_why():
         "metadata": {"name": "mpi-operator-1", "namespace": "mpi-operator"},
         "status": {"phase": "Pending", "containerStatuses": [waiting]},
     }
-    found = checks_operator.outline(pod)
+    found = operator.outline(pod)
     assert found["name"] == "mpi-operator/mpi-operator-1" and not found["ready"] and "ImagePullBackOff" in found["why"]
 
 
@@ -166,7 +165,9 @@ LABELS = {
 
 def of_ack(labels=(), **info):
     node = {"metadata": {"name": "n1", "labels": {**LABELS, **dict(labels)}}, "status": {"nodeInfo": {**INFO, **info}}}
-    found = {check.id: check for check in checks.host_checks(dict(TKE, taco_platform="ack"), dict(FACTS, nodes=[node]))}
+    found = {
+        check.id: check for check in kubernetes.host_checks(dict(TKE, taco_platform="ack"), dict(FACTS, nodes=[node]))
+    }
     return found["kubernetes.ack"]
 
 
@@ -220,5 +221,5 @@ def test_what_the_document_does_not_name_is_a_warning(changes, found):
 
 
 def test_a_node_of_ack_that_is_not_known_is_one_finding():
-    found = checks.host_checks(dict(TKE, taco_platform="ack", taco_node_name="n9"), FACTS)
+    found = kubernetes.host_checks(dict(TKE, taco_platform="ack", taco_node_name="n9"), FACTS)
     assert [(check.id, check.status) for check in found] == [("kubernetes.node", "fail"), ("kubernetes.ack", "skip")]

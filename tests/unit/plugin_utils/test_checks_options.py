@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from observed import NODE, VARIABLES
 
-from ansible_collections.taco.train.plugins.plugin_utils.checks_options import VALID, Options
-from ansible_collections.taco.train.plugins.plugin_utils.option_rules import RULES
-from ansible_collections.taco.train.plugins.plugin_utils.role_options import all_options
-from ansible_collections.taco.train.plugins.plugin_utils.verdict import Host, judge
+from ansible_collections.taco.train.plugins.plugin_utils.preflight.verdict import Host, judge
+from ansible_collections.taco.train.plugins.plugin_utils.variables.options import VALID, Options
+from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import all_options
+from ansible_collections.taco.train.plugins.plugin_utils.variables.rules import RULES
 
 SPECS = all_options()
 DEFAULTS = {name: spec.get("default") for name, spec in SPECS.items()}

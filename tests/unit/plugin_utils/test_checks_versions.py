@@ -8,12 +8,12 @@ import jmespath
 import pytest
 from observed import NODE, VARIABLES, node
 
-from ansible_collections.taco.train.plugins.plugin_utils.checks_controller import Controller, controller_checks, look
-from ansible_collections.taco.train.plugins.plugin_utils.checks_gpu import gpu_model
-from ansible_collections.taco.train.plugins.plugin_utils.checks_versions import docker, driver, toolkit
-from ansible_collections.taco.train.plugins.plugin_utils.instance_types import INSTANCE_TYPES
-from ansible_collections.taco.train.plugins.plugin_utils.verdict import Host, judge
-from ansible_collections.taco.train.plugins.plugin_utils.version_numbers import parts
+from ansible_collections.taco.train.plugins.plugin_utils.preflight.controller import Controller, controller_checks, look
+from ansible_collections.taco.train.plugins.plugin_utils.preflight.gpus import gpu_model
+from ansible_collections.taco.train.plugins.plugin_utils.preflight.instance_types import INSTANCE_TYPES
+from ansible_collections.taco.train.plugins.plugin_utils.preflight.verdict import Host, judge
+from ansible_collections.taco.train.plugins.plugin_utils.preflight.version_numbers import parts
+from ansible_collections.taco.train.plugins.plugin_utils.preflight.versions import docker, driver, toolkit
 
 ENGINE = NODE["container_engine"]
 GOOD = Controller({"community.docker": "3.13.0", "kubernetes.core": "3.0.0"}, {"community.docker": "4.0.0"}, "")

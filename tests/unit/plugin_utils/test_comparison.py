@@ -11,11 +11,11 @@ import jsonschema
 import pytest
 from measured import DEFAULTS, HOSTS, SYSTEM, record, records
 
-from ansible_collections.taco.train.plugins.plugin_utils import comparison_rows as rows
-from ansible_collections.taco.train.plugins.plugin_utils import comparison_words as words
-from ansible_collections.taco.train.plugins.plugin_utils.comparison import assemble
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_plan import plan
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import read
+from ansible_collections.taco.train.plugins.plugin_utils.comparison import wording as words
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.comparison import assemble
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule import plan
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import read
+from ansible_collections.taco.train.plugins.plugin_utils.report import rows
 
 ROOT = Path(__file__).parents[3]
 SCHEMA = json.loads((ROOT / "collections/ansible_collections/taco/train/docs/schemas/comparison-1.json").read_text())

@@ -11,14 +11,13 @@ import jsonschema
 import pytest
 from measured import DEFAULTS, HOSTS, records
 
-from ansible_collections.taco.train.plugins.plugin_utils import comparison_rounds as rounds
-from ansible_collections.taco.train.plugins.plugin_utils import comparison_segments as segments
-from ansible_collections.taco.train.plugins.plugin_utils.arms import arm_of
-from ansible_collections.taco.train.plugins.plugin_utils.comparison import assemble
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_control import with_raw_control
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_html import render
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_plan import plan
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import ComparisonError, read
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import arm_of
+from ansible_collections.taco.train.plugins.plugin_utils.comparison import repeats, segments
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.comparison import assemble
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.control import with_raw_control
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule import plan
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import ComparisonError, read
+from ansible_collections.taco.train.plugins.plugin_utils.report.comparison_page import render
 
 ROOT = Path(__file__).parents[3]
 SCHEMA = json.loads((ROOT / "collections/ansible_collections/taco/train/docs/schemas/comparison-1.json").read_text())
@@ -93,5 +92,5 @@ def test_no_rounds_are_added_for_the_control_alone():
     judged = [{"arm": "taco", "baseline": "tcp", "verdict": "better"}]
     judged.append({"arm": "control", "baseline": "tcp", "verdict": "inconclusive"})
     block = {"id": case.id, "unlike": [], "comparisons": judged}
-    assert rounds.decide(comparison, [block], {case.id: rounds.Case(4)})[case.id] == rounds.Case(4, "decided")
-    assert "tcp a second time in each round as the control" in rounds.planned_text(comparison, 15)
+    assert repeats.decide(comparison, [block], {case.id: repeats.Case(4)})[case.id] == repeats.Case(4, "decided")
+    assert "tcp a second time in each round as the control" in repeats.planned_text(comparison, 15)

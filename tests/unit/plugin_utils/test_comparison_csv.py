@@ -10,7 +10,7 @@ import io
 import compared
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils import comparison_csv
+from ansible_collections.taco.train.plugins.plugin_utils.report import comparison_csv
 
 
 def rows(text):

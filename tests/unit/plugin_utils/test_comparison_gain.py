@@ -10,16 +10,16 @@ from xml.etree import ElementTree
 import pytest
 from measured import DEFAULTS, HOSTS, records
 
-from ansible_collections.taco.train.plugins.plugin_utils import (
-    comparison_gain,
-    comparison_html,
-    comparison_svg_gain,
-    comparison_table,
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.comparison import assemble
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.presets import DOCUMENTED_MODELS, with_preset
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import read
+from ansible_collections.taco.train.plugins.plugin_utils.report import (
+    chart_gain,
+    comparison_page,
+    comparison_text,
+    gain,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.comparison import assemble
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_presets import DOCUMENTED_MODELS, with_preset
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import read
-from ansible_collections.taco.train.plugins.plugin_utils.published import PUBLISHED, RANGES, parameters_of
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.published import PUBLISHED, RANGES, parameters_of
 
 GAIN = {"InceptionV3": 1.3, "ResNet101": 1.5, "ResNet50": 1.2, "VGG16": 2.2, "Transformer-XL": 2.6}
 TRANSFORMER = {"name": "transformer-xl", "workload": "command", "model": "Transformer-XL"}
@@ -48,7 +48,7 @@ def test_the_parameters_are_those_of_the_documents():
 
 def test_the_published_range_is_that_of_the_documents():
     (one,) = RANGES
-    assert (one.low, one.high, comparison_gain.span(one)) == (1.2, 3.0, (25, 257))
+    assert (one.low, one.high, gain.span(one)) == (1.2, 3.0, (25, 257))
     assert "25 Gbit/s" in one.instances and (one.arm, one.baseline) == (
         "LightCC and HARP",
         "upstream Horovod over kernel TCP",
@@ -57,7 +57,7 @@ def test_the_published_range_is_that_of_the_documents():
 
 def test_four_models_are_a_line_over_their_parameters():
     found, _records = documented()
-    (line,) = comparison_gain.lines(found)
+    (line,) = gain.lines(found)
     assert [(point.model, point.parameters) for point in line.points] == [
         *(("InceptionV3", 25.0), ("ResNet101", 44.0), ("VGG16", 138.0), ("Transformer-XL", 257.0)),
     ]
@@ -67,20 +67,20 @@ def test_four_models_are_a_line_over_their_parameters():
 
 def test_one_model_and_models_of_unknown_size_have_no_plot():
     found, kept = compared(arms=["horovod", "taco"], workloads=[{"model": "VGG16"}], repeats=4)
-    assert comparison_gain.lines(found) == [] and comparison_gain.table(found)[1] == []
-    assert "Gain over parameters" not in comparison_html.render(found, kept)
+    assert gain.lines(found) == [] and gain.table(found)[1] == []
+    assert "Gain over parameters" not in comparison_page.render(found, kept)
 
 
 def test_the_count_that_the_benchmark_printed_wins():
     found, _records = documented()
     found["blocks"][2]["parameters"] = 138357544
-    (line,) = comparison_gain.lines(found)
+    (line,) = gain.lines(found)
     assert [point.parameters for point in line.points] == pytest.approx([25, 44, 138.357544, 257])
 
 
 def test_a_point_lies_at_its_parameters_and_its_ratio():
     found, _records = documented()
-    drawing = ElementTree.fromstring(comparison_svg_gain.gain(found, comparison_gain.lines(found)))
+    drawing = ElementTree.fromstring(chart_gain.gain(found, gain.lines(found)))
     points = [one for one in marks(drawing, "mark arm-1") if one.tag == "polygon"]
     corners = [[tuple(map(float, pair.split(","))) for pair in one.get("points").split()] for one in points]
     places = [tuple(sum(axis) / 4 for axis in zip(*one)) for one in corners][1:]
@@ -96,14 +96,14 @@ def test_a_point_lies_at_its_parameters_and_its_ratio():
 
 def test_what_the_vendor_published_has_marks_and_words_of_its_own():
     found, kept = documented()
-    drawing = ElementTree.fromstring(comparison_svg_gain.gain(found, comparison_gain.lines(found)))
+    drawing = ElementTree.fromstring(chart_gain.gain(found, gain.lines(found)))
     assert len(marks(drawing, "range published")) == 2, "one in the drawing and one in the legend"
     assert marks(drawing, "mark published") == []
-    head, body = comparison_gain.table(found)
+    head, body = gain.table(found)
     whose = [row[head.index("Whose")] for row in body]
     assert whose == ["measured here"] * 4 + ["PUBLISHED by the vendor"]
     assert body[-1][head.index("Ratio")] == "1.20x to 3.00x" and body[-1][head.index("Verdict")] == ""
-    for page in (comparison_html.render(found, kept), comparison_table.render(found, kept)):
+    for page in (comparison_page.render(found, kept), comparison_text.render(found, kept)):
         assert "Gain over parameters" in page and "1.20x to 3.00x" in page
 
 
@@ -111,14 +111,14 @@ def test_figures_by_model_stand_beside_the_same_two_arms_with_their_framework():
     found, _records = compared(
         arms=["tcp", "harp", "taco"], workloads=[{"model": "ResNet50"}, {"model": "VGG16"}], repeats=4
     )
-    figures = comparison_gain.published(found, comparison_gain.lines(found))
+    figures = gain.published(found, gain.lines(found))
     ratios = {(one.arm, one.model, one.framework): round(one.ratio, 2) for one in figures}
     assert ratios == {
         **{("harp", "ResNet50", "TensorFlow"): 1.65, ("harp", "vgg16", "PyTorch"): 1.94},
         **{("taco", "ResNet50", "TensorFlow"): 1.89, ("taco", "vgg16", "PyTorch"): 4.21},
     }
     assert len(figures) == 6, "two documents have ResNet50"
-    drawing = ElementTree.fromstring(comparison_svg_gain.gain(found, comparison_gain.lines(found)))
+    drawing = ElementTree.fromstring(chart_gain.gain(found, gain.lines(found)))
     assert len(marks(drawing, "mark published")) == 6 + 2
     said = " ".join(drawing.itertext())
     assert (
@@ -131,26 +131,26 @@ def test_figures_by_model_stand_beside_the_same_two_arms_with_their_framework():
 
 def test_beside_the_numbers_of_a_lab_nothing_is_published():
     found, kept = documented(lab=True)
-    assert comparison_gain.published_ranges(found, comparison_gain.lines(found)) == []
-    head, body = comparison_gain.table(found)
+    assert gain.published_ranges(found, gain.lines(found)) == []
+    head, body = gain.table(found)
     assert {row[head.index("Whose")] for row in body} == {"measured here, in a lab"}
-    assert "published" not in comparison_svg_gain.gain(found, comparison_gain.lines(found))
-    assert "Gain over parameters" in comparison_html.render(found, kept)
+    assert "published" not in chart_gain.gain(found, gain.lines(found))
+    assert "Gain over parameters" in comparison_page.render(found, kept)
 
 
 def test_refused_ratios_are_not_drawn():
     found, _records = documented()
     for block in found["blocks"][1:]:
         block["comparisons"][0]["verdict"] = "refused"
-    assert comparison_gain.lines(found) == []
+    assert gain.lines(found) == []
 
 
 def test_the_page_of_models_for_a_reader(tmp_path):
     """The page is well-formed in its drawing, with every text inside it."""
     found, kept = documented()
-    page = comparison_html.render(found, kept)
+    page = comparison_page.render(found, kept)
     (tmp_path / "report.html").write_text(page)
-    drawing = ElementTree.fromstring(comparison_svg_gain.gain(found, comparison_gain.lines(found)))
+    drawing = ElementTree.fromstring(chart_gain.gain(found, gain.lines(found)))
     _zero, _top, width, height = map(float, drawing.get("viewBox").split())
     for one in drawing.iter("text"):
         assert 0 <= float(one.get("x")) <= width and 0 < float(one.get("y")) <= height

@@ -11,8 +11,8 @@ import compared
 import pytest
 from page import Page
 
-from ansible_collections.taco.train.plugins.plugin_utils import comparison_html
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_words import LOSSY, SYMBOLS
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import LOSSY, SYMBOLS
+from ansible_collections.taco.train.plugins.plugin_utils.report import comparison_page
 
 EVIL = "<script>alert('x')</script>|`\"&"
 UNLIKE = ["Batch size differs: zebra (lossy: top-k compression) 8, tcp 16."]
@@ -20,7 +20,7 @@ UNLIKE = ["Batch size differs: zebra (lossy: top-k compression) 8, tcp 16."]
 
 def render(records=None, verdict=None, **changes):
     found = compared.records() if records is None else records
-    return comparison_html.render(compared.comparison(**changes), found, verdict, "Title", "run-1")
+    return comparison_page.render(compared.comparison(**changes), found, verdict, "Title", "run-1")
 
 
 def text_of(page):
@@ -160,13 +160,13 @@ def test_what_the_data_holds_stays_text():
         )
         for record in compared.records()
     ]
-    page = comparison_html.render(found, records, None, EVIL, EVIL, [EVIL])
+    page = comparison_page.render(found, records, None, EVIL, EVIL, [EVIL])
     assert "<script" not in page
     assert "script" not in Page(page).tags
     assert Page(page).text.count(EVIL) > 50
 
 
 def test_nothing_measured_is_still_a_whole_page():
-    page = comparison_html.render({"schema": 1, "blocks": [], "arms": []}, [], None, "Title", "run-1")
+    page = comparison_page.render({"schema": 1, "blocks": [], "arms": []}, [], None, "Title", "run-1")
     assert Page(page).tags.count("h1") == 1
     assert "No verdict." in page and "None" not in page and "<table" not in page and "<svg" not in page

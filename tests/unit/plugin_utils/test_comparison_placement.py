@@ -11,16 +11,13 @@ import jsonschema
 import pytest
 from measured import DEFAULTS, record
 
-from ansible_collections.taco.train.plugins.plugin_utils import (
-    comparison_html,
-    comparison_rows,
-    comparison_table,
-    comparison_words,
-)
-from ansible_collections.taco.train.plugins.plugin_utils.arms import arm_of
-from ansible_collections.taco.train.plugins.plugin_utils.comparison import assemble
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_plan import fingerprint, plan, remaining
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import read
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import arm_of
+from ansible_collections.taco.train.plugins.plugin_utils.comparison import wording
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.comparison import assemble
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule import fingerprint, plan, remaining
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import read
+from ansible_collections.taco.train.plugins.plugin_utils.report import comparison_page, comparison_text
+from ansible_collections.taco.train.plugins.plugin_utils.report import rows as comparison_rows
 
 ROOT = Path(__file__).parents[3]
 SCHEMA = json.loads((ROOT / "collections/ansible_collections/taco/train/docs/schemas/comparison-1.json").read_text())
@@ -98,12 +95,12 @@ def test_placement_alone_explains_the_difference():
     assert found["unlike"] == []
     assert found["placement"]["said"] == ["Placement alone explains the difference between topology and default."]
     for text in (
-        comparison_table.render(found, []),
-        comparison_table.terminal(found),
-        comparison_html.render(found, []),
+        comparison_text.render(found, []),
+        comparison_text.terminal(found),
+        comparison_page.render(found, []),
     ):
         assert "Placement alone explains the difference between topology and default." in text[:100000]
-    assert "Placement alone" in "\n".join(comparison_table.render(found, []).splitlines()[:8])
+    assert "Placement alone" in "\n".join(comparison_text.render(found, []).splitlines()[:8])
 
 
 def test_the_table_of_the_document():
@@ -214,6 +211,6 @@ def test_gpus_within_a_node_are_part_of_where_a_worker_is():
 
 
 def test_a_comparison_without_places_says_nothing_of_placement():
-    assert comparison_words.placed({}) is None
+    assert wording.placed({}) is None
     comparison = read({"arms": ["tcp", "taco"]}, PODS, DEFAULTS)
     assert "placement" not in assembled(comparison, [])

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ansible_collections.taco.train.plugins.plugin_utils import option_groups
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_check import checked_comparison
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_presets import PRESETS, with_preset
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import KEYS, ComparisonError
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.options import checked_comparison
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.presets import PRESETS, with_preset
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import KEYS, ComparisonError
+from ansible_collections.taco.train.plugins.plugin_utils.variables import groups
 
 ROLE = Path(__file__).parents[3] / "collections/ansible_collections/taco/train/roles/compare"
 DEFAULTS = yaml.safe_load((ROLE / "defaults/main.yml").read_text())
@@ -92,11 +92,11 @@ def test_preflight_checks_the_runs_of_a_preset():
     run = {"benchmark_workload": "ttf_dynamic_embedding", "benchmark_framework": "pytorch"}
     values = dict(DEFAULTS, **run, benchmark_arm="taco", compare_preset="xla")
     fleet = (("gpu1", 8), ("gpu2", 8))
-    option_groups.compare(dict(values, benchmark_demo="ps"), fleet)
+    groups.compare(dict(values, benchmark_demo="ps"), fleet)
     with pytest.raises(ComparisonError, match="named in lower case"):
-        option_groups.compare(dict(values, compare_preset="taco_vs_horovod"), fleet)
+        groups.compare(dict(values, compare_preset="taco_vs_horovod"), fleet)
     # What a preset runs in place of the benchmark's workload is checked there, and not twice.
-    option_groups.benchmark(dict(values, benchmark_workload="command", compare_preset="embedding"), fleet)
+    groups.benchmark(dict(values, benchmark_workload="command", compare_preset="embedding"), fleet)
 
 
 def test_the_documentation_names_every_preset():

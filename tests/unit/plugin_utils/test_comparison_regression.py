@@ -11,10 +11,10 @@ import jsonschema
 import pytest
 from measured import DEFAULTS, HOSTS, record, records
 
-from ansible_collections.taco.train.plugins.plugin_utils.comparison import assemble
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_plan import plan
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_regression import regression
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import ComparisonError, read
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.comparison import assemble
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.regression import regression
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule import plan
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import ComparisonError, read
 
 ROOT = Path(__file__).parents[3]
 SCHEMA = json.loads((ROOT / "collections/ansible_collections/taco/train/docs/schemas/comparison-1.json").read_text())

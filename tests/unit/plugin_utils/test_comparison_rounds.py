@@ -7,11 +7,11 @@
 import pytest
 from measured import DEFAULTS, HOSTS, record
 
-from ansible_collections.taco.train.plugins.plugin_utils import comparison_rounds as rounds
-from ansible_collections.taco.train.plugins.plugin_utils.comparison import assemble
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_plan import plan
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_rounds import Case, Time
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import LOOKS, ComparisonError, read
+from ansible_collections.taco.train.plugins.plugin_utils.comparison import repeats
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.comparison import assemble
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.repeats import Case, Time
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule import plan
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import LOOKS, ComparisonError, read
 
 FIRST, SECOND = (f"horovod_synthetic/{model}/2x2/64" for model in ("VGG16", "ResNet50"))
 
@@ -28,10 +28,10 @@ def block(name, *verdicts, unlike=()):
     return {"id": name, "unlike": list(unlike), "comparisons": found}
 
 
-def decided(first, second=("better",), now=None, time=rounds.NO_TIME, given_up=(), unlike=(), **spec):
+def decided(first, second=("better",), now=None, time=repeats.NO_TIME, given_up=(), unlike=(), **spec):
     blocks = [block(FIRST, *first, unlike=unlike), block(SECOND, *second)]
     now = now or {FIRST: Case(4), SECOND: Case(4)}
-    return rounds.decide(comparison(**spec), blocks, now, given_up, time)
+    return repeats.decide(comparison(**spec), blocks, now, given_up, time)
 
 
 def test_a_case_goes_on_until_every_verdict_in_it_is_decided():
@@ -73,20 +73,20 @@ def test_a_case_goes_on_that_other_limits_leave_undecided():
 
 
 def test_the_plan_has_the_rounds_of_each_case():
-    found = rounds.with_rounds(comparison(), {FIRST: Case(6), SECOND: Case(4)})
+    found = repeats.with_rounds(comparison(), {FIRST: Case(6), SECOND: Case(4)})
     runs = plan(found)
     assert [sum(run.block.id == name for run in runs) for name in (FIRST, SECOND)] == [2 * 7, 2 * 5]
-    placed = rounds.with_rounds(comparison(["default", "topology"]), {FIRST: Case(6), SECOND: Case(4)})
+    placed = repeats.with_rounds(comparison(["default", "topology"]), {FIRST: Case(6), SECOND: Case(4)})
     assert sorted((run.block.id, run.round) for run in plan(placed)) == sorted(
         (run.block.id, run.round) for run in runs
     )
 
 
 def test_added_runs_are_those_of_the_new_rounds_alone():
-    found = rounds.with_rounds(comparison(), {FIRST: Case(6), SECOND: Case(4)})
+    found = repeats.with_rounds(comparison(), {FIRST: Case(6), SECOND: Case(4)})
     before = {FIRST: Case(4), SECOND: Case(4)}
     kept = [record(run, 1.0, "failed" if run.round == 1 else "ok") for run in plan(found) if run.round < 4]
-    assert [(run.block.id, run.round) for run in rounds.added(found, before, kept)] == [
+    assert [(run.block.id, run.round) for run in repeats.added(found, before, kept)] == [
         (FIRST, 4),
         (FIRST, 4),
         (FIRST, 5),
@@ -96,30 +96,30 @@ def test_added_runs_are_those_of_the_new_rounds_alone():
 
 def test_cases_are_taken_up_as_they_were_left_and_another_budget_lets_them_go_on():
     wanted = comparison(budget_minutes=10)
-    kept = rounds.part(wanted, {FIRST: Case(8, "budget"), SECOND: Case(6, "decided")})
+    kept = repeats.part(wanted, {FIRST: Case(8, "budget"), SECOND: Case(6, "decided")})
     assert kept["said"] == [
         f"{FIRST}: 8 rounds; the next rounds would exceed compare_budget_minutes, 10.",
         f"{SECOND}: 6 rounds; every verdict is decided.",
     ]
-    assert rounds.cases(wanted, kept, []) == {FIRST: Case(8, "budget"), SECOND: Case(6, "decided")}
-    assert rounds.cases(comparison(budget_minutes=20), kept, [])[FIRST] == Case(8)
-    assert rounds.cases(comparison(), None, []) == {FIRST: Case(4), SECOND: Case(4)}
+    assert repeats.cases(wanted, kept, []) == {FIRST: Case(8, "budget"), SECOND: Case(6, "decided")}
+    assert repeats.cases(comparison(budget_minutes=20), kept, [])[FIRST] == Case(8)
+    assert repeats.cases(comparison(), None, []) == {FIRST: Case(4), SECOND: Case(4)}
     six = [record(run, 1.0) for run in plan(comparison(repeats=6))]
-    assert rounds.cases(comparison(), None, six) == {FIRST: Case(6), SECOND: Case(6)}
+    assert repeats.cases(comparison(), None, six) == {FIRST: Case(6), SECOND: Case(6)}
 
 
 def test_a_verdict_that_an_earlier_look_decided_stays():
-    wanted = rounds.with_rounds(comparison(workloads=[]), {SECOND: Case(4)})
+    wanted = repeats.with_rounds(comparison(workloads=[]), {SECOND: Case(4)})
     speeds = {"tcp": [100, 101, 100, 101], "taco": [105, 108.5, 106, 107]}
     kept = [record(run, speeds[run.arm][run.round]) for run in plan(wanted) if not run.warmup]
     first = assemble(wanted, kept, "known")
     (better,) = first["blocks"][0]["comparisons"]
     assert better["verdict"] == "better" and better["p"] > 0.001
-    again = {"looks": [1, 2, 3, 4], "decided": rounds.kept_verdicts(first, 0.03, 0.95)}
+    again = {"looks": [1, 2, 3, 4], "decided": repeats.kept_verdicts(first, 0.03, 0.95)}
     assert assemble(wanted, kept, "known", **again)["blocks"][0]["comparisons"] == [better]
     without = assemble(wanted, kept, "known", looks=again["looks"])["blocks"][0]["comparisons"]
     assert without[0]["verdict"] == "inconclusive"
-    assert rounds.kept_verdicts(first, 0.05, 0.95) == rounds.kept_verdicts(None, 0.03, 0.95) == {}
+    assert repeats.kept_verdicts(first, 0.05, 0.95) == repeats.kept_verdicts(None, 0.03, 0.95) == {}
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from measured import DEFAULTS, HOSTS, record
 
-from ansible_collections.taco.train.plugins.plugin_utils import comparison_segments as segments
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_plan import plan
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import read
+from ansible_collections.taco.train.plugins.plugin_utils.comparison import segments
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule import plan
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import read
 
 CASE = "horovod_synthetic/ResNet50/2x2/64"
 

@@ -9,7 +9,7 @@ import math
 import pytest
 from scipy import stats
 
-from ansible_collections.taco.train.plugins.plugin_utils import comparison_statistics as statistics
+from ansible_collections.taco.train.plugins.plugin_utils.comparison import statistics
 
 DIFFERENCES = [math.log(ratio) for ratio in (1.04, 1.06, 1.05, 1.07, 1.03, 1.05)]
 

@@ -9,15 +9,15 @@ import re
 import compared
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils import comparison_table
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_words import LOSSY
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import LOSSY
+from ansible_collections.taco.train.plugins.plugin_utils.report import comparison_text
 
 UNLIKE = ["Batch size differs: 8 and 16."]
 MARKED = f"zebra ({LOSSY})"
 
 
 def render(**changes):
-    return comparison_table.render(compared.comparison(**changes), compared.records(), None, "Title")
+    return comparison_text.render(compared.comparison(**changes), compared.records(), None, "Title")
 
 
 def section(text, title):
@@ -111,7 +111,7 @@ def test_published_figures_stand_above_those_measured_here():
 def test_where_arms_were_not_measured_alike_that_is_the_first_line():
     for text in (
         render(unlike=UNLIKE, lab=True),
-        comparison_table.terminal(compared.comparison(unlike=UNLIKE, lab=True)),
+        comparison_text.terminal(compared.comparison(unlike=UNLIKE, lab=True)),
     ):
         assert text.strip("*").startswith("NOT A LIKE-FOR-LIKE COMPARISON: Batch size differs: 8 and 16.")
         assert text.index("LAB: ") < text.index("Does it train faster?")
@@ -124,7 +124,7 @@ def test_whatever_a_text_holds_it_stays_in_its_cell(evil):
         block.update(model=evil, unit=evil)
         for one in block["comparisons"]:
             one["reason"] = evil
-    text = comparison_table.render(found, compared.records(), None, evil)
+    text = comparison_text.render(found, compared.records(), None, evil)
     assert "<script" not in text
     table = [line for line in text.splitlines() if line.startswith("| ")]
     start = next(place for place, line in enumerate(table) if line.startswith("| Case"))
@@ -134,7 +134,7 @@ def test_whatever_a_text_holds_it_stays_in_its_cell(evil):
 
 def test_a_command_can_not_end_its_block():
     records = [compared.record("a2", "zebra", argv=["mpirun", "```", "````"])]
-    text = comparison_table.render(compared.comparison(), records, None, "Title")
+    text = comparison_text.render(compared.comparison(), records, None, "Title")
     assert "\n`````\nmpirun '```' '````'\n`````\n" in text
 
 
@@ -162,22 +162,22 @@ def test_a_check_against_an_earlier_comparison_says_what_became_worse_and_what_i
 
 
 def test_the_terminal_says_it_too():
-    lines = comparison_table.terminal(compared.comparison(regression=compared.regression())).splitlines()
+    lines = comparison_text.terminal(compared.comparison(regression=compared.regression())).splitlines()
     assert lines[-4:-1] == ["Each arm against itself in /results/old/comparison.json: 1 worse.", *CHANGED]
 
 
 def test_what_preflight_did_not_pass_is_there_as_on_the_page():
-    text = comparison_table.render(compared.comparison(), compared.records(), compared.VERDICT, "Title")
+    text = comparison_text.render(compared.comparison(), compared.records(), compared.VERDICT, "Title")
     assert "## Preflight\n\nPreflight of 1 host: 7 passed, 0 failed, 1 to be looked at, 2 left out.\n\n| Status" in text
     assert section(text, "Preflight")[2:] == [["warn", "gpu1", "disk.free", "50", "40", "make room"]]
     passed = dict(compared.VERDICT, summary={"pass": 7}, hosts={"gpu1": {"checks": []}})
-    text = comparison_table.render(compared.comparison(), compared.records(), passed, "Title")
+    text = comparison_text.render(compared.comparison(), compared.records(), passed, "Title")
     assert "## Preflight" in text and "| Status" not in text
     assert "## Preflight" not in render()
 
 
 def test_the_terminal_shows_the_verdicts():
-    assert comparison_table.terminal(compared.comparison()).splitlines() == [
+    assert comparison_text.terminal(compared.comparison()).splitlines() == [
         "Does it train faster?",
         "",
         "LightCC is better by 2.10x.",
@@ -204,12 +204,12 @@ def test_the_terminal_is_never_wider_than_100_columns():
     found = compared.comparison(sentence=long, question=long, unlike=[long], lab=True, complete=False)
     found["failures"][0]["problems"] = [long]
     found["blocks"][0]["model"] = long
-    assert max(map(len, comparison_table.terminal(found).splitlines())) <= 100
+    assert max(map(len, comparison_text.terminal(found).splitlines())) <= 100
 
 
 def test_nothing_measured_is_said_plainly():
     empty = {"schema": 1, "blocks": [], "arms": []}
-    assert comparison_table.terminal(empty) == "No verdict.\n\n0 of 0 planned runs done, 0 failed."
-    assert comparison_table.render(empty, [], None, "Title") == (
+    assert comparison_text.terminal(empty) == "No verdict.\n\n0 of 0 planned runs done, 0 failed."
+    assert comparison_text.render(empty, [], None, "Title") == (
         "# Title\n\n**No verdict.**\n\n0 of 0 planned runs done, 0 failed.\n"
     )

@@ -11,18 +11,18 @@ import pytest
 import recorded
 from page import Page
 
-from ansible_collections.taco.train.plugins.plugin_utils import (
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.comparison import assemble
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import read
+from ansible_collections.taco.train.plugins.plugin_utils.report import (
+    chart_time,
     comparison_csv,
-    comparison_html,
-    comparison_rows,
-    comparison_svg_time,
-    comparison_table,
-    report_table,
+    comparison_page,
+    comparison_text,
+    run_table,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.comparison import assemble
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import read
-from ansible_collections.taco.train.plugins.plugin_utils.run_options import checked
-from ansible_collections.taco.train.plugins.plugin_utils.run_plan import OPTIONS
+from ansible_collections.taco.train.plugins.plugin_utils.report import rows as comparison_rows
+from ansible_collections.taco.train.plugins.plugin_utils.run.options import checked
+from ansible_collections.taco.train.plugins.plugin_utils.run.plan import OPTIONS
 
 SPEEDS = {
     "horovod_synthetic": {"harp": 240.0, "tcp": 150.0},
@@ -40,7 +40,7 @@ def measured(request):
 
 def page_of(measured):
     _workload, comparison, records = measured
-    return comparison_html.render(comparison, records, None, "Title", "run-1")
+    return comparison_page.render(comparison, records, None, "Title", "run-1")
 
 
 def test_the_record_the_single_page_and_the_verdict_have_one_value(measured):
@@ -48,8 +48,8 @@ def test_the_record_the_single_page_and_the_verdict_have_one_value(measured):
     values = {run["record"]: run["value"] for arm in comparison["blocks"][0]["arms"] for run in arm["runs"]}
     for record in records:
         assert values[record["id"]] == record["result"]["value"]
-        assert report_table.headline([record])[0] == report_table.row(record)[1]
-        assert float(report_table.headline([record])[0]) == pytest.approx(record["result"]["value"], rel=0.005)
+        assert run_table.headline([record])[0] == run_table.row(record)[1]
+        assert float(run_table.headline([record])[0]) == pytest.approx(record["result"]["value"], rel=0.005)
 
 
 def test_values_are_drawn_in_the_order_of_time_in_their_unit(measured):
@@ -57,7 +57,7 @@ def test_values_are_drawn_in_the_order_of_time_in_their_unit(measured):
     block = comparison["blocks"][0]
     # Whatever order the records come in.
     times = {record["id"]: record["time"] for record in reversed(records)}
-    drawing = ElementTree.fromstring(comparison_svg_time.timeline(comparison, block, times))
+    drawing = ElementTree.fromstring(chart_time.timeline(comparison, block, times))
     titles = [one.findtext("title") for one in drawing.iter("g")]
     assert len(titles) == len(records) == 14
     marks = [one for one in drawing.iter() if (one.get("class") or "").startswith("mark arm-") and one.tag == "circle"]
@@ -66,7 +66,7 @@ def test_values_are_drawn_in_the_order_of_time_in_their_unit(measured):
     said = " ".join(one.text or "" for one in drawing.iter("text"))
     assert f"{block['unit']}; higher is better; the axis " in said and "at 0" in said
     assert "run, in the order of time: 2026-01-31 12:00 UTC to 2026-01-31 12:26 UTC" in said
-    points = comparison_svg_time.in_time_order(block, times)
+    points = chart_time.in_time_order(block, times)
     assert [point.run["record"] for point in points] == [record["id"] for record in records]
 
 
@@ -76,13 +76,13 @@ def test_the_network_of_each_arm_stands_on_the_page_with_its_log_line(measured):
     for arm, network in (("harp", "HARP"), ("tcp", "Socket")):
         log = next(record["log"] for record in records if record["arm"] == arm)
         assert f"{arm} {network} 7 gpu1:2122:2137 [0] NCCL INFO Using network {network} {log}" in text
-    assert "Using network Socket" in comparison_table.render(measured[1], measured[2])
+    assert "Using network Socket" in comparison_text.render(measured[1], measured[2])
 
 
 def test_runs_that_used_another_network_stand_in_a_row_of_their_own():
     comparison, records = recorded.comparison("horovod_synthetic", SPEEDS["horovod_synthetic"])
     records[-1].update(network="IB", network_line="gpu1:1:2 [0] NCCL INFO Using network IB")
-    table = comparison_table.render(comparison, records)
+    table = comparison_text.render(comparison, records)
     found = [re.sub(r" +", " ", line) for line in table.splitlines() if "Using network" in line]
     assert len(found) == 3 and sum("| IB | 1 |" in line for line in found) == 1
 
@@ -115,7 +115,7 @@ def test_bus_bandwidth_by_size_has_the_arms_in_one_drawing_and_the_share_of_the_
     assert len(harp["sizes"]) == len(tcp["sizes"]) == 25 and harp["sizes"][-1]["size"] == 128 << 20
     assert harp["value_gbps"] == pytest.approx(8 * harp["sizes"][-1]["gb_per_s"])
     assert harp["share"] == pytest.approx(8 * 11.3 / 100, rel=0.03)
-    text = comparison_html.render(comparison, records)
+    text = comparison_page.render(comparison, records)
     assert "message size (logarithmic axis)" in text and "line rate 12.5" in text
     for arm in ("harp", "tcp"):
         assert f"{arm}, 128 MiB: " in text and f"{arm}, 8 B: " in text

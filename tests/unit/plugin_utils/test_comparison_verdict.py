@@ -6,8 +6,8 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import LEAST_REPEATS
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_verdict import Limits, Side, judge
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import LEAST_REPEATS
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.verdict import Limits, Side, judge
 
 # Six rounds of a quiet machine: half a percent around 100.
 QUIET = (100.0, 100.4, 99.7, 100.2, 99.8, 100.1)

@@ -7,9 +7,8 @@
 import compared
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils import comparison_context as context
-from ansible_collections.taco.train.plugins.plugin_utils import comparison_systems as systems
-from ansible_collections.taco.train.plugins.plugin_utils import comparison_words as words
+from ansible_collections.taco.train.plugins.plugin_utils.comparison import wording
+from ansible_collections.taco.train.plugins.plugin_utils.report import context, systems
 
 NAN, INFINITE = float("nan"), float("inf")
 
@@ -27,48 +26,48 @@ NAN, INFINITE = float("nan"), float("inf")
     ],
 )
 def test_numbers(value, said):
-    assert words.number(value) == said
+    assert wording.number(value) == said
 
 
 @pytest.mark.parametrize(
     ("value", "said"), [(0.0079, "0.008"), (0.00001, "< 0.001"), (1, "1.000"), (None, "none"), (NAN, "none")]
 )
 def test_chances(value, said):
-    assert words.chance(value) == said
+    assert wording.chance(value) == said
 
 
 @pytest.mark.parametrize(("value", "said"), [(0, "none"), (7, "7"), (None, "can't be estimated")])
 def test_more_repeats(value, said):
-    assert words.more_repeats(value) == said
+    assert wording.more_repeats(value) == said
 
 
 @pytest.mark.parametrize("ends", [(None, 1.0), (1.0, None), (NAN, 1.0), (1.0, INFINITE)])
 def test_an_interval_with_no_end_is_not_known(ends):
-    assert words.interval(*ends) == "not known"
+    assert wording.interval(*ends) == "not known"
 
 
 def test_cases_are_told_apart_by_what_differs_and_the_rest_is_said_once():
     blocks = compared.comparison()["blocks"]
     larger = dict(blocks[0], id="larger", batch_size=16)
     comparison = {"blocks": [*blocks, larger]}
-    assert words.cases(comparison) == {
+    assert wording.cases(comparison) == {
         compared.VGG: "VGG16, batch size 8",
         compared.RESNET: "ResNet50, batch size 8",
         "larger": "VGG16, batch size 16",
     }
-    assert words.shared_parts(comparison) == ["2 nodes", "4 ranks", "horovod_synthetic"]
+    assert wording.shared_parts(comparison) == ["2 nodes", "4 ranks", "horovod_synthetic"]
 
 
 def test_a_workload_without_a_model_is_its_own_name():
     block = {"id": "x", "workload": "nccl_tests", "model": None, "nodes": 1, "ranks": 1, "batch_size": None}
-    assert words.case_parts(block) == ["nccl_tests", "1 node", "1 rank"]
+    assert wording.case_parts(block) == ["nccl_tests", "1 node", "1 rank"]
 
 
 def test_only_lossy_arms_are_marked():
     comparison = compared.comparison()
-    assert words.marked(comparison, "zebra") == "zebra (lossy: top-k compression)"
-    assert words.marked(comparison, "tcp") == "tcp"
-    assert words.marked(comparison, "of nobody") == "of nobody"
+    assert wording.marked(comparison, "zebra") == "zebra (lossy: top-k compression)"
+    assert wording.marked(comparison, "tcp") == "tcp"
+    assert wording.marked(comparison, "of nobody") == "of nobody"
 
 
 @pytest.mark.parametrize(
@@ -77,7 +76,7 @@ def test_only_lossy_arms_are_marked():
     + [(path, False) for path in ("", None, "/a", "../a", "a/../../b", "javascript:x", "https://x", "//x/y")],
 )
 def test_a_path_that_leads_away_is_not_local(path, local):
-    assert words.is_local(path) is local
+    assert wording.is_local(path) is local
 
 
 def test_equal_hosts_share_a_column_and_a_host_that_changed_has_two():

@@ -6,7 +6,7 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.container_errors import explain
+from ansible_collections.taco.train.plugins.plugin_utils.container.errors import explain
 
 MESSAGES = {
     "Error pulling image img:1 - 404 Client Error: Not Found": ("img:1", "taco_image"),

@@ -9,7 +9,7 @@ import json
 import pytest
 
 from ansible_collections.taco.train.plugins.filter import benchmark, reboot
-from ansible_collections.taco.train.plugins.plugin_utils.arms import ARMS
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import ARMS
 
 FILTERS = {
     name: function for module in (benchmark, reboot) for name, function in module.FilterModule().filters().items()

@@ -8,9 +8,9 @@ import json
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils import gpu_schedule
-from ansible_collections.taco.train.plugins.plugin_utils.gpu_schedule import BEFORE, LABEL, plan
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import MpijobError
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes import gpu_schedule
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.gpu_schedule import BEFORE, LABEL, plan
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import MpijobError
 
 
 def node(name="n1", label=None, before=None, **allocatable):

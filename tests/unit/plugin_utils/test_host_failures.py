@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-from ansible_collections.taco.train.plugins.plugin_utils.host_failures import failures, outcome
+from ansible_collections.taco.train.plugins.plugin_utils.preflight.host_failures import failures, outcome
 
 
 def check(identity, status, **values):

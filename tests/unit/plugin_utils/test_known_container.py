@@ -9,9 +9,9 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.taco.train.plugins.module_utils._engine import OPTIONS_LABEL
-from ansible_collections.taco.train.plugins.plugin_utils.container_options import OPTIONS, module_options, spec_of
-from ansible_collections.taco.train.plugins.plugin_utils.known_container import is_known
+from ansible_collections.taco.train.plugins.module_utils._node.engine import OPTIONS_LABEL
+from ansible_collections.taco.train.plugins.plugin_utils.container.convergence import is_known
+from ansible_collections.taco.train.plugins.plugin_utils.container.options import OPTIONS, module_options, spec_of
 
 ASKED = {"name": "box", "image": "img:1", "profile": "lightcc", "environment": {"A": "1"}, "mounts_extra": ["/d:/d"]}
 

@@ -6,7 +6,7 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.known_peers import agreed_peers
+from ansible_collections.taco.train.plugins.plugin_utils.convergence.peers import agreed_peers
 
 TRUST = {
     "public_key": "ssh-ed25519 A",

@@ -9,14 +9,14 @@ import re
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_backoff import (
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.backoff import (
     MOST_ASKED_SECONDS,
     MOST_CALLS,
     MOST_SECONDS,
     wait_seconds,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_error import MOST_LETTERS, Trouble, trouble
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_words import sentence
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.errors import MOST_LETTERS, Trouble, trouble
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.messages import sentence
 
 FORBIDDEN = (
     'mpijobs.kubeflow.org is forbidden: User "system:serviceaccount:ci:runner" cannot create resource "mpijobs" in API group '

@@ -6,7 +6,7 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.lightcc import (
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.lightcc import (
     SETTINGS,
     LightccError,
     group_size,

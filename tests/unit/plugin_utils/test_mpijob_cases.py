@@ -16,13 +16,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_error import trouble
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_words import sentence
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_holders import holders
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_pods import unscheduled
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_printed import printed
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_scheduling import UNNAMED_TAINTS, taints
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_wait import ENDED_SECONDS, OPERATOR_SECONDS, Wait
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.errors import trouble
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.messages import sentence
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.pods import unscheduled
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.scheduling import UNNAMED_TAINTS, taints
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.holders import holders
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.printed import printed
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.wait import ENDED_SECONDS, OPERATOR_SECONDS, Wait
 
 FOLDER = Path(__file__).parents[2] / "fixtures/kubernetes/cases"
 CASES = [

@@ -8,9 +8,9 @@ import copy
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_change import differences, patch, step
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_job import job_of
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_manifest import manifest
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.diff import differences, patch, step
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import job_of
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.manifest import manifest
 
 
 def made(version="v1", **options):

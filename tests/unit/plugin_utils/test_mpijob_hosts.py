@@ -4,7 +4,13 @@
 
 """Pods become hosts in the order of their ranks, and only those that are in use."""
 
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_hosts import Made, Reached, hosts, placement, workers
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.inventory import (
+    Made,
+    Reached,
+    hosts,
+    placement,
+    workers,
+)
 
 
 def pod(name, role="worker", node="gpu-1", job="j", container=None):

@@ -6,8 +6,8 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_error import Trouble
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_logs import is_waiting, may_be_absent, never_ran
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.errors import Trouble
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.logs import is_waiting, may_be_absent, never_ran
 
 
 @pytest.mark.parametrize(

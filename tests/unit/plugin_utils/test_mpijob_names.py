@@ -8,7 +8,9 @@ from fractions import Fraction
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import (
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.mpirun import mpirun_command
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import amount, binary_quantity
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import (
     MpijobError,
     choose_version,
     role_of,
@@ -17,8 +19,6 @@ from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import (
     worker_hosts,
     worker_pods,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_quantity import amount, binary_quantity
-from ansible_collections.taco.train.plugins.plugin_utils.mpirun import mpirun_command
 
 
 def crd(*versions, name="mpijobs.kubeflow.org"):

@@ -6,8 +6,8 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_holders import holders
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_scheduling import fixes, read
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.scheduling import fixes, read
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.holders import holders
 
 HUGE = "hugepages-1Gi"
 

@@ -8,9 +8,9 @@ import re
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_error import MOST_LETTERS
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_pods import is_ready, pod_state
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_status import job_phase, launcher_pod, progress
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.errors import MOST_LETTERS
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.pods import is_ready, pod_state
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.status import job_phase, launcher_pod, progress
 
 LABELS = {"training.kubeflow.org/job-name": "taco-bench"}
 READY = {"type": "Ready", "status": "True"}

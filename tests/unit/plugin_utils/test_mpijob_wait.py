@@ -6,7 +6,7 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_wait import (
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.wait import (
     ENDED_SECONDS,
     OPERATOR_SECONDS,
     Vanish,

@@ -10,9 +10,9 @@ import pytest
 from ansible.errors import AnsibleFilterError
 
 from ansible_collections.taco.train.plugins.filter.benchmark import FilterModule
-from ansible_collections.taco.train.plugins.plugin_utils import workload_horovod
-from ansible_collections.taco.train.plugins.plugin_utils.arms import ARMS
-from ansible_collections.taco.train.plugins.plugin_utils.mpirun import MpirunError, mpirun_command
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import ARMS
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.mpirun import MpirunError, mpirun_command
+from ansible_collections.taco.train.plugins.plugin_utils.workloads import horovod
 
 # The commands of the documents, word for word; splitting them drops their accidental double spaces.
 DOCUMENT_CVM = (
@@ -40,7 +40,7 @@ OPTIONS = {
 
 
 def command(hosts, **options):
-    workload = workload_horovod.build(dict(OPTIONS, **options), [host["slots"] for host in hosts])
+    workload = horovod.build(dict(OPTIONS, **options), [host["slots"] for host in hosts])
     spec = {"hosts": hosts, "env": workload.env, "mca": workload.mca, "command": workload.command}
     return FilterModule().filters()["mpirun_command"](spec)
 

@@ -8,14 +8,14 @@ import pytest
 from kubelab.patches import merged
 from node_objects import budget, daemon_pod, pod
 
-from ansible_collections.taco.train.plugins.plugin_utils import node_drain
-from ansible_collections.taco.train.plugins.plugin_utils.node_drain import CORDONED
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes import drain
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.drain import CORDONED
 
 EMPTY_DIR = {"name": "scratch", "emptyDir": {}}
 
 
 def names(pods):
-    return [node_drain.name_of(one) for one in pods]
+    return [drain.name_of(one) for one in pods]
 
 
 def test_pods_of_the_node_itself_and_those_that_ended_stay():
@@ -27,7 +27,7 @@ def test_pods_of_the_node_itself_and_those_that_ended_stay():
         pod("done", "n1", phase="Succeeded"),
         pod("lone", "n1", None),
     ]
-    assert names(node_drain.leaving(pods)) == ["default/web", "default/lone"]
+    assert names(drain.leaving(pods)) == ["default/web", "default/lone"]
 
 
 @pytest.mark.parametrize(
@@ -54,13 +54,13 @@ def test_what_would_be_lost_is_named_all_at_once(options, words):
         pod("w", "n1", volumes=[EMPTY_DIR]),
         daemon_pod("d", "n1", volumes=[EMPTY_DIR]),
     ]
-    found = node_drain.obstacles(pods, *options)
+    found = drain.obstacles(pods, *options)
     assert all(word in "; ".join(found) for word in words) and bool(found) == bool(words)
     assert "default/web" not in "; ".join(found) and "default/d" not in "; ".join(found)
 
 
 def test_many_names_are_counted():
-    assert node_drain.listed([f"p{n}" for n in range(12)]).endswith("p9 and 2 more")
+    assert drain.listed([f"p{n}" for n in range(12)]).endswith("p9 and 2 more")
 
 
 def test_pods_are_named_with_the_budget_that_holds_them():
@@ -71,7 +71,7 @@ def test_pods_are_named_with_the_budget_that_holds_them():
         daemon_pod("plugin", "n1"),
     ]
     budgets = [budget("all-web", 1, desiredHealthy=1, currentHealthy=1), budget("lax", 0, "free", disruptionsAllowed=1)]
-    web, slow, other = node_drain.held(pods, budgets)
+    web, slow, other = drain.held(pods, budgets)
     assert web == (
         "default/web (of ReplicaSet of-web) is held by the PodDisruptionBudget all-web (it wants 1 healthy pods, and 1 are)"
     )
@@ -87,13 +87,13 @@ def test_pods_are_named_with_the_budget_that_holds_them():
     ],
 )
 def test_a_pod_that_does_not_end_says_what_keeps_it(metadata, words):
-    (said,) = node_drain.held([pod("slow", "n1", deletionTimestamp="2026-11-21T00:00:00Z", **metadata)], [])
+    (said,) = drain.held([pod("slow", "n1", deletionTimestamp="2026-11-21T00:00:00Z", **metadata)], [])
     assert "default/slow" in said and words in said
 
 
 def test_a_pod_of_two_budgets_can_not_be_evicted():
     budgets = [budget("one", 1, disruptionsAllowed=1), budget("two", 1, disruptionsAllowed=1)]
-    (said,) = node_drain.held([pod("web", "n1")], budgets)
+    (said,) = drain.held([pod("web", "n1")], budgets)
     assert "has more than one PodDisruptionBudget (one, two), with which it can't be evicted: remove one" in said
 
 
@@ -113,24 +113,24 @@ def test_a_pod_of_two_budgets_can_not_be_evicted():
     ],
 )
 def test_a_selector_takes_labels_as_kubernetes_has_it(selector, takes):
-    assert node_drain.selects(selector, {"app": "web"}) is takes
+    assert drain.selects(selector, {"app": "web"}) is takes
 
 
 @pytest.mark.parametrize("annotations", [{}, {"theirs": "1"}])
 def test_a_cordon_of_ours_is_known_as_such_and_leaves_nothing(annotations):
     before = {"metadata": {"name": "n1", "annotations": annotations}, "spec": {"podCIDR": "10.0.0.0/24"}}
-    during = merged(before, node_drain.cordon(before, "now"))
-    assert node_drain.is_cordoned(during) and node_drain.is_ours(during)
-    assert node_drain.cordon(during, "later") is None
-    after = merged(during, node_drain.uncordon(during))
+    during = merged(before, drain.cordon(before, "now"))
+    assert drain.is_cordoned(during) and drain.is_ours(during)
+    assert drain.cordon(during, "later") is None
+    after = merged(during, drain.uncordon(during))
     assert {key: after[key] for key in before} == before
-    assert node_drain.uncordon(after) is None
+    assert drain.uncordon(after) is None
 
 
 def test_a_cordon_of_others_is_theirs():
-    assert not node_drain.is_ours({"spec": {"unschedulable": True}})
+    assert not drain.is_ours({"spec": {"unschedulable": True}})
     # Somebody has uncordoned it by hand and not removed the mark: it says nothing of what comes later.
-    assert not node_drain.is_ours({"metadata": {"annotations": {CORDONED: "then"}}, "spec": {}})
+    assert not drain.is_ours({"metadata": {"annotations": {CORDONED: "then"}}, "spec": {}})
 
 
 def manager(name, **fields):
@@ -156,23 +156,23 @@ PYTHON = {"f:metadata": MARK_FIELD, "f:spec": CORDON_FIELD}
 def test_a_mark_counts_only_for_the_cordon_that_was_written_with_it(managers, ours):
     metadata = {"name": "n1", "annotations": {CORDONED: "then"}, "managedFields": managers}
     node = {"metadata": metadata, "spec": {"unschedulable": True}}
-    assert node_drain.is_ours(node) is ours
-    after = merged(node, node_drain.uncordon(node))
-    assert (node_drain.is_cordoned(after), node_drain.mark_of(after)) == (not ours, None)
+    assert drain.is_ours(node) is ours
+    after = merged(node, drain.uncordon(node))
+    assert (drain.is_cordoned(after), drain.mark_of(after)) == (not ours, None)
     if not ours:
-        assert "spec" not in node_drain.cordon(node, "now")
+        assert "spec" not in drain.cordon(node, "now")
 
 
 def test_a_change_is_of_the_node_that_was_read():
     node = {"metadata": {"name": "n1", "resourceVersion": "7"}, "spec": {}}
-    assert node_drain.cordon(node, "now")["metadata"]["resourceVersion"] == "7"
+    assert drain.cordon(node, "now")["metadata"]["resourceVersion"] == "7"
 
 
 def test_what_to_do_is_said():
-    assert "`kubectl uncordon n1 && kubectl annotate node n1 taco.train/cordoned-`" in node_drain.left("n1")
-    said = node_drain.no_such_node("gpu1", ["10.0.0.2", "10.0.0.1"])
+    assert "`kubectl uncordon n1 && kubectl annotate node n1 taco.train/cordoned-`" in drain.left("n1")
+    said = drain.no_such_node("gpu1", ["10.0.0.2", "10.0.0.1"])
     assert (
         said
         == "the cluster has no node gpu1; it has 10.0.0.1, 10.0.0.2: set taco_node_name of this host to the name of its node"
     )
-    assert "it has none" in node_drain.no_such_node("gpu1", [])
+    assert "it has none" in drain.no_such_node("gpu1", [])

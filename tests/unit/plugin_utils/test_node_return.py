@@ -6,8 +6,8 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils import node_return
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import MpijobError
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes import readiness
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import MpijobError
 
 NODE = {
     "metadata": {"name": "n1", "labels": {"a": "b"}, "managedFields": ["long"]},
@@ -27,8 +27,8 @@ DOWN = {
 
 
 def test_pages_are_counted_as_the_kubelet_has_them():
-    assert node_return.pages(NODE) == {"1G": 50, "2M": 2}
-    assert node_return.pages({}) == {"1G": 0, "2M": 0}
+    assert readiness.pages(NODE) == {"1G": 50, "2M": 2}
+    assert readiness.pages({}) == {"1G": 0, "2M": 0}
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_pages_are_counted_as_the_kubelet_has_them():
     ],
 )
 def test_what_a_node_is_still_waited_for(node, resources, counts, boot_id, words):
-    found = node_return.problems(node, resources, counts, boot_id)
+    found = readiness.problems(node, resources, counts, boot_id)
     assert len(found) == len(words) and all(word in problem for word, problem in zip(words, found))
 
 
@@ -62,13 +62,13 @@ def test_what_a_node_is_still_waited_for(node, resources, counts, boot_id, words
 )
 def test_pages_that_can_not_be_counted_are_refused(given, said):
     with pytest.raises(MpijobError) as error:
-        node_return.wanted_pages(given)
+        readiness.wanted_pages(given)
     assert said in str(error.value)
-    assert node_return.wanted_pages({"1G": "50", "2M": 0}) == {"1G": 50, "2M": 0}
+    assert readiness.wanted_pages({"1G": "50", "2M": 0}) == {"1G": 50, "2M": 0}
 
 
 def test_what_is_long_is_left_out():
-    outline = node_return.outline(NODE)
+    outline = readiness.outline(NODE)
     assert outline["metadata"] == {"name": "n1", "labels": {"a": "b"}}
     assert (
         set(outline["status"]) == {"capacity", "allocatable", "conditions", "nodeInfo"}

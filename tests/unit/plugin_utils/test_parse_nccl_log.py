@@ -6,7 +6,7 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.parse_nccl_log import (
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.nccl_log import (
     networks,
     of_others,
     plugin,

@@ -8,9 +8,9 @@ import shlex
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.platform_defaults import PLATFORMS, default_env, default_mca
-from ansible_collections.taco.train.plugins.plugin_utils.profile_needs import needs_of
-from ansible_collections.taco.train.plugins.plugin_utils.run_plan import OPTIONS, PLACES, plan
+from ansible_collections.taco.train.plugins.plugin_utils.container.profile import needs_of
+from ansible_collections.taco.train.plugins.plugin_utils.run.plan import OPTIONS, PLACES, plan
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.platforms import PLATFORMS, default_env, default_mca
 
 SCRIPT = "/tensorflow/benchmarks/scripts/tf_cnn_benchmarks/tf_cnn_benchmarks.py"
 # The command of the document on scheduling GPUs by topology, word for word.

@@ -9,12 +9,12 @@ import pytest
 from observed import NODE, VARIABLES
 
 from ansible_collections.taco.train.plugins.filter.profile_needs import FilterModule
-from ansible_collections.taco.train.plugins.plugin_utils.arms import ARMS
-from ansible_collections.taco.train.plugins.plugin_utils.checks_options import Options
-from ansible_collections.taco.train.plugins.plugin_utils.profile_needs import needs_of
-from ansible_collections.taco.train.plugins.plugin_utils.role_options import all_options
-from ansible_collections.taco.train.plugins.plugin_utils.training_spec import DOCKER_PROFILES
-from ansible_collections.taco.train.plugins.plugin_utils.verdict import Host, judge
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import ARMS
+from ansible_collections.taco.train.plugins.plugin_utils.container.profile import needs_of
+from ansible_collections.taco.train.plugins.plugin_utils.container.spec import DOCKER_PROFILES
+from ansible_collections.taco.train.plugins.plugin_utils.preflight.verdict import Host, judge
+from ansible_collections.taco.train.plugins.plugin_utils.variables.options import Options
+from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import all_options
 
 PROFILE_NEEDS = FilterModule().filters()["profile_needs"]
 SPECS = all_options()

@@ -6,7 +6,11 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.published import PUBLISHED, allreduce_bus_bandwidth, efficiency
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.published import (
+    PUBLISHED,
+    allreduce_bus_bandwidth,
+    efficiency,
+)
 
 CASES = {(case.instances, case.model, bool(case.single)): case for case in PUBLISHED}
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ansible_collections.taco.train.plugins.plugin_utils import parse_nccl_log
-from ansible_collections.taco.train.plugins.plugin_utils.run_causes import CAUSES
-from ansible_collections.taco.train.plugins.plugin_utils.run_reason import reason
-from ansible_collections.taco.train.plugins.plugin_utils.workloads import WORKLOADS
+from ansible_collections.taco.train.plugins.plugin_utils.failure.causes import CAUSES
+from ansible_collections.taco.train.plugins.plugin_utils.failure.reason import reason
+from ansible_collections.taco.train.plugins.plugin_utils.workloads import nccl_log
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS
 
 FOLDER = Path(__file__).parents[2] / "fixtures/logs"
 
@@ -58,7 +58,7 @@ def test_a_log_of_a_run(name):
 @pytest.mark.parametrize("name", NETWORKS)
 def test_a_log_of_the_network(name):
     expected, text = CASES[name]
-    assert parse_nccl_log.plugin(text) == expected["plugin"]
+    assert nccl_log.plugin(text) == expected["plugin"]
 
 
 @pytest.mark.parametrize("name", FAILURES)
@@ -95,7 +95,7 @@ def seconds(text):
     reason(text, 1, False, 60, [])
     for workload in ("horovod_synthetic", "nccl_tests", "tf_cnn_benchmarks", "ttf_dynamic_embedding"):
         WORKLOADS[workload].parse(text, 4)
-    parse_nccl_log.plugin(text)
+    nccl_log.plugin(text)
     return time.process_time() - start
 
 

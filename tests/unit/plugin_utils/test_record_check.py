@@ -13,9 +13,11 @@ import measured
 import pytest
 import recorded
 
-from ansible_collections.taco.train.plugins.plugin_utils import comparison_store, json_schema, record_check, records
-from ansible_collections.taco.train.plugins.plugin_utils.comparison import assemble
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import read
+from ansible_collections.taco.train.plugins.plugin_utils.comparison import store
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.comparison import assemble
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import read
+from ansible_collections.taco.train.plugins.plugin_utils.run import json_schema, record_check
+from ansible_collections.taco.train.plugins.plugin_utils.run import store as records
 
 NAN, INFINITY = float("nan"), float("inf")
 
@@ -146,7 +148,7 @@ UNORDERED = {
 def test_a_comparison_is_valid(comparison, tmp_path):
     assert comparison["blocks"][0]["comparisons"][0]["verdict"] == "better"
     assert record_check.comparison_problems(comparison) == [] and library(comparison, record_check.COMPARISON)
-    assert os.path.exists(comparison_store.keep(str(tmp_path), comparison))
+    assert os.path.exists(store.keep(str(tmp_path), comparison))
 
 
 @pytest.mark.parametrize(
@@ -154,7 +156,7 @@ def test_a_comparison_is_valid(comparison, tmp_path):
 )
 def test_a_comparison_that_cannot_be_true_is_refused_and_not_written(comparison, path, value, tmp_path):
     with pytest.raises(records.RecordError, match="not valid"):
-        comparison_store.keep(str(tmp_path), changed(comparison, path, value))
+        store.keep(str(tmp_path), changed(comparison, path, value))
     assert os.listdir(tmp_path) == []
 
 

@@ -10,9 +10,9 @@ import json
 import pytest
 import recorded
 
-from ansible_collections.taco.train.plugins.plugin_utils import comparison_store as store
-from ansible_collections.taco.train.plugins.plugin_utils import records
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_regression import regression
+from ansible_collections.taco.train.plugins.plugin_utils.comparison import store
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.regression import regression
+from ansible_collections.taco.train.plugins.plugin_utils.run import store as records
 
 SPEEDS = {"harp": 24.0, "tcp": 12.0}
 

@@ -10,24 +10,24 @@ import os
 import pytest
 import recorded
 
-from ansible_collections.taco.train.plugins.plugin_utils import records
-from ansible_collections.taco.train.plugins.plugin_utils.records import RecordError
+from ansible_collections.taco.train.plugins.plugin_utils.run import store
+from ansible_collections.taco.train.plugins.plugin_utils.run.store import RecordError
 
 
 def test_what_is_added_is_read_back_in_order(tmp_path):
     run_dir = str(tmp_path / "results/run")
     for number in range(3):
-        records.append(run_dir, recorded.record("horovod_synthetic", suffix=f"{number}", label="a\nb é"))
+        store.append(run_dir, recorded.record("horovod_synthetic", suffix=f"{number}", label="a\nb é"))
     assert len((tmp_path / "results/run/records.jsonl").read_bytes().splitlines()) == 3
-    found, problems = records.read(run_dir)
+    found, problems = store.read(run_dir)
     assert [record["id"][-2:] for record in found] == ["-0", "-1", "-2"] and problems == []
 
 
 def test_a_line_cut_by_a_crash_does_not_take_the_next_one_with_it(tmp_path):
     path = tmp_path / "records.jsonl"
     path.write_text('{"schema": 2, "number": 0}\n{"schema": 1, "num')
-    records.append(str(tmp_path), recorded.record("horovod_synthetic"))
-    found, problems = records.read(str(tmp_path))
+    store.append(str(tmp_path), recorded.record("horovod_synthetic"))
+    found, problems = store.read(str(tmp_path))
     assert [record.get("number") for record in found] == [0, None]
     assert problems == ["Line 2 of records.jsonl is not a record of schema 2."]
 
@@ -35,17 +35,17 @@ def test_a_line_cut_by_a_crash_does_not_take_the_next_one_with_it(tmp_path):
 @pytest.mark.parametrize("line", ["[]", "5", '{"schema": 1}', "{}", "\x00"])
 def test_lines_that_are_no_records_are_named(tmp_path, line):
     (tmp_path / "records.jsonl").write_text(line + "\n")
-    assert records.read(str(tmp_path)) == ([], ["Line 1 of records.jsonl is not a record of schema 2."])
+    assert store.read(str(tmp_path)) == ([], ["Line 1 of records.jsonl is not a record of schema 2."])
 
 
 def test_no_records_are_no_error(tmp_path):
-    assert records.read(str(tmp_path)) == ([], [])
+    assert store.read(str(tmp_path)) == ([], [])
 
 
 def test_latest_is_replaced_and_relative(tmp_path):
     for run in ("one", "two"):
         (tmp_path / run).mkdir()
-        records.point_latest(str(tmp_path / run) + "/")
+        store.point_latest(str(tmp_path / run) + "/")
         assert os.readlink(tmp_path / "latest") == run
     assert sorted(path.name for path in tmp_path.iterdir()) == ["latest", "one", "two"]
 
@@ -54,14 +54,14 @@ def test_a_folder_named_latest_is_left_alone(tmp_path):
     (tmp_path / "latest").mkdir()
     (tmp_path / "run").mkdir()
     with pytest.raises(RecordError, match="in the way"):
-        records.point_latest(str(tmp_path / "run"))
+        store.point_latest(str(tmp_path / "run"))
     assert (tmp_path / "latest").is_dir()
 
 
 def test_a_file_is_replaced_whole_and_leaves_nothing_beside_it(tmp_path):
     path = tmp_path / "logs/a.log"
-    records.write_text(str(path), "one\r\n", 0o600)
-    records.write_text(str(path), "two\udcff\n", 0o600)
+    store.write_text(str(path), "one\r\n", 0o600)
+    store.write_text(str(path), "two\udcff\n", 0o600)
     assert path.read_bytes() == b"two?\n" and path.stat().st_mode & 0o777 == 0o600
     assert [entry.name for entry in path.parent.iterdir()] == ["a.log"]
 
@@ -69,16 +69,16 @@ def test_a_file_is_replaced_whole_and_leaves_nothing_beside_it(tmp_path):
 def test_a_folder_that_cant_be_made_names_the_variable(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(RecordError, match="taco_results_dir"):
-        records.make_directory(str(tmp_path / "file/run"))
+        store.make_directory(str(tmp_path / "file/run"))
 
 
 def test_an_id_sorts_by_time_and_is_a_file_name():
-    assert records.record_id("2026-01-31T12:00:00.123456Z", "taco", "abc") == "20260131T120000Z-taco-abc"
+    assert store.record_id("2026-01-31T12:00:00.123456Z", "taco", "abc") == "20260131T120000Z-taco-abc"
 
 
 @pytest.mark.parametrize("node", [None, {}, {"gpus": None, "hugepages": None, "container_engine": None}])
 def test_facts_that_are_not_there_are_null(node):
-    system = records.system_of(node)
+    system = store.system_of(node)
     if node is None:
         assert system is None
     else:

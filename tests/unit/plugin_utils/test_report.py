@@ -11,7 +11,8 @@ from xml.etree import ElementTree
 import pytest
 from page import Page
 
-from ansible_collections.taco.train.plugins.plugin_utils import report_html, report_svg, report_table
+from ansible_collections.taco.train.plugins.plugin_utils.report import chart as report_svg
+from ansible_collections.taco.train.plugins.plugin_utils.report import run_page, run_table
 
 ARGV = [
     *("docker", "exec", "taco-train", "timeout", "-k", "10", "60", "/usr/local/openmpi/bin/mpirun", "-np", "4"),
@@ -118,17 +119,17 @@ VERDICT = {
     ],
 )
 def test_the_first_sentence(records, number, words):
-    found = report_table.headline(records)
+    found = run_table.headline(records)
     assert found[0] == number and words in found[1]
 
 
 def test_the_newest_good_run_is_the_number():
     newer = record(result=dict(record()["result"], value=500.0))
-    assert report_table.headline([record(), newer, broken()])[0] == "500.0"
+    assert run_table.headline([record(), newer, broken()])[0] == "500.0"
 
 
 def test_the_table():
-    assert report_table.render([record(), broken(network=None)], VERDICT, ["Line 3 is cut."], "Title") == (
+    assert run_table.render([record(), broken(network=None)], VERDICT, ["Line 3 is cut."], "Title") == (
         "# Title\n"
         "\n"
         "**412.3** images/s over 2 nodes x 2 ranks (arm taco: LightCC and HARP; ResNet50, batch size 256, on GPUs). "
@@ -154,27 +155,27 @@ def test_the_table():
 
 @pytest.mark.parametrize("text", ["a|b", "a\nb", "<b>", "a\\|b"])
 def test_a_cell_of_the_table_stays_one(text):
-    lines = report_table.render([record(network=text)]).splitlines()
+    lines = run_table.render([record(network=text)]).splitlines()
     (row,) = [line for line in lines if line.startswith("| ok")]
-    assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", row)) == len(report_table.heads([])) + 1
+    assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", row)) == len(run_table.heads([])) + 1
     assert "<" not in row
 
 
 def test_pods_are_counted_as_workers():
-    text = report_table.render([record(placement={"w-0": "gpu1", "w-1": "gpu1"})])
+    text = run_table.render([record(placement={"w-0": "gpu1", "w-1": "gpu1"})])
     assert "over 2 workers x " in text and " Workers |" in text and "ode" not in text.partition("\n| ")[0]
-    assert "Workers" in report_html.render([record(placement={"w-0": "gpu1"})])
+    assert "Workers" in run_page.render([record(placement={"w-0": "gpu1"})])
 
 
 def test_a_lab_says_so_first_in_the_table_and_on_the_page():
-    assert report_table.render([record(lab=True)]).splitlines()[2].startswith("**LAB")
-    page = report_html.render([record(lab=True)])
+    assert run_table.render([record(lab=True)]).splitlines()[2].startswith("**LAB")
+    page = run_page.render([record(lab=True)])
     assert page.index('class="lab"') < page.index("412.3")
-    assert "LAB" not in report_table.render([record()]) and 'class="lab"' not in report_html.render([record()])
+    assert "LAB" not in run_table.render([record()]) and 'class="lab"' not in run_page.render([record()])
 
 
 def test_the_page_says_everything():
-    text = Page(report_html.render([record(), broken()], VERDICT, ["Line 3 is cut."], "Title", "run-1")).text
+    text = Page(run_page.render([record(), broken()], VERDICT, ["Line 3 is cut."], "Title", "run-1")).text
     for words in (
         "412.3 images/s over 2 nodes x 2 ranks",
         "It broke.",
@@ -193,7 +194,7 @@ def test_the_page_says_everything():
 
 
 def test_the_page_needs_nothing_beside_it_and_runs_nothing():
-    page = report_html.render([record(), broken()], VERDICT)
+    page = run_page.render([record(), broken()], VERDICT)
     parsed = Page(page)
     assert set(parsed.links) == {"logs/two.log"}
     assert not {"script", "link", "img", "iframe"} & set(parsed.tags)
@@ -218,23 +219,23 @@ def test_what_a_record_holds_stays_text():
         "hosts": {EVIL: {"checks": [{"id": EVIL, "status": "fail", "expected": EVIL, "found": EVIL, "fix": EVIL}]}},
     }
     records = [evil, broken(problems=[EVIL], log=EVIL, id=EVIL)]
-    page = report_html.render(records, verdict, [EVIL], EVIL, EVIL)
+    page = run_page.render(records, verdict, [EVIL], EVIL, EVIL)
     assert "<script" not in page
     assert "script" not in Page(page).tags
     assert Page(page).text.count("<script>alert('x')</script>|`\"&") >= 10
-    assert "<script" not in report_table.render(records, verdict, [EVIL], EVIL)
+    assert "<script" not in run_table.render(records, verdict, [EVIL], EVIL)
 
 
 @pytest.mark.parametrize("records", [[], [record()], [broken()], [broken(system={}, duration_s=None)]])
 @pytest.mark.parametrize("verdict", [None, {}, VERDICT])
 def test_whatever_is_missing_the_page_is_whole(records, verdict):
-    page = report_html.render(records, verdict)
+    page = run_page.render(records, verdict)
     assert Page(page).tags.count("h1") == 1
     assert "None" not in page
 
 
 def test_the_command_can_be_pasted():
-    shown = report_html.command_lines(ARGV)
+    shown = run_page.command_lines(ARGV)
     assert shlex.split(shown.replace("\\\n", "")) == ARGV
     assert shown.splitlines()[0] == "docker exec taco-train timeout -k 10 60 /usr/local/openmpi/bin/mpirun \\"
     assert "  -x 'A=b c' \\" in shown.splitlines()

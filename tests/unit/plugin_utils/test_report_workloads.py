@@ -8,8 +8,8 @@ import pytest
 import recorded
 from page import Page
 
-from ansible_collections.taco.train.plugins.plugin_utils import report_html, report_table
-from ansible_collections.taco.train.plugins.plugin_utils.workloads import WORKLOADS
+from ansible_collections.taco.train.plugins.plugin_utils.report import run_page, run_table
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS
 
 HEADLINES = {
     "horovod_synthetic": (
@@ -55,9 +55,9 @@ def test_every_workload_has_its_report_tested():
 def test_the_report_of_a_workload(workload):
     record = recorded.record(workload)
     assert record["problems"] == [] and record["outcome"] == "ok"
-    assert report_table.headline([record]) == HEADLINES[workload]
-    table = report_table.render([record], title=workload)
-    page = report_html.render([record], title=workload)
+    assert run_table.headline([record]) == HEADLINES[workload]
+    table = run_table.render([record], title=workload)
+    page = run_page.render([record], title=workload)
     for said in BESIDE[workload]:
         assert said in table and said in Page(page).text, said
     assert HEADLINES[workload][0] in Page(page).text and "None" not in page and "nan" not in page
@@ -71,8 +71,8 @@ def test_the_report_of_a_workload(workload):
 )
 def test_the_table_counts_the_nodes_that_took_part(workload, nodes, ranks):
     found = recorded.record(workload)
-    place = report_table.heads([found]).index("Nodes")
-    assert report_table.row(found)[place : place + 2] == (nodes, ranks)
+    place = run_table.heads([found]).index("Nodes")
+    assert run_table.row(found)[place : place + 2] == (nodes, ranks)
 
 
 @pytest.mark.parametrize("workload", WORKLOADS)
@@ -88,20 +88,20 @@ def test_the_result_of_a_run_is_as_the_workload_declares_it(workload):
 def test_the_failed_run_of_a_workload_has_a_report_too(workload):
     record = recorded.record(workload, text="it broke\n", job={"rc": 1})
     assert record["outcome"] == "failed"
-    assert "No result: the run failed." in report_table.render([record]) and "failed." in report_html.render([record])
+    assert "No result: the run failed." in run_table.render([record]) and "failed." in run_page.render([record])
 
 
 def test_the_page_of_nccl_tests_draws_bus_bandwidth_by_size_and_says_which_axis_is_logarithmic():
-    text = report_html.render([recorded.record("nccl_tests")])
+    text = run_page.render([recorded.record("nccl_tests")])
     assert "message size (logarithmic axis)" in text and "harp, 4 MiB: 11.23 GB/s" in text
     assert Page(text).tags.count("svg") == 1, "sizes are no iterations"
 
 
 def test_running_means_are_a_line_and_not_points():
-    text = report_html.render([recorded.record("tf_cnn_benchmarks")])
+    text = run_page.render([recorded.record("tf_cnn_benchmarks")])
     assert "<polyline" in text and '<circle class="point"' not in text
 
 
 def test_a_number_of_which_less_is_better_says_so():
-    text = report_table.render([recorded.record("command", higher_is_better=False, unit="s")])
+    text = run_table.render([recorded.record("command", higher_is_better=False, unit="s")])
     assert "lower is better" in text and "higher is better" not in text

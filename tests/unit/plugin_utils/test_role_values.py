@@ -7,8 +7,13 @@
 import pytest
 from observed import VARIABLES
 
-from ansible_collections.taco.train.plugins.plugin_utils.role_options import all_options, role_names
-from ansible_collections.taco.train.plugins.plugin_utils.role_values import COUNTS, message, specs_of, wrong_values
+from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import all_options, role_names
+from ansible_collections.taco.train.plugins.plugin_utils.variables.role_values import (
+    COUNTS,
+    message,
+    specs_of,
+    wrong_values,
+)
 
 GOOD = {**{name: spec.get("default") for name, spec in all_options().items()}, **VARIABLES}
 FLEET = (("gpu1", 8), ("gpu2", 8))

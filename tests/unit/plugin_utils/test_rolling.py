@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.taco.train.plugins.plugin_utils.rolling import Rebooted, RollingError, plan, progress, result
+from ansible_collections.taco.train.plugins.plugin_utils.reboot.rolling import (
+    Rebooted,
+    RollingError,
+    plan,
+    progress,
+    result,
+)
 
 HOSTS = ["a", "b", "c", "d", "e"]
 

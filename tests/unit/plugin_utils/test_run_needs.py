@@ -6,7 +6,7 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.run_needs import needs, problem, script_sha256
+from ansible_collections.taco.train.plugins.plugin_utils.run.needs import needs, problem, script_sha256
 
 MNT = "/mnt/tensorflow_synthetic_benchmark.py"
 HOROVOD = {"workload": "horovod_synthetic"}

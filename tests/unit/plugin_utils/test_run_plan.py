@@ -6,8 +6,8 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.run_plan import OPTIONS, PLACES, guarded, not_active, plan
-from ansible_collections.taco.train.plugins.plugin_utils.workload import WorkloadError
+from ansible_collections.taco.train.plugins.plugin_utils.run.plan import OPTIONS, PLACES, guarded, not_active, plan
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import WorkloadError
 
 HOSTS = [{"name": "gpu1", "slots": 8}, {"name": "gpu2", "slots": 8}]
 

@@ -6,7 +6,7 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.run_reason import known_reason, last_line, reason
+from ansible_collections.taco.train.plugins.plugin_utils.failure.reason import known_reason, last_line, reason
 
 # What is printed -> words of what was found, and of the fix.
 SAID = {

@@ -6,16 +6,16 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.checks_script import absent_scripts
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_alike import unlike
-from ansible_collections.taco.train.plugins.plugin_utils.run_script import (
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.comparability import unlike
+from ansible_collections.taco.train.plugins.plugin_utils.variables.script import absent_scripts
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.script import (
     delivered,
     delivery,
     read_checksum,
     source_of,
     with_delivered,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.workload import WorkloadError
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import WorkloadError
 
 SHA256 = "f759d9242096a662dc0181cdb18f03705a6804d4216fcef339f7110cace66498"
 URL = "https://example.com/v0.21.3/train.py?raw=1"

@@ -6,8 +6,8 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.summary_table import render, wants_colour
-from ansible_collections.taco.train.plugins.plugin_utils.summary_tally import Outcome, Tally, message, verdicts
+from ansible_collections.taco.train.plugins.plugin_utils.summary.table import render, wants_colour
+from ansible_collections.taco.train.plugins.plugin_utils.summary.tally import Outcome, Tally, message, verdicts
 
 VERDICT = {
     "hosts": {

@@ -8,7 +8,7 @@ import shlex
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.training_spec import (
+from ansible_collections.taco.train.plugins.plugin_utils.container.spec import (
     DOCKER_PROFILES,
     PROFILES,
     SpecError,

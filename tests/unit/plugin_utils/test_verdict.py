@@ -8,7 +8,8 @@ import jmespath
 import pytest
 from observed import NODE, VARIABLES, node
 
-from ansible_collections.taco.train.plugins.plugin_utils.verdict import (
+from ansible_collections.taco.train.plugins.plugin_utils.preflight.table import WIDTH, table
+from ansible_collections.taco.train.plugins.plugin_utils.preflight.verdict import (
     CHECKS,
     CONTROLLER_CHECKS,
     KUBERNETES_CHECKS,
@@ -17,7 +18,6 @@ from ansible_collections.taco.train.plugins.plugin_utils.verdict import (
     failed_hosts,
     judge,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.verdict_table import WIDTH, table
 
 GOOD = Host(NODE, VARIABLES)
 

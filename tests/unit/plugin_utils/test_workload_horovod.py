@@ -6,10 +6,10 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.arms import ARMS
-from ansible_collections.taco.train.plugins.plugin_utils.lightcc import TOPK_NOTE
-from ansible_collections.taco.train.plugins.plugin_utils.workload import WorkloadError
-from ansible_collections.taco.train.plugins.plugin_utils.workload_horovod import build
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import ARMS
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.lightcc import TOPK_NOTE
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.horovod import build
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import WorkloadError
 
 OPTIONS = {"arm": ARMS["taco"], "interface": "eth0", "script": "/mnt/s.py", "model": "ResNet50", "batch_size": 256}
 

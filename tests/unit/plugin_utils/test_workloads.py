@@ -6,9 +6,9 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.arms import ARMS
-from ansible_collections.taco.train.plugins.plugin_utils.workload import WorkloadError
-from ansible_collections.taco.train.plugins.plugin_utils.workloads import WORKLOADS
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import ARMS
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import WorkloadError
 
 COMMON = {"arm": ARMS["harp"], "interface": "eth0"}
 ENV = {"NCCL_ALGO": "RING", "NCCL_DEBUG": "INFO", "LD_LIBRARY_PATH": None, "PATH": None}

@@ -12,7 +12,7 @@ import pytest
 from observed import NODE
 from played import COLLECTIONS, check, run
 
-from ansible_collections.taco.train.plugins.module_utils._harp import manifest_text
+from ansible_collections.taco.train.plugins.module_utils._harp.harp import manifest_text
 
 PLAY = f"""
 - name: Prepare

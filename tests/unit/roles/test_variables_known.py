@@ -9,9 +9,14 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ansible_collections.taco.train.plugins.plugin_utils.checks_options import Options
-from ansible_collections.taco.train.plugins.plugin_utils.checks_variables import FACTS, unknown_variables
-from ansible_collections.taco.train.plugins.plugin_utils.role_options import ROLES, all_options, prefixes, role_options
+from ansible_collections.taco.train.plugins.plugin_utils.variables.checks import FACTS, unknown_variables
+from ansible_collections.taco.train.plugins.plugin_utils.variables.options import Options
+from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import (
+    ROLES,
+    all_options,
+    prefixes,
+    role_options,
+)
 
 ROOT = Path(__file__).parents[3]
 INVENTORIES = sorted(ROOT.glob("inventories/*/group_vars/*.yml"))

@@ -14,19 +14,16 @@ from typing import Any, Mapping
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.taco.train.plugins.plugin_utils import (
-    arena_command,
-    arena_status,
-    mpijob_logs,
-    mpijob_work,
-    records,
-)
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_action import pods_reached
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_error import one_line
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_hosts import Made, hosts
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_job import Job, job_of
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import MpijobError, worker_hosts
-from ansible_collections.taco.train.plugins.plugin_utils.training_spec import SpecError
+from ansible_collections.taco.train.plugins.plugin_utils.container.spec import SpecError
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes import logs as mpijob_logs
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.action import pods_reached
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.errors import one_line
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob import arena_command, arena_status
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob import work as mpijob_work
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.inventory import Made, hosts
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import Job, job_of
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import MpijobError, worker_hosts
+from ansible_collections.taco.train.plugins.plugin_utils.run import store
 
 ARGUMENT_SPEC = {
     "job": {"type": "dict", "required": True},
@@ -78,7 +75,7 @@ class ActionModule(ActionBase):
         except (MpijobError, SpecError) as error:
             doing = "submitted" if self.options["state"] == "present" else "removed"
             raise AnsibleActionFail(f"{self.host}: the job can't be {doing} through Arena: {error}.") from None
-        except records.RecordError as error:
+        except store.RecordError as error:
             raise AnsibleActionFail(str(error)) from None
         return result
 
@@ -330,7 +327,7 @@ class ActionModule(ActionBase):
         answer = self._log(job)
         path = os.path.join(os.path.abspath(os.path.expanduser(self.options["logs_dir"])), f"{job.launcher}.log")
         text = answer.get("stdout", "") if answer["rc"] == 0 else self._lost_log(job, answer)
-        records.write_text(path, text + "\n", records.OWNER_ONLY)
+        store.write_text(path, text + "\n", store.OWNER_ONLY)
         return {job.launcher: path}
 
     def _lost_log(self, job: arena_status.ArenaJob, answer: dict[str, Any]) -> str:

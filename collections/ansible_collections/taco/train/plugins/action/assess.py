@@ -13,16 +13,21 @@ from datetime import datetime, timezone
 from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.taco.train.plugins.plugin_utils.checks_cluster import QueryError
-from ansible_collections.taco.train.plugins.plugin_utils.checks_controller import look
-from ansible_collections.taco.train.plugins.plugin_utils.checks_options import Options
-from ansible_collections.taco.train.plugins.plugin_utils.checks_script import absent_scripts
-from ansible_collections.taco.train.plugins.plugin_utils.checks_variables import unknown_variables
-from ansible_collections.taco.train.plugins.plugin_utils.host_failures import failures
-from ansible_collections.taco.train.plugins.plugin_utils.option_value import plain
-from ansible_collections.taco.train.plugins.plugin_utils.role_options import all_options, prefixes
-from ansible_collections.taco.train.plugins.plugin_utils.verdict import Host, VerdictError, failed_hosts, judge
-from ansible_collections.taco.train.plugins.plugin_utils.verdict_table import table
+from ansible_collections.taco.train.plugins.plugin_utils.preflight.controller import look
+from ansible_collections.taco.train.plugins.plugin_utils.preflight.fleet import QueryError
+from ansible_collections.taco.train.plugins.plugin_utils.preflight.host_failures import failures
+from ansible_collections.taco.train.plugins.plugin_utils.preflight.table import table
+from ansible_collections.taco.train.plugins.plugin_utils.preflight.verdict import (
+    Host,
+    VerdictError,
+    failed_hosts,
+    judge,
+)
+from ansible_collections.taco.train.plugins.plugin_utils.variables.checks import unknown_variables
+from ansible_collections.taco.train.plugins.plugin_utils.variables.options import Options
+from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import all_options, prefixes
+from ansible_collections.taco.train.plugins.plugin_utils.variables.script import absent_scripts
+from ansible_collections.taco.train.plugins.plugin_utils.variables.value import plain
 
 # Older versions of ansible-core show the message of a failure as JSON only, in one long line.
 SHOWS_MESSAGES = (2, 19)

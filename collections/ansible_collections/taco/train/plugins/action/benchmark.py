@@ -13,14 +13,13 @@ from ansible import constants
 from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.taco.train.plugins.plugin_utils import records, run_needs
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_segments import given_up, setting
-from ansible_collections.taco.train.plugins.plugin_utils.follow_log import LogFollower, terminal
-from ansible_collections.taco.train.plugins.plugin_utils.iterations import count_of, iteration_of, unit_of
-from ansible_collections.taco.train.plugins.plugin_utils.mpirun import MpirunError
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.mpirun import MpirunError
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.segments import given_up, setting
 from ansible_collections.taco.train.plugins.plugin_utils.progress import Progress, run_seconds
-from ansible_collections.taco.train.plugins.plugin_utils.run_options import of_each, with_overrides
-from ansible_collections.taco.train.plugins.plugin_utils.run_plan import (
+from ansible_collections.taco.train.plugins.plugin_utils.run import needs, store
+from ansible_collections.taco.train.plugins.plugin_utils.run.follow import LogFollower, terminal
+from ansible_collections.taco.train.plugins.plugin_utils.run.options import of_each, with_overrides
+from ansible_collections.taco.train.plugins.plugin_utils.run.plan import (
     KILL_AFTER,
     OPTIONS,
     PLACES,
@@ -29,9 +28,10 @@ from ansible_collections.taco.train.plugins.plugin_utils.run_plan import (
     plan,
     require_no_place,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.run_record import make_record
-from ansible_collections.taco.train.plugins.plugin_utils.run_script import with_delivered
-from ansible_collections.taco.train.plugins.plugin_utils.workload import WorkloadError
+from ansible_collections.taco.train.plugins.plugin_utils.run.record import make_record
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.iterations import count_of, iteration_of, unit_of
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.script import with_delivered
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import WorkloadError
 
 # The module's own limit is only for when the one inside the container didn't hold: it waits for that one's SIGKILL.
 OUTER_SECONDS = 30
@@ -86,11 +86,11 @@ class ActionModule(ActionBase):
             return {"changed": False, "skipped": True, "argv": argvs[0] if argvs else [], "msg": message}
         try:
             # What a comparison has measured up to now says how long a run takes, and which arms always fail.
-            self.kept = records.read(absolute(options["run_dir"]))[0] if options["cell"] or runs is not None else []
+            self.kept = store.read(absolute(options["run_dir"]))[0] if options["cell"] or runs is not None else []
             if runs is None:
                 return self.run_and_record(*todo[0], launcher, task_vars)
             return self.run_all(todo, before, launcher, task_vars)
-        except records.RecordError as error:
+        except store.RecordError as error:
             return {"failed": True, "msg": str(error), "argv": todo[0][1].argv if todo else []}
 
     def run_all(self, todo, before, launcher, task_vars):
@@ -117,22 +117,22 @@ class ActionModule(ActionBase):
     def run_and_record(self, options, planned, launcher, task_vars):
         run_dir = absolute(options["run_dir"])
         # A run takes half an hour; that its result can't be kept is better known before.
-        records.require_schema()
-        records.make_directory(os.path.join(run_dir, "logs"))
-        records.point_latest(run_dir)
+        store.require_schema()
+        store.make_directory(os.path.join(run_dir, "logs"))
+        store.point_latest(run_dir)
         time = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-        identity = records.record_id(time, planned.arm.name, uuid.uuid4().hex[:6])
+        identity = store.record_id(time, planned.arm.name, uuid.uuid4().hex[:6])
         job = self.execute(options, planned, identity, task_vars, launcher)
         if options["json_path"] and job.get("rc") == 0:
             options = dict(options, json=self.content_of([*options["exec_prefix"], "cat", options["json_path"]]))
         record, reason = make_record(options, job, planned, launcher)
         log = f"logs/{identity}.log"
         path = os.path.join(run_dir, log)
-        records.write_text(path, job.get("stdout") or str(job.get("msg", "")) + "\n", records.OWNER_ONLY)
+        store.write_text(path, job.get("stdout") or str(job.get("msg", "")) + "\n", store.OWNER_ONLY)
         record.update(
             id=identity, run=os.path.basename(run_dir), time=time, argv=planned.argv, notes=planned.notes, log=log
         )
-        records.append(run_dir, record)
+        store.append(run_dir, record)
         self.kept.append(record)
         result = {"changed": "rc" in job, "argv": planned.argv, "record": record, "log": path}
         if reason:
@@ -161,7 +161,7 @@ class ActionModule(ActionBase):
         if unready:
             return {"failed": True, "msg": unready}
         workers = options["workers"] if planned.mpi else {launcher: options["workers"].get(launcher)}
-        lacking = run_needs.problem(with_delivered(options), workers, planned.env, container_of(options["exec_prefix"]))
+        lacking = needs.problem(with_delivered(options), workers, planned.env, container_of(options["exec_prefix"]))
         if lacking:
             return {"failed": True, "msg": lacking.found, "fix": lacking.fix}
         log_path = os.path.join(options["target_log_dir"], identity + ".log")

@@ -9,22 +9,22 @@ import sys
 
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.taco.train.plugins.plugin_utils import comparison as comparison_results
-from ansible_collections.taco.train.plugins.plugin_utils import (
-    comparison_regression,
-    comparison_rounds,
-    comparison_statistics,
-    records,
+from ansible_collections.taco.train.plugins.plugin_utils.comparison import comparison as comparison_results
+from ansible_collections.taco.train.plugins.plugin_utils.comparison import (
+    regression,
+    repeats,
+    segments,
+    statistics,
+    store,
 )
-from ansible_collections.taco.train.plugins.plugin_utils import comparison_segments as segments
-from ansible_collections.taco.train.plugins.plugin_utils import comparison_store as store
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_check import check_limits, checked_comparison
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_control import with_raw_control
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_plan import plan, remaining
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_presets import with_preset
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_spec import DEFAULT_REPEATS, KEYS, ComparisonError
-from ansible_collections.taco.train.plugins.plugin_utils.comparison_verdict import detectable_text
-from ansible_collections.taco.train.plugins.plugin_utils.role_values import require_role_values
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.control import with_raw_control
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.options import check_limits, checked_comparison
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.presets import with_preset
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule import plan, remaining
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import DEFAULT_REPEATS, KEYS, ComparisonError
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.verdict import detectable_text
+from ansible_collections.taco.train.plugins.plugin_utils.run import store as records
+from ansible_collections.taco.train.plugins.plugin_utils.variables.role_values import require_role_values
 
 ARGUMENTS = {
     "state": {"type": "str", "choices": ["planned", "continued", "judged"], "required": True},
@@ -64,11 +64,9 @@ def absolute(path):
 
 def require_statistics():
     """Raise when what judges can't be used: better before the first run than after the last."""
-    if comparison_statistics.MISSING:
+    if statistics.MISSING:
         fix = f"{sys.executable} -m pip install 'scipy>=1.15'"
-        raise ComparisonError(
-            f"Comparing needs SciPy 1.15 or newer on the controller ({comparison_statistics.MISSING}): {fix}"
-        )
+        raise ComparisonError(f"Comparing needs SciPy 1.15 or newer on the controller ({statistics.MISSING}): {fix}")
 
 
 class ActionModule(ActionBase):
@@ -108,7 +106,7 @@ class ActionModule(ActionBase):
                     f"compare_against names {path}, and this comparison is continued there: name an earlier one."
                 )
             cells = {(block.id, arm.name) for block in comparison.blocks for arm in comparison.arms}
-            comparison_regression.require_shared(cells, path, store.stored(path))
+            regression.require_shared(cells, path, store.stored(path))
         if not self._task.check_mode:
             plan_file = {"spec": spec, "hosts": options["hosts"], "defaults": defaults, "name": options["name"]}
             if options["place_changes"]:
@@ -117,7 +115,7 @@ class ActionModule(ActionBase):
         kept = records.read(run_dir)[0]
         comparison = store.with_cases(run_dir, comparison, kept)[0]
         everything, left = plan(comparison), remaining(comparison, kept)
-        said = comparison_rounds.planned_text(comparison, len(everything))
+        said = repeats.planned_text(comparison, len(everything))
         said += f", {len(everything) - len(left)} of them done before; {len(left)} to go" if found else ""
         if left and not comparison.auto:
             said += f". {detectable_text(comparison, options['min_effect'], options['confidence'])}"
@@ -145,17 +143,17 @@ class ActionModule(ActionBase):
         wanted, plan_file = store.planned(run_dir)
         kept = records.read(run_dir)[0]
         comparison, before = store.with_cases(run_dir, wanted, kept)
-        after = comparison_rounds.decide(
+        after = repeats.decide(
             *(comparison, answer["comparison"]["blocks"], before),
             segments.given_up(kept[options["records"] :]),
-            comparison_rounds.time_of(kept),
+            repeats.time_of(kept),
             not options["allow_unlike"],
         )
-        comparison = comparison_rounds.with_rounds(wanted, after)
-        result = dict(answer["comparison"], auto=comparison_rounds.part(wanted, after))
+        comparison = repeats.with_rounds(wanted, after)
+        result = dict(answer["comparison"], auto=repeats.part(wanted, after))
         if not self._task.check_mode:
             store.keep(run_dir, result)
-        left = comparison_rounds.added(comparison, before, kept)
+        left = repeats.added(comparison, before, kept)
         return {
             **self.todo(comparison, left, plan_file["spec"]["arms"], run_dir),
             "records": options["records"],
@@ -180,17 +178,17 @@ class ActionModule(ActionBase):
             line_rate_gbps=options["line_rate_gbps"],
             place_changes=plan_file.get("place_changes") or (),
             looks=store.looks(run_dir),
-            decided=comparison_rounds.kept_verdicts(earlier_look, *limits),
+            decided=repeats.kept_verdicts(earlier_look, *limits),
         )
         if wanted.auto:
-            result["auto"] = comparison_rounds.part(wanted, cases)
+            result["auto"] = repeats.part(wanted, cases)
         result["spec"] = plan_file["spec"]
         if options["against"]:
             # The verdicts of these runs are kept even where an earlier comparison can't be used.
             if not self._task.check_mode:
                 store.keep(run_dir, result)
             earlier = store.earlier([absolute(path) for path in options["against"]])
-            result["regression"] = comparison_regression.regression(
+            result["regression"] = regression.regression(
                 result, earlier, options["day_spread"], refuse_unlike=not options["allow_unlike"]
             )
         if not self._task.check_mode:

@@ -8,9 +8,9 @@ from typing import Any
 
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.taco.train.plugins.module_utils._enis import OPTIONS, refusal
-from ansible_collections.taco.train.plugins.plugin_utils.judged_enis import judged
-from ansible_collections.taco.train.plugins.plugin_utils.role_values import require_role_values
+from ansible_collections.taco.train.plugins.module_utils._node.enis import OPTIONS, refusal
+from ansible_collections.taco.train.plugins.plugin_utils.convergence.enis import judged
+from ansible_collections.taco.train.plugins.plugin_utils.variables.role_values import require_role_values
 
 
 class ActionModule(ActionBase):

@@ -6,7 +6,7 @@
 
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.taco.train.plugins.plugin_utils.host_failures import outcome
+from ansible_collections.taco.train.plugins.plugin_utils.preflight.host_failures import outcome
 
 ARGUMENTS = {"failures": {"type": "dict", "required": True}}
 

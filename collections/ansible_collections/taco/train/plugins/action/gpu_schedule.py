@@ -13,12 +13,12 @@ from typing import Any, Callable
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.taco.train.plugins.plugin_utils import gpu_schedule
 from ansible_collections.taco.train.plugins.plugin_utils.check import is_set
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_calls import Cluster, KubernetesError, watched
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_change import settle
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import MpijobError
-from ansible_collections.taco.train.plugins.plugin_utils.role_values import require_role_values
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes import gpu_schedule
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.change import settle
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.client import Cluster, KubernetesError, watched
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import MpijobError
+from ansible_collections.taco.train.plugins.plugin_utils.variables.role_values import require_role_values
 
 ARGUMENT_SPEC = {
     "nodes": {"type": "list", "elements": "str", "required": True},

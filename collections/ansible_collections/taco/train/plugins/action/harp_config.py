@@ -8,10 +8,10 @@ from typing import Any
 
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.taco.train.plugins.module_utils._harp_options import OPTIONS
-from ansible_collections.taco.train.plugins.plugin_utils.known_answer import run_unless_known
-from ansible_collections.taco.train.plugins.plugin_utils.known_harp import known_answer
-from ansible_collections.taco.train.plugins.plugin_utils.role_values import require_role_values
+from ansible_collections.taco.train.plugins.module_utils._harp.options import OPTIONS
+from ansible_collections.taco.train.plugins.plugin_utils.convergence.answer import run_unless_known
+from ansible_collections.taco.train.plugins.plugin_utils.convergence.harp import known_answer
+from ansible_collections.taco.train.plugins.plugin_utils.variables.role_values import require_role_values
 
 
 class ActionModule(ActionBase):

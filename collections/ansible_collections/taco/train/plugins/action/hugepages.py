@@ -8,10 +8,10 @@ from typing import Any
 
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.taco.train.plugins.module_utils._hugepages_options import OPTIONS
-from ansible_collections.taco.train.plugins.plugin_utils.known_answer import run_unless_known
-from ansible_collections.taco.train.plugins.plugin_utils.known_hugepages import known_answer
-from ansible_collections.taco.train.plugins.plugin_utils.role_values import require_role_values
+from ansible_collections.taco.train.plugins.module_utils._boot.options import OPTIONS
+from ansible_collections.taco.train.plugins.plugin_utils.convergence.answer import run_unless_known
+from ansible_collections.taco.train.plugins.plugin_utils.convergence.hugepages import known_answer
+from ansible_collections.taco.train.plugins.plugin_utils.variables.role_values import require_role_values
 
 
 class ActionModule(ActionBase):

@@ -8,13 +8,13 @@ from typing import Any, Mapping
 
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.taco.train.plugins.plugin_utils import checks_operator
-from ansible_collections.taco.train.plugins.plugin_utils.checks_kubernetes import PERMISSIONS, missing, review
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_action import cluster_of
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_calls import Cluster, KubernetesError
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_error import FORBIDDEN
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import CRD
-from ansible_collections.taco.train.plugins.plugin_utils.node_return import outline
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.action import cluster_of
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.client import Cluster, KubernetesError
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.errors import FORBIDDEN
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.readiness import outline
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import CRD
+from ansible_collections.taco.train.plugins.plugin_utils.preflight import operator
+from ansible_collections.taco.train.plugins.plugin_utils.preflight.kubernetes import PERMISSIONS, missing, review
 
 ARGUMENT_SPEC = {
     "namespace": {"type": "str", "default": "default"},
@@ -65,8 +65,8 @@ class ActionModule(ActionBase):
             facts["crd_forbidden"] = True
 
         try:
-            found = [cluster.read("Pod", "v1", labels=[label]) or [] for label in checks_operator.LABELS]
-            facts["operators"] = [checks_operator.outline(pod) for pods in found for pod in pods]
+            found = [cluster.read("Pod", "v1", labels=[label]) or [] for label in operator.LABELS]
+            facts["operators"] = [operator.outline(pod) for pods in found for pod in pods]
         except KubernetesError as error:
             self._only_forbidden(error)
 

@@ -11,10 +11,10 @@ from typing import Any, Callable, Mapping
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.taco.train.plugins.plugin_utils import node_drain, node_return
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_calls import Cluster, KubernetesError, watched
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_change import settle
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_error import (
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes import drain, readiness
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.change import settle
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.client import Cluster, KubernetesError, watched
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.errors import (
     CERTIFICATE,
     CONFIG,
     FORBIDDEN,
@@ -22,8 +22,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_error import
     UNAUTHORIZED,
     trouble,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import MpijobError
-from ansible_collections.taco.train.plugins.plugin_utils.role_values import require_role_values
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import MpijobError
+from ansible_collections.taco.train.plugins.plugin_utils.variables.role_values import require_role_values
 
 DRAIN = "kubernetes.core.k8s_drain"
 # These don't pass, however long they are waited for.
@@ -84,17 +84,17 @@ class ActionModule(ActionBase):
                 f"{self.host}: the name of the node is empty: set taco_node_name of this host to the name of its node"
             )
         grace = self.options["grace"]
-        if grace is not None and grace < node_drain.LEAST_GRACE:
+        if grace is not None and grace < drain.LEAST_GRACE:
             raise MpijobError(
-                f"grace is {grace}: expected {node_drain.LEAST_GRACE} or more, since kubernetes.core.k8s_drain takes 0 for not set: set "
-                f"kubernetes_node_grace to {node_drain.LEAST_GRACE} or more, or leave it unset for the pods' own"
+                f"grace is {grace}: expected {drain.LEAST_GRACE} or more, since kubernetes.core.k8s_drain takes 0 for not set: set "
+                f"kubernetes_node_grace to {drain.LEAST_GRACE} or more, or leave it unset for the pods' own"
             )
 
     def _node(self) -> Mapping[str, Any]:
         node = self.cluster.find("Node", "v1", self.name)
         if node is None:
-            names = [node_drain.name_of(one) for one in self.cluster.read("Node", "v1") or []]
-            raise KubernetesError(f"{self.host}: {node_drain.no_such_node(self.name, names)}")
+            names = [drain.name_of(one) for one in self.cluster.read("Node", "v1") or []]
+            raise KubernetesError(f"{self.host}: {drain.no_such_node(self.name, names)}")
         return node
 
     def _pods(self) -> list[Mapping[str, Any]]:
@@ -114,7 +114,7 @@ class ActionModule(ActionBase):
         return looks, changed or looked
 
     def _answer(self, node: Mapping[str, Any], changed: bool, **more: Any) -> dict[str, Any]:
-        return dict(changed=changed, node=node_return.outline(node), pages=node_return.pages(node), **more)
+        return dict(changed=changed, node=readiness.outline(node), pages=readiness.pages(node), **more)
 
     # Out of the cluster.
 
@@ -124,12 +124,12 @@ class ActionModule(ActionBase):
         self._refuse(pods)
         mark = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
         if not self._task.check_mode:
-            looks, _node = self._settle(lambda node: node_drain.cordon(node, mark), "cordon")
+            looks, _node = self._settle(lambda node: drain.cordon(node, mark), "cordon")
         # The mark is that of this very call where the answer to the change was lost, and the node was read again.
-        cordons = not node_drain.is_cordoned(looks[-1]) or node_drain.mark_of(looks[-1]) == mark
-        leaving = sorted(map(node_drain.name_of, node_drain.leaving(pods)))
-        changed = bool(leaving) or any(node_drain.cordon(node, mark) for node in looks)
-        ours = cordons or node_drain.is_ours(looks[-1])
+        cordons = not drain.is_cordoned(looks[-1]) or drain.mark_of(looks[-1]) == mark
+        leaving = sorted(map(drain.name_of, drain.leaving(pods)))
+        changed = bool(leaving) or any(drain.cordon(node, mark) for node in looks)
+        ours = cordons or drain.is_ours(looks[-1])
         answer = self._answer(looks[0], changed, ours=ours, pods=leaving)
         if self._task.check_mode:
             return answer
@@ -138,10 +138,10 @@ class ActionModule(ActionBase):
                 self._drain()
         except KubernetesError as error:
             raise KubernetesError(f"{error}. {self._given_back(cordons)}") from error
-        return dict(answer, left=node_drain.left(self.name) if ours else None)
+        return dict(answer, left=drain.left(self.name) if ours else None)
 
     def _refuse(self, pods: list[Mapping[str, Any]]) -> None:
-        found = node_drain.obstacles(pods, self.options["force"], self.options["delete_emptydir_data"])
+        found = drain.obstacles(pods, self.options["force"], self.options["delete_emptydir_data"])
         if found:
             raise KubernetesError(f"{self.host}: node {self.name} can't be drained: {'; '.join(found)}")
 
@@ -150,10 +150,10 @@ class ActionModule(ActionBase):
         if not cordoned:
             return f"Node {self.name} was cordoned before, and is left so"
         try:
-            _looks, node = self._settle(node_drain.uncordon, "uncordon")
+            _looks, node = self._settle(drain.uncordon, "uncordon")
         except KubernetesError as error:
-            return f"It could not be uncordoned either ({error}); {node_drain.left(self.name)}"
-        if node_drain.is_cordoned(node):
+            return f"It could not be uncordoned either ({error}); {drain.left(self.name)}"
+        if drain.is_cordoned(node):
             return f"Nothing was rebooted. Node {self.name} was meanwhile cordoned by somebody else, and is left so"
         return f"Nothing was rebooted, and node {self.name} is uncordoned again"
 
@@ -170,7 +170,7 @@ class ActionModule(ActionBase):
             if self.options["grace"] is not None:
                 delete["terminate_grace_period"] = self.options["grace"]
             arguments = {"name": self.name, "state": "drain", "delete_options": delete}
-            arguments["pod_selectors"] = [node_drain.NO_DAEMON_PODS]
+            arguments["pod_selectors"] = [drain.NO_DAEMON_PODS]
             result = self.cluster.execute(DRAIN, {**self.cluster.access, **arguments})
             cause = trouble(result)
             if cause is not None and cause.kind in HOPELESS:
@@ -178,7 +178,7 @@ class ActionModule(ActionBase):
             said = cause.said if cause else said
             pods = self._pods()
             # Also when the module saw nothing wrong: of pods that stay it only warns.
-            if not node_drain.leaving(pods):
+            if not drain.leaving(pods):
                 return
             self._refuse(pods)
             attempts += 1
@@ -193,7 +193,7 @@ class ActionModule(ActionBase):
             budgets = self.cluster.read("PodDisruptionBudget", "policy/v1") or []
         except KubernetesError as error:
             budgets, said = [], f"{said}; what holds them can't be looked up: {error}"
-        found = node_drain.held(pods, budgets)
+        found = drain.held(pods, budgets)
         return (
             f"{self.host}: node {self.name} was not drained within {self.options['timeout']} s: {'; '.join(found)}"
             + (f" (the cluster says: {said})" if said else "")
@@ -203,22 +203,22 @@ class ActionModule(ActionBase):
     # Back in it.
 
     def _uncordoned(self) -> dict[str, Any]:
-        looks, node = self._settle(node_drain.uncordon, "uncordon")
-        ours = any(map(node_drain.is_ours, looks))
-        if node_drain.is_cordoned(looks[-1]) and not node_drain.is_ours(looks[-1]):
+        looks, node = self._settle(drain.uncordon, "uncordon")
+        ours = any(map(drain.is_ours, looks))
+        if drain.is_cordoned(looks[-1]) and not drain.is_ours(looks[-1]):
             self._display.display(f"{self.host}: node {self.name} was cordoned by somebody else, and is left so")
-        return self._answer(node, any(map(node_drain.uncordon, looks)), ours=ours)
+        return self._answer(node, any(map(drain.uncordon, looks)), ours=ours)
 
     def _ready(self) -> dict[str, Any]:
-        counts = node_return.wanted_pages(self.options["pages"])
+        counts = readiness.wanted_pages(self.options["pages"])
         end = self.cluster.clock.now() + (0 if self._task.check_mode else self.options["timeout"])
         # A node that never was there has another name. One that was may come back: some kubelets register theirs anew.
         node: Mapping[str, Any] | None = self._node()
         while True:
             found = (
-                node_return.problems(node, self.options["resources"], counts, self.options["boot_id"])
+                readiness.problems(node, self.options["resources"], counts, self.options["boot_id"])
                 if node
-                else [node_return.gone(self.name)]
+                else [readiness.gone(self.name)]
             )
             if not found or self.cluster.clock.now() + self.options["poll"] > end:
                 break

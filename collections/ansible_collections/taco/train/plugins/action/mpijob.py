@@ -11,21 +11,21 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.taco.train.plugins.plugin_utils.check import is_set
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_action import (
+from ansible_collections.taco.train.plugins.plugin_utils.container.spec import PROFILES, SpecError
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.action import (
     ACCESS,
     cluster_of,
     host_of,
     pods_reached,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes_calls import KubernetesError
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_cluster import JobError, Jobs, Wish
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_job import KEYS, PROFILE, job_of
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import MpijobError
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_present import absent, present
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_result import result_of
-from ansible_collections.taco.train.plugins.plugin_utils.records import RecordError
-from ansible_collections.taco.train.plugins.plugin_utils.role_values import require_role_values
-from ansible_collections.taco.train.plugins.plugin_utils.training_spec import PROFILES, SpecError
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.client import KubernetesError
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.client import JobError, Jobs, Wish
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import KEYS, PROFILE, job_of
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import MpijobError
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.present import absent, present
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.result import result_of
+from ansible_collections.taco.train.plugins.plugin_utils.run.store import RecordError
+from ansible_collections.taco.train.plugins.plugin_utils.variables.role_values import require_role_values
 
 TEXT, NUMBER, TRUTH = {"type": "str"}, {"type": "int"}, {"type": "bool"}
 TEXTS = {"type": "list", "elements": "str"}

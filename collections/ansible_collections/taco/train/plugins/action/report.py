@@ -9,15 +9,15 @@ import os
 
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.taco.train.plugins.plugin_utils import (
+from ansible_collections.taco.train.plugins.plugin_utils.report import (
     comparison_csv,
-    comparison_html,
-    comparison_table,
-    records,
-    report_html,
-    report_table,
+    comparison_page,
+    comparison_text,
+    run_page,
+    run_table,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.workloads import WORKLOADS
+from ansible_collections.taco.train.plugins.plugin_utils.run import store
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS
 
 ARGUMENTS = {"run_dir": {"type": "str", "required": True}, "title": {"type": "str", "default": "Training benchmark"}}
 KEYS = {
@@ -64,17 +64,17 @@ def whole(found):
 def of_runs(found, verdict, problems, title, run):
     """Return the text for people and the files of single runs."""
     found, more = whole(found)
-    table = report_table.render(found, verdict, [*problems, *more], title)
-    return table, {"table.md": table, "report.html": report_html.render(found, verdict, [*problems, *more], title, run)}
+    table = run_table.render(found, verdict, [*problems, *more], title)
+    return table, {"table.md": table, "report.html": run_page.render(found, verdict, [*problems, *more], title, run)}
 
 
 def of_comparison(comparison, found, verdict, problems, title, run):
     """Return the text for people and the files of a comparison."""
-    return comparison_table.terminal(comparison), {
-        "comparison.md": comparison_table.render(comparison, found, verdict, title, problems),
+    return comparison_text.terminal(comparison), {
+        "comparison.md": comparison_text.render(comparison, found, verdict, title, problems),
         "runs.csv": comparison_csv.runs(comparison),
         "iterations.csv": comparison_csv.iterations(comparison),
-        "report.html": comparison_html.render(comparison, found, verdict, title, run, problems),
+        "report.html": comparison_page.render(comparison, found, verdict, title, run, problems),
     }
 
 
@@ -89,15 +89,15 @@ class ActionModule(ActionBase):
         _validated, options = self.validate_argument_spec(argument_spec=ARGUMENTS)
         run_dir = os.path.abspath(os.path.expanduser(options["run_dir"]))
         try:
-            found, problems = records.read(run_dir)
+            found, problems = store.read(run_dir)
             verdict, unread = read_json(run_dir, "verdict.json")
             comparison, unfit = read_comparison(run_dir)
             shown = (found, verdict, problems + unread + unfit, options["title"], os.path.basename(run_dir))
             table, files = of_runs(*shown) if comparison is None else of_comparison(comparison, *shown)
             if not self._task.check_mode:
                 for name, text in files.items():
-                    records.write_text(os.path.join(run_dir, name), text)
-        except records.RecordError as error:
+                    store.write_text(os.path.join(run_dir, name), text)
+        except store.RecordError as error:
             return {"failed": True, "msg": str(error)}
         path = os.path.join(run_dir, "report.html")
         return {"changed": False, "table": table, "path": path, "files": sorted(files)}

@@ -10,7 +10,7 @@ from typing import Any
 
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.taco.train.plugins.plugin_utils.role_values import require_role_values
+from ansible_collections.taco.train.plugins.plugin_utils.variables.role_values import require_role_values
 
 
 class ActionModule(ActionBase):

@@ -10,8 +10,7 @@ from ansible.errors import AnsibleError
 from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.taco.train.plugins.plugin_utils.known_peers import agreed_peers
-from ansible_collections.taco.train.plugins.plugin_utils.settled import (
+from ansible_collections.taco.train.plugins.plugin_utils.convergence.converged import (
     ON_HOST,
     TOLD_OF,
     Asked,
@@ -20,6 +19,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.settled import (
     asked,
     for_the_host,
 )
+from ansible_collections.taco.train.plugins.plugin_utils.convergence.peers import agreed_peers
 
 try:
     # Since 2.19 ansible-core fills in variables only where it was told that the text is no stranger's.

@@ -9,22 +9,22 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.taco.train.plugins.plugin_utils.container_change import (
+from ansible_collections.taco.train.plugins.plugin_utils.container.change import (
     ends_processes,
     engine_problem,
     interruption,
     left,
     may_interrupt,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.container_errors import explain
-from ansible_collections.taco.train.plugins.plugin_utils.container_options import (
+from ansible_collections.taco.train.plugins.plugin_utils.container.errors import explain
+from ansible_collections.taco.train.plugins.plugin_utils.container.options import (
     OPTIONS,
     harp_refusal,
     module_options,
     spec_of,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.role_values import require_role_values
-from ansible_collections.taco.train.plugins.plugin_utils.training_spec import SpecError, docker_run_argv, mount_folders
+from ansible_collections.taco.train.plugins.plugin_utils.container.spec import SpecError, docker_run_argv, mount_folders
+from ansible_collections.taco.train.plugins.plugin_utils.variables.role_values import require_role_values
 
 MODULE = "community.docker.docker_container"
 FOLDERS = "taco.train.host_folders"

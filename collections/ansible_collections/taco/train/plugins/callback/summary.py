@@ -52,8 +52,8 @@ import sys
 from ansible import constants, context
 from ansible.plugins.callback import CallbackBase
 
-from ansible_collections.taco.train.plugins.plugin_utils.summary_table import render, wants_colour
-from ansible_collections.taco.train.plugins.plugin_utils.summary_tally import OWN_ROLES, Tally
+from ansible_collections.taco.train.plugins.plugin_utils.summary.table import render, wants_colour
+from ansible_collections.taco.train.plugins.plugin_utils.summary.tally import OWN_ROLES, Tally
 
 WITHOUT_TERMINAL = (120, 24)
 REPORT = "taco.train.report"

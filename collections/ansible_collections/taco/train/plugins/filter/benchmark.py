@@ -6,10 +6,10 @@
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.taco.train.plugins.plugin_utils.arms import ArmError, arm_of
-from ansible_collections.taco.train.plugins.plugin_utils.mpirun import MpirunError
-from ansible_collections.taco.train.plugins.plugin_utils.mpirun import mpirun_command as build_command
-from ansible_collections.taco.train.plugins.plugin_utils.workloads import WORKLOADS
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import ArmError, arm_of
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.mpirun import MpirunError
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.mpirun import mpirun_command as build_command
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS
 
 
 def mpirun_command(spec):

@@ -8,7 +8,7 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.taco.train.plugins.module_utils import _enis as enis
+from ansible_collections.taco.train.plugins.module_utils._node import enis
 
 
 def find_enis(nics: list[dict[str, Any]], pattern: str | None = None) -> list[dict[str, Any]]:

@@ -8,11 +8,11 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_capacity import capacity
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_job import job_of
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_manifest import manifest, worker_limits
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob_names import MpijobError
-from ansible_collections.taco.train.plugins.plugin_utils.training_spec import SpecError
+from ansible_collections.taco.train.plugins.plugin_utils.container.spec import SpecError
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.capacity import capacity
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import job_of
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.manifest import manifest, worker_limits
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import MpijobError
 
 
 def mpijob_manifest(options: dict[str, Any], api_version: str | None = None) -> dict[str, Any]:

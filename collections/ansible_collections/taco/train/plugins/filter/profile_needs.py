@@ -6,7 +6,7 @@
 
 from typing import Any
 
-from ansible_collections.taco.train.plugins.plugin_utils.profile_needs import needs_of
+from ansible_collections.taco.train.plugins.plugin_utils.container.profile import needs_of
 
 
 def profile_needs(profile: Any, platform: Any = None, hosts: Any = 1) -> dict[str, Any]:

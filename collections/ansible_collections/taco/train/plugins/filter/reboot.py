@@ -9,9 +9,15 @@ from itertools import chain
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.taco.train.plugins.plugin_utils.boot_proof import boot_problems
-from ansible_collections.taco.train.plugins.plugin_utils.rolling import Rebooted, RollingError, plan, progress, result
-from ansible_collections.taco.train.plugins.plugin_utils.summary_tally import message
+from ansible_collections.taco.train.plugins.plugin_utils.reboot.proof import boot_problems
+from ansible_collections.taco.train.plugins.plugin_utils.reboot.rolling import (
+    Rebooted,
+    RollingError,
+    plan,
+    progress,
+    result,
+)
+from ansible_collections.taco.train.plugins.plugin_utils.summary.tally import message
 
 
 def reboot_plan(hosts, batch=1, may_fail=0, boot_seconds=300):

@@ -64,11 +64,11 @@ import os
 from ansible.errors import AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
 
-from ansible_collections.taco.train.plugins.plugin_utils.run_needs import needs, script_wanted
-from ansible_collections.taco.train.plugins.plugin_utils.run_options import checked
-from ansible_collections.taco.train.plugins.plugin_utils.run_plan import OPTIONS
-from ansible_collections.taco.train.plugins.plugin_utils.run_script import delivered, delivery, is_url, source_of
-from ansible_collections.taco.train.plugins.plugin_utils.workload import WorkloadError
+from ansible_collections.taco.train.plugins.plugin_utils.run.needs import needs, script_wanted
+from ansible_collections.taco.train.plugins.plugin_utils.run.options import checked
+from ansible_collections.taco.train.plugins.plugin_utils.run.plan import OPTIONS
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.script import delivered, delivery, is_url, source_of
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import WorkloadError
 
 
 def sha256_of(path):

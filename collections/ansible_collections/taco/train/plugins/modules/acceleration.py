@@ -216,40 +216,36 @@ import os
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.taco.train.plugins.module_utils import (
-    _acceleration,
-    _acceleration_worker,
-    _atomic_file,
-    _created_folders,
-    _horovod_build,
-    _horovod_prefix,
-    _job,
-    _move_file,
-    _nccl_plugin,
-    _running_work,
-    _timed_command,
-    _worker_observation,
-    _worker_processes,
+from ansible_collections.taco.train.plugins.module_utils._acceleration import (
+    decision,
+    horovod_build,
+    horovod_prefix,
+    nccl_plugin,
+    observation,
+    processes,
+    worker,
 )
-from ansible_collections.taco.train.plugins.module_utils._carried_program import ProgramError, answer, program
-from ansible_collections.taco.train.plugins.module_utils._failure import failure
-from ansible_collections.taco.train.plugins.module_utils._place import COMMAND_SECONDS, Place, PlaceError
+from ansible_collections.taco.train.plugins.module_utils._files import atomic, created_folders, move
+from ansible_collections.taco.train.plugins.module_utils._process import running_work, supervised, timed
+from ansible_collections.taco.train.plugins.module_utils._process.carried import ProgramError, answer, program
+from ansible_collections.taco.train.plugins.module_utils._process.failure import failure
+from ansible_collections.taco.train.plugins.module_utils._process.place import COMMAND_SECONDS, Place, PlaceError
 
 # Each after those that it imports.
 WORKER_MODULES = [
-    _timed_command,
-    _running_work,
-    _worker_processes,
-    _atomic_file,
-    _created_folders,
-    _job,
-    _move_file,
-    _nccl_plugin,
-    _horovod_prefix,
-    _horovod_build,
-    _acceleration,
-    _worker_observation,
-    _acceleration_worker,
+    timed,
+    running_work,
+    processes,
+    atomic,
+    created_folders,
+    supervised,
+    move,
+    nccl_plugin,
+    horovod_prefix,
+    horovod_build,
+    decision,
+    observation,
+    worker,
 ]
 BUILD_ENV = {
     "HOROVOD_WITH_MPI": "1",
@@ -300,7 +296,7 @@ def ensure(params, check_mode):
     result = ask(place, worker_options(params, container, check_mode))
     if "error" in result:
         raise PlaceError(f"{place}: {result['error']}")
-    diff = {key: _acceleration.in_words(result[key]) for key in ("before", "after")}
+    diff = {key: decision.in_words(result[key]) for key in ("before", "after")}
     for key in ("before", "after"):
         result[key]["container"] = container
     return dict(result, diff=diff)
@@ -313,7 +309,7 @@ def main():
             container=dict(type="str", default=""),
             engine_command=dict(type="list", elements="str", default=["docker"]),
             plugin=dict(type="str", choices=["on", "off", "keep"], default="keep"),
-            plugin_path=dict(type="path", default="/usr/lib/x86_64-linux-gnu/" + _nccl_plugin.NAME),
+            plugin_path=dict(type="path", default="/usr/lib/x86_64-linux-gnu/" + nccl_plugin.NAME),
             horovod=dict(type="str", choices=["image", "upstream"], default="image"),
             horovod_version=dict(type="str", default="0.21.3"),
             horovod_build_env=dict(type="dict", default=BUILD_ENV),

@@ -117,7 +117,12 @@ import os
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.taco.train.plugins.module_utils._job import JobError, Stopped, read_shortened, run
+from ansible_collections.taco.train.plugins.module_utils._process.supervised import (
+    JobError,
+    Stopped,
+    read_shortened,
+    run,
+)
 
 
 def problem(params):

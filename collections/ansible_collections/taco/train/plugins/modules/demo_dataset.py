@@ -71,8 +71,12 @@ msg:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.taco.train.plugins.module_utils._demo_dataset import FOLDER, DatasetError, download
-from ansible_collections.taco.train.plugins.module_utils._failure import failure
+from ansible_collections.taco.train.plugins.module_utils._acceleration.demo_dataset import (
+    FOLDER,
+    DatasetError,
+    download,
+)
+from ansible_collections.taco.train.plugins.module_utils._process.failure import failure
 
 
 def main():

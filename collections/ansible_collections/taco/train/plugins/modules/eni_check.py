@@ -142,11 +142,11 @@ import os
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.taco.train.plugins.module_utils._connection import reached_interface
-from ansible_collections.taco.train.plugins.module_utils._enis import OPTIONS, EniError, checked_enis, refusal
-from ansible_collections.taco.train.plugins.module_utils._failure import failure
-from ansible_collections.taco.train.plugins.module_utils._nics import observe_nics, parse_addresses
-from ansible_collections.taco.train.plugins.module_utils._timed_command import run_timed
+from ansible_collections.taco.train.plugins.module_utils._node.connection import reached_interface
+from ansible_collections.taco.train.plugins.module_utils._node.enis import OPTIONS, EniError, checked_enis, refusal
+from ansible_collections.taco.train.plugins.module_utils._node.nics import observe_nics, parse_addresses
+from ansible_collections.taco.train.plugins.module_utils._process.failure import failure
+from ansible_collections.taco.train.plugins.module_utils._process.timed import run_timed
 
 COMMAND_SECONDS = 10
 

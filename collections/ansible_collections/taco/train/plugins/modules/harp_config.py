@@ -215,13 +215,11 @@ import os
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.taco.train.plugins.module_utils import _harp as harp
-from ansible_collections.taco.train.plugins.module_utils._atomic_file import FileError, remove_file, replace_file
-from ansible_collections.taco.train.plugins.module_utils._created_folders import CreatedFolders, FoldersError
-from ansible_collections.taco.train.plugins.module_utils._enis import EniError
-from ansible_collections.taco.train.plugins.module_utils._failure import failure
-from ansible_collections.taco.train.plugins.module_utils._file_history import HistoryError
-from ansible_collections.taco.train.plugins.module_utils._harp_files import (
+from ansible_collections.taco.train.plugins.module_utils._files.atomic import FileError, remove_file, replace_file
+from ansible_collections.taco.train.plugins.module_utils._files.created_folders import CreatedFolders, FoldersError
+from ansible_collections.taco.train.plugins.module_utils._files.history import HistoryError
+from ansible_collections.taco.train.plugins.module_utils._harp import harp
+from ansible_collections.taco.train.plugins.module_utils._harp.files import (
     RUNNING,
     alone,
     config_paths,
@@ -230,9 +228,11 @@ from ansible_collections.taco.train.plugins.module_utils._harp_files import (
     settle,
     take_back,
 )
-from ansible_collections.taco.train.plugins.module_utils._harp_options import MANIFEST, OPTIONS, RECORD
-from ansible_collections.taco.train.plugins.module_utils._harp_script import ScriptError, run_script
-from ansible_collections.taco.train.plugins.module_utils._running_work import require_idle, running_work
+from ansible_collections.taco.train.plugins.module_utils._harp.options import MANIFEST, OPTIONS, RECORD
+from ansible_collections.taco.train.plugins.module_utils._harp.script import ScriptError, run_script
+from ansible_collections.taco.train.plugins.module_utils._node.enis import EniError
+from ansible_collections.taco.train.plugins.module_utils._process.failure import failure
+from ansible_collections.taco.train.plugins.module_utils._process.running_work import require_idle, running_work
 
 LARGEST_SCRIPT = 8 * 1024 * 1024
 DOWNLOAD_SECONDS = 60

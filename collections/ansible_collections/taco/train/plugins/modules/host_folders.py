@@ -63,9 +63,9 @@ removed:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.taco.train.plugins.module_utils._atomic_file import FileError
-from ansible_collections.taco.train.plugins.module_utils._created_folders import CreatedFolders, FoldersError
-from ansible_collections.taco.train.plugins.module_utils._failure import failure
+from ansible_collections.taco.train.plugins.module_utils._files.atomic import FileError
+from ansible_collections.taco.train.plugins.module_utils._files.created_folders import CreatedFolders, FoldersError
+from ansible_collections.taco.train.plugins.module_utils._process.failure import failure
 
 
 def run(params, check_mode):

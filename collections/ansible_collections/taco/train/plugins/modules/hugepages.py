@@ -194,19 +194,15 @@ from functools import partial
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.taco.train.plugins.module_utils._boot_change import (
+from ansible_collections.taco.train.plugins.module_utils._boot.change import (
     apply,
     locked,
     recover,
     restore,
 )
-from ansible_collections.taco.train.plugins.module_utils._boot_config import BootConfig, diffs
-from ansible_collections.taco.train.plugins.module_utils._boot_entries import entry_problems
-from ansible_collections.taco.train.plugins.module_utils._boot_layout import detect
-from ansible_collections.taco.train.plugins.module_utils._created_folders import CreatedFolders, FoldersError
-from ansible_collections.taco.train.plugins.module_utils._failure import failure
-from ansible_collections.taco.train.plugins.module_utils._hugepages import HugepagesError, kernel_line
-from ansible_collections.taco.train.plugins.module_utils._hugepages_decision import (
+from ansible_collections.taco.train.plugins.module_utils._boot.config import BootConfig, diffs
+from ansible_collections.taco.train.plugins.module_utils._boot.converged import ERRORS, answer, kept, number_of
+from ansible_collections.taco.train.plugins.module_utils._boot.decision import (
     after_trial,
     decide,
     decide_restored,
@@ -214,14 +210,18 @@ from ansible_collections.taco.train.plugins.module_utils._hugepages_decision imp
     wanted_count,
     with_trial,
 )
-from ansible_collections.taco.train.plugins.module_utils._hugepages_options import OPTIONS
-from ansible_collections.taco.train.plugins.module_utils._hugepages_running import (
+from ansible_collections.taco.train.plugins.module_utils._boot.entries import entry_problems
+from ansible_collections.taco.train.plugins.module_utils._boot.hugepages import HugepagesError, kernel_line
+from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import counts
+from ansible_collections.taco.train.plugins.module_utils._boot.layout import detect
+from ansible_collections.taco.train.plugins.module_utils._boot.options import OPTIONS
+from ansible_collections.taco.train.plugins.module_utils._boot.running import (
     needs_reboot,
     pool_total,
     reserve_now,
 )
-from ansible_collections.taco.train.plugins.module_utils._hugepages_settled import ERRORS, answer, kept, number_of
-from ansible_collections.taco.train.plugins.module_utils._kernel_args import counts
+from ansible_collections.taco.train.plugins.module_utils._files.created_folders import CreatedFolders, FoldersError
+from ansible_collections.taco.train.plugins.module_utils._process.failure import failure
 
 
 def no_problems(_entries):

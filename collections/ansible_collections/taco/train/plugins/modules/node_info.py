@@ -233,10 +233,12 @@ import urllib.error
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.taco.train.plugins.module_utils import _ssh_folder as ssh_folder
-from ansible_collections.taco.train.plugins.module_utils._boot_layout import observe_boot
-from ansible_collections.taco.train.plugins.module_utils._connection import reached_interface
-from ansible_collections.taco.train.plugins.module_utils._engine import (
+from ansible_collections.taco.train.plugins.module_utils._boot.converged import settled
+from ansible_collections.taco.train.plugins.module_utils._boot.layout import observe_boot
+from ansible_collections.taco.train.plugins.module_utils._boot.pools import observe_hugepages
+from ansible_collections.taco.train.plugins.module_utils._harp.options import CONFIG_GLOB, MANIFEST, RECORD
+from ansible_collections.taco.train.plugins.module_utils._node.connection import reached_interface
+from ansible_collections.taco.train.plugins.module_utils._node.engine import (
     DAEMON_JSON,
     DATA_ROOT,
     image_of,
@@ -245,8 +247,7 @@ from ansible_collections.taco.train.plugins.module_utils._engine import (
     parse_object,
     stored_container,
 )
-from ansible_collections.taco.train.plugins.module_utils._failure import failure
-from ansible_collections.taco.train.plugins.module_utils._gpus import (
+from ansible_collections.taco.train.plugins.module_utils._node.gpus import (
     QUERY,
     QUERY_SECONDS,
     judge_gpus,
@@ -254,14 +255,18 @@ from ansible_collections.taco.train.plugins.module_utils._gpus import (
     pci_gpus,
     query_problem,
 )
-from ansible_collections.taco.train.plugins.module_utils._harp_options import CONFIG_GLOB, MANIFEST, RECORD
-from ansible_collections.taco.train.plugins.module_utils._hugepage_pools import observe_hugepages
-from ansible_collections.taco.train.plugins.module_utils._hugepages_settled import settled
-from ansible_collections.taco.train.plugins.module_utils._meminfo import cpu, memory
-from ansible_collections.taco.train.plugins.module_utils._metadata import BASE, MetadataError, is_tencent, read_metadata
-from ansible_collections.taco.train.plugins.module_utils._nics import observe_nics, parse_addresses
-from ansible_collections.taco.train.plugins.module_utils._os_release import os_identity
-from ansible_collections.taco.train.plugins.module_utils._timed_command import run_timed
+from ansible_collections.taco.train.plugins.module_utils._node.meminfo import cpu, memory
+from ansible_collections.taco.train.plugins.module_utils._node.metadata import (
+    BASE,
+    MetadataError,
+    is_tencent,
+    read_metadata,
+)
+from ansible_collections.taco.train.plugins.module_utils._node.nics import observe_nics, parse_addresses
+from ansible_collections.taco.train.plugins.module_utils._node.os_release import os_identity
+from ansible_collections.taco.train.plugins.module_utils._process.failure import failure
+from ansible_collections.taco.train.plugins.module_utils._process.timed import run_timed
+from ansible_collections.taco.train.plugins.module_utils._ssh import folder as ssh_folder
 
 COMMAND_SECONDS = 10
 # A metadata service is on the host's own network and answers at once, or not at all.

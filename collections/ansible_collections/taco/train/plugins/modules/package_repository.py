@@ -95,20 +95,20 @@ import os
 from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.urls import open_url
 
-from ansible_collections.taco.train.plugins.module_utils._atomic_file import (
+from ansible_collections.taco.train.plugins.module_utils._files.atomic import (
     FileError,
     read_bytes,
     remove_file,
     replace_file,
 )
-from ansible_collections.taco.train.plugins.module_utils._failure import failure
-from ansible_collections.taco.train.plugins.module_utils._repositories import (
+from ansible_collections.taco.train.plugins.module_utils._node.repositories import (
     complaints,
     failed_for,
     find_apt,
     find_yum,
 )
-from ansible_collections.taco.train.plugins.module_utils._timed_command import run_timed
+from ansible_collections.taco.train.plugins.module_utils._process.failure import failure
+from ansible_collections.taco.train.plugins.module_utils._process.timed import run_timed
 
 UPDATE_SECONDS = 600
 KEY_SECONDS = 60

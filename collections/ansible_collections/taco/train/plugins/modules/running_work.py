@@ -91,8 +91,8 @@ work:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.taco.train.plugins.module_utils._failure import failure
-from ansible_collections.taco.train.plugins.module_utils._running_work import require_idle, running_work
+from ansible_collections.taco.train.plugins.module_utils._process.failure import failure
+from ansible_collections.taco.train.plugins.module_utils._process.running_work import require_idle, running_work
 
 
 def main():

@@ -171,14 +171,14 @@ import shutil
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.taco.train.plugins.module_utils import _ssh_files as ssh_files
-from ansible_collections.taco.train.plugins.module_utils import _ssh_folder as ssh_folder
-from ansible_collections.taco.train.plugins.module_utils import _ssh_server as ssh_server
-from ansible_collections.taco.train.plugins.module_utils._atomic_file import FileError, remove_file
-from ansible_collections.taco.train.plugins.module_utils._created_folders import FoldersError
-from ansible_collections.taco.train.plugins.module_utils._failure import failure
-from ansible_collections.taco.train.plugins.module_utils._place import Place, PlaceError
-from ansible_collections.taco.train.plugins.module_utils._ssh_identity import (
+from ansible_collections.taco.train.plugins.module_utils._files.atomic import FileError, remove_file
+from ansible_collections.taco.train.plugins.module_utils._files.created_folders import FoldersError
+from ansible_collections.taco.train.plugins.module_utils._process.failure import failure
+from ansible_collections.taco.train.plugins.module_utils._process.place import Place, PlaceError
+from ansible_collections.taco.train.plugins.module_utils._ssh import files as ssh_files
+from ansible_collections.taco.train.plugins.module_utils._ssh import folder as ssh_folder
+from ansible_collections.taco.train.plugins.module_utils._ssh import server as ssh_server
+from ansible_collections.taco.train.plugins.module_utils._ssh.identity import (
     KEYS,
     PUBLIC,
     alone,

@@ -1,0 +1,261 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Decide what the boot configuration must say, from what it says and what is asked for. Reads, and writes nothing."""
+
+import difflib
+import os
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+from ansible_collections.taco.train.plugins.module_utils._boot import trial as boot_trial
+from ansible_collections.taco.train.plugins.module_utils._boot.config import BootConfig, decode
+from ansible_collections.taco.train.plugins.module_utils._boot.entries import (
+    INSTALLED,
+    any_lacks,
+    grubenv,
+    is_stale,
+    with_variable,
+)
+from ansible_collections.taco.train.plugins.module_utils._boot.hugepages import (
+    HugepagesError,
+    is_drop_in,
+    kernel_line,
+    marked,
+    page_support,
+    pages_for,
+    plan,
+    require_fit,
+)
+from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import PAGE_BYTES, PREFIXES, reservations
+from ansible_collections.taco.train.plugins.module_utils._boot.layout import DEFAULTS
+from ansible_collections.taco.train.plugins.module_utils._boot.snippets import (
+    VARIABLE,
+    with_hugepages,
+    without_hugepages,
+    without_run,
+)
+from ansible_collections.taco.train.plugins.module_utils._boot.sysctl import contradicting, in_words, observe_sysctl
+from ansible_collections.taco.train.plugins.module_utils._files.history import History, HistoryError
+from ansible_collections.taco.train.plugins.module_utils._node.meminfo import cpu, memory
+
+Files = Dict[str, str]  # path -> text
+Params = Dict[str, Any]  # the options of the module hugepages
+
+
+class Decision(NamedTuple):
+    """What is to be done, before anything of it is."""
+
+    changes: Dict[str, Optional[str]]  # path -> text, None for no file
+    arguments: List[str]  # ours
+    kept: List[str]  # reservations of other sizes
+    line: List[str]  # the kernel arguments that the files give then
+    changed: bool
+    generate: bool = False
+    trial: bool = False
+
+
+def wanted_count(config: BootConfig, params: Params) -> Optional[int]:
+    """Return the number of pages asked for, None when none shall be there; refuse what would not boot."""
+    if params["state"] != "present":
+        return None
+    page_size, gpus = params["page_size"], params["gpus"]
+    count = pages_for(gpus, page_size) if gpus is not None else params["count"]
+    _require_room(config, params, count)
+    return count
+
+
+def _require_room(config: BootConfig, params: Params, count: int, line: Sequence[str] = ()) -> None:
+    """Refuse pages that leave the host too little memory beside those of other sizes that a kernel line reserves."""
+    page_size = params["page_size"]
+    supported, flag = page_support(cpu(config.text("/proc/cpuinfo")), page_size)
+    total = memory(config.text("/proc/meminfo"))["total_bytes"]
+    others = [found for found in reservations(line) if found.size in PAGE_BYTES and found.size != page_size]
+    taken = sum(PAGE_BYTES[found.size] * int(found.number) for found in others if found.number.isdecimal())
+    require_fit(page_size, count, total, params["max_memory_fraction"], supported, flag, taken)
+
+
+def _refuse_another_size(ours: Sequence[str], page_size: str) -> None:
+    """Refuse a second size beside the one that an earlier run reserved: nobody would give those pages back."""
+    others = [found for found in reservations(ours) if found.size != page_size]
+    if others:
+        raise HugepagesError(
+            f"an earlier run reserved {others[0].number} pages of {others[0].size} here and now {page_size} is asked for "
+            "(hugepages_page_size): take those back first, with hugepages_state: absent, or with restored, which also undoes "
+            "what else was changed"
+        )
+
+
+def _left_by_others(config: BootConfig, history: History, files: Files) -> List[str]:
+    """The changes of an earlier run in the boot files that no history records."""
+    if not history.empty():
+        return []
+    found = [path for path in files if is_drop_in(path)]
+    found += [f"{path} ({line})" for path in files for line in [marked(files[path])] if line]
+    trial, paths = _boot_files(config)
+    return sorted(found + [paths[name] for name in boot_trial.end(trial)])
+
+
+def refuse_without_history(config: BootConfig, history: History, files: Files) -> None:
+    """Refuse to change or restore what an earlier run wrote when its history is elsewhere or gone."""
+    found = _left_by_others(config, history, files)
+    if not found:
+        return
+    command = " ".join(config.layout.command)
+    removal = " and ".join(
+        f"rm {path}" if is_drop_in(path) else f"remove this collection's lines from {path}" for path in found
+    )
+    edit = (
+        " and GRUB_CMDLINE_LINUX's default_hugepagesz, hugepagesz and hugepages" if DEFAULTS in " ".join(found) else ""
+    )
+    more = f", then run {command}" if command else ", also the arguments in every entry below /boot/loader/entries"
+    raise HugepagesError(
+        f"{', '.join(found)} is from an earlier run, and {history.folder} does not say what was there before: set "
+        f"taco_state_dir (state_dir) to the folder of that run; or, if it is lost, {removal}{edit}{more}, and run this again"
+    )
+
+
+def _originals(config: BootConfig, history: History, force: bool) -> Dict[str, Optional[str]]:
+    """Return the changes that restore what was there before the first one; refuse when somebody edited since."""
+    changes = {}  # type: Dict[str, Optional[str]]
+    edited = []  # type: List[str]
+    generated = history.generated()
+    for path in history.paths():
+        original = decode(history.original(path).content or b"")
+        if history.edited(path) and path in generated:
+            continue  # a new kernel or a boot changed it, and it loses our arguments only
+        if history.edited(path):
+            lines = original.splitlines(), config.text(path).splitlines()
+            edited += difflib.unified_diff(*lines, path + " before the first change", path + " now", lineterm="")
+        changes[path] = None if history.original(path).content is None else original
+    if edited and not force:
+        raise HistoryError(
+            "somebody edited what was changed here, and restoring it would undo that too; look at the difference and set "
+            "hugepages_force: true (force) to restore it all the same:\n" + "\n".join(edited)
+        )
+    return changes
+
+
+def _environment_restored(config: BootConfig, history: History) -> Dict[str, Optional[str]]:
+    """Return GRUB's environment with its variables of ours as before; the others change at every boot."""
+    path = config.layout.environment or ""
+    if path not in history.paths():
+        return {}
+    now, original = config.text(path), decode(history.original(path).content or b"")
+    after = now
+    words, old = (grubenv(text).get(VARIABLE, "").split() for text in (now, original))
+    if history.arguments_in(words):
+        # With what others added since; without that also what was there of other pages.
+        others = [[word for word in line if not word.startswith(PREFIXES)] for line in (words, old)]
+        kept = " ".join(old if others[0] == others[1] else without_run(words, history.arguments_in(words)))
+        after = with_variable(after, VARIABLE, kept if kept or VARIABLE in grubenv(original) else None)
+    if grubenv(now).get(boot_trial.VARIABLE) == boot_trial.ENTRY_ID:
+        after = with_variable(after, boot_trial.VARIABLE, None)
+    return {path: after} if after != now else {}
+
+
+def decide_restored(config: BootConfig, history: History, params: Params, files: Files) -> Decision:
+    """Decide to restore what was there before the first change; on a host that was never changed, nothing."""
+    refuse_without_history(config, history, files)
+    ours = without_hugepages(config.snippets(), history.arguments_in)
+    changes = dict(dict(ours, **_environment_restored(config, history)), **_originals(config, history, params["force"]))
+    after = {path: content for path, content in dict(files, **changes).items() if content is not None}
+    sources = any(config.is_source(path) and files.get(path) != text for path, text in changes.items())
+    generate = params["regenerate"] and (sources or _holds(config, history))
+    return Decision(changes, [], [], kernel_line(after), bool(history.paths()) or bool(changes) or generate, generate)
+
+
+def _holds(config: BootConfig, history: History) -> bool:
+    """Return whether any entry holds arguments of ours."""
+    return any(history.arguments_in(entry.tokens) for entry in config.entries())
+
+
+def _refuse_sysctl(config: BootConfig, page_size: str, count: int) -> None:
+    """Refuse pages beside a setting that changes their number after each boot."""
+    found = contradicting(observe_sysctl(config.root), count)
+    if found:
+        raise HugepagesError(
+            f"{in_words(found)}, which counts pages of the default size. That becomes {page_size}, so the setting would change the "
+            f"{count} pages after each boot: remove the line, or set it to {count}; nothing was written"
+        )
+
+
+def decide(config: BootConfig, history: History, params: Params, files: Files, count: Optional[int]) -> Decision:
+    """Decide what the files must say; count None removes what an earlier run added, and nothing where none did."""
+    page_size, keep_others = params["page_size"], params["keep_other_sizes"]
+    ours = history.arguments_in(kernel_line(files))
+    if count is None:
+        refuse_without_history(config, history, files)
+        if history.empty():
+            return Decision({}, [], [], kernel_line(files), False)
+    else:
+        _refuse_another_size(ours, page_size)
+        _refuse_sysctl(config, page_size, count)
+    planned = plan(config.layout.layout, files, page_size, count, ours, keep_others, params["state_dir"])
+    if count is not None:
+        _require_room(config, params, count, planned.after)
+    # An earlier run may have ended between writing the files and generating the entries.
+    if count is None:
+        stale = _holds(config, history)
+    elif config.layout.command:
+        stale = is_stale(config.entries(), planned.after, page_size)
+    else:
+        stale = any_lacks(config.entries(), planned.after, page_size)
+    generate = params["regenerate"] and (any(map(config.is_source, planned.files)) or stale)
+    changes = dict(planned.files)
+    if not config.layout.command and params["regenerate"]:
+        snippets = config.snippets()
+        changes.update(
+            without_hugepages(snippets, history.arguments_in)
+            if count is None
+            else with_hugepages(snippets, page_size, count, keep_others)
+        )
+        generate = bool(changes)
+    if count is not None and (changes or generate):
+        refuse_without_history(config, history, files)
+    return Decision(changes, planned.arguments, planned.kept, planned.after, bool(changes) or generate, generate)
+
+
+def entry_line(config: BootConfig, files: Files, line: Sequence[str]) -> Tuple[List[str], List[str]]:
+    """Return the arguments of the first entry now, and as generating it from files with another line makes it."""
+    entries, now = config.entries(), kernel_line(files)
+    if not entries:
+        return now, list(line)
+    own = [token for token in entries[0].tokens if token not in now and not token.startswith(PREFIXES + INSTALLED)]
+    return entries[0].tokens, own + list(line)
+
+
+def _boot_files(
+    config: BootConfig, changes: Optional[Dict[str, Optional[str]]] = None
+) -> Tuple[boot_trial.BootFiles, Dict[str, str]]:
+    """The sources of a trial boot, and the paths of its two files by name; changes are new texts of files."""
+    layout = config.layout
+    environment = layout.environment or ""  # none only where the layout is unknown, which was refused before
+    paths = {"custom.cfg": boot_trial.custom_path(layout.config or environment), "grubenv": environment}
+    files = boot_trial.BootFiles(
+        config=config.text(layout.config),
+        custom=config.text(paths["custom.cfg"]),
+        environment=(changes or {}).get(environment) or config.text(environment),
+        mounts=config.text("/proc/mounts"),
+        folder=os.path.dirname(paths["custom.cfg"]),
+        release=config.text("/proc/sys/kernel/osrelease").strip(),
+        snippets=config.snippets().texts,
+    )
+    return files, paths
+
+
+def with_trial(config: BootConfig, params: Params, decision: Decision, count: int, before: List[str]) -> Decision:
+    """Return the decision to boot the pages once instead."""
+    files, paths = _boot_files(config)
+    wanted = boot_trial.begin(files, params["page_size"], count, params["keep_other_sizes"])
+    changes = {paths[name]: content for name, content in wanted.items() if config.text(paths[name]) != content}
+    return Decision(changes, decision.arguments, [], before, bool(changes), trial=True)
+
+
+def after_trial(config: BootConfig, decision: Decision) -> Decision:
+    """Return the decision with what is left of a trial taken away."""
+    files, paths = _boot_files(config, decision.changes)
+    left = {paths[name]: content for name, content in boot_trial.end(files).items()}
+    return decision._replace(changes=dict(decision.changes, **left), changed=decision.changed or bool(left))

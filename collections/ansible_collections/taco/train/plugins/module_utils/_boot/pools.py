@@ -1,0 +1,81 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""See the hugepages that the running kernel has. Everything is read below a given root."""
+
+import os
+import re
+from typing import Any, Dict, List, Optional
+
+from ansible_collections.taco.train.plugins.module_utils._boot.sysctl import observe_sysctl
+from ansible_collections.taco.train.plugins.module_utils._node.meminfo import parse_meminfo
+
+UNITS = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3}
+
+
+def parse_size(text: str) -> Optional[int]:
+    """Return the bytes of a size such as V(2M), V(1024M), V(1G) or V(1GB), or None when it isn't one."""
+    match = re.match(r"^(\d+)([kmg]?)b?$", text.strip().lower())
+    return int(match.group(1)) * UNITS[match.group(2)] if match else None
+
+
+def _count(*path: str) -> int:
+    try:
+        with open(os.path.join(*path), encoding="ascii") as file:
+            return int(file.read())
+    except (OSError, ValueError):
+        return 0
+
+
+def _text(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError:
+        return ""
+
+
+def _folders(folder: str, pattern: str) -> Dict[int, str]:
+    """Return the subfolders whose name the pattern matches, by the number in it."""
+    try:
+        matches = [re.match(pattern, name) for name in os.listdir(folder)]
+    except OSError:
+        return {}
+    return {int(match.group(1)): os.path.join(folder, match.group(0)) for match in matches if match}
+
+
+def _counts(folder: str) -> Dict[str, int]:
+    return {"total": _count(folder, "nr_hugepages"), "free": _count(folder, "free_hugepages")}
+
+
+def parse_mounts(text: str, default_size: Optional[int]) -> List[Dict[str, Any]]:
+    """Return the mounted hugetlbfs with their page size from /proc/mounts. One without a size has the default size."""
+    mounts = []
+    for line in text.splitlines():
+        fields = line.split()
+        if len(fields) < 4 or fields[2] != "hugetlbfs":
+            continue
+        size = re.search(r"(?:^|,)pagesize=([^,]+)", fields[3])
+        path = re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal.group(1), 8)), fields[1])
+        mounts.append({"path": path, "page_size_bytes": parse_size(size.group(1)) if size else default_size})
+    return mounts
+
+
+def observe_hugepages(root: str) -> Dict[str, Any]:
+    """Return the pools of every page size, also for each NUMA node, and where hugetlbfs is mounted."""
+    name = r"^hugepages-(\d+)kB$"
+    default = parse_meminfo(_text(os.path.join(root, "proc/meminfo"))).get("Hugepagesize")
+    nodes = _folders(os.path.join(root, "sys/devices/system/node"), r"^node(\d+)$")
+    by_node = {node: _folders(os.path.join(folder, "hugepages"), name) for node, folder in nodes.items()}
+    pools = []
+    for size, folder in sorted(_folders(os.path.join(root, "sys/kernel/mm/hugepages"), name).items()):
+        pool: Dict[str, Any] = dict(_counts(folder), size_bytes=size * 1024)
+        pool["nodes"] = [
+            dict(_counts(folders[size]), node=node) for node, folders in sorted(by_node.items()) if size in folders
+        ]
+        pools.append(pool)
+    mounts = parse_mounts(_text(os.path.join(root, "proc/mounts")), default)
+    return {"default_size_bytes": default, "pools": pools, "mounts": mounts, "sysctl": observe_sysctl(root)}

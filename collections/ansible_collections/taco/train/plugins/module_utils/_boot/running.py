@@ -1,0 +1,47 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Hugepages of the running kernel: how many there are, whether they are those that were booted for, and more of them now."""
+
+import os
+from typing import Optional, Sequence
+
+from ansible_collections.taco.train.plugins.module_utils._boot.config import BootConfig
+from ansible_collections.taco.train.plugins.module_utils._boot.hugepages import HugepagesError
+from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import PAGE_BYTES, counts, default_size
+from ansible_collections.taco.train.plugins.module_utils._boot.pools import observe_hugepages
+
+
+def pool_total(root: str, page_size: str) -> int:
+    """Return how many pages of a size the running kernel holds."""
+    pools = observe_hugepages(root)["pools"]
+    return sum(pool["total"] for pool in pools if pool["size_bytes"] == PAGE_BYTES[page_size])
+
+
+def reserve_now(root: str, page_size: str, count: int) -> None:
+    """Ask the running kernel for the pages, and fail when it couldn't find them all."""
+    path = os.path.join(root, f"sys/kernel/mm/hugepages/hugepages-{PAGE_BYTES[page_size] // 1024}kB/nr_hugepages")
+    if not os.path.exists(path):
+        raise HugepagesError(
+            f"{path} is missing: the running kernel has no pool of {page_size} pages; reboot instead of runtime"
+        )
+    with open(path, "w") as handle:
+        handle.write(str(count))
+    with open(path) as handle:
+        got = int(handle.read())
+    if got < count:
+        raise HugepagesError(
+            f"the running kernel reserved {got} of {count} pages of {page_size}, {count - got} missing: its memory is too "
+            "fragmented; the boot configuration is written, so a reboot gives them all"
+        )
+
+
+def needs_reboot(config: BootConfig, page_size: str, count: Optional[int], line: Sequence[str]) -> bool:
+    """Say whether the running kernel lacks the pages, or was booted with others than the boot configuration's line says."""
+    tokens = config.text("/proc/cmdline").split()
+    if counts(tokens, page_size) != counts(line, page_size) or default_size(tokens) != default_size(line):
+        return True
+    return count is not None and pool_total(config.root, page_size) != count

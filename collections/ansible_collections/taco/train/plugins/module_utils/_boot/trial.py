@@ -1,0 +1,181 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Let GRUB boot new kernel arguments once. Texts in, texts out.
+
+The generated entries stay as they are. A copy of one of them, with the new arguments, goes into custom.cfg beside grub.cfg, and
+GRUB's environment names it as next_entry. GRUB clears next_entry before it boots it, so the boot after that is the usual one.
+
+Sources: the GNU GRUB manual (environment block, next_entry), GRUB's 00_header and 41_custom.
+"""
+
+import os
+import re
+from typing import Dict, List, NamedTuple, Optional
+
+from ansible_collections.taco.train.plugins.module_utils._boot.entries import (
+    LINUX_LINE,
+    MENU_LINE,
+    bls_fields,
+    bls_initrds,
+    bls_options,
+    grubenv,
+    is_rescue,
+    with_variable,
+)
+from ansible_collections.taco.train.plugins.module_utils._boot.hugepages import HugepagesError
+from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import with_pages
+from ansible_collections.taco.train.plugins.module_utils._boot.snippets import Snippets, variables
+
+ENTRY_ID = "taco-hugepages-trial"
+VARIABLE = "next_entry"
+BEGIN, END = "### BEGIN taco.train trial ###\n", "### END taco.train trial ###\n"
+# Where GRUB can write its environment: a plain file system on a plain partition.
+WRITABLE = ("ext2", "ext3", "ext4", "xfs", "vfat")
+
+
+class BootFiles(NamedTuple):
+    """What a trial is made from."""
+
+    config: str  # text of grub.cfg
+    custom: str  # text of custom.cfg beside it, empty where there is none
+    environment: str  # text of grubenv, empty where there is none
+    mounts: str  # text of /proc/mounts
+    folder: str  # where grub.cfg lies
+    release: str  # of the running kernel
+    snippets: Dict[str, str]  # boot loader specification entries by path; empty where the host has none
+
+
+def obstacles(files: BootFiles) -> List[str]:
+    """Return why GRUB could not boot an entry once and come back to the usual one by itself."""
+    found = []
+    if VARIABLE not in files.config:
+        found.append(f"{files.folder}/grub.cfg does not look at {VARIABLE}")
+    if "custom.cfg" not in files.config:
+        found.append(f"{files.folder}/grub.cfg does not read custom.cfg")
+    device, kind = _mounted(files.mounts, files.folder)
+    if kind and kind not in WRITABLE:
+        found.append(f"{files.folder} is on {kind}, where GRUB can't clear {VARIABLE}")
+    if re.match(r"/dev/(mapper/|md|dm-)", device):
+        found.append(f"{files.folder} is on {device}, where GRUB can't clear {VARIABLE}")
+    return found
+
+
+def _mounted(mounts: str, folder: str) -> List[str]:
+    """Return the device and the kind of the file system that holds a folder; empty texts where nothing says so."""
+    best, found = "", ["", ""]
+    for line in mounts.splitlines():
+        parts = line.split()
+        if len(parts) < 3:
+            continue
+        place = parts[1].rstrip("/")
+        if (folder + "/").startswith(place + "/") and len(place) >= len(best):
+            best, found = place, [parts[0], parts[2]]
+    return found
+
+
+def blocks(text: str) -> List[str]:
+    """Return the menu entries of a grub.cfg, each from its first line to its closing brace."""
+    found = []  # type: List[str]
+    lines = text.splitlines(True)
+    for index, line in enumerate(lines):
+        if MENU_LINE.match(line):
+            indent = line[: len(line) - len(line.lstrip())]
+            for last in range(index + 1, len(lines)):
+                if lines[last].rstrip() == indent + "}":
+                    found.append("".join(lines[index : last + 1]))
+                    break
+    return found
+
+
+def _kernel_of(block: str) -> Optional[str]:
+    for line in block.splitlines():
+        linux = LINUX_LINE.match(line)
+        if linux and not is_rescue(linux.group("kernel")):
+            return linux.group("kernel")
+    return None
+
+
+def _is_usual(block: str, release: str) -> bool:
+    """Say whether an entry boots the given kernel in the usual way."""
+    kernel = _kernel_of(block)
+    title = MENU_LINE.match(block)
+    recovery = title is not None and "recovery" in title.group("title")
+    return kernel is not None and kernel.endswith("-" + release) and not recovery
+
+
+def _copy(block: str, page_size: str, count: int, keep_others: bool) -> str:
+    """Return a menu entry under the trial's own name, its kernel with the pages."""
+    body = []
+    for line in block.splitlines()[1:-1]:
+        linux = LINUX_LINE.match(line)
+        if linux:
+            tokens = with_pages(linux.group("arguments").split(), page_size, count, keep_others)
+            line = line[: linux.start("arguments")] + " ".join(tokens)
+        # The trial must not become the saved default.
+        if line.strip() != "savedefault":
+            body.append("\t" + line.strip())
+    return "\n".join([_head(page_size, count)] + body + ["}", ""])
+
+
+def _head(page_size: str, count: int) -> str:
+    return f"menuentry 'Trial of {count} pages of {page_size}' --unrestricted --id {ENTRY_ID} {{"
+
+
+def _from_snippet(text: str, known: Dict[str, str], page_size: str, count: int, keep_others: bool) -> str:
+    """Return a menu entry like the one that GRUB makes of a boot loader specification entry."""
+    fields = bls_fields(text)
+    arguments = with_pages(bls_options(fields, known), page_size, count, keep_others)
+    lines = ["load_video", "insmod gzio", "linux " + " ".join([fields["linux"]] + arguments)]
+    lines += ["initrd " + " ".join(bls_initrds(text))] if "initrd" in fields else []
+    return "\n".join([_head(page_size, count)] + ["\t" + line for line in lines] + ["}", ""])
+
+
+def entry(files: BootFiles, page_size: str, count: int, keep_others: bool = True) -> str:
+    """Return the menu entry of the trial: that of the running kernel, with the pages."""
+    for path, text in sorted(files.snippets.items()):
+        if not is_rescue(path) and bls_fields(text).get("linux", "").endswith("-" + files.release):
+            known = variables(Snippets(files.snippets, "", files.environment, files.config))
+            return _from_snippet(text, known, page_size, count, keep_others)
+    for block in blocks(files.config):
+        if _is_usual(block, files.release):
+            return _copy(block, page_size, count, keep_others)
+    raise HugepagesError(
+        f"no boot entry starts the running kernel {files.release}, so there is nothing to try; set hugepages_trial: false"
+    )
+
+
+def without_trial(custom: str) -> str:
+    """Return the text of custom.cfg without the trial."""
+    return re.sub(re.escape(BEGIN) + ".*?" + re.escape(END), "", custom, flags=re.DOTALL)
+
+
+def begin(files: BootFiles, page_size: str, count: int, keep_others: bool = True) -> Dict[str, Optional[str]]:
+    """Return the new texts of custom.cfg and grubenv, by name, that boot the pages once."""
+    problems = obstacles(files)
+    if problems:
+        raise HugepagesError(f"a trial boot is not possible here: {'; '.join(problems)}; set hugepages_trial: false")
+    custom = without_trial(files.custom)
+    gap = "" if not custom or custom.endswith("\n") else "\n"
+    return {
+        "custom.cfg": custom + gap + BEGIN + entry(files, page_size, count, keep_others) + END,
+        "grubenv": with_variable(files.environment, VARIABLE, ENTRY_ID),
+    }
+
+
+def end(files: BootFiles) -> Dict[str, Optional[str]]:
+    """Return the new texts, by name, of a host that is done with its trial, where they differ; None for no file."""
+    changes = {}  # type: Dict[str, Optional[str]]
+    if BEGIN in files.custom:
+        changes["custom.cfg"] = without_trial(files.custom) or None
+    if grubenv(files.environment).get(VARIABLE) == ENTRY_ID:
+        changes["grubenv"] = with_variable(files.environment, VARIABLE, None)
+    return changes
+
+
+def custom_path(config: str) -> str:
+    """Return the path of custom.cfg that a grub.cfg reads."""
+    return os.path.join(os.path.dirname(config), "custom.cfg")

@@ -1,0 +1,191 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Keep in mind which configuration files of HARP came about here, and take them back."""
+
+import base64
+import contextlib
+import difflib
+import glob
+import json
+import os
+import shutil
+from typing import Any, Callable, Dict, Iterator, List
+
+from ansible_collections.taco.train.plugins.module_utils._files.atomic import (
+    FileError,
+    read_bytes,
+    remove_file,
+    replace_file,
+    sweep,
+)
+from ansible_collections.taco.train.plugins.module_utils._files.created_folders import CreatedFolders, held
+from ansible_collections.taco.train.plugins.module_utils._files.history import History, HistoryError
+from ansible_collections.taco.train.plugins.module_utils._harp.options import MANIFEST
+from ansible_collections.taco.train.plugins.module_utils._harp.script import wait_for_script
+
+NO_FILE = {"original": None}
+# What was there before the script that runs, or that was killed; it goes when that is in the history.
+BEFORE = "before-script.json"
+# The script that runs, by its process.
+RUNNING = "running"
+LOCK_SECONDS = 60
+
+
+def history(state_dir: str) -> History:
+    return History(os.path.join(state_dir, "harp", "history"))
+
+
+@contextlib.contextmanager
+def alone(state_dir: str, create: bool) -> Iterator[None]:
+    """Let no other run change HARP's configuration. A script outlives the controller that started it."""
+    folder = os.path.join(state_dir, "harp")
+    if create:
+        CreatedFolders(state_dir).make_state_dir()
+        os.makedirs(folder, 0o700, exist_ok=True)
+    if not os.path.isdir(folder):
+        yield
+        return
+    with held(folder, LOCK_SECONDS, "changing HARP's configuration"):
+        wait_for_script(os.path.join(folder, RUNNING), LOCK_SECONDS)
+        yield
+
+
+def config_paths(folder: str, pattern: str) -> List[str]:
+    """List the configuration files in a folder."""
+    return [path for path in sorted(glob.glob(os.path.join(glob.escape(folder), pattern))) if os.path.isfile(path)]
+
+
+@contextlib.contextmanager
+def recorded(state_dir: str, folder: str, pattern: str) -> Iterator[None]:
+    """Record the files of a folder before a script runs, and then what it made of them, also when it fails or is killed."""
+    settle(state_dir)
+    CreatedFolders(state_dir).record([folder])
+    past = history(state_dir)
+    files = {path: past.seen(path) for path in config_paths(folder, pattern)}
+    data = json.dumps({"folder": folder, "pattern": pattern, "files": files}, indent=1, sort_keys=True).encode("utf-8")
+    replace_file(os.path.join(state_dir, "harp", BEFORE), data + b"\n", mode=0o600)
+    try:
+        yield
+    finally:
+        settle(state_dir)
+
+
+def unsettled(state_dir: str) -> Dict[str, Any]:
+    """Return {path: what it was before the script} of the files that the last script changed and the history lacks."""
+    name = os.path.join(state_dir, "harp", BEFORE)
+    data = read_bytes(name)
+    if data is None:
+        return {}
+    try:
+        before = json.loads(data.decode("utf-8"))
+        files, paths = before["files"], config_paths(before["folder"], before["pattern"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise HistoryError(
+            f"{name} can't be read, so what was there before is unknown; move it away to start anew"
+        ) from error
+    past = history(state_dir)
+    return {
+        path: files.get(path, NO_FILE)
+        for path in set(files) | set(paths)
+        if differs(past, path, files.get(path, NO_FILE))
+    }
+
+
+def differs(past: History, path: str, before: Dict[str, Any]) -> bool:
+    """Tell whether the content, the mode or the owner of a file is another one than it was."""
+    now = past.seen(path)
+    return any(now.get(key) != before.get(key) for key in ("original", "mode", "uid", "gid"))
+
+
+def settle(state_dir: str) -> None:
+    """Add to the history what the last script changed; what it left alone is not its own."""
+    past = history(state_dir)
+    for path, before in sorted(unsettled(state_dir).items()):
+        past.note(path, read_bytes(path), [], generated=True, before=before)
+    remove_file(os.path.join(state_dir, "harp", BEFORE))
+
+
+def text_of(content: Any) -> str:
+    return (content or b"").decode("utf-8", "replace")
+
+
+def require_unedited(past: History, force: bool) -> None:
+    """Refuse to undo what somebody did since."""
+    edited = []  # type: List[str]
+    for path in past.paths():
+        if past.edited(path) and not force:
+            before, now = (text_of(content).splitlines() for content in (past.original(path).content, read_bytes(path)))
+            edited += difflib.unified_diff(before, now, path + " before the first change", path + " now", lineterm="")
+            edited += [] if os.path.exists(path) else [f"{path} is gone"]
+    if edited:
+        raise HistoryError(
+            "somebody edited what was written here, and taking it back would undo that too; look at the difference and set "
+            "harp_force: true (force) to take it back all the same:\n" + "\n".join(edited)
+        )
+
+
+def take_back(state_dir: str, force: bool, check_mode: bool, permit: Callable[[], None]) -> List[Dict[str, str]]:
+    """Restore the configuration files, remove what was written beside them, and return the differences.
+
+    permit is called before the first configuration file changes, and raises where none may.
+    """
+    with alone(state_dir, create=False):
+        past, pending = history(state_dir), unsettled(state_dir)
+        if not check_mode:
+            settle(state_dir)
+            pending = {}
+        require_unedited(past, force)
+        before = dict(pending, **{path: past.entry(path) for path in past.paths()})
+        changed = [path for path in sorted(before) if differs(past, path, before[path])]
+        if changed:
+            permit()
+        diff = [_difference(path, before[path]) for path in changed]
+        if not check_mode:
+            _restore(past, sorted(before), changed)
+        return diff + _removed(state_dir, check_mode)
+
+
+def _difference(path: str, before: Dict[str, Any]) -> Dict[str, str]:
+    original = None if before["original"] is None else base64.b64decode(before["original"])
+    header = path if original is not None else path + " (absent)"
+    return dict(before=text_of(read_bytes(path)), after=text_of(original), before_header=path, after_header=header)
+
+
+def _restore(past: History, paths: List[str], changed: List[str]) -> None:
+    """Restore every file that can be restored, and name the others. The history keeps their originals for the next run."""
+    problems = []
+    for path in paths:
+        try:
+            if path in changed:
+                past.put_back(path)
+            else:
+                sweep(path)
+        except (FileError, OSError) as error:
+            problems.append(f"{path} ({getattr(error, 'strerror', None) or error})")
+    if problems:
+        raise HistoryError(
+            f"{len(problems)} of {len(paths)} configuration files could not be restored: {'; '.join(problems)}. Their originals "
+            f"are kept in {past.manifest_path()}, in base64. Correct that and run this again: it restores them"
+        )
+
+
+def _removed(state_dir: str, check_mode: bool) -> List[Dict[str, str]]:
+    """Remove the manifest and the folder of what is remembered; that last, since a run that is killed begins from it again."""
+    manifest, folder = os.path.join(state_dir, MANIFEST), os.path.join(state_dir, "harp")
+    diff = []
+    for path in [path for path in (manifest, folder) if os.path.lexists(path)]:
+        before = (
+            text_of(read_bytes(path))
+            if path == manifest
+            else "the scripts that ran, what they said and what they left\n"
+        )
+        diff.append(dict(before=before, after="", before_header=path, after_header=path + " (absent)"))
+    if not check_mode:
+        remove_file(manifest)
+        if os.path.isdir(folder):
+            shutil.rmtree(folder)
+    return diff

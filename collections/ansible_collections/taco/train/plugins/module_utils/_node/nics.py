@@ -1,0 +1,211 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""See which network interfaces a host has. Everything is read below a given root; no command is run here."""
+
+import ipaddress
+import os
+import re
+from typing import Any, Dict, List, Mapping, Optional, Set
+
+from ansible_collections.taco.train.plugins.module_utils._node.primary_nic import decide_primary, default_interfaces
+
+PCI = re.compile(r"^[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$")
+VIRTIO = re.compile(r"^virtio\d+$")
+ETHERNET_CLASS = "0x0200"
+# A network device that one of these drives has no interface: a program in user space owns it.
+USERSPACE_DRIVERS = ("vfio-pci", "uio_pci_generic", "igb_uio")
+INTERFACE_UP = 0x1
+
+
+def _read(*path: str) -> str:
+    """Return the text of a file, empty when it can't be read, as many attributes of interfaces that are down can't."""
+    try:
+        with open(os.path.join(*path), encoding="utf-8", errors="replace") as file:
+            return file.read().strip()
+    except OSError:
+        return ""
+
+
+def _list(*path: str) -> List[str]:
+    try:
+        return sorted(os.listdir(os.path.join(*path)))
+    except OSError:
+        return []
+
+
+def _number(text: str) -> Optional[int]:
+    try:
+        return int(text, 0)
+    except ValueError:
+        return None
+
+
+def natural(name: str) -> List[Any]:
+    """Return a sort key that puts eth2 before eth10."""
+    return [(1, int(part), "") if part.isdecimal() else (0, 0, part) for part in re.findall(r"\d+|\D+", name)]
+
+
+def pci_address(device: str) -> Optional[str]:
+    """Return the PCI address in the resolved path of a device, or None when the device isn't on the PCI bus itself.
+
+    A virtio device hangs below the PCI device that carries it, so its parent counts. Further up is somebody else: the
+    parent of a USB adapter is the controller of the USB bus.
+    """
+    parts = device.rstrip("/").split("/")
+    if VIRTIO.match(parts[-1]):
+        parts = parts[:-1]
+    return parts[-1] if parts and PCI.match(parts[-1]) else None
+
+
+def numa_node(text: str) -> Optional[int]:
+    """Return a NUMA node, or None when the platform doesn't say. Virtual machines often answer -1."""
+    number = _number(text)
+    return number if number is not None and number >= 0 else None
+
+
+def parse_addresses(text: str) -> Dict[str, List[str]]:
+    """Return the addresses of each interface from the output of C(ip -o addr), without link-local and temporary ones.
+
+    The one-line form and not JSON: the C(ip) of EL 7 has no JSON.
+    """
+    addresses: Dict[str, List[str]] = {}
+    for line in text.splitlines():
+        match = re.match(r"^\d+:\s+(\S+)\s+inet6?\s+(\S+)", line)
+        if not match or re.search(r"\bscope link\b|\btemporary\b", line):
+            continue
+        address = match.group(2)
+        if "/" not in address:
+            address += "/128" if ":" in address else "/32"
+        addresses.setdefault(match.group(1).split("@")[0], []).append(address)
+    return addresses
+
+
+def _kind(folder: str, name: str) -> str:
+    if name == "lo" or _read(folder, "type") == "772":
+        return "loopback"
+    if os.path.isdir(os.path.join(folder, "bonding")) or os.path.isdir(os.path.join(folder, "team")):
+        return "bond"
+    if os.path.isdir(os.path.join(folder, "bonding_slave")):
+        return "bond_member"
+    master = os.path.join(folder, "master")
+    if os.path.isdir(os.path.join(master, "bonding")):
+        return "bond_member"
+    if os.path.isdir(os.path.join(folder, "bridge")):
+        return "bridge"
+    return "physical" if os.path.exists(os.path.join(folder, "device")) else "virtual"
+
+
+def _up(folder: str) -> bool:
+    state = _read(folder, "operstate")
+    if state in ("", "unknown"):
+        return bool((_number(_read(folder, "flags")) or 0) & INTERFACE_UP)
+    return state == "up"
+
+
+def _below(classes: str, name: Optional[str]) -> Set[str]:
+    """Return an interface and all that carry it: the port below a bridge, the interface below a VLAN."""
+    seen: Set[str] = set()
+    todo = [name] if name else []
+    while todo:
+        one = todo.pop()
+        if one not in seen:
+            seen.add(one)
+            todo.extend(entry[len("lower_") :] for entry in _list(classes, one) if entry.startswith("lower_"))
+    return seen
+
+
+def vpc_addresses(metadata: Optional[Mapping[str, Any]]) -> Dict[str, List[str]]:
+    """Return the addresses of each interface, by its MAC address, that the metadata of the instance holds."""
+    found = {}  # type: Dict[str, List[str]]
+    for interface in (metadata or {}).get("interfaces") or []:
+        addresses = found.setdefault(interface["mac"], [])
+        for entry in interface["addresses"] or [{"local_ipv4": interface["primary_local_ipv4"], "subnet_mask": None}]:
+            try:
+                text = f"{entry['local_ipv4']}/{entry['subnet_mask'] or 32}"
+                addresses.append(str(ipaddress.ip_interface(text)))
+            except ValueError:
+                continue
+    return found
+
+
+def _interface(folder: str, name: str, primary: Optional[bool], addresses: List[str]) -> Dict[str, Any]:
+    device = os.path.realpath(os.path.join(folder, "device"))
+    driver = os.path.join(device, "driver")
+    kind = _kind(folder, name)
+    real = os.path.exists(os.path.join(folder, "device"))
+    # A member of a bond shows the address of the bond; its own is elsewhere.
+    mac = _read(folder, "bonding_slave", "perm_hwaddr") or _read(folder, "address")
+    pci = pci_address(device) if real else None
+    carrier = os.path.dirname(device) if VIRTIO.match(os.path.basename(device)) else device
+    return {
+        "name": name,
+        "mac": mac.lower(),
+        "pci": pci,
+        "numa_node": numa_node(_read(carrier, "numa_node")) if pci else None,
+        "driver": os.path.basename(os.path.realpath(driver)) if real and os.path.exists(driver) else None,
+        "kind": kind,
+        "up": _up(folder),
+        "primary": primary,
+        "addresses": addresses,
+    }
+
+
+def _userspace_nics(devices: str, known: Set[Optional[str]]) -> List[Dict[str, Any]]:
+    """Return the network devices that a program in user space owns, named by their PCI address, as they have no name."""
+    nics = []  # type: List[Dict[str, Any]]
+    for pci in _list(devices):
+        folder = os.path.join(devices, pci)
+        driver = os.path.basename(os.path.realpath(os.path.join(folder, "driver")))
+        if pci in known or driver not in USERSPACE_DRIVERS or not _read(folder, "class").startswith(ETHERNET_CLASS):
+            continue
+        nics.append(
+            {
+                "name": pci,
+                "mac": "",
+                "pci": pci,
+                "numa_node": numa_node(_read(folder, "numa_node")),
+                "driver": driver,
+                "kind": "physical",
+                "up": False,
+                "primary": False,
+                "addresses": [],
+            }
+        )
+    return nics
+
+
+def observe_nics(
+    root: str,
+    addresses: Dict[str, List[str]],
+    metadata: Optional[Mapping[str, Any]] = None,
+    reached: Optional[str] = None,
+) -> List[Dict[str, Any]]:
+    """Return all interfaces of the host below root, the primary one first, then by name.
+
+    What carries the primary interface (the port below a bridge, say) is marked primary as well: it is no ENI either. Where more than
+    one can be the primary interface, each of them is marked None. reached is the interface of the SSH connection.
+    """
+    classes = os.path.join(root, "sys/class/net")
+    names = [name for name in _list(classes) if os.path.isdir(os.path.join(classes, name))]
+    nics = [_interface(os.path.join(classes, one), one, False, addresses.get(one, [])) for one in names]
+    physical = {nic["name"] for nic in nics if nic["kind"] in ("physical", "bond_member") and nic["pci"]}
+    mac = (metadata or {}).get("mac")
+    first, certain, candidates = decide_primary(
+        default_interfaces(_read(root, "proc/net/route"), _read(root, "proc/net/ipv6_route")),
+        physical,
+        lambda name: _below(classes, name),
+        next((nic["name"] for nic in nics if mac and nic["mac"] == mac and nic["name"] in physical), None),
+        reached if reached in names else None,
+    )
+    carriers = _below(classes, reached) if reached in names else set()
+    nics += _userspace_nics(os.path.join(root, "sys/bus/pci/devices"), {nic["pci"] for nic in nics})
+    assigned = vpc_addresses(metadata)
+    for nic in nics:
+        nic["primary"] = None if nic["name"] in candidates else nic["name"] in certain
+        nic["reached"] = nic["name"] in carriers
+        nic["vpc_addresses"] = assigned.get(nic["mac"], []) if metadata else None
+    return sorted(nics, key=lambda nic: (nic["name"] != first, natural(nic["name"])))

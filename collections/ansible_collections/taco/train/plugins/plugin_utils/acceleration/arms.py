@@ -1,0 +1,206 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""The arms of a comparison: for each, the environment of the ranks and the state of the software on the workers.
+
+The built-in arms are those of the vendor's own comparisons: its environment with everything on; the same image without
+those variables; that again without the plugin, so over kernel TCP (TACO Kit documentation,
+https://cloud.tencent.com/document/product/1573/74082). The fourth, LightCC over kernel TCP, is the chapter on LightCC of the
+vendor's document for CVM, which needs no HARP. The fifth, upstream Horovod, is what the vendor's documents for
+TKE compare with. The last two are those of ACK's document: one software, placed in two ways.
+"""
+
+import re
+from typing import Any, Mapping, NamedTuple, Optional, Sequence, TypeVar
+
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration import lightcc
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration import options as arm_options
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.mpirun import ENV_NAME, as_text
+
+# It becomes part of the names of records and files, where a dash would be taken for a separator.
+ARM_NAME = re.compile(r"[a-z][a-z0-9_]{0,30}")
+PLUGIN = ("on", "off", "keep")
+HOROVOD = ("image", "upstream")
+# How ACK chooses the GPUs of the workers, by the value of the node label that has it do so.
+PLACE = ("default", "topology")
+Default = TypeVar("Default")
+KEYS = ("name", "label", "base", "env", "plugin", "horovod", "before", "after", "place", "options")
+
+HOROVOD_ENV = {"HOROVOD_MPI_THREADS_DISABLE": "1", "HOROVOD_FUSION_THRESHOLD": "0", "HOROVOD_CYCLE_TIME": "0"}
+LIGHTCC_ENV = {"LIGHT_2D_ALLREDUCE": "1", "LIGHT_TOPK_ALLREDUCE": "1", "LIGHT_TOPK_THRESHOLD": "2097152"}
+
+# Argument lists.
+Commands = tuple[tuple[str, ...], ...]
+
+
+class ArmError(Exception):
+    """What is given is no arm."""
+
+
+class Arm(NamedTuple):
+    """One side of a comparison."""
+
+    name: str
+    label: str
+    env: Mapping[str, str] = {}
+    """Variables of the ranks; every value is a text."""
+    plugin: str = "keep"
+    """Whether NCCL's plugin libnccl-net.so, which is HARP, is found: "on", "off", or as it is."""
+    horovod: str = "image"
+    """The Horovod that is loaded: the image's own, or an upstream one in a prefix of its own."""
+    before: Commands = ()
+    """Argument lists run on each worker before the run."""
+    after: Commands = ()
+    """Argument lists run on each worker after the run, whatever came of it."""
+    place: Optional[str] = None
+    """How the workers are placed, one of PLACE, or None for wherever they are."""
+    options: Optional[Mapping[str, Any]] = None
+    """Options of the run that this arm sets, of those in arm_options.OPTIONS; None where it sets none."""
+
+    @property
+    def lossy(self) -> bool:
+        """Whether gradients are compressed with loss."""
+        return lightcc.is_lossy(self.env)
+
+    @property
+    def as_in_image(self) -> bool:
+        """Whether the image as it is needs no change for this arm."""
+        return self.plugin != "off" and self.horovod == "image" and not self.before and not self.after
+
+
+ARMS = {
+    arm.name: arm
+    for arm in (
+        Arm("taco", "LightCC and HARP", dict(HOROVOD_ENV, **LIGHTCC_ENV), "on"),
+        Arm("harp", "Horovod and HARP", {}, "on"),
+        Arm("tcp", "Horovod over kernel TCP", {}, "off"),
+        Arm("lightcc", "LightCC over kernel TCP", dict(HOROVOD_ENV, **LIGHTCC_ENV), "off"),
+        Arm("horovod", "upstream Horovod over kernel TCP", {}, "off", "upstream"),
+        Arm("default", "the image as it is, its GPUs scheduled as usual", place="default"),
+        Arm("topology", "the image as it is, its GPUs scheduled by topology", place="topology"),
+    )
+}
+
+
+def arm_of(value: Any, variable: str = "benchmark_arm") -> Arm:
+    """Return the Arm of a built-in arm's name or of a user's mapping. variable is named in what is wrong with it."""
+    if isinstance(value, Arm):
+        return value
+    if isinstance(value, str):
+        if value in ARMS:
+            return ARMS[value]
+        known = ", ".join(ARMS)
+        raise ArmError(f"There is no arm {value!r}: set {variable} to one of {known}, or to a mapping with a name.")
+    if not isinstance(value, Mapping):
+        raise ArmError(f"An arm of {variable} is a name or a mapping, and this is neither: {value!r}.")
+    unknown = [str(key) for key in value if key not in KEYS]
+    if unknown:
+        raise ArmError(f"An arm of {variable} has no key {unknown[0]!r}; it has {', '.join(KEYS)}.")
+    return user_arm(value, variable)
+
+
+def user_arm(value: Mapping[str, Any], variable: str) -> Arm:
+    """Return the Arm of a mapping whose keys are known."""
+    name = value.get("name")
+    if not isinstance(name, str) or not ARM_NAME.fullmatch(name):
+        raise ArmError(
+            f"An arm of {variable} has the name {name!r}; a name is 1 to 31 lower-case letters, digits and "
+            "underscores, and begins with a letter."
+        )
+    if name in ARMS:
+        raise ArmError(f"The name {name} is that of a built-in arm: give the arm in {variable} another one.")
+    base = Arm(name, name)
+    if value.get("base") is not None:
+        if not isinstance(value["base"], str) or value["base"] not in ARMS:
+            raise ArmError(
+                f"Arm {name} of {variable} starts from {value['base']!r}; 'base' is one of {', '.join(ARMS)}."
+            )
+        base = ARMS[value["base"]]
+    return Arm(
+        name,
+        text_of(value, "label", name, variable) or name,
+        changed_env(base.env, value.get("env"), name, variable),
+        choice(value, "plugin", PLUGIN, base.plugin, variable),
+        choice(value, "horovod", HOROVOD, base.horovod, variable),
+        commands(value, "before", variable),
+        commands(value, "after", variable),
+        choice(value, "place", PLACE, base.place, variable),
+        set_options(value, name, variable),
+    )
+
+
+def set_options(value: Mapping[str, Any], name: str, variable: str) -> dict[str, Any] | None:
+    """Return the options of the run that an arm sets."""
+    try:
+        return arm_options.options_of(value.get("options") or {}) or None
+    except arm_options.ArmOptionError as error:
+        raise ArmError(f"Arm {name} of {variable}: {error}.") from error
+
+
+def text_of(value: Mapping[str, Any], key: str, name: str, variable: str) -> str | None:
+    text = value.get(key)
+    if text is not None and not isinstance(text, str):
+        raise ArmError(f"Arm {name} of {variable} has the {key} {text!r}; it must be a text.")
+    return text
+
+
+def choice(value: Mapping[str, Any], key: str, known: Sequence[str], default: Default, variable: str) -> str | Default:
+    """Return one of the known words. YAML reads a bare on or off as true or false, which is what was meant."""
+    given = value.get(key)
+    if given is None:
+        return default
+    word: str = {True: "on", False: "off"}[given] if isinstance(given, bool) else given
+    if word not in known:
+        raise ArmError(f"Arm {value['name']} of {variable} has {key} {given!r}; it must be one of {', '.join(known)}.")
+    return word
+
+
+def changed_env(base: Mapping[str, str], changes: Any, name: str, variable: str) -> dict[str, str]:
+    """Return the base's variables with the changes made. A null takes away what the base has."""
+    if changes is not None and not isinstance(changes, Mapping):
+        raise ArmError(f"Arm {name} of {variable} has an env that is no mapping: {changes!r}.")
+    env = dict(base)
+    for key, value in (changes or {}).items():
+        if not isinstance(key, str) or not ENV_NAME.fullmatch(key):
+            raise ArmError(f"Arm {name} of {variable}: {key!r} can't be the name of an environment variable.")
+        if value is None:
+            env.pop(key, None)
+        elif isinstance(value, (str, int, float)):
+            env[key] = as_text(value)
+        else:
+            raise ArmError(f"Arm {name} of {variable}: {key} is {value!r}; it must be a text or a number.")
+    problems = lightcc.validate(env)
+    if problems:
+        raise ArmError(f"Arm {name} of {variable}: {problems[0]}")
+    return env
+
+
+def commands(value: Mapping[str, Any], key: str, variable: str) -> Commands:
+    """Return argument lists, each a list of words."""
+    given = value.get(key) or ()
+    shape = f"Arm {value['name']} of {variable}: {key!r} is a list of commands, each a list of words"
+    if not isinstance(given, (list, tuple)):
+        raise ArmError(f"{shape}, and this is not: {given!r}.")
+    for command in given:
+        if not isinstance(command, (list, tuple)) or not command or not all(is_word(word) for word in command):
+            raise ArmError(f"{shape}, and this is not one: {command!r}.")
+    return tuple(tuple(as_text(word) for word in command) for command in given)
+
+
+def is_word(value: Any) -> bool:
+    return isinstance(value, (str, int, float)) and not isinstance(value, bool)
+
+
+def arms_of(values: Any, variable: str = "compare_arms") -> list[Arm]:
+    """Return the Arms of a comparison, in order and each once."""
+    if not isinstance(values, (list, tuple)) or not values:
+        raise ArmError(f"{variable} is a list with at least one arm, and this is not: {values!r}.")
+    arms = [arm_of(value, variable) for value in values]
+    names = [arm.name for arm in arms]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ArmError(f"Arm {twice[0]} stands in {variable} twice; give each once.")
+    return arms

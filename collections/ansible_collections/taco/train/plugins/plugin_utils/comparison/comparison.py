@@ -1,0 +1,242 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Make of the records of a comparison what its report shows: comparison.json. Values in, values out."""
+
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
+
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration import lightcc
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import Arm
+from ansible_collections.taco.train.plugins.plugin_utils.comparison import control, placement, statistics
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.comparability import (
+    OF_A_HOST,
+    settings_of,
+    unlike,
+    words_of,
+)
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.conclusion import question, sentence
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.published import figures
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.scaling import bus_bandwidth, scaling
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule import key_of, plan
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import Block, Comparison
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.verdict import Limits, Side, judge
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS
+
+SCHEMA = 1
+Record = Dict[str, Any]
+
+
+def _run(record: Record) -> Dict[str, Any]:
+    result, cell = record["result"], record["cell"]
+    return {
+        "record": record["id"],
+        "repeat": cell["round"],
+        "warmup": cell["warmup"],
+        "value": result["value"],
+        "series": result["series"],
+    }
+
+
+def _arm(name: str, records: Sequence[Record], confidence: float) -> Dict[str, Any]:
+    """Return what an arm measured in a block; runs that only warmed the machine are shown and not counted."""
+    runs = [_run(record) for record in records if record["outcome"] == "ok"]
+    values = [run["value"] for run in runs if not run["warmup"]]
+    middle = statistics.median_interval(values, confidence) if values else statistics.Interval(None, None, None)
+    failed = sum(record["outcome"] != "ok" for record in records)
+    return {"arm": name, "runs": runs, "median": middle.value, "low": middle.low, "high": middle.high, "failed": failed}
+
+
+def side(arm: Dict[str, Any]) -> Side:
+    """Return what an arm measured in a block, as a verdict needs it."""
+    values = {run["repeat"]: run["value"] for run in arm["runs"] if not run["warmup"]}
+    return Side(arm["arm"], values, arm["failed"], len(arm["runs"]) + arm["failed"])
+
+
+def _refused(judgement: Dict[str, Any]) -> Dict[str, Any]:
+    reason = "The runs were not alike, so their difference says nothing about the arms."
+    return dict(judgement, verdict="refused", reason=reason, more_repeats=None, chance=None)
+
+
+def _judged(blocks: Sequence[Dict[str, Any]], baseline: str, limits: Dict[str, Any]) -> None:
+    """Add to each block its verdicts: all of a report are one family, for which the p values are corrected."""
+    pairs = [
+        (block, side(arm), next(side(one) for one in block["arms"] if one["arm"] == baseline))
+        for block in blocks
+        for arm in block["arms"]
+        if arm["arm"] != baseline
+    ]
+    bounds = Limits(limits["min_effect"], limits["confidence"], limits["look"])
+    found = judge(
+        [(arm, base) for _block, arm, base in pairs], bounds, [one["higher_is_better"] for one, _a, _b in pairs]
+    )
+    for (block, arm, base), judgement in zip(pairs, found):
+        counts: Dict[str, Any] = {"arm": arm.name, "baseline": base.name, "runs": [len(arm.values), len(base.values)]}
+        counts.update(failed=[arm.failed, base.failed], attempts=[arm.attempts, base.attempts])
+        one = limits["decided"].get((block["id"], arm.name)) or dict(judgement._asdict(), **counts)
+        block["comparisons"].append(one)
+    for block in blocks:
+        block["unlike"] += control.contradiction(block, limits["control"])
+        if block["unlike"] and limits["refuse_unlike"]:
+            block["comparisons"] = [_refused(one) for one in block["comparisons"]]
+
+
+def _expected(arms: Sequence[Dict[str, Any]], records: Sequence[Record], images: Optional[int]) -> List[Dict[str, Any]]:
+    """Return for each arm whose benchmark counts them the bytes between hosts in a batch, beside the seconds that a batch took."""
+    found = []
+    for arm in arms:
+        details = [
+            record["result"]["details"]["exchange"]
+            for record in records
+            if record["arm"] == arm["arm"] and record["result"]["details"].get("exchange")
+        ]
+        if details and arm["median"] and images:
+            found.append(
+                {
+                    "arm": arm["arm"],
+                    "bytes": details[-1]["bytes"],
+                    "seconds": details[-1]["seconds"],
+                    "measured_seconds": images / arm["median"],
+                }
+            )
+    return found
+
+
+def _block(comparison: Comparison, block: Block, records: Sequence[Record], limits: Dict[str, Any]) -> Dict[str, Any]:
+    measured = [record for record in records if key_of(record)[0] == block.id]
+    good = [record for record in measured if record["outcome"] == "ok"]
+    result = good[-1]["result"] if good else {}
+    set_by_arms = {name for arm in comparison.arms for name in arm.options or ()}
+    shown = {
+        "id": block.id,
+        "workload": block.workload,
+        "model": block.options.get("model"),
+        "subject": None if block.options.get("model") else WORKLOADS[block.workload].subject(block.options),
+        "parameters": result.get("details", {}).get("parameters"),
+        "nodes": len(block.hosts),
+        "pods": any(record.get("placement") for record in measured),
+        "ranks": block.ranks,
+        "batch_size": block.options.get("batch_size"),
+        "settings": settings_of(good[-1], set_by_arms) if good else {},
+        "unit": result.get("unit", ""),
+        "higher_is_better": result.get("higher_is_better", True),
+        # Beside a lab's numbers they would invite a comparison that means nothing.
+        "published": []
+        if any(record["lab"] for record in good)
+        else figures(block.workload, block.options.get("model")),
+    }
+    arms = [
+        _arm(arm.name, [record for record in measured if record["arm"] == arm.name], limits["confidence"])
+        for arm in comparison.arms
+    ]
+    differences = unlike(good, block.id, (*limits["excused"], *words_of(set_by_arms)))
+    batch_size = block.options.get("batch_size")
+    images = batch_size * block.ranks if batch_size and shown["unit"] == "images/s" else None
+    return dict(shown, arms=arms, comparisons=[], unlike=differences, expected=_expected(arms, good, images))
+
+
+def _is_lossy(arm: Arm, records: Sequence[Record]) -> bool:
+    """Return whether the ranks of an arm compressed gradients with loss, whichever option made them do so."""
+    ran = [
+        record["environment"]
+        for record in records
+        if record["arm"] == arm.name and record.get("environment") is not None
+    ]
+    return any(map(lightcc.is_lossy, ran)) if ran else arm.lossy
+
+
+def _shown(arm: Arm, records: Sequence[Record]) -> Dict[str, Any]:
+    lossy = _is_lossy(arm, records)
+    shown = {"name": arm.name, "label": arm.label, "lossy": lossy, "environment": dict(arm.env)}
+    shown.update(plugin=arm.plugin, horovod=arm.horovod)
+    if arm.options:
+        shown["options"] = dict(arm.options)
+    commands = {"before": [list(one) for one in arm.before], "after": [list(one) for one in arm.after]}
+    shown.update((name, given) for name, given in commands.items() if given)
+    return dict(shown, place=arm.place) if arm.place else shown
+
+
+def _failure(record: Record) -> Dict[str, Any]:
+    block = key_of(record)[0]
+    return {
+        "record": record["id"],
+        "arm": record["arm"],
+        "block": block,
+        "problems": record["problems"],
+        "log": record["log"],
+    }
+
+
+def _systems(records: Sequence[Record]) -> Dict[str, Any]:
+    """Return what each host was in the last good run that it took part in."""
+    found: Dict[str, Any] = {}
+    for record in records:
+        if record["outcome"] == "ok":
+            found.update((name, system) for name, system in record["system"].items() if system)
+    return found
+
+
+def assemble(
+    comparison: Comparison,
+    records: Sequence[Record],
+    name: str,
+    min_effect: float = 0.03,
+    confidence: float = 0.95,
+    refuse_unlike: bool = True,
+    line_rate_gbps: Optional[float] = None,
+    place_changes: Sequence[str] = (),
+    looks: Sequence[int] = (),
+    decided: Optional[Mapping[Tuple[str, str], Dict[str, Any]]] = None,
+) -> Dict[str, Any]:
+    """Return the comparison's results, as docs/schemas/comparison-1.json describes them.
+
+    place_changes is what else was changed whenever the workers were placed otherwise, in words; looks are the numbers of good runs
+    at which there were verdicts before; decided are the verdicts of earlier looks that stay, by case and arm, where rounds are added
+    until everything is decided.
+    """
+    limits: Dict[str, Any] = {"min_effect": min_effect, "confidence": confidence, "refuse_unlike": refuse_unlike}
+    limits["excused"] = (OF_A_HOST["interfaces"],) if place_changes else ()
+    mine = [record for record in records if record.get("cell")]
+    planned = plan(comparison)
+    good = {key_of(record) for record in mine if record["outcome"] == "ok"}
+    done = sum(run.key in good for run in planned)
+    seen = [*(count for count in looks if count < done), done]
+    limits["look"] = len(seen)
+    blocks = [_block(comparison, block, mine, limits) for block in comparison.blocks]
+    limits["decided"] = decided or {}
+    limits["control"] = comparison.control.name if comparison.control else None
+    _judged(blocks, comparison.baseline, limits)
+    found = {
+        "schema": SCHEMA,
+        "name": name,
+        "lab": any(record["lab"] for record in mine),
+        "complete": done == len(planned),
+        "confidence": confidence,
+        "min_effect": min_effect,
+        "planned": len(planned),
+        "done": done,
+        "looks": seen,
+        "failed": sum(record["outcome"] != "ok" for record in mine),
+        "started": min((record["time"] for record in mine), default=None),
+        "ended": max((record["time"] for record in mine), default=None),
+        "baseline": comparison.baseline,
+        "arms": [_shown(arm, mine) for arm in comparison.arms],
+        "unlike": [sentence for block in blocks for sentence in block["unlike"]],
+        "blocks": blocks,
+        "scaling": scaling(blocks),
+        "bus_bandwidth": bus_bandwidth(blocks, line_rate_gbps, mine),
+        "failures": [_failure(record) for record in mine if record["outcome"] != "ok"],
+        "systems": _systems(mine),
+        "regression": None,
+    }
+    if any(arm.place for arm in comparison.arms):
+        found["placement"] = {
+            "said": placement.explained(comparison.arms, blocks, mine, place_changes),
+            "layouts": placement.layouts(comparison.arms, mine),
+            "table": placement.table(comparison.arms, blocks, not found["lab"]),
+        }
+    if comparison.control:
+        found["control"] = comparison.control.name
+    return dict(found, question=question(found), sentence=sentence(found))

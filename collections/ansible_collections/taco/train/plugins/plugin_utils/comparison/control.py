@@ -1,0 +1,40 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""The control of a comparison: an arm equal to the baseline, measured in each round beside it (an A/A test). Values in, values out.
+
+Its interval shows how much equal arms differ on these machines. A control that is better or worse than its baseline contradicts the
+method: then no difference in that case can be assigned to an arm.
+"""
+
+from typing import Any, Dict, List, Mapping, Optional, Sequence
+
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import Arm
+
+NAME = "control"
+
+
+def control_of(baseline: Arm) -> Arm:
+    return baseline._replace(name=NAME, label=f"{baseline.name} again, as the control")
+
+
+def with_raw_control(arms: Sequence[Any], control: Optional[Arm]) -> List[Any]:
+    """Return the arms as a user gives them, with the control in that form."""
+    return [*arms, control._asdict()] if control else list(arms)
+
+
+def contradiction(block: Mapping[str, Any], control: Optional[str]) -> List[str]:
+    """Return why the verdicts of a case can't be trusted: its control differs from the baseline. Empty when it doesn't."""
+    return [
+        f"{block['id']}: the control, {one['baseline']} again, is {one['verdict']} than {one['baseline']} by a ratio of {one['ratio']:.3f}."
+        for one in block["comparisons"]
+        if one["arm"] == control and one["verdict"] in ("better", "worse")
+    ]
+
+
+def text(judged: Dict[str, Any], where: str, ratio: str) -> str:
+    """Return the result of the control in words. ratio is its ratio with the interval."""
+    return f"the control, {judged['baseline']} again, has {ratio} the speed of {judged['baseline']} on {where}"

@@ -1,0 +1,172 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Decide, where compare_repeats is auto, which cases of a comparison get more rounds, and why the others stop. Values in, values out.
+
+All cases are judged together at each look, as the verdicts of a report share the error rate. A verdict that a look decided stays: each
+look has its own part of the error rate. The budget knows times only, no values, so that it can't favour an outcome.
+"""
+
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
+
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule import Run, remaining
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.segments import setting
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import LOOKS, Comparison
+from ansible_collections.taco.train.plugins.plugin_utils.progress import run_seconds
+from ansible_collections.taco.train.plugins.plugin_utils.report.run_table import counted
+
+DECIDED = ("better", "worse", "equivalent")
+WHY = {
+    "decided": "every verdict is decided",
+    "budget": "the next rounds would exceed compare_budget_minutes, {budget:g}",
+    "rounds": f"{LOOKS[-1]} rounds are the most",
+    "failures": "an arm failed too often",
+    "unlike": "the runs were not alike",
+}
+
+
+class Time(NamedTuple):
+    """The seconds of all runs up to now, and those of one; None while none was made."""
+
+    spent: float = 0.0
+    of_a_run: Optional[float] = None
+
+
+def time_of(records: Sequence[Mapping[str, Any]]) -> Time:
+    """The time that runs took, with what happened between them."""
+    one = run_seconds(records)
+    return Time((one or 0) * len(records), one)
+
+
+NO_TIME = Time()
+
+
+class Case(NamedTuple):
+    """How many rounds a case has or gets, and why it gets no more; None while it may get more."""
+
+    rounds: int
+    stop: Optional[str] = None
+
+
+def next_look(rounds: int) -> Optional[int]:
+    """The number of rounds at the look after one at so many, None after the last."""
+    return next((look for look in LOOKS if look > rounds), None)
+
+
+def cases(
+    comparison: Comparison, stored: Optional[Mapping[str, Any]], records: Sequence[Mapping[str, Any]]
+) -> Dict[str, Case]:
+    """The cases as they were left; stored is the part auto of the comparison's last result.
+
+    What only a budget stopped goes on with another budget.
+    """
+    kept = (stored or {}).get("cases") or {}
+    again = stored is not None and stored.get("budget_minutes") != comparison.budget_minutes
+    found = {}
+    for block in comparison.blocks:
+        # Rounds of before compare_repeats was auto count as well.
+        made = [one["cell"]["round"] + 1 for one in records if (one.get("cell") or {}).get("block") == block.id]
+        one = kept.get(block.id) or {}
+        rounds = one.get("rounds") or max(LOOKS[0], min(LOOKS[-1], max(made, default=0)))
+        stop = one.get("stop")
+        found[block.id] = Case(rounds, None if again and stop == "budget" else stop)
+    return found
+
+
+def _stop(
+    block: Mapping[str, Any], given_up: Sequence[str], refuse_unlike: bool, control: Optional[str]
+) -> Optional[str]:
+    """Why more rounds are of no use to a case."""
+    if block["unlike"] and refuse_unlike:
+        return "unlike"
+    # The control needs no verdict: its interval is the answer.
+    pending = [one for one in block["comparisons"] if one["verdict"] not in DECIDED and one["arm"] != control]
+    if not pending:
+        return "decided"
+    # An arm that is not tried again gives no more rounds.
+    hopeful = [
+        one
+        for one in pending
+        if not {setting(block["id"], one["arm"]), setting(block["id"], one["baseline"])} & set(given_up)
+    ]
+    return None if hopeful else "failures"
+
+
+def decide(
+    comparison: Comparison,
+    blocks: Sequence[Mapping[str, Any]],
+    current: Mapping[str, Case],
+    given_up: Sequence[str] = (),
+    time: Time = NO_TIME,
+    refuse_unlike: bool = True,
+) -> Dict[str, Case]:
+    """The cases after a look: with the rounds up to the next one, or why they stop. blocks are those of the result of this look."""
+    found, spent = {}, time.spent
+    control = comparison.control.name if comparison.control else None
+    for block in blocks:
+        rounds, stop = current[block["id"]]
+        more = next_look(rounds)
+        # A new play may have other limits, and tries an arm again that failed too often in an earlier one. The budget alone stays.
+        stop = stop if stop == "budget" else None
+        stop = stop or _stop(block, given_up, refuse_unlike, control) or (None if more else "rounds")
+        if more and not stop:
+            cost = (more - rounds) * len(comparison.arms) * (time.of_a_run or 0)
+            if comparison.budget_minutes is not None and spent + cost > 60 * comparison.budget_minutes:
+                stop = "budget"
+            else:
+                rounds, spent = more, spent + cost
+        found[block["id"]] = Case(rounds, stop)
+    return found
+
+
+def with_rounds(comparison: Comparison, current: Mapping[str, Case]) -> Comparison:
+    """The comparison with the rounds of its cases, by which it is planned."""
+    return comparison._replace(rounds={name: case.rounds for name, case in current.items()})
+
+
+def added(comparison: Comparison, before: Mapping[str, Case], records: Sequence[Dict[str, Any]]) -> List[Run]:
+    """The runs of the rounds that a decision added. A run that failed before isn't tried again beside rounds of another hour."""
+    return [run for run in remaining(comparison, records) if run.round >= before[run.block.id].rounds]
+
+
+def kept_verdicts(
+    result: Optional[Mapping[str, Any]], min_effect: float, confidence: float
+) -> Dict[Any, Dict[str, Any]]:
+    """The verdicts that an earlier look decided with the same limits, by case and arm."""
+    if not result or (result["min_effect"], result["confidence"]) != (min_effect, confidence):
+        return {}
+    return {
+        (block["id"], one["arm"]): one
+        for block in result["blocks"]
+        for one in block["comparisons"]
+        if one["verdict"] in DECIDED
+    }
+
+
+def part(comparison: Comparison, current: Mapping[str, Case]) -> Dict[str, Any]:
+    """What the result of a comparison keeps of this."""
+    shown = {name: {"rounds": case.rounds, "stop": case.stop} for name, case in current.items()}
+    return {"cases": shown, "budget_minutes": comparison.budget_minutes, "said": said(comparison, current)}
+
+
+def planned_text(comparison: Comparison, runs: int) -> str:
+    """How many runs are planned, before the first of them."""
+    each = f"{LOOKS[0] if comparison.auto else comparison.repeats} measured and {counted(comparison.warmup_runs, 'warm-up run')} each"
+    text = f"{runs} runs: {len(comparison.arms)} arms in {counted(len(comparison.blocks), 'case')}, {each}"
+    text += f"; {comparison.baseline} a second time in each round as the control" if comparison.control else ""
+    if not comparison.auto:
+        return text
+    budget = f" and about {comparison.budget_minutes:g} minutes" if comparison.budget_minutes else ""
+    return f"{text}, and more until every verdict is decided, at most {LOOKS[-1]}{budget}"
+
+
+def said(comparison: Comparison, current: Mapping[str, Case]) -> List[str]:
+    """A sentence for each case: how many rounds it has, and why it has no more."""
+    found = []
+    for name, case in current.items():
+        why = WHY[case.stop].format(budget=comparison.budget_minutes) if case.stop else "it goes on"
+        found.append(f"{name}: {counted(case.rounds, 'round')}; {why}.")
+    return found

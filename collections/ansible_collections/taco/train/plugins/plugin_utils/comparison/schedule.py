@@ -1,0 +1,100 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Put the runs of a comparison in an order in which a machine that slowly changes harms no arm more than another."""
+
+import hashlib
+import json
+from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
+
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import Block, Comparison
+
+
+class Run(NamedTuple):
+    """One execution. Rounds before the first measured one have negative numbers; their runs only warm the machine."""
+
+    block: Block
+    arm: str
+    round: int
+
+    @property
+    def warmup(self) -> bool:
+        return self.round < 0
+
+    @property
+    def key(self) -> Tuple[str, str, int]:
+        return (self.block.id, self.arm, self.round)
+
+
+def _by_place(comparison: Comparison) -> List[Run]:
+    """Return all runs with those of one place together: it takes minutes to place the workers otherwise.
+
+    Each round goes through all of it the other way around, so that two rounds meet in the same place.
+    """
+    places = list(dict.fromkeys(arm.place for arm in comparison.arms))
+    once = [
+        (block, arm.name)
+        for place in places
+        for block in comparison.blocks
+        for arm in comparison.arms
+        if arm.place == place
+    ]
+    runs = []
+    for turn, number in enumerate(range(-comparison.warmup_runs, comparison.repeats)):
+        order = once if turn % 2 == 0 else once[::-1]
+        runs += [Run(block, name, number) for block, name in order if number < comparison.rounds_of(block)]
+    return runs
+
+
+def plan(comparison: Comparison) -> List[Run]:
+    """Return all runs, block by block; rounds go through the arms forwards, backwards, backwards, forwards, and again.
+
+    A drift that is linear in time then adds the same to every arm over each two rounds. Were every other round backwards, the last arm
+    of a round would always be the first of the next: noise that two neighbouring runs share would make neighbouring rounds alike, and
+    the interval too narrow.
+    """
+    if len({arm.place for arm in comparison.arms}) > 1:
+        return _by_place(comparison)
+    names = [arm.name for arm in comparison.arms]
+    runs = []
+    for block in comparison.blocks:
+        for number in range(-comparison.warmup_runs, comparison.rounds_of(block)):
+            order = names if number % 4 in (0, 3) else names[::-1]
+            runs += [Run(block, name, number) for name in order]
+    return runs
+
+
+def key_of(record: Dict[str, Any]) -> Tuple[str, str, int]:
+    """Return which run of its comparison a record is of; a record of a single run has no such key."""
+    cell = record.get("cell") or {}
+    return (str(cell.get("block")), str(record.get("arm")), int(cell.get("round", 0)))
+
+
+def remaining(comparison: Comparison, records: Sequence[Dict[str, Any]]) -> List[Run]:
+    """Return the runs without a good record, in their order. A run that failed is one of them: it gave no number."""
+    done = {key_of(record) for record in records if record.get("cell") and record.get("outcome") == "ok"}
+    return [run for run in plan(comparison) if run.key not in done]
+
+
+def fingerprint(comparison: Comparison) -> str:
+    """Return what tells this comparison from others, so that only its own results are taken up again.
+
+    Not the number of repeats: who raises it wants more of the same.
+    """
+    text = json.dumps(
+        {
+            # What is None is as if it weren't there: it was added later.
+            "arms": [
+                {key: value for key, value in arm._asdict().items() if value is not None} for arm in comparison.arms
+            ],
+            "baseline": comparison.baseline,
+            "blocks": [[block.id, block.options, block.hosts] for block in comparison.blocks],
+            "warmup_runs": comparison.warmup_runs,
+        },
+        sort_keys=True,
+        default=str,
+    )
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,108 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Group the runs of a comparison by the state of the hosts that they need, and decide which arms are not tried again."""
+
+import itertools
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
+
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import Arm, Commands
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule import Run
+
+# An arm that failed so often in a row in a case would most likely fail again, each time at its time limit.
+MOST_IN_A_ROW = 2
+
+
+class HostState(NamedTuple):
+    """What an arm needs on the hosts. All else of an arm is in the command of the run."""
+
+    place: Optional[str]
+    plugin: str
+    horovod: str
+    before: Commands
+    after: Commands
+
+
+def state_of(arm: Arm) -> HostState:
+    return HostState(arm.place, arm.plugin, arm.horovod, arm.before, arm.after)
+
+
+def segments(runs: Sequence[Run], arms: Mapping[str, Arm]) -> List[List[Run]]:
+    """Consecutive runs that need the same state of the hosts, in a list each. Commands of an arm are of each of its runs."""
+    found: List[List[Run]] = []
+    for state, group in itertools.groupby(runs, key=lambda run: state_of(arms[run.arm])):
+        together = list(group)
+        found += [[run] for run in together] if state.before or state.after else [together]
+    return found
+
+
+def setting(block: str, arm: str) -> str:
+    """The name of an arm in a case."""
+    return f"{block} {arm}"
+
+
+def given_up(records: Sequence[Mapping[str, Any]]) -> List[str]:
+    """The arms that failed too often in a row, each with its case. records are those since the comparison was planned."""
+    in_a_row: Dict[str, int] = {}
+    for record in records:
+        if record.get("cell"):
+            name = setting(record["cell"]["block"], record["arm"])
+            in_a_row[name] = 0 if record["outcome"] == "ok" else in_a_row.get(name, 0) + 1
+    return [name for name, failures in in_a_row.items() if failures >= MOST_IN_A_ROW]
+
+
+def _label(run: Run, number: int, count: int) -> str:
+    shape = run.block.id.split("/")
+    label = f"{run.arm}, {shape[1] if shape[1] != '-' else shape[0]} on {shape[2]}, run {number} of {count}"
+    return label + (" (warm-up)" if run.warmup else "")
+
+
+def steps(runs: Sequence[Run], everything: Sequence[Run], raw_arms: Mapping[str, Any]) -> List[Dict[str, Any]]:
+    """The runs that are left as the action benchmark takes them; everything is the whole plan, by which they are numbered."""
+    number = {run.key: count for count, run in enumerate(everything, 1)}
+    hosts = {run.block.id: [{"name": name, "slots": slots} for name, slots in run.block.hosts] for run in runs}
+    return [
+        {
+            "label": _label(run, number[run.key], len(everything)),
+            "arm": raw_arms[run.arm],
+            "runs_left": len(runs) - place,
+            "cell": {"block": run.block.id, "round": run.round, "warmup": run.warmup},
+            "hosts": hosts[run.block.id],
+            "overrides": dict(run.block.options),
+        }
+        for place, run in enumerate(runs, 1)
+    ]
+
+
+def _segment_label(labels: Sequence[str]) -> str:
+    return labels[0] if len(labels) == 1 else f"{labels[0]}, and {len(labels) - 1} more on hosts in the same state"
+
+
+def visits(
+    runs: Sequence[Run], arms: Mapping[str, Arm], raw_arms: Mapping[str, Any], labels: Sequence[str]
+) -> List[Dict[str, Any]]:
+    """The segments of the runs as the tasks that bring the hosts into their state take them.
+
+    Small on purpose: every host evaluates the loop over them. first and end are places in the list of runs.
+    """
+    found: List[Dict[str, Any]] = []
+    first = 0
+    for group in segments(runs, arms):
+        arm, end = arms[group[0].arm], first + len(group)
+        found.append(
+            {
+                "label": _segment_label(labels[first:end]),
+                "arm": raw_arms[arm.name],
+                "place": arm.place,
+                # Where nothing is placed and no command runs, these tasks would be skipped on every host, one after the other.
+                "tasks": "changed" if arm.place or arm.before or arm.after else "plain",
+                "settings": list(dict.fromkeys(setting(run.block.id, run.arm) for run in group)),
+                "first": first,
+                "end": end,
+            }
+        )
+        first = end
+    return found

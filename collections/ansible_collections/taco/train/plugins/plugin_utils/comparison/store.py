@@ -1,0 +1,134 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Where a comparison is kept on the controller, and which unfinished one is to be taken up again."""
+
+import json
+import os
+from datetime import datetime, timezone
+from typing import Any, Dict, List, Optional, Sequence, Tuple
+
+from ansible_collections.taco.train.plugins.plugin_utils.comparison import repeats
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.comparability import settings_of
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule import fingerprint, key_of, remaining
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import Comparison, ComparisonError, read
+from ansible_collections.taco.train.plugins.plugin_utils.run import record_upgrade, store
+from ansible_collections.taco.train.plugins.plugin_utils.run.record_check import comparison_problems
+
+PLAN = "comparison-plan.json"
+RESULT = "comparison.json"
+
+
+def load(path: str, what: str) -> Dict[str, Any]:
+    """Return the mapping in a JSON file; what says in an error what it should have been."""
+    try:
+        with open(path, encoding="utf-8") as stream:
+            value = json.load(stream)
+    except (OSError, ValueError) as error:
+        raise ComparisonError(f"{path} can't be read as {what}: {error}.") from error
+    if not isinstance(value, dict):
+        raise ComparisonError(f"{path} is not {what}.")
+    return value
+
+
+def planned(run_dir: str) -> Tuple[Comparison, Dict[str, Any]]:
+    """Return the comparison that a folder was made for, and its plan as it was written."""
+    plan = load(os.path.join(run_dir, PLAN), "the plan of a comparison")
+    if not {"spec", "hosts", "defaults", "name"} <= set(plan):
+        raise ComparisonError(f"{os.path.join(run_dir, PLAN)} is not the plan of a comparison.")
+    return read(plan["spec"], plan["hosts"], plan["defaults"]), plan
+
+
+def unfinished(results_dir: str, comparison: Comparison) -> Optional[str]:
+    """Return the newest folder with the same comparison that has runs left, or has not been judged yet."""
+    wanted, found = fingerprint(comparison), []
+    for name in sorted(os.listdir(results_dir)) if os.path.isdir(results_dir) else []:
+        folder = os.path.join(results_dir, name)
+        if os.path.islink(folder) or not os.path.exists(os.path.join(folder, PLAN)):
+            continue
+        if load(os.path.join(folder, PLAN), "the plan of a comparison").get("fingerprint") == wanted:
+            found.append(folder)
+    if not found:
+        return None
+    newest = found[-1]
+    kept = store.read(newest)[0]
+    extended, cases = with_cases(newest, comparison, kept)
+    left = remaining(extended, kept) or any(case.stop in (None, "failures") for case in cases.values())
+    return newest if left or last(newest) is None else None
+
+
+def with_cases(
+    run_dir: str, comparison: Comparison, kept: Sequence[Dict[str, Any]]
+) -> Tuple[Comparison, Dict[str, repeats.Case]]:
+    """Return the comparison with the rounds that its cases have up to now, and these; nothing changes where repeats are a number."""
+    if not comparison.auto:
+        return comparison, {}
+    cases = repeats.cases(comparison, (last(run_dir) or {}).get("auto"), kept)
+    return repeats.with_rounds(comparison, cases), cases
+
+
+def new_folder(results_dir: str, name: str) -> str:
+    """Return the name of a folder that sorts by time among those of single runs."""
+    time = datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%S.%fZ")
+    return os.path.join(results_dir, f"{time}-{name}")
+
+
+def begin(run_dir: str, comparison: Comparison, plan: Dict[str, Any], verdict: Optional[str] = None) -> None:
+    """Write down what the folder is for, before the first run, and take along what preflight said of the hosts."""
+    store.make_directory(os.path.join(run_dir, "logs"))
+    text = json.dumps(dict(plan, fingerprint=fingerprint(comparison)), indent=1, sort_keys=True)
+    store.write_text(os.path.join(run_dir, PLAN), text + "\n")
+    if verdict and os.path.exists(verdict):
+        with open(verdict, encoding="utf-8") as stream:
+            store.write_text(os.path.join(run_dir, "verdict.json"), stream.read())
+    store.point_latest(run_dir)
+
+
+def keep(run_dir: str, result: Dict[str, Any]) -> str:
+    """Write the results and return where they are."""
+    path = os.path.join(run_dir, RESULT)
+    store.require_valid(comparison_problems(result), path)
+    store.write_text(path, json.dumps(result, indent=1, allow_nan=False) + "\n")
+    return path
+
+
+def last(run_dir: str) -> Optional[Dict[str, Any]]:
+    """Return the result that a folder has, or None."""
+    path = os.path.join(run_dir, RESULT)
+    return load(path, "the result of a comparison") if os.path.exists(path) else None
+
+
+def looks(run_dir: str) -> List[int]:
+    """Return the numbers of good runs at which the comparison in a folder had verdicts before."""
+    result = last(run_dir)
+    if result is None:
+        return []
+    return list(result.get("looks") or [result.get("done") or 0])
+
+
+def earlier(paths: Sequence[str]) -> List[Tuple[str, Dict[str, Any]]]:
+    """Return the comparisons of compare_against by their paths, each once: a day that is named twice is still one day."""
+    once = {os.path.realpath(os.path.join(path, RESULT) if os.path.isdir(path) else path): path for path in paths[::-1]}
+    return [(path, stored(path)) for path in list(once.values())[::-1]]
+
+
+def stored(path: str) -> Dict[str, Any]:
+    """Return an earlier comparison, given by its file or its folder.
+
+    The options and values of its runs come from the records beside it where there are any: version 1.0.0 kept a part of the options,
+    and another value of nccl_tests.
+    """
+    file = os.path.join(path, RESULT) if os.path.isdir(path) else path
+    result = load(file, "the result of a comparison")
+    missing: List[str] = sorted({"blocks", "schema"} - set(result))
+    if missing:
+        raise ComparisonError(f"{file} is not the result of a comparison: it has no {missing[0]}.")
+    good = [one for one in store.read(os.path.dirname(file))[0] if one.get("outcome") == "ok"]
+    kept, by_id = {key_of(one)[0]: one for one in good}, {one.get("id"): one for one in good}
+    # Version 1.0.0 did not count the verdicts.
+    blocks = result["blocks"] if "looks" in result else [record_upgrade.block(one, by_id) for one in result["blocks"]]
+    blocks = [dict(one, settings=settings_of(kept[one["id"]])) if one["id"] in kept else one for one in blocks]
+    return dict(result, blocks=blocks)

@@ -1,0 +1,169 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Turn what the rounds of a comparison say into verdicts: with all comparisons of the report, all looks and all failures in view."""
+
+from typing import List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+from ansible_collections.taco.train.plugins.plugin_utils.comparison import statistics
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import LEAST_REPEATS, Comparison
+from ansible_collections.taco.train.plugins.plugin_utils.report.run_table import counted
+
+# An arm of which a larger share of the attempts failed has good runs that are a selection.
+MOST_FAILED = 0.2
+# The first verdict on a comparison spends this share of the error rate, each further one this share of what is left.
+FIRST_LOOK = 0.8
+# Spreads of the runs of an arm (standard deviation), to name what a plan can detect.
+SPREADS = (0.01, 0.02, 0.05)
+
+
+class Side(NamedTuple):
+    """What an arm measured in a case: a value for each round, and its attempts with those that failed."""
+
+    name: str
+    values: Mapping[int, float]
+    failed: int = 0
+    attempts: int = 0
+
+    @property
+    def often_failed(self) -> bool:
+        return self.attempts > 0 and self.failed / self.attempts > MOST_FAILED
+
+
+class Limits(NamedTuple):
+    """The limits of a verdict: least effect, confidence, and the number of verdicts on this data up to now, with this one."""
+
+    min_effect: float = 0.03
+    confidence: float = 0.95
+    look: int = 1
+
+    def spent(self, further: int = 0) -> float:
+        """Return the share of the error rate that this look, or a further one, has."""
+        return FIRST_LOOK * (1 - FIRST_LOOK) ** (self.look + further - 1)
+
+
+class Judgement(NamedTuple):
+    """How an arm did against the baseline. A ratio of 1.5 means half as much again, whatever the unit."""
+
+    verdict: str  # better, worse, equivalent or inconclusive
+    ratio: Optional[float]
+    low: Optional[float]
+    high: Optional[float]
+    p: Optional[float]
+    more_repeats: Optional[int]  # 0 when settled, None when more runs can't be expected to settle it
+    reason: str
+    chance: Optional[float] = None  # of a verdict after so many more repeats
+
+
+def failures(sides: Sequence[Side]) -> List[str]:
+    """Return how many attempts of each arm failed, where any did."""
+    return [
+        f"{side.failed} of {counted(side.attempts, 'attempt')} of {side.name} failed" for side in sides if side.failed
+    ]
+
+
+def _selected(word: str, arm: Side, baseline: Side) -> Optional[Side]:
+    """Return the arm whose failures forbid a verdict: good runs of an arm that often fails are a selection."""
+    if arm.often_failed and word in ("better", "equivalent"):
+        return arm
+    return baseline if baseline.often_failed and word in ("worse", "equivalent") else None
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:g}%"
+
+
+def _few(arm: Side, baseline: Side, found: Optional[statistics.Evidence], rounds: int) -> Judgement:
+    more = LEAST_REPEATS - rounds
+    if found is None:
+        lacking = [side.name for side in (arm, baseline) if not side.values]
+        reason = f"No run of {lacking[0]} gave a number." if lacking else "No round has a good run of both arms."
+        return Judgement("inconclusive", None, None, None, None, more, reason)
+    reason = (
+        f"{counted(rounds, 'round')} with a good run of both arms are too few for a verdict; it takes {LEAST_REPEATS}."
+    )
+    return Judgement("inconclusive", found.ratio, found.low, found.high, None, more, reason)
+
+
+def _corrections(limits: Limits, family: int) -> str:
+    look = f"verdict number {limits.look} on these runs"
+    return f"{family} comparisons and for {look}" if family > 1 else look
+
+
+def _reason(found: statistics.Evidence, word: str, limits: Limits, p: float, family: int) -> str:
+    least, confidence = limits.min_effect, limits.confidence
+    counts = f"{_percent(least)}, the smallest difference that counts"
+    shown = f"The {confidence:.0%} interval {found.low:.3f} to {found.high:.3f}"
+    if word == "better":
+        return f"{shown} lies above {1 + least:.3g}; p is {p:.2g}."
+    if word == "worse":
+        return f"{shown} lies below {1 - least:.3g}; p is {p:.2g}."
+    if word == "equivalent":
+        return f"{shown} lies wholly within {_percent(least)} of 1, the smallest difference that counts; p is {p:.2g}."
+    if found.p is not None and found.p < 1 - confidence:
+        where = "wholly within" if found.verdict == "equivalent" else "beyond"
+        corrected = _corrections(limits, family)
+        return f"{shown} lies {where} {counts}, but p is {p:.2g} after the correction for {corrected}."
+    return f"{shown} lies neither wholly beyond nor wholly within {counts}."
+
+
+def _judged(
+    arm: Side, baseline: Side, differences: List[float], limits: Limits, p: Optional[float], family: int
+) -> Judgement:
+    found = statistics.evidence(differences, limits.min_effect, limits.confidence)
+    if found is None or p is None or len(differences) < LEAST_REPEATS:
+        return _few(arm, baseline, found, len(differences))
+    level = 1 - limits.confidence
+    word = found.verdict if p < level else "inconclusive"
+    reason = _reason(found, word, limits, p, family)
+    ends = (found.ratio, found.low, found.high, p)
+    chosen = _selected(word, arm, baseline)
+    if chosen:
+        reason = (
+            f"{chosen.failed} of {counted(chosen.attempts, 'attempt')} of {chosen.name} failed, so its good runs are a selection and "
+            f"don't make {arm.name} {word}: fix the failures first. {reason}"
+        )
+        return Judgement("inconclusive", *ends, None, reason)
+    said = failures((arm, baseline))
+    reason += f" {'; '.join(said)}." if said else ""
+    if word != "inconclusive":
+        return Judgement(word, *ends, 0, reason)
+    more, chance = statistics.repeats_to_settle(differences, limits.min_effect, level * limits.spent(1) / family)
+    return Judgement(word, *ends, more, reason, chance)
+
+
+def detectable_text(comparison: Comparison, min_effect: float, confidence: float) -> str:
+    """Return the smallest difference that a plan detects, for several spreads of the runs of an arm; known before the first run."""
+    count = len(comparison.blocks) * (len(comparison.arms) - 1)
+    level = (1 - confidence) * FIRST_LOOK / count
+    found = [
+        f"{100 * statistics.detectable(noise, comparison.repeats, min_effect, level):.1f}% at {noise:.0%}"
+        for noise in SPREADS
+    ]
+    return (
+        f"{comparison.repeats} repeats detect, with a chance of {statistics.CHANCE:.0%}, a difference of {', '.join(found)} of spread "
+        "between the runs of an arm"
+    )
+
+
+def judge(pairs: Sequence[Tuple[Side, Side]], limits: Limits, higher_is_better: Sequence[bool] = ()) -> List[Judgement]:
+    """Return the verdict of each pair (arm, baseline) of sides, all of one report.
+
+    better and worse need the ratio to be beyond the least effect, equivalent within it, each with a p value below 1 - confidence
+    after Holm's correction for all pairs and after that for the number of looks. All values must be above 0; where less is better,
+    the ratio is that of the inverses, so that more than 1 always means better.
+    """
+    directions = list(higher_is_better) or [True] * len(pairs)
+    differences = [
+        statistics.log_ratios(arm.values, baseline.values, higher) for (arm, baseline), higher in zip(pairs, directions)
+    ]
+    found = [statistics.evidence(one, limits.min_effect, limits.confidence) for one in differences]
+    usable = [one.p if one and len(rounds) >= LEAST_REPEATS else None for one, rounds in zip(found, differences)]
+    corrected, spent = statistics.holm(usable), limits.spent()
+    return [
+        _judged(arm, baseline, one, limits, None if p is None else min(1.0, p / spent), len(pairs))
+        for (arm, baseline), one, p in zip(pairs, differences, corrected)
+    ]

@@ -1,0 +1,43 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""The table of the causes that the output of a failed run can show, for run_reason.
+
+The order is the priority: what stands higher is the cause of what stands lower, and mpirun's epilogue comes last. The wordings
+are those of the programs' own sources, over the versions in use.
+"""
+
+import re
+
+from ansible_collections.taco.train.plugins.plugin_utils.failure.doubtful import DOUBTFUL
+from ansible_collections.taco.train.plugins.plugin_utils.failure.epilogue import ENDED, EPILOGUE
+from ansible_collections.taco.train.plugins.plugin_utils.failure.launch import LAUNCH
+from ansible_collections.taco.train.plugins.plugin_utils.failure.network import NETWORK
+from ansible_collections.taco.train.plugins.plugin_utils.failure.ranks import RANK
+from ansible_collections.taco.train.plugins.plugin_utils.failure.software import SOFTWARE
+
+CAUSES = [*LAUNCH, *SOFTWARE, *NETWORK, *RANK, *ENDED, *DOUBTFUL, *EPILOGUE]
+# A run that is still going on hasn't ended by one of these.
+ENDS = {cause.name for cause in [*ENDED, *EPILOGUE]}
+# What launchers say of the processes that ended, each in a line: the first ended first, and the launcher ended the others.
+FIRST_COUNTS = {"killed", "signal", "exit_code"}
+LISTED = re.compile(r"srun: error: |Process \d{1,7} exit with")
+# A connection also fails when the process at its other end has failed: such a failure is then the cause.
+OF_TWO = {
+    "nccl_connect",
+    "nccl_ib",
+    "nccl_watchdog",
+    "mpi_connect",
+    "mpi_ib",
+    "gloo_connect",
+    "stalled",
+    "nccl_truncated",
+}
+# One failed call of MPI is that of the process that lost another, or the error itself.
+OF_TWO_AFTERWARDS = {"mpi_error"}
+# Rank 0 says it of other ranks.
+OF_OTHERS = {"stalled"}
+OF_ONE = {"traceback", "segfault", "instruction", "killed"}

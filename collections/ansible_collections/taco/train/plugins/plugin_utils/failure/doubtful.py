@@ -1,0 +1,66 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""What may be the cause, and may be a warning only or what follows from another rank's end: causes where no clear one is found."""
+
+from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import NCCL_INFO, NODE, cause
+
+DOUBTFUL = [
+    cause(
+        # Open MPI goes on without the value.
+        "wrong_interface",
+        r"invalid value was given for (?:btl|oob)_tcp_if_(?:include|exclude)",
+        "a host has no network interface {value}",
+        "set benchmark_interface or taco_interface",
+        r"Local host:\s+(?P<host>\S+)\s+Value:\s+(?P<value>\S+)",
+    ),
+    cause(
+        # NCCL goes on with its own transports.
+        "nccl_plugin",
+        r"(?:NET/Plugin|Net plugin)[^\n]{0,80}(?:fail|error)|WARN NET/(?!IB\b|Socket\b|Plugin\b)(?P<what>\w[^\r\n]{1,160})|"
+        r"OFI .{0,60}No (?:eligible )?providers",
+        "NCCL's network plugin failed ({what})",
+        "check the plugin in the container (role acceleration), or use an arm without it",
+    ),
+    cause(
+        "nccl_test",
+        r"^(?:(?P<host>[\w.-]+): )?Test NCCL failure (?P<where>\S+) '(?P<why>[^'/]+?)\s*(?:/[^']*)?'",
+        "NCCL failed ({why})",
+        NCCL_INFO,
+    ),
+    cause(
+        "nccl_error",
+        r"(?P<what>ncclCommInitRank failed[^\r\n]{0,100}|unhandled system error[^\r\n]{0,100}|NCCL "
+        r"(?:[Ee]rror|failure)[^\r\n]{0,160}|ncclSystemError[^\r\n]{0,100}|ncclInternalError[^\r\n]{0,100}|"
+        r"ncclRemoteError[^\r\n]{0,100})",
+        "NCCL failed ({what})",
+        NCCL_INFO,
+    ),
+    cause(
+        # /tmp of Open MPI, where a harmless old folder is also named.
+        "session_folder",
+        r"unable to create the desired directory|[Uu]nable to (?:create|open|write to) .{0,40}session dir|"
+        r"Please set TMPDIR to something shorter|system call failed during shared memory initialization",
+        "MPI can't write its session folder in /tmp, or its files in /dev/shm, on a host",
+        "check that both are writable and not full in the container, or set TMPDIR "
+        "in benchmark_env to a folder that every container can write to",
+        NODE,
+    ),
+    cause(
+        "terminate",
+        r"terminate called after throwing an instance of '(?P<what>(?!gloo::|c10::DistBackend)[^']+)'",
+        "the program aborted ({what})",
+        "look at the lines around it in the log",
+    ),
+    cause(
+        "traceback",
+        r"^(?:E +)?(?P<what>(?:\w+\.)*(?!ChildFailed|CalledProcess|ProcessExited|WorkerStopped|HostsUpdated|HorovodInternal|"
+        r"AbortedError|ConnectionReset|BrokenPipe|nccl\w*Error|DistBackend)\w*(?:Error|Exception)"
+        r"(?::(?![^\r\n]{0,60}(?:ncclCommInitRank|NCCL [Ee]rror|Horovod has been|mpirun failed)) *[^\r\n]{1,300})?)\s*$",
+        "the script failed with {what}",
+        "look at the traceback in the log",
+    ),
+]

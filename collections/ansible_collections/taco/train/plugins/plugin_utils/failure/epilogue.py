@@ -1,0 +1,85 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""What follows from another rank's failure, and what launchers conclude: causes only where nothing else is found."""
+
+from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import cause
+
+# How a process or the run was ended.
+ENDED = [
+    cause(
+        "time_limit",
+        r"DUE TO TIME LIMIT|time limit for job execution has been reached|DeadlineExceeded",
+        "the scheduler's or mpirun's time limit ended the run",
+        "raise that limit, or use fewer iterations (benchmark_num_iters)",
+    ),
+    cause(
+        "killed",
+        r"exitcode *: -9\b|process rank (?P<rank>\d+) with PID \S+ on node (?P<host>\S+) exited\s+on\s+signal 9\b|"
+        r"KILLED BY SIGNAL: 9|(?i:exit|status)(?:ed with)?(?: status| exit)?(?: code)?:?\s+(?:137|-9)\b|^Killed$|"
+        r"[Ss]ignal 9 \(?(?:SIGKILL|Killed)|Killed \(signal 9\)|srun: error: (?P<host2>[\w.-]+): tasks? (?P<rank2>\d+)[\d,-]*: (?:Killed|"
+        r"Out Of Memory)|^Process (?P<rank3>\d+) exit with status code (?:137|-9)\b|return code = -9\b",
+        "a rank was killed (signal 9), which the kernel does when memory is full",
+        "look for oom-kill in the host's dmesg; use fewer huge pages (hugepages_count), slots or data loader workers",
+    ),
+    cause(
+        "peer_closed",
+        r"(?P<what>Connection closed by remote peer[^\r\n]{0,60}|peer process has unexpectedly disconnected|remote "
+        r"process exited or there was a network error|[Cc]onnection reset by peer|[Bb]roken pipe|Connection closed by "
+        r"peer[^\r\n]{0,60}|readv?\S* ?(?:failed|error).{0,20}reset)",
+        "a rank lost its connection to another, which ended first ({what})",
+        "look for the rank that ended first, and at the network between the hosts",
+        r"^\s*Peer host:\s+(?P<host>[\w.-]+)",
+    ),
+]
+EPILOGUE = [
+    cause(
+        "horovod_down",
+        r"(?P<what>Horovod has been shut down|HorovodInternalError[^\r\n]{0,100})",
+        "Horovod was shut down because another rank failed",
+        "look at what the other ranks print",
+    ),
+    cause(
+        "aborted",
+        r"MPI_ABORT was invoked on rank (?P<rank>\d+)|process rank (?P<rank2>\d+) with PID \S+ on\s+node "
+        r"(?P<host>\S+) (?:calling|exiting)",
+        "a rank called MPI_Abort or left without MPI_Finalize",
+        "look at what this rank prints",
+    ),
+    cause(
+        "signal",
+        r"process rank (?P<rank>\d+) with PID \S+ on node (?P<host>\S+) exited\s+on\s+signal (?P<signal>\d+(?: "
+        r"\([^)]*\))?)|KILLED BY SIGNAL: (?P<signal2>\d+)|TERMINATED BY SIGNAL: (?P<signal3>\d+)|"
+        r"Signal: (?P<signal4>[\w ]{1,40} \(\d+\))",
+        "a rank ended with signal {signal}",
+        "look at what this rank prints",
+    ),
+    cause(
+        "daemon",
+        r"^\[mpiexec@[\w.-]+\] HYD|unable to run (?:bstrap_proxy|proxy)(?: on (?P<host3>[\w.-]+))?|unable to reliably start one or "
+        r"more daemons|daemon has unexpectedly failed after launch|A daemon "
+        r".{0,40}died unexpectedly|daemon \S+ on node (?P<host>\S+)|could not connect to some hosts via ssh|ssh not "
+        r"successful for host (?P<host2>[\w.-]+)",
+        "mpirun could not start its daemon on a host",
+        "run the ssh_trust role, and the same taco_image on every host",
+    ),
+    cause(
+        "srun_step",
+        r"Task launch for StepId=\S+ failed on node (?P<host>[\w.-]+): (?P<why>[^\r\n]{1,160})|Unable to create step for job "
+        r"\d+: (?P<why2>[^\r\n]{1,160})",
+        "srun could not start the ranks ({why})",
+        "look at the slurmd of that node and at what the job was allocated (scontrol show job)",
+    ),
+    cause(
+        "exit_code",
+        r"Process name: (?:\[(?:\[[\d,]+\],|[^\]\s,]+,))?(?P<rank>\d+)\]?|"
+        r"Process name: (?P<host3>[\w.-]+)\[(?P<rank5>\d+)\]|srun: error: (?P<host>[\w.-]+): tasks? "
+        r"(?P<rank2>\d+)[\d,-]*: Exited with exit code|Process (?P<rank3>\d+) exit with status code|(?:RANK "
+        r"(?P<rank4>\d+) )?PID \d+ RUNNING AT (?P<host2>[\w.-]+)",
+        "a rank ended with an error and printed no known cause",
+        "look at what this rank prints",
+    ),
+]

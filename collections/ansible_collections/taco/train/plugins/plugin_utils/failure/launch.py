@@ -1,0 +1,296 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Causes before the ranks begin: containers, ssh, mpirun's daemons and its arguments, most specific first."""
+
+from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import IMAGE, INTERFACE, NODE, TRUST, cause
+
+LAUNCH = [
+    cause(
+        "locked",
+        r"Another benchmark holds the training container",
+        "another run still goes on in the launcher's training container",
+        "wait for it, or end mpirun there",
+    ),
+    cause(
+        "engine",
+        r"Cannot connect to the Docker daemon|Is the docker daemon running|failed to connect to the docker API|"
+        r"permission denied while trying to connect to the (?:Docker daemon|docker API)",
+        "the container engine does not answer",
+        "run the container_engine role (playbook deploy)",
+    ),
+    cause(
+        "container_absent",
+        r"No such container:? (?P<container>\S+)",
+        "the container {container} does not exist",
+        "run the training_container role (playbook deploy), or set taco_container_name",
+    ),
+    cause(
+        "container_stopped",
+        r"[Cc]ontainer (?P<container>\S+) is (?:not running|restarting|paused)",
+        "the container {container} is not running",
+        "run the training_container role (playbook deploy)",
+    ),
+    cause(
+        "container_gpu",
+        r"could not select device driver|nvidia-container-cli: (?!requirement error)(?P<why>.{1,200})|unknown or invalid runtime name: "
+        r"nvidia|exec: \"nvidia-container-runtime\w*\": executable file not found",
+        "the container engine can't give GPUs to a container ({why})",
+        "run the container_engine role, and check nvidia-smi on the host",
+    ),
+    cause(
+        "pod_absent",
+        r'(?:Error from server \(NotFound\): )?pods? "(?P<host>[^"]+)" not found',
+        "the pod {host} does not exist",
+        "look at the pods' events (kubectl describe pod), and run the mpijob role",
+    ),
+    cause(
+        "pod_pending",
+        r"\d+/\d+ nodes are available: (?P<why>[^\r\n]{1,200})|(?P<quota>exceeded quota: [^\r\n]{1,160})|"
+        r"is (?P<why2>waiting to start: (?:ContainerCreating|PodInitializing))",
+        "Kubernetes did not start a pod ({why}{quota})",
+        "request what the nodes have (taco_gpus_per_node, benchmark_hosts), or free it (kubectl describe node)",
+    ),
+    cause(
+        "cluster",
+        r"Unable to connect to the server: (?P<why>[^\r\n]{1,160})|The connection to the server \S+ was refused|"
+        r"dial tcp \S+:10250: (?P<why4>[^\r\n]{1,120})|error dialing backend: (?P<why2>[^\r\n]{1,160})|unable to "
+        r"upgrade connection: (?P<why3>[^\r\n]{1,120})",
+        "Kubernetes did not pass a command to a pod ({why})",
+        "look at the node and its kubelet (kubectl get nodes, port 10250), and run again",
+    ),
+    cause(
+        "pod_evicted",
+        r"The node was low on resource: (?P<why>[^.\r\n]+)|Pod was (?:evicted|preempted)|DisruptionTarget",
+        "Kubernetes evicted a pod ({why})",
+        "look at the node's conditions, and request what the pods need",
+    ),
+    cause(
+        "image",
+        r"(?:ErrImagePull|trying and failing to pull image|ImagePullBackOff|pull access denied|manifest unknown|"
+        r"manifest for \S+ not found)|pyxis: .{0,200}returned error code|failed to import docker image|could not open image \S",
+        "an image can't be pulled or opened",
+        "check taco_image, and the registry's credentials",
+    ),
+    cause(
+        "mpirun_absent",
+        r"does not find an installed MPI|(?:exec: |failed to run command "
+        r"['\u2018]?)\"?(?P<program>[^\s\"'\u2019:]*mpirun)\"?|(?P<other>mpirun|"
+        r"mpiexec|horovodrun)(?:'|\u2019)?: (?:command not found|not found$|No such file or directory)",
+        "{program}{other} is not in the training image",
+        "set benchmark_mpirun to the path of mpirun",
+    ),
+    cause(
+        "ssh_absent",
+        r"(?:ssh|rsh)(?:'|\u2019)?: (?:command not found|not found$)|exec: \"?ssh\"?: executable file not found|"
+        r"launch agent.{0,40}could not be found|plm_(?:rsh|ssh)_agent\" was set to a path",
+        "there is no ssh in the training image",
+        "use a taco_image with openssh-client and openssh-server",
+    ),
+    cause(
+        "ssh_resolve",
+        r"Could not resolve hostname (?P<host>[^\s:]+)|getaddrinfo(?:\(\))? (?:failed )?(?:for "
+        r")?(?P<other>[\w.-]*).{0,40}(?:Name or service not known|Temporary failure in name resolution)|(?:unknown "
+        r"host|cannot resolve):? (?P<third>[\w.-]+)",
+        "the host {host}{other}{third} is not known to the launcher's ssh: its name can't be resolved",
+        "set benchmark_hosts to names from the inventory, or run the ssh_trust role for it",
+    ),
+    cause(
+        "ssh_connect",
+        r"ssh: connect to host (?P<host>\S+) port (?P<port>\d+): (?P<why>[^\r\n]+)",
+        "ssh to {host} on port {port} failed ({why})",
+        "run the ssh_trust role, and check taco_ssh_port and taco_interface",
+    ),
+    cause(
+        "ssh_reach",
+        r"host=(?P<host>[\w.-]+) was not reachable via ssh",
+        "{host} can't be reached by ssh",
+        "run the ssh_trust role, and check taco_ssh_port and taco_interface",
+    ),
+    cause(
+        "ssh_closed",
+        r"(?:kex_exchange_identification|ssh_exchange_identification|ssh_dispatch_run_fatal|banner exchange): "
+        r"(?P<why>.{1,160})|^Connection (?:closed|reset) by (?:remote host |authenticating user \S+ "
+        r")?(?P<host>[\d.:a-f]+) port \d+|Connection to (?P<other>\S+) closed by remote host|Connection timed out during banner "
+        r"exchange|^Connection to (?P<third>\S+) port \d+ timed out",
+        "the ssh server ended the connection ({why})",
+        "check that sshd runs in the training container of that host (role ssh_trust) and MaxStartups there",
+        r"(?:Connection (?:closed|reset) by|Connection to) (?P<host>[\d.:a-f]+|\S+) port",
+    ),
+    cause(
+        "ssh_host_key",
+        r"Host key verification failed|REMOTE HOST IDENTIFICATION HAS CHANGED",
+        "ssh refused a host's key, which is not the one it knows",
+        TRUST,
+        r"[Hh]ost key (?:for|is known for) \[?(?P<host>[\w.-]+)\]?|authenticity of host '\[?(?P<host2>[\w.-]+)",
+    ),
+    cause(
+        "ssh_algorithms",
+        r"Unable to negotiate with (?P<host>\S+) port \d+: (?P<why>[^\r\n.]{1,160})|Bad configuration option: (?P<option>\S+)",
+        "two versions of ssh have nothing in common ({why}{option})",
+        "run the same taco_image on every host, and the ssh_trust role",
+    ),
+    cause(
+        "ssh_key",
+        r"(?:(?:[\w.-]+@)?(?P<host>[\w.-]+): )?Permission denied \((?P<why>[a-z][^)]*)\)|Too many authentication "
+        r"failures|Load key .*: (?P<key>bad permissions|invalid format)|UNPROTECTED PRIVATE KEY FILE|Bad owner or "
+        r"permissions on",
+        "ssh was not let in ({why}{key})",
+        TRUST,
+        r"[\w.-]+@(?P<host>[\w.-]+)'s password|ssh not successful for host (?P<host2>[\w.-]+)",
+    ),
+    cause(
+        "ssh_key",
+        r"Permission denied, please try again",
+        "ssh was not let in",
+        TRUST,
+    ),
+    cause(
+        "ssh_password",
+        r"^[\w.-]+@(?P<host>[\w.-]+)'s password:|Are you sure you want to continue connecting",
+        "ssh asked for a password or a confirmation, which nobody can give",
+        TRUST,
+    ),
+    cause(
+        "daemon_absent",
+        r"(?P<daemon>orted|prted|hydra_pmi_proxy|pmi_proxy)['\"\u2019]?: (?:command not found|No such file or "
+        r'directory|not found)|(?:unable|not able) to find the executable "(?P<daemon2>orted|prted)"|'
+        r"\[mpiexec@(?P<host2>[\w.-]+)\] \w+ .{0,80}execvp error on file \S*?(?P<daemon3>hydra_(?:pmi|bstrap)_proxy)",
+        "a host has no {daemon}, the daemon of mpirun",
+        "run the same taco_image on every host, and set benchmark_mpirun to mpirun's whole path",
+    ),
+    cause(
+        "daemon_library",
+        r"(?P<daemon>orted|prted): error while loading shared libraries: (?P<library>[^\s:]+)",
+        "mpirun's daemon {daemon} can't load {library} on a host",
+        "run the same taco_image on every host, and set LD_LIBRARY_PATH in benchmark_env",
+    ),
+    cause(
+        "mpirun_argument",
+        r"(?:mpirun|mpiexec|prterun|orterun): Error: (?:unknown|unrecognized) option \"(?P<option>[^\"]+)|"
+        r"(?:unrecognized option was included on the|No executable was specified on the|problem with the) (?:mpirun|"
+        r"prterun|mpiexec|orterun)|"
+        r"(?:mpirun|prterun|mpiexec) could not find anything to do|When resolving deprecated command line options|"
+        r"conflicting (?:directives|policies)|\[mpiexec@[\w.-]+\] match_arg .{0,60}unrecognized argument (?P<option2>\S+)",
+        "mpirun does not take an argument {option}",
+        "set benchmark_mca, benchmark_env and benchmark_extra_args to what this mpirun knows (mpirun --help)",
+        r"^\s*(?:Option|Command line option):\s+(?P<option>\S+)",
+    ),
+    cause(
+        "hostfile",
+        r"unable to open the hostfile|A hostfile was provided that|[Pp]lease correct the hostfile|parse error in the "
+        r"hostfile|requested hosts are not included in the current allocation|at least "
+        r"one node not present in the allocation|hosts in .{0,40}not (?:included|present) in the allocation",
+        "mpirun does not take the list of hosts",
+        "set benchmark_hosts to hosts that the scheduler gave, and check the hostfile",
+    ),
+    cause(
+        "slots",
+        r"There are not enough slots available|More processors requested than permitted|"
+        r"Process number should not be larger than|A sequential map was requested, but not enough|"
+        r"[Rr]equested more processes \((?P<ranks>\d+)\) than there are "
+        r"available slots|not enough slots|All nodes which are allocated for this job are already filled|rmaps-base:\S*alloc-error|"
+        r"Your job failed to map|There are no (?:allocated resources|nodes allocated)",
+        "there are fewer slots than ranks",
+        "set the slots in benchmark_hosts or taco_gpus_per_node",
+    ),
+    cause(
+        "binding",
+        r"binding more\s+processes than cpus|would result in binding more|Not enough \S+ were found on the local host "
+        r"to meet",
+        "a host has fewer CPU cores than ranks that mpirun binds to cores",
+        "set bind-to none in benchmark_mca or request fewer slots",
+        NODE,
+    ),
+    cause(
+        "root",
+        r"(?:mpirun|prterun|mpiexec|orterun)\S* has detected an attempt to run as root",
+        "mpirun refuses to run as root",
+        "add OMPI_ALLOW_RUN_AS_ROOT: 1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: 1 to benchmark_env",
+    ),
+    cause(
+        # Open MPI's texts are in its folder share.
+        "mpi_prefix",
+        r"(?:help-(?:orte|opal|pmix|prte)-\S+|(?:orte|opal|prte)_init\S*)(?: \(.*\))?: (?:No such file|Not found)|help-orte-runtime",
+        "mpirun does not find its own files: it isn't in the folder for which it was built",
+        "set OPAL_PREFIX in benchmark_env to the folder of Open MPI, or set benchmark_mpirun to another mpirun",
+    ),
+    cause(
+        "mpi_pmi",
+        r"was not built with SLURM's? PMI|OMPI was not built with SLURM|PMI2?_Init failed to initialize",
+        "srun started an MPI that was not built for it",
+        "start it with mpirun, or with srun --mpi=pmix where the MPI in taco_image has PMIx",
+    ),
+    cause(
+        "mpi_version",
+        r"mismatch in versions between two processes|read past end of buffer in file|Open MPI versions? (?:do not|"
+        r"don't) match|incompatible (?:PMIx|Open MPI) version",
+        "the hosts run different versions of Open MPI",
+        IMAGE,
+        NODE,
+    ),
+    cause(
+        "executable",
+        r"unable to find the specified executable file|was unable to start the specified application|was unable to "
+        r"launch the specified application as it could not "
+        r"(?:access|find)|could not access$|exec: \"(?P<exec>[^\"]+)\": (?:executable file not found|stat |permission denied)|"
+        r"execvp error on file (?P<file>\S+)|execve\(\): (?P<slurm>[^\s:]+): No such file",
+        "a host has no {Executable}{exec}{file}{slurm}",
+        IMAGE,
+        r"^\s*(?:Node|Local host):\s+(?P<host>\S+)\s+Executable:\s+(?P<Executable>\S+)|"
+        r"^\s*Executable:\s+(?P<Executable2>\S+)\s+Node:\s+(?P<host2>\S+)",
+    ),
+    cause(
+        "folder",
+        r"to the specified working directory|change to the specified working|chdir.{0,40}(?:No such file|Permission "
+        r"denied)",
+        "a host has no working folder {folder}",
+        "set benchmark_chdir to a folder that every container has",
+        r"^\s*Working directory:\s+(?P<folder>\S+)\s+Node:\s+(?P<host>\S+)",
+    ),
+    cause(
+        "interpreter",
+        r"(?P<program>python[\d.]*|pip[\d.]*|\S+_perf)['\"\u2019]?: (?:command not found|not found$)|"
+        r"^(?:bash|sh|dash|zsh)(?:: line \d+|: \d+)?: (?P<shell>[\w./-]+): (?:command not found|not found$)|"
+        r"(?P<path>/\S{0,200}bin/[\w.-]+)['\"\u2019]?: No such file or directory|"
+        r"env: ['\u2018]?(?P<env>[^'\u2019:\s]+)['\u2019]?: No such file",
+        "the image has no {program}{shell}{path}{env}",
+        "set benchmark_script or benchmark_binary, or use another taco_image",
+    ),
+    cause(
+        "script",
+        r"can't open file '?(?P<script>[^'\r\n]+?)'?: \[Errno (?P<errno>\d+)\]",
+        "the script {script} is not there",
+        "set benchmark_script to its path in the training image",
+    ),
+    cause(
+        "argument",
+        r"(?:unrecognized arguments?|unrecognized option|invalid option|no such option|unknown option|Unknown command "
+        r"line flag)s?(?: -- |: ?| )'?(?P<argument>[^'\r\n]+)'?|FATAL Flags parsing error",
+        "the script does not know {argument}",
+        "set benchmark_extra_args or benchmark_script",
+    ),
+    cause(
+        "oob_interface",
+        r"None of the TCP networks specified to be included",
+        "mpirun found none of the interfaces that it was told to use ({value})",
+        INTERFACE,
+        r"^\s*Value given:\s+(?P<value>\S+)",
+    ),
+    cause(
+        "nccl_interface",
+        r"(?:Bootstrap|NET/Socket|NET/IB|Net|NET) ?: (?:[Nn]o (?:usable )?(?:socket |listening |IP )*interface found|"
+        r"No interface found in the same subnet as remote address (?P<peer>[\d.:a-f]+))|Unable to find (?:address for|"
+        r"interface for|a set of common)[: ]*(?P<value>[\w.-]*)|Unable to find a set of common.{0,60}interfaces|"
+        r"[Ii]nterface (?P<named>\S+) (?:not found|does not exist|was not found)|WARN Socket creation failed|"
+        r"connecting to address (?P<peer2>\S*) ?with family \d+ is neither AF_INET|No "
+        r"interface (?:is )?found (?:for|"
+        r"matching)",
+        "a host has no network interface that NCCL or Gloo was told to use ({value}{named}{peer})",
+        "set benchmark_interface or taco_interface, and NCCL_SOCKET_IFNAME in benchmark_env, to an interface that "
+        "every host has",
+    ),
+]

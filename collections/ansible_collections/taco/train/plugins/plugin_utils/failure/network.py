@@ -1,0 +1,149 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Causes between hosts, most specific first."""
+
+from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import IMAGE, LINK, OPEN_NETWORK, cause
+
+NETWORK = [
+    cause(
+        "p2p",
+        r"P2P is disabled between|failed to (?:peer with|open CUDA IPC)|cudaIpc\w+ failed|peer access.{0,40}(?:not "
+        r"supported|failed)|not supported between these two devices",
+        "GPUs of one host can't reach each other directly",
+        "check nvidia-smi topo -p2p r, IOMMU and ACS on the host, or set NCCL_P2P_DISABLE: 1 in benchmark_env",
+    ),
+    cause(
+        # NVLink between the hosts of a rack.
+        "nvlink_imex",
+        r"MNNVL .{0,60}not working on this system|Check the IMEX channel configuration",
+        "NVLink between hosts (MNNVL) does not work: the ranks have no IMEX channel",
+        "run nvidia-imex on all hosts of the rack, and give the container /dev/nvidia-caps-imex-channels, or set NCCL_MNNVL_ENABLE: 0 in "
+        "benchmark_env",
+    ),
+    cause(
+        "nccl_versions",
+        r"Mismatched NCCL version|mix of NCCL versions|wrong (?:magic|type) \S+ != |NCCL version mismatch|"
+        r"Bootstrap.{0,30}version mismatch|compiled with too old version of NCCL|Incompatible NCCL versions",
+        "the ranks use different versions of NCCL, or another job uses the port",
+        IMAGE,
+    ),
+    cause(
+        "pmix_timeout",
+        r"mpi/pmix\w*: .{1,200}collective timeout",
+        "Slurm's PMIx waited in vain for a host",
+        OPEN_NETWORK,
+        r"wait contrib: (?P<host>[\w.-]+)",
+    ),
+    cause(
+        "nccl_plugin",
+        r"tcpx\w* ?[^\r\n]{0,80}NCCL WARN (?P<what2>[^\r\n]{1,160})|"
+        r"NET/OFI Request \S+ completed with error[^\r\n]{0,20}?(?:Error: (?P<what>[^\r\n]{1,120}))?|"
+        r"Failed to initialize any NET plugin|ncclNetPlugin_v\d+ symbol.*not found|WARN Error: network \S+ not found",
+        "NCCL's network plugin failed ({what})",
+        "check the plugin in the container (role acceleration), or use an arm without it",
+    ),
+    cause(
+        "nccl_connect",
+        r"(?:WARN .*?|^(?:socket|ncclSocket|ncclOsSocket)\w+ ?: .{0,40}?)"
+        r"(?:Connect to|Call to connect(?: to)?|connect to)\s*(?P<peer>(?=\S{0,80}[.:<])[\da-f][\w.:%-]*(?:<\d+>)?|)\s*.{0,40}?(?P<why>"
+        + LINK
+        + r")|(?:WARN |^(?:socket|ncclSocket)\w+: ).*(?:exceeded (?:timeouts|retries|error retry count)|[Tt]imed? ?out waiting for "
+        r"(?P<waiting>.{1,60}))|WARN .*No route to host|Call to (?:recv|send) (?:from|to) (?P<peer2>\S+) failed : "
+        r"(?P<why2>Connection timed out|No "
+        r"route to host)",
+        "NCCL could not connect to {peer} ({why}{waiting})",
+        OPEN_NETWORK,
+    ),
+    cause(
+        "nccl_ib",
+        r"(?:WARN .*?)?(?P<what>NET/IB ?:? ?(?:[\w/.<>:-]+ ){0,4}Got (?:completion|async (?:\w+ )?event)[^\n]{0,200}|Call to "
+        r"ibv_\w+[^\n]{0,120}failed[^\n]{0,120}|ibv_\w+\(?\)? (?:failed|returned)[^\n]{0,120}|NET/IB ?: (?:Unable|"
+        r"No)[^\n]{0,120})",
+        "RDMA failed in NCCL ({what})",
+        "check ibstat, the cables and NCCL_IB_HCA and NCCL_IB_GID_INDEX, or set NCCL_IB_DISABLE: 1 in benchmark_env",
+    ),
+    cause(
+        "nccl_truncated",
+        r"message truncated|Message truncated|collective mismatch|MPI_ERR_TRUNCATE",
+        "ranks exchanged messages of different sizes: they run different scripts, or another program uses the port",
+        "run the same taco_image and script on every host",
+        r"reported by process \[\d+,(?P<rank>\d+)\]",
+    ),
+    cause(
+        # EFAULT of a socket, which can't read a GPU's memory.
+        "mpi_gpu_buffer",
+        r"^\s*Bad address ?\(\d+\)|(?:readv|writev|process_vm_readv)[^\n]{0,80}Bad address",
+        "MPI was given memory of a GPU, which it can't read",
+        "build Horovod with HOROVOD_GPU_OPERATIONS=NCCL (benchmark_horovod_build_env), or use an MPI with CUDA in taco_image",
+        r"\[(?P<host>[\w.-]+)\]\[\[\d+,\d+\],(?P<rank>\d+)\]\[btl_tcp",
+    ),
+    cause(
+        "mpi_unreachable",
+        r"at least one (?:MPI process is unreachable|pair of MPI processes are unable)|processes are unable to reach "
+        r"each other|is unreachable\s+from another",
+        "MPI found no network between two hosts",
+        "set taco_interface to a network that all hosts share",
+        r"Process 1 .{0,60}is on host: (?P<host>\S+)",
+    ),
+    cause(
+        "mpi_connect",
+        r"Open MPI failed to (?:TCP connect|handshake)|[bB][tT][lL].?tcp.{0,80}(?:connect\(\)|connection) .{0,60}fail|"
+        r"connect\(\) to (?P<peer>[\d.]+) ?(?:port|:)\s*\d+ failed: (?P<why2>[^(\r\n]+)|"
+        r"mca_btl_tcp_endpoint_complete_connect.{0,80}failed: (?P<why3>[^(\r\n]+)|ORTE is unable to establish a "
+        r"communication|does not know how to route a message|unable to complete a TCP connection|tcp_peer_send_blocking: send\(\)|"
+        r"received unexpected process identifier|cannot find a corresponding process|"
+        r"Match incoming connection from .{1,120} failed \(iface|"
+        r"\[proxy:[\d:]+@(?P<host2>[\w.-]+)\] .{1,80}unable to connect from "
+        r"\"[^\"]+\" to \"(?P<peer3>[^\"]+)\" \((?P<why4>[^)]+)",
+        "MPI could not connect two hosts over TCP ({peer} {why})",
+        OPEN_NETWORK,
+        r"^\s*(?:Local host|my node):\s+(?P<host>[\w.-]+)(?:[\s\S]{0,200}?Message:\s+connect\(\) to (?P<peer2>\S+) "
+        r"failed)?(?:[\s\S]{0,80}?Error:\s+(?P<why>[^\r\n(]+))?",
+    ),
+    cause(
+        "mpi_ib",
+        r"error polling \w+ CQ with status (?P<what>[A-Z ]{1,60})|InfiniBand (?:RNR )?retry count",
+        "RDMA failed in MPI between two hosts ({what})",
+        "check ibstat and the cables, or set btl: ^openib in benchmark_mca",
+        r"^\s*Local host:\s+(?P<host>[\w.-]+)",
+    ),
+    cause(
+        "port",
+        r"Address already in use|EADDRINUSE",
+        "a port is in use: an earlier run still goes on",
+        "end it on the hosts (pgrep -af python), or use another port",
+    ),
+    cause(
+        "address_translated",
+        r"declared addresses [^\r\n]{1,1000} connected from a different address (?P<peer>[\w.:]+)",
+        "a host's connection arrives from another address ({peer}) than the host has: its network translates addresses",
+        "run the containers in the host's network (training_container_profile: harp or lightcc), or set taco_interface to a network that "
+        "does not translate",
+    ),
+    cause(
+        "gloo_connect",
+        r"[Gg]loo.{0,120}(?:Connect(?:ion)? .{0,60}(?:refused|timed? ?out|failed)|timed out|timeout)|"
+        r"connectFullMesh failed|(?:The client|client socket|TCPStore)[^\n]{0,120}(?:timed out|failed to connect|"
+        r"refused|timeout)|The server socket has failed to listen|HTTPConnectionPool.{0,200}(?:refused|timed out)|"
+        r"NoValidAddressesFound|connection to the C10d store has failed|RuntimeError: connect\(\) timed out|wait "
+        r"timeout after|Timed out after \d+ seconds waiting for clients|Timed out initializing process group|Timed out "
+        r"waiting for [^\n]{1,120}check connectivity between servers",
+        "the ranks could not connect to each other ({why})",
+        OPEN_NETWORK,
+        r"(?P<why>Connection refused|[Cc]onnection timed out|No route to host|Address already in use)",
+    ),
+    cause(
+        "lost_node",
+        r"lost communication with a remote daemon|Node failure on (?P<host>\S+)|DUE TO NODE (?:(?P<other>\S+) "
+        r")?FAILURE|daemon.{0,40}on node (?P<third>\S+).{0,40}(?:lost|died|failed)|NodeNotReady|node (?P<fourth>\S+) "
+        r"(?:is )?not ready|Timeout, server (?P<fifth>\S+) not responding|(?:client_loop: send disconnect|"
+        r"packet_write_wait)[^\n]{0,80}Broken pipe",
+        "mpirun lost its connection to a host: it is down, rebooted or cut off",
+        "look at that host (uptime, dmesg), and run again",
+        r"Remote daemon\s*:.{0,80}on node (?P<host>\S+)",
+    ),
+]

@@ -1,0 +1,125 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Find the host and the rank of a failure: in its line, in what the ranks print of themselves, in what launchers print at the end."""
+
+import re
+from typing import Dict, Mapping, Optional, Sequence, Tuple
+
+from ansible_collections.taco.train.plugins.plugin_utils.failure.epilogue import ENDED, EPILOGUE
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import Line
+
+NCCL_HEADER = re.compile(r"(?:^|\s)([A-Za-z0-9][\w.-]{0,252}):(\d{1,10}):\d{1,10} (?:\[\d+\] |NCCL )")
+# Of Open MPI's TCP transport: the host, the rank, and the line of its source.
+BTL_HEADER = re.compile(r"^\[([A-Za-z0-9][\w.-]{0,252})\]\[\[\d{1,10},\d{1,10}\],(\d{1,7})\]\[")
+SIGNAL_HEADER = re.compile(r"^\[([A-Za-z0-9][\w.-]{0,252}):(\d{1,10})\] \*\*\* Process received signal")
+# Of MVAPICH: the host and the rank.
+MVAPICH_HEADER = re.compile(r"^\[([A-Za-z0-9][\w.-]{0,252}):mpi_rank_(\d{1,7})\]")
+MPI_HEADER = re.compile(r"^\s{0,8}\[(?=[^\]:]{0,252}[A-Za-z.])([A-Za-z0-9][\w.-]{0,252}):(\d{1,10})(?: *:\d+){0,2}\] ")
+PREFIX_RANK = re.compile(r"\[rank(\d{1,7})\]:")
+TORCH_RANK = re.compile(r"\[(?=[^\n]*NCCL)(?:PG [\w() ]{1,40} )?[Rr]ank (\d{1,7})\]")
+NCCL_RANK = re.compile(r" rank (\d{1,7}) (?:nranks|nRanks|\[0x)")
+TEST_HEADER = re.compile(r"(?:^([A-Za-z0-9][\w.-]{0,252})|\S): Test (?:NCCL|CUDA) failure")
+TEST_TRACE = re.compile(r"^\s{0,4}\.\. ([A-Za-z0-9][\w.-]{0,252})(?: pid (\d{1,10}))?: Test failure")
+SRUN_END = re.compile(r"srun: error: ([A-Za-z0-9][\w.-]{0,252}): task (\d{1,7}): ")
+TEST_RANK = re.compile(r"#? *Rank +(\d{1,7}) .{0,40}?Pid +(\d{1,10}) on +(\S+) device")
+
+
+def named(groups: Mapping[str, Optional[str]], name: str) -> Optional[str]:
+    """The value of a group, or of one with the same name and a number."""
+    return next(
+        (groups[key] for key in (name, *(f"{name}{number}" for number in range(2, 6))) if groups.get(key)), None
+    )
+
+
+def located(
+    lines: Sequence[Line], place: int, host: Optional[str], rank: Optional[int], ask_epilogue: bool
+) -> Tuple[Optional[str], Optional[int]]:
+    """Host and rank of a line: from the line, from what the ranks print of themselves, else from what mpirun prints at its end."""
+    pid, line = None, lines[place]
+    both = BTL_HEADER.match(line.text) or MVAPICH_HEADER.match(line.text)
+    if both:
+        return host or both[1], int(both[2]) if rank is None else rank
+    header = NCCL_HEADER.search(line.text) or MPI_HEADER.match(line.text)
+    test = TEST_HEADER.search(line.text)
+    if header:
+        host, pid = host or header[1], header[2]
+    elif test:
+        trace = next(
+            (match for match in (TEST_TRACE.match(near.text) for near in lines[place : place + 3]) if match), None
+        )
+        host, pid = host or test[1] or (trace[1] if trace else None), trace[2] if trace else None
+    if rank is None:
+        near = [line.text for line in lines[max(place - 4, 0) : place + 1] if not line.text.startswith("[I ")]
+        # PyTorch's [rank9]: is the rank of the run, [Rank 0] is that of a group of ranks.
+        own = PREFIX_RANK.search(line.text)
+        told = [own[1]] if own else [match[1] for match in map(TORCH_RANK.search, near) if match]
+        rank = int(told[-1]) if told else None
+    hosts, ranks = who_is_where(lines)
+    if rank is None and pid and host:
+        rank = ranks.get((host, pid))
+    if host is None and rank is None and ask_epilogue:
+        host, rank = first_to_end(lines)
+    if host is None and rank is None:
+        # Of a process that aborts, Open MPI's next line has the host.
+        after = (SIGNAL_HEADER.match(near.text) for near in lines[place + 1 : place + 3])
+        signal = next((match for match in after if match), None)
+        host, rank = (signal[1], ranks.get((signal[1], signal[2]))) if signal else (None, None)
+    return host or (hosts.get(rank) if rank is not None else None), rank
+
+
+def host_of(lines: Sequence[Line], rank: Optional[int]) -> Optional[str]:
+    """The host of a rank, None where the log does not have it."""
+    return who_is_where(lines)[0].get(rank) if rank is not None else None
+
+
+def who_is_where(lines: Sequence[Line]) -> Tuple[Dict[int, str], Dict[Tuple[str, str], int]]:
+    """The host of each rank, and the rank of each process, as NCCL's lines and nccl-tests' list of ranks have them."""
+    hosts: Dict[int, str] = {}
+    ranks: Dict[Tuple[str, str], int] = {}
+    for line in lines:
+        if line.host and line.rank is not None:
+            hosts.setdefault(line.rank, line.host)
+        ended = SRUN_END.search(line.text) if "srun: " in line.text else None
+        if ended:
+            hosts.setdefault(int(ended[2]), ended[1])
+        listed = TEST_RANK.match(line.text) if "Pid" in line.text else None
+        if listed:
+            hosts.setdefault(int(listed[1]), listed[3])
+            ranks.setdefault((listed[3], listed[2]), int(listed[1]))
+            continue
+        header = NCCL_HEADER.match(line.text) if " NCCL " in line.text else None
+        if line.rank is not None and not header and line.text.startswith("["):
+            header = MPI_HEADER.match(line.text)
+        if header and line.rank is not None:
+            hosts.setdefault(line.rank, header[1])
+        elif header:
+            number = NCCL_RANK.search(line.text)
+            if number:
+                hosts.setdefault(int(number[1]), header[1])
+                ranks.setdefault((header[1], header[2]), int(number[1]))
+    return hosts, ranks
+
+
+def first_to_end(lines: Sequence[Line]) -> Tuple[Optional[str], Optional[int]]:
+    """Host and rank of the first process that ended, as the launcher names it."""
+    alone = None
+    for place, line in enumerate(lines):
+        for cause in [*ENDED, *EPILOGUE]:
+            groups = cause.pattern.groupindex
+            match = cause.pattern.search(line.text) if "rank" in groups or "rank2" in groups else None
+            if match:
+                found = match.groupdict()
+                number = named(found, "rank")
+                if number is not None:
+                    return named(found, "host"), int(number)
+                alone = alone or named(found, "host")
+        if "local_rank:" in line.text:
+            around = "\n".join(near.text for near in lines[max(place - 3, 0) : place + 2])
+            torch = re.search(r"host +: (\S+)[\s\S]{0,80}?rank +: (\d+)", around)
+            if torch:
+                return torch[1], int(torch[2])
+    return alone, None

@@ -1,0 +1,152 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""What a rank prints of its own failure, most specific first."""
+
+from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import NCCL_INFO, cause
+
+RANK = [
+    cause(
+        "test_cuda",
+        r"^(?:(?P<host>[\w.-]+): )?Test CUDA failure (?P<where>\S+) '(?P<why>[^']+)'|(?:WARN |^)Cuda failure (?:\d+ "
+        r")?'(?P<nccl>[^']+)'|CUDA (?:runtime )?(?:error|failure)(?: \(\d+\))?:? (?P<other>(?!.*driver shutting down)[^\r\n]{1,160})|"
+        r"cudaError\w+: (?P<third>[^\r\n]{1,160})|CUDA_ERROR_\w+: (?P<fourth>[^\r\n]{1,100})",
+        "CUDA failed ({why}{nccl}{other}{third}{fourth})",
+        "look for Xid in the host's dmesg, and test the GPU alone",
+    ),
+    cause(
+        "nccl_watchdog",
+        r"[Ww]atchdog caught collective operation timeout:? ?(?P<what>.{0,160})|Some NCCL operations have failed or "
+        r"timed out|NCCL (?:watchdog|operation).{0,60}tim(?:ed out|eout)",
+        "a collective operation did not end in time: another rank is missing ({what})",
+        "look at what the other ranks print, and at the network between the hosts",
+    ),
+    cause(
+        "stalled",
+        r'(?:Missing|Stalled) ranks:|\[missing ranks: (?P<rank>\d+)|marked by "!"\) is stalled|submitted to be '
+        r"reduced, gathered or broadcasted by subset of ranks",
+        "a rank did not take part in an exchange that the others wait for",
+        "look at what this rank prints: it has failed, or does something else",
+        r"(?:[Mm]issing|Stalled) ranks:\s*(?P<rank>\d+)",
+    ),
+    cause(
+        "tensor_mismatch",
+        r"(?P<what>Mismatched (?:allreduce|allgather|broadcast|data types|\w+) [^\r\n]{1,160})",
+        "the ranks exchange different things ({what})",
+        "run the same script with the same arguments on every rank",
+    ),
+    cause(
+        "nan",
+        r"(?P<what>[Ll]oss is NaN|NanLossDuringTrainingError|Model diverged with loss = NaN|[Nn]aN loss)",
+        "training diverged ({what})",
+        "use a smaller learning rate, or mixed precision off (benchmark_mixed_precision)",
+    ),
+    cause(
+        "harp",
+        r"(?i)\b(?P<what>(?:harp|ztcp|tfabric)\b[^\r\n]{0,40}(?:error|fail|fatal|abort|cannot|can't)[^\r\n]{0,160})",
+        "HARP failed ({what})",
+        "run the harp role (playbook prepare), or use an arm without the plugin",
+    ),
+    cause(
+        "nccl_test",
+        r"^(?:(?P<host>[\w.-]+): )?Test NCCL failure (?P<where>\S+) '(?P<why>(?!unhandled system|internal error|remote process)"
+        r"[^'/]+?)\s*(?:/[^']*)?'",
+        "NCCL failed ({why})",
+        NCCL_INFO,
+    ),
+    cause(
+        "nccl_error",
+        r"(?P<what>ncclCommInitRank failed: (?!unhandled system|internal|remote)[^\r\n]{0,100}|unhandled cuda error[^\r\n]{0,100}|"
+        r"NCCL [Ee]rror[^\r\n]{0,120}invalid (?:usage|argument)[^\r\n]{0,60}|ncclUnhandledCudaError[^\r\n]{0,100}|"
+        r"ncclInvalid(?:Usage|Argument)[^\r\n]{0,100})",
+        "NCCL failed ({what})",
+        NCCL_INFO,
+    ),
+    cause(
+        "traceback",
+        r"^(?:E +)?(?P<what>(?:\w+\.)*(?!nccl\w*Error|HorovodInternal|Connection|BrokenPipe|Timeout|EOFError|"
+        r"Rendezvous|Dist(?:Backend|Network|Store)|Aborted|ChildFailed|"
+        r"CalledProcess|ProcessExited|WorkerStopped|HostsUpdated)\w*(?:Error|Exception|NotFound|Exit|"
+        r"AssertionError)(?: \(see above for traceback\))?(?::(?! *(?:Aborted: )?(?:ncclCommInitRank|NCCL [Ee]rror|NCCL "
+        r"async|Horovod (?:has been|detected)|mpirun failed|work = |NCCL communicator|[Tt]imed out|Connection (?:reset|"
+        r"closed)|[Bb]roken pipe|[^\r\n]{0,60}ncclCommInitRank|\[\S+:\d+\])) "
+        r"*[^\r\n]{1,300})?)\s*$",
+        "the script failed with {what}",
+        "look at the traceback in the log",
+    ),
+    cause(
+        "ucx",
+        r"(?P<what>(?:UCX +ERROR|Failed to create UCP worker|pml_ucx\S+ +Error:)[^\r\n]{0,160})",
+        "UCX, MPI's transport, failed ({what})",
+        "set pml: ob1 and btl_tcp_if_include in benchmark_mca, or UCX_NET_DEVICES in benchmark_env to an interface "
+        "that every host has",
+    ),
+    cause(
+        "mpi_component",
+        r"requested component was not found, or was unable to be opened|No components were able to be opened in the (?P<framework2>\w+)|"
+        r"unable to open (?P<component2>mca_\w+): \S+\.so: undefined symbol",
+        "MPI has no component {component} ({framework}), or can't load its libraries",
+        "leave it out of benchmark_mca, and run the same taco_image on every host",
+        r"^\s*Host:\s+(?P<host>\S+)\s+Framework:\s+(?P<framework>\S+)\s+Component:\s+(?P<component>\S+)",
+    ),
+    cause(
+        "mpi_error",
+        r"\*\*\* (?P<what>MPI_ERR\w*: [^\r\n]{1,100})|\*\*\* An error occurred in (?P<call>\w+)|PML add procs failed|"
+        r"Abort\(\d+\) on node \d+ \(rank (?P<rank2>\d+) in comm \S+ Fatal error in (?P<call3>\w+)|"
+        r"^\[(?P<host2>[\w.-]+):\d+\] Local abort before MPI_INIT|"
+        r"Fatal error in (?P<call2>(?:PMPI|MPI|internal)_\w+)|PMI_Init returned|It looks like (?P<init>[\w ]{1,40}) "
+        r"failed for some reason|(?:PMIX|PRTE|ORTE) ERROR: (?P<pmix>[^\r\n]{1,100})|(?:MPI_INIT|MPI_Init|PMIx_Init|ompi_mpi_init|"
+        r"orte_init)\w* (?:has )?failed|OPAL ERROR: "
+        r"(?P<opal>[^\r\n]{1,100})|(?:ORTE|PRTE)_ERROR_LOG: (?P<log>[^\r\n]{1,100})",
+        "MPI failed ({what}{call}{init}{opal}{pmix}{log})",
+        "look at the lines around it in the log",
+        r"reported by process \[\d+,(?P<rank>\d+)\]",
+    ),
+    cause(
+        "segfault",
+        r"Segmentation fault|SIGSEGV|exitcode *: -11\b|[Ss]ignal(?: code)?:? 11\b|(?i:exit code|status(?: code)?):? "
+        r"+139\b|KILLED BY SIGNAL: 11",
+        "a rank crashed (segmentation fault)",
+        "check that Horovod, the framework, NCCL and MPI in taco_image were built for each other",
+        r"process rank (?P<rank>\d+) with PID \S+ on node (?P<host>\S+) exited\s+on\s+signal 11",
+    ),
+    cause(
+        # What glibc prints before it aborts.
+        "memory_corrupt",
+        r"(?P<what>malloc\.c:\d+: \w+: Assertion|"
+        r"(?:free|malloc|realloc|munmap_chunk|_int_malloc)\(\): (?:invalid|corrupted|unaligned|smallbin|memory|mismatching|"
+        r"unsorted|largebin|double)[^\r\n]{0,60}|double free or corruption[^\r\n]{0,20}|corrupted (?:size vs\. "
+        r"prev_size|double-linked list)|"
+        r"stack smashing detected|\*\*\* Error in `[^\r\n]{1,100})",
+        "a rank crashed: its memory is corrupt ({what})",
+        "check that Horovod, the framework, NCCL and MPI in taco_image were built for each other, with one compiler",
+    ),
+    cause(
+        "instruction",
+        r"Illegal instruction|SIGILL|(?i:exit code):? +132\b|was compiled to use \S+ instructions, but these|[Ss]ignal:? 4\b",
+        "the host's CPU lacks an instruction that the program uses, such as AVX",
+        "use a taco_image built for this CPU, or other hosts",
+        r"process rank (?P<rank>\d+) with PID \S+ on node (?P<host>\S+) exited\s+on\s+signal 4",
+    ),
+    cause(
+        "nccl_warn",
+        r"\[\d+\] (?:\S+ )?(?:\([^)]*\) )?(?:NCCL )?WARN (?!NET/(?!IB\b|Socket\b|Plugin\b))(?!.*(?:libibverbs|dlvsym|"
+        r"NUMA|iommu|perf|greater than the "
+        r"maximum|Connection closed by remote peer|recv from|Proxy (?:Call|Service)|before the previous operation|"
+        r"Socket recv|Accept failed|[Cc]onnection reset|"
+        r"[Bb]roken pipe|Missing|ignor))(?P<what>[^\r\n]{1,300})",
+        "NCCL says {what}",
+        "look at the lines around it in the log",
+    ),
+    cause(
+        "terminate",
+        r"what\(\): +(?!.*(?:NCCL|Connection (?:reset|closed)|[Bb]roken pipe|what\(\)))(?P<why>[^\r\n]{1,200})|(?:F "
+        r"tensorflow|Check failed: )(?P<check>[^\r\n]{1,200})|Fatal Python error: (?P<fatal>[^\r\n]{1,100})|"
+        r"[Aa]ssertion [`'\u2018]?(?P<assertion>[^\r\n]{1,160}) failed",
+        "the program aborted ({what}{why}{check}{fatal}{assertion})",
+        "look at the lines around it in the log",
+    ),
+]

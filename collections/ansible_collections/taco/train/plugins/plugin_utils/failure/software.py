@@ -1,0 +1,291 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Causes on a host: HARP, libraries, drivers, GPUs and memory, most specific first."""
+
+from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import (
+    BATCH,
+    DRIVER,
+    GPUS,
+    HARDWARE,
+    NODE,
+    SHM,
+    cause,
+)
+
+SOFTWARE = [
+    cause(
+        "harp_config",
+        r"ztcp\*?\.conf|ztcp config|harp config",
+        "HARP found no configuration",
+        "run the harp role (playbook prepare)",
+    ),
+    cause(
+        # Pages are free, and their files can't be made.
+        "hugepage_files",
+        r"Couldn't get fd on hugepage file|EAL: .{0,60}(?:Cannot open '[^']*huge|no mounted hugetlbfs)|"
+        r"(?i:hugetlbfs|hugepages?).{0,80}(?:permission denied|read-only file system)",
+        "HARP can't create files in the mount of the huge pages",
+        "set training_container_profile: harp (on Kubernetes leave /dev/hugepages in mpijob_mounts), and check that the mount is writable "
+        "(findmnt -t hugetlbfs)",
+    ),
+    cause(
+        "hugepages",
+        r"(?i)EAL: (?=.*(?:fail|can.?not|can't|could ?n.t|error|not enough|no free|no available)).*(?:hugepage|"
+        r"huge page|hugetlb)|(?:cannot|can't|could ?n.t|unable to|failed to|no free|not enough|no "
+        r"available|insufficient) (?:\w+ ){0,4}(?:hugepages?|huge pages?|hugetlb)|(?:hugepages?|huge pages?|"
+        r"hugetlb)[^\n]{0,40}(?:not enough|unavailable|not mounted|not available|exhausted|failed|insufficient)|"
+        r"MAP_HUGETLB",
+        "HARP found no free huge pages",
+        "run the hugepages and reboot roles (playbook prepare), and look at HugePages_Free in /proc/meminfo",
+    ),
+    cause(
+        "plugin_symbol",
+        r"(?P<library>\S*libnccl-net\S*): undefined symbol: (?P<symbol>\w+)|symbol lookup error: "
+        r"(?P<library2>\S*libnccl-net[^\s:]*): .*?(?P<symbol2>\w+)$",
+        "NCCL's plugin {library} lacks the symbol {symbol}: it was built for other libraries",
+        "use the plugin of the taco_image's own HARP, or an arm without the plugin",
+    ),
+    cause(
+        "glibc",
+        r"version [`'\u2018](?P<version>(?:GLIBC|GLIBCXX|CXXABI|GCC)_[\w.]+)['\u2019] not found(?: \(required by "
+        r"(?P<by>[^)]+)\))?",
+        "the image has no {version}, which {by} needs: the library was built for a newer system",
+        "use a taco_image of the system for which it was built",
+    ),
+    cause(
+        "horovod_build",
+        r"Extension horovod\.(?P<extension>\S+) has not been built|(?:MPI|Gloo|NCCL) support has not been built|"
+        r"(?P<support>\w+) support is required [^\r\n]{1,60}not been built|Neither MPI nor Gloo support has been built|"
+        r"[Ff]ailed to determine if \w+ support has been built|has "
+        r"not been built(?: with|\.) .*HOROVOD_WITH|[Hh]orovod (?:was not|has not been|is not) (?:built|compiled) "
+        r"with (?P<with>\w+)|Unable to determine if \S+ was built|ReadyEvent .{0,40}not compiled with (?P<with2>\w+)",
+        "Horovod in the image was built without what the run needs ({extension}{with}{support})",
+        "build it with HOROVOD_WITH_TENSORFLOW=1 or HOROVOD_WITH_PYTORCH=1, and HOROVOD_WITH_MPI=1 "
+        "HOROVOD_GPU_OPERATIONS=NCCL (benchmark_horovod_build_env)",
+    ),
+    cause(
+        "model",
+        r"module '[\w.]*applications' has no attribute '(?P<model>\w+)'|module '?torchvision\.models'? has no attribute "
+        r"'(?P<model2>\w+)'|Invalid model name '(?P<model3>[^']+)'",
+        "the script knows no model {model}",
+        "set benchmark_model to a model that the script and its framework have, in their spelling",
+    ),
+    cause(
+        "framework_version",
+        r"module '(?P<module>tensorflow(?:\.(?:_api|compat)[\w.]*)?)' has no attribute '(?P<attribute>\w+)'|No module "
+        r"named '?(?P<contrib>"
+        r"tensorflow\.(?:contrib|examples)[\w.]*)'?",
+        "the script is for another version of TensorFlow ({module}{attribute}{contrib})",
+        "set benchmark_script to one for the TensorFlow in taco_image, or use another taco_image",
+    ),
+    cause(
+        "module",
+        r"(?:ModuleNotFoundError|ImportError|^\S{0,200}python[\d.]{0,6}): No module named '?(?P<module>[\w.]+)'?",
+        "the image has no Python module {module}",
+        "install it in taco_image, or set benchmark_script to a script that doesn't need it",
+    ),
+    cause(
+        "symbol",
+        r"^(?!.*(?:/mca_\w+\.so: undefined|\(ignored\))).*undefined symbol: (?P<symbol>\w+)",
+        "a library lacks the symbol {symbol}: it was built against another version",
+        "build Horovod and its like again in taco_image for the framework and NCCL that are there",
+    ),
+    cause(
+        "library",
+        r"(?:ImportError|OSError): (?P<library>\S*\.so[\w.]*): cannot open shared object file|error while loading "
+        r"shared libraries: (?P<library2>[^\s:]+)|Could not load library (?P<library3>lib\S+?)\.? |Unable to load "
+        r"(?:any of )?\{?(?P<library4>libcudnn[^\s,}]*)",
+        "the image has no library {library}",
+        "install it in taco_image, and set LD_LIBRARY_PATH in benchmark_env",
+    ),
+    cause(
+        "import",
+        r"ImportError: (?P<why>.{1,200})|RuntimeError: (?P<why2>module compiled against (?:API|ABI) version .{1,120})|"
+        r"TypeError: (?P<why3>Descriptors cannot (?:not )?be created directly)",
+        "a Python module can't be imported ({why})",
+        "use versions that fit together in taco_image",
+    ),
+    cause(
+        "driver",
+        r"CUDA driver version is insufficient|NVIDIA driver on your system is too old|forward compatibility was "
+        r"attempted on non supported HW|unsupported display driver / cuda driver combination|"
+        r"CUDA_ERROR_(?:SYSTEM_DRIVER_MISMATCH|COMPAT_NOT_SUPPORTED_ON_DEVICE)|Driver/library version mismatch|"
+        r"unsatisfied condition: cuda|the provided PTX was compiled with an unsupported toolchain|driver too old|API "
+        r"call is not supported in the installed CUDA driver",
+        "the host's NVIDIA driver is too old for the CUDA version in the image, or was updated without a reboot",
+        DRIVER,
+    ),
+    cause(
+        # Error 34 of CUDA.
+        "driver_stub",
+        r"CUDA driver is a stub library|CUDA_ERROR_STUB_LIBRARY|cudaErrorStubLibrary|cuInit: UNKNOWN ERROR \(34\)",
+        "a rank loaded the stub of libcuda, which comes with CUDA for builds, and not the driver",
+        "leave lib64/stubs of CUDA out of LD_LIBRARY_PATH in benchmark_env and in taco_image",
+    ),
+    cause(
+        "cudnn",
+        r"Loaded runtime CuDNN library: (?P<have>[\d.]+) but source was compiled with: (?P<want>\d+(?:\.\d+)*)|"
+        r"CUDNN_STATUS_(?P<status>NOT_INITIALIZED|VERSION_MISMATCH|SUBLIBRARY_\w+|ARCH_MISMATCH|INTERNAL_ERROR\w*|"
+        r"EXECUTION_FAILED|NOT_SUPPORTED|MAPPING_ERROR)|DNN library is not found|because cuDNN failed to initialize|No DNN in "
+        r"stream executor|Could not create cudnn handle",
+        "cuDNN can't be used ({status}found {have}, built for {want}): another version than the framework was built "
+        "for, or a full GPU",
+        "use the cuDNN that the framework in taco_image was built for, and end other programs on the GPU",
+    ),
+    cause(
+        "cublas",
+        r"failed to run cuBLAS routine|Blas \w+ launch failed|CUBLAS_STATUS_(?P<status>EXECUTION_FAILED|NOT_SUPPORTED|ARCH_MISMATCH|"
+        r"INTERNAL_ERROR)",
+        "cuBLAS failed on a GPU ({status})",
+        "use a taco_image whose CUDA supports this GPU (an A100 needs CUDA 11), and end other programs on the GPU (nvidia-smi)",
+    ),
+    cause(
+        "architecture",
+        r"no kernel image is available for execution|is not compatible with the current PyTorch installation|"
+        r"CUDA_ERROR_NO_BINARY_FOR_GPU|Unsupported gpu architecture|invalid device function",
+        "the program was not built for this GPU's architecture",
+        "use a taco_image whose framework supports this GPU",
+    ),
+    cause(
+        "fabric_manager",
+        r"system not yet initialized|CUDA_ERROR_SYSTEM_NOT_READY|\b802\b.{0,40}cuda|cuda.{0,60}error 802",
+        "the GPUs' NVLink fabric is not initialised",
+        "start nvidia-fabricmanager of the driver's version on the host",
+    ),
+    cause(
+        # NCCL's multicast over NVSwitch, which fails after the fabric manager alone was started again.
+        "nvls",
+        r"transport/nvls\.cc\S* (?:NCCL )?WARN (?P<what>[^\r\n]{1,160})",
+        "NVLink SHARP (NVLS) failed on a host ({what})",
+        "reboot the host, or reset its GPUs and start nvidia-fabricmanager again; or set NCCL_NVLS_ENABLE: 0 in benchmark_env",
+    ),
+    cause(
+        "gpu_broken",
+        r"uncorrectable (?:NVLink|ECC) error|uncorrectable ECC|CUDA_ERROR_ECC_UNCORRECTABLE|GPU (?:is lost|has fallen "
+        r"off the bus)|fallen off the bus|NVRM: Xid|nvlink error|NVLink.{0,20}uncorrectable|hardware stack error|"
+        r"Unable to determine the device handle for GPU",
+        "a GPU has a hardware fault",
+        HARDWARE,
+    ),
+    cause(
+        "no_gpu",
+        r"no CUDA-capable device|no supported devices found for platform CUDA|failed call to cuInit: (?!UNKNOWN ERROR \(303\))|"
+        r"No devices were found|Failed to initialize NVML: (?!Driver/library)|Found no NVIDIA driver|"
+        r"CUDA_ERROR_NO_DEVICE|No CUDA GPUs are available|NVIDIA-SMI "
+        r"has failed|couldn't communicate with the NVIDIA driver|kernel driver does not appear to be running|Torch "
+        r"not compiled with CUDA enabled|CUDA is not available|[Nn]o GPU(?:s)? (?:found|detected|available|visible)|"
+        r"libcuda(?:\.so\S*)?: cannot open",
+        "a rank has no GPU",
+        GPUS,
+    ),
+    cause(
+        "gpu_index",
+        r"invalid device ordinal|Invalid number of GPUs: (?P<want>\d+) requested but only (?P<have>\d+)|"
+        r"[Vv]isible_device_list'? listed an invalid|CUDA_ERROR_INVALID_DEVICE\b|invalid resource handle.{0,20}device "
+        r"ordinal|IndexError: list index out of range at .*local_rank\(\)",
+        "a host has fewer GPUs than ranks ({want} requested, {have} found)",
+        "set the slots in benchmark_hosts or taco_gpus_per_node to the GPUs that the container has",
+    ),
+    cause(
+        "gpu_busy",
+        r"CUDA-capable device\(s\) is/are busy|all CUDA-capable devices are busy|CUDA_ERROR_DEVICE_UNAVAILABLE|"
+        r"exclusive[- ]process|Duplicate GPU detected : rank (?P<rank>\d+) and rank (?P<other>\d+)",
+        "two processes use one GPU (rank {rank} and {other})",
+        "set one slot for each GPU in benchmark_hosts, and end other programs on the GPU (nvidia-smi)",
+    ),
+    cause(
+        "shm_gone",
+        r"attaching to shared memory segment .{0,120}No such file",
+        "another rank's shared memory in /dev/shm was gone: that rank ended, or runs in another container",
+        "look at what the other ranks of that host print, and run all ranks of a host in one container",
+    ),
+    cause(
+        "shm_denied",
+        r"shm_open.{0,80}failed ?: ?Permission denied|/dev/shm/\S+.{0,80}Permission denied",
+        "a rank may not create files in /dev/shm, or a file of another user is in its place",
+        "run all ranks of a host as one user, and remove files that other users left in /dev/shm (nccl-*, vader_*)",
+    ),
+    cause(
+        "shm_size",
+        r"posix_fallocate failed|Error(?: while)? (?:creating|attaching to|: ).{0,30}shared memory segment|"
+        r"/dev/shm/\S+.{0,80}No space left|No space left on device.{0,80}(?:/dev/shm|SemLock)|unable to (?:open|write to|resize|"
+        r"allocate) shared memory|insufficient shared memory|DataLoader worker .{0,40}(?:Bus error|SIGBUS)|shared "
+        r"memory \(shm\)|shm_open.{0,80}failed|space.{0,40}shared memory backing|not enough space for (?:the "
+        r")?(?:shared memory|/dev/shm)",
+        "the container's /dev/shm is full",
+        SHM,
+    ),
+    cause(
+        "bus_error",
+        r"Bus error|SIGBUS|exitcode *: -7\b|(?i:exit code):? +135\b|[Ss]ignal(?:: | code: | )7\b|KILLED BY SIGNAL: 7",
+        "a rank ended with a bus error, which a full /dev/shm or huge page pool causes",
+        SHM,
+        r"process rank (?P<rank>\d+) with PID \S+ on node (?P<host>\S+) exited\s+on\s+signal 7",
+    ),
+    cause(
+        "processes",
+        r"can't start new thread|pthread_create failed|fork: .{0,40}Resource temporarily unavailable|what\(\): +Resource temporarily "
+        r"unavailable|Cannot fork|BlockingIOError: \[Errno 11\]",
+        "a host or container has no more processes or threads to give",
+        "set nproc in training_container_ulimits to a larger number, or use fewer data loader workers",
+    ),
+    cause(
+        "open_files",
+        r"Too many open files|EMFILE|received 0 items of ancdata",
+        "a process has no more files to open",
+        "set nofile in training_container_ulimits to a larger number",
+    ),
+    cause(
+        "storage",
+        r"Stale (?:NFS )?file handle|\[Errno (?:5|107|116)\] ",
+        "a file system failed",
+        "look at the mounts and at dmesg of the host",
+    ),
+    cause(
+        "disk",
+        r"No space left on device|Disk quota exceeded|ENOSPC|disk is full|write error: no space",
+        "a disk is full",
+        "free space on the hosts (df -h, docker system df), or set benchmark_chdir to a folder on another disk",
+        NODE,
+    ),
+    cause(
+        "gpu_memory",
+        r"CUDA out of memory|OutOfMemoryError|OOM when allocating|ResourceExhaustedError|RESOURCE_EXHAUSTED|(?:cuda|"
+        r"CUDA|Cuda)(?: |_|Malloc )?(?:error|failure|failed|retry failed|runtime error)\b.{0,60}out of memory|"
+        r"CUBLAS_STATUS_(?:ALLOC_FAILED|NOT_INITIALIZED)|CUDNN_STATUS_ALLOC_FAILED|cudaErrorMemoryAllocation|cudaMalloc .{0,40}out of "
+        r"memory|ran out of memory trying to allocate|Failed to CUDA (?:malloc|calloc|host alloc)|out of memory: "
+        r"tried to allocate|CUDA_ERROR_OUT_OF_MEMORY|Status: out of memory|Dst tensor is not initialized|CUDA error 2\b",
+        "a GPU's memory is full",
+        BATCH,
+    ),
+    cause(
+        "memory_locked",
+        r"(?:ibv_reg_mr|create \w+ CQ|ibv_create_cq|ibv_create_qp|ibv_reg_dmabuf_mr|fi_mr_reg\w*|memory "
+        r"registration)(?!.*(?:Bad address|Invalid argument|not supported))[^\n]{0,60}(?:Cannot allocate memory|"
+        r"failed)|RLIMIT_MEMLOCK|max locked memory|allowed to lock|"
+        r"openib BTL failed to .{0,20}register|allocate some locked memory|memlock limits",
+        "the limit of locked memory is too small for RDMA or HARP",
+        "leave memlock=-1 in training_container_ulimits",
+        NODE,
+    ),
+    cause(
+        "memory",
+        r"oom-kill|OOMKilled|OOM Killed|Out of memory: Kill|oom_reaper|[Oo]ut[ -][Oo]f[ -][Mm]emory handler|cgroup "
+        r"out-of-memory|MemoryError|std::bad_alloc|Cannot allocate memory|[Uu]nable to allocate .{0,60}(?:array|"
+        r"bytes)|is killed by signal: Killed|DefaultCPUAllocator: (?:can't|not enough)|exceeded (?:job |step )?memory limit",
+        "the host's memory, or the container's limit, is full",
+        "use hosts with more memory, or fewer huge pages (hugepages_count), slots or data loader workers",
+    ),
+    cause(
+        "illegal_access",
+        r"illegal memory access|CUDA_ERROR_ILLEGAL_ADDRESS|misaligned address|device-side assert|unspecified launch "
+        r"failure|CUDA_ERROR_LAUNCH_FAILED|illegal instruction was encountered",
+        "a GPU kernel failed (memory access or assertion)",
+        "run with CUDA_LAUNCH_BLOCKING: 1 in benchmark_env to find it; if it moves between hosts, use other "
+        "versions, if it stays on one, test its GPU",
+    ),
+]

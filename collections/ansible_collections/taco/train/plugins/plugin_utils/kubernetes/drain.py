@@ -1,0 +1,221 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Which pods have to leave a node before its reboot, what keeps them, and whose cordon it is. Values in, values out."""
+
+from typing import Any, Iterable, Mapping, Sequence
+
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.change import from_version, version_of
+
+Thing = Mapping[str, Any]
+
+# The node remembers by it that the cordon is ours, over runs and machines: one by somebody else is theirs to take away.
+CORDONED = "taco.train/cordoned"
+MIRROR = "kubernetes.io/config.mirror"
+ENDED = ("Succeeded", "Failed")
+# DaemonSets put it on their pods, and nothing else does. kubernetes.core.k8s_drain 6.2 would evict those with an emptyDir,
+# again and again since they come back at once, or refuse to drain the node for them, unlike kubectl.
+NO_DAEMON_PODS = "!pod-template-generation"
+MOST_NAMED = 10
+# kubernetes.core.k8s_drain 6.2 takes 0 for not set.
+LEAST_GRACE = 1
+
+
+def name_of(thing: Thing) -> str:
+    """Return namespace and name of an object, or the name of one that has no namespace."""
+    metadata = thing.get("metadata") or {}
+    return "/".join(filter(None, (metadata.get("namespace"), metadata.get("name"))))
+
+
+def _owners(pod: Thing) -> list[Thing]:
+    return list((pod.get("metadata") or {}).get("ownerReferences") or [])
+
+
+def leaving(pods: Iterable[Thing]) -> list[Thing]:
+    """Return the pods that have to leave: all but those that belong to the node, and those that have ended."""
+    return [
+        pod
+        for pod in pods
+        if MIRROR not in ((pod.get("metadata") or {}).get("annotations") or {})
+        and not any(owner.get("kind") == "DaemonSet" for owner in _owners(pod))
+        and (pod.get("status") or {}).get("phase") not in ENDED
+    ]
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names for a sentence, not more of them than anybody reads."""
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _with_owner(pod: Thing) -> str:
+    owners = [f"{owner.get('kind')} {owner.get('name')}" for owner in _owners(pod)]
+    return name_of(pod) + (f" (of {', '.join(owners)})" if owners else "")
+
+
+def obstacles(pods: Iterable[Thing], force: bool, delete_emptydir_data: bool) -> list[str]:
+    """Return why a node must not be drained as it is, whatever time is left for it."""
+    pods = leaving(pods)
+    found = []
+    unmanaged = [name_of(pod) for pod in pods if not _owners(pod)]
+    if unmanaged and not force:
+        found.append(
+            f"nothing would start {listed(unmanaged)} again elsewhere: delete what is no longer needed, or set "
+            "kubernetes_node_force: true"
+        )
+    local = [
+        _with_owner(pod)
+        for pod in pods
+        if any("emptyDir" in volume for volume in (pod.get("spec") or {}).get("volumes") or [])
+    ]
+    if local and not delete_emptydir_data:
+        found.append(
+            f"{listed(local)} would lose what is in an emptyDir: wait until they are done, remove them (an MPIJob with "
+            "mpijob_state: absent), or set kubernetes_node_delete_emptydir_data: true"
+        )
+    return found
+
+
+def _holds_requirement(requirement: Thing, labels: Mapping[str, str]) -> bool:
+    value, values = labels.get(requirement.get("key", "")), requirement.get("values") or []
+    return {
+        "In": value in values,
+        "NotIn": value not in values,
+        "Exists": value is not None,
+        "DoesNotExist": value is None,
+    }.get(requirement.get("operator", ""), False)
+
+
+def selects(selector: Thing | None, labels: Mapping[str, str]) -> bool:
+    """Return whether a selector of labels takes these. An empty one takes all, none takes none."""
+    if selector is None:
+        return False
+    pairs = (selector.get("matchLabels") or {}).items()
+    return all(labels.get(key) == value for key, value in pairs) and all(
+        _holds_requirement(requirement, labels) for requirement in selector.get("matchExpressions") or []
+    )
+
+
+def _budgets_of(pod: Thing, budgets: Iterable[Thing]) -> list[Thing]:
+    metadata = pod.get("metadata") or {}
+    return [
+        budget
+        for budget in budgets
+        if (budget.get("metadata") or {}).get("namespace") == metadata.get("namespace")
+        and selects((budget.get("spec") or {}).get("selector"), metadata.get("labels") or {})
+    ]
+
+
+def _budget_words(budget: Thing) -> str:
+    status = budget.get("status") or {}
+    counts = (status.get("desiredHealthy"), status.get("currentHealthy"))
+    detail = "" if None in counts else f" (it wants {counts[0]} healthy pods, and {counts[1]} are)"
+    return f"the PodDisruptionBudget {budget['metadata'].get('name')}{detail}"
+
+
+def _is_exhausted(budget: Thing) -> bool:
+    return int((budget.get("status") or {}).get("disruptionsAllowed", 0)) <= 0
+
+
+def _leaves_late(pod: Thing) -> str:
+    """Say what keeps a pod that is being deleted."""
+    metadata = pod["metadata"]
+    finalizers = ", ".join(map(str, metadata.get("finalizers") or []))
+    if finalizers:
+        return f"is being deleted and has the finalizers {finalizers}: check the controller that must remove them"
+    grace = metadata.get("deletionGracePeriodSeconds")
+    within = f", for which its grace period gives it {grace} s: set kubernetes_node_grace to fewer" if grace else ""
+    return f"is being deleted and has not ended yet{within}"
+
+
+def held(pods: Iterable[Thing], budgets: Iterable[Thing]) -> list[str]:
+    """Return, for each pod that is still on the node, what keeps it there."""
+    budgets, found = list(budgets), []
+    for pod in leaving(pods):
+        name, mine = _with_owner(pod), _budgets_of(pod, budgets)
+        exhausted = [_budget_words(budget) for budget in mine if _is_exhausted(budget)]
+        if (pod.get("metadata") or {}).get("deletionTimestamp"):
+            found.append(f"{name} {_leaves_late(pod)}")
+        elif exhausted:
+            found.append(f"{name} is held by {' and '.join(exhausted)}")
+        elif len(mine) > 1:
+            names = ", ".join(str(budget["metadata"].get("name")) for budget in mine)
+            found.append(
+                f"{name} has more than one PodDisruptionBudget ({names}), with which it can't be evicted: remove one"
+            )
+        else:
+            found.append(f"{name} is still there, and no eviction of it was accepted: check `kubectl describe pod`")
+    return found
+
+
+def is_cordoned(node: Thing) -> bool:
+    return bool((node.get("spec") or {}).get("unschedulable"))
+
+
+def mark_of(node: Thing) -> str | None:
+    """Return when the collection last cordoned the node, as the node remembers it; None where it remembers nothing."""
+    return ((node.get("metadata") or {}).get("annotations") or {}).get(CORDONED)
+
+
+def _wrote(entry: Thing, *fields: str) -> bool:
+    found: Any = entry.get("fieldsV1") or {}
+    for field in fields:
+        found = found.get(f"f:{field}") if isinstance(found, Mapping) else None
+    return found is not None
+
+
+def _cordoned_by_others(node: Thing) -> bool:
+    """Return whether the API server says that the cordon was written by another client than the mark.
+
+    Both are one change. A mark that stayed when somebody uncordoned the node by hand says nothing of the cordon that came next.
+    """
+    entries = (node.get("metadata") or {}).get("managedFields") or []
+    return any(
+        _wrote(entry, "spec", "unschedulable") and not _wrote(entry, "metadata", "annotations", CORDONED)
+        for entry in entries
+    )
+
+
+def is_ours(node: Thing) -> bool:
+    """Return whether the collection has cordoned the node, in this run or in an earlier one, as far as the cluster knows."""
+    return is_cordoned(node) and mark_of(node) is not None and not _cordoned_by_others(node)
+
+
+def _patch(node: Thing, mark: str | None, **spec: bool | None) -> dict[str, Any]:
+    metadata = {"name": name_of(node), "annotations": {CORDONED: mark}}
+    changed = {"spec": spec} if spec else {}
+    # Of this version only: a cordon that somebody sets meanwhile must neither be marked nor be taken away.
+    return from_version({"apiVersion": "v1", "kind": "Node", "metadata": metadata, **changed}, version_of(node))
+
+
+def _unmark(node: Thing) -> dict[str, Any] | None:
+    """Return the change that removes a mark without a cordon of ours: the next cordon would be taken for ours."""
+    return None if mark_of(node) is None else _patch(node, None)
+
+
+def cordon(node: Thing, when: str) -> dict[str, Any] | None:
+    """Return the change that cordons a node and marks the cordon as ours, both or nothing; None where it is cordoned."""
+    if is_ours(node):
+        return None
+    return _unmark(node) if is_cordoned(node) else _patch(node, when, unschedulable=True)
+
+
+def uncordon(node: Thing) -> dict[str, Any] | None:
+    """Return the change that takes a cordon of ours away, with its mark; None where there is neither."""
+    return _patch(node, None, unschedulable=None) if is_ours(node) else _unmark(node)
+
+
+def left(name: str) -> str:
+    """Say how a node of ours is left when it didn't come back, and how to have it back."""
+    return (
+        f"node {name} stays cordoned: repair it and run this again, or uncordon it with "
+        f"`kubectl uncordon {name} && kubectl annotate node {name} {CORDONED}-`"
+    )
+
+
+def no_such_node(name: str, names: Sequence[str]) -> str:
+    has = f"it has {listed(sorted(names))}" if names else "it has none"
+    return f"the cluster has no node {name}; {has}: set taco_node_name of this host to the name of its node"

@@ -1,0 +1,151 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Say why a pod of an MPIJob doesn't run, and how to fix it. Values in, values out."""
+
+from typing import Any, Iterable, Mapping, NamedTuple
+
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes import scheduling
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.containers import containers
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.errors import one_line
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.events import newest, warnings
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.fixes import pod_fix
+
+
+class PodState(NamedTuple):
+    """A pod of a job."""
+
+    name: str
+    role: str | None
+    ready: bool
+    stuck: bool
+    """Whether something is wrong with it. The cluster keeps trying, and mostly a person must fix something."""
+    why: str
+    """A sentence on why it isn't ready, empty when it is."""
+
+
+def name_of(thing: Mapping[str, Any]) -> str:
+    return (thing.get("metadata") or {}).get("name") or ""
+
+
+def node_of(pod: Mapping[str, Any]) -> str | None:
+    return (pod.get("spec") or {}).get("nodeName") or None
+
+
+def _deleted(pod: Mapping[str, Any]) -> bool:
+    return bool((pod.get("metadata") or {}).get("deletionTimestamp"))
+
+
+def _condition(pod: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
+    conditions = (pod.get("status") or {}).get("conditions") or []
+    return next((condition for condition in conditions if condition.get("type") == kind), {})
+
+
+def is_ready(pod: Mapping[str, Any]) -> bool:
+    """Return whether a pod runs, is Ready and is to stay."""
+    running = (pod.get("status") or {}).get("phase") == "Running"
+    return running and not _deleted(pod) and _condition(pod, "Ready").get("status") == "True"
+
+
+def unscheduled(pod: Mapping[str, Any]) -> scheduling.Unschedulable | None:
+    """Return what the scheduler reports of a pod for which it finds no node."""
+    condition = _condition(pod, "PodScheduled")
+    if _deleted(pod) or condition.get("status") != "False" or condition.get("reason") == "SchedulingGated":
+        return None
+    return scheduling.read(one_line(condition.get("message")))
+
+
+def _no_node(pod: Mapping[str, Any], held: Mapping[str, str]) -> tuple[bool, str] | None:
+    condition = _condition(pod, "PodScheduled")
+    if condition.get("status") != "False":
+        return None
+    if condition.get("reason") == "SchedulingGated":
+        gates = [gate.get("name") for gate in (pod.get("spec") or {}).get("schedulingGates") or []]
+        said = one_line(condition.get("message")) or "SchedulingGated"
+        by = f"the gates {', '.join(map(str, gates))}" if gates else "it"
+        return True, f"it may not be scheduled yet ({said}): check which controller, such as Kueue, must remove {by}"
+    found = scheduling.read(one_line(condition.get("message")))
+    fixes = "; ".join(scheduling.fixes(found, held))
+    return True, f"no node can take it ({found.said or 'no reason given'}): {fixes}"
+
+
+def disruption(pod: Mapping[str, Any]) -> str:
+    """Return who ends a pod and why, as far as the cluster records it (Kubernetes 1.26 and newer)."""
+    condition = _condition(pod, "DisruptionTarget")
+    if condition.get("status") != "True":
+        return ""
+    return ": ".join(filter(None, (condition.get("reason"), one_line(condition.get("message")))))
+
+
+def _leaving(pod: Mapping[str, Any]) -> tuple[bool, str]:
+    said, node = disruption(pod), node_of(pod)
+    if said:
+        return True, f"it is being deleted ({said}): {pod_fix(said, name_of(pod), node)}"
+    if node and _condition(pod, "Ready").get("status") in ("False", "Unknown"):
+        return (
+            False,
+            f"it is being deleted; if that takes long, check that node {node} answers (kubectl get node {node})",
+        )
+    return False, "it is being deleted"
+
+
+def _failed(pod: Mapping[str, Any]) -> tuple[bool, str]:
+    status = pod["status"]
+    said = f"{status['reason']}: {one_line(status.get('message')) or 'no message'}"
+    return True, f"it failed ({said}): {pod_fix(said, name_of(pod), node_of(pod))}"
+
+
+def _not_ready(pod: Mapping[str, Any], said: str) -> tuple[bool, str]:
+    name, node = name_of(pod), node_of(pod)
+    message = one_line(_condition(pod, "Ready").get("message"))
+    detail = "; ".join(filter(None, (message, said))) or "no reason given"
+    fix = (
+        pod_fix(said, name, node)
+        if said
+        else f"check its log (kubectl logs {name}) and its node (kubectl get node {node})"
+    )
+    return False, f"it runs and isn't Ready ({detail}): {fix}"
+
+
+def _trouble(pod: Mapping[str, Any], events: list[str], held: Mapping[str, str]) -> tuple[bool, str]:
+    status, name = pod.get("status") or {}, name_of(pod)
+    phase = status.get("phase") or "Pending"
+    said = newest(events)
+    if _deleted(pod):
+        return _leaving(pod)
+    if phase == "Unknown":
+        return True, f"its node {node_of(pod)} doesn't answer: check that it runs (kubectl get node {node_of(pod)})"
+    if phase == "Failed" and status.get("reason"):
+        return _failed(pod)
+    found = containers(pod, name, events)
+    if found:
+        return found
+    if phase in ("Failed", "Succeeded"):
+        return True, f"it has ended ({phase}), and should wait for work: check `kubectl logs {name}`"
+    found = _no_node(pod, held)
+    if found:
+        return found
+    if phase == "Running":
+        return _not_ready(pod, said)
+    return bool(said), f"it can't start ({said}): {pod_fix(said, name, node_of(pod))}" if said else "it is starting"
+
+
+def pod_state(
+    pod: Mapping[str, Any],
+    role: str | None,
+    events: Iterable[Mapping[str, Any]],
+    held: Mapping[str, str] | None = None,
+) -> PodState:
+    """Return whether a pod is ready, and if not why and whether something is wrong with it.
+
+    held says of a resource that the scheduler misses which pods hold it, where that is known.
+    """
+    name = name_of(pod)
+    if is_ready(pod):
+        return PodState(name, role, True, False, "")
+    found = warnings("Pod", name, (pod.get("metadata") or {}).get("uid"), events)
+    stuck, why = _trouble(pod, found, held or {})
+    return PodState(name, role, False, stuck, f"{name}: {why}")

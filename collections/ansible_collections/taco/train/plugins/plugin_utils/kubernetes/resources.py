@@ -1,0 +1,45 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Read and write amounts of resources as Kubernetes spells them, such as 50Gi, 500m or 8."""
+
+import re
+from fractions import Fraction
+from typing import Any
+
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import MpijobError
+
+_QUANTITY = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:([numkMGTPE]|[KMGTPE]i)|[eE]([+-]?[0-9]{1,3}))?")
+# A quantity that is no fraction is a signed integer of 64 bits (apimachinery, pkg/api/resource/quantity.go).
+LIMIT = 2**63
+_SUFFIXES: dict[str, Fraction] = {
+    "n": Fraction(1, 10**9),
+    "u": Fraction(1, 10**6),
+    "m": Fraction(1, 1000),
+    **{letter: Fraction(1000**power) for power, letter in enumerate("kMGTPE", 1)},
+    **{f"{letter}i": Fraction(1024**power) for power, letter in enumerate("KMGTPE", 1)},
+}
+
+
+def amount(value: Any, what: str) -> Fraction:
+    """Return a quantity as a number; what names it in the error."""
+    read = None if isinstance(value, bool) else _QUANTITY.fullmatch(str(value).strip())
+    if not read:
+        raise MpijobError(f"{what} is {value!r}: expected an amount such as 100Gi or 8")
+    number, suffix, exponent = read.groups()
+    factor = Fraction(10) ** int(exponent) if exponent else _SUFFIXES.get(suffix, Fraction(1))
+    found = Fraction(number) * factor
+    if found >= LIMIT:
+        raise MpijobError(f"{what} is {value!r}: expected less than 8Ei, the most that Kubernetes can count")
+    return found
+
+
+def binary_quantity(size: int) -> str:
+    """Return a number of bytes in the largest unit that holds it whole, as Kubernetes itself stores it."""
+    for power, letter in reversed(list(enumerate("KMGTPE", 1))):
+        if size and size % 1024**power == 0:
+            return f"{size // 1024**power}{letter}i"
+    return str(size)

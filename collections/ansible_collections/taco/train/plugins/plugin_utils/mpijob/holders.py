@@ -1,0 +1,118 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Tell which pods hold a resource that a node has and a pod of a job waits for. Values in, values out."""
+
+from fractions import Fraction
+from typing import Any, Collection, Iterable, Mapping
+
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.capacity import words
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import amount
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.manifest import GPU, HUGEPAGES, TOPOLOGY_GPU
+
+ENDED = ("Succeeded", "Failed")
+MOST_NODES, MOST_PODS = 4, 4
+LOWER = {
+    HUGEPAGES: "lower mpijob_hugepages",
+    GPU: "lower mpijob_gpus_per_worker",
+    TOPOLOGY_GPU: "lower mpijob_gpus_per_worker",
+    "memory": "lower mpijob_memory",
+    "cpu": "lower mpijob_launcher_cpu",
+}
+
+Thing = Mapping[str, Any]
+
+
+def _name(thing: Thing) -> str:
+    return (thing.get("metadata") or {}).get("name") or ""
+
+
+def _of(container: Thing, resource: str) -> Fraction:
+    resources = container.get("resources") or {}
+    asked = {**(resources.get("limits") or {}), **(resources.get("requests") or {})}
+    return amount(asked.get(resource, 0), f"request of {resource}")
+
+
+def requested(pod: Thing, resource: str) -> Fraction:
+    """Return what a pod takes of a node: what its containers request together, or one init container if that is more."""
+    spec = pod.get("spec") or {}
+    containers = sum((_of(one, resource) for one in spec.get("containers") or []), Fraction(0))
+    return max([containers, *(_of(one, resource) for one in spec.get("initContainers") or [])])
+
+
+def allocatable(node: Thing, resource: str) -> Fraction:
+    found = ((node.get("status") or {}).get("allocatable") or {}).get(resource, 0)
+    return amount(found, f"allocatable {resource} of {_name(node)}")
+
+
+def _on(node: Thing, pods: Iterable[Thing]) -> list[Thing]:
+    return [
+        pod
+        for pod in pods
+        if (pod.get("spec") or {}).get("nodeName") == _name(node)
+        and (pod.get("status") or {}).get("phase") not in ENDED
+    ]
+
+
+def _free(node: Thing, pods: Iterable[Thing], resource: str) -> Fraction:
+    taken = sum((requested(pod, resource) for pod in _on(node, pods)), Fraction(0))
+    return max(Fraction(0), allocatable(node, resource) - taken)
+
+
+def large_enough(nodes: Iterable[Thing], resource: str, need: Fraction) -> list[Thing]:
+    """Return the nodes that could hold a pod if nothing else ran on them."""
+    return [node for node in nodes if need and allocatable(node, resource) >= need]
+
+
+def _listed(pods: list[tuple[Fraction, str]], resource: str) -> str:
+    named = [f"{name} ({words(resource, value)})" for value, name in sorted(pods, key=lambda one: (-one[0], one[1]))]
+    more = len(named) - MOST_PODS
+    return ", ".join(named[:MOST_PODS]) + (f" and {more} more" if more > 0 else "")
+
+
+def _of_node(node: Thing, pods: Iterable[Thing], resource: str) -> str:
+    pods = list(pods)
+    holding = [
+        (value, f"{(pod.get('metadata') or {}).get('namespace') or 'default'}/{_name(pod)}")
+        for pod, value in ((pod, requested(pod, resource)) for pod in _on(node, pods))
+        if value
+    ]
+    free, total = words(resource, _free(node, pods, resource)), words(resource, allocatable(node, resource))
+    return f"{_name(node)} has {free} of {total} free, held by {_listed(holding, resource)}"
+
+
+def _release(resource: str, pod: Thing, need: Fraction, others: bool) -> str:
+    lower = f"{LOWER.get(resource, 'request less')} from the {words(resource, need)} that {_name(pod)} requests"
+    if others:
+        return f"wait until these pods have ended, delete those that are no longer needed, or {lower}"
+    return f"they are all of this job, so lower mpijob_workers, add nodes, or {lower}"
+
+
+def holders(
+    resource: str, pod: Thing, nodes: Iterable[Thing], pods: Iterable[Thing] | None, own: Collection[str] = ()
+) -> str | None:
+    """Return which pods hold a resource and what helps, or None when no node has as much of it as the pod requests.
+
+    pods are those on the nodes, None where who asks may not list them; own are the names of the job's pods.
+    """
+    need, large = requested(pod, resource), large_enough(nodes, resource, requested(pod, resource))
+    running = None if pods is None else list(pods)
+    if running is not None:
+        # What has room for the pod is left out by the scheduler for another reason.
+        large = [node for node in large if _free(node, running, resource) < need]
+    if not large:
+        return None
+    shown = large[:MOST_NODES]
+    more = f" and {len(large) - MOST_NODES} more" if len(large) > MOST_NODES else ""
+    if running is None:
+        by = f"{', '.join(map(_name, shown))}{more}: run `kubectl describe node` as somebody who may list the pods of all namespaces"
+    else:
+        by = "; ".join(_of_node(node, running, resource) for node in shown) + (f";{more} nodes" if more else "")
+    namespace = (pod.get("metadata") or {}).get("namespace")
+    there = [one for node in large for one in _on(node, running or []) if requested(one, resource)]
+    mine = [one for one in there if _name(one) in own and (one.get("metadata") or {}).get("namespace") == namespace]
+    others = len(mine) < len(there) or not there
+    return f"the nodes have {resource}, and other pods hold it ({by}): {_release(resource, pod, need, others)}"

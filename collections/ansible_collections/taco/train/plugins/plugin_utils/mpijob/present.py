@@ -1,0 +1,181 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Bring an MPIJob into being, or out of it, and say what was done."""
+
+from dataclasses import dataclass, field
+from typing import Any, Mapping
+
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.capacity import capacity
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.client import KubernetesError, Thing
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.client import JobError, Jobs, Look, Wish
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.diff import Step, differences, patch, step
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.inventory import Made
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import Job
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.manifest import manifest, worker_limits
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.remove import remove, vanish
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.wait import Wait
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.work import require_idle
+
+# Events are not read any more often: a namespace may have thousands.
+EVENTS_SECONDS = 10.0
+
+
+@dataclass
+class Outcome:
+    """What was done, or would be in check mode."""
+
+    version: str = ""
+    done: list[str] = field(default_factory=list)
+    """A sentence for each change; none when nothing is changed."""
+    before: Thing | None = None
+    after: Mapping[str, Any] | None = None
+    pods: list[Thing] = field(default_factory=list)
+    made: Made | None = None
+    """None when there is no job that a benchmark could run in."""
+    logs: dict[str, str] = field(default_factory=dict)
+
+
+def present(jobs: Jobs, job: Job, wish: Wish) -> Outcome:
+    """Return what was done to have the job run and its pods ready, or raise why they aren't."""
+    version = jobs.choose_version(wish.api_version)
+    wanted = manifest(job, version)
+    found = jobs.find()
+    if found is not None and found["metadata"].get("deletionTimestamp"):
+        if not wish.check_mode:
+            vanish(jobs, wish)
+        found = None
+    outcome = Outcome(version, before=found, after=wanted)
+    todo = step(found, wanted)
+    if todo.replace and not wish.replace:
+        raise JobError(_refusal(jobs, todo))
+    if todo.create:
+        _require_capacity(jobs, job)
+    if todo.replace:
+        require_idle(jobs, wish, "the replacement")
+    outcome.done = [f"{word} the MPIJob {jobs.name}{why}" for word, why in todo.words()]
+    if wish.check_mode:
+        looked = None if todo.create or found is None else _use(jobs, job, outcome, jobs.look())
+        return outcome if looked is None else looked
+    if todo.replace and found is not None:
+        outcome.logs = remove(jobs, found, wish)
+    uid = (found or {}).get("metadata", {}).get("uid")
+    if todo.create:
+        uid = _create(jobs, wanted)["metadata"].get("uid")
+    elif todo.loose:
+        jobs.cluster.change(patch(wanted, todo.loose))
+    return _use(jobs, job, outcome, wait(jobs, job, wish, uid))
+
+
+def absent(jobs: Jobs, wish: Wish) -> Outcome:
+    """Return what was done to have the job gone, or raise what is left of it."""
+    outcome = Outcome()
+    if not jobs.find_version():
+        if jobs.served:
+            jobs.warn(
+                f"{jobs.cluster.host}: whether there is an MPIJob {jobs.name} in the namespace {jobs.namespace} was not checked: the "
+                f"cluster serves MPIJobs in {', '.join(jobs.served)} only. `arena delete {jobs.name} --type mpijob` removes one of Arena's"
+            )
+        return outcome
+    looked = jobs.look()
+    outcome.version, outcome.before, outcome.pods = jobs.version, looked.job, looked.pods
+    if looked.job is None and not looked.pods:
+        return outcome
+    require_idle(jobs, wish, "the deletion")
+    outcome.done = [f"deleted the MPIJob {jobs.name}"]
+    if wish.check_mode:
+        return outcome
+    if looked.job is not None:
+        outcome.logs = remove(jobs, looked.job, wish)
+    else:
+        vanish(jobs, wish)
+    return outcome
+
+
+def _refusal(jobs: Jobs, todo: Step) -> str:
+    return (
+        f"{jobs.cluster.host}: the MPIJob {jobs.name} in the namespace {jobs.namespace} is not the one that is asked for, and can't be "
+        f"made it: {'; '.join(todo.reasons)}. Set mpijob_replace: true to have it deleted, after the logs of its pods were kept, and "
+        "made anew, or mpijob_name to another name"
+    )
+
+
+def _require_capacity(jobs: Jobs, job: Job) -> None:
+    """Refuse a job that the nodes could never hold, before anything is created."""
+    nodes = jobs.nodes()
+    if nodes is None:
+        return
+    could = capacity(list(nodes), worker_limits(job), job.workers)
+    if could.problem:
+        raise JobError(
+            f"{jobs.cluster.host}: the MPIJob {jobs.name} is not submitted: {'; '.join([could.problem, *could.shortfalls])}"
+        )
+
+
+def _create(jobs: Jobs, wanted: Mapping[str, Any]) -> Thing:
+    try:
+        made = jobs.cluster.create(wanted)
+    except KubernetesError as error:
+        # Most often there is none; but a lost answer followed by a lost way leaves the question open.
+        open_question = error.trouble is not None and error.trouble.passes
+        raise JobError(f"{error}. {jobs.left([], unknown=True) if open_question else 'Nothing was created'}") from error
+    others = [difference for difference in differences(made, wanted) if not difference.loose]
+    if others:
+        raise JobError(
+            f"{_refusal(jobs, Step(True, list(map(str, others)), []))}. Somebody else has created it meanwhile"
+        )
+    return made
+
+
+def wait(jobs: Jobs, job: Job, wish: Wish, uid: str | None) -> Look:
+    """Return what there is of the job once all of its pods are ready, or raise why they never will be."""
+    clock = jobs.cluster.clock
+    waiting = Wait(jobs.name, job.workers, wish.timeout, clock.now())
+    waiting.uid = uid
+    looked, events, events_at = Look(None, []), [], clock.now()
+    held: dict[str, str] = {}
+    try:
+        while True:
+            looked = jobs.look()
+            if clock.now() - events_at >= EVENTS_SECONDS:
+                events, events_at = jobs.events(), clock.now()
+                held = held or jobs.held(looked.pods)
+            verdict = waiting.look(clock.now(), looked.job, looked.pods, events, held)
+            lines = verdict.lines
+            if verdict.failure and looked.job is not None:
+                # The newest events may have the reason, also one that is worth waiting on.
+                events, held = jobs.events(), jobs.held(looked.pods)
+                verdict = waiting.look(clock.now(), looked.job, looked.pods, events, held)
+                lines = lines + verdict.lines
+            for line in lines:
+                jobs.cluster.say(line)
+            if verdict.usable:
+                return looked
+            if verdict.failure:
+                why = "; ".join([verdict.failure, *jobs.printed(looked.pods)])
+                raise JobError(
+                    f"{jobs.cluster.host}: the MPIJob {jobs.name} is not usable: {why}. {_left(jobs, looked)}"
+                )
+            jobs.wait_for_change(looked, waiting.due(clock.now()), wish.poll)
+    except KubernetesError as error:
+        raise JobError(f"{error}. {_left(jobs, looked, True)}") from error
+
+
+def _left(jobs: Jobs, looked: Look, unknown: bool = False) -> str:
+    if looked.job is None and not looked.pods and not unknown:
+        return f"Nothing of it is left in the namespace {jobs.namespace}"
+    return jobs.left(looked.pods, unknown=looked.job is None)
+
+
+def _use(jobs: Jobs, job: Job, outcome: Outcome, looked: Look) -> Outcome:
+    """Return the outcome with the pods, if a benchmark could run in them."""
+    state = Wait(jobs.name, job.workers, 0, 0).look(0, looked.job, looked.pods, [])
+    if state.usable and state.progress is not None and state.progress.launcher:
+        outcome.pods = looked.pods
+        outcome.made = Made(
+            jobs.name, jobs.namespace, outcome.version, job.workers, job.gpus_per_worker, state.progress.launcher
+        )
+    return outcome

@@ -1,0 +1,72 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Say what came of an MPIJob, for people and for the tasks to come. Values in, values out."""
+
+import json
+from typing import Any, Mapping
+
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob import inventory
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.client import Jobs, Wish
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.inventory import Made, Reached
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import worker_hosts
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.present import Outcome
+
+# Of an object in the cluster: what a manifest says.
+SHOWN = ("apiVersion", "kind", "metadata", "spec")
+
+
+def _shown(thing: Mapping[str, Any] | None) -> str:
+    """Return an object as lines that can be compared, without what the API server keeps in it."""
+    if not thing:
+        return ""
+    kept: dict[str, Any] = {name: thing[name] for name in SHOWN if name in thing}
+    metadata = kept.get("metadata") or {}
+    kept["metadata"] = {name: metadata[name] for name in ("name", "namespace") if metadata.get(name)}
+    return json.dumps(kept, indent=2, sort_keys=True) + "\n"
+
+
+def _message(jobs: Jobs, outcome: Outcome, wish: Wish) -> str:
+    where = f"in the namespace {jobs.namespace}"
+    if outcome.made:
+        placed = inventory.placement(outcome.pods, outcome.made)
+        pods = ", ".join(f"{pod} on {node}" for pod, node in placed.items())
+        state = f"The MPIJob {jobs.name} ({outcome.version}) runs {where}: {pods}; launcher {outcome.made.launcher}"
+    elif outcome.after is None:
+        state = f"The MPIJob {jobs.name} is gone from the namespace {jobs.namespace}"
+    else:
+        state = f"The MPIJob {jobs.name} isn't usable {where} as it is"
+    if not outcome.done:
+        return f"{state}. Nothing was changed."
+    if wish.check_mode:
+        return f"Check mode, nothing was changed {where}: would have {', and '.join(outcome.done)}."
+    return f"{state}. This run has {', and '.join(outcome.done)}."
+
+
+def result_of(
+    jobs: Jobs,
+    outcome: Outcome,
+    wish: Wish,
+    reached: Reached,
+    nodes: Mapping[str, str],
+    shared: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return the result of the action; without a job that can be used it has no pods."""
+    made: Made | None = outcome.made
+    return {
+        "changed": bool(outcome.done),
+        "msg": _message(jobs, outcome, wish),
+        "diff": {"before": _shown(outcome.before), "after": _shown(outcome.after)} if outcome.done else {},
+        "api_version": outcome.version,
+        "namespace": jobs.namespace,
+        "manifest": outcome.after or {},
+        "logs": outcome.logs,
+        "launcher": {"pod": made.launcher} if made else {},
+        "workers": inventory.workers(outcome.pods, made) if made else [],
+        "hosts": worker_hosts(made.version, made.name, made.workers, made.slots, made.namespace) if made else [],
+        "placement": inventory.placement(outcome.pods, made) if made else {},
+        "pods": inventory.hosts(outcome.pods, made, reached, nodes, shared) if made else [],
+    }

@@ -1,0 +1,162 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Say how far an MPIJob has come, from the objects that the cluster returns. Values in, values out.
+
+The launcher sleeps until it is asked to run something, so the job never succeeds by itself: it is ready for a benchmark
+when it is Running, its launcher runs and all of its workers are Ready.
+"""
+
+import re
+from typing import Any, Iterable, Mapping, NamedTuple
+
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.admission import advice
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.events import newest, warnings
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.pods import PodState, is_ready, name_of, pod_state
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import role_of, worker_pods
+
+# Of the conditions that are True the first of these is the phase: older ones stay True when a job goes on.
+PHASES = ("Failed", "Succeeded", "Suspended", "Restarting", "Running", "Created")
+PENDING = "Pending"
+ENDED = ("Failed", "Succeeded")
+MOST_NAMED = 4
+LAUNCHER = "the launcher"
+NOT_CREATED = "the MPI Operator has not created"
+_POD = re.compile(r'[Pp]ods? "(?P<name>[^"]+)"')
+
+
+class Phase(NamedTuple):
+    """What the operator reports of a job."""
+
+    name: str
+    """One of PHASES, or PENDING when the operator has not written a status yet."""
+    reason: str
+    message: str
+
+
+class Refusal(NamedTuple):
+    """A warning about a job, which keeps pods of it from being created."""
+
+    said: str
+    fix: str
+    """Empty where none is known."""
+    passes: bool
+    """Whether it may end without a change."""
+
+
+class Progress(NamedTuple):
+    """How far a job has come."""
+
+    phase: Phase
+    launcher: str | None
+    """The pod in which mpirun can be started, once it runs."""
+    ready: list[str]
+    """The workers that are Ready."""
+    waiting: list[str]
+    """A sentence for each pod that isn't ready yet."""
+    stuck: list[str]
+    """A sentence for each pod that something is wrong with, and how to fix it."""
+    usable: bool
+    """Whether a benchmark can start."""
+    refusal: Refusal | None = None
+    """Why pods that should exist are not created; None while all exist."""
+
+
+def job_phase(job: Mapping[str, Any]) -> Phase:
+    """Return the phase that an MPIJob's conditions amount to."""
+    conditions = (job.get("status") or {}).get("conditions") or []
+    true = {condition.get("type"): condition for condition in conditions if condition.get("status") == "True"}
+    for name in PHASES:
+        if name in true:
+            return Phase(name, true[name].get("reason") or "", true[name].get("message") or "")
+    return Phase(PENDING, "", "no operator has taken the job up: check that the MPI Operator runs")
+
+
+def launcher_pod(pods: Iterable[Mapping[str, Any]], job: str) -> str | None:
+    """Return the name of the launcher that runs, the newest where a failed one was replaced, or None."""
+    running = [
+        ((pod.get("metadata") or {}).get("creationTimestamp") or "", name_of(pod))
+        for pod in pods
+        if role_of(pod, job) == "launcher" and is_ready(pod)
+    ]
+    return max(running)[1] if running else None
+
+
+def missing_pods(names: list[str], pods: list[PodState]) -> list[str]:
+    """Return the pods that should exist and don't."""
+    there = {pod.name for pod in pods}
+    missing = [name for name in names if name not in there]
+    return missing if any(pod.role == "launcher" for pod in pods) else [*missing, LAUNCHER]
+
+
+def _listed(names: list[str]) -> str:
+    """Return names for a sentence, and for many their number: the launcher is the last of them."""
+    shown = names if len(names) <= MOST_NAMED else [*names[:2], f"{len(names) - 3} more", names[-1]]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def _is_over(said: str, pods: list[PodState], missing: list[str]) -> bool:
+    """Return whether a refused pod has been created since: its warning stays for an hour."""
+    about = _POD.search(said)
+    return bool(about and about["name"] in {pod.name for pod in pods}) or (
+        "worker pod" in said and missing == [LAUNCHER]
+    )
+
+
+def refusal(
+    job: Mapping[str, Any], events: list[Mapping[str, Any]], pods: list[PodState], missing: list[str]
+) -> Refusal | None:
+    """Return the newest warning about a job that lacks pods, or about the Job that v2beta1 makes of its launcher.
+
+    The operator stops at the first pod that the API server refuses, and writes a status only after that. So a job without
+    any status and pods is still one that an operator works on when there is a warning.
+    """
+    metadata = job.get("metadata") or {}
+    name, since = name_of(job), metadata.get("creationTimestamp")
+    found = warnings("MPIJob", name, metadata.get("uid"), events, since)
+    found += warnings("Job", f"{name}-launcher", None, events, since)
+    said = newest([text for text in found if not _is_over(text, pods, missing)])
+    if not said or not missing:
+        return None
+    known = advice(said, metadata.get("namespace") or "")
+    return Refusal(said, known.fix if known else "", known.passes if known else True)
+
+
+def _missing(names: list[str], refused: Refusal | None) -> str:
+    """Return a sentence on the pods that should exist and don't."""
+    subject = f"{_listed(names)} {'does' if len(names) == 1 else 'do'}n't exist"
+    if refused is None:
+        return f"{subject}: {NOT_CREATED} {'it' if len(names) == 1 else 'them'} yet"
+    return f"{subject} ({refused.said})" + (f": {refused.fix}" if refused.fix else "")
+
+
+def progress(
+    job: Mapping[str, Any],
+    pods: list[Mapping[str, Any]],
+    events: list[Mapping[str, Any]],
+    workers: int,
+    held: Mapping[str, str] | None = None,
+) -> Progress:
+    """Return how far a job has come; pods may include those of other jobs, events those of other objects.
+
+    held says of a resource that the scheduler misses which pods hold it, where that is known.
+    """
+    name = name_of(job)
+    mine = [pod_state(pod, role_of(pod, name), events, held) for pod in pods if role_of(pod, name)]
+    phase = job_phase(job)
+    launcher = launcher_pod(pods, name)
+    # A failed launcher that was replaced keeps nobody waiting.
+    concerned = [pod for pod in mine if not pod.ready and not (pod.role == "launcher" and launcher)]
+    ready = sorted(pod.name for pod in mine if pod.role == "worker" and pod.ready)
+    expected = worker_pods(name, workers)
+    waiting, stuck = [[pod.why for pod in concerned if pod.stuck is state] for state in (False, True)]
+    missing = missing_pods(expected, mine)
+    refused = None if phase.name in ENDED else refusal(job, events, mine, missing)
+    if missing:
+        # What is refused comes first: nothing else of the job can be right before.
+        (stuck.insert if refused else waiting.insert)(0 if refused else len(waiting), _missing(missing, refused))
+    usable = phase.name == "Running" and launcher is not None and set(expected) <= set(ready)
+    return Progress(phase, launcher, ready, waiting, stuck, usable, refused)

@@ -1,0 +1,162 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Checks of the cluster whose nodes the hosts are: can it be reached, does it know MPIJobs, and may we do what we will."""
+
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
+
+from ansible_collections.taco.train.plugins.plugin_utils.check import Check, is_set, skipped
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.drain import is_cordoned, is_ours, no_such_node
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import (
+    ARENA_VERSION,
+    CRD,
+    MpijobError,
+    choose_version,
+    served_versions,
+)
+from ansible_collections.taco.train.plugins.plugin_utils.preflight import ack, operator
+
+PLATFORMS = ("tke", "ack")
+HOST_CHECKS = ("kubernetes.node", ack.IDENTITY)
+CLUSTER_CHECKS = ("kubernetes.api", "kubernetes.mpijob", operator.IDENTITY, "kubernetes.permissions")
+Facts = Mapping[str, Any]
+
+
+class Permission(NamedTuple):
+    """What one step has to be allowed."""
+
+    verb: str
+    resource: str
+    group: str = ""
+    subresource: str = ""
+    whole_cluster: bool = False
+    name: str = ""
+    """Of the only object that it is needed for, if there is only one."""
+
+    def __str__(self) -> str:
+        name = "/".join(filter(None, (self.resource, self.subresource)))
+        return f"{self.verb} {name}" + (f".{self.group}" if self.group else "")
+
+
+# All that the playbooks from preflight to rollback do, as docs/kubernetes/permissions.yml grants it. Pods of other namespaces are
+# listed and evicted when a node is drained.
+PERMISSIONS = (
+    *(Permission(verb, "nodes", whole_cluster=True) for verb in ("get", "list", "patch", "watch")),
+    *(Permission(verb, "pods", whole_cluster=True) for verb in ("get", "list", "watch")),
+    Permission("create", "pods", subresource="eviction", whole_cluster=True),
+    Permission("list", "poddisruptionbudgets", "policy", whole_cluster=True),
+    Permission("get", "customresourcedefinitions", "apiextensions.k8s.io", whole_cluster=True, name=CRD),
+    *(Permission(verb, "mpijobs", "kubeflow.org") for verb in ("get", "list", "create", "patch", "delete", "watch")),
+    Permission("list", "events"),
+    # kubectl and kubernetes.core run a command by GET; for that Kubernetes wants `get`, and from 1.35 on `create` as well.
+    *(Permission(verb, "pods", subresource="exec") for verb in ("create", "get")),
+    Permission("get", "pods", subresource="log"),
+)
+
+
+def on_cluster(variables: Mapping[str, Any]) -> bool:
+    """Return whether a host is a node of a Kubernetes cluster."""
+    return variables.get("taco_platform") in PLATFORMS
+
+
+def review(permission: Permission, namespace: str) -> Dict[str, Any]:
+    """Return the question to the API server whether we have a permission."""
+    asked = {"verb": permission.verb, "resource": permission.resource, "group": permission.group}
+    if permission.subresource:
+        asked["subresource"] = permission.subresource
+    if permission.name:
+        asked["name"] = permission.name
+    if not permission.whole_cluster:
+        asked["namespace"] = namespace
+    spec = {"resourceAttributes": asked}
+    return {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "spec": spec}
+
+
+def missing(answers: Sequence[Mapping[str, Any]]) -> List[str]:
+    """Return the permissions that we lack, from the answers to all questions, in their order."""
+    return [
+        str(permission)
+        for permission, answer in zip(PERMISSIONS, answers)
+        if not (answer.get("status") or {}).get("allowed")
+    ]
+
+
+def host_checks(variables: Mapping[str, Any], facts: Optional[Facts]) -> List[Check]:
+    """Return the checks of a host that is a node of the cluster."""
+    nodes = (facts or {}).get("nodes")
+    name = str(variables.get("taco_node_name") or "")
+    found = next((node for node in nodes or [] if node["metadata"].get("name") == name), None)
+    checks = [_node(name, found, nodes)]
+    return [*checks, ack.node_check(found)] if variables.get("taco_platform") == "ack" else checks
+
+
+def _node(name: str, found: Optional[Facts], nodes: Optional[Sequence[Facts]]) -> Check:
+    """Check that the host is a node of the cluster, and one that pods can come to."""
+    if nodes is None:
+        return skipped("kubernetes.node", "the nodes of the cluster are not known")
+    if found is None:
+        names = [node["metadata"].get("name", "") for node in nodes]
+        problem, _colon, fix = no_such_node(name, names).partition(": ")
+        return Check("kubernetes.node", "fail", f"a node {name}", problem, fix)
+    for condition in (found.get("status") or {}).get("conditions") or []:
+        if condition.get("type") == "Ready" and condition.get("status") != "True":
+            why = condition.get("message") or condition.get("reason") or "no reason given"
+            fix = "see the kubelet's log on the host: journalctl -u kubelet"
+            return Check("kubernetes.node", "fail", "a node that is Ready", f"{name} is not Ready: {why}", fix)
+    if is_ours(found):
+        fix = "none needed when its reboot is done: role kubernetes_node uncordons it then"
+        return Check("kubernetes.node", "warn", "a node open to pods", f"{name} is cordoned by an earlier run", fix)
+    if is_cordoned(found):
+        fix = f"`kubectl uncordon {name}`, or leave the host out: what was not cordoned here is not uncordoned here"
+        return Check("kubernetes.node", "warn", "a node open to pods", f"{name} is cordoned", fix)
+    return Check("kubernetes.node", "pass", found=name)
+
+
+def _mpijob(facts: Facts, variables: Mapping[str, Any]) -> Check:
+    identity = "kubernetes.mpijob"
+    if facts.get("crd_forbidden"):
+        return skipped(identity, "the CRD may not be read")
+    crd = facts.get("crd")
+    wanted = variables.get("mpijob_api_version")
+    try:
+        version = choose_version(crd, str(wanted) if is_set(wanted) else None)
+    except MpijobError as error:
+        found = ", ".join(served_versions(crd)) if crd else f"no CRD {CRD}"
+        if variables.get("taco_platform") == "ack" and ARENA_VERSION in found:
+            fix = "none needed where Arena submits the job"
+            return Check(identity, "warn", "MPIJob in v1 or v2beta1", f"{ARENA_VERSION}, which is Arena's", fix)
+        return Check(identity, "fail", "a cluster that serves MPIJob", found or "no version", str(error))
+    return Check(identity, "pass", found=version)
+
+
+def _permissions(facts: Facts, variables: Mapping[str, Any]) -> Check:
+    lacking = facts.get("missing")
+    if lacking is None:
+        return skipped("kubernetes.permissions", "the cluster does not say what we may do")
+    if not lacking:
+        return Check("kubernetes.permissions", "pass", found=f"{len(PERMISSIONS)} permissions")
+    namespace = variables.get("taco_kube_namespace") or "default"
+    fix = (
+        f"have docs/kubernetes/permissions.yml of the collection applied, with this account and the namespace {namespace} in it: a "
+        "ClusterRole and a Role that allow all"
+    )
+    return Check("kubernetes.permissions", "fail", "all permissions", f"may not {', '.join(lacking)}", fix)
+
+
+def cluster_checks(variables: Mapping[str, Any], facts: Optional[Facts]) -> List[Check]:
+    """Return the checks of the cluster, as any of its hosts has it in its variables."""
+    error = facts.get("error") if facts else "nothing: no task has looked at the cluster"
+    if facts is None or error:
+        fix = "see what was found; `kubectl get nodes` on taco_kube_host tries it alone"
+        api = Check("kubernetes.api", "fail", "a cluster whose API server answers", str(error), fix)
+        return [api, *(skipped(identity, "the cluster can't be asked") for identity in CLUSTER_CHECKS[1:])]
+    api = Check("kubernetes.api", "pass", found=f"{len(facts.get('nodes') or [])} nodes")
+    return [
+        api,
+        _mpijob(facts, variables),
+        operator.operator_check(facts.get("operators")),
+        _permissions(facts, variables),
+    ]

@@ -1,0 +1,96 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Checks of memory: hugepages that are to be reserved, and those that the running kernel has."""
+
+from typing import Any, Dict, Optional, Tuple
+
+from ansible_collections.taco.train.plugins.module_utils._boot.hugepages import pages_for
+from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import PAGE_BYTES
+from ansible_collections.taco.train.plugins.module_utils._boot.sysctl import contradicting, in_words
+from ansible_collections.taco.train.plugins.plugin_utils.check import Check, fraction, gib, is_set, skipped, whole
+from ansible_collections.taco.train.plugins.plugin_utils.container.profile import without_harp
+
+GIB = 1024**3
+
+
+def wanted_pages(variables: Dict[str, Any]) -> Optional[Tuple[int, int]]:
+    """Return how many pages of which size are to be reserved, or None when that isn't known or none are."""
+    name = str(variables.get("hugepages_page_size") or "1G")
+    size = PAGE_BYTES.get(name)
+    if size is None or variables.get("hugepages_state") not in (None, "present") or without_harp(variables):
+        return None
+    if is_set(variables.get("hugepages_count")):
+        count = whole(variables["hugepages_count"])
+        return (count, size) if count and count > 0 else None
+    gpus = whole(variables.get("taco_gpus_per_node"))
+    return (pages_for(gpus, name), size) if gpus and gpus > 0 else None
+
+
+def _name(size: int) -> str:
+    return "1 GiB" if size == GIB else "2 MiB"
+
+
+def page_size(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
+    """Check that the processors have pages of the size wanted."""
+    wanted = wanted_pages(variables)
+    if wanted is None:
+        return skipped("cpu.page_size", "no hugepages are to be reserved")
+    size = wanted[1]
+    if node["cpu"]["page_1g" if size == GIB else "page_2m"]:
+        return Check("cpu.page_size", "pass", found=f"pages of {_name(size)}")
+    flag = "pdpe1gb" if size == GIB else "pse"
+    fix = "set hugepages_page_size: 2M, or give the virtual machine a CPU model with that flag"
+    return Check("cpu.page_size", "fail", f"a CPU with pages of {_name(size)}", f"no flag {flag} in /proc/cpuinfo", fix)
+
+
+def _pools(node: Dict[str, Any]) -> Dict[int, Dict[str, Any]]:
+    return {pool["size_bytes"]: pool for pool in node["hugepages"]["pools"]}
+
+
+def hugepages_fit(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
+    """Check that the pages leave enough memory: a host that reserves nearly all of it doesn't boot."""
+    wanted, total = wanted_pages(variables), node["memory"]["total_bytes"]
+    if wanted is None or not total:
+        return skipped("memory.hugepages", "no hugepages are to be reserved" if total else "the memory is not known")
+    count, size = wanted
+    most = min(fraction(variables.get(f"{role}_max_memory_fraction"), 0.8) for role in ("preflight", "hugepages"))
+    found = f"{count} pages of {_name(size)} of {gib(total)}"
+    if count * size <= most * total:
+        return Check("memory.hugepages", "pass", found=found)
+    fits = int(most * total // size)
+    fix = (
+        f"set hugepages_count to {fits} or less, use a host with more memory, or raise "
+        "preflight_max_memory_fraction and hugepages_max_memory_fraction"
+    )
+    return Check("memory.hugepages", "fail", f"at most {gib(int(most * total))} ({most:.0%} of memory)", found, fix)
+
+
+def hugepages_sysctl(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
+    """Check that no sysctl setting changes the pages after each boot, as the default page size changes its meaning."""
+    wanted = wanted_pages(variables)
+    if wanted is None:
+        return skipped("hugepages.sysctl", "no hugepages are to be reserved")
+    count, size = wanted
+    found = contradicting(node["hugepages"].get("sysctl", []), count)
+    if not found:
+        return Check("hugepages.sysctl", "pass", found="no setting of another number of pages")
+    fix = f"remove the line, as it counts pages of the default size, which becomes {_name(size)}; or set it to {count}"
+    return Check("hugepages.sysctl", "fail", f"no vm.nr_hugepages other than {count}", in_words(found), fix)
+
+
+def hugepages_running(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
+    """Check whether the running kernel has the pages already; if not, a reboot lies ahead."""
+    wanted = wanted_pages(variables)
+    if wanted is None:
+        return skipped("hugepages.running", "no hugepages are to be reserved")
+    count, size = wanted
+    has = _pools(node).get(size, {"total": 0})["total"]
+    found = f"{has} pages of {_name(size)}"
+    if has >= count:
+        return Check("hugepages.running", "pass", found=found)
+    fix = "none needed yet: role hugepages configures them and the host has to be rebooted then"
+    return Check("hugepages.running", "warn", f"{count} pages of {_name(size)}", found, fix)

@@ -1,0 +1,174 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Judge hosts by what was observed of them and by their variables. Values in, values out."""
+
+import difflib
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence
+
+from ansible_collections.taco.train.plugins.plugin_utils.check import (
+    STATUSES,
+    Check,
+    NotComputedError,
+    Variables,
+    skipped,
+)
+from ansible_collections.taco.train.plugins.plugin_utils.preflight import controller as checks_controller
+from ansible_collections.taco.train.plugins.plugin_utils.preflight import gpus, memory, versions
+from ansible_collections.taco.train.plugins.plugin_utils.preflight import host as checks_host
+from ansible_collections.taco.train.plugins.plugin_utils.preflight import kubernetes as checks_kubernetes
+from ansible_collections.taco.train.plugins.plugin_utils.preflight.fleet import Search, cluster_checks, extra_check
+from ansible_collections.taco.train.plugins.plugin_utils.variables import checks as checks_variables
+from ansible_collections.taco.train.plugins.plugin_utils.variables import options
+
+SCHEMA = 1
+
+# In the order in which they are shown. These look at what was observed ...
+NODE_CHECKS = {
+    "os.supported": checks_host.os_supported,
+    "boot.layout": checks_host.boot_layout,
+    "cpu.page_size": memory.page_size,
+    "memory.hugepages": memory.hugepages_fit,
+    "hugepages.sysctl": memory.hugepages_sysctl,
+    "hugepages.running": memory.hugepages_running,
+    "gpu.count": gpus.gpu_count,
+    "gpu.model": gpus.gpu_model,
+    "gpu.driver": versions.driver,
+    "eni.count": gpus.eni_count,
+    "disk.free": checks_host.disk_free,
+    "engine.present": checks_host.engine_present,
+    "engine.version": versions.docker,
+    "engine.toolkit": versions.toolkit,
+}
+# ... and these at variables alone, so that they also say something about a host that didn't answer.
+VARIABLE_CHECKS = {
+    "gpu.declared": gpus.declared,
+    "harp.checksum": checks_variables.harp_checksum,
+    "image.set": checks_variables.image_set,
+}
+OTHER_CHECKS = (
+    "host.observed",
+    "instance.type",
+    "variables.known",
+    options.VALID,
+    "cluster.same_gpus",
+    "cluster.same_image",
+)
+# These are made of the controller, where that was looked at.
+CONTROLLER_CHECKS = ("controller.collections", "controller.packages")
+# These are made only of hosts that are nodes of a cluster.
+KUBERNETES_CHECKS = checks_kubernetes.HOST_CHECKS + checks_kubernetes.CLUSTER_CHECKS
+CHECKS = tuple(NODE_CHECKS) + tuple(VARIABLE_CHECKS) + OTHER_CHECKS + CONTROLLER_CHECKS + KUBERNETES_CHECKS
+
+
+class VerdictError(Exception):
+    """What to skip or to add can't be understood."""
+
+
+class Host(NamedTuple):
+    """All that is known about a host. An error says why there is no node."""
+
+    node: Optional[Dict[str, Any]]
+    variables: Dict[str, Any]
+    error: Optional[str] = None
+    unknown: Sequence[checks_variables.Unknown] = ()
+    undefined: Mapping[str, str] = {}
+    wrong: Sequence[options.Wrong] = ()
+
+
+def _known_ids(skip: Sequence[str], extra: Sequence[Mapping[str, Any]]) -> None:
+    for spec in extra:
+        if spec["id"] in CHECKS:
+            raise VerdictError(f"an added check is named {spec['id']}, as one of the collection is; choose another id")
+    ids = list(CHECKS) + [spec["id"] for spec in extra]
+    for identity in skip:
+        if identity not in ids:
+            near = difflib.get_close_matches(identity, ids, n=1, cutoff=0)
+            raise VerdictError(f"no check is named {identity}, which is to be skipped; the closest is {near[0]}")
+
+
+def _computed(identity: str, check: Callable[..., Check], *arguments: Any) -> Check:
+    """The outcome of a check. A variable that is wrong or can't be computed is a finding of another check."""
+    try:
+        return check(*arguments)
+    except NotComputedError as error:
+        return skipped(identity, f"{error} is wrong or can't be computed")
+
+
+def judge_host(
+    host: Host,
+    skip: Sequence[str],
+    extra: Sequence[Mapping[str, Any]],
+    search: Search,
+    kubernetes: Optional[Mapping[str, Any]] = None,
+) -> List[Check]:
+    """Return the outcome of every check of one host."""
+    # Each wrong value is one finding, and no check that would read it adds another.
+    wrong = [one.variable for one in host.wrong if one.variable]
+    variables = Variables(host.variables, dict(host.undefined, **dict.fromkeys(wrong, "")))
+    checks = [checks_host.observed(host.node, host.error)]
+    for identity, check in NODE_CHECKS.items():
+        unseen = skipped(identity, "the host was not observed")
+        checks.append(_computed(identity, check, host.node, variables) if host.node else unseen)
+    checks += [_computed(identity, check, variables) for identity, check in VARIABLE_CHECKS.items()]
+    checks.append(_computed("instance.type", gpus.instance_type, host.node, variables))
+    checks.append(checks_variables.known(list(host.unknown), host.undefined))
+    checks += options.valid(host.wrong)
+    if checks_kubernetes.on_cluster(host.variables):
+        checks += checks_kubernetes.host_checks(host.variables, kubernetes)
+    for spec in extra:
+        unseen = skipped(spec["id"], "the host was not observed")
+        checks.append(extra_check(spec, host.node, search) if host.node else unseen)
+    return _without(checks, skip)
+
+
+def _without(checks: Sequence[Check], skip: Sequence[str]) -> List[Check]:
+    return [skipped(one.id, "left out on request") if one.id in skip else one for one in checks]
+
+
+def _worst(checks: Sequence[Check]) -> str:
+    return next((status for status in STATUSES if any(one.status == status for one in checks)), "pass")
+
+
+def judge(
+    hosts: Mapping[str, Host],
+    search: Search,
+    skip: Sequence[str] = (),
+    extra: Sequence[Mapping[str, Any]] = (),
+    kubernetes: Optional[Mapping[str, Any]] = None,
+    controller: Optional[checks_controller.Controller] = None,
+) -> Dict[str, Any]:
+    """Return the verdict on all hosts as a value that can be written as JSON.
+
+    kubernetes is what M(taco.train.kubernetes_facts) found, where hosts are nodes of a cluster.
+    """
+    _known_ids(skip, extra)
+    judged = {name: judge_host(host, skip, extra, search, kubernetes) for name, host in hosts.items()}
+    every = [host.variables for host in hosts.values()]
+    together = checks_controller.controller_checks(every, controller) if controller else []
+    together += cluster_checks({name: Variables(host.variables, host.undefined) for name, host in hosts.items()})
+    nodes = [host.variables for host in hosts.values() if checks_kubernetes.on_cluster(host.variables)]
+    together += checks_kubernetes.cluster_checks(nodes[0], kubernetes) if nodes else []
+    cluster = _without(together, skip)
+    everything = [check for checks in judged.values() for check in checks] + cluster
+    summary = {status: sum(check.status == status for check in everything) for status in STATUSES}
+    return {
+        "schema": SCHEMA,
+        "status": _worst(everything) if summary["fail"] or summary["warn"] else "pass",
+        "summary": dict(summary, hosts=len(hosts)),
+        "hosts": {
+            name: {"status": _worst(checks), "checks": [dict(check._asdict()) for check in checks]}
+            for name, checks in judged.items()
+        },
+        "cluster": [dict(check._asdict()) for check in cluster],
+    }
+
+
+def failed_hosts(verdict: Mapping[str, Any]) -> List[str]:
+    """Return the hosts on which a check failed; all of them when one failed that concerns them together."""
+    if any(check["status"] == "fail" for check in verdict["cluster"]):
+        return list(verdict["hosts"])
+    return [name for name, host in verdict["hosts"].items() if host["status"] == "fail"]

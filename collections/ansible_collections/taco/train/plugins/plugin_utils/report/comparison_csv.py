@@ -1,0 +1,90 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Write the runs of a comparison as comma-separated values, for a spreadsheet or a script."""
+
+import csv
+import io
+from typing import Any, Iterable, Iterator, Sequence
+
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import Part
+from ansible_collections.taco.train.plugins.plugin_utils.report.chart_time import is_running_mean
+
+RUNS = ("block", "arm", "repeat", "warmup", "value", "unit", "ranks", "nodes", "batch_size", "record", "outcome")
+ITERATIONS = ("block", "arm", "repeat", "warmup", "iteration", "value", "unit", "record", "kind")
+# With one of these first a spreadsheet takes a text for a formula and computes it.
+FORMULA = ("=", "+", "-", "@", "\t", "\n")
+
+
+def cell(value: Any) -> Any:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        # A lone carriage return is not quoted by every Python, and would end the line for a reader.
+        value = value.replace("\r\n", "\n").replace("\r", "\n")
+        return "'" + value if value.startswith(FORMULA) else value
+    return "" if value is None else value
+
+
+def text(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerows([head, *([cell(value) for value in row] for row in rows)])
+    return stream.getvalue()
+
+
+def each_run(comparison: Part) -> Iterator[tuple[Part, str, Part]]:
+    """Yield (block, arm's name, run) for every run that has a place in a block."""
+    for block in comparison.get("blocks") or []:
+        for arm in block.get("arms") or []:
+            for run in arm.get("runs") or []:
+                yield block, arm["arm"], run
+
+
+def runs(comparison: Part) -> str:
+    """Return a line for each run; those that failed have no value."""
+    failures = comparison.get("failures") or []
+    failed = {one.get("record") for one in failures}
+    blocks = {block["id"]: block for block in comparison.get("blocks") or []}
+
+    def row(block: Part, arm: Any, run: Part) -> tuple[Any, ...]:
+        good = run.get("value") is not None and run.get("record") not in failed
+        place = (block["id"], arm, run.get("repeat"), run.get("warmup"), run.get("value") if good else None)
+        size = (block.get("unit"), block.get("ranks"), block.get("nodes"), block.get("batch_size"))
+        return (*place, *size, run.get("record"), "ok" if good else "failed")
+
+    rows = [row(*one) for one in each_run(comparison)]
+    written = {run.get("record") for _block, _arm, run in each_run(comparison)}
+    for one in failures:
+        if one.get("record") not in written:
+            block = blocks.get(one.get("block"), {"id": one.get("block")})
+            rows.append(row(block, one.get("arm"), {"record": one.get("record")}))
+    return text(RUNS, rows)
+
+
+def iterations(comparison: Part) -> str:
+    """Return a line for each value of each run's series, in the order in which they were measured.
+
+    kind tells values of single iterations from means over all steps so far, which are not independent.
+    """
+    return text(
+        ITERATIONS,
+        (
+            (
+                block["id"],
+                arm,
+                run.get("repeat"),
+                run.get("warmup"),
+                number,
+                value,
+                block.get("unit"),
+                run.get("record"),
+                "running mean" if is_running_mean(block) else "iteration",
+            )
+            for block, arm, run in each_run(comparison)
+            for number, value in enumerate(run.get("series") or [])
+        ),
+    )

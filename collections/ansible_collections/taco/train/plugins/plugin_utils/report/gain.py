@@ -1,0 +1,178 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""The gain of an arm over the parameters of the models, as measured and as the vendor published it. Values in, values out."""
+
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+from ansible_collections.taco.train.plugins.plugin_utils.comparison import wording
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import Part, Table
+from ansible_collections.taco.train.plugins.plugin_utils.report.context import PUBLISHED, whose
+from ansible_collections.taco.train.plugins.plugin_utils.report.run_table import counted
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.published import PUBLISHED as FIGURES
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.published import (
+    RANGES,
+    PublishedRange,
+    parameters_of,
+)
+
+EXPLAINED = (
+    "The ratio of an arm to its baseline by the parameters of the model, in millions. What the vendor published is from its own "
+    "hardware; it takes no part in a verdict, and is shown for the same two kinds of arms alone."
+)
+MILLION = 1e6
+
+
+class Point(NamedTuple):
+    """A model, and what an arm gained on it."""
+
+    model: str
+    parameters: float
+    """In millions."""
+    ratio: float
+    low: Optional[float]
+    high: Optional[float]
+    verdict: str
+    program: str
+    """The workload, and its framework where one was set."""
+
+
+class Line(NamedTuple):
+    """The points of an arm against its baseline, over the same hosts."""
+
+    arm: str
+    baseline: str
+    hosts: str
+    points: Tuple[Point, ...]
+
+
+class Figure(NamedTuple):
+    """A ratio that the vendor published."""
+
+    arm: str
+    """The arm of the comparison that it belongs to."""
+    model: str
+    parameters: float
+    ratio: float
+    framework: str
+    source: str
+
+
+def _parameters(block: Part) -> Optional[float]:
+    """Return the millions of parameters of a block's model: what the benchmark printed, or what is known of the model."""
+    printed = block.get("parameters")
+    if wording.finite(printed) and printed > 0:
+        return printed / MILLION
+    return parameters_of(block.get("model")) if block.get("model") else None
+
+
+def _program(block: Part) -> str:
+    framework = (block.get("settings") or {}).get("framework")
+    named = framework if framework not in (None, "not set") else None
+    return ", ".join(str(part) for part in (block.get("workload"), named) if part)
+
+
+def lines(comparison: Part) -> List[Line]:
+    """Return a line for each arm and baseline over the same hosts, where there are two models or more of known parameters."""
+    found: Dict[Tuple[str, str, str], List[Point]] = {}
+    for block in comparison.get("blocks") or []:
+        parameters = _parameters(block)
+        hosts = (
+            f"{counted(block.get('nodes') or 0, wording.host_noun(block))}, {counted(block.get('ranks') or 0, 'rank')}"
+        )
+        for one in block.get("comparisons") or [] if parameters else []:
+            if wording.finite(one.get("ratio")) and one["ratio"] > 0 and one["verdict"] != "refused":
+                low, high = (one.get(key) if wording.finite(one.get(key)) else None for key in ("low", "high"))
+                point = Point(
+                    str(block["model"]), parameters or 0.0, one["ratio"], low, high, one["verdict"], _program(block)
+                )
+                found.setdefault((one["arm"], one["baseline"], hosts), []).append(point)
+    return [
+        Line(*key, tuple(sorted(points, key=lambda point: point.parameters)))
+        for key, points in found.items()
+        if len({point.parameters for point in points}) > 1
+    ]
+
+
+def groups(comparison: Part) -> List[List[Line]]:
+    """Return the lines that share a drawing: those of one baseline over the same hosts."""
+    together: Dict[Tuple[str, str], List[Line]] = {}
+    for line in lines(comparison):
+        together.setdefault((line.baseline, line.hosts), []).append(line)
+    return list(together.values())
+
+
+def case(line: Line) -> str:
+    return f"against {line.baseline}, {line.hosts}"
+
+
+def _labels(comparison: Part) -> Dict[str, str]:
+    return {arm["name"]: arm.get("label") or "" for arm in comparison.get("arms") or []}
+
+
+def published(comparison: Part, drawn: Sequence[Line]) -> List[Figure]:
+    """Return the vendor's figures for the arms of lines. Beside a lab's numbers they would invite a comparison that means nothing."""
+    labels, found = _labels(comparison), []
+    for line in drawn if not comparison.get("lab") else ():
+        for one in FIGURES:
+            own, base = (one.totals.get(labels.get(name, "")) for name in (line.arm, line.baseline))
+            parameters = parameters_of(one.model)
+            if own and base and parameters:
+                source = f"{one.instances}, batch size {one.batch_size}; {one.source}"
+                framework = one.framework or wording.UNKNOWN
+                found.append(Figure(line.arm, one.model, parameters, own / base, framework, source))
+    return list(dict.fromkeys(found))
+
+
+def published_ranges(comparison: Part, drawn: Sequence[Line]) -> List[Tuple[str, PublishedRange]]:
+    """Return (arm, range) of the ratios that the vendor published without the models."""
+    labels = _labels(comparison)
+    found = [
+        (line.arm, one)
+        for line in drawn
+        for one in RANGES
+        if not comparison.get("lab") and (labels.get(line.arm), labels.get(line.baseline)) == (one.arm, one.baseline)
+    ]
+    return list(dict.fromkeys(found))
+
+
+def span(one: PublishedRange) -> Tuple[float, float]:
+    """Return the least and the most parameters of a range's models, in millions."""
+    known = [value for value in map(parameters_of, one.models) if value]
+    return min(known), max(known)
+
+
+def table(comparison: Part) -> Table:
+    """Return what was measured, and beneath it what the vendor published for the same arms."""
+    head = (
+        *("Model", "Parameters (M)", "Whose", "Arm", "Against", "Ratio", wording.confidence(comparison), "Verdict"),
+        *("Framework or workload", "Hosts or source"),
+    )
+    rows: List[Tuple[str, ...]] = []
+    own = whose(comparison)
+    for drawn in groups(comparison):
+        for line in drawn:
+            names = wording.marked(comparison, line.arm), wording.marked(comparison, line.baseline)
+            rows += [
+                (
+                    *(point.model, f"{point.parameters:.4g}", own, *names, wording.ratio(point.ratio)),
+                    wording.interval(point.low, point.high, wording.ratio),
+                    *(wording.verdict(point.verdict), point.program, line.hosts),
+                )
+                for point in line.points
+            ]
+        against = wording.marked(comparison, drawn[0].baseline)
+        for one in published(comparison, drawn):
+            names = wording.marked(comparison, one.arm), against
+            shown: Tuple[Any, ...] = (one.model, f"{one.parameters:.4g}", PUBLISHED, *names, wording.ratio(one.ratio))
+            rows.append((*shown, "", "", one.framework, one.source))
+        for arm, spread in published_ranges(comparison, drawn):
+            low, high = span(spread)
+            names = wording.marked(comparison, arm), against
+            shown = (", ".join(spread.models), f"{low:g} to {high:g}", PUBLISHED, *names)
+            ratios = f"{wording.ratio(spread.low)} to {wording.ratio(spread.high)}"
+            rows.append((*shown, ratios, "", "", wording.UNKNOWN, f"{spread.instances}; {spread.source}"))
+    return head, list(dict.fromkeys(rows))

@@ -1,0 +1,84 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Say from which machines and images the numbers of a comparison came; hosts that are equal share one column."""
+
+import json
+from typing import Any, Iterable, Mapping, Optional, Sequence
+
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import UNKNOWN, Part, Table, plain
+from ansible_collections.taco.train.plugins.plugin_utils.report.run_page import SYSTEM, system_value
+from ansible_collections.taco.train.plugins.plugin_utils.report.run_table import counted
+
+# What tells hosts apart that are otherwise equal.
+OF_ONE_HOST = {"hostname", "boot_id", "machine_id"}
+# Shown together with the number of GPUs.
+WITHIN = {"gpu_names"}
+
+System = Optional[Mapping[str, Any]]
+"""What a host was during a run, None where nobody looked."""
+Hosts = dict[str, dict[str, list[Any]]]
+"""The ids of the records of each host, by what the host was."""
+
+
+def label(key: str) -> str:
+    return SYSTEM.get(key) or key.replace("_", " ").capitalize()
+
+
+def value_text(key: str, system: System) -> str:
+    """Return one property of a system in words."""
+    if not system:
+        return UNKNOWN
+    value = system.get(key)
+    if isinstance(value, (dict, bool)):
+        return plain(value)
+    words = system_value(key, value)
+    if key == "gpus" and system.get("gpu_names"):
+        return f"{words} ({plain(system['gpu_names'])})"
+    return words
+
+
+def same(system: System) -> str:
+    """Return a system without what tells equal hosts apart, as text that can be compared."""
+    kept = {key: value for key, value in (system or {}).items() if key not in OF_ONE_HOST}
+    return json.dumps(kept, sort_keys=True, default=str)
+
+
+def groups(records: Iterable[Part]) -> list[tuple[str, System]]:
+    """Return (title, system) for each system that is different from the others."""
+    hosts: Hosts = {}
+    systems: dict[str, System] = {}
+    for record in records:
+        for host, system in (record.get("system") or {}).items():
+            key = same(system)
+            systems.setdefault(key, system)
+            hosts.setdefault(key, {}).setdefault(host, []).append(record.get("id"))
+    changed = {host for host in _all(hosts) if sum(host in found for found in hosts.values()) > 1}
+    return [
+        (", ".join(_title(host, found[host], changed) for host in found), systems[key]) for key, found in hosts.items()
+    ]
+
+
+def _all(hosts: Hosts) -> set[str]:
+    return {host for found in hosts.values() for host in found}
+
+
+def _title(host: str, ids: Sequence[Any], changed: set[str]) -> str:
+    """Return a host's name, and in how many runs it was so when it changed in between."""
+    return f"{host} (in {counted(len(ids), 'run')})" if host in changed else host
+
+
+def system_rows(records: Iterable[Part]) -> Table:
+    """Return the head and the rows of a table with a column for each kind of host."""
+    found = groups(records)
+    if not found:
+        return (), []
+    keys = [key for key in SYSTEM if any(system for _title, system in found)]
+    for _hosts, system in found:
+        keys += [key for key in system or {} if key not in keys and key not in OF_ONE_HOST | WITHIN]
+    head = ("Property", *(title for title, _system in found))
+    rows = [(label(key), *(value_text(key, system) for _title, system in found)) for key in keys]
+    return head, rows or [("Everything", *(UNKNOWN for _one in found))]

@@ -1,0 +1,58 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Hold the options of a run to their rules, whoever gives them."""
+
+from typing import Any, Dict, List, Sequence
+
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+
+from ansible_collections.taco.train.plugins.plugin_utils.run.plan import OF_EACH_RUN, OPTIONS, PLACES, effective
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import WorkloadError
+
+ABSENT = (None, "")
+
+
+def checked(given: Dict[str, Any], spec: Dict[str, Any]) -> Dict[str, Any]:
+    """Return the options with their types and defaults. A null in a template may arrive as an empty text."""
+    found = ArgumentSpecValidator(spec).validate({key: value for key, value in given.items() if value not in ABSENT})
+    if found.error_messages:
+        raise WorkloadError("; ".join(found.error_messages))
+    return dict(found.validated_parameters)
+
+
+def _chosen(overrides: Dict[str, Any]) -> Dict[str, Any]:
+    strange = sorted(set(overrides) - set(OPTIONS) - {"arm"})
+    if strange:
+        raise WorkloadError(f"A run has no option {strange[0]}; it has {', '.join(sorted(OPTIONS))}.")
+    return {key: value for key, value in overrides.items() if value not in ABSENT}
+
+
+def _overridden(options: Dict[str, Any], overrides: Dict[str, Any]) -> Dict[str, Any]:
+    return checked(dict(options, **_chosen(overrides)), dict(OPTIONS, **PLACES))
+
+
+def with_overrides(options: Dict[str, Any], overrides: Dict[str, Any]) -> Dict[str, Any]:
+    """Return the options of a run with those of overrides and of its arm in their place."""
+    return effective(_overridden(options, overrides))
+
+
+def of_each(options: Dict[str, Any], overrides: Dict[str, Any], runs: Sequence[Dict[str, Any]]) -> List[Dict[str, Any]]:
+    """The options of each run of a list, from those that all have in common. What is known of all hosts is checked once, not here."""
+    shared = _overridden(options, overrides)
+    spec = dict(OPTIONS, **OF_EACH_RUN)
+    common = {name: shared[name] for name in OPTIONS}
+    found = []
+    for run in runs:
+        told = {name: value for name, value in run.items() if name != "overrides"}
+        strange = sorted(set(told) - set(OF_EACH_RUN))
+        if strange:
+            raise WorkloadError(
+                f"Each of 'runs' has no {strange[0]}; it has {', '.join(sorted(OF_EACH_RUN))}, overrides."
+            )
+        chosen = _chosen(run.get("overrides") or {})
+        found.append(effective(dict(shared, **checked(dict(common, **chosen, **told), spec))))
+    return found

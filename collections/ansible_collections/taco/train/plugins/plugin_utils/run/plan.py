@@ -1,0 +1,230 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Turn the options of a run into the one command that the launcher executes. Values in, values out."""
+
+import shlex
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+
+from ansible_collections.taco.train.plugins.module_utils._acceleration.processes import LOCK, PID_FILE
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import Arm, ArmError, arm_of
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.mpirun import MPIRUN, mpirun_command
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.platforms import PLATFORMS
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS, completed
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import Workload, WorkloadError
+
+LAB_NOTE = "lab: these numbers are from a lab and say nothing about GPUs."
+# The name by which mpirun starts ranks where it runs itself.
+LOCALHOST = "localhost"
+# Seconds between SIGTERM and SIGKILL.
+KILL_AFTER = 10
+
+# What a workload can be told: these make up the parameters of a record, and a comparison may set each of them.
+OPTIONS: Dict[str, Dict[str, Any]] = {
+    "workload": {"type": "str", "choices": sorted(WORKLOADS), "default": "horovod_synthetic"},
+    "interface": {"type": "str", "default": "eth0"},
+    "framework": {"type": "str", "choices": ["tensorflow", "tensorflow2", "pytorch"]},
+    "script": {"type": "str"},
+    "script_checksum": {"type": "str"},
+    "model": {"type": "str", "default": "ResNet50"},
+    "batch_size": {"type": "int"},
+    "num_iters": {"type": "int", "default": 10},
+    "num_warmup_batches": {"type": "int", "default": 10},
+    "num_batches_per_iter": {"type": "int", "default": 10},
+    "num_batches": {"type": "int"},
+    "binary": {"type": "str"},
+    "min_bytes": {"type": "str"},
+    "max_bytes": {"type": "str"},
+    "step_factor": {"type": "int"},
+    "iters": {"type": "int"},
+    "warmup": {"type": "int"},
+    "json_path": {"type": "str"},
+    "demo": {"type": "str", "choices": ["benchmark", "ps", "estimator"]},
+    "demo_dir": {"type": "str"},
+    "is_dynamic": {"type": "bool"},
+    "dnn_layer_num": {"type": "int"},
+    "command": {"type": "list", "elements": "str"},
+    "mpi": {"type": "bool", "default": True},
+    "chdir": {"type": "str"},
+    "cleanup": {"type": "list", "elements": "str"},
+    "pattern": {"type": "str"},
+    "total_pattern": {"type": "str"},
+    "unit": {"type": "str"},
+    "higher_is_better": {"type": "bool", "default": True},
+    "extra_args": {"type": "list", "elements": "str", "default": []},
+    "lightcc": {"type": "dict", "default": {}},
+    "mixed_precision": {"type": "bool", "default": False},
+    "xla": {"type": "bool", "default": False},
+    "env": {"type": "dict", "default": {}},
+    "mca": {"type": "dict", "default": {}},
+    "device": {"type": "str", "choices": ["GPU", "CPU"], "default": "GPU"},
+    "timeout": {"type": "int", "default": 1800},
+}
+# How a run is reached and where it is kept.
+PLACES: Dict[str, Dict[str, Any]] = {
+    "arm": {"type": "raw", "default": "taco"},
+    "hosts": {"type": "list", "elements": "dict", "default": []},
+    "exec_prefix": {"type": "list", "elements": "str", "default": []},
+    "mpirun": {"type": "str", "default": MPIRUN},
+    "run_dir": {"type": "str", "required": True},
+    "target_log_dir": {"type": "str", "default": "/var/lib/taco-train/logs"},
+    "platform": {"type": "str", "choices": list(PLATFORMS), "default": "cvm"},
+    "local": {"type": "bool", "default": False},
+    "lab": {"type": "bool", "default": False},
+    "system": {"type": "dict", "default": {}},
+    "workers": {"type": "dict", "default": {}},
+    "placement": {"type": "dict", "default": {}},
+    "images": {"type": "dict", "default": {}},
+    "scripts": {"type": "list", "elements": "dict", "default": []},
+    "cell": {"type": "dict"},
+    "label": {"type": "str"},
+    "runs_left": {"type": "int", "default": 0},
+    "progress": {"type": "bool", "default": True},
+    "progress_interval": {"type": "float", "default": 2.0},
+    "fail_on_bad_run": {"type": "bool", "default": True},
+}
+
+
+# What each run of a list of runs has of its own.
+OF_EACH_RUN: Dict[str, Dict[str, Any]] = {name: PLACES[name] for name in ("arm", "hosts", "cell", "label", "runs_left")}
+
+# Seconds that a run may wait for one that is being ended.
+LOCK_SECONDS = 15
+# The exit status when another run holds the container.
+LOCKED_STATUS = 75
+
+
+class RunPlan(NamedTuple):
+    """A run before it is begun."""
+
+    argv: List[str]
+    arm: Arm
+    ranks: int
+    notes: List[str]
+    mpi: bool
+    env: Dict[str, Optional[str]]
+    """The effective environment of the ranks; None exports the launcher's value."""
+
+
+def _by_mpirun(workload: Workload, spec: Dict[str, Any]) -> List[str]:
+    return mpirun_command(dict(spec, env=workload.env, mca=workload.mca, command=workload.command))
+
+
+def _alone(workload: Workload, _spec: Dict[str, Any]) -> List[str]:
+    """Return the command of a run without mpirun."""
+    env = [f"{name}={value}" for name, value in workload.env.items() if value is not None]
+    return (["env", *env] if env else []) + list(workload.command)
+
+
+def _prepared(workload: Workload, argv: List[str]) -> List[str]:
+    """Return the command in its folder, after what an earlier run left there was removed."""
+    steps = [f"cd {shlex.quote(workload.chdir)}"] if workload.chdir else []
+    steps += [f"rm -f -- {shlex.join(workload.cleanup)}"] if workload.cleanup else []
+    return ["sh", "-c", " && ".join([*steps, f"exec {shlex.join(argv)}"])] if steps else argv
+
+
+def worker_environment(workers: Dict[str, Any]) -> Dict[str, str]:
+    """Return the variables that what the workers were given needs, such as where another Horovod is; all must agree."""
+    found: Dict[str, str] = {}
+    for host, worker in workers.items():
+        for name, value in ((worker or {}).get("environment") or {}).items():
+            if found.setdefault(name, value) != value:
+                raise WorkloadError(
+                    f"{host} needs {name}={value} and another host {found[name]}: let all hosts have the same image and state_dir."
+                )
+    return found
+
+
+def effective(options: Dict[str, Any]) -> Dict[str, Any]:
+    """Return the options of a run with those that its arm sets, and the batch size of its workload where none is set."""
+    try:
+        arm = arm_of(options["arm"])
+    except ArmError as error:
+        raise WorkloadError(str(error)) from error
+    set_by_arm = arm.options or {}
+    unread = [name for name in set_by_arm if name not in WORKLOADS[options["workload"]].reads]
+    if unread:
+        raise WorkloadError(
+            f"arm {arm.name} sets the option {unread[0]}, which workload {options['workload']} doesn't read: leave it out of "
+            "the arm, or set another workload."
+        )
+    return completed(dict(options, **set_by_arm, arm=arm))
+
+
+def plan(options: Dict[str, Any]) -> RunPlan:
+    """Return what is to be run.
+
+    Raises WorkloadError, or MpirunError for hosts that can't be those of mpirun.
+    """
+    options = effective(options)
+    if options["timeout"] < 1:
+        raise WorkloadError(f"benchmark_timeout is {options['timeout']}; it must be 1 or more.")
+    arm = options["arm"]
+    spec = {"hosts": options["hosts"], "mpirun": options["mpirun"], "command": ["true"]}
+    mpirun_command(spec)  # what is wrong with the hosts comes before what their slots mean
+    slots = [int(host["slots"]) for host in options["hosts"]]
+    if options["local"]:
+        spec["hosts"] = local_host(slots)
+    env = dict(worker_environment(options["workers"]), **(options["env"] or {}))
+    workload = WORKLOADS[options["workload"]].build(dict(options, env=env), slots)
+    # mpirun starts the ranks in the folder that it is started in, on every host.
+    start = _by_mpirun if workload.mpi else _alone
+    argv = _prepared(workload, start(workload, spec))
+    if options["exec_prefix"]:
+        # In the foreground it sends one SIGTERM, to mpirun alone. Otherwise it sends two, and at the second mpirun leaves its
+        # ranks running. What isn't mpirun gets it with all that it has started.
+        foreground = ["--foreground"] if workload.mpi else []
+        limit = ["timeout", *foreground, "-k", str(KILL_AFTER), str(options["timeout"])]
+        argv = options["exec_prefix"] + limit + argv
+    notes = list(workload.notes) + ([LAB_NOTE] if options["lab"] else [])
+    return RunPlan(argv, arm, sum(slots) if workload.mpi else 1, notes, workload.mpi, dict(workload.env))
+
+
+def local_host(slots: List[int]) -> List[Dict[str, Any]]:
+    """Return the host of a run in one container without the network of its host: mpirun would reach any other name by SSH."""
+    if len(slots) > 1:
+        raise WorkloadError(
+            f"the container does not share the network of its host, and there are {len(slots)} hosts: give one in benchmark_hosts, "
+            "or set training_container_profile to lightcc or harp."
+        )
+    return [{"name": LOCALHOST, "slots": slots[0]}]
+
+
+def require_no_place(arm: Arm) -> None:
+    """Refuse an arm with a place for a single run: where the workers are is not known there."""
+    if arm.place:
+        raise WorkloadError(
+            f"arm {arm.name} has its workers placed ({arm.place}): run playbooks/ack.yml, or set benchmark_arm to one without a "
+            "place."
+        )
+
+
+def guarded(argv: List[str], exec_prefix: List[str]) -> Tuple[List[str], List[str]]:
+    """Return the command that runs alone in its container, and the one that ends it there.
+
+    Ending `docker exec` leaves what it started, which would then take part in the next measurement.
+    """
+    if not exec_prefix:
+        return argv, []
+    note = ["sh", "-c", f'echo $$ > {PID_FILE}; exec "$@"', "sh"]
+    # Not handed on: what a run leaves behind must not hold it after the run.
+    lock = ["flock", "-o", "-w", str(LOCK_SECONDS), "-E", str(LOCKED_STATUS), LOCK]
+    return [*exec_prefix, *lock, *note, *argv[len(exec_prefix) :]], [
+        *exec_prefix,
+        "sh",
+        "-c",
+        f"kill $(cat {PID_FILE})",
+    ]
+
+
+def not_active(workers: Dict[str, Any]) -> Optional[str]:
+    """Return the workers on which the arm could not be activated, each with the error."""
+    said = [
+        f"{host}: {worker.get('msg')}"
+        for host, worker in workers.items()
+        if (worker or {}).get("failed") or (worker or {}).get("unreachable")
+    ]
+    return "the arm is not active on " + "; ".join(said) if said else None

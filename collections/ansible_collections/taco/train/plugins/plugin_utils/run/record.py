@@ -1,0 +1,173 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Make of what a run printed the record that is kept of it. Values in, values out."""
+
+from typing import Any, Dict, List, Optional, Tuple
+
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import Arm
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.mpirun import as_text
+from ansible_collections.taco.train.plugins.plugin_utils.failure import reason as run_reason
+from ansible_collections.taco.train.plugins.plugin_utils.run import needs, store
+from ansible_collections.taco.train.plugins.plugin_utils.run.plan import LOCKED_STATUS, OPTIONS, RunPlan
+from ansible_collections.taco.train.plugins.plugin_utils.run.spread import spread
+from ansible_collections.taco.train.plugins.plugin_utils.workloads import nccl_log, script
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import lines_of
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS
+
+# The built-in arms that promise the kernel's TCP.
+OVER_TCP = ("tcp", "lightcc", "horovod")
+# What exchanges gradients through NCCL whatever else it does; of a user's own command that isn't known.
+WITH_NCCL = ("horovod_synthetic", "nccl_tests", "tf_cnn_benchmarks")
+# The exit status of timeout(1) when it ended the command, and when it had to kill it.
+TIMEOUT_STATUS = (124, 137)
+MOST_OF_A_LINE = 300
+LOCKED = "Another benchmark holds the training container"
+RESULT = (
+    *(
+        "value",
+        "unit",
+        "higher_is_better",
+        "series",
+        "model",
+        "batch_size",
+        "device",
+        "iterations",
+        "per_device",
+        "total",
+    ),
+    "details",
+)
+
+
+def ran_out_of_time(options: Dict[str, Any], job: Dict[str, Any]) -> bool:
+    """Return whether the run was ended by a limit, this one or the one inside the container."""
+    inside = options["exec_prefix"] and job.get("rc") in TIMEOUT_STATUS
+    return bool(job.get("timed_out") or (inside and job.get("duration", 0) >= options["timeout"]))
+
+
+def not_taken(arm: Arm, text: str, network: Optional[str], options: Dict[str, Any]) -> List[str]:
+    """Return what is wrong with a run whose log doesn't show that the arm took effect.
+
+    NCCL says which network it uses; that the plugin is in its place proves nothing. Where ranks don't run on GPUs there need not
+    be any NCCL, so there silence is no fault.
+    """
+    in_use = nccl_log.plugin(text)
+    if arm.plugin == "on" and in_use is False:
+        why = nccl_log.why_not_loaded(text)
+        return [
+            f"NCCL used network {network or 'of its own'}, so HARP was not in use and the number is not one of arm {arm.name}: "
+            + (f"NCCL did not load the plugin ({why}); " if why else "")
+            + "look for the plugin libnccl-net.so and for ztcp*.conf in the container, or set benchmark_arm"
+        ]
+    if arm.plugin == "on" and nccl_log.of_others(in_use):
+        return [
+            f"NCCL used the plugin {in_use}, which is not HARP, so the number is not one of arm {arm.name}: look for another "
+            "libnccl-net.so that LD_LIBRARY_PATH or NCCL_NET_PLUGIN in benchmark_env finds first, or set benchmark_arm"
+        ]
+    if arm.plugin == "off" and in_use:
+        return [
+            f"NCCL used network {network}, so a plugin was in use and the number is not one of arm {arm.name}: look for "
+            "libnccl-net.so in the containers, which benchmark_plugin_path does not name"
+        ]
+    if arm.name in OVER_TCP and "IB" in (network or "").split(", "):
+        return [
+            f"NCCL used network IB, and arm {arm.name} is the kernel's TCP: set NCCL_IB_DISABLE: 1 in benchmark_env, or use an arm "
+            "of your own for RDMA"
+        ]
+    silent = in_use is None and arm.plugin != "keep" and options["device"] == "GPU" and len(options["hosts"]) > 1
+    if silent and options["workload"] in WITH_NCCL:
+        return [
+            f"NCCL did not say which network it used, so nothing shows that arm {arm.name} took effect: leave NCCL_DEBUG=INFO in "
+            "benchmark_env as it is, or use an arm with plugin: keep"
+        ]
+    return []
+
+
+def fix_of_failed_start(options: Dict[str, Any], said: str) -> str:
+    """Return what to do about a command that could not be run; said is what the module says."""
+    if not said.startswith("Can't run"):
+        return "look at what it says; running it again does no harm"
+    if options["exec_prefix"]:
+        return f"check {options['exec_prefix'][0]} there (role container_engine), or set benchmark_exec_prefix"
+    return "set benchmark_mpirun to the path of mpirun, and check that the host can be reached"
+
+
+def sentence(text: str) -> str:
+    return text[:1].upper() + text[1:].rstrip(".") + "."
+
+
+def result_of(parsed: Dict[str, Any], options: Dict[str, Any], plan: RunPlan) -> Dict[str, Any]:
+    """Return the result of a good run, with how much its iterations differ."""
+    result = {key: parsed[key] for key in RESULT}
+    return dict(result, spread=spread(WORKLOADS[options["workload"]], result, options, plan.ranks))
+
+
+def network_line(text: str) -> Optional[str]:
+    """Return the first log line in which NCCL names its network, as proof of what the record holds."""
+    found = next((line for line in lines_of(text) if nccl_log.networks([line])), None)
+    return found.strip()[:MOST_OF_A_LINE] if found else None
+
+
+def script_of(options: Dict[str, Any]) -> Optional[Dict[str, Any]]:
+    """Return the script of a run: where it comes from, where the workers have it, and its content; None without one."""
+    path = needs.needs(script.with_delivered(options)).get(needs.SCRIPT)
+    if path is None:
+        return None
+    one = script.delivered(options, options["scripts"])
+    sha256 = one["sha256"] if one else needs.script_sha256(options, options["workers"])
+    return {"source": one["source"] if one else None, "path": path, "sha256": sha256}
+
+
+def make_record(
+    options: Dict[str, Any], job: Dict[str, Any], plan: RunPlan, launcher: str
+) -> Tuple[Dict[str, Any], Optional[run_reason.Reason]]:
+    """Return the record of a finished run, and why it failed if it did."""
+    text = job.get("stdout", "")
+    expected = plan.ranks if plan.mpi else None
+    parsed = WORKLOADS[options["workload"]].parse(
+        text, expected_ranks=expected, device=options["device"], options=options
+    )
+    timed_out = ran_out_of_time(options, job)
+    if job.get("failed"):
+        # The command did not end by itself, so its output has nothing to be judged by.
+        said = str(job.get("msg", "the module failed")).rstrip(".")
+        fix = job.get("fix") or fix_of_failed_start(options, said)
+        reason: Optional[run_reason.Reason] = run_reason.Reason(said, fix)
+        found: List[str] = []
+    else:
+        found = parsed["problems"] + not_taken(plan.arm, text, parsed["network"], options)
+        locked = options["exec_prefix"] and job.get("rc") == LOCKED_STATUS and not text.strip()
+        reason = run_reason.reason(LOCKED if locked else text, job.get("rc"), timed_out, options["timeout"], found)
+    broken = job.get("failed") or timed_out or job.get("rc")
+    system = {
+        str(host): store.system_of(node, options["workers"].get(host), options["images"].get(host))
+        for host, node in options["system"].items()
+    }
+    record = {
+        "schema": store.SCHEMA,
+        "outcome": "failed" if reason else "ok",
+        "timed_out": timed_out,
+        "arm": plan.arm.name,
+        "arm_spec": plan.arm._asdict(),
+        "cell": options["cell"],
+        "workload": options["workload"],
+        "parameters": dict({key: options[key] for key in OPTIONS}, launcher=launcher),
+        "script": script_of(options),
+        "hosts": [{"name": str(host["name"]), "slots": int(host["slots"])} for host in options["hosts"]],
+        "ranks": plan.ranks,
+        "duration_s": job.get("duration"),
+        "environment": {name: None if value is None else as_text(value) for name, value in sorted(plan.env.items())},
+        "result": None if reason else result_of(parsed, options, plan),
+        "problems": ([sentence(reason.found)] if reason and broken else []) + found,
+        "lab": options["lab"],
+        "network": parsed["network"],
+        "network_line": network_line(text) if parsed["network"] else None,
+        "system": system,
+    }
+    # Only of pods: elsewhere a host is a node.
+    placement = {str(pod): place for pod, place in options["placement"].items() if place}
+    return (dict(record, placement=placement) if placement else record), reason

@@ -1,0 +1,201 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The record of one run: what it holds, and how it is kept on the controller.
+
+The schema is docs/schemas/record-2.json in the collection.
+"""
+
+import json
+import os
+import re
+import tempfile
+from typing import Any, BinaryIO, Mapping, Sequence
+
+from ansible_collections.taco.train.plugins.plugin_utils.run import json_schema, record_upgrade
+from ansible_collections.taco.train.plugins.plugin_utils.run.record_check import RECORD, record_problems
+
+SCHEMA = 2
+OWNER_ONLY = 0o600
+# What helps with a folder that is full, read-only or somebody else's.
+ELSEWHERE = "make that possible, or set taco_results_dir to another folder"
+
+
+class RecordError(Exception):
+    """A record can't be kept or read."""
+
+
+def record_id(time: str, arm: str, suffix: str) -> str:
+    """Return an id that sorts by time and can be a file's name."""
+    return "{}-{}-{}".format(re.sub(r"[-:]|\.\d+", "", time), arm, suffix)
+
+
+def system_of(node: Any, worker: Mapping[str, Any] | None = None, image: str | None = None) -> dict[str, Any] | None:
+    """Return of a node's facts, and of what the module acceleration saw in its container, what a number must be read with.
+
+    image is that of a pod, whose cluster knows it.
+    """
+    if not isinstance(node, dict):
+        return None
+    seen = (worker or {}).get("after") or {}
+    container = seen.get("container") or {}
+    gpus = node.get("gpus") or {}
+    engine = node.get("container_engine") or {}
+    pools = (node.get("hugepages") or {}).get("pools") or []
+    return {
+        "hostname": node.get("hostname"),
+        "os": (node.get("os") or {}).get("name"),
+        "instance_type": (node.get("metadata") or {}).get("instance_type"),
+        "kernel": (node.get("kernel") or {}).get("release"),
+        "kernel_line": (node.get("kernel") or {}).get("cmdline"),
+        "cpus": (node.get("cpu") or {}).get("count"),
+        "memory_bytes": (node.get("memory") or {}).get("total_bytes"),
+        "hugepages": [{"size_bytes": pool.get("size_bytes"), "total": pool.get("total")} for pool in pools],
+        "gpus": gpus.get("count"),
+        "gpu_names": sorted({gpu["name"] for gpu in gpus.get("devices") or [] if gpu.get("name")}),
+        "driver": gpus.get("driver_version"),
+        "engine": " ".join(str(engine[key]) for key in ("name", "version") if engine.get(key)) or None,
+        "interfaces": [nic["name"] for nic in node.get("nics") or [] if nic.get("kind") == "physical"],
+        # A digest tells an image from another one of the same name; an image that was never in a registry has its id alone.
+        "image": image or (container.get("repo_digests") or [container.get("image_id")])[0],
+        "packages": seen.get("packages") or {},
+    }
+
+
+def make_directory(path: str) -> None:
+    try:
+        os.makedirs(path, exist_ok=True)
+    except OSError as error:
+        raise RecordError(
+            f"{path}: the folder for results can't be made on the controller ({error.strerror}); "
+            "set taco_results_dir to one that can."
+        ) from error
+
+
+def sync_directory(path: str) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def write_text(path: str, text: str, mode: int = 0o644) -> None:
+    """Replace a file, whole or not at all."""
+    folder = os.path.dirname(path)
+    make_directory(folder)
+    try:
+        descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=".new-")
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace", newline="") as stream:
+                stream.write(text)
+                stream.flush()
+                os.fchmod(stream.fileno(), mode)
+                os.fsync(stream.fileno())
+            os.replace(temporary, path)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+        sync_directory(folder)
+    except OSError as error:
+        raise RecordError(f"{path} can't be written on the controller: {error.strerror}; {ELSEWHERE}.") from error
+
+
+def require_valid(problems: Sequence[str], path: str, kept: str = "nothing was written") -> None:
+    """Raise for a document that its schema refuses: a file that nobody can trust is worse than none."""
+    if problems:
+        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+        raise RecordError(
+            f"{path}: {kept}, because what is to be kept is not valid: {problems[0]}{more}. The logs are in the "
+            "folder logs beside it; report this as a bug of taco.train."
+        )
+
+
+def require_valid_record(run_dir: str, path: str, record: Mapping[str, Any]) -> None:
+    """Raise for a record that its schema refuses, after it was written to a file of its own: its run took half an hour."""
+    problems = record_problems(record)
+    try:
+        json.dumps(record, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        problems = [*problems, str(error)]
+    if problems:
+        other = os.path.join(run_dir, "logs", f"{record.get('id')}.refused.json")
+        write_text(other, json.dumps(record, ensure_ascii=False, default=str) + "\n", OWNER_ONLY)
+        require_valid(problems, path, f"the record was written to {other} instead")
+
+
+def require_schema() -> None:
+    """Raise where the schema of records can't be read: better before a run than after it."""
+    try:
+        json_schema.load(RECORD)
+    except (OSError, ValueError) as error:
+        raise RecordError(
+            f"The schema of records can't be read on the controller: {error}. Install it again: ansible-galaxy collection install "
+            "--force taco.train"
+        ) from error
+
+
+def append(run_dir: str, record: Mapping[str, Any]) -> None:
+    """Add one line to the run's records, and be sure that it is on the disk."""
+    path = os.path.join(run_dir, "records.jsonl")
+    require_valid_record(run_dir, path, record)
+    make_directory(run_dir)
+    line = json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
+    try:
+        with open(path, "a+b") as stream:
+            # A line cut by a crash must not swallow this one.
+            if stream.tell() and not ends_with_newline(stream):
+                line = "\n" + line
+            stream.write(line.encode("utf-8", "replace"))
+            stream.flush()
+            os.fsync(stream.fileno())
+        sync_directory(run_dir)
+    except OSError as error:
+        raise RecordError(f"{path} can't be written on the controller: {error.strerror}; {ELSEWHERE}.") from error
+
+
+def ends_with_newline(stream: BinaryIO) -> bool:
+    stream.seek(-1, os.SEEK_END)
+    return stream.read(1) == b"\n"
+
+
+def read(run_dir: str) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return the run's records and a sentence for each line that isn't one."""
+    path = os.path.join(run_dir, "records.jsonl")
+    try:
+        with open(path, encoding="utf-8", errors="replace") as stream:
+            lines = stream.read().split("\n")
+    except FileNotFoundError:
+        return [], []
+    except OSError as error:
+        raise RecordError(f"{path} can't be read on the controller: {error.strerror}; {ELSEWHERE}.") from error
+    records, problems = [], []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except ValueError:
+            record = None
+        if isinstance(record, dict) and record.get("schema") == SCHEMA:
+            records.append(record_upgrade.record(record))
+        else:
+            problems.append(f"Line {number} of records.jsonl is not a record of schema {SCHEMA}.")
+    return records, problems
+
+
+def point_latest(run_dir: str) -> None:
+    """Let `latest`, beside the run's folder, point to it."""
+    results, run = os.path.split(os.path.abspath(run_dir))
+    link = os.path.join(results, "latest")
+    if os.path.exists(link) and not os.path.islink(link):
+        raise RecordError(f"{link} is in the way of the link to the newest results: move it away.")
+    # The name is free by its own process id, and a link can only be replaced by a rename.
+    temporary = os.path.join(results, f".latest-{os.getpid()}")
+    try:
+        os.symlink(run, temporary)
+        os.replace(temporary, link)
+        sync_directory(results)
+    except OSError as error:
+        raise RecordError(f"{link} can't be made on the controller: {error.strerror}; {ELSEWHERE}.") from error

@@ -1,0 +1,150 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Checks of variables, which need no host: what is misspelt, and what a later step would miss."""
+
+import difflib
+import fnmatch
+import hashlib
+import re
+from typing import Any, Collection, Dict, Iterable, List, Mapping, Optional, Tuple
+
+from ansible_collections.taco.train.plugins.plugin_utils.check import Check, is_set, skipped, truth
+from ansible_collections.taco.train.plugins.plugin_utils.container.profile import without_harp
+from ansible_collections.taco.train.plugins.plugin_utils.container.spec import PROFILES
+
+# Facts that the collection sets itself.
+FACTS = ("taco_node", "taco_run_dir", "taco_reboot", "taco_placed")
+SHA256 = re.compile(r"^[0-9a-fA-F]{64}$")
+# Of 64 random digits as few different ones don't occur.
+FEWEST_DIGITS = 8
+EMPTY_SHA256 = hashlib.sha256(b"").hexdigest()
+# A registry with an optional port, a path in lower case, a tag and a digest.
+IMAGE = re.compile(
+    r"^(?:[A-Za-z0-9.-]+(?::\d+)?/)?[a-z0-9]+(?:[._/-]+[a-z0-9]+)*(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(?:@sha256:[0-9a-f]{64})?$"
+)
+
+
+class Unknown:
+    """A variable that has the prefix of a role but isn't one of its variables."""
+
+    def __init__(self, name: str, closest: Optional[str], is_wrong: bool):
+        self.name = name
+        self.closest = closest
+        self.is_wrong = is_wrong
+        """Whether it differs so little from a variable of a role that it is certainly a misspelling of it."""
+
+
+def letters_apart(one: str, other: str) -> int:
+    """How many letters are to be added, left out, replaced or swapped to make one name of another."""
+    before: List[int] = []
+    last = list(range(len(other) + 1))
+    for row, letter in enumerate(one, 1):
+        now = [row]
+        for column, wanted in enumerate(other, 1):
+            least = min(last[column] + 1, now[-1] + 1, last[column - 1] + (letter != wanted))
+            if row > 1 and column > 1 and letter == other[column - 2] and one[row - 2] == wanted:
+                least = min(least, before[column - 2] + 1)
+            now.append(least)
+        before, last = last, now
+    return last[-1]
+
+
+def unknown_variables(
+    names: Collection[str], prefixes: Iterable[str], declared: Iterable[str], permitted: Iterable[Any] = ()
+) -> List[Unknown]:
+    """The variables among the names that carry a role's prefix and that no role has, each with the closest.
+
+    permitted are names, or patterns as of files, of variables that belong to somebody else.
+    """
+    known = set(declared) | set(FACTS)
+    patterns = [str(pattern) for pattern in permitted]
+    found = {}
+    for prefix in prefixes:
+        # The prefix is left out of the comparison: it alone would make all names of a role resemble each other.
+        rests = sorted(name[len(prefix) :] for name in known if name.startswith(prefix))
+        for name in names:
+            if name in known or not name.startswith(prefix):
+                continue
+            if any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns):
+                continue
+            rest = name[len(prefix) :]
+            closest = difflib.get_close_matches(rest, rests, n=1, cutoff=0.7)
+            is_wrong = bool(closest) and letters_apart(rest, closest[0]) <= (1 if len(rest) < 5 else 2)
+            if name not in found or is_wrong:
+                found[name] = Unknown(name, prefix + closest[0] if closest else None, is_wrong)
+    return sorted(found.values(), key=lambda unknown: unknown.name)
+
+
+def known(unknown: List[Unknown], errors: Mapping[str, str]) -> Check:
+    """Check that no variable is misspelt, and that each can be computed."""
+    wrong = [one for one in unknown if one.is_wrong]
+    names = ", ".join(one.name for one in wrong or unknown)
+    yours = f"list {names} in preflight_known_variables"
+    fixes = [f"write {one.closest} for {one.name}" for one in wrong]
+    if wrong:
+        fixes.append(f"or {yours}, if not meant for this collection")
+    found = [names] if names else []
+    if errors:
+        found += [f"{name} can't be computed: {' '.join(reason.split())}" for name, reason in sorted(errors.items())]
+        fixes += [f"correct {name}" for name in sorted(errors)]
+    if wrong or errors:
+        return Check("variables.known", "fail", "variables that a role has", "; ".join(found), "; ".join(fixes))
+    if unknown:
+        similar = [f"{one.closest} for {one.name}" for one in unknown if one.closest]
+        fix = (f"write {', '.join(similar)} if that is meant; else " if similar else "") + yours
+        return Check("variables.known", "warn", "variables that a role has", found[0], fix)
+    return Check("variables.known", "pass")
+
+
+def is_placeholder(checksum: str) -> bool:
+    """Whether a checksum was typed and not computed: few different digits, a repeated part, or that of an empty file."""
+    repeated = (checksum + checksum).find(checksum, 1) < len(checksum)
+    return repeated or len(set(checksum)) < FEWEST_DIGITS or checksum == EMPTY_SHA256
+
+
+def harp_checksum(variables: Dict[str, Any]) -> Check:
+    """Check that the vendor's script, which root runs, is known by its checksum."""
+    if without_harp(variables):
+        return skipped("harp.checksum", without_harp(variables))
+    if variables.get("harp_source") not in (None, "script"):
+        return skipped("harp.checksum", f"harp_source is {variables['harp_source']}")
+    checksum = variables.get("harp_script_sha256")
+    set_it = "set harp_script_sha256 to the output of sha256sum for the script"
+    fix = set_it + ", or say harp_allow_unverified: true"
+    if is_set(checksum):
+        if SHA256.match(str(checksum).strip()):
+            if is_placeholder(str(checksum).strip().lower()):
+                found = f"harp_script_sha256: {checksum}"
+                return Check("harp.checksum", "fail", "the checksum of the script, no placeholder", found, set_it)
+            return Check("harp.checksum", "pass", found=str(checksum))
+        return Check("harp.checksum", "fail", "64 hexadecimal digits", f"harp_script_sha256: {checksum}", fix)
+    if truth(variables.get("harp_allow_unverified")):
+        return Check("harp.checksum", "warn", "a checksum", "harp_allow_unverified: true", set_it)
+    script = variables.get("harp_script") or "harp_script"
+    return Check("harp.checksum", "fail", "a checksum", f"harp_script_sha256 is not set for {script}", fix)
+
+
+def image_of(variables: Mapping[str, Any]) -> Tuple[str, Any]:
+    """The image that the training runs in on the host's platform, with the variable that names it."""
+    if variables.get("taco_platform") in ("tke", "ack"):
+        image = variables.get("mpijob_image")
+        return "mpijob_image", image if is_set(image) else PROFILES["mpijob"]["image"]
+    name = "training_container_image" if is_set(variables.get("training_container_image")) else "taco_image"
+    return name, variables.get(name)
+
+
+def image_set(variables: Dict[str, Any]) -> Check:
+    """Check that the image that will run can be the name of one."""
+    name, image = image_of(variables)
+    if not is_set(image):
+        return Check("image.set", "fail", "the name of a training image", f"{name} is not set", f"set {name}")
+    if not IMAGE.match(str(image)):
+        return Check("image.set", "fail", "registry/name:tag or name@sha256:...", f"{name}: {image}", f"correct {name}")
+    if ":" not in str(image).rsplit("/", 1)[-1]:
+        fix = f"add a tag or a digest to {name}, so that every host runs the same"
+        return Check("image.set", "warn", "an image with a tag or a digest", str(image), fix)
+    return Check("image.set", "pass", found=str(image))

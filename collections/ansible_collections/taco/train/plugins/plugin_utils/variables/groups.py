@@ -1,0 +1,218 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Values of variables that only together make sense: each group is given to the function that the later step calls."""
+
+import re
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Sequence, Tuple
+
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import Arm, arm_of, arms_of
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.mpirun import MpirunError
+from ansible_collections.taco.train.plugins.plugin_utils.check import is_set, truth, whole
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.options import check_limits, checked_comparison
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.presets import with_preset
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import KEYS as COMPARED
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import ComparisonError
+from ansible_collections.taco.train.plugins.plugin_utils.container.options import OPTIONS as CONTAINER_OPTIONS
+from ansible_collections.taco.train.plugins.plugin_utils.container.options import spec_of
+from ansible_collections.taco.train.plugins.plugin_utils.container.profile import (
+    DEFAULT_PROFILE,
+    PROFILE,
+    has_host_network,
+    needs,
+    without_harp,
+)
+from ansible_collections.taco.train.plugins.plugin_utils.container.spec import SpecError
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import KEYS as JOB_KEYS
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import job_of
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import MpijobError
+from ansible_collections.taco.train.plugins.plugin_utils.preflight.kubernetes import on_cluster
+from ansible_collections.taco.train.plugins.plugin_utils.run import plan
+from ansible_collections.taco.train.plugins.plugin_utils.run.options import checked
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import WorkloadError
+
+Values = Mapping[str, Any]
+# The names of the hosts of the play, with the GPUs of each.
+Fleet = Tuple[Tuple[str, Any], ...]
+
+
+class GroupError(Exception):
+    """The values of a group don't go together; the text names the variables."""
+
+
+REFUSED = (ComparisonError, GroupError, MpijobError, MpirunError, SpecError, WorkloadError)
+
+
+class Group(NamedTuple):
+    """Variables that are checked together."""
+
+    prefixes: Tuple[str, ...]
+    """The variables are those that begin so; they are first checked one by one."""
+    check: Callable[[Values, Fleet], None]
+    """Raises what is wrong."""
+
+
+def _run_options(values: Values) -> Dict[str, Any]:
+    """The options of a run as the role benchmark hands them on."""
+    options = {name: values.get("benchmark_" + name) for name in plan.OPTIONS}
+    return dict(options, interface=values.get("benchmark_interface") or values.get("taco_interface") or "eth0")
+
+
+def _ranks(values: Values, fleet: Fleet) -> List[Dict[str, Any]]:
+    """The hosts of mpirun, as roles benchmark and mpijob make them. Empty while the number of GPUs isn't known."""
+    if values.get("benchmark_hosts"):
+        return list(values["benchmark_hosts"])
+    if on_cluster(values):
+        slots = whole(values.get("mpijob_gpus_per_worker")) or whole(values.get("taco_gpus_per_node"))
+        count = whole(values.get("mpijob_workers")) or len(fleet)
+        return [{"name": f"worker-{number}", "slots": slots} for number in range(count)] if slots else []
+    if not all((whole(slots) or 0) > 0 for _name, slots in fleet):
+        return []
+    return [{"name": name, "slots": whole(slots)} for name, slots in fleet]
+
+
+def _require_harp(arms: Sequence[Arm], variable: str, values: Values) -> None:
+    """Refuse an arm that turns HARP's plugin on in a container without HARP's configuration. The program would abort."""
+    # Whoever enters a container of their own knows whether it has HARP.
+    if is_set(values.get("benchmark_exec_prefix")) or not without_harp(values):
+        return
+    for arm in arms:
+        if arm.plugin == "on":
+            raise GroupError(
+                f"{variable} has the arm {arm.name}, which uses HARP, but {without_harp(values)}: leave {variable} out, give one of "
+                f"{', '.join(needs(values).arms)}, or set {PROFILE} to {DEFAULT_PROFILE}."
+            )
+
+
+def _require_data_set_sha256(values: Values) -> None:
+    unverified = truth(values.get("benchmark_dataset_allow_unverified"))
+    if truth(values.get("benchmark_dataset")) and not is_set(values.get("benchmark_dataset_sha256")) and not unverified:
+        raise GroupError(
+            "benchmark_dataset is true and benchmark_dataset_sha256 is not set: set it to the output of sha256sum for "
+            "download_dataset.sh, or set benchmark_dataset_allow_unverified: true."
+        )
+
+
+def _compared(values: Values) -> Dict[str, Any]:
+    """What is compared, as the role compare hands it on."""
+    given = {name: values.get("compare_" + name) for name in COMPARED}
+    preset = values.get("compare_preset")
+    if not given["arms"] and not preset:
+        given["arms"] = list(needs(values).arms)
+    return with_preset(preset, given, values.get("benchmark_batch_size"))
+
+
+def benchmark(values: Values, fleet: Fleet) -> None:
+    """Check the run of the role benchmark, unless a comparison has workloads of its own in its place."""
+    _require_data_set_sha256(values)
+    given = values.get("benchmark_arm")
+    arm = given if is_set(given) else needs(values).arm
+    _require_harp([arm_of(arm)], "benchmark_arm", values)
+    hosts = _ranks(values, fleet)
+    if not hosts or _compared(values)["workloads"]:
+        return
+    spec = dict(plan.OPTIONS, **plan.PLACES)
+    options = checked(dict(_run_options(values), hosts=hosts, run_dir=".", arm=arm), spec)
+    plan.require_no_place(plan.plan(options).arm)
+
+
+def compare(values: Values, fleet: Fleet) -> None:
+    """Check the comparison, with every run of it."""
+    options = _compared(values)
+    _require_harp(arms_of(options["arms"]), "compare_arms" if values.get("compare_arms") else "compare_preset", values)
+    hosts = _ranks(values, fleet)
+    if not hosts:
+        return
+    check_limits({name: values["compare_" + name] for name in ("min_effect", "confidence")})
+    places = is_set(values.get("compare_place_role")) or values.get("taco_platform") == "ack"
+    checked_comparison(options, hosts, _run_options(values), places)
+
+
+def ssh_trust(values: Values, fleet: Fleet) -> None:
+    """Check that the containers of several hosts can reach each other."""
+    profile = str(values.get(PROFILE) or DEFAULT_PROFILE)
+    if on_cluster(values) or len(fleet) < 2 or has_host_network(profile):
+        return
+    raise GroupError(
+        f"{PROFILE} is {profile}, which gives the container a network of its own, and the play has {len(fleet)} hosts, whose "
+        f"containers could not reach each other: use one host (--limit), or set {PROFILE} to lightcc or {DEFAULT_PROFILE}."
+    )
+
+
+def training_container(values: Values, _fleet: Fleet) -> None:
+    """Check the container of the role training_container."""
+    if on_cluster(values):
+        return
+    spec = CONTAINER_OPTIONS["argument_spec"]
+    options = {name: values.get("training_container_" + name, option.get("default")) for name, option in spec.items()}
+    options.update(
+        name=values.get("taco_container_name"),
+        image=values.get("training_container_image") or values.get("taco_image"),
+        mounts_extra=values.get("training_container_mounts_extra") or [],
+    )
+    if truth(values.get("training_container_require_harp")) and without_harp(values):
+        raise GroupError(
+            f"training_container_require_harp is true, but {without_harp(values)}: leave it out, or set {PROFILE} to "
+            f"{DEFAULT_PROFILE}."
+        )
+    spec_of(options)
+
+
+def mpijob(values: Values, fleet: Fleet) -> None:
+    """Check the job of the role mpijob."""
+    given = {name: values.get("mpijob_" + name) for name in JOB_KEYS}
+    gpus = given["gpus_per_worker"] if is_set(given["gpus_per_worker"]) else values.get("taco_gpus_per_node")
+    workers = given["workers"] if is_set(given["workers"]) else len(fleet)
+    if on_cluster(values) and whole(gpus):
+        job_of(dict(given, gpus_per_worker=gpus, workers=workers, namespace=values.get("taco_kube_namespace")))
+
+
+def harp(values: Values, _fleet: Fleet) -> None:
+    """Check that the source of HARP's configuration is named."""
+    source = values.get("harp_source")
+    if without_harp(values):
+        return
+    if values.get("harp_state") == "present" and source in ("script", "template") and not values.get("harp_" + source):
+        raise GroupError(f"harp_source is {source} and harp_{source} is not set: set harp_{source} to its path.")
+
+
+def hugepages(values: Values, _fleet: Fleet) -> None:
+    """Check that pages are not to be reserved in two ways."""
+    if truth(values.get("hugepages_trial")) and truth(values.get("hugepages_runtime")):
+        raise GroupError(
+            "hugepages_trial and hugepages_runtime are both true, and exclude each other: unset one of them."
+        )
+
+
+GROUPS = (
+    Group(("benchmark_", "training_container_", "taco_"), benchmark),
+    Group(("compare_", "benchmark_", "training_container_", "taco_"), compare),
+    Group(("ssh_trust_", "training_container_", "taco_"), ssh_trust),
+    Group(("training_container_", "taco_"), training_container),
+    Group(("mpijob_", "taco_"), mpijob),
+    Group(("harp_",), harp),
+    Group(("hugepages_",), hugepages),
+)
+
+
+def for_people(group: Group, message: str, declared: Sequence[str]) -> str:
+    """A message about options of a module, with the names of the role's variables in their place."""
+    prefix = group.prefixes[0]
+    options = [name[len(prefix) :] for name in declared if name.startswith(prefix)]
+    # In a sentence a word such as name is no option, unless it is the subject.
+    spoken = "|".join(sorted((name for name in options), key=len, reverse=True))
+    with_underscore = "|".join(name for name in options if "_" in name)
+    message = re.sub(rf"(?<![\w{{'])({spoken}) (?=is\b|are\b)", rf"{prefix}\1 ", message)
+    return re.sub(rf"(?<![\w{{'])({with_underscore})\b", rf"{prefix}\1", message) if with_underscore else message
+
+
+def problem(group: Group, values: Values, fleet: Fleet, declared: Sequence[str]) -> str:
+    """What is wrong with the values of a group, or an empty text."""
+    try:
+        group.check(values, fleet)
+    except REFUSED as error:
+        return for_people(group, str(error), declared)
+    return ""

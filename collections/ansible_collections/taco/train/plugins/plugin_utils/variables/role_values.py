@@ -1,0 +1,116 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Check the variables of one role where it begins, as preflight does for all roles, and refuse them by their names."""
+
+from typing import Any, Dict, List, Mapping, Sequence, Set, Tuple
+
+from ansible.errors import AnsibleActionFail, AnsibleError
+
+from ansible_collections.taco.train.plugins.plugin_utils.check import Check
+from ansible_collections.taco.train.plugins.plugin_utils.preflight.gpus import declared
+from ansible_collections.taco.train.plugins.plugin_utils.variables.checks import harp_checksum
+from ansible_collections.taco.train.plugins.plugin_utils.variables.groups import GROUPS, Fleet, Group
+from ansible_collections.taco.train.plugins.plugin_utils.variables.options import Options
+from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import (
+    PREFIXES,
+    Spec,
+    options_of,
+    role_names,
+)
+from ansible_collections.taco.train.plugins.plugin_utils.variables.value import plain
+
+COLLECTION = "taco.train."
+# The variable that replaces taco_gpus_per_node in a role that needs either.
+COUNTS = {
+    "benchmark": "benchmark_hosts",
+    "compare": "benchmark_hosts",
+    "eni": "eni_count",
+    "hugepages": "hugepages_count",
+    "mpijob": "mpijob_gpus_per_worker",
+}
+# A module that reverts or only reads needs few of the variables, and must not stop at another one.
+LENIENT_STATES = ("absent", "continued", "judged", "restored", "uncordoned")
+Values = Mapping[str, Any]
+
+
+def groups_of(role: str) -> List[Group]:
+    """The groups of variables that a role reads."""
+    return [group for group in GROUPS if group.prefixes[0] == role + "_"]
+
+
+def specs_of(role: str) -> Dict[str, Spec]:
+    """The variables of a role, those that all roles share, and those that it reads together with its own."""
+    prefixes = {prefix for group in groups_of(role) for prefix in group.prefixes}
+    roles = [name for name in role_names() if name in (role, "cluster") or PREFIXES.get(name, name + "_") in prefixes]
+    return {name: spec for one in roles for name, spec in options_of(one).items()}
+
+
+def missing(role: str, values: Values, unknown: Set[str]) -> List[Check]:
+    """The checks of what a role needs although it has no default."""
+    checks = []
+    count = COUNTS.get(role)
+    # Zero is a count as well, and an empty list names no hosts.
+    if count and not {count, "taco_gpus_per_node"} & unknown and values.get(count) in (None, "", []):
+        found = declared(dict(values))
+        checks.append(found._replace(fix=f"{found.fix}, or set {count}"))
+    if role == "harp" and values.get("harp_state") == "present" and not {"harp_source", "harp_script_sha256"} & unknown:
+        checks.append(harp_checksum(dict(values)))
+    return [check for check in checks if check.status == "fail"]
+
+
+def wrong_values(
+    role: str, values: Values, unknown: Sequence[str], fleet: Fleet, skip: Sequence[str] = ()
+) -> List[Check]:
+    """All that is wrong with the variables of a role. unknown are those that can't be computed yet."""
+    problems = Options(specs_of(role), fleet, groups_of(role)).problems(values, unknown)
+    # What is wrong with several values together already names what is expected of them.
+    found = [one.check if one.variable else one.check._replace(expected="") for one in problems]
+    return [check for check in missing(role, values, set(unknown)) + found if check.id not in skip]
+
+
+def message(host: str, role: str, checks: Sequence[Check]) -> str:
+    """The refusal, with a line for each wrong value."""
+    lines = [f"{host}: the role {COLLECTION}{role} can't run with these values of its variables."]
+    for found in checks:
+        expected = f" expected {found.expected};" if found.expected else ""
+        lines.append(f"{found.found};{expected} {found.fix}")
+    return "\n".join(lines)
+
+
+def entered_role(task: Any) -> str:
+    """The role of this collection that a task belongs to, by its short name, or an empty text."""
+    role = getattr(task, "_role", None)
+    name = str(role.get_name()) if role is not None else ""
+    return name[len(COLLECTION) :] if name.startswith(COLLECTION) else ""
+
+
+def _values(action: Any, names: Mapping[str, Spec], task_vars: Values) -> Tuple[Dict[str, Any], List[str]]:
+    """The variables as the task has them, and the names of those that can't be computed."""
+    values, unknown = {}, []
+    for name, spec in names.items():
+        try:
+            # The defaults of a role that comes later aren't loaded yet.
+            values[name] = (
+                plain(action._templar.template(task_vars[name])) if name in task_vars else spec.get("default")
+            )
+        except AnsibleError:
+            unknown.append(name)
+    return values, unknown
+
+
+def require_role_values(action: Any, task_vars: "Values | None") -> None:
+    """Fail where the task belongs to a role of this collection whose variables have wrong values. Nothing runs on the host."""
+    role = entered_role(action._task)
+    if not role or not task_vars or action._task.args.get("state") in LENIENT_STATES:
+        return
+    values, unknown = _values(action, specs_of(role), task_vars)
+    gpus = values.get("taco_gpus_per_node")
+    fleet = tuple((str(name), gpus) for name in task_vars.get("ansible_play_hosts_all", ()))
+    skip = plain(task_vars.get("preflight_skip")) or ()
+    wrong = wrong_values(role, values, unknown, fleet, skip if isinstance(skip, list) else ())
+    if wrong:
+        raise AnsibleActionFail(message(task_vars["inventory_hostname"], role, wrong))

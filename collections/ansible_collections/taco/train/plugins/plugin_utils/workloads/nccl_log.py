@@ -1,0 +1,121 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to taco.train: may change at any time. Do not import it from another collection.
+
+"""Read in NCCL's own log lines which network it uses.
+
+The lines are those of NCCL with NCCL_DEBUG=INFO, by version (https://github.com/NVIDIA/nccl, src/init.cc, src/net.cc and
+src/plugin): each is "<host>:<pid>:<tid> [<device>] NCCL INFO <text>", and every communicator says "Using network <name>".
+"""
+
+import re
+from typing import Any, Iterable, Sequence, Union
+
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import lines_of
+
+# The names of NCCL's own transports; any other is a plugin's.
+INTERNAL = ("Socket", "IB")
+HARP = "HARP"
+# The name that HARP has in NCCL is not public; these words are those of its files and of its documents.
+OF_HARP = re.compile(r"harp|ztcp|tfabric", re.IGNORECASE)
+# Plugins of others: HPC-X, AWS, Google, UCX, Cray, and the examples of NCCL.
+OF_OTHERS = re.compile(
+    r"IBext|SHARP|Libfabric|OFI|UCX|UCC|GPUDirectTCPX|FasTrak|TCPXO|gIB|NCCL RDMA|Spectrum|AMD ANP|GDRCopy|Dummy",
+    re.IGNORECASE,
+)
+# v2.3 and before it: INFO without NCCL, and "internal Network". v2.27 and later: also "Assigned NET plugin".
+USED = re.compile(r"\bINFO (?:Using network |Using internal Network |Assigned NET plugin )(.*)$")
+NAME = re.compile(r"([A-Za-z][\w.+/-]{0,40}(?: [\w.+/-]{1,40}){0,4})$")
+# What follows a name when another rank's line was printed into this one.
+GLUED = re.compile(r"({})(?=[\w.-]+:\d+:\d+ \[|NCCL |\[\d)".format("|".join(INTERNAL)))
+HEADER = re.compile(r"\S+:\d+:\d+ \[")
+LOADED = re.compile(r"NET/Plugin ?: Loaded net plugin \S")
+# v2.4 to v2.16, v2.17 and v2.18, v2.19 and v2.20, v2.21, v2.23 to v2.27, v2.28 and later; and a plugin that is too old or new.
+NO_PLUGIN = re.compile(
+    r"\bINFO NET/Plugin ?: (?:Plugin load |.{0,400}?No plugin found|.{0,400}?Using internal net(?:work)? plugin|Could not find:"
+    r"|Failed to find ncclNetPlugin)"
+)
+# Why the file that is there was not used.
+NOT_LOADED = re.compile(
+    r"\bINFO (?:NET/Plugin ?: (?:Plugin load (?:\([^)]*\) )?returned \d+ : (?P<load>.{1,300}?)(?: when loading .*)?$"
+    r"|dlerror=(?P<dlerror>.{1,300}?) No plugin found"
+    r"|(?P<symbol>Failed to find ncclNetPlugin.{1,120}))"
+    r"|(?P<init>Failed to initialize NET plugin .{1,80}))"
+)
+
+
+def networks(lines: Iterable[str]) -> list[str]:
+    """Return the networks in the order in which they first appear. A line that another rank's output cut names none."""
+    seen: dict[str, bool] = {}
+    for line in lines:
+        if "INFO " not in line:
+            continue
+        match = USED.search(line)
+        if not match:
+            continue
+        text = match[1].strip().removesuffix(" to comm")
+        glued = GLUED.match(text)
+        name = glued or (
+            None if HEADER.search(text) or re.search("NCCL (?:INFO|WARN|version)", text) else NAME.match(text)
+        )
+        if name:
+            seen[name[1]] = True
+    # The beginning of another name, or one that another begins, was cut out of a line.
+    return [name for name in seen if not any(cut_from(name, other) for other in [*INTERNAL, *seen])]
+
+
+def cut_from(name: str, other: str) -> bool:
+    """Whether a name is a piece of another, or an internal network's with more text behind it."""
+    if name == other or name in INTERNAL:
+        return False
+    return other.startswith(name) or (other == "Socket" and name.startswith(other))
+
+
+def joined(names: Sequence[str]) -> str | None:
+    """Return the networks as a record keeps them, None when NCCL said nothing."""
+    return ", ".join(names) or None
+
+
+def problems(names: Sequence[str]) -> list[str]:
+    return ["The ranks used different networks: {}.".format(", ".join(names))] if len(names) > 1 else []
+
+
+def plugin(text: Any) -> Union[str, bool, None]:
+    """The plugin through which every rank sent: HARP, another plugin's name, False for none, None when no line tells.
+
+    That a plugin was loaded proves nothing: NCCL falls back to its own transports when it can't be initialised.
+    """
+    lines = lines_of(text)
+    names = networks(lines)
+    if names:
+        if any(name in INTERNAL for name in names):
+            return False
+        return HARP if all(OF_HARP.search(name) for name in names) else ", ".join(names)
+    if any(LOADED.search(line) for line in lines):
+        return None
+    return False if any(NO_PLUGIN.search(line) for line in lines) else None
+
+
+def plugin_in_use(text: Any) -> bool | None:
+    """Whether NCCL sent through a plugin, whichever it is; None when no line tells."""
+    found = plugin(text)
+    return found if found is None else bool(found)
+
+
+def of_others(name: Any) -> bool:
+    """Whether a plugin is known not to be HARP. A name that nobody knows may be HARP's, which is not public."""
+    return isinstance(name, str) and name != HARP and bool(OF_OTHERS.search(name))
+
+
+def why_not_loaded(text: Any) -> str | None:
+    """Why NCCL did not use the plugin's file, as its last such line says; None where the file is absent or no line tells."""
+    found = [match for match in map(NOT_LOADED.search, lines_of(text)) if match]
+    reasons = [next(reason for reason in match.groups() if reason).strip(" .") for match in found]
+    told = [
+        reason
+        for reason in reasons
+        if "cannot open shared object file" not in reason or "libnccl-net" not in reason.split(":")[0]
+    ]
+    return told[-1] if told else None
