@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.mpirun import mpirun_command
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.horovod_parser import parse
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.horovod import parse
 
 SPEEDS = st.lists(st.floats(min_value=1, max_value=100000), min_size=1, max_size=20)
 NAMES = st.lists(st.from_regex(r"[a-z][a-z0-9-]{0,9}", fullmatch=True), min_size=1, max_size=6, unique=True)

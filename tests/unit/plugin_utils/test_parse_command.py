@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.workloads import command_parser, horovod_parser, ttf_parser
+from ansible_collections.taco.train.plugins.plugin_utils.workloads import command, horovod, ttf
 
 FOLDER = Path(__file__).parents[2] / "fixtures/benchmarks"
 STEPS = (FOLDER / "ttf_step_counter.txt").read_text()
@@ -21,7 +21,7 @@ TOTAL_PATTERN = r"^total (?P<value>\S+) over (?P<ranks>\d+) ranks"
 
 
 def parse(text, expected_ranks=None, **options):
-    return command_parser.parse(text, expected_ranks, "GPU", dict({"pattern": PATTERN}, **options))
+    return command.parse(text, expected_ranks, "GPU", dict({"pattern": PATTERN}, **options))
 
 
 def test_a_run_is_judged_by_the_median_of_what_its_pattern_finds():
@@ -65,31 +65,29 @@ def test_what_makes_numbers_unfit_is_said(text, options, said):
 
 
 def test_tensorflows_own_line_is_read_from_the_ttf_demo():
-    found = ttf_parser.parse(STEPS, expected_ranks=16, options={"batch_size": 16384})
+    found = ttf.parse(STEPS, expected_ranks=16, options={"batch_size": 16384})
     assert found["problems"] == []
     assert (found["value"], found["unit"], found["ranks"], found["batch_size"]) == (12.35, "steps/s", 1, 16384)
     assert found["iterations"] == found["series"] == [11.8042, 12.35, 12.4107]
 
 
 def test_a_number_at_the_cut_end_of_the_text_is_left_out():
-    found = ttf_parser.parse(STEPS[: STEPS.index("12.4107") + 2])
+    found = ttf.parse(STEPS[: STEPS.index("12.4107") + 2])
     assert found["iterations"] == [11.8042, 12.35]
 
 
 def test_what_else_the_ttf_demo_prints_needs_a_pattern():
-    (problem,) = ttf_parser.parse("step 5, 120 ms\n", expected_ranks=8)["problems"]
+    (problem,) = ttf.parse("step 5, 120 ms\n", expected_ranks=8)["problems"]
     assert "set benchmark_pattern" in problem
-    found = ttf_parser.parse(
-        "step 5, 120 ms\n", 8, options={"pattern": r"(?P<value>\d+) ms", "higher_is_better": False}
-    )
+    found = ttf.parse("step 5, 120 ms\n", 8, options={"pattern": r"(?P<value>\d+) ms", "higher_is_better": False})
     assert (found["problems"], found["value"], found["ranks"], found["unit"]) == ([], 120.0, 1, "steps/s")
 
 
 def test_a_standstill_is_no_result():
-    (problem,) = ttf_parser.parse(STEPS.replace("12.35", "0"))["problems"]
+    (problem,) = ttf.parse(STEPS.replace("12.35", "0"))["problems"]
     assert problem == "A number of steps per second is not a usable number."
 
 
 def test_horovods_text_for_pytorch():
-    found = horovod_parser.parse((FOLDER / "horovod_pytorch.txt").read_text(), expected_ranks=16)
+    found = horovod.parse((FOLDER / "horovod_pytorch.txt").read_text(), expected_ranks=16)
     assert (found["problems"], found["value"], found["network"]) == ([], 3561.6, "HARP")

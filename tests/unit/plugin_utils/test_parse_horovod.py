@@ -11,7 +11,7 @@ import yaml
 from ansible.errors import AnsibleFilterError
 
 from ansible_collections.taco.train.plugins.filter import benchmark
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.horovod_parser import parse
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.horovod import parse
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS
 
 GOOD = """\

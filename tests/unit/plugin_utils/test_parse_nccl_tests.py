@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.nccl_tests_parser import parse
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.nccl_tests import parse
 
 FOLDER = Path(__file__).parents[2] / "fixtures/benchmarks"
 OLD, MIDDLE, NEW, JSON = (

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.tf_cnn_parser import parse
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.tf_cnn import parse
 
 GOOD = (Path(__file__).parents[2] / "fixtures/benchmarks/tf_cnn_benchmarks_horovod.txt").read_text()
 

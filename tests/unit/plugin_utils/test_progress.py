@@ -10,7 +10,7 @@ import pytest
 from screen import Screen
 
 from ansible_collections.taco.train.plugins.plugin_utils.progress import Progress, duration, fitted, run_seconds
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.iterations import count_of, iteration_of, unit_of
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import count_of, iteration_of, unit_of
 
 LOG = "Running benchmark...\n" + "".join(f"Iter #{number}: {100 + number}.0 img/sec per GPU\n" for number in range(4))
 OPTIONS = {"workload": "horovod_synthetic", "num_iters": 4, "pattern": None}

@@ -29,7 +29,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.run.plan import (
     require_no_place,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.run.record import make_record
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.iterations import count_of, iteration_of, unit_of
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import count_of, iteration_of, unit_of
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.script import with_delivered
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import WorkloadError
 

@@ -11,7 +11,8 @@ from typing import Any, Mapping
 
 from ansible_collections.taco.train.plugins.plugin_utils.run.spread import STALL
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import nccl_sizes
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS, WorkloadKind
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.kind import WorkloadKind
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS
 
 NONE = "none"
 SIZE_NUMBERS = ("Message size", "Out of place", "In place")

@@ -12,7 +12,7 @@ The value of a run is one number; a reader must also see whether the run was ste
 from statistics import median
 from typing import Any, Mapping, Sequence
 
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WorkloadKind
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.kind import WorkloadKind
 
 STALL = 1.5
 """An iteration that took this many times the median time is a stall."""

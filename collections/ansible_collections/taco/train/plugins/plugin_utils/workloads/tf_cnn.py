@@ -2,18 +2,33 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Turn the options of the workload `tf_cnn_benchmarks` into environment, MCA parameters and command.
 
 The flags are those of https://github.com/tensorflow/benchmarks, scripts/tf_cnn_benchmarks/benchmark_cnn.py.
+
+Read what tf_cnn_benchmarks prints with --variable_update=horovod.
+
+The lines are those of https://github.com/tensorflow/benchmarks, scripts/tf_cnn_benchmarks/benchmark_cnn.py. Every rank
+prints all of them. The speed in a step's line is that of one worker and a mean over all steps so far; the total is
+already that of all workers, so totals are never added up.
 """
 
-from typing import Sequence
+import re
+from statistics import median
+from typing import Any, Iterable, Mapping, Sequence
 
-from ansible_collections.taco.train.plugins.plugin_utils.workloads import workload
+from ansible_collections.taco.train.plugins.plugin_utils.workloads import result, workload
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.horovod import SCRIPT_DEFAULTS, SCRIPTS
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.kind import (
+    BATCH_SIZE,
+    TRAINING,
+    WorkloadKind,
+    model_of,
+    value_of_line,
+)
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import lines_of, values
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.platforms import platform_of
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.result import Result, finite
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.script import name_of, required_sha256
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import Options, Workload, WorkloadError
 
@@ -75,3 +90,127 @@ def build(options: Options, slots: Sequence[int]) -> Workload:
     mca = workload.mca_parameters(options)
     env = workload.environment(options, slots, workload.switches(options))
     return Workload(env, mca, command(options), workload.notes_of(env, options))
+
+
+UNIT = "images/s"
+MODEL = re.compile(r"Model: +(\S+)\s*$")
+GLOBAL_BATCH = re.compile(r"Batch size: +(\d{1,12})(?:\.0)? global\s*$")
+BATCH = re.compile(r" +(\d{1,9})(?:\.0)? per device\s*$")
+VARIABLES = re.compile(r"Variables: +(\S+)\s*$")
+DEVICES = re.compile(r"Devices: +\[(.*)\]\s*$")
+DEVICE = re.compile(r"'horovod/(gpu|cpu):\d+'", re.IGNORECASE)
+# One decimal for a step and two for the total: a number with fewer was cut off.
+TENTHS = r"(\d{1,15}\.\d|nan|inf)"
+STEP = re.compile(
+    r"\s*(\d{1,9})\s+images/sec: " + TENTHS + r" \+/- " + TENTHS + r" \(jitter = " + TENTHS + r"\)(?:\s|$)"
+)
+TOTAL = re.compile(r"total images/sec: (\d{1,15}\.\d\d|nan|inf)\s*$")
+
+
+def parse(
+    text: Any, expected_ranks: Any = None, device: str | None = "GPU", options: Mapping[str, Any] | None = None
+) -> Result:
+    """Return the numbers in the text and everything that is wrong with them, as parsed.result describes."""
+    lines = lines_of(text)
+    totals = [finite(total) for (total,) in values(TOTAL, lines)]
+    head = read_head(lines)
+    iterations = by_step(values(STEP, lines))
+    ranks = head["ranks"]
+    problems = missing(totals, iterations, expected_ranks, ranks) + bad_numbers(totals, iterations)
+    problems += wrong_world(head, totals, expected_ranks, device)
+    return result.result(
+        lines,
+        UNIT,
+        problems,
+        value=None if problems else result.middle(totals),
+        model=head["models"][0] if head["models"] else None,
+        batch_size=head["batch_size"],
+        ranks=ranks,
+        device=", ".join(head["devices"]) or None,
+        iterations=iterations,
+        series=result.scaled(iterations, ranks),
+        details={"totals_seen": len(totals), "totals": totals},
+    )
+
+
+def read_head(lines: list[str]) -> dict[str, Any]:
+    """Return what the ranks print before they begin. All print the same, or something is wrong."""
+    whole = {int(size) for (size,) in values(GLOBAL_BATCH, lines)}
+    batch = {int(size) for (size,) in values(BATCH, lines)}
+    listed = [DEVICE.findall(names) for (names,) in values(DEVICES, lines)]
+    counts = {len(names) for names in listed if names}
+    if len(whole) == 1 and len(batch) == 1 and min(batch) > 0:
+        counts.add(min(whole) // min(batch))
+    return {
+        "models": sorted({model for (model,) in values(MODEL, lines)}),
+        "batch_size": min(batch) if len(batch) == 1 else None,
+        "counts": counts,
+        "ranks": min(counts) if len(counts) == 1 else None,
+        "devices": sorted({name.upper() for names in listed for name in names}),
+        "variables": sorted({name for (name,) in values(VARIABLES, lines)}),
+    }
+
+
+def by_step(steps: Iterable[tuple[Any, ...]]) -> list[float | None]:
+    """Return one speed for each step: the median over the ranks that printed it; null when one of them is no number."""
+    speeds: dict[int, list[float | None]] = {}
+    for step, speed, _uncertainty, _jitter in steps:
+        speeds.setdefault(int(step), []).append(finite(speed))
+    usable = {step: [speed for speed in printed if speed is not None] for step, printed in speeds.items()}
+    return [median(usable[step]) if len(usable[step]) == len(speeds[step]) else None for step in sorted(speeds)]
+
+
+def missing(
+    totals: Sequence[float | None], iterations: Sequence[float | None], expected_ranks: Any, ranks: int | None
+) -> list[str]:
+    if not totals:
+        reached = f"steps printed: {len(iterations)}" if iterations else "no step was printed"
+        return [f"There is no line 'total images/sec': the run did not finish ({reached})."]
+    if expected_ranks is not None and ranks is None:
+        return ["The output doesn't say over how many ranks the total is, so it can't be checked."]
+    return []
+
+
+def bad_numbers(totals: Sequence[float | None], iterations: Sequence[float | None]) -> list[str]:
+    said = []
+    if result.unusable(totals):
+        said.append("A total is not a usable number.")
+    if result.unusable(iterations):
+        said.append("A step's images/sec is not a usable number.")
+    return said
+
+
+def wrong_world(
+    head: Mapping[str, Any], totals: Sequence[float | None], expected_ranks: Any, device: str | None
+) -> list[str]:
+    """Compare who took part with who should have."""
+    said = []
+    if len(head["counts"]) > 1:
+        printed = ", ".join(str(count) for count in sorted(head["counts"]))
+        said.append(f"The ranks don't agree on how many they are: {printed}.")
+    said += result.rank_problems(expected_ranks, head["ranks"])
+    if head["ranks"] and len(totals) > head["ranks"] and not said:
+        said.append(f"There are {len(totals)} totals of {head['ranks']} ranks: the output is that of several runs.")
+    if device and set(head["devices"]) - {device}:
+        said.append("The benchmark ran on {} where {} was expected.".format(", ".join(head["devices"]), device))
+    if set(head["variables"]) - {"horovod"}:
+        said.append("The variables were updated by {} and not by horovod.".format(", ".join(head["variables"])))
+    if len(head["models"]) > 1:
+        said.append("The output is that of several models: {}.".format(", ".join(head["models"])))
+    return said
+
+
+# Every rank prints its steps, so the last rank to reach a step is shown too.
+WORKLOAD = WorkloadKind(
+    build,
+    parse,
+    UNIT,
+    "the total that the script prints, over all steps and workers",
+    model_of,
+    needs,
+    iteration="printed step",
+    running_mean=True,
+    reads=TRAINING,
+    batch_size=BATCH_SIZE,
+    iteration_of=lambda options: value_of_line(STEP, 2),
+)

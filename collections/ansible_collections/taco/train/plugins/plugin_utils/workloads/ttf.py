@@ -2,21 +2,40 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Turn the options of the workload `ttf_dynamic_embedding` into what is run: the demo of TTF, the vendor's TensorFlow.
 
 The folders, scripts and arguments are those of the vendor's document (section TTF, Demo): `benchmark` compares dynamic
 with static embedding in one process, `ps` and `estimator` are scripts that start what they need. None of them uses
 mpirun.
+
+Read what the TTF demo prints.
+
+What its train.py prints is not public. TensorFlow itself has one public line with a speed, that of StepCounterHook
+(https://github.com/tensorflow/tensorflow, tensorflow/python/training/basic_session_run_hooks.py): "global_step/sec: 12.3",
+one for each interval of steps. That is read, unless the option `pattern` says what else to look for.
 """
 
 import posixpath
-from typing import Sequence
+import re
+from typing import Any, Mapping, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.module_utils._acceleration.demo_dataset import FOLDER
-from ansible_collections.taco.train.plugins.plugin_utils.workloads import pattern, workload
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import Options, Workload, WorkloadError
+from ansible_collections.taco.train.plugins.plugin_utils.workloads import pattern, result, workload
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.command import iteration_of as iteration_by_pattern
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.command import parse as parse_by_pattern
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.kind import (
+    TOTAL,
+    IterationOf,
+    WorkloadKind,
+    value_of_line,
+)
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import lines_of, values
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import (
+    SWITCHES,
+    Options,
+    Workload,
+    WorkloadError,
+)
 
 DEMOS = ("benchmark", "ps", "estimator")
 # The data set's cache holds batches of one size, so the document has it removed whenever the batch size changes.
@@ -76,3 +95,71 @@ def build(options: Options, slots: Sequence[int]) -> Workload:
         chdir=folder(options),
         cleanup=CACHE if demo == "benchmark" else (),
     )
+
+
+UNIT = "steps/s"
+STEPS = re.compile(r"(?:.{0,300}[\s:\]])?global_step/sec: (\S+)\s*$")
+NOTHING = (
+    "The output has no line 'global_step/sec' of TensorFlow, and what else the demo prints is not known: set benchmark_pattern "
+    "to a regular expression that finds its number, in a group named value."
+)
+
+
+def parse(
+    text: Any, expected_ranks: Any = None, device: str | None = "GPU", options: Mapping[str, Any] | None = None
+) -> result.Result:
+    """Return the numbers in the text and everything that is wrong with them, as parsed.result describes.
+
+    It is one process, however many slots there are: expected_ranks has no part in it.
+    """
+    options = options or {}
+    told: dict[str, Any] = {"ranks": 1, "batch_size": options.get("batch_size")}
+    if options.get("pattern"):
+        return dict(parse_by_pattern(text, None, device, dict(options, unit=options.get("unit") or UNIT)), **told)
+    lines = lines_of(text)
+    # The number has no fixed length, so one in a line without an end may have been cut.
+    found = [number for (number,) in values(STEPS, (line for line in lines[:-1] if "global_step/sec" in line))]
+    iterations = measured(printed_once([result.finite(number) for number in found]))
+    problems = [] if found else [NOTHING]
+    if result.unusable(iterations):
+        problems.append("A number of steps per second is not a usable number.")
+    return result.result(
+        lines,
+        UNIT,
+        problems,
+        value=None if problems else result.middle(iterations),
+        iterations=iterations,
+        series=result.scaled(iterations, 1),
+        **told,
+    )
+
+
+def printed_once(numbers: list[float | None]) -> list[float | None]:
+    """Leave out the second copy of each number where TensorFlow's logger and Python's root logger both print every line."""
+    return numbers[::2] if len(numbers) > 1 and numbers[::2] == numbers[1::2] else numbers
+
+
+def measured(numbers: list[float | None]) -> list[float | None]:
+    """Leave out zeros at the beginning: the hook prints them before the first step is done."""
+    first = next((place for place, number in enumerate(numbers) if number != 0), None)
+    return numbers if first is None else numbers[first:]
+
+
+def iteration_of(options: Options) -> Optional[IterationOf]:
+    """The function that finds a value in a line: by the user's pattern, else TensorFlow's own line."""
+    return iteration_by_pattern(options) or value_of_line(STEPS, 1)
+
+
+WORKLOAD = WorkloadKind(
+    build,
+    parse,
+    UNIT,
+    "the median of the printed speeds of the process",
+    lambda parameters: f"TTF demo {parameters.get('demo') or DEMOS[0]}",
+    needs,
+    TOTAL,
+    iteration="interval",
+    mpi=False,
+    reads=frozenset({"batch_size", "is_dynamic", "dnn_layer_num", *SWITCHES}),
+    iteration_of=iteration_of,
+)
