@@ -14,7 +14,7 @@ import pytest
 import yaml
 from integration.paths import COLLECTION
 
-from ansible_collections.taco.train.plugins.plugin_utils.report.values import number
+from ansible_collections.taco.train.plugins.plugin_utils.text import number
 
 INVENTORY = "inventories/lab"
 NODES = ("taco-lab-node-0", "taco-lab-node-1")

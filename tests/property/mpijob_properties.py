@@ -19,10 +19,14 @@ from ansible_collections.taco.train.plugins.plugin_utils.container.spec import (
     TrainingSpec,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.capacity import capacity
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import amount, binary_quantity
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import (
+    MpijobError,
+    amount,
+    binary_quantity,
+)
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import Job, check_job, job_of
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.manifest import manifest, worker_limits
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import VERSIONS, MpijobError, worker_hosts
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import VERSIONS, worker_hosts
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.status import progress
 
 QUICK = settings(max_examples=80)

@@ -9,9 +9,9 @@ import shlex
 
 import pytest
 
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import MpijobError
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob import arena_command, arena_status
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import job_of
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import MpijobError
 
 IMAGE = "registry.cn-hangzhou.aliyuncs.com/kubernetes-image-hub/tensorflow-benchmark:tf2.3.0-py3.7-cuda10.1"
 # The document's job, without what Arena can't say.

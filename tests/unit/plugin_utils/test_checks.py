@@ -11,11 +11,12 @@ from observed import GIB, NODE, VARIABLES, node
 
 from ansible_collections.taco.train.plugins.plugin_utils.check import fraction, gib, truth, whole
 from ansible_collections.taco.train.plugins.plugin_utils.preflight import host
-from ansible_collections.taco.train.plugins.plugin_utils.preflight.gpus import declared, instance_type
+from ansible_collections.taco.train.plugins.plugin_utils.preflight.gpus import instance_type
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.instance_types import INSTANCE_TYPES, VIRTUAL
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.verdict import NODE_CHECKS
 from ansible_collections.taco.train.plugins.plugin_utils.variables.checks import (
     Unknown,
+    declared,
     harp_checksum,
     image_set,
     known,

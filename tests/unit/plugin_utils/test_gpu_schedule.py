@@ -10,7 +10,7 @@ import pytest
 
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes import gpu_schedule
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.gpu_schedule import BEFORE, LABEL, plan
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import MpijobError
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import MpijobError
 
 
 def node(name="n1", label=None, before=None, **allocatable):

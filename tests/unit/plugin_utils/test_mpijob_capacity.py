@@ -7,9 +7,9 @@
 import pytest
 
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.capacity import capacity
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import MpijobError
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import job_of
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.manifest import worker_limits
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import MpijobError
 
 EIGHT = worker_limits(job_of({"workers": 2, "gpus_per_worker": 8}))
 TOPOLOGY = worker_limits(job_of({"workers": 2, "gpus_per_worker": 8, "gpu_topology": True}))

@@ -11,9 +11,10 @@ from mpijob_schema import validate
 
 from ansible_collections.taco.train.plugins.filter.mpijob import FilterModule
 from ansible_collections.taco.train.plugins.plugin_utils.container.spec import SpecError, spec_for
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import MpijobError
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import Job, job_of
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.manifest import manifest, worker_limits
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import VERSIONS, MpijobError
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import VERSIONS
 
 IMAGE = "ccr.ccs.tencentyun.com/qcloud/taco-train:ttf115-cu112-cvm-0.4.1"
 FOUR = {"workers": 4, "gpus_per_worker": 8}

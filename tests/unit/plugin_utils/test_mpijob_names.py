@@ -9,9 +9,12 @@ from fractions import Fraction
 import pytest
 
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.mpirun import mpirun_command
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import amount, binary_quantity
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import (
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import (
     MpijobError,
+    amount,
+    binary_quantity,
+)
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import (
     choose_version,
     role_of,
     selectors,

@@ -7,7 +7,7 @@
 import pytest
 
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes import readiness
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import MpijobError
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import MpijobError
 
 NODE = {
     "metadata": {"name": "n1", "labels": {"a": "b"}, "managedFields": ["long"]},

@@ -18,11 +18,12 @@ from ansible_collections.taco.train.plugins.plugin_utils.container.spec import S
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes import logs as mpijob_logs
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.action import pods_reached
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.errors import one_line
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import MpijobError
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob import arena_command, arena_status
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob import work as mpijob_work
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.inventory import Made, hosts
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import Job, job_of
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import MpijobError, worker_hosts
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import worker_hosts
 from ansible_collections.taco.train.plugins.plugin_utils.run import store
 
 ARGUMENT_SPEC = {

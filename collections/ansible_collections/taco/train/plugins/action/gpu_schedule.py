@@ -17,7 +17,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.check import is_set
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes import gpu_schedule
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.change import settle
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.client import Cluster, KubernetesError, watched
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import MpijobError
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import MpijobError
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_values import require_role_values
 
 ARGUMENT_SPEC = {

@@ -22,7 +22,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.errors impor
     UNAUTHORIZED,
     trouble,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import MpijobError
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import MpijobError
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_values import require_role_values
 
 DRAIN = "kubernetes.core.k8s_drain"

@@ -19,9 +19,9 @@ from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.action impor
     pods_reached,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.client import KubernetesError
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import MpijobError
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.client import JobError, Jobs, Wish
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import KEYS, PROFILE, job_of
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import MpijobError
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.present import absent, present
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.result import result_of
 from ansible_collections.taco.train.plugins.plugin_utils.run.store import RecordError

@@ -10,9 +10,9 @@ from ansible.errors import AnsibleFilterError
 
 from ansible_collections.taco.train.plugins.plugin_utils.container.spec import SpecError
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.capacity import capacity
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import MpijobError
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import job_of
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.manifest import manifest, worker_limits
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import MpijobError
 
 
 def mpijob_manifest(options: dict[str, Any], api_version: str | None = None) -> dict[str, Any]:

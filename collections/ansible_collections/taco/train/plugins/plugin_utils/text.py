@@ -4,12 +4,13 @@
 
 # Private to taco.train: may change at any time. Do not import it from another collection.
 
-"""Fit text into columns of a terminal, where a Chinese character takes two. Text in, text out."""
+"""Numbers and counts in words, and text that fits into columns of a terminal, where a Chinese character takes two."""
 
 import unicodedata
-from typing import List
+from typing import List, Optional
 
 CUT = "..."
+NONE = "none"
 # Categories of characters: control characters and ends of lines, and what only tells a terminal how to write.
 BLANK = ("Cc", "Zl", "Zp")
 UNSEEN = ("Cf", "Cs")
@@ -69,3 +70,15 @@ def cut(text: str, width: int) -> str:
 def padded(text: str, width: int) -> str:
     """Return a text filled up with spaces."""
     return text + " " * (width - cells(text))
+
+
+def counted(count: int, noun: str, plural: Optional[str] = None) -> str:
+    """A count with its noun, such as "1 run" or "2 runs"."""
+    return f"{count} {noun}" if count == 1 else f"{count} {plural or noun + 's'}"
+
+
+def number(value: Optional[float]) -> str:
+    """A measured value with as many digits as help."""
+    if value is None:
+        return NONE
+    return f"{value:.1f}" if value == 0 or abs(value) >= 10 else f"{value:.3g}"

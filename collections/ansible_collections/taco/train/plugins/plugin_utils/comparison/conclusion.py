@@ -10,7 +10,7 @@ from typing import Any, Dict, List
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import control
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import subject
-from ansible_collections.taco.train.plugins.plugin_utils.report.run_table import counted
+from ansible_collections.taco.train.plugins.plugin_utils.text import counted
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS
 
 WORDS = {"better": "faster than", "worse": "slower than", "equivalent": "as fast as"}

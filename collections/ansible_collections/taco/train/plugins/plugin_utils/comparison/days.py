@@ -16,7 +16,7 @@ from typing import List, NamedTuple, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import statistics
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import LEAST_REPEATS
-from ansible_collections.taco.train.plugins.plugin_utils.report.run_table import counted
+from ansible_collections.taco.train.plugins.plugin_utils.text import counted
 
 # So many earlier days give an estimate of the spread between days.
 LEAST_DAYS = 3

@@ -16,7 +16,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule imp
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.segments import setting
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import LOOKS, Comparison
 from ansible_collections.taco.train.plugins.plugin_utils.progress import run_seconds
-from ansible_collections.taco.train.plugins.plugin_utils.report.run_table import counted
+from ansible_collections.taco.train.plugins.plugin_utils.text import counted
 
 DECIDED = ("better", "worse", "equivalent")
 WHY = {

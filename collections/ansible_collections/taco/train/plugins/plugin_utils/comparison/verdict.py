@@ -10,7 +10,7 @@ from typing import List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import statistics
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import LEAST_REPEATS, Comparison
-from ansible_collections.taco.train.plugins.plugin_utils.report.run_table import counted
+from ansible_collections.taco.train.plugins.plugin_utils.text import counted
 
 # An arm of which a larger share of the attempts failed has good runs that are a selection.
 MOST_FAILED = 0.2

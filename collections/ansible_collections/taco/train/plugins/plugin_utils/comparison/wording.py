@@ -10,8 +10,8 @@ import math
 import os
 from typing import Any, Callable, Mapping, Sequence, TypeGuard
 
-from ansible_collections.taco.train.plugins.plugin_utils.report.run_table import counted
-from ansible_collections.taco.train.plugins.plugin_utils.report.values import number as measured
+from ansible_collections.taco.train.plugins.plugin_utils.text import counted
+from ansible_collections.taco.train.plugins.plugin_utils.text import number as measured
 
 # A symbol beside each word, so that nothing rests on colour.
 SYMBOLS = {"better": "▲", "worse": "▼", "equivalent": "≈", "inconclusive": "?", "refused": "✕"}

@@ -14,7 +14,7 @@ from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible_collections.taco.train.plugins.plugin_utils.check import is_set
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.client import Cluster
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.messages import path_of
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.inventory import Reached
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.pods import PodConnection
 
 # How the API server is reached, in every action that asks it.
 ACCESS: dict[str, dict[str, Any]] = {
@@ -29,7 +29,7 @@ def host_of(action: Any, task_vars: Mapping[str, Any] | None) -> str:
     return str(action._task.delegate_to or (task_vars or {}).get("inventory_hostname", "this host"))
 
 
-def pods_reached(action: Any, options: Mapping[str, Any], host: str) -> Reached:
+def pods_reached(action: Any, options: Mapping[str, Any], host: str) -> PodConnection:
     """Return how kubectl, which runs on the controller, reaches the pods; raise when only the task's host has the kubeconfig."""
     given = options["kubeconfig"]
     path = os.path.expanduser(given) if isinstance(given, str) else given or ""
@@ -40,7 +40,7 @@ def pods_reached(action: Any, options: Mapping[str, Any], host: str) -> Reached:
             f"{host}: the controller has no kubeconfig {shown}. The API server is asked from {host}, and the pods are reached by kubectl "
             "on the controller: copy the kubeconfig to the same path there, or set taco_kubeconfig to a path that both have"
         )
-    return Reached(path, options["context"] or "", options["python"])
+    return PodConnection(path, options["context"] or "", options["python"])
 
 
 def cluster_of(action: Any, options: Mapping[str, Any], task_vars: dict[str, Any] | None) -> Cluster:

@@ -13,8 +13,12 @@ from fractions import Fraction
 from typing import Any, Mapping, NamedTuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.check import gib
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import amount
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.manifest import GPU, HUGEPAGES, TOPOLOGY_GPU
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import (
+    GPU,
+    HUGEPAGES,
+    TOPOLOGY_GPU,
+    amount,
+)
 
 FIXES = {
     HUGEPAGES: "reserve them with the role taco.train.hugepages, reboot, and restart the node's kubelet if they came without "

@@ -16,9 +16,12 @@ from typing import Any, Iterable, Mapping, NamedTuple, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.change import from_version, version_of
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.pods import name_of
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import amount
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.manifest import GPU, TOPOLOGY_GPU
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import MpijobError
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import (
+    GPU,
+    TOPOLOGY_GPU,
+    MpijobError,
+    amount,
+)
 
 LABEL = "ack.node.gpu.schedule"
 # Holds the label's value as JSON, null where there was no label.

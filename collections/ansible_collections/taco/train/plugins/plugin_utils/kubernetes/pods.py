@@ -27,6 +27,14 @@ class PodState(NamedTuple):
     """A sentence on why it isn't ready, empty when it is."""
 
 
+class PodConnection(NamedTuple):
+    """How the pods are reached and what runs modules in them."""
+
+    kubeconfig: str = ""
+    context: str = ""
+    python: str = "/usr/bin/python3"
+
+
 def name_of(thing: Mapping[str, Any]) -> str:
     return (thing.get("metadata") or {}).get("name") or ""
 

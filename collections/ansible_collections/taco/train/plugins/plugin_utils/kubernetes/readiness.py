@@ -11,8 +11,7 @@ from typing import Any, Mapping
 
 from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import PAGE_BYTES
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.capacity import lacks
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import amount
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import MpijobError
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import MpijobError, amount
 
 Thing = Mapping[str, Any]
 RESOURCES = {"1G": "hugepages-1Gi", "2M": "hugepages-2Mi"}

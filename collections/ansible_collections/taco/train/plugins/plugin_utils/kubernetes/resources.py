@@ -4,14 +4,16 @@
 
 # Private to taco.train: may change at any time. Do not import it from another collection.
 
-"""Read and write amounts of resources as Kubernetes spells them, such as 50Gi, 500m or 8."""
+"""The names of resources in Kubernetes, and their amounts as Kubernetes spells them, such as 50Gi, 500m or 8."""
 
 import re
 from fractions import Fraction
 from typing import Any
 
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import MpijobError
-
+HUGEPAGES = "hugepages-1Gi"
+GPU = "nvidia.com/gpu"
+# With the node label ack.node.gpu.schedule=topology ACK serves the GPUs under this name, and the other no more.
+TOPOLOGY_GPU = "aliyun.com/gpu"
 _QUANTITY = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:([numkMGTPE]|[KMGTPE]i)|[eE]([+-]?[0-9]{1,3}))?")
 # A quantity that is no fraction is a signed integer of 64 bits (apimachinery, pkg/api/resource/quantity.go).
 LIMIT = 2**63
@@ -22,6 +24,10 @@ _SUFFIXES: dict[str, Fraction] = {
     **{letter: Fraction(1000**power) for power, letter in enumerate("kMGTPE", 1)},
     **{f"{letter}i": Fraction(1024**power) for power, letter in enumerate("KMGTPE", 1)},
 }
+
+
+class MpijobError(Exception):
+    """The values make no MPIJob, or the cluster serves none."""
 
 
 def amount(value: Any, what: str) -> Fraction:

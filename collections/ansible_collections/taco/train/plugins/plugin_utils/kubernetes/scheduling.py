@@ -14,7 +14,7 @@ the reasons only.
 import re
 from typing import Any, Iterable, Mapping, NamedTuple
 
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.manifest import GPU, HUGEPAGES, TOPOLOGY_GPU
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import GPU, HUGEPAGES, TOPOLOGY_GPU
 
 _NODES = re.compile(r"^(?P<total>\d+/\d+ nodes are available): (?P<rest>.*)$", re.DOTALL)
 # Of schedulers up to 1.23 there is no full stop between a reason and what plugins add.

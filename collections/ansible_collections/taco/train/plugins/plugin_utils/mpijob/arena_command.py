@@ -15,8 +15,8 @@ import shlex
 from typing import Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.container.spec import split_mount
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import MpijobError
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import Job, check_job
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import MpijobError
 
 JOB_TYPE = "mpijob"
 CONTAINER = "mpi"

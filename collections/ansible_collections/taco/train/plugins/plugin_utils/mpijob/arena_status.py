@@ -16,7 +16,8 @@ from typing import Any, Iterator, Mapping, NamedTuple
 from ansible_collections.taco.train.plugins.module_utils._process.running_work import VARIABLE
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.errors import OTHER, Trouble, one_line
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.logs import is_waiting
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import LABELS, MpijobError, worker_pods
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import MpijobError
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import LABELS, worker_pods
 
 PENDING, QUEUING, RUNNING, SUCCEEDED, FAILED = "PENDING", "QUEUING", "RUNNING", "SUCCEEDED", "FAILED"
 PHASES = (PENDING, QUEUING, RUNNING, SUCCEEDED, FAILED)

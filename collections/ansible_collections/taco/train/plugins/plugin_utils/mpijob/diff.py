@@ -13,9 +13,8 @@ whatever the object says afterwards.
 
 from typing import Any, Iterator, Mapping, NamedTuple
 
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import amount
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import MpijobError, amount
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.manifest import TOPOLOGY_LABEL, TOPOLOGY_REPLICA_LABEL
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import MpijobError
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.status import ENDED, job_phase
 
 # What of the spec the operators read again and again.

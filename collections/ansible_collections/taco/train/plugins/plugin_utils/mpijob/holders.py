@@ -10,8 +10,12 @@ from fractions import Fraction
 from typing import Any, Collection, Iterable, Mapping
 
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.capacity import words
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import amount
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.manifest import GPU, HUGEPAGES, TOPOLOGY_GPU
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import (
+    GPU,
+    HUGEPAGES,
+    TOPOLOGY_GPU,
+    amount,
+)
 
 ENDED = ("Succeeded", "Failed")
 MOST_NODES, MOST_PODS = 4, 4

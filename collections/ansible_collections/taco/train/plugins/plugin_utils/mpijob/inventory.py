@@ -8,20 +8,12 @@
 
 from typing import Any, Mapping, NamedTuple
 
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.pods import name_of
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.pods import PodConnection, name_of
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import role_of, worker_hosts, worker_pods
 
 GROUPS = {"worker": "taco_workers", "launcher": "taco_launcher"}
 CONTAINERS = {"worker": "mpi-worker", "launcher": "mpi-launcher"}
 CONNECTION = "kubernetes.core.kubectl"
-
-
-class Reached(NamedTuple):
-    """How the pods are reached and what runs modules in them."""
-
-    kubeconfig: str = ""
-    context: str = ""
-    python: str = "/usr/bin/python3"
 
 
 class Made(NamedTuple):
@@ -78,7 +70,7 @@ def workers(pods: list[Mapping[str, Any]], made: Made) -> list[dict[str, Any]]:
 def hosts(
     pods: list[Mapping[str, Any]],
     made: Made,
-    reached: Reached,
+    reached: PodConnection,
     nodes: Mapping[str, str],
     shared: Mapping[str, Any],
 ) -> list[dict[str, Any]]:

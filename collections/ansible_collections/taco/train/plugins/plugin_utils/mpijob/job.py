@@ -19,8 +19,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.container.spec import (
     spec_for,
     split_mount,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import amount
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import MpijobError, require_names
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import MpijobError, amount
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import require_names
 
 PROFILE = "mpijob"
 SHM_PATH = "/dev/shm"

@@ -19,16 +19,17 @@ in this:
 from typing import Any
 
 from ansible_collections.taco.train.plugins.plugin_utils.container.spec import plain_path, split_mount
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import binary_quantity
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import (
+    GPU,
+    HUGEPAGES,
+    TOPOLOGY_GPU,
+    binary_quantity,
+)
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import SHM_PATH, Job, check_job
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import require_version
 
 GROUP = "kubeflow.org"
 KIND = "MPIJob"
-HUGEPAGES = "hugepages-1Gi"
-GPU = "nvidia.com/gpu"
-# With the node label ack.node.gpu.schedule=topology ACK serves the GPUs under this name, and the other no more.
-TOPOLOGY_GPU = "aliyun.com/gpu"
 # As `arena submit mpijob --gputopology` has them (https://github.com/kubeflow/arena, commit e30882c1): the pods of one
 # value are placed together, once there is room for as many as the other says.
 TOPOLOGY_LABEL = "gpu-topology"

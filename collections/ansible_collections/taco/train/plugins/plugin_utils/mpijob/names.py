@@ -13,6 +13,8 @@ commit caa3c47f for v2beta1, and https://github.com/kubeflow/training-operator, 
 import re
 from typing import Any, Mapping
 
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import MpijobError
+
 CRD = "mpijobs.kubeflow.org"
 # The versions that a manifest is rendered for, and who serves each.
 VERSIONS = {
@@ -33,10 +35,6 @@ LABELS: dict[str, tuple[tuple[str, str], ...]] = {
 _NAME = re.compile(r"[a-z]([a-z0-9-]*[a-z0-9])?")
 _NAMESPACE = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?")
 MOST_LETTERS = 63
-
-
-class MpijobError(Exception):
-    """The values make no MPIJob, or the cluster serves none."""
 
 
 def _who_serves_what() -> str:

@@ -9,9 +9,10 @@
 import json
 from typing import Any, Mapping
 
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.pods import PodConnection
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob import inventory
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.client import Jobs, Wish
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.inventory import Made, Reached
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.inventory import Made
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import worker_hosts
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.present import Outcome
 
@@ -50,7 +51,7 @@ def result_of(
     jobs: Jobs,
     outcome: Outcome,
     wish: Wish,
-    reached: Reached,
+    reached: PodConnection,
     nodes: Mapping[str, str],
     shared: Mapping[str, Any],
 ) -> dict[str, Any]:

@@ -22,27 +22,12 @@ from ansible_collections.taco.train.plugins.plugin_utils.preflight.instance_type
     VIRTUAL,
     similar,
 )
-
-
-def _gpus(variables: Dict[str, Any]) -> Optional[int]:
-    gpus = whole(variables.get("taco_gpus_per_node"))
-    return gpus if gpus and gpus > 0 else None
-
-
-def declared(variables: Dict[str, Any]) -> Check:
-    """Check that the inventory says how many GPUs take part: pages, ENIs and ranks follow from it."""
-    value = variables.get("taco_gpus_per_node")
-    if _gpus(variables):
-        return Check("gpu.declared", "pass", found=str(value))
-    found = repr(str(value)) if isinstance(value, str) else str(value)
-    found = f"taco_gpus_per_node: {found}" if is_set(value) else "taco_gpus_per_node is not set"
-    fix = "set taco_gpus_per_node to the number of GPUs that take part, such as 8"
-    return Check("gpu.declared", "fail", "a GPU count of 1 or more", found, fix)
+from ansible_collections.taco.train.plugins.plugin_utils.variables.checks import declared_gpus
 
 
 def gpu_count(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
     """Check that the GPUs declared are there and have a driver."""
-    wanted = _gpus(variables)
+    wanted = declared_gpus(variables)
     if wanted is None:
         return skipped("gpu.count", "taco_gpus_per_node is not set")
     if variables.get("preflight_gpu_source") == "inventory":
@@ -73,7 +58,7 @@ def instance_type(node: Optional[Dict[str, Any]], variables: Dict[str, Any]) -> 
     """Check that the GPUs declared are those that the vendor publishes for the type."""
     told = ((node or {}).get("metadata") or {}).get("instance_type")
     name = variables.get("taco_instance_type") or told
-    wanted = _gpus(variables)
+    wanted = declared_gpus(variables)
     if not is_set(name):
         return skipped("instance.type", "taco_instance_type is not set")
     if told and name != told:
@@ -123,7 +108,7 @@ def eni_count(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
     if without_harp(variables):
         return skipped("eni.count", without_harp(variables))
     value = variables.get("eni_count")
-    wanted = whole(value) if is_set(value) else _gpus(variables)
+    wanted = whole(value) if is_set(value) else declared_gpus(variables)
     if wanted is None and is_set(value):
         return Check("eni.count", "fail", "a number", f"eni_count: {value}", "correct eni_count, or leave it out")
     if wanted is None:

@@ -10,7 +10,7 @@ from typing import Any, Dict, Optional, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.check import Check, fraction, gib, skipped, truth
 from ansible_collections.taco.train.plugins.plugin_utils.container.profile import without_harp
-from ansible_collections.taco.train.plugins.plugin_utils.preflight.kubernetes import on_cluster
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.platforms import on_cluster
 
 # The oldest versions that the collection is made for. Any version of another relative is taken as it comes.
 OLDEST = {"ubuntu": (18, 4), "debian": (11,), "centos": (7,), "rhel": (8,), "tencentos": (2, 4)}

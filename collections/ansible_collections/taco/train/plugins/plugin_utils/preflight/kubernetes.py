@@ -10,16 +10,15 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.check import Check, is_set, skipped
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.drain import is_cordoned, is_ours, no_such_node
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import MpijobError
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import (
     ARENA_VERSION,
     CRD,
-    MpijobError,
     choose_version,
     served_versions,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.preflight import ack, operator
 
-PLATFORMS = ("tke", "ack")
 HOST_CHECKS = ("kubernetes.node", ack.IDENTITY)
 CLUSTER_CHECKS = ("kubernetes.api", "kubernetes.mpijob", operator.IDENTITY, "kubernetes.permissions")
 Facts = Mapping[str, Any]
@@ -55,11 +54,6 @@ PERMISSIONS = (
     *(Permission(verb, "pods", subresource="exec") for verb in ("create", "get")),
     Permission("get", "pods", subresource="log"),
 )
-
-
-def on_cluster(variables: Mapping[str, Any]) -> bool:
-    """Return whether a host is a node of a Kubernetes cluster."""
-    return variables.get("taco_platform") in PLATFORMS
 
 
 def review(permission: Permission, namespace: str) -> Dict[str, Any]:

@@ -23,6 +23,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.preflight import kubern
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.fleet import Search, cluster_checks, extra_check
 from ansible_collections.taco.train.plugins.plugin_utils.variables import checks as checks_variables
 from ansible_collections.taco.train.plugins.plugin_utils.variables import options
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.platforms import on_cluster
 
 SCHEMA = 1
 
@@ -45,7 +46,7 @@ NODE_CHECKS = {
 }
 # ... and these at variables alone, so that they also say something about a host that didn't answer.
 VARIABLE_CHECKS = {
-    "gpu.declared": gpus.declared,
+    "gpu.declared": checks_variables.declared,
     "harp.checksum": checks_variables.harp_checksum,
     "image.set": checks_variables.image_set,
 }
@@ -117,7 +118,7 @@ def judge_host(
     checks.append(_computed("instance.type", gpus.instance_type, host.node, variables))
     checks.append(checks_variables.known(list(host.unknown), host.undefined))
     checks += options.valid(host.wrong)
-    if checks_kubernetes.on_cluster(host.variables):
+    if on_cluster(host.variables):
         checks += checks_kubernetes.host_checks(host.variables, kubernetes)
     for spec in extra:
         unseen = skipped(spec["id"], "the host was not observed")
@@ -150,7 +151,7 @@ def judge(
     every = [host.variables for host in hosts.values()]
     together = checks_controller.controller_checks(every, controller) if controller else []
     together += cluster_checks({name: Variables(host.variables, host.undefined) for name, host in hosts.items()})
-    nodes = [host.variables for host in hosts.values() if checks_kubernetes.on_cluster(host.variables)]
+    nodes = [host.variables for host in hosts.values() if on_cluster(host.variables)]
     together += checks_kubernetes.cluster_checks(nodes[0], kubernetes) if nodes else []
     cluster = _without(together, skip)
     everything = [check for checks in judged.values() for check in checks] + cluster

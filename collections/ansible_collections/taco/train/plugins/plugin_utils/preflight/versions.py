@@ -17,9 +17,9 @@ from typing import Any, Dict, Mapping, Optional, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.check import Check, skipped, truth
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.ack import DRIVER as ACK_DRIVER
-from ansible_collections.taco.train.plugins.plugin_utils.preflight.kubernetes import on_cluster
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.version_numbers import is_older, parts
 from ansible_collections.taco.train.plugins.plugin_utils.variables.checks import image_of
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.platforms import on_cluster
 
 DOCKER = "19.03"
 TOOLKIT = "1.11.0"

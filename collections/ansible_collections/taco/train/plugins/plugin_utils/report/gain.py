@@ -11,7 +11,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import wording
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import Part, Table
 from ansible_collections.taco.train.plugins.plugin_utils.report.context import PUBLISHED, whose
-from ansible_collections.taco.train.plugins.plugin_utils.report.run_table import counted
+from ansible_collections.taco.train.plugins.plugin_utils.text import counted
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.published import PUBLISHED as FIGURES
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.published import (
     RANGES,

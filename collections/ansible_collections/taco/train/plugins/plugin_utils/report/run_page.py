@@ -14,6 +14,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.report.chart import Lev
 from ansible_collections.taco.train.plugins.plugin_utils.report.chart_sizes import sizes_chart
 from ansible_collections.taco.train.plugins.plugin_utils.report.style import STYLE
 from ansible_collections.taco.train.plugins.plugin_utils.report.values import Record
+from ansible_collections.taco.train.plugins.plugin_utils.text import number
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import nccl_sizes
 
 GIB = 1 << 30
@@ -88,7 +89,7 @@ def charts(records: Iterable[Record]) -> str:
         spread, unit, noun = result.get("spread"), result["unit"], kind.iteration
         level = Level(result["value"], spread["p5"], spread["p95"]) if spread else Level(result["value"])
         caption = f"{record['arm']}, {values.subject(record)}: {unit} of each {noun}. "
-        caption += f"The dashed line is the value of the run, {values.number(result['value'])}"
+        caption += f"The dashed line is the value of the run, {number(result['value'])}"
         caption += ", the band holds the 5th to the 95th percentile." if spread else "."
         if kind.running_mean:
             caption += f" Each {noun} is a mean over all steps so far, drawn as one line because its points are not independent."

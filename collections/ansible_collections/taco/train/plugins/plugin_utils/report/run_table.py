@@ -9,6 +9,7 @@ from typing import Any, Collection, Iterable, Mapping, Sequence
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import ARMS
 from ansible_collections.taco.train.plugins.plugin_utils.report import values
 from ansible_collections.taco.train.plugins.plugin_utils.report.values import Record
+from ansible_collections.taco.train.plugins.plugin_utils.text import counted, number
 
 LAB = "LAB: measured on a lab's machines. These numbers say nothing about GPUs."
 RIGHT = frozenset({"Value", "Stalls", "Nodes", "Workers", "Ranks", *values.SIZE_NUMBERS})
@@ -39,10 +40,6 @@ def size(record: Record) -> str:
     return f"{nodes}, {counted(record['ranks'], 'rank')}"
 
 
-def counted(number: int, noun: str, plural: str | None = None) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {plural or noun + 's'}"
-
-
 def arm_name(arm: str) -> str:
     return f"{arm}: {ARMS[arm].label}" if arm in ARMS else arm
 
@@ -70,7 +67,7 @@ def headline(records: Sequence[Record]) -> tuple[str | None, str]:
     words += f", on {result['device']}s)" if result["device"] else ")"
     if bad:
         words += f". {len(bad)} of {counted(len(records), 'run')} failed"
-    return values.number(result["value"]), words + "."
+    return number(result["value"]), words + "."
 
 
 def row(record: Record) -> tuple[str, ...]:
@@ -78,9 +75,9 @@ def row(record: Record) -> tuple[str, ...]:
     spread = result.get("spread") or {}
     return (
         record["outcome"],
-        values.number(result.get("value")),
+        number(result.get("value")),
         result.get("unit") or "",
-        f"{values.number(spread['p5'])} to {values.number(spread['p95'])}" if spread else "none",
+        f"{number(spread['p5'])} to {number(spread['p95'])}" if spread else "none",
         str(spread["stalls"]) if spread else "none",
         record["arm"],
         values.subject(record),

@@ -11,7 +11,7 @@ from typing import Any, Iterable, Mapping, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import UNKNOWN, Part, Table, plain
 from ansible_collections.taco.train.plugins.plugin_utils.report.run_page import SYSTEM, system_value
-from ansible_collections.taco.train.plugins.plugin_utils.report.run_table import counted
+from ansible_collections.taco.train.plugins.plugin_utils.text import counted
 
 # What tells hosts apart that are otherwise equal.
 OF_ONE_HOST = {"hostname", "boot_id", "machine_id"}

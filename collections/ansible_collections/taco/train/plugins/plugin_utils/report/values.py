@@ -10,21 +10,14 @@ Every workload declares these in WORKLOADS; nothing here names a workload, a uni
 from typing import Any, Mapping
 
 from ansible_collections.taco.train.plugins.plugin_utils.run.spread import STALL
+from ansible_collections.taco.train.plugins.plugin_utils.text import number
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import nccl_sizes
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.kind import WorkloadKind
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS
 
-NONE = "none"
 SIZE_NUMBERS = ("Message size", "Out of place", "In place")
 
 Record = Mapping[str, Any]
-
-
-def number(value: float | None) -> str:
-    """Return a measured value with as many digits as help."""
-    if value is None:
-        return NONE
-    return f"{value:.1f}" if value == 0 or abs(value) >= 10 else f"{value:.3g}"
 
 
 def kind_of(record: Record) -> WorkloadKind:

@@ -8,24 +8,15 @@
 
 import difflib
 import fnmatch
-import hashlib
-import re
 from typing import Any, Collection, Dict, Iterable, List, Mapping, Optional, Tuple
 
-from ansible_collections.taco.train.plugins.plugin_utils.check import Check, is_set, skipped, truth
+from ansible_collections.taco.train.plugins.plugin_utils.check import Check, is_set, skipped, truth, whole
 from ansible_collections.taco.train.plugins.plugin_utils.container.profile import without_harp
 from ansible_collections.taco.train.plugins.plugin_utils.container.spec import PROFILES
+from ansible_collections.taco.train.plugins.plugin_utils.values import IMAGE, SHA256, is_placeholder
 
 # Facts that the collection sets itself.
 FACTS = ("taco_node", "taco_run_dir", "taco_reboot", "taco_placed")
-SHA256 = re.compile(r"^[0-9a-fA-F]{64}$")
-# Of 64 random digits as few different ones don't occur.
-FEWEST_DIGITS = 8
-EMPTY_SHA256 = hashlib.sha256(b"").hexdigest()
-# A registry with an optional port, a path in lower case, a tag and a digest.
-IMAGE = re.compile(
-    r"^(?:[A-Za-z0-9.-]+(?::\d+)?/)?[a-z0-9]+(?:[._/-]+[a-z0-9]+)*(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(?:@sha256:[0-9a-f]{64})?$"
-)
 
 
 class Unknown:
@@ -100,12 +91,6 @@ def known(unknown: List[Unknown], errors: Mapping[str, str]) -> Check:
     return Check("variables.known", "pass")
 
 
-def is_placeholder(checksum: str) -> bool:
-    """Whether a checksum was typed and not computed: few different digits, a repeated part, or that of an empty file."""
-    repeated = (checksum + checksum).find(checksum, 1) < len(checksum)
-    return repeated or len(set(checksum)) < FEWEST_DIGITS or checksum == EMPTY_SHA256
-
-
 def harp_checksum(variables: Dict[str, Any]) -> Check:
     """Check that the vendor's script, which root runs, is known by its checksum."""
     if without_harp(variables):
@@ -148,3 +133,19 @@ def image_set(variables: Dict[str, Any]) -> Check:
         fix = f"add a tag or a digest to {name}, so that every host runs the same"
         return Check("image.set", "warn", "an image with a tag or a digest", str(image), fix)
     return Check("image.set", "pass", found=str(image))
+
+
+def declared_gpus(variables: Dict[str, Any]) -> Optional[int]:
+    gpus = whole(variables.get("taco_gpus_per_node"))
+    return gpus if gpus and gpus > 0 else None
+
+
+def declared(variables: Dict[str, Any]) -> Check:
+    """Check that the inventory says how many GPUs take part: pages, ENIs and ranks follow from it."""
+    value = variables.get("taco_gpus_per_node")
+    if declared_gpus(variables):
+        return Check("gpu.declared", "pass", found=str(value))
+    found = repr(str(value)) if isinstance(value, str) else str(value)
+    found = f"taco_gpus_per_node: {found}" if is_set(value) else "taco_gpus_per_node is not set"
+    fix = "set taco_gpus_per_node to the number of GPUs that take part, such as 8"
+    return Check("gpu.declared", "fail", "a GPU count of 1 or more", found, fix)

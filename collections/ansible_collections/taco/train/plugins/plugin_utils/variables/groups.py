@@ -26,12 +26,12 @@ from ansible_collections.taco.train.plugins.plugin_utils.container.profile impor
     without_harp,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.container.spec import SpecError
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import MpijobError
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import KEYS as JOB_KEYS
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import job_of
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import MpijobError
-from ansible_collections.taco.train.plugins.plugin_utils.preflight.kubernetes import on_cluster
 from ansible_collections.taco.train.plugins.plugin_utils.run import plan
 from ansible_collections.taco.train.plugins.plugin_utils.run.options import checked
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.platforms import on_cluster
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import WorkloadError
 
 Values = Mapping[str, Any]

@@ -11,8 +11,7 @@ from typing import Any, Dict, List, Mapping, Sequence, Set, Tuple
 from ansible.errors import AnsibleActionFail, AnsibleError
 
 from ansible_collections.taco.train.plugins.plugin_utils.check import Check
-from ansible_collections.taco.train.plugins.plugin_utils.preflight.gpus import declared
-from ansible_collections.taco.train.plugins.plugin_utils.variables.checks import harp_checksum
+from ansible_collections.taco.train.plugins.plugin_utils.variables.checks import declared, harp_checksum
 from ansible_collections.taco.train.plugins.plugin_utils.variables.groups import GROUPS, Fleet, Group
 from ansible_collections.taco.train.plugins.plugin_utils.variables.options import Options
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import (

@@ -31,10 +31,10 @@ from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import 
     repeats_of,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.container import spec
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import amount
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import VERSIONS, MpijobError, require_names
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import MpijobError, amount
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import VERSIONS, require_names
 from ansible_collections.taco.train.plugins.plugin_utils.reboot import rolling
-from ansible_collections.taco.train.plugins.plugin_utils.variables.checks import IMAGE, SHA256, is_placeholder
+from ansible_collections.taco.train.plugins.plugin_utils.values import IMAGE, SHA256, is_placeholder
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import nccl_tests
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import pattern as parse_pattern
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.horovod import SCRIPTS

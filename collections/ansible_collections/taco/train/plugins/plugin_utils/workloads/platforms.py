@@ -29,6 +29,8 @@ class Platform(NamedTuple):
     """The Python that runs tf_cnn_benchmarks."""
 
 
+# The platforms whose hosts are nodes of a Kubernetes cluster.
+KUBERNETES = ("tke", "ack")
 TACO = Platform({"NCCL_ALGO": "RING", "NCCL_DEBUG": "INFO"}, {"btl_tcp_if_include": INTERFACE})
 PLATFORMS = {
     "cvm": TACO,
@@ -87,3 +89,8 @@ def merged_env(chosen: Mapping[str, Any], given: Mapping[str, Any], options: Map
 def merged_mca(given: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters of Open MPI's components with those of benchmark_mca. A null takes a parameter away."""
     return {name: value for name, value in {**default_mca(options), **given}.items() if value is not None}
+
+
+def on_cluster(variables: Mapping[str, Any]) -> bool:
+    """Return whether a host is a node of a Kubernetes cluster."""
+    return variables.get("taco_platform") in KUBERNETES

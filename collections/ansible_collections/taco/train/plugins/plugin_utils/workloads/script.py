@@ -16,7 +16,7 @@ import re
 from typing import Any, Mapping, NamedTuple, Optional, Sequence
 from urllib.parse import unquote, urlsplit
 
-from ansible_collections.taco.train.plugins.plugin_utils.variables.checks import SHA256, is_placeholder
+from ansible_collections.taco.train.plugins.plugin_utils.values import SHA256, is_placeholder
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import Options, WorkloadError
 
 # The value of benchmark_script_checksum for a script that is run unverified.
