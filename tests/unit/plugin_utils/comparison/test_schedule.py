@@ -127,7 +127,7 @@ def test_nccl_tests_have_no_model_no_batch_and_no_single_device():
 
 
 def test_the_role_and_the_module_have_the_one_default_number_of_repeats():
-    collection = Path(__file__).parents[3] / "collections/ansible_collections/taco/train"
+    collection = Path(__file__).parents[4] / "collections/ansible_collections/taco/train"
     role = yaml.safe_load((collection / "roles/compare/defaults/main.yml").read_text())
     documented = re.search(
         r"  repeats:\n(?:    .*\n)*?    default: (\d+)", (collection / "plugins/modules/compare.py").read_text()

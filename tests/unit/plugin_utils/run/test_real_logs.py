@@ -15,7 +15,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.reason import r
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import nccl_log
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS
 
-FOLDER = Path(__file__).parents[2] / "fixtures/logs"
+FOLDER = Path(__file__).parents[3] / "fixtures/logs"
 
 
 def read(path):

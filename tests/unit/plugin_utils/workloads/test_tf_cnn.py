@@ -10,7 +10,7 @@ import pytest
 
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.tf_cnn import parse
 
-GOOD = (Path(__file__).parents[2] / "fixtures/benchmarks/tf_cnn_benchmarks_horovod.txt").read_text()
+GOOD = (Path(__file__).parents[3] / "fixtures/benchmarks/tf_cnn_benchmarks_horovod.txt").read_text()
 
 
 def of_rank(number):

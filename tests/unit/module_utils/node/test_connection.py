@@ -13,7 +13,7 @@ import pytest
 
 from ansible_collections.taco.train.plugins.module_utils._node.connection import interface_of, local_address
 
-COLLECTIONS = Path(__file__).parents[3] / "collections"
+COLLECTIONS = Path(__file__).parents[4] / "collections"
 ADDRESSES = {"lo": ["127.0.0.1/8"], "eth0": ["10.0.2.8/24", "2001:db8::8/64"], "eth1": ["10.0.3.9/32"]}
 ASK = (
     "from ansible_collections.taco.train.plugins.module_utils._node.connection import environments, local_address\n"

@@ -10,7 +10,7 @@ import pytest
 
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import command, horovod, ttf
 
-FOLDER = Path(__file__).parents[2] / "fixtures/benchmarks"
+FOLDER = Path(__file__).parents[3] / "fixtures/benchmarks"
 STEPS = (FOLDER / "ttf_step_counter.txt").read_text()
 TEXT = (
     "[1,0]<stdout>:step 1 speed 10.5 it/s\n[1,0]<stdout>:step 2 speed 12 it/s\n[1,0]<stdout>:step 3 speed 11e0 it/s\n"

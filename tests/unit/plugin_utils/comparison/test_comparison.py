@@ -17,7 +17,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule imp
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import read
 from ansible_collections.taco.train.plugins.plugin_utils.report import rows
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 SCHEMA = json.loads((ROOT / "collections/ansible_collections/taco/train/docs/schemas/comparison-1.json").read_text())
 
 

@@ -19,7 +19,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import 
 from ansible_collections.taco.train.plugins.plugin_utils.report import comparison_page, comparison_text
 from ansible_collections.taco.train.plugins.plugin_utils.report import rows as comparison_rows
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 SCHEMA = json.loads((ROOT / "collections/ansible_collections/taco/train/docs/schemas/comparison-1.json").read_text())
 PODS = [{"name": f"j-worker-{number}", "slots": 1} for number in range(4)]
 # As in ACK's document: with topology all workers are on one node, as usual they are spread over two.

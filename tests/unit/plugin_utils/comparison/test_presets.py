@@ -14,7 +14,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.comparison.presets impo
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import KEYS, ComparisonError
 from ansible_collections.taco.train.plugins.plugin_utils.variables import groups
 
-ROLE = Path(__file__).parents[3] / "collections/ansible_collections/taco/train/roles/compare"
+ROLE = Path(__file__).parents[4] / "collections/ansible_collections/taco/train/roles/compare"
 DEFAULTS = yaml.safe_load((ROLE / "defaults/main.yml").read_text())
 HOSTS = [{"name": f"worker-{number}", "slots": 8} for number in range(4)]
 

@@ -16,7 +16,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.comparison.regression i
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule import plan
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import ComparisonError, read
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 SCHEMA = json.loads((ROOT / "collections/ansible_collections/taco/train/docs/schemas/comparison-1.json").read_text())
 NCCL = dict(DEFAULTS, workload="nccl_tests", model=None, binary="all_reduce_perf", max_bytes="8G")
 

@@ -24,7 +24,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.mpijob.holders import h
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.printed import printed
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.wait import ENDED_SECONDS, OPERATOR_SECONDS, Wait
 
-FOLDER = Path(__file__).parents[2] / "fixtures/kubernetes/cases"
+FOLDER = Path(__file__).parents[3] / "fixtures/kubernetes/cases"
 CASES = [
     pytest.param(case, id=case["name"])
     for path in sorted(FOLDER.glob("*.yml"))

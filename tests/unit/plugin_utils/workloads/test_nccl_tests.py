@@ -11,7 +11,7 @@ import pytest
 
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.nccl_tests import parse
 
-FOLDER = Path(__file__).parents[2] / "fixtures/benchmarks"
+FOLDER = Path(__file__).parents[3] / "fixtures/benchmarks"
 OLD, MIDDLE, NEW, JSON = (
     (FOLDER / f"nccl_tests_{version}.txt").read_text() for version in ("2_11", "2_13", "2_18", "2_18.json")
 )

@@ -19,7 +19,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule imp
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import ComparisonError, read
 from ansible_collections.taco.train.plugins.plugin_utils.report.comparison_page import render
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 SCHEMA = json.loads((ROOT / "collections/ansible_collections/taco/train/docs/schemas/comparison-1.json").read_text())
 MINE = {"name": "mine", "label": "My arm", "base": "taco", "env": {"NCCL_DEBUG": "INFO"}, "before": [["true"]]}
 
