@@ -7,9 +7,9 @@ HOROVOD_SCRIPT ?=
 BENCH_HOSTS ?= 10 40 200
 BENCH_REPEATS ?= 1
 COLLECTION := collections/ansible_collections/taco/train
-LAB := $(PYTHON) molecule/shared/lab/lab.py
-VMLAB := $(PYTHON) molecule/shared/vmlab/vmlab.py
-KUBELAB := $(PYTHON) molecule/shared/kubelab/kubelab.py
+LAB := $(PYTHON) labs/docker/lab.py
+VMLAB := $(PYTHON) labs/vm/vmlab.py
+KUBELAB := $(PYTHON) labs/kubernetes/kubelab.py
 KUBELAB_PLAY := ansible-playbook -i inventories/kubelab
 
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -37,7 +37,7 @@ demo: venv
 # script or a copy of Horovod's repository. No part of `make test`: it takes 420 MB from the package index and 20 GiB of disk.
 demo-horovod: venv
 	$(LAB) up --nodes $(LAB_NODES) --image horovod --horovod-script "$(HOROVOD_SCRIPT)"
-	ansible-playbook playbooks/site.yml -i inventories/lab -e @molecule/shared/lab/horovod/variables.yml
+	ansible-playbook playbooks/site.yml -i inventories/lab -e @labs/docker/horovod/variables.yml
 
 # The nodes as those of a Kubernetes cluster: the way of TKE and back, then that of ACK natively and through Arena. kubectl and
 # arena are doubles, which the stand-in brings.
@@ -46,8 +46,8 @@ demo-k8s: venv-dev
 	$(KUBELAB) up --nodes 2
 	$(KUBELAB_PLAY) playbooks/tke.yml
 	$(KUBELAB_PLAY) playbooks/rollback.yml
-	$(KUBELAB_PLAY) playbooks/ack.yml -e @molecule/shared/kubelab/ack.yml
-	$(KUBELAB_PLAY) playbooks/ack.yml -e @molecule/shared/kubelab/ack.yml -e @molecule/shared/kubelab/arena.yml
+	$(KUBELAB_PLAY) playbooks/ack.yml -e @labs/kubernetes/ack.yml
+	$(KUBELAB_PLAY) playbooks/ack.yml -e @labs/kubernetes/ack.yml -e @labs/kubernetes/arena.yml
 
 # The same on machines that really reboot, and back to the boot files that they came with.
 demo-vm: venv
@@ -72,7 +72,7 @@ test: venv-dev tools
 
 # Everything that a release must pass.
 test-all: venv-dev tools
-	@.venv/bin/python .config/cores.py
+	@.venv/bin/python tools/cores.py
 	$(MAKE) test
 	$(MAKE) test-vm
 	$(MAKE) killed
@@ -91,26 +91,26 @@ lint: venv-dev
 
 # The guides, and a page for each plugin and role, in .docs/build/html.
 docs: venv-dev
-	.venv/bin/python .config/docs.py
+	.venv/bin/python tools/docs.py
 
 unit: venv-dev tools
 	pytest -q --numprocesses 2 tests/unit tests/property
 
 sanity: venv-dev tools
-	.venv/bin/python .config/sanity.py
+	.venv/bin/python tools/sanity.py
 
 # With every ansible-core that the collection supports, each in an environment of its own.
 sanity-all: venv-dev tools
-	.venv/bin/python .config/sanity.py --core all
+	.venv/bin/python tools/sanity.py --core all
 
 # The modules under every target Python of this machine, by the oldest ansible-core that the collection supports, and the
 # unit tests of what they are made of under the oldest and the newest Python.
 targets: venv-dev tools
-	.venv/bin/python .config/targets.py
+	.venv/bin/python tools/targets.py
 	pytest -q tests/integration/test_targets.py
 
 targets-all: venv-dev tools
-	.venv/bin/python .config/targets.py all
+	.venv/bin/python tools/targets.py all
 
 # Every playbook, role and plugin loaded with every ansible-core and the collections that belong to it: `ansible` 9 to 14.
 cores: venv-dev tools
@@ -124,7 +124,7 @@ lab-cores: venv-dev tools
 
 # What Galaxy does with an artifact that is published there.
 galaxy: venv-dev
-	.venv/bin/python .config/galaxy.py
+	.venv/bin/python tools/galaxy.py
 
 # Built, installed in each documented way into an empty project, and used there, as the guides say.
 install: venv-dev tools
@@ -179,7 +179,7 @@ kubernetes: venv-dev tools
 
 # What a converged host costs, beside what people would use instead: tests/bench/README.md. `make test` has it on one host and two only.
 bench: venv-dev tools
-	PYTHONPATH=$(CURDIR)/tests:$(CURDIR)/molecule/shared/lab python -m bench --hosts "$(BENCH_HOSTS)" --repeats "$(BENCH_REPEATS)"
+	PYTHONPATH=$(CURDIR)/tests:$(CURDIR)/labs/docker python -m bench --hosts "$(BENCH_HOSTS)" --repeats "$(BENCH_REPEATS)"
 
 bench-slice: venv-dev tools
 	pytest -q tests/integration/test_bench.py
@@ -207,11 +207,11 @@ vm-down:
 
 # For those who use the playbooks.
 venv:
-	@$(PYTHON) .config/venv.py
+	@$(PYTHON) tools/venv.py
 
 # For those who change them as well: test tools, and what builds the documentation.
 venv-dev:
-	@$(PYTHON) .config/venv.py --dev
+	@$(PYTHON) tools/venv.py --dev
 
 tools:
-	@$(PYTHON) .config/packages.py git openssh-client openssh-server
+	@$(PYTHON) tools/packages.py git openssh-client openssh-server

@@ -15,7 +15,7 @@ from bench.engine import IMAGE
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-SCRIPT = ROOT / "molecule/shared/lab/harp_setup_lab.sh"
+SCRIPT = ROOT / "labs/docker/harp_setup_lab.sh"
 GPUS = 8
 
 

@@ -21,7 +21,7 @@ from integration.paths import ROOT
 def results(tmp_path_factory):
     """Run the bench once and return the folder of its results and what it printed."""
     folder = tmp_path_factory.mktemp("bench")
-    path = os.pathsep.join([str(ROOT / "tests"), str(ROOT / "molecule/shared/lab")])
+    path = os.pathsep.join([str(ROOT / "tests"), str(ROOT / "labs/docker")])
     done = subprocess.run(
         [
             sys.executable,

@@ -171,7 +171,7 @@ def require_as_before(cluster):
         assert node["status"]["allocatable"]["nvidia.com/gpu"] == "2"
 
 
-ON_ACK = ("-e", "@molecule/shared/kubelab/ack.yml")
+ON_ACK = ("-e", "@labs/kubernetes/ack.yml")
 ON_NODES = "/opt/bench"
 IN_A_RUN = ("Run the benchmark over all hosts", 3)
 
@@ -204,7 +204,7 @@ def test_arena_is_killed_restored_and_submits_the_benchmark_as_the_job(v1, playb
     assert restored.returncode == 0, restored.stdout
     require_as_before(v1)
     # The script is on the nodes, as in the vendor's image, since nothing can be copied into a pod before its command runs.
-    script = ROOT / "molecule/shared/lab/training/gradient_exchange.py"
+    script = ROOT / "labs/docker/training/gradient_exchange.py"
     for node in NODES:
         copy = faults.command(node, f"mkdir -p {ON_NODES} && cat > {ON_NODES}/{script.name}")
         subprocess.run(copy, input=script.read_bytes(), check=True)

@@ -38,7 +38,7 @@ def broken(node, fault):
 
 
 def start_again(command):
-    done = command(sys.executable, "molecule/shared/vmlab/vmlab.py", "up", "--nodes", "3", timeout=900)
+    done = command(sys.executable, "labs/vm/vmlab.py", "up", "--nodes", "3", timeout=900)
     assert done.returncode == 0, done.stdout
 
 

@@ -17,7 +17,7 @@ COLLECTION = Path(__file__).parents[2] / "collections/ansible_collections/taco/t
 CODE = sorted(
     path
     for folder in ("action", "filter", "module_utils", "plugin_utils")
-    for path in COLLECTION.glob(f"plugins/{folder}/*.py")
+    for path in COLLECTION.glob(f"plugins/{folder}/**/*.py")
 )
 # Keys of facts, filters and Python modules that look like variables of a role.
 OTHERS = {

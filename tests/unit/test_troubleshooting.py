@@ -11,6 +11,11 @@ from guides import COLLECTION
 
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.verdict import CHECKS
 
+PACKAGES = COLLECTION / "plugins/plugin_utils"
+FILES = [
+    *(PACKAGES / "preflight").glob("*.py"),
+    *(PACKAGES / f"variables/{name}.py" for name in ("checks", "options", "script")),
+]
 GUIDE = (COLLECTION / "docs/docsite/rst/troubleshooting.rst").read_text()
 # The third level of headings is that of the checks.
 ENTRIES = re.findall(r"^(\S+)\n\^+$", GUIDE, re.M)
@@ -19,7 +24,7 @@ ENTRIES = re.findall(r"^(\S+)\n\^+$", GUIDE, re.M)
 def defined():
     """Return the names of checks that stand in the files in which they are defined."""
     found = set()
-    for path in sorted((COLLECTION / "plugins/plugin_utils").glob("checks_*.py")):
+    for path in FILES:
         found |= set(re.findall(r'"([a-z]+\.[a-z_]+)"', path.read_text()))
     # The groups of an API and names of files are written alike.
     return found - {"kubeflow.org", "galaxy.yml"}

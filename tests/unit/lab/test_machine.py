@@ -12,7 +12,7 @@ import pytest
 import state
 from shell import CommandError, LabError, run, succeeds
 
-SCRIPT = state.ROOT / "molecule/shared/lab/harp_setup_lab.sh"
+SCRIPT = state.ROOT / "labs/docker/harp_setup_lab.sh"
 
 
 def test_a_full_disk_is_refused_with_both_numbers(tmp_path):

@@ -52,7 +52,7 @@ class Lab:
         self.cluster, self.folder = cluster, folder
         (folder / "bin").mkdir()
         self.program("bin/kubectl", KUBECTL)
-        self.program("bin/arena", f'#!/bin/sh\nexec {sys.executable} {ROOT}/tests/fake_arena.py "$@"\n')
+        self.program("bin/arena", f'#!/bin/sh\nexec {sys.executable} {ROOT}/tests/support/fake_arena.py "$@"\n')
         self.watcher = Watcher(cluster)
         self.watcher.start()
 

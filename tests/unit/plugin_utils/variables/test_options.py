@@ -21,7 +21,7 @@ GOOD = dict(DEFAULTS, **VARIABLES)
 FLEET = (("gpu1", 8), ("gpu2", 8))
 OPTIONS = Options(SPECS, FLEET)
 
-# Variables of which every text or list is right, and why. A new variable is added here or gets a rule in option_rules.py.
+# Variables of which every text or list is right, and why. A new variable is added here or gets a rule in variables/rules.py.
 FREE = {
     "benchmark_extra_args": "arguments of a script of the user's",
     "benchmark_demo_dir": "a folder in the image, also relative to its working folder",

@@ -2,7 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
 """Plan the activation of one arm of a comparison on a worker. Observation in, plan out.
 
 An observation is what _acceleration_worker.observe returns. The plugin is moved by one step at most; a Horovod of its own is

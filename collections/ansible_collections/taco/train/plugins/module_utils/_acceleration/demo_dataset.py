@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Have the data set of the TTF demos downloaded, by the script beside them.
 
 Where the data comes from, and the names of its files, are in the script alone: the vendor publishes neither. So the script is

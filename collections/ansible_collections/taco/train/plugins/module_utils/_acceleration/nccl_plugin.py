@@ -2,7 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
 """Decide where NCCL's network plugin has to be. File facts in, one step or none out.
 
 NCCL loads the plugin by dlopen("libnccl-net.so"), which matches that name only: a plugin under another name is off. A file

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """The launchers and ranks that run in a worker, from its own /proc. Runs in the worker and changes nothing.
 
 A worker has other processes than these (its init, SSH sessions, this program), so a process counts only by its program or by the

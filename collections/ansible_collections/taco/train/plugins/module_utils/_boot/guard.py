@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Keep verified copies of the files of a boot configuration while they change, so that any end of the change can be undone.
 
 The copies lie in a folder of their own below the state folder, usually on another file system than /boot. marker.json says of

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Understand the hugepage arguments of a kernel command line. Values in, values out.
 
 Rules of the kernel (Documentation/admin-guide/mm/hugetlbpage.rst): a `hugepages=` belongs to the `hugepagesz=` before it, and

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Decide from what is on a host how its boot configuration is written. Everything is read below a given root.
 
 Sources of the rules: the GNU GRUB manual, Debian's and Ubuntu's grub-mkconfig (drop-ins in /etc/default/grub.d), the boot

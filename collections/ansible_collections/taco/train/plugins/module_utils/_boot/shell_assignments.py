@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Read and edit assignments in a file of shell variables such as /etc/default/grub. Text in, text out.
 
 Only what must change changes: comments, quotes, line ends, continuation lines and everything else stay byte for byte. What

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Plan what boot loader specification entries and GRUB's environment say of hugepages. Texts in, texts out.
 
 The kernel arguments of an entry are its own line `options`, in which `$kernelopts` stands for a variable of GRUB's environment

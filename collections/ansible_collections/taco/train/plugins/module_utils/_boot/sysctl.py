@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Find the settings that give the running kernel hugepages after boot, and decide whether they contradict the kernel line.
 
 vm.nr_hugepages counts pages of the default size. When that becomes 1G, a leftover 2048 claims all memory, and 0 frees the pages that the

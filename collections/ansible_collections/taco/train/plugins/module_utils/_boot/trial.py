@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Let GRUB boot new kernel arguments once. Texts in, texts out.
 
 The generated entries stay as they are. A copy of one of them, with the new arguments, goes into custom.cfg beside grub.cfg, and

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Record which folders a host lacks before they are created, so that they can be removed again, also after a kill.
 
 The record is a file in the state folder and lasts before the first folder is created. The state folder appears together with it.

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Keep files as they were before the first change, so that they can be put back byte for byte.
 
 A folder holds the original content of each file under a number, and manifest.json: which file, its mode, owner and times, and

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Decide whether HARP has to be configured, by what, and whether it was. Values in, values out.
 
 The format of ztcp*.conf is the vendor's and not published. Nothing here writes or reads its contents.

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Compare the ENIs and settings of HARP's last setup with those of now. Values in, values out.
 
 A program in user space that takes an interface over, as HARP may be, takes its name, MAC address and addresses away. What

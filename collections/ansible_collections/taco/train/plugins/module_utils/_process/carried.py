@@ -2,7 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
 """Carry modules of this collection to a Python that doesn't have them, such as the one of a training container."""
 
 import inspect

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """The arms of a comparison: for each, the environment of the ranks and the state of the software on the workers.
 
 The built-in arms are those of the vendor's own comparisons: its environment with everything on; the same image without

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """LightCC's environment variables: what each means, what it may be, and which of them change the gradients.
 
 The seven variables, their defaults and units are those of the vendor's document on TACO-Training, section LightCC

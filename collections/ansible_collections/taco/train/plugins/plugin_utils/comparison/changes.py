@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """List the differences between a comparison and an earlier one, for each arm of each case. Values in, sentences out.
 
 A fact that is unknown in either of the two counts as a difference: nothing shows that it was the same. Exceptions are the container

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """The control of a comparison: an arm equal to the baseline, measured in each round beside it (an A/A test). Values in, values out.
 
 Its interval shows how much equal arms differ on these machines. A control that is better or worse than its baseline contradicts the

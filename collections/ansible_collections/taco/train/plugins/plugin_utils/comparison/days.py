@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Compare the runs of an arm with those of earlier days. Runs of two days are not one sample: days differ from each other too.
 
 With fewer than three earlier days nobody knows by how much. With three or more, the spread between days is that of their

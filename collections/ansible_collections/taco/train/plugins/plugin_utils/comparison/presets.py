@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Comparisons by name: what to compare where the user has set nothing else. Values in, values out.
 
 taco_vs_horovod is the comparison of the vendor's documents for TKE: TACO against upstream Horovod on models with ever more

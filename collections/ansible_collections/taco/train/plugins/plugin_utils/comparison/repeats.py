@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Decide, where compare_repeats is auto, which cases of a comparison get more rounds, and why the others stop. Values in, values out.
 
 All cases are judged together at each look, as the verdicts of a report share the error rate. A verdict that a look decided stays: each

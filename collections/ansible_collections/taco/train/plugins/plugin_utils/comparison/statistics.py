@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Intervals and p values from the rounds of a comparison. Needs NumPy and SciPy on the controller.
 
 In a round each arm runs once, one after the other. The unit is the round: its runs share their minutes, so what changes slowly on

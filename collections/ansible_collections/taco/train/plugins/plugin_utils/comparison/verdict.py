@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Turn what the rounds of a comparison say into verdicts: with all comparisons of the report, all looks and all failures in view."""
 
 from typing import List, Mapping, NamedTuple, Optional, Sequence, Tuple

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Tell by what was observed of a host whether a role would leave it as it is. The role's own tasks say what is asked for."""
 
 from pathlib import Path
@@ -19,7 +17,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.container import conver
 from ansible_collections.taco.train.plugins.plugin_utils.container import options as container_options
 from ansible_collections.taco.train.plugins.plugin_utils.convergence import enis, harp, hugepages
 
-ROLES = Path(__file__).parents[2] / "roles"
+ROLES = Path(__file__).parents[3] / "roles"
 TOLD_OF = ("container_engine", "eni", "harp", "hugepages", "ssh_trust", "training_container")
 Options = Mapping[str, Any]
 # Tasks with their variables filled in, each as the module and its options.

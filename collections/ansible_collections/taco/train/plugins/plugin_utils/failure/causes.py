@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """The table of the causes that the output of a failed run can show, for run_reason.
 
 The order is the priority: what stands higher is the cause of what stands lower, and mpirun's epilogue comes last. The wordings

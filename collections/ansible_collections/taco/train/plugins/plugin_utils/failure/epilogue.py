@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """What follows from another rank's failure, and what launchers conclude: causes only where nothing else is found."""
 
 from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import cause

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """How to fix what the admission of a cluster refuses, and whether waiting may be enough. Text in, values out.
 
 The same words reach a user in two ways: as the answer to a request of this collection, and in an event when the server

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Say how long to wait before a call of the API server is made again. Values in, values out."""
 
 # Calls that are made in all. With the waits below they take about a minute at most, unless the server asks for more.

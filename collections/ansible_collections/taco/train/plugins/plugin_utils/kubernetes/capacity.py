@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Say before a job is submitted whether the nodes could ever hold its workers. Values in, values out.
 
 What other pods take is not looked at: a job may wait for them, but it can't wait for what a node doesn't have.

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Say what kind of trouble a failed module of kubernetes.core met. Values in, values out.
 
 The modules put the API server's answer, a Status object, into their message in several ways: as text, as the text of bytes,

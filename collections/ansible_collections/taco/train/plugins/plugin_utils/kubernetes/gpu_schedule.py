@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Decide how nodes of ACK come to schedule their GPUs otherwise, and back. Values in, values out.
 
 The node's label says which device plugin serves its GPUs, and so under which name a pod asks for them. What the label was

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Read why the scheduler finds no node for a pod, clause by clause. Text in, values out.
 
 The scheduler of Kubernetes writes "0/3 nodes are available: " and one clause for each reason, with the number of nodes that it

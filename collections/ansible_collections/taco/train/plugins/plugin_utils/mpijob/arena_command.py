@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Say a job as arguments of Arena. Values in, values out.
 
 Arena renders a chart of its own (https://github.com/kubeflow/arena, commit e30882c1, charts/mpijob). What that chart has no

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Say in what the MPIJob of a cluster differs from a manifest. Values in, values out.
 
 The API server and operators fill in what a manifest leaves out, so only what mpijob_manifest writes is compared, also where

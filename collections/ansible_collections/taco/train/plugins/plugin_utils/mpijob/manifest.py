@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Render a job as the manifest of an MPIJob. Values in, values out.
 
 In v1, with its defaults and 4 workers of 8 GPUs, it says everything that the vendor's example for TKE does, and differs

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Which API version of MPIJob a cluster serves, and what its operator calls the pods. Values in, values out.
 
 What each version does is read from its operators' code: https://github.com/kubeflow/mpi-operator, v0.3.0 for v1 and

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Say what the phase of an MPIJob means for whoever waits for it, and what to check. Values in, text out.
 
 A wait never ends without a reason: when all pods run, the phase is what keeps the job from being usable.

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Remove an MPIJob with its pods after their logs were kept, and wait until they are gone."""
 
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.client import KubernetesError, Thing

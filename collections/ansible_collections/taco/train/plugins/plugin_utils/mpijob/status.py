@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Say how far an MPIJob has come, from the objects that the cluster returns. Values in, values out.
 
 The launcher sleeps until it is asked to run something, so the job never succeeds by itself: it is ready for a benchmark

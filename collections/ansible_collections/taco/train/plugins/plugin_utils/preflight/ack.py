@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Check a node of ACK against the requirements of Alibaba Cloud's document on topology-aware scheduling of GPUs.
 
 They are Kubernetes 1.18.8, driver 418.87.01, Docker 19.03.5, V100, and CentOS 7.6 or 7.7, Ubuntu 16.04 or 18.04, or Alibaba Cloud

@@ -2,14 +2,13 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Checks of the controller: the collections and the Python packages that later steps import there."""
 
 import importlib
 import json
 import os
 import sys
+from pathlib import Path
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 import yaml
@@ -18,7 +17,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.check import Check
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.statistics import MISSING
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.version_numbers import is_older
 
-COLLECTION = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+COLLECTION = str(Path(__file__).resolve().parents[3])
 # The namespaces of the collections that only nodes of a Kubernetes cluster need, and that only other hosts need.
 ON_CLUSTER = ("kubernetes",)
 ELSEWHERE = ("community",)

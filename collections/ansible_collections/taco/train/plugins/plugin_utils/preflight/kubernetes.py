@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Checks of the cluster whose nodes the hosts are: can it be reached, does it know MPIJobs, and may we do what we will."""
 
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence

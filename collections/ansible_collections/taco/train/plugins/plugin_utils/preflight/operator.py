@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """What runs MPIJobs in a cluster: the CRD alone makes no pods. Values in, values out.
 
 The manifests of mpi-operator from 0.1 to 0.6 and Arena's chart give the pods of the controller the label app=mpi-operator; the

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Checks of the minimum versions: Docker, the NVIDIA driver and the NVIDIA Container Toolkit.
 
 Docker 19.03 is the first with `--gpus` (Docker Engine release notes, 19.03.0). The toolkit has `nvidia-ctk runtime

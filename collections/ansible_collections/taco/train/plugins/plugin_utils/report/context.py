@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """What the numbers of a comparison must be read with: published figures, arms, failures, commands and an earlier comparison.
 
 Each function takes the comparison, and the result records where it needs them, and returns (head, rows) of text.

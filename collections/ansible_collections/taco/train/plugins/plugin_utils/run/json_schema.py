@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Validate a document with one of the collection's JSON schemas, without a library on the controller.
 
 It knows the keywords that docs/schemas use and refuses a schema with any other, so that no keyword is ignored silently. It is
@@ -16,9 +14,10 @@ import os
 import re
 from datetime import datetime
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, Callable, Iterator, Mapping
 
-SCHEMAS = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "schemas")
+SCHEMAS = str(Path(__file__).resolve().parents[3] / "docs/schemas")
 WORDS = frozenset({"$schema", "$comment", "$defs", "title", "description"})
 MOST_SHOWN = 60
 

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Validate records and comparisons before they are written: their JSON schema, and the relations that no schema can express."""
 
 from typing import Any, Iterator, Mapping

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Give what version 1.0.0 recorded the values that this version would have recorded. Values in, values out.
 
 The value of an nccl_tests run was the average over all message sizes and is the bus bandwidth at the largest one. The two differ by a

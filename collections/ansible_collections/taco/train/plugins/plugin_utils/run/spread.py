@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """How much the iterations of one run differ: percentiles, stalls and step times. Values in, values out.
 
 The value of a run is one number; a reader must also see whether the run was steady.

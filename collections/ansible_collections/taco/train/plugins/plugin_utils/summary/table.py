@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Show the outcome of a playbook on its hosts as a table that fits a terminal. Values in, lines out."""
 
 from typing import Dict, List, Mapping, NamedTuple, Sequence, Tuple

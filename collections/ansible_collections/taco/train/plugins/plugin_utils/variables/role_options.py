@@ -2,17 +2,16 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """The variables of all roles, from their argument_specs."""
 
 import os
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, Dict, List, Mapping
 
 from ansible.module_utils.common.yaml import yaml_load
 
-ROLES = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))), "roles")
+ROLES = str(Path(__file__).resolve().parents[3] / "roles")
 # The variables that several roles share have the collection's name for a prefix.
 PREFIXES = {"cluster": "taco_"}
 Spec = Mapping[str, Any]

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Split a benchmark's output into lines, and remove what launchers, containers and terminals add to each line.
 
 Launchers: Open MPI 4 and 5 (all tags and timestamps of --output), horovodrun, srun --label, Hydra's -prepend-rank, torchrun.

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Read the JSON document that nccl-tests write with the argument -J.
 
 Its keys are those of version 1 of the document (https://github.com/NVIDIA/nccl-tests, src/util.cu): config.devices, results,

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """The bus bandwidth of nccl-tests by message size.
 
 The average that the program prints includes sizes of a few bytes, at which latency and not bandwidth decides, so a perfect network

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """What the documents of each platform give to every mpirun: the one table of it. Values in, values out.
 
 CVM and TKE: the benchmark commands of the vendor's documents on TACO-Training. ACK: `arena submit mpi` in the document on

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """The vendors' published figures, and the arithmetic by which they are compared.
 
 They are what the vendors say of their own machines: something to compare a result with, never a result.

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """What every parser of a benchmark's output returns, and the small things that they share.
 
 The text comes from many processes through mpirun and perhaps through a log cut in two, so no parser raises: whatever

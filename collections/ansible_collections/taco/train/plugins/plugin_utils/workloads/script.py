@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to taco.train: may change at any time. Do not import it from another collection.
-
 """Where the script of a run comes from, and where the workers have it. Values in, values out.
 
 A script is a URL, a file on the controller, or a path in the training image. The first two are delivered to the workers, into a

@@ -14,7 +14,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.run.options import chec
 from ansible_collections.taco.train.plugins.plugin_utils.run.plan import OPTIONS, PLACES, plan
 from ansible_collections.taco.train.plugins.plugin_utils.run.record import make_record
 
-LOGS = Path(__file__).parent / "fixtures/benchmarks"
+LOGS = Path(__file__).parents[1] / "fixtures/benchmarks"
 TIME = "2026-01-31T12:00:00.000000Z"
 COMMAND_LOG = "warm\n" + "".join(
     f"[1,0]<stdout>:throughput {speed} samples/s\n" for speed in (810, 812.5, 300, 811, 809)

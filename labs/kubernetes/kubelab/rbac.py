@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import yaml
 
-MANIFEST = Path(__file__).resolve().parents[4] / "docs/kubernetes/permissions.yml"
+MANIFEST = Path(__file__).resolve().parents[3] / "docs/kubernetes/permissions.yml"
 USER = "taco"
 ADMIN = "kubernetes-admin"
 """Who is of the group system:masters, which no rule is asked about."""

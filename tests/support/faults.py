@@ -16,8 +16,8 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE / "vmlab"), str(HERE / "lab")]
+LABS = Path(__file__).resolve().parents[2] / "labs"
+sys.path[:0] = [str(LABS / "vm"), str(LABS / "docker")]
 
 import machines
 import state

@@ -10,7 +10,7 @@ import sys
 import urllib.request
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / ".lab" / "kube"
 
 
@@ -46,6 +46,6 @@ class KubeLab:
 
 def up(command, serve):
     """Bring the cluster up with these versions of MPIJobs and return it."""
-    done = command(sys.executable, ROOT / "molecule/shared/kubelab/kubelab.py", "up", "--nodes", "2", "--serve", serve)
+    done = command(sys.executable, ROOT / "labs/kubernetes/kubelab.py", "up", "--nodes", "2", "--serve", serve)
     assert done.returncode == 0, done.stdout
     return KubeLab()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from observed import NODE
 
-COLLECTIONS = Path(__file__).parents[1] / "collections"
+COLLECTIONS = Path(__file__).parents[2] / "collections"
 
 
 def check(folder, play, hosts, options):

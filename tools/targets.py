@@ -16,7 +16,7 @@ from environments import ENVIRONMENTS, ROOT, ensure, pythons
 
 TESTS = ROOT / "tests/unit/module_utils"
 # It imports a module, so it needs ansible-core, and runs what it tests under every Python itself.
-BY_ITSELF = TESTS / "test_carried_program.py"
+BY_ITSELF = TESTS / "process/test_carried.py"
 
 
 def test(version, python):
@@ -48,7 +48,7 @@ def test(version, python):
     print("targets: unit tests of module_utils under Python " + name, flush=True)
     environment = {
         "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
-        "PYTHONPATH": "%s:%s" % (ROOT / "collections", ROOT / "tests"),
+        "PYTHONPATH": "%s:%s" % (ROOT / "collections", ROOT / "tests/support"),
         "LANG": "C.UTF-8",
     }
     return subprocess.run(command, env=environment, cwd=str(ROOT)).returncode

@@ -21,7 +21,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 # What builds images, makes keys and keeps the state is the same as for the lab of containers.
-sys.path[:0] = [str(HERE), str(HERE.parent / "lab")]
+sys.path[:0] = [str(HERE), str(HERE.parent / "docker")]
 
 import disk
 import images

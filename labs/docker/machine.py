@@ -44,7 +44,7 @@ def require(programs):
     if os.geteuid() != 0:
         raise LabError(f"missing: {', '.join(packages)}; install with: sudo apt-get install {' '.join(packages)}")
     print(f"lab: installing {' '.join(packages)}", flush=True)
-    run([sys.executable, str(ROOT / ".config/packages.py")] + packages)
+    run([sys.executable, str(ROOT / "tools/packages.py")] + packages)
 
 
 def require_unshare():

@@ -22,8 +22,8 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[2]
-LAB = HERE.parent / "lab"
+ROOT = HERE.parents[1]
+LAB = HERE.parent / "docker"
 FOLDER = ROOT / ".lab" / "kube"
 VERSIONS = ("v1", "v2beta1", "v1alpha1")
 START_SECONDS = 60

@@ -8,7 +8,7 @@ import json
 import os
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 LAB = ROOT / ".lab"
 FILE = LAB / "state.json"
 SCHEMA = 1

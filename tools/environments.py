@@ -66,7 +66,7 @@ def _create(folder, python):
     """Create the environment; Debian keeps the part of Python that does in a package of its own."""
     if subprocess.run([python, "-I", "-c", "import ensurepip"], stderr=subprocess.DEVNULL).returncode != 0:
         package = "python%d.%d-venv" % version_of(python)
-        subprocess.run([sys.executable, str(ROOT / ".config/packages.py"), package], check=True)
+        subprocess.run([sys.executable, str(ROOT / "tools/packages.py"), package], check=True)
     subprocess.run([python, "-I", "-m", "venv", "--clear", str(folder)], check=True)
 
 

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 COLLECTION = ROOT / "collections/ansible_collections/taco/train"
 GUIDES = sorted((COLLECTION / "docs/docsite/rst").rglob("*.rst"))
 READMES = [ROOT / "README.md", COLLECTION / "README.md"]
