@@ -128,7 +128,7 @@ def test_every_verdict_adds_up_and_every_table_fits(hosts):
     verdict = judge(
         {name: Host(NODE if up else None, variables(more), "away") for name, (up, more) in hosts.items()}, None
     )
-    checks = [check for host in verdict["hosts"].values() for check in host["checks"]] + verdict["cluster"]
+    checks = [check for host in verdict["hosts"].values() for check in host["checks"]] + verdict["fleet"]
     assert sum(verdict["summary"][status] for status in STATUSES) == len(checks)
     assert (verdict["summary"]["fail"] > 0) is bool(failed_hosts(verdict)) or not hosts
     assert all(check["fix"] for check in checks if check["status"] == "fail")

@@ -160,7 +160,7 @@ VERDICT = {
     "hosts": {
         "gpu1": {"checks": [{"id": "disk.free", "status": "warn", "expected": "50", "found": "40", "fix": "make room"}]}
     },
-    "cluster": [],
+    "fleet": [],
 }
 
 

@@ -21,7 +21,7 @@ from guides import COLLECTION, GUIDES, NEEDS, ROOT, blocks, commands
 BLOCKS = blocks()
 SHELL = [block for block in BLOCKS if block.language in ("shell", "sh")]
 ROLES = {path.name for path in (COLLECTION / "roles").iterdir()}
-PREFIXES = {"taco_": "cluster", **{f"{role}_": role for role in ROLES}}
+PREFIXES = {"taco_": "common", **{f"{role}_": role for role in ROLES}}
 INVENTORY = "gpu_nodes: {hosts: {gpu1: {ansible_connection: local}, gpu2: {ansible_connection: local}}}\n"
 
 

@@ -13,7 +13,7 @@ import yaml
 COLLECTION = Path(__file__).parents[2] / "collections/ansible_collections/taco/train"
 ROLES = sorted(path for path in (COLLECTION / "roles").iterdir() if path.is_dir())
 # The variables that several roles share have the collection's name for a prefix.
-PREFIX = {"cluster": "taco"}
+PREFIX = {"common": "taco"}
 
 
 def load(path):
@@ -28,7 +28,7 @@ def role(request):
 def test_every_promised_role_is_there():
     assert {role.name for role in ROLES} == {
         "benchmark",
-        "cluster",
+        "common",
         "compare",
         "container_engine",
         "eni",
@@ -41,7 +41,7 @@ def test_every_promised_role_is_there():
         "reboot",
         "report",
         "ssh_trust",
-        "topology_scheduling",
+        "gpu_topology",
         "training_container",
     }
 

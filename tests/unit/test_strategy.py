@@ -64,13 +64,13 @@ def test_each_play_sets_the_strategy_linear(play):
     assert play["strategy"] == "ansible.builtin.linear"
 
 
-@pytest.mark.parametrize("role", [name for name in ROLES if name != "cluster"])
+@pytest.mark.parametrize("role", [name for name in ROLES if name != "common"])
 def test_each_role_runs_the_check_of_the_strategy_first(role):
-    """By the role cluster, of which it runs all or the file run.yml."""
+    """By the role common, of which it runs all or the file run.yml."""
     meta = yaml.safe_load((COLLECTION / "roles" / role / "meta/main.yml").read_text())
-    if {"role": "taco.train.cluster"} not in meta["dependencies"]:
+    if {"role": "taco.train.common"} not in meta["dependencies"]:
         first = yaml.safe_load((COLLECTION / "roles" / role / "tasks/main.yml").read_text())[0]
-        assert first["ansible.builtin.import_role"] == {"name": "taco.train.cluster", "tasks_from": "run"}
+        assert first["ansible.builtin.import_role"] == {"name": "taco.train.common", "tasks_from": "run"}
 
 
 def test_a_strategy_is_refused_unless_it_derives_from_linear(configured):
@@ -88,7 +88,7 @@ def test_a_role_in_a_play_with_the_strategy_free_is_refused_before_it_does_anyth
     status, output = run(configured, OWN_PLAY, hosts, {"taco_results_dir": str(configured / "results")})
     # The host that gets there first ends the play for all.
     assert status == 2 and ": the play 'Train' has the strategy free" in output, output
-    assert "TASK [taco.train.reboot" not in output and "TASK [taco.train.cluster : Observe" not in output, output
+    assert "TASK [taco.train.reboot" not in output and "TASK [taco.train.common : Observe" not in output, output
 
 
 def test_a_playbook_runs_with_its_own_strategy_whatever_is_configured(configured):
@@ -96,4 +96,4 @@ def test_a_playbook_runs_with_its_own_strategy_whatever_is_configured(configured
     options = {"taco_hosts": "all", "taco_results_dir": str(configured / "results")}
     status, output = run(configured, play, {"gpu1": {}, "gpu2": {}}, options, ["--check", "--tags", "always"])
     # Ansible warns of tasks that run once where the strategy is free.
-    assert status == 0 and "TASK [taco.train.cluster : Name the folder" in output and "free" not in output, output
+    assert status == 0 and "TASK [taco.train.common : Name the folder" in output and "free" not in output, output

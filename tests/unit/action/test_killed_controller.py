@@ -14,7 +14,7 @@ from ansible.playbook.task import Task
 from killed_steps import Killed
 from kubernetes_modules import in_process
 
-from ansible_collections.taco.train.plugins.action import gpu_schedule
+from ansible_collections.taco.train.plugins.action import gpu_topology
 
 LABEL, BEFORE = "ack.node.gpu.schedule", "taco.train/gpu-schedule-before"
 WRITER = "kubernetes.core.k8s"
@@ -56,7 +56,7 @@ def schedule(cluster, state):
         "state": state,
     }
     task.check_mode = False
-    action = gpu_schedule.ActionModule(task, MagicMock(), MagicMock(), None, MagicMock(), None)
+    action = gpu_topology.ActionModule(task, MagicMock(), MagicMock(), None, MagicMock(), None)
     action._display = MagicMock()
     with in_process(action):
         return action.run(task_vars={"inventory_hostname": "localhost"})

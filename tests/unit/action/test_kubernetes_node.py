@@ -21,7 +21,7 @@ from kubelab.testing import running_cluster
 from kubernetes_modules import in_process
 from node_objects import budget, daemon_pod, pod, put
 
-from ansible_collections.taco.train.plugins.action import kubernetes_facts, kubernetes_node
+from ansible_collections.taco.train.plugins.action import kubernetes_info, kubernetes_node
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes import client
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.action import pods_reached
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.drain import CORDONED
@@ -364,7 +364,7 @@ def test_the_cluster_is_looked_at_as_a_whole(actor):
     actor.cluster.forbid("patch", "nodes")
     actor.cluster.forbid("create", "mpijobs")
     actor.cluster.forbid("create", "pods/eviction")
-    found = actor.run(None, module=kubernetes_facts, check=True)["kubernetes"]
+    found = actor.run(None, module=kubernetes_info, check=True)["kubernetes"]
     assert found["missing"] == ["patch nodes", "create pods/eviction", "create mpijobs.kubeflow.org"]
     assert [node["metadata"]["name"] for node in found["nodes"]] == ["n1", "n2"]
     assert found["crd"]["metadata"]["name"] == "mpijobs.kubeflow.org" and found["error"] is None
@@ -376,7 +376,7 @@ def test_what_may_not_be_read_is_one_finding_among_others(actor):
     actor.cluster.forbid("list", "nodes")
     actor.cluster.forbid("get", "customresourcedefinitions")
     actor.cluster.forbid("list", "pods")
-    found = actor.run(None, module=kubernetes_facts)["kubernetes"]
+    found = actor.run(None, module=kubernetes_info)["kubernetes"]
     assert (found["nodes"], found["crd"], found["crd_forbidden"], found["error"]) == (None, None, True, None)
     assert found["operators"] is None
 
@@ -384,7 +384,7 @@ def test_what_may_not_be_read_is_one_finding_among_others(actor):
 def test_a_cluster_that_does_not_answer_is_a_finding(actor, tmp_path):
     config = Path(actor.cluster.kubeconfig).read_text().replace(actor.cluster.url, "http://127.0.0.1:9")
     (tmp_path / "config").write_text(config)
-    found = actor.run(None, module=kubernetes_facts, kubeconfig=str(tmp_path / "config"))["kubernetes"]
+    found = actor.run(None, module=kubernetes_info, kubeconfig=str(tmp_path / "config"))["kubernetes"]
     assert "the API server at 127.0.0.1:9 can't be reached" in found["error"] and found["nodes"] is None
 
 
@@ -400,7 +400,7 @@ def test_a_kubeconfig_given_as_text_is_never_shown(actor):
 
 
 @pytest.mark.parametrize(
-    "module", [kubernetes_facts, kubernetes_node], ids=lambda module: module.__name__.split(".")[-1]
+    "module", [kubernetes_info, kubernetes_node], ids=lambda module: module.__name__.split(".")[-1]
 )
 def test_the_documentation_has_the_options_of_the_action(module):
     """By ansible-doc, which adds those that fragments hold."""

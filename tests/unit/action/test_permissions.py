@@ -16,7 +16,7 @@ from ansible.playbook.task import Task
 from kubernetes_modules import in_process
 from node_objects import budget, pod, put
 
-from ansible_collections.taco.train.plugins.action import kubernetes_facts, kubernetes_node
+from ansible_collections.taco.train.plugins.action import kubernetes_info, kubernetes_node
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.kubernetes import PERMISSIONS
 
 
@@ -32,7 +32,7 @@ def perform(cluster, module, **options):
 def test_every_permission_that_is_asked_for_is_used(on):
     actor = on()
     cluster = actor.cluster
-    assert perform(cluster, kubernetes_facts)["kubernetes"]["missing"] == []
+    assert perform(cluster, kubernetes_info)["kubernetes"]["missing"] == []
     cluster.script("worker-1", ["NotReady"])
     actor.refused("1 of 2 workers are ready", wait_timeout=30)
     cluster.script("worker-1", ["Running"])

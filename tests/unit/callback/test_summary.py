@@ -37,7 +37,7 @@ PLAY = """
               ansible.builtin.debug:
 
     - name: Judge
-      taco.train.assess:
+      taco.train.verdict:
         verdict_path: "{{ playbook_dir }}/results/verdict.json"
         skip: [gpu.declared, harp.checksum]
       run_once: true

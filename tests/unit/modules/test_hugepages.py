@@ -15,7 +15,7 @@ from boot_host import DROP_IN, LINE, tree
 
 from ansible_collections.taco.train.plugins.module_utils._boot import change as _boot_change
 from ansible_collections.taco.train.plugins.module_utils._boot import config as _boot_config
-from ansible_collections.taco.train.plugins.module_utils._boot.converged import settled
+from ansible_collections.taco.train.plugins.module_utils._boot.converged import converged
 from ansible_collections.taco.train.plugins.module_utils._boot.options import OPTIONS
 from ansible_collections.taco.train.plugins.module_utils._files import atomic, history
 from ansible_collections.taco.train.plugins.modules import hugepages, node_info
@@ -46,9 +46,9 @@ def test_check_mode_predicts_and_writes_nothing(pages, host, first, then):
     assert {key: done[key] for key in ("changed", "diff", "files", "kernel_args", "reboot_required")} == {
         key: predicted[key] for key in ("changed", "diff", "files", "kernel_args", "reboot_required")
     }
-    settled = tree(host)
+    tree_before = tree(host)
     assert not pages(**then)["changed"]
-    assert tree(host) == settled
+    assert tree(host) == tree_before
 
 
 def test_pages_are_on_every_entry_once_and_the_answer_says_what_and_why(pages, host):
@@ -419,7 +419,7 @@ def known(host, memory=64 * 1024**3, **options):
     """Return what the controller knows of a host from one observation, when it is asked for these pages."""
     asked = {name: option.get("default") for name, option in OPTIONS["argument_spec"].items()}
     node = {
-        "boot": {"hugepages": settled(str(host), asked["state_dir"])},
+        "boot": {"hugepages": converged(str(host), asked["state_dir"])},
         "cpu": {"page_1g": True, "page_2m": True},
         "memory": {"total_bytes": memory},
     }
@@ -427,7 +427,7 @@ def known(host, memory=64 * 1024**3, **options):
 
 
 @pytest.mark.parametrize("layout", ["host", "el7"])
-def test_what_is_known_of_a_settled_host_is_what_the_module_answers(request, pages, layout):
+def test_what_is_known_of_a_converged_host_is_what_the_module_answers(request, pages, layout):
     host = request.getfixturevalue(layout)
     assert known(host, count=4) is None
     pools = host / "sys/kernel/mm/hugepages"

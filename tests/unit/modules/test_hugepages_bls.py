@@ -102,8 +102,8 @@ def test_every_entry_gets_the_pages_once_and_what_new_kernels_get_too(pages, hos
     assert (host / "etc/default/grub").read_text() == text + NOTE
     if (host / "etc/kernel").exists():
         assert (host / "etc/kernel/cmdline").read_text() == f"{OPTIONS} {LINE.format(4)}\n"
-    settled = tree(host)
-    assert not pages(count=4)["changed"] and tree(host) == settled
+    tree_before = tree(host)
+    assert not pages(count=4)["changed"] and tree(host) == tree_before
     pages(count=6)
     assert options_of(host, "1f2e-5.15.conf") == f"{OPTIONS} {LINE.format(6)}"
 

@@ -78,8 +78,8 @@ class Lab:
             "mpijob_memory": "4Gi",
             "mpijob_poll": 0.1,
             "mpijob_wait_timeout": 30,
-            "topology_scheduling_poll": 0.1,
-            "topology_scheduling_timeout": 20,
+            "gpu_topology_poll": 0.1,
+            "gpu_topology_timeout": 20,
             "benchmark_device": "CPU",
             "benchmark_model": "VGG16",
             "benchmark_batch_size": 8,
@@ -173,7 +173,7 @@ def test_the_command_of_a_job_of_arena_is_recorded(lab):
 
 def test_a_command_of_a_job_of_arena_that_failed_is_a_failed_run(lab):
     said = "ModuleNotFoundError: No module named 'tensorflow'\n"
-    rc, output, found = submitted(lab, said, "FAILED", ack_place="default")
+    rc, output, found = submitted(lab, said, "FAILED", ack_placement="default")
     assert rc != 0 and len(found) == 1, output
     (record,) = found
     assert record["outcome"] == "failed" and "tensorflow" in record["problems"][0], output
@@ -198,7 +198,7 @@ PLACE = """
       ansible.builtin.include_role:
         name: taco.train.placement
       vars:
-        placement_place: topology
+        placement_policy: topology
     - name: Write down what the pods are
       ansible.builtin.copy:
         dest: "{{ taco_state_dir }}-seen.json"

@@ -79,7 +79,7 @@ def test_what_is_wrong_with_the_variables_is_said_by_the_roles(tmp_path, variabl
     status, output = played(tmp_path, variables)
     assert status != 0
     assert re.search(r"TASK \[taco\.train\.(hugepages|eni|harp)", output), output
-    assert "taco.train.settled" not in output.split("fatal:")[1], output
+    assert "taco.train.converged" not in output.split("fatal:")[1], output
 
 
 def test_a_node_of_a_cluster_is_looked_at(tmp_path):
@@ -108,7 +108,7 @@ def test_a_role_of_which_nothing_is_known_is_refused(tmp_path):
                 "name": "Ask",
                 "hosts": "all",
                 "gather_facts": False,
-                "tasks": [{"name": "Ask", "taco.train.settled": {"roles": ["report"]}}],
+                "tasks": [{"name": "Ask", "taco.train.converged": {"roles": ["report"]}}],
             }
         ]
     )

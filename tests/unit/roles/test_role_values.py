@@ -13,7 +13,7 @@ from played import COLLECTIONS, check
 
 ROLES = {path.name for path in (COLLECTIONS / "ansible_collections/taco/train/roles").iterdir()}
 # These have nothing to check, or are the check.
-OTHERS = {"cluster", "preflight", "report"}
+OTHERS = {"common", "preflight", "report"}
 GPUS = {"taco_gpus_per_node": 8}
 NO_GPUS = "taco_gpus_per_node is not set; expected a GPU count of 1 or more; set taco_gpus_per_node to the number"
 # Of each role its variables, and what the message has.
@@ -43,7 +43,7 @@ CASES = {
     "placement": ({"placement_arena": "-x"}, ["placement_arena: -x; expected a text that doesn't begin with a dash"]),
     "reboot": ({"reboot_timeout": 0}, ["reboot_timeout: 0; expected a whole number, 1 or more"]),
     "ssh_trust": ({"ssh_trust_port": 99999}, ["ssh_trust_port: 99999; expected a port from 1 to 65535"]),
-    "topology_scheduling": ({"topology_scheduling_nodes": [" "]}, ["topology_scheduling_nodes: [' ']; expected"]),
+    "gpu_topology": ({"gpu_topology_nodes": [" "]}, ["gpu_topology_nodes: [' ']; expected"]),
     "training_container": (
         {"taco_image": None, "training_container_environment": {"A B": "SECRET"}},
         [

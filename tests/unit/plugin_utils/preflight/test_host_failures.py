@@ -9,8 +9,8 @@ def check(identity, status, **values):
     return dict({"id": identity, "status": status, "expected": "8", "found": "7", "fix": "attach one"}, **values)
 
 
-def verdict(cluster=(), **hosts):
-    return {"hosts": {name: {"checks": checks} for name, checks in hosts.items()}, "cluster": list(cluster)}
+def verdict(fleet=(), **hosts):
+    return {"hosts": {name: {"checks": checks} for name, checks in hosts.items()}, "fleet": list(fleet)}
 
 
 def test_each_host_has_its_own_failures_and_a_healthy_one_none():
@@ -29,7 +29,7 @@ def test_each_host_has_its_own_failures_and_a_healthy_one_none():
 
 
 def test_a_check_of_all_hosts_fails_them_all():
-    found = failures(verdict([check("cluster.same_gpus", "fail")], gpu1=[], gpu2=[check("eni.count", "fail")]))
+    found = failures(verdict([check("fleet.same_gpus", "fail")], gpu1=[], gpu2=[check("eni.count", "fail")]))
     assert list(found) == ["gpu1", "gpu2"] and "eni.count" in found["gpu2"]["msg"] and "eni" not in found["gpu1"]["msg"]
 
 

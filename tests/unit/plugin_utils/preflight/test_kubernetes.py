@@ -114,14 +114,14 @@ def test_a_host_must_be_a_node_that_pods_can_come_to(nodes, status, word):
 def test_the_verdict_has_them_for_hosts_of_a_cluster_alone():
     plain, in_cluster = Host(NODE, VARIABLES), Host(dict(NODE, container_engine=None), TKE)
     verdict = judge({"gpu1": in_cluster}, jmespath.search, kubernetes=dict(FACTS, nodes=[], missing=["list pods"]))
-    found = {check["id"]: check["status"] for check in verdict["hosts"]["gpu1"]["checks"] + verdict["cluster"]}
+    found = {check["id"]: check["status"] for check in verdict["hosts"]["gpu1"]["checks"] + verdict["fleet"]}
     assert found["kubernetes.node"] == found["kubernetes.permissions"] == "fail" and found["engine.present"] == "skip"
     assert failed_hosts(verdict) == ["gpu1"]
     skipped = judge({"gpu1": in_cluster}, jmespath.search, ["kubernetes.permissions"], kubernetes=FACTS)
     assert skipped["status"] == "pass"
     without = judge({"gpu1": plain}, jmespath.search)
     assert not [
-        check for check in without["hosts"]["gpu1"]["checks"] + without["cluster"] if "kubernetes" in check["id"]
+        check for check in without["hosts"]["gpu1"]["checks"] + without["fleet"] if "kubernetes" in check["id"]
     ]
 
 

@@ -125,7 +125,7 @@ def test_warnings_are_shown_and_fail_nothing():
 def test_a_check_can_be_left_out():
     verdict = judge({"gpu1": Host(node("nics", []), VARIABLES)}, jmespath.search, ["eni.count", "cluster.same_gpus"])
     assert verdict["status"] == "pass"
-    assert statuses(verdict, "gpu1")["eni.count"] == verdict["cluster"][0]["status"] == "skip"
+    assert statuses(verdict, "gpu1")["eni.count"] == verdict["fleet"][0]["status"] == "skip"
 
 
 def test_leaving_out_a_check_that_is_none_is_an_error_with_the_closest():

@@ -138,4 +138,4 @@ def test_this_machine_has_what_its_own_galaxy_file_requires():
 def test_what_is_missing_on_the_controller_stops_every_host():
     found = GOOD._replace(collections={})
     verdict = judge({"gpu1": Host(NODE, VARIABLES)}, jmespath.search, controller=found)
-    assert verdict["status"] == "fail" and verdict["cluster"][0]["id"] == "controller.collections"
+    assert verdict["status"] == "fail" and verdict["fleet"][0]["id"] == "controller.collections"

@@ -94,7 +94,7 @@ VERDICT = {
             ]
         }
     },
-    "cluster": [],
+    "fleet": [],
 }
 
 

@@ -15,7 +15,7 @@ VERDICT = {
         "gpu2": {"checks": [{"id": "eni.count", "status": "pass"}, {"id": "disk.free", "status": "warn"}]},
         "gpu3": {"checks": [{"id": "eni.count", "status": "pass"}, {"id": "disk.free", "status": "skip"}]},
     },
-    "cluster": [],
+    "fleet": [],
 }
 
 

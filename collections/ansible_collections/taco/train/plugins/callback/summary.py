@@ -12,7 +12,7 @@ version_added: 1.0.0
 author:
   - Taco Team (@taco)
 description:
-  - Shows for each host what changed, what is pending, such as a reboot, and the verdict of M(taco.train.assess), which the role
+  - Shows for each host what changed, what is pending, such as a reboot, and the verdict of M(taco.train.verdict), which the role
     P(taco.train.preflight#role) asks for. Below stands the first failure of each host; hosts with the same failure share it.
     The paths of reports come last.
   - Changes are named by their roles, those of a play without roles by their tasks. In check mode they are those that would be made.
@@ -62,7 +62,7 @@ DEFAULT_OUTPUT = ("default", "ansible.builtin.default")
 # Their output is read by programs.
 FOR_PROGRAMS = ("json", "jsonl")
 # It observes the host before each of the other roles.
-SILENT_ROLES = {"taco.train.cluster"}
+SILENT_ROLES = {"taco.train.common"}
 COLOURS = {"good": "COLOR_OK", "changed": "COLOR_CHANGED", "bad": "COLOR_ERROR"}
 
 
@@ -73,7 +73,7 @@ def read_verdict(path):
             found = json.load(stream)
     except (OSError, ValueError):
         return None
-    return found if isinstance(found, dict) and {"hosts", "cluster"} <= set(found) else None
+    return found if isinstance(found, dict) and {"hosts", "fleet"} <= set(found) else None
 
 
 def in_rescue(task):

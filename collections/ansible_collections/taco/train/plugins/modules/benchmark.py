@@ -6,7 +6,7 @@
 DOCUMENTATION = r"""
 module: benchmark
 short_description: Run a benchmark over all hosts and record its result
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - Builds the command line, which is C(mpirun)'s for most workloads, runs it on the task's host, the launcher, under a time
     limit, reads the result out of what it prints and adds a record to C(records.jsonl) in the folder of the run.

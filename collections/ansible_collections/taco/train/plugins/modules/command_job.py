@@ -6,7 +6,7 @@
 DOCUMENTATION = r"""
 module: command_job
 short_description: Run a command under a time limit and keep its log
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - Runs one command, given as an argument list, in a session of its own, and writes what it prints to a file as it
     comes.

@@ -6,7 +6,7 @@
 DOCUMENTATION = r"""
 module: eni_check
 short_description: Check that a host has the ENIs that HARP needs
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - Counts the secondary elastic network interfaces (ENIs) by MAC and PCI address, and fails when there aren't as many as expected.
   - The primary interface, members of bonds and interfaces without a PCI device, such as C(docker0) and C(veth), are left out. So is the

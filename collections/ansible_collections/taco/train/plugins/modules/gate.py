@@ -8,7 +8,7 @@ module: gate
 short_description: Fail each host that failed a check
 version_added: 1.0.0
 description:
-  - Fails the hosts that M(taco.train.assess) found failures for, each with its own failures. Other hosts pass.
+  - Fails the hosts that M(taco.train.verdict) found failures for, each with its own failures. Other hosts pass.
   - A host that could not be reached is reported as unreachable.
   - When checks failed and none of them on a host of the current batch, every host of the batch fails.
   - Use it with C(any_errors_fatal), so that no host continues when another one has failed.
@@ -26,16 +26,16 @@ attributes:
     support: none
 options:
   failures:
-    description: The failures of each host, as M(taco.train.assess) returns them.
+    description: The failures of each host, as M(taco.train.verdict) returns them.
     type: dict
     required: true
 seealso:
-  - module: taco.train.assess
+  - module: taco.train.verdict
 """
 
 EXAMPLES = r"""
 - name: Check all hosts of the play
-  taco.train.assess:
+  taco.train.verdict:
     gate: false
   run_once: true
   register: checked

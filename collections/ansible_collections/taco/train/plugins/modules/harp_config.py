@@ -6,7 +6,7 @@
 DOCUMENTATION = r"""
 module: harp_config
 short_description: Bring HARP's configuration into being and prove that it is there
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - Runs the vendor's setup script, or writes what a template of your own rendered. It never invents a C(ztcp*.conf); their
     format is the vendor's.

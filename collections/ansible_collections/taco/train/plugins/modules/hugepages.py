@@ -6,7 +6,7 @@
 DOCUMENTATION = r"""
 module: hugepages
 short_description: Reserve hugepages in the boot configuration, exactly once, and put back what was there
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - Puts C(default_hugepagesz), C(hugepagesz) and C(hugepages) on the kernel command line of every boot entry, in one place, and removes
     what other tools left of the same page size, such as the repeated arguments of a C(sed) that ran twice.

@@ -6,7 +6,7 @@
 DOCUMENTATION = r"""
 module: node_info
 short_description: Observe what a GPU host has and runs
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - Returns everything that the collection decides on, in one call.
   - Changes nothing. What only root may read is V(null) for other users; everything else needs no privilege.
@@ -49,7 +49,7 @@ options:
     type: str
     version_added: 1.0.0
 seealso:
-  - module: taco.train.assess
+  - module: taco.train.verdict
   - module: taco.train.eni_check
 """
 
@@ -233,7 +233,7 @@ import urllib.error
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.taco.train.plugins.module_utils._boot.converged import settled
+from ansible_collections.taco.train.plugins.module_utils._boot.converged import converged
 from ansible_collections.taco.train.plugins.module_utils._boot.layout import observe_boot
 from ansible_collections.taco.train.plugins.module_utils._boot.pools import observe_hugepages
 from ansible_collections.taco.train.plugins.module_utils._harp.options import CONFIG_GLOB, MANIFEST, RECORD
@@ -382,7 +382,7 @@ def nics(root, told):
 
 def boot(root, state_dir):
     """Return how the boot configuration is written and, of the running system, which pages of ours it has."""
-    return dict(observe_boot(root.path), hugepages=settled(root.path, state_dir) if root.is_running_system else None)
+    return dict(observe_boot(root.path), hugepages=converged(root.path, state_dir) if root.is_running_system else None)
 
 
 def harp(root, config_dir, state_dir):

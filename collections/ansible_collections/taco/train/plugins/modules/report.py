@@ -6,7 +6,7 @@
 DOCUMENTATION = r"""
 module: report
 short_description: Render what a run left behind
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - Writes C(table.md) and C(report.html) into the folder of a run, from C(records.jsonl) and C(verdict.json) there.
   - When the folder also holds C(comparison.json), the page is the comparison's, and C(comparison.md), C(runs.csv) and

@@ -6,7 +6,7 @@
 DOCUMENTATION = r"""
 module: ssh_trust
 short_description: Let training containers reach each other over SSH, by keys alone
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - Gives each host a key pair and a host key that never leave it, pins the host keys of all peers, and runs an SSH server of
     its own on one address and port. There are no passwords.

@@ -6,14 +6,14 @@
 DOCUMENTATION = r"""
 module: training_container
 short_description: Run a training container as the TACO documents start it
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - Starts the container of a profile, V(ttf), V(lightcc) or V(harp), with the options that the vendor's documents give to C(docker run).
     Instead of interactive (C(-it --rm)) it runs detached, with an init process, and is kept.
   - An option that is set replaces the profile's value; one that isn't leaves it alone.
   - Refuses to start a container in which HARP would abort for want of its configuration.
   - A converged container is not touched. One that differs is made anew.
-  - The label C(taco.train.options) of the container is a checksum of what it was made from, by which M(taco.train.settled) can tell
+  - The label C(taco.train.options) of the container is a checksum of what it was made from, by which M(taco.train.converged) can tell
     later that nothing has changed. A container that lacks it, or has another one, is not made anew for that. The label
     is taken at its word, so give it to no container of your own.
 requirements:

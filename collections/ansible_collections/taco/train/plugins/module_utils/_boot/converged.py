@@ -53,16 +53,16 @@ def answer(
     }
 
 
-def settled(root: str, state_dir: str) -> Optional[Dict[str, Any]]:
+def converged(root: str, state_dir: str) -> Optional[Dict[str, Any]]:
     """Return what the module answers when asked once more for the pages that it reserved; None when it would change anything."""
     try:
-        return _settled(root, state_dir)
+        return _converged(root, state_dir)
     except ERRORS:
         # Whoever asks for pages is told why by the module.
         return None
 
 
-def _settled(root: str, state_dir: str) -> Optional[Dict[str, Any]]:
+def _converged(root: str, state_dir: str) -> Optional[Dict[str, Any]]:
     layout = detect(root)
     if layout.layout == "unknown":
         return None

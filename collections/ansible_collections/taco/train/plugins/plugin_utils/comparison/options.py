@@ -40,7 +40,7 @@ def check_places(comparison: Comparison, places: bool) -> None:
     placed = [arm for arm in comparison.arms if arm.place]
     if placed and not places:
         raise ComparisonError(
-            f"Arm {placed[0].name} has its workers placed ({placed[0].place}), and compare_place_role is not set: run "
+            f"Arm {placed[0].name} has its workers placed ({placed[0].place}), and compare_placement_role is not set: run "
             "playbooks/ack.yml, or leave the arm out of compare_arms."
         )
     if placed and len(placed) < len(comparison.arms):

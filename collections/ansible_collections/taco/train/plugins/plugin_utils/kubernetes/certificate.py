@@ -6,7 +6,7 @@
 
 import re
 
-ACCESS = "the access options of the role (mpijob_access, kubernetes_node_access or topology_scheduling_access)"
+ACCESS = "the access options of the role (mpijob_access, kubernetes_node_access or gpu_topology_access)"
 
 # By which words of the client a failure is one of TLS.
 WORDS = (

@@ -14,7 +14,7 @@ def _line(check: Mapping[str, Any]) -> str:
 
 
 def _of_host(verdict: Mapping[str, Any], name: str) -> List[str]:
-    checks = [*verdict["hosts"][name]["checks"], *verdict["cluster"]]
+    checks = [*verdict["hosts"][name]["checks"], *verdict["fleet"]]
     return [_line(check) for check in checks if check["status"] == "fail"]
 
 

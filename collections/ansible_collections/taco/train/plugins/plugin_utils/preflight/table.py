@@ -31,7 +31,7 @@ def _rows(verdict: Mapping[str, Any], status: str) -> List[Tuple[str, ...]]:
                 hosts.setdefault((check["id"], check["expected"], check["found"], check["fix"]), []).append(name)
     every = len(verdict["hosts"])
     rows = [(_together(names, every),) + row for row, names in hosts.items()]
-    for check in verdict["cluster"]:
+    for check in verdict["fleet"]:
         if check["status"] == status:
             rows.append((EVERY_HOST, check["id"], check["expected"], check["found"], check["fix"]))
     return rows

@@ -142,7 +142,7 @@ def judge(
 ) -> Dict[str, Any]:
     """Return the verdict on all hosts as a value that can be written as JSON.
 
-    kubernetes is what M(taco.train.kubernetes_facts) found, where hosts are nodes of a cluster.
+    kubernetes is what M(taco.train.kubernetes_info) found, where hosts are nodes of a cluster.
     """
     _known_ids(skip, extra)
     judged = {name: judge_host(host, skip, extra, search, kubernetes) for name, host in hosts.items()}
@@ -162,12 +162,12 @@ def judge(
             name: {"status": _worst(checks), "checks": [dict(check._asdict()) for check in checks]}
             for name, checks in judged.items()
         },
-        "cluster": [dict(check._asdict()) for check in cluster],
+        "fleet": [dict(check._asdict()) for check in cluster],
     }
 
 
 def failed_hosts(verdict: Mapping[str, Any]) -> List[str]:
     """Return the hosts on which a check failed; all of them when one failed that concerns them together."""
-    if any(check["status"] == "fail" for check in verdict["cluster"]):
+    if any(check["status"] == "fail" for check in verdict["fleet"]):
         return list(verdict["hosts"])
     return [name for name, host in verdict["hosts"].items() if host["status"] == "fail"]

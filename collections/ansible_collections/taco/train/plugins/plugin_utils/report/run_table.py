@@ -119,7 +119,7 @@ def preflight_sentence(verdict: Mapping[str, Any] | None) -> str | None:
 def preflight_rows(verdict: Mapping[str, Any]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Return (head, rows) of the checks that did not pass."""
     judged = [(host, check) for host, one in (verdict.get("hosts") or {}).items() for check in one.get("checks") or []]
-    judged += [("all hosts", check) for check in verdict.get("cluster") or []]
+    judged += [("all hosts", check) for check in verdict.get("fleet") or []]
     keys = ("id", "expected", "found", "fix")
     rows = [
         (check["status"], host, *(str(check.get(key) or "") for key in keys))

@@ -67,13 +67,13 @@ def _said(checks: Sequence[Mapping[str, Any]]) -> str:
 
 
 def verdicts(result: Mapping[str, Any], read: ReadVerdict) -> Dict[str, str]:
-    """Return what taco.train.assess said of each host, in words. A failed result holds the hosts only, the file the rest."""
+    """Return what taco.train.verdict said of each host, in words. A failed result holds the hosts only, the file the rest."""
     if "failed_hosts" not in result or "verdict_path" not in result:
         return {}
     verdict = result.get("verdict") or (read(result["verdict_path"]) if result["verdict_path"] else None)
     if not verdict:
         return dict.fromkeys(result["failed_hosts"], "fail")
-    return {name: _said([*host["checks"], *verdict["cluster"]]) for name, host in verdict["hosts"].items()}
+    return {name: _said([*host["checks"], *verdict["fleet"]]) for name, host in verdict["hosts"].items()}
 
 
 class Tally:

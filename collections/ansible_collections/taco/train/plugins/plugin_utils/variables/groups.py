@@ -125,7 +125,7 @@ def compare(values: Values, fleet: Fleet) -> None:
     if not hosts:
         return
     check_limits({name: values["compare_" + name] for name in ("min_effect", "confidence")})
-    places = is_set(values.get("compare_place_role")) or values.get("taco_platform") == "ack"
+    places = is_set(values.get("compare_placement_role")) or values.get("taco_platform") == "ack"
     checked_comparison(options, hosts, _run_options(values), places)
 
 

@@ -13,7 +13,7 @@ from ansible.module_utils.common.yaml import yaml_load
 
 ROLES = str(Path(__file__).resolve().parents[3] / "roles")
 # The variables that several roles share have the collection's name for a prefix.
-PREFIXES = {"cluster": "taco_"}
+PREFIXES = {"common": "taco_"}
 Spec = Mapping[str, Any]
 
 

@@ -42,7 +42,7 @@ def groups_of(role: str) -> List[Group]:
 def specs_of(role: str) -> Dict[str, Spec]:
     """The variables of a role, those that all roles share, and those that it reads together with its own."""
     prefixes = {prefix for group in groups_of(role) for prefix in group.prefixes}
-    roles = [name for name in role_names() if name in (role, "cluster") or PREFIXES.get(name, name + "_") in prefixes]
+    roles = [name for name in role_names() if name in (role, "common") or PREFIXES.get(name, name + "_") in prefixes]
     return {name: spec for one in roles for name, spec in options_of(one).items()}
 
 

@@ -4,9 +4,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 DOCUMENTATION = r"""
-module: assess
+module: verdict
 short_description: Judge hosts by what was observed of them
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - Judges all hosts at once, by the fact C(taco_node), which is what M(taco.train.node_info) returned, and by their variables.
   - Collects every failure of every host before it fails, as a table with the host, the check, what was expected, what was
@@ -19,7 +19,7 @@ description:
     C(engine.present), C(engine.version), C(engine.toolkit), C(harp.checksum), C(image.set), C(variables.known), C(variables.valid),
     C(cluster.same_gpus), C(cluster.same_image), C(controller.collections) and C(controller.packages)."
   - "Of nodes of a Kubernetes cluster also C(kubernetes.api), C(kubernetes.mpijob), C(kubernetes.permissions) and C(kubernetes.node), by
-    what M(taco.train.kubernetes_facts) found. C(engine.present) is skipped for them."
+    what M(taco.train.kubernetes_info) found. C(engine.present) is skipped for them."
 author:
   - Taco Team (@taco)
 extends_documentation_fragment:
@@ -82,12 +82,12 @@ seealso:
 
 EXAMPLES = r"""
 - name: Judge all hosts of the play
-  taco.train.assess:
+  taco.train.verdict:
     verdict_path: results/verdict.json
   run_once: true
 
 - name: Also require a driver of a certain branch, and take any distribution
-  taco.train.assess:
+  taco.train.verdict:
     checks_extra:
       - id: site.driver
         query: starts_with(gpus.driver_version, '535.')
@@ -101,7 +101,7 @@ EXAMPLES = r"""
 RETURN = r"""
 verdict:
   description:
-    - All checks of all hosts. C(hosts) has C(status) and C(checks) for each host, C(cluster) the checks of all together,
+    - All checks of all hosts. C(hosts) has C(status) and C(checks) for each host, C(fleet) the checks of all together,
       C(summary) the counts.
     - Each check has C(id), C(status) (V(pass), V(fail), V(warn) or V(skip)), C(expected), C(found) and C(fix).
   returned: success
@@ -111,7 +111,7 @@ verdict:
     status: pass
     summary: {fail: 0, warn: 0, pass: 1, skip: 0, hosts: 1}
     hosts: {gpu1: {status: pass, checks: [{id: gpu.declared, status: pass, expected: "", found: "8", fix: ""}]}}
-    cluster: []
+    fleet: []
 table:
   description: All failures and warnings as a table, and a line that sums it up. On failure it is the message.
   returned: success

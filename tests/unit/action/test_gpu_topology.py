@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The action gpu_schedule by the real modules of kubernetes.core, on a cluster whose nodes offer what their labels say."""
+"""The action gpu_topology by the real modules of kubernetes.core, on a cluster whose nodes offer what their labels say."""
 
 from unittest.mock import MagicMock
 
@@ -13,7 +13,7 @@ from ansible.playbook.task import Task
 from kubelab.testing import running_cluster
 from kubernetes_modules import in_process
 
-from ansible_collections.taco.train.plugins.action import gpu_schedule
+from ansible_collections.taco.train.plugins.action import gpu_topology
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes import client
 
 LABEL, BEFORE = "ack.node.gpu.schedule", "taco.train/gpu-schedule-before"
@@ -36,7 +36,7 @@ class Nodes:
         given = {"nodes": NAMES, "kubeconfig": self.cluster.kubeconfig, "wait_timeout": 10, "poll": 0.02}
         task.args = {**given, "state": state, **options}
         task.check_mode = check
-        action = gpu_schedule.ActionModule(task, MagicMock(), MagicMock(), None, MagicMock(), None)
+        action = gpu_topology.ActionModule(task, MagicMock(), MagicMock(), None, MagicMock(), None)
         action._display = MagicMock()
         with in_process(action):
             return action.run(task_vars={"inventory_hostname": "localhost"})
@@ -101,7 +101,7 @@ def test_a_node_whose_plugin_does_not_come_is_named_with_it(nodes):
     said = (
         "after 0 s gpu2 doesn't offer aliyun.com/gpu yet",
         "gputopo-device-plugin-ds",
-        "set topology_scheduling_state: restored, with ack.yml ack_state: restored",
+        "set gpu_topology_state: restored, with ack.yml ack_state: restored",
     )
     nodes.refused("topology", *said, wait_timeout=0, nodes=["gpu2"])
     # What there was is still known, so that a run after this one can put it back.
@@ -134,7 +134,7 @@ def test_a_node_that_left_the_cluster_is_warned_of_and_the_others_are_restored(n
 
 def meddle(monkeypatch, step, function):
     """Call a function once, right before the first change of a step of the action is sent."""
-    real, once = gpu_schedule.gpu_schedule.__dict__[step], [function]
+    real, once = gpu_topology.gpu_topology.__dict__[step], [function]
 
     def patch(found):
         made = real(found)
@@ -142,7 +142,7 @@ def meddle(monkeypatch, step, function):
             once.pop()()
         return made
 
-    monkeypatch.setattr(gpu_schedule.gpu_schedule, step, patch)
+    monkeypatch.setattr(gpu_topology.gpu_topology, step, patch)
 
 
 def test_a_mark_is_kept_when_another_run_restores_between_look_and_change(nodes, monkeypatch):
@@ -175,7 +175,7 @@ def test_a_node_that_leaves_between_look_and_change_is_named(nodes, monkeypatch)
 
 
 def test_a_node_that_is_changed_again_and_again_is_named_in_the_end(nodes, monkeypatch):
-    monkeypatch.setattr(gpu_schedule.Cluster, "change", always_report(nodes, gpu_schedule.Cluster.change))
+    monkeypatch.setattr(gpu_topology.Cluster, "change", always_report(nodes, gpu_topology.Cluster.change))
     monkeypatch.setattr(client.Clock, "sleep", lambda _self, _seconds: None)
     nodes.refused("topology", "can't change Node gpu1: something else changed it at the same time", "run it again")
 

@@ -272,12 +272,12 @@ def test_bad_options_are_refused_in_words(site, group, words):
 
 
 def test_the_action_judges_the_hosts_it_is_given(site):
-    task = {"taco.train.assess": {"hosts": ["gpu2"], "verdict_path": "out/verdict.json"}, "run_once": True}
+    task = {"taco.train.verdict": {"hosts": ["gpu2"], "verdict_path": "out/verdict.json"}, "run_once": True}
     playbook = [{"hosts": "gpu_nodes", "gather_facts": False, "tasks": [task]}]
     done = site.play({"gpu1": {}, "gpu2": GOOD}, playbook=playbook)
     assert done.returncode == 0, done.output
     assert list(json.loads((site.folder / "out/verdict.json").read_text())["hosts"]) == ["gpu2"]
-    task["taco.train.assess"]["hosts"] = ["elsewhere"]
+    task["taco.train.verdict"]["hosts"] = ["elsewhere"]
     done = site.play({"gpu1": {}}, playbook=playbook)
     assert done.returncode == 2 and "elsewhere" in done.output
 
@@ -294,7 +294,7 @@ def test_a_check_of_the_user_whose_query_fails_is_a_row_beside_the_others(site):
 
 def test_a_verdict_that_cannot_be_written_is_an_error_that_names_the_file(site):
     (site.folder / "file").write_text("")
-    task = {"taco.train.assess": {"verdict_path": str(site.folder / "file/verdict.json")}, "run_once": True}
+    task = {"taco.train.verdict": {"verdict_path": str(site.folder / "file/verdict.json")}, "run_once": True}
     playbook = [{"hosts": "gpu_nodes", "gather_facts": False, "tasks": [task]}]
     done = site.play({"gpu1": {"taco_node": node("nics", [])}}, playbook=playbook)
     assert "eni.count" in done.output and "0 of 8" in done.output
@@ -329,8 +329,8 @@ def test_each_host_is_looked_for_among_the_nodes_by_its_own_name(site):
         "nodes": [dict(ready, metadata={"name": name}) for name in ("gpu1", "10.0.0.3")],
     }
     tasks = [
-        {"ansible.builtin.import_role": {"name": "taco.train.cluster", "tasks_from": "run"}},
-        {"taco.train.assess": {"verdict_path": "verdict.json", "gate": False}, "run_once": True},
+        {"ansible.builtin.import_role": {"name": "taco.train.common", "tasks_from": "run"}},
+        {"taco.train.verdict": {"verdict_path": "verdict.json", "gate": False}, "run_once": True},
     ]
     hosts = {"gpu1": GOOD, "gpu2": GOOD, "gpu3": dict(GOOD, taco_node_name="10.0.0.3")}
     play = [{"hosts": "gpu_nodes", "gather_facts": False, "tasks": tasks}]
@@ -339,4 +339,4 @@ def test_each_host_is_looked_for_among_the_nodes_by_its_own_name(site):
     verdict = json.loads((site.folder / "verdict.json").read_text())
     assert [status(verdict, host, "kubernetes.node") for host in hosts] == ["pass", "fail", "pass"]
     assert status(verdict, "gpu1", "engine.present") == "skip"
-    assert [check["id"] for check in verdict["cluster"] if check["status"] == "fail"] == ["kubernetes.mpijob"]
+    assert [check["id"] for check in verdict["fleet"] if check["status"] == "fail"] == ["kubernetes.mpijob"]

@@ -4,15 +4,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 DOCUMENTATION = r"""
-module: settled
+module: converged
 short_description: Tell whether roles would leave a host as it is
 version_added: 1.0.0
 description:
   - Fills in the tasks of roles of this collection with the host's variables, and tells by the fact C(taco_node), which is what
     M(taco.train.node_info) returned, whether they would change nothing and fail at nothing.
-  - It is one task for all the roles. A play that ends when its hosts are settled saves the tasks of the roles.
-  - Only of C(ssh_trust) the host itself is asked, in check mode, and only when all else is settled.
-  - What it can't tell isn't settled, such as a role that has already run in this run. The roles find out then, and say what is
+  - It is one task for all the roles. A play that ends when its hosts are converged saves the tasks of the roles.
+  - Only of C(ssh_trust) the host itself is asked, in check mode, and only when all else is converged.
+  - What it can't tell isn't converged, such as a role that has already run in this run. The roles find out then, and say what is
     wrong. Values of variables that make no difference to this host are not looked at.
   - The roles' variables are those of the host and the play, and their defaults where the play lists the roles under C(roles).
     C(vars) at such an entry and C(module_defaults) are not seen, so with these ask the roles themselves.
@@ -51,16 +51,16 @@ EXAMPLES = r"""
   pre_tasks:
     - name: Look at the host
       ansible.builtin.import_role:
-        name: taco.train.cluster
+        name: taco.train.common
 
     - name: See whether the host is as the roles would leave it
-      taco.train.settled:
+      taco.train.converged:
         roles: [hugepages]
       register: pages
 
     - name: Leave it alone then
       ansible.builtin.meta: end_host
-      when: pages.settled
+      when: pages.converged
   roles:
     - role: taco.train.hugepages
 
@@ -69,7 +69,7 @@ EXAMPLES = r"""
   become: true
   pre_tasks:
     - name: See whether the containers run and reach each other
-      taco.train.settled:
+      taco.train.converged:
         roles: [training_container, ssh_trust]
       register: deployed
 
@@ -77,7 +77,7 @@ EXAMPLES = r"""
     - name: End here when every host is, and all trust the same
       ansible.builtin.meta: end_play
       when:
-        - ansible_play_hosts | map('extract', hostvars, 'deployed') | map(attribute='settled') is all
+        - ansible_play_hosts | map('extract', hostvars, 'deployed') | map('converged') is all
         - ansible_play_hosts | map('extract', hostvars, 'deployed') | map(attribute='peers_sha256') | unique | length == 1
   roles:
     - role: taco.train.training_container
@@ -85,7 +85,7 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-settled:
+converged:
   description:
     - Whether all of the roles would leave the host as it is.
     - With C(ssh_trust) among them this holds only if RV(peers_sha256) is the same on all hosts of the play, which the play has to see.

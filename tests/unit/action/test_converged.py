@@ -14,8 +14,8 @@ from ansible.playbook.task import Task
 from ansible.template import Templar
 from observed import NODE
 
-from ansible_collections.taco.train.plugins.action import settled
-from ansible_collections.taco.train.plugins.action.settled import trusted
+from ansible_collections.taco.train.plugins.action import converged
+from ansible_collections.taco.train.plugins.action.converged import trusted
 from ansible_collections.taco.train.plugins.module_utils._node.engine import OPTIONS_LABEL
 from ansible_collections.taco.train.plugins.plugin_utils.container.options import module_options, spec_of
 from ansible_collections.taco.train.plugins.plugin_utils.convergence.converged import TOLD_OF, asked
@@ -50,7 +50,7 @@ def variables(node, given):
     """Return what a task of deploy.yml sees of a host."""
     found = {}
     for part in ("defaults", "vars"):
-        for role in ["cluster", *DEPLOYED]:
+        for role in ["common", *DEPLOYED]:
             path = ROLES / role / part / "main.yml"
             found.update(trusted(yaml.safe_load(path.read_text())) if path.exists() else {})
     own = {"taco_image": "training:1", "taco_node": node, "inventory_hostname": "gpu1"}
@@ -90,7 +90,7 @@ def act():
         task.args, task.check_mode = {"roles": DEPLOYED}, check
         seen = {**SETTLED, "training_container": MADE, **(node or {})}
         task_vars = variables(seen, given)
-        action = settled.ActionModule(
+        action = converged.ActionModule(
             task, MagicMock(), MagicMock(), DataLoader(), Templar(loader=DataLoader(), variables=task_vars), None
         )
         calls = []
@@ -109,7 +109,7 @@ def act():
 
 def test_a_host_is_asked_once_and_only_what_it_alone_can_tell(act):
     result, calls = act()
-    assert result["settled"] and result["roles"] == dict.fromkeys(DEPLOYED, True)
+    assert result["converged"] and result["roles"] == dict.fromkeys(DEPLOYED, True)
     assert result["peers_sha256"] == "abc"
     ((module, options, check_mode),) = calls
     assert module == "taco.train.ssh_trust" and check_mode is True
@@ -128,7 +128,7 @@ def test_a_host_is_asked_once_and_only_what_it_alone_can_tell(act):
 @pytest.mark.parametrize("answer", [{"changed": True}, {"failed": True, "msg": "port 2222 is taken"}])
 def test_a_host_that_would_change_or_fail_goes_through_the_roles(act, answer):
     result, _calls = act(answer=answer)
-    assert result["settled"] is False and result["roles"]["ssh_trust"] is False
+    assert result["converged"] is False and result["roles"]["ssh_trust"] is False
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_a_host_that_would_change_or_fail_goes_through_the_roles(act, answer):
 )
 def test_a_host_that_was_seen_to_differ_is_not_asked(act, node, role):
     result, calls = act(node=node)
-    assert calls == [] and result["roles"][role] is False and result["settled"] is False
+    assert calls == [] and result["roles"][role] is False and result["converged"] is False
     # Nothing was asked about it.
     assert result["roles"]["ssh_trust"] is False and result["peers_sha256"] is None
 
@@ -173,24 +173,24 @@ def test_a_host_that_was_seen_to_differ_is_not_asked(act, node, role):
 )
 def test_what_is_asked_for_and_isn_t_there_is_left_to_the_roles(act, given, role):
     result, calls = act(**trusted(given))
-    assert calls == [] and result["roles"][role] is False and result["settled"] is False
+    assert calls == [] and result["roles"][role] is False and result["converged"] is False
 
 
 def test_in_check_mode_it_is_the_same(act):
     result, calls = act(check=True, ansible_check_mode=True)
-    assert result["settled"] and len(calls) == 1
+    assert result["converged"] and len(calls) == 1
 
 
 @pytest.mark.parametrize("prove", ["false", None])
 def test_without_a_proof_none_has_to_be_there(act, prove):
     unproven = {"ssh_trust": dict(TRUST, proven=False)}
-    assert act(node=unproven, ssh_trust_prove=prove)[0]["settled"] is True
+    assert act(node=unproven, ssh_trust_prove=prove)[0]["converged"] is True
 
 
 def test_a_run_on_a_part_of_the_hosts_is_settled_though_others_are_trusted_too(act):
     few = {"ansible_play_hosts": ["gpu1"], "ansible_limit": "gpu1"}
-    assert act(**few)[0]["settled"] is True
-    assert act(ansible_play_hosts=["gpu1"])[0]["settled"] is False
+    assert act(**few)[0]["converged"] is True
+    assert act(ansible_play_hosts=["gpu1"])[0]["converged"] is False
 
 
 def ends(deployed, ssh_trust=True):
@@ -204,7 +204,7 @@ def ends(deployed, ssh_trust=True):
     return all(templar.template(trusted(f"{{{{ {condition} }}}}")) for condition in task["when"])
 
 
-THERE = {"settled": True, "peers_sha256": "abc"}
+THERE = {"converged": True, "peers_sha256": "abc"}
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ THERE = {"settled": True, "peers_sha256": "abc"}
     [
         ([THERE, THERE], True),
         ([THERE, dict(THERE, peers_sha256="abd")], False),  # they agree with themselves and not with each other
-        ([THERE, dict(THERE, settled=False)], False),
+        ([THERE, dict(THERE, converged=False)], False),
         ([dict(THERE, peers_sha256=None)] * 2, False),
         ([THERE, {"skipped": True}], False),
         ([{"skipped": True}] * 2, False),

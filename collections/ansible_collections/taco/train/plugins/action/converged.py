@@ -60,7 +60,7 @@ class ActionModule(ActionBase):
             for module, wanted in for_the_host(tasks or []):
                 peers = self._peers(wanted, node, variables) if may_ask else None
                 roles[role] = peers is not None and self._would_stay(module, wanted, variables)
-        result.update(changed=False, roles=roles, settled=all(roles.values()), peers_sha256=peers)
+        result.update(changed=False, roles=roles, converged=all(roles.values()), peers_sha256=peers)
         return result
 
     def _given(self, role: str, task_vars: dict[str, Any]) -> Given | None:

@@ -4,13 +4,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 DOCUMENTATION = r"""
-module: kubernetes_facts
+module: kubernetes_info
 short_description: Look at a Kubernetes cluster before anything is done to it
 version_added: 1.0.0
 description:
   - Asks a cluster for its nodes, for its CRD of MPIJobs, and whether we have every permission that the collection needs on the way
     from preflight to rollback. Changes nothing.
-  - A cluster that can't be asked is no failure, but said in what is returned, so that M(taco.train.assess) can say it with all the rest.
+  - A cluster that can't be asked is no failure, but said in what is returned, so that M(taco.train.verdict) can say it with all the rest.
 author:
   - Taco Team (@taco)
 extends_documentation_fragment:
@@ -30,12 +30,12 @@ options:
     default: default
     description: The namespace that the training runs in.
 seealso:
-  - module: taco.train.assess
+  - module: taco.train.verdict
 """
 
 EXAMPLES = r"""
 - name: Look at the cluster
-  taco.train.kubernetes_facts:
+  taco.train.kubernetes_info:
     namespace: training
   delegate_to: localhost
   run_once: true

@@ -14,7 +14,7 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.taco.train.plugins.plugin_utils.check import is_set
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes import gpu_schedule
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes import gpu_topology
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.change import settle
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.client import Cluster, KubernetesError, watched
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import MpijobError
@@ -22,7 +22,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.variables.role_values i
 
 ARGUMENT_SPEC = {
     "nodes": {"type": "list", "elements": "str", "required": True},
-    "state": {"type": "str", "choices": list(gpu_schedule.STATES), "required": True},
+    "state": {"type": "str", "choices": list(gpu_topology.STATES), "required": True},
     "wait_timeout": {"type": "int", "default": 300},
     "poll": {"type": "float", "default": 2.0},
     "kubeconfig": {"type": "str"},
@@ -48,7 +48,7 @@ class ActionModule(ActionBase):
         cluster = self._cluster(options, host, task_vars or {})
         try:
             plan = self._plan(cluster, options)
-            before, after = gpu_schedule.shown(plan.steps)
+            before, after = gpu_topology.shown(plan.steps)
             changed = any(step.changes for step in plan.steps)
             result.update(changed=changed, before=before, after=after, diff=_diff(before, after))
             if plan.gone:
@@ -72,55 +72,55 @@ class ActionModule(ActionBase):
             execute, host, {name: value for name, value in given.items() if is_set(value)}, self._display.display
         )
 
-    def _plan(self, cluster: Cluster, options: dict[str, Any]) -> gpu_schedule.Plan:
+    def _plan(self, cluster: Cluster, options: dict[str, Any]) -> gpu_topology.Plan:
         """Return what is to be done once no pods with GPUs are about to leave, or raise why nothing may be."""
         names = list(dict.fromkeys(options["nodes"]))
         end = time.monotonic() + (0 if self._task.check_mode else options["wait_timeout"])
         while True:
             nodes = cluster.read("Node", "v1") or []
             pods = [pod for name in names for pod in cluster.read("Pod", "v1", fields=[f"spec.nodeName={name}"]) or []]
-            plan = gpu_schedule.plan(nodes, pods, names, options["state"])
+            plan = gpu_topology.plan(nodes, pods, names, options["state"])
             if not plan.problems:
                 return plan
             # Pods that are being deleted only have to be waited for.
             staying = [pod for pod in pods if not (pod.get("metadata") or {}).get("deletionTimestamp")]
-            leaves = not gpu_schedule.plan(nodes, staying, names, options["state"]).problems
+            leaves = not gpu_topology.plan(nodes, staying, names, options["state"]).problems
             if not leaves or time.monotonic() >= end:
                 raise MpijobError(f"no node was changed, since {'; '.join(plan.problems)}")
             pod = next(pod for pod in pods if pod not in staying)
             where = {name: pod["metadata"][name] for name in ("name", "namespace")}
             cluster.wait_for_change([watched("Pod", "v1", [pod], **where)], end - time.monotonic(), options["poll"])
 
-    def _apply(self, cluster: Cluster, options: dict[str, Any], steps: list[gpu_schedule.Step]) -> None:
-        steps = [self._settle(cluster, options, step, gpu_schedule.patch) for step in steps]
+    def _apply(self, cluster: Cluster, options: dict[str, Any], steps: list[gpu_topology.Step]) -> None:
+        steps = [self._settle(cluster, options, step, gpu_topology.patch) for step in steps]
         nodes = self._wait(cluster, options, steps)
         names = [step.node for step in steps if step.forget]
         # Decided anew, since a node has another version once it offers something else.
-        for step in gpu_schedule.plan(nodes, [], names, options["state"]).steps if names else []:
-            self._settle(cluster, options, step, gpu_schedule.last_patch)
+        for step in gpu_topology.plan(nodes, [], names, options["state"]).steps if names else []:
+            self._settle(cluster, options, step, gpu_topology.last_patch)
 
     def _settle(
         self,
         cluster: Cluster,
         options: dict[str, Any],
-        step: gpu_schedule.Step,
-        patch: Callable[[gpu_schedule.Step], dict[str, Any] | None],
-    ) -> gpu_schedule.Step:
+        step: gpu_topology.Step,
+        patch: Callable[[gpu_topology.Step], dict[str, Any] | None],
+    ) -> gpu_topology.Step:
         """Do a step, decided again as often as something else has changed the node since; return the one that was done."""
         steps = [step]
 
-        def look() -> tuple[gpu_schedule.Step, dict[str, Any] | None]:
+        def look() -> tuple[gpu_topology.Step, dict[str, Any] | None]:
             found = steps.pop() if steps else self._again(cluster, options, step.node)
             return found, patch(found)
 
         return settle(cluster, look)[0]
 
-    def _again(self, cluster: Cluster, options: dict[str, Any], name: str) -> gpu_schedule.Step:
+    def _again(self, cluster: Cluster, options: dict[str, Any], name: str) -> gpu_topology.Step:
         node = cluster.find("Node", "v1", name)
         if node is None:
             raise MpijobError(f"node {name} left the cluster while it was to be labelled: run this again")
         pods = cluster.read("Pod", "v1", fields=[f"spec.nodeName={name}"]) or []
-        plan = gpu_schedule.plan([node], pods, [name], options["state"])
+        plan = gpu_topology.plan([node], pods, [name], options["state"])
         if plan.problems:
             raise MpijobError(
                 f"something else changed {name} at the same time, and then {'; '.join(plan.problems)}. Other nodes may be labelled "
@@ -128,19 +128,19 @@ class ActionModule(ActionBase):
             )
         return plan.steps[0]
 
-    def _wait(self, cluster: Cluster, options: dict[str, Any], steps: list[gpu_schedule.Step]) -> list[Any]:
+    def _wait(self, cluster: Cluster, options: dict[str, Any], steps: list[gpu_topology.Step]) -> list[Any]:
         """Return the nodes when every one offers what its label should make it offer, or raise what is missing."""
         end, said_at = time.monotonic() + options["wait_timeout"], 0.0
         while True:
             nodes = cluster.read("Node", "v1") or []
-            missing = gpu_schedule.waiting(nodes, steps)
+            missing = gpu_topology.waiting(nodes, steps)
             if not missing:
                 return nodes
             now = time.monotonic()
             if now >= end:
                 raise MpijobError(
                     f"after {options['wait_timeout']} s {'; '.join(missing.values())}. The label stays. Run the playbook "
-                    "again, or set topology_scheduling_state: restored, with ack.yml ack_state: restored"
+                    "again, or set gpu_topology_state: restored, with ack.yml ack_state: restored"
                 )
             if now - said_at >= SAY_EVERY:
                 self._display.display(

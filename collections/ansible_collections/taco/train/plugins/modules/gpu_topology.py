@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 DOCUMENTATION = r"""
-module: gpu_schedule
+module: gpu_topology
 short_description: Let nodes of ACK schedule their GPUs by topology, as usual, or as before
 version_added: 1.0.0
 description:
@@ -63,14 +63,14 @@ options:
 
 EXAMPLES = r"""
 - name: Schedule the GPUs of two nodes by topology
-  taco.train.gpu_schedule:
+  taco.train.gpu_topology:
     nodes: [cn-shanghai.192.168.16.172, cn-shanghai.192.168.16.173]
     state: topology
   delegate_to: localhost
   run_once: true
 
 - name: Put back what the labels were
-  taco.train.gpu_schedule:
+  taco.train.gpu_topology:
     nodes: [cn-shanghai.192.168.16.172, cn-shanghai.192.168.16.173]
     state: restored
   delegate_to: localhost

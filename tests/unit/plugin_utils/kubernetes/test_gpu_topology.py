@@ -8,8 +8,8 @@ import json
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes import gpu_schedule
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.gpu_schedule import BEFORE, LABEL, plan
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes import gpu_topology
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.gpu_topology import BEFORE, LABEL, plan
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import MpijobError
 
 
@@ -40,15 +40,15 @@ def applied(found):
     def run(state):
         (step,), problems, _gone = plan([found], [], [found["metadata"]["name"]], state)
         assert not problems
-        one(gpu_schedule.patch(step))
+        one(gpu_topology.patch(step))
         label = found["metadata"]["labels"].get(LABEL)
         found["status"]["allocatable"] = {
             "topology": {"aliyun.com/gpu": "8"},
             "share": {"aliyun.com/gpu-mem": "120"},
         }.get(label, {"nvidia.com/gpu": "8"})
-        assert gpu_schedule.waiting([found], [step]) == {}
+        assert gpu_topology.waiting([found], [step]) == {}
         (last,), _problems, _gone = plan([found], [], [found["metadata"]["name"]], state)
-        one(gpu_schedule.last_patch(last))
+        one(gpu_topology.last_patch(last))
         return step
 
     return run
@@ -57,13 +57,13 @@ def applied(found):
 def test_topology_is_put_and_what_was_there_remembered():
     (step,), problems, _gone = plan([node(nvidia=8)], [], ["n1"], "topology")
     assert problems == [] and step.changes
-    assert gpu_schedule.patch(step) == {
+    assert gpu_topology.patch(step) == {
         "apiVersion": "v1",
         "kind": "Node",
         "metadata": {"name": "n1", "labels": {LABEL: "topology"}, "annotations": {BEFORE: "null"}},
     }
-    assert gpu_schedule.last_patch(step) is None
-    assert gpu_schedule.shown([step]) == ({"n1": None}, {"n1": "topology"})
+    assert gpu_topology.last_patch(step) is None
+    assert gpu_topology.shown([step]) == ({"n1": None}, {"n1": "topology"})
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_topology_is_put_and_what_was_there_remembered():
 def test_what_is_as_wanted_is_left_alone(found, state):
     (step,), problems, _gone = plan([found], [pod()], ["n1"], state)
     assert not step.changes and problems == []
-    assert gpu_schedule.patch(step) is None and gpu_schedule.last_patch(step) is None
+    assert gpu_topology.patch(step) is None and gpu_topology.last_patch(step) is None
 
 
 @pytest.mark.parametrize("label", [None, "default", "topology", "share"])
@@ -105,7 +105,7 @@ def test_without_a_label_the_way_back_is_by_the_usual_one():
     (step,) = plan([node(label="topology", before="null", aliyun=8)], [], ["n1"], "restored").steps
     assert (step.during, step.after, step.resource) == ("default", None, "nvidia.com/gpu")
     (last,) = plan([node(label="default", before="null", nvidia=8)], [], ["n1"], "restored").steps
-    assert gpu_schedule.last_patch(last)["metadata"] == {
+    assert gpu_topology.last_patch(last)["metadata"] == {
         "name": "n1",
         "labels": {LABEL: None},
         "annotations": {BEFORE: None},
@@ -181,9 +181,9 @@ def test_a_change_is_of_the_node_that_was_read_and_the_last_one_undoes_no_label_
     found = node(label="topology", before="null", aliyun=8)
     found["metadata"]["resourceVersion"] = "7"
     (step,) = plan([found], [], ["n1"], "restored").steps
-    assert gpu_schedule.patch(step)["metadata"]["resourceVersion"] == "7"
+    assert gpu_topology.patch(step)["metadata"]["resourceVersion"] == "7"
     with pytest.raises(MpijobError, match="n1 got the label ack.node.gpu.schedule=topology from something else"):
-        gpu_schedule.last_patch(step)
+        gpu_topology.last_patch(step)
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_a_change_is_of_the_node_that_was_read_and_the_last_one_undoes_no_label_
 def test_a_node_that_offers_nothing_is_named_with_its_daemonset(state, resource, daemonset):
     nodes = [node("n1"), node("n2", nvidia=8, aliyun=8)]
     steps = plan([node("n1", label="share"), node("n2", label="share")], [], ["n1", "n2"], state).steps
-    (said,) = gpu_schedule.waiting(nodes, steps).values()
+    (said,) = gpu_topology.waiting(nodes, steps).values()
     assert said.startswith(f"n1 doesn't offer {resource} yet: check the pod of the daemonset {daemonset} on it")
     assert "spec.nodeName=n1" in said
 
