@@ -88,7 +88,7 @@ def known(command, tmp_path_factory):
 
 
 def verdicts(result):
-    return {one["arm"]: one for block in result["blocks"] for one in block["comparisons"]}
+    return {one["arm"]: one for case in result["cases"] for one in case["comparisons"]}
 
 
 def test_an_arm_against_itself_is_equivalent(known):
@@ -103,7 +103,7 @@ def test_an_arm_that_was_made_10_percent_slower_is_worse(known):
 
 
 def test_every_run_is_on_record_and_the_arms_took_turns(known):
-    schema = json.loads((COLLECTION / "docs/schemas/record-2.json").read_text())
+    schema = json.loads((COLLECTION / "docs/schemas/record-1.json").read_text())
     records = records_of(known.folder)
     for record in records:
         jsonschema.validate(record, schema)
@@ -167,7 +167,7 @@ def test_killed_in_the_middle_it_goes_on_and_leaves_the_workers_as_they_were(com
     assert f"{len(before)} of them done before; {RUNS - len(before)} to go" in done.stdout
     after = records_of(folder)
     assert after[: len(before)] == before
-    keys = [(record["arm"], record["cell"]["round"]) for record in after]
+    keys = [(record["arm"], record["case"]["repeat"]) for record in after]
     assert len(keys) == len(set(keys)) == RUNS
     assert json.loads((folder / "comparison.json").read_text())["complete"]
 

@@ -85,7 +85,7 @@ ARMS = mapping(
 )
 SIZES = mapping(size=st.integers(1, 1 << 34), gb_per_s=st.floats(min_value=0, max_value=1e6))
 BUS_BANDWIDTHS = mapping(
-    arm=NAMES, block=TEXTS, value_gbps=NUMBERS, line_rate_gbps=NUMBERS, share=NUMBERS, sizes=st.lists(SIZES, max_size=3)
+    arm=NAMES, case=TEXTS, value_gbps=NUMBERS, line_rate_gbps=NUMBERS, share=NUMBERS, sizes=st.lists(SIZES, max_size=3)
 )
 COMPARISONS = mapping(
     schema=st.just(1),
@@ -105,17 +105,17 @@ COMPARISONS = mapping(
     baseline=NAMES,
     arms=st.lists(ARMS, max_size=3),
     unlike=st.lists(TEXTS, max_size=2),
-    blocks=st.lists(BLOCKS, max_size=2),
+    cases=st.lists(BLOCKS, max_size=2),
     scaling=st.lists(SCALING, max_size=2),
     bus_bandwidth=st.lists(BUS_BANDWIDTHS, max_size=2),
     failures=st.lists(
-        mapping(record=TEXTS, arm=NAMES, block=TEXTS, problems=st.lists(TEXTS, max_size=2), log=TEXTS), max_size=2
+        mapping(record=TEXTS, arm=NAMES, case=TEXTS, problems=st.lists(TEXTS, max_size=2), log=TEXTS), max_size=2
     ),
     systems=st.dictionaries(TEXTS, st.dictionaries(TEXTS, TEXTS, max_size=1), max_size=2),
     regression=st.none()
     | mapping(
         baseline=TEXTS,
-        comparisons=st.lists(st.builds(dict, COMPARED, block=TEXTS), max_size=2),
+        comparisons=st.lists(st.builds(dict, COMPARED, case=TEXTS), max_size=2),
         worse=st.lists(TEXTS, max_size=1),
         better=st.lists(TEXTS, max_size=1),
         unlike=st.lists(TEXTS, max_size=2),
@@ -177,7 +177,7 @@ def test_each_row_of_the_markdown_has_the_cells_of_its_head(comparison, records,
         cells = cells or found
         assert found == cells, line
         tables.append(line)
-    assert bool(tables) or not any(block["comparisons"] for block in comparison["blocks"])
+    assert bool(tables) or not any(case["comparisons"] for case in comparison["cases"])
     assert "<script" not in outside
 
 
@@ -186,7 +186,7 @@ def test_the_terminal_is_never_too_wide_and_the_values_come_back(comparison):
     assert all(len(line) <= 100 for line in comparison_text.terminal(comparison).splitlines())
     runs = list(csv.reader(io.StringIO(comparison_csv.runs(comparison), newline="")))
     assert {len(row) for row in runs} == {len(comparison_csv.RUNS)}
-    measured = [run for block in comparison["blocks"] for arm in block["arms"] for run in arm["runs"]]
+    measured = [run for case in comparison["cases"] for arm in case["arms"] for run in arm["runs"]]
     assert len(runs) - 1 >= len(measured)
     series = list(csv.reader(io.StringIO(comparison_csv.iterations(comparison), newline="")))
     assert len(series) - 1 == sum(len(run["series"]) for run in measured)

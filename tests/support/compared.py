@@ -48,7 +48,7 @@ def against_base(arm, ratio, verdict, more, half=0.1):
     }
 
 
-def block(identity, model, arms, comparisons):
+def case(identity, model, arms, comparisons):
     size = {"nodes": 2, "ranks": 4, "batch_size": 8, "unit": "images/s", "higher_is_better": True}
     names = {"id": identity, "workload": "horovod_synthetic", "model": model, "parameters": 138357544}
     return {**names, **size, "arms": arms, "comparisons": comparisons, "expected": [], "published": []}
@@ -71,7 +71,7 @@ def point(ranks, value, efficiency):
 
 
 def comparison(**changes):
-    vgg = block(
+    vgg = case(
         VGG,
         "VGG16",
         [measured(LOSSY, "a", 100.0), measured("harp", "b", 60.0), measured(BASE, "c", 50.0)],
@@ -83,7 +83,7 @@ def comparison(**changes):
         {"arm": LOSSY, "bytes": 1234567.0, "seconds": 0.05, "measured_seconds": 0.32},
         {"arm": BASE, "bytes": 12345678, "seconds": 0.5, "measured_seconds": 0.64},
     ]
-    resnet = block(
+    resnet = case(
         RESNET,
         "ResNet50",
         [measured(LOSSY, "d", 500.0), measured(BASE, "e", 495.0)],
@@ -121,19 +121,19 @@ def comparison(**changes):
             arm(BASE, "Horovod over kernel TCP", plugin="off"),
         ],
         "unlike": [],
-        "blocks": [vgg, resnet],
+        "cases": [vgg, resnet],
         "scaling": [
             {"arm": LOSSY, **line, "points": [point(1, 30.0, 1.0), point(4, 100.0, 0.83)]},
             {"arm": BASE, **line, "points": [point(1, 30.0, 1.0), point(4, 50.0, 0.42)]},
         ],
         "bus_bandwidth": [
             {
-                **{"arm": BASE, "block": VGG, "value_gbps": 20.0, "line_rate_gbps": 25.0, "share": 0.8},
+                **{"arm": BASE, "case": VGG, "value_gbps": 20.0, "line_rate_gbps": 25.0, "share": 0.8},
                 "sizes": [{"size": 1 << 20, "gb_per_s": 1.5}, {"size": 1 << 27, "gb_per_s": 2.5}],
             }
         ],
         "failures": [
-            {"record": "a3", "arm": LOSSY, "block": VGG, "problems": ["It broke."], "log": "logs/a3.log"},
+            {"record": "a3", "arm": LOSSY, "case": VGG, "problems": ["It broke."], "log": "logs/a3.log"},
         ],
         "systems": {"gpu1": SYSTEM, "gpu2": dict(SYSTEM, hostname="gpu2")},
         "regression": None,
@@ -146,7 +146,7 @@ def regression(**changes):
     judged = [against_base(LOSSY, 0.9, "worse", 0), against_base("harp", 1.01, "equivalent", 0)]
     found = {
         "baseline": "/results/old/comparison.json",
-        "comparisons": [dict(one, block=VGG) for one in judged],
+        "comparisons": [dict(one, case=VGG) for one in judged],
         "worse": [f"{LOSSY} on {VGG}: 0.90 times what it was"],
         "better": [],
         "fails": [f"{LOSSY} on {VGG}: 0.90 times what it was"],
@@ -166,7 +166,7 @@ VERDICT = {
 
 def record(identity, name, **changes):
     good = {
-        "schema": 2,
+        "schema": 1,
         "id": identity,
         "outcome": "ok",
         "arm": name,
@@ -184,7 +184,7 @@ def record(identity, name, **changes):
 def records():
     found = [
         record(one["record"], arm["arm"])
-        for place in comparison()["blocks"]
+        for place in comparison()["cases"]
         for arm in place["arms"]
         for one in arm["runs"]
         if one["value"] is not None

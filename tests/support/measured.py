@@ -29,7 +29,7 @@ JITTER = (0.0, 0.4, -0.3, 0.2, -0.2, 0.1, 0.3, -0.1)
 
 def record(run, value, outcome="ok", system=SYSTEM, **other):
     """Return the record of a run of a plan that measured a value; series is around it."""
-    block = run.block
+    case = run.case
     result = {
         "value": value,
         "unit": "images/s",
@@ -39,18 +39,18 @@ def record(run, value, outcome="ok", system=SYSTEM, **other):
     }
     return dict(
         {
-            "id": f"{block.id}-{run.arm}-{run.round}".replace("/", "_"),
+            "id": f"{case.id}-{run.arm}-{run.round}".replace("/", "_"),
             "time": "2026-01-31T12:00:00.000000Z",
             "outcome": outcome,
             "arm": run.arm,
-            "cell": {"block": block.id, "round": run.round, "warmup": run.warmup},
-            "hosts": [{"name": name, "slots": slots} for name, slots in block.hosts],
-            "parameters": dict(block.options),
+            "case": {"id": case.id, "repeat": run.round, "warmup": run.warmup},
+            "hosts": [{"name": name, "slots": slots} for name, slots in case.hosts],
+            "parameters": dict(case.options),
             "result": result if outcome == "ok" else None,
             "problems": [] if outcome == "ok" else ["It burnt."],
             "lab": False,
             "log": "logs/one.log",
-            "system": {name: dict(system) for name, _slots in block.hosts},
+            "system": {name: dict(system) for name, _slots in case.hosts},
         },
         **other,
     )

@@ -59,9 +59,9 @@ def options_of(workload, **changes):
     return checked(given, dict(OPTIONS, **PLACES))
 
 
-def record(workload, text=None, job=None, time=TIME, suffix="abc123", cell=None, **changes):
+def record(workload, text=None, job=None, time=TIME, suffix="abc123", case=None, **changes):
     """Return the record of a run of a workload, as the action benchmark writes it."""
-    options = dict(options_of(workload, **changes), cell=cell)
+    options = dict(options_of(workload, **changes), case=case)
     planned = plan(options)
     job = dict({"stdout": RUNS[workload][1] if text is None else text, "rc": 0, "duration": 61.25}, **(job or {}))
     found, _reason = make_record(options, job, planned, "gpu1")
@@ -121,13 +121,13 @@ def comparison(workload, speeds, node_counts=(2,), **options):
     found = []
     for place, run in enumerate(runs):
         speed = speeds[run.arm] * (1 - 0.03 * place / len(runs)) * (1 + 0.004 * (place * 7 % 5 - 2))
-        text = log_of(workload, speed, run.block.ranks, NETWORKS[run.arm])
-        cell = {"block": run.block.id, "round": run.round, "warmup": run.warmup}
-        used = [{"name": name, "slots": slots} for name, slots in run.block.hosts]
+        text = log_of(workload, speed, run.case.ranks, NETWORKS[run.arm])
+        case = {"id": run.case.id, "repeat": run.round, "warmup": run.warmup}
+        used = [{"name": name, "slots": slots} for name, slots in run.case.hosts]
         time = f"2026-01-31T{12 + place * 2 // 60:02}:{place * 2 % 60:02}:00.000000Z"
-        chosen = {name: value for name, value in run.block.options.items() if name != "workload"}
+        chosen = {name: value for name, value in run.case.options.items() if name != "workload"}
         chosen.update(arm=run.arm, hosts=used)
-        found.append(record(workload, text, cell=cell, time=time, suffix=f"{place:06x}", **chosen))
+        found.append(record(workload, text, case=case, time=time, suffix=f"{place:06x}", **chosen))
     wrong = [one["problems"] for one in found if one["problems"]]
     assert not wrong, wrong[0]
     result = comparison_results.assemble(wanted, found, "default", line_rate_gbps=100.0)

@@ -18,7 +18,7 @@ import yaml
 from screen import run_in_terminal
 
 ROOT = Path(__file__).parents[3]
-SCHEMA = json.loads((ROOT / "collections/ansible_collections/taco/train/docs/schemas/record-2.json").read_text())
+SCHEMA = json.loads((ROOT / "collections/ansible_collections/taco/train/docs/schemas/record-1.json").read_text())
 GOOD = """\
 gpu1:7:7 [0] NCCL INFO Using network HARP
 Model: ResNet50
@@ -299,12 +299,12 @@ def test_an_arm_that_did_not_take_effect_makes_the_run_a_failed_one(bench, arm, 
 
 def test_a_bad_run_of_a_comparison_is_kept_and_does_not_stop_it(bench):
     bench.fake("exit 3\n")
-    cell = {"block": "horovod_synthetic/ResNet50/2x2/256", "round": -1, "warmup": True}
-    result = bench.play(fail_on_bad_run=False, cell=cell, overrides={"model": "VGG16", "batch_size": 8})
+    case = {"id": "horovod_synthetic/ResNet50/2x2/256", "repeat": -1, "warmup": True}
+    result = bench.play(fail_on_bad_run=False, case=case, overrides={"model": "VGG16", "batch_size": 8})
     assert not result.get("failed") and "status 3" in result["msg"]
     (record,) = bench.records()
     jsonschema.validate(record, SCHEMA)
-    assert (record["outcome"], record["cell"]) == ("failed", cell)
+    assert (record["outcome"], record["case"]) == ("failed", case)
     assert (record["parameters"]["model"], record["parameters"]["batch_size"]) == ("VGG16", 8)
 
 
@@ -348,8 +348,8 @@ def test_a_quiet_run_shows_no_iterations(bench):
 
 
 def run_of(arm, number, **own):
-    cell = {"block": "horovod_synthetic/ResNet50/2x2/256", "round": number, "warmup": False}
-    return dict({"label": f"{arm}, run {number}", "arm": arm, "cell": cell, "hosts": HOSTS, "overrides": {}}, **own)
+    case = {"id": "horovod_synthetic/ResNet50/2x2/256", "repeat": number, "warmup": False}
+    return dict({"label": f"{arm}, run {number}", "arm": arm, "case": case, "hosts": HOSTS, "overrides": {}}, **own)
 
 
 # Fails for the arm harp, and counts every start.
@@ -374,7 +374,7 @@ def test_the_runs_of_a_segment_are_done_one_after_the_other_and_each_shows_what_
     assert [(one["arm"], one["outcome"]) for one in kept] == [
         *(("taco", "ok"), ("harp", "failed"), ("harp", "failed"), ("taco", "ok")),
     ]
-    assert [one["cell"]["round"] for one in kept] == [1, 2, 3, 4]
+    assert [one["case"]["repeat"] for one in kept] == [1, 2, 3, 4]
     assert {one["parameters"]["model"] for one in kept} == {"VGG16"}
     assert result["given_up"] == ["horovod_synthetic/ResNet50/2x2/256 harp"]
     assert [one["outcome"] for one in result["runs"]] == ["ok", "failed", "failed", "ok"]

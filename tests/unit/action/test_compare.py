@@ -55,7 +55,7 @@ class Cluster:
 
     def measure(self, run_dir, speeds, number=None):
         comparison = read({"arms": ["tcp", "taco"], "repeats": 4, "warmup_runs": 0}, HOSTS, DEFAULTS)
-        lines = [json.dumps(dict(one, schema=2)) for one in records(comparison, speeds)]
+        lines = [json.dumps(dict(one, schema=1)) for one in records(comparison, speeds)]
         Path(run_dir, "records.jsonl").write_text("\n".join(lines[:number]) + "\n")
 
 
@@ -74,7 +74,7 @@ def test_a_plan_says_every_run_and_makes_their_folder(cluster):
     )
     first = found["runs"][0]
     assert first["label"] == "tcp, ResNet50 on 2x2, run 1 of 8"
-    assert first["cell"] == {"block": "horovod_synthetic/ResNet50/2x2/64", "round": 0, "warmup": False}
+    assert first["case"] == {"id": "horovod_synthetic/ResNet50/2x2/64", "repeat": 0, "warmup": False}
     assert first["hosts"] == HOSTS and first["arm"] == "tcp"
     assert os.readlink(cluster.results / "latest") == Path(found["run_dir"]).name
 
@@ -108,7 +108,7 @@ def test_one_that_was_finished_and_judged_is_measured_anew(cluster):
     cluster.measure(first, {"tcp": 100, "taco": 200})
     assert cluster.plan()["run_dir"] == first, "it was not judged yet"
     judged = cluster.task(state="judged", run_dir=first)
-    assert judged["comparison"]["blocks"][0]["comparisons"][0]["verdict"] == "better"
+    assert judged["comparison"]["cases"][0]["comparisons"][0]["verdict"] == "better"
     assert json.loads(Path(first, "comparison.json").read_text()) == judged["comparison"]
     assert judged["msg"].startswith("taco (lossy) is faster than tcp on ResNet50: 2.00 times")
     assert cluster.plan()["run_dir"] != first
@@ -146,7 +146,7 @@ def test_a_baseline_that_is_the_latest_is_the_one_from_before(cluster):
 def test_an_unusable_baseline_is_refused_before_the_first_run_and_costs_no_verdict(cluster):
     other = cluster.plan(batch_sizes=[32])["run_dir"]
     comparison = read({"arms": ["tcp", "taco"], "repeats": 4, "warmup_runs": 0, "batch_sizes": [32]}, HOSTS, DEFAULTS)
-    lines = [json.dumps(dict(one, schema=2)) for one in records(comparison, {"tcp": 100, "taco": 200})]
+    lines = [json.dumps(dict(one, schema=1)) for one in records(comparison, {"tcp": 100, "taco": 200})]
     Path(other, "records.jsonl").write_text("\n".join(lines) + "\n")
     cluster.task(state="judged", run_dir=other)
     assert "has none of the arms and settings" in cluster.plan(against=other)["msg"]
@@ -199,8 +199,8 @@ def test_an_arm_that_became_slower_fails_the_task_after_the_results_were_written
     assert json.loads(Path(now, "comparison.json").read_text())["regression"]["worse"]
     # The options of an earlier run come from its records: version 1.0.0 kept a part of them in comparison.json.
     stored = json.loads(Path(then, "comparison.json").read_text())
-    for block in stored["blocks"]:
-        del block["settings"]
+    for case in stored["cases"]:
+        del case["settings"]
     Path(then, "comparison.json").write_text(json.dumps(stored))
     assert cluster.task(state="judged", run_dir=now, against=then)["failed"]
     same = cluster.task(state="judged", run_dir=then, against=then)
@@ -242,20 +242,20 @@ def test_with_auto_a_look_adds_rounds_until_the_verdicts_are_decided(cluster):
     comparison = read({"arms": ["tcp", "taco"], "repeats": 6, "warmup_runs": 0}, HOSTS, DEFAULTS)
     noisy = {0: 100, 1: 130, 2: 90, 3: 110, 4: 105, 5: 105}
     lines = [
-        json.dumps(dict(one, schema=2))
+        json.dumps(dict(one, schema=1))
         for one in records(comparison, lambda run: noisy[run.round] if run.arm == "taco" else 100)
     ]
     file = Path(first["run_dir"], "records.jsonl")
     file.write_text("\n".join(lines[:8]) + "\n")
     second = cluster.task(state="continued", run_dir=first["run_dir"], records=first["records"])
-    assert [run["cell"]["round"] for run in second["runs"]] == [4, 4, 5, 5], second
+    assert [run["case"]["repeat"] for run in second["runs"]] == [4, 4, 5, 5], second
     assert second["msg"] == "horovod_synthetic/ResNet50/2x2/64: 6 rounds; it goes on."
     # Interrupted here, the rounds that were added are those that are left.
     again = cluster.plan(**spec)
     assert again["run_dir"] == first["run_dir"] and len(again["runs"]) == 4
     file.write_text("\n".join(lines) + "\n")
     third = cluster.task("-e", "x=1", state="continued", run_dir=first["run_dir"], records=0)
-    assert [run["cell"]["round"] for run in third["runs"]] == [6, 6, 7, 7]
+    assert [run["case"]["repeat"] for run in third["runs"]] == [6, 6, 7, 7]
     stored = json.loads(Path(first["run_dir"], "comparison.json").read_text())
     assert stored["looks"] == [8, 12] and stored["auto"]["cases"] == {
         "horovod_synthetic/ResNet50/2x2/64": {"rounds": 8, "stop": None}

@@ -244,7 +244,7 @@ def test_a_stale_mark_makes_no_cordon_ours_that_another_client_has_written(actor
 
 def meddle(monkeypatch, name, function):
     """Call a function once, between a look at the node and the change that comes of it."""
-    real, once = getattr(kubernetes_node.node_drain, name), [function]
+    real, once = getattr(kubernetes_node.drain, name), [function]
 
     def patch(*arguments):
         made = real(*arguments)
@@ -252,7 +252,7 @@ def meddle(monkeypatch, name, function):
             once.pop()()
         return made
 
-    monkeypatch.setattr(kubernetes_node.node_drain, name, patch)
+    monkeypatch.setattr(kubernetes_node.drain, name, patch)
 
 
 def test_a_cordon_that_comes_between_look_and_change_is_theirs(actor, monkeypatch):

@@ -91,7 +91,7 @@ def test_a_comparison_is_rendered_where_there_is_one(site):
     assert rendered["table"].startswith("Does it train faster?\n\nLightCC is better by 2.10x.\n\nCASE ")
     page = (site.run_dir / "report.html").read_text()
     assert "Does it train faster?" in page and "RUN=a2" in page
-    lost = "is not a record of schema 2."
+    lost = "is not a record of schema 1."
     assert lost in page and lost in (site.run_dir / "comparison.md").read_text()
     assert len((site.run_dir / "runs.csv").read_text().splitlines()) == 17
 

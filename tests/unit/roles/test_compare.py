@@ -51,8 +51,8 @@ def tasks(role, name):
 
 def test_between_two_runs_the_hosts_have_one_task_and_the_launcher_one():
     (segment,) = tasks("compare", "segment_plain.yml")
-    arm, run = segment["block"]
-    imported = [one["ansible.builtin.import_role"] for one in (*arm["block"], run)]
+    arm, run = segment["case"]
+    imported = [one["ansible.builtin.import_role"] for one in (*arm["case"], run)]
     assert [one["name"] for one in imported] == 2 * ["taco.train.benchmark"]
     (worker,) = tasks("benchmark", imported[0]["tasks_from"] + ".yml")
     assert "taco.train.acceleration" in worker
@@ -156,7 +156,7 @@ def test_rounds_are_added_until_nothing_more_can_be_decided_and_the_report_says_
     options.update(compare_arms=[{"name": "one"}, {"name": "two", "env": {"ARM": "two"}}], compare_repeats="auto")
     rc, output = played.run(tmp_path, PLAY, hosts, options, SENT=str(tmp_path / "sent"))
     assert rc == 0, output
-    made = [(one["arm"], one["cell"]["round"], one["outcome"]) for one in records(tmp_path)]
+    made = [(one["arm"], one["case"]["repeat"], one["outcome"]) for one in records(tmp_path)]
     assert len(made) == 12 and made[8:] == [
         *(("one", 4, "ok"), ("two", 4, "failed"), ("two", 5, "failed"), ("one", 5, "ok")),
     ], output

@@ -56,5 +56,5 @@ def test_static_and_dynamic_embedding_get_a_verdict_after_one_download(tmp_path)
     assert found["sentence"].startswith("dynamic is faster than static on TTF demo benchmark: 1.40 times"), found[
         "sentence"
     ]
-    assert (found["blocks"][0]["nodes"], found["blocks"][0]["ranks"], found["unlike"]) == (1, 1, [])
+    assert (found["cases"][0]["nodes"], found["cases"][0]["ranks"], found["unlike"]) == (1, 1, [])
     assert "ResNet50" not in (tmp_path / "results/latest/report.html").read_text() + output

@@ -113,13 +113,13 @@ def test_an_option_that_the_workload_does_not_read_is_refused():
 
 def test_static_and_dynamic_embedding_are_arms_of_one_case_with_a_verdict():
     comparison = demos()
-    assert [block.id for block in comparison.blocks] == [f"{DEMO}/-/1x1/-"]
+    assert [case.id for case in comparison.cases] == [f"{DEMO}/-/1x1/-"]
     found = assemble(comparison, effective_records(comparison, {"static": 10.0, "dynamic": 14.0}), "embedding")
     assert found["unlike"] == []
-    assert [one["verdict"] for one in found["blocks"][0]["comparisons"]] == ["better"]
+    assert [one["verdict"] for one in found["cases"][0]["comparisons"]] == ["better"]
     assert found["sentence"].startswith("dynamic is faster than static on TTF demo benchmark: 1.40 times")
     assert [arm.get("options") for arm in found["arms"]] == [{"is_dynamic": False}, {"is_dynamic": True}]
-    assert "benchmark_is_dynamic" not in found["blocks"][0]["settings"]
+    assert "benchmark_is_dynamic" not in found["cases"][0]["settings"]
 
 
 def test_arms_that_differ_in_another_option_are_still_refused():

@@ -34,7 +34,7 @@ def assembled(comparison, found, **options):
 def test_a_faster_arm_is_better_and_the_sentence_says_by_how_much():
     comparison = compared()
     found = assembled(comparison, records(comparison, {"tcp": 100, "taco": 210}))
-    (judged,) = found["blocks"][0]["comparisons"]
+    (judged,) = found["cases"][0]["comparisons"]
     assert (judged["arm"], judged["baseline"], judged["verdict"]) == ("taco", "tcp", "better")
     assert judged["ratio"] == pytest.approx(2.1)
     assert judged["runs"] == [6, 6]
@@ -48,16 +48,16 @@ def test_a_faster_arm_is_better_and_the_sentence_says_by_how_much():
 def test_runs_that_only_warm_the_machine_are_shown_and_not_counted():
     comparison = compared(repeats=4)
     found = assembled(comparison, records(comparison, lambda run: 1 if run.warmup else 100))
-    arm = found["blocks"][0]["arms"][0]
+    arm = found["cases"][0]["arms"][0]
     assert len(arm["runs"]) == 5 and arm["median"] == pytest.approx(100, rel=0.01)
-    assert found["blocks"][0]["comparisons"][0]["verdict"] == "equivalent"
+    assert found["cases"][0]["comparisons"][0]["verdict"] == "equivalent"
 
 
 def test_an_interrupted_comparison_is_judged_by_what_there_is():
     comparison = compared()
     found = assembled(comparison, records(comparison, {"tcp": 100, "taco": 200})[:5])
     assert not found["complete"] and found["done"] == 5
-    judged = found["blocks"][0]["comparisons"][0]
+    judged = found["cases"][0]["comparisons"][0]
     assert (judged["verdict"], judged["more_repeats"]) == ("inconclusive", 3)
     assert found["sentence"].endswith("5 of 14 runs are done.")
 
@@ -67,7 +67,7 @@ def test_failed_runs_are_listed_and_measure_nothing():
     kept = [record(run, 1.0, outcome="failed") for run in plan(comparison)]
     found = assembled(comparison, kept)
     assert (found["done"], found["failed"], len(found["failures"])) == (0, 14, 14)
-    judged = found["blocks"][0]["comparisons"][0]
+    judged = found["cases"][0]["comparisons"][0]
     assert judged["verdict"] == "inconclusive" and judged["ratio"] is None
     assert "not measured" in found["sentence"]
 
@@ -84,11 +84,11 @@ def test_runs_that_differ_in_more_than_their_arm_are_refused():
         f"horovod_synthetic/ResNet50/2x2/64: the GPU driver of {host} was not the same in all runs: 535 in tcp; 470 in taco."
         for host in ("gpu1", "gpu2")
     ]
-    assert found["blocks"][0]["comparisons"][0]["verdict"] == "refused"
+    assert found["cases"][0]["comparisons"][0]["verdict"] == "refused"
     assert "can't be compared with" in found["sentence"]
     allowed = assembled(comparison, kept, refuse_unlike=False)
     assert allowed["unlike"] == found["unlike"]
-    assert allowed["blocks"][0]["comparisons"][0]["verdict"] == "equivalent"
+    assert allowed["cases"][0]["comparisons"][0]["verdict"] == "equivalent"
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_efficiency_is_what_the_vendor_means_by_it():
     hosts = [{"name": f"gpu{number}", "slots": 8} for number in (1, 2)]
     comparison = read({"arms": ["tcp", "harp"], "node_counts": [1, 2], "single_device": True}, hosts, DEFAULTS)
     speeds = {1: 777, 8: 6105, 16: 5504}
-    found = assembled(comparison, [record(run, speeds[run.block.ranks]) for run in plan(comparison)])
+    found = assembled(comparison, [record(run, speeds[run.case.ranks]) for run in plan(comparison)])
     lines = {(line["arm"], line["basis"]): line["points"] for line in found["scaling"]}
     assert set(lines) == {(arm, basis) for arm in ("tcp", "harp") for basis in ("1 device", "1 node")}
     points = {point["ranks"]: point["efficiency"] for point in lines["tcp", "1 device"]}
@@ -123,9 +123,9 @@ def test_pods_are_counted_as_workers():
     hosts = [{"name": f"taco-worker-{number}", "slots": 2} for number in (0, 1)]
     comparison = read({"arms": ["tcp", "harp"], "node_counts": [1, 2]}, hosts, DEFAULTS)
     placed = {host["name"]: "gpu1" for host in hosts}
-    found = assembled(comparison, [record(run, 100 * run.block.ranks, placement=placed) for run in plan(comparison)])
+    found = assembled(comparison, [record(run, 100 * run.case.ranks, placement=placed) for run in plan(comparison)])
     assert {line["basis"] for line in found["scaling"]} == {"1 worker"}
-    assert list(words.cases(found).values()) == ["ResNet50, 1 worker, 2 ranks", "ResNet50, 2 workers, 4 ranks"]
+    assert list(words.case_labels(found).values()) == ["ResNet50, 1 worker, 2 ranks", "ResNet50, 2 workers, 4 ranks"]
     assert rows.scaling(found)[0][2] == "Workers"
     assert rows.scaling(dict(found, scaling=[dict(line, pods=False) for line in found["scaling"]]))[0][2] == "Nodes"
 
@@ -142,7 +142,7 @@ def test_measured_time_stands_beside_what_the_bytes_need():
     kept = records(comparison, {"tcp": 100, "taco": 200})
     for one in kept:
         one["result"]["details"] = {"exchange": {"bytes": 25_000_000, "seconds": 1.0}}
-    expected = assembled(comparison, kept)["blocks"][0]["expected"]
+    expected = assembled(comparison, kept)["cases"][0]["expected"]
     assert expected[0] == {
         "arm": "tcp",
         "bytes": 25_000_000,
@@ -153,9 +153,9 @@ def test_measured_time_stands_beside_what_the_bytes_need():
 
 def test_published_figures_stand_beside_those_of_the_same_model():
     comparison = compared()
-    published = assembled(comparison, [])["blocks"][0]["published"]
+    published = assembled(comparison, [])["cases"][0]["published"]
     assert {one["value"] for one in published} >= {777.0, 5504.0, 11173.0} and all(one["source"] for one in published)
-    assert assembled(compared(workloads=[{"model": "MobileNetV2"}]), [])["blocks"][0]["published"] == []
+    assert assembled(compared(workloads=[{"model": "MobileNetV2"}]), [])["cases"][0]["published"] == []
 
 
 def test_memory_that_differs_by_a_few_pages_after_a_reboot_is_the_same_memory():

@@ -12,11 +12,11 @@ from ansible_collections.taco.train.plugins.plugin_utils.comparison.conclusion i
 def found(ratio, low, high, verdict="inconclusive", min_effect=0.03):
     judged = {"arm": "harp", "baseline": "tcp", "verdict": verdict, "ratio": ratio, "low": low, "high": high}
     arms = [{"name": "tcp", "lossy": False}, {"name": "harp", "lossy": False}]
-    blocks = [{"id": "one", "model": "VGG16", "comparisons": [judged]}]
+    cases = [{"id": "one", "model": "VGG16", "comparisons": [judged]}]
     return {
         "arms": arms,
         "baseline": "tcp",
-        "blocks": blocks,
+        "cases": cases,
         "confidence": 0.95,
         "min_effect": min_effect,
         "complete": True,

@@ -36,7 +36,7 @@ def assembled(speeds, **options):
 
 
 def verdicts(result):
-    return {one["arm"]: one["verdict"] for one in result["blocks"][0]["comparisons"]}
+    return {one["arm"]: one["verdict"] for one in result["cases"][0]["comparisons"]}
 
 
 @pytest.mark.parametrize("baseline", ["tcp", "mine"])
@@ -88,9 +88,10 @@ def test_a_control_that_differs_refuses_the_verdicts_of_its_case():
 
 def test_no_rounds_are_added_for_the_control_alone():
     comparison = compared(repeats="auto")
-    (case,) = comparison.blocks
+    (case,) = comparison.cases
     judged = [{"arm": "taco", "baseline": "tcp", "verdict": "better"}]
     judged.append({"arm": "control", "baseline": "tcp", "verdict": "inconclusive"})
-    block = {"id": case.id, "unlike": [], "comparisons": judged}
-    assert repeats.decide(comparison, [block], {case.id: repeats.Case(4)})[case.id] == repeats.Case(4, "decided")
+    found = {"id": case.id, "unlike": [], "comparisons": judged}
+    decided = repeats.decide(comparison, [found], {case.id: repeats.CaseRepeats(4)})
+    assert decided[case.id] == repeats.CaseRepeats(4, "decided")
     assert "tcp a second time in each round as the control" in repeats.planned_text(comparison, 15)

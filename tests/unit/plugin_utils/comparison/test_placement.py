@@ -42,7 +42,7 @@ def measured(comparison, nodes=None, speeds=None, **other):
     for run in plan(comparison):
         arm = next(one for one in comparison.arms if one.name == run.arm)
         where = nodes(run) if nodes else NODES[arm.place]
-        speed = speeds(run) if speeds else FIXTURES[run.block.options["model"]][arm.place]
+        speed = speeds(run) if speeds else FIXTURES[run.case.options["model"]][arm.place]
         place = {"placement": placement(where)} if where else {}
         found.append(record(run, speed * (1 + run.round / 1000), arm_spec=arm._asdict(), **place, **other))
     return found
@@ -68,7 +68,7 @@ def test_runs_of_one_place_are_together_and_rounds_meet_in_it():
 def test_a_linear_drift_costs_every_arm_of_every_block_the_same(arms):
     costs = {}
     for number, run in enumerate(plan(compared(arms=arms, workloads=[{"model": "VGG16"}, {}]))):
-        costs[run.block.id, run.arm] = costs.get((run.block.id, run.arm), 0) + number
+        costs[run.case.id, run.arm] = costs.get((run.case.id, run.arm), 0) + number
     assert len(set(costs.values())) == 1
 
 
@@ -166,7 +166,7 @@ def test_arms_of_one_place_that_ran_on_other_nodes_are_unlike():
         "the nodes of the workers were not the same in all runs: j-worker-0, j-worker-1, j-worker-2, j-worker-3 on"
         in said
     )
-    assert {one["verdict"] for one in found["blocks"][0]["comparisons"]} == {"refused"}
+    assert {one["verdict"] for one in found["cases"][0]["comparisons"]} == {"refused"}
 
 
 def test_arms_without_a_place_must_stay_where_they_are():

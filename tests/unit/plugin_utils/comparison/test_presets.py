@@ -47,7 +47,7 @@ def test_without_a_preset_nothing_changes():
 def test_every_preset_can_be_run_as_it_is(name, arms, cases):
     found = comparison(name)
     assert ([arm.name for arm in found.arms], found.baseline) == (arms, arms[0])
-    assert [block.id for block in found.blocks] == cases
+    assert [case.id for case in found.cases] == cases
 
 
 def test_taco_is_compared_with_upstream_horovod_over_tcp():
@@ -63,17 +63,17 @@ def test_taco_is_compared_with_upstream_horovod_over_tcp():
     [({"batch_sizes": [32, 64]}, [32, 64]), ({"run": {"batch_size": 8}}, [8]), ({}, [16384])],
 )
 def test_the_users_batch_size_wins(changes, batch_sizes):
-    assert [block.options["batch_size"] for block in comparison("embedding", **changes).blocks] == batch_sizes
+    assert [case.options["batch_size"] for case in comparison("embedding", **changes).cases] == batch_sizes
 
 
 def test_what_the_user_sets_wins():
     found = comparison("taco_vs_horovod", workloads=[{"model": "VGG19"}])
-    assert [block.id for block in found.blocks] == ["horovod_synthetic/VGG19/4x8/256"]
+    assert [case.id for case in found.cases] == ["horovod_synthetic/VGG19/4x8/256"]
     assert [arm.name for arm in found.arms] == ["horovod", "taco"]
     found = comparison("taco_vs_horovod", arms=["harp", "taco"])
-    assert ([arm.name for arm in found.arms], found.baseline, len(found.blocks)) == (["harp", "taco"], "harp", 3)
+    assert ([arm.name for arm in found.arms], found.baseline, len(found.cases)) == (["harp", "taco"], "harp", 3)
     assert comparison("taco_vs_horovod", baseline="taco").baseline == "taco"
-    assert len(comparison("taco_vs_horovod", node_counts=[1, 4]).blocks) == 6
+    assert len(comparison("taco_vs_horovod", node_counts=[1, 4]).cases) == 6
 
 
 def test_a_baseline_that_the_preset_does_not_have_names_both_variables():

@@ -106,11 +106,11 @@ def test_every_option_of_a_run_is_compared(option, then, now):
 
 def test_an_option_that_the_file_does_not_have_is_not_alike():
     now, then = pair()
-    del then["blocks"][0]["settings"]["batch size"]
+    del then["cases"][0]["settings"]["batch size"]
     found = regression(now, [("old.json", then)])
     assert found["unlike"] == ["horovod_synthetic/ResNet50/2x2/64: the batch size is 64 now and was not known."]
     assert found["fails"] == [] and set(verdicts(found).values()) == {"refused"}
-    del then["blocks"][0]["settings"]
+    del then["cases"][0]["settings"]
     found = regression(now, [("old.json", then)])
     assert found["unlike"] == ["horovod_synthetic/ResNet50/2x2/64: the options of the runs are not known now or then."]
 
@@ -118,7 +118,7 @@ def test_an_option_that_the_file_does_not_have_is_not_alike():
 @pytest.mark.parametrize(("key", "value"), [("unit", "steps/s"), ("higher_is_better", False), ("workload", "command")])
 def test_another_unit_direction_or_workload_is_not_comparable(key, value):
     now, then = pair()
-    then["blocks"][0][key] = value
+    then["cases"][0][key] = value
     found = regression(now, [("old.json", then)])
     assert len(found["unlike"]) == 1 and set(verdicts(found).values()) == {"refused"} and found["fails"] == []
 
@@ -195,7 +195,7 @@ def test_three_earlier_comparisons_give_an_estimate_of_the_spread_between_days(n
 def test_comparisons_of_one_day_say_nothing_of_the_spread_between_days():
     now, earlier = several(100, 100.5, 99.5, now=94)
     for place, (_path, one) in enumerate(earlier):
-        for arm in one["blocks"][0]["arms"]:
+        for arm in one["cases"][0]["arms"]:
             for run in arm["runs"]:
                 run["record"] = f"20260131T1{place}0000Z-{arm['arm']}-{run['repeat']}"
     found = regression(now, earlier)["comparisons"][1]
@@ -212,7 +212,7 @@ def test_an_earlier_comparison_that_is_not_comparable_is_left_out():
 
 def pods_of(one, **facts):
     """Make the hosts of a comparison pods with these facts."""
-    one["blocks"][0]["pods"] = True
+    one["cases"][0]["pods"] = True
     for system in one["systems"].values():
         system.update(facts)
 

@@ -38,19 +38,19 @@ def test_a_drift_that_is_linear_in_time_costs_both_arms_the_same():
 
 def test_the_matrix_is_workloads_times_hosts_times_batch_sizes():
     found = comparison(workloads=[{"model": "VGG16"}, {}], node_counts=[1, 2], batch_sizes=[32, 64], single_device=True)
-    assert [block.id for block in found.blocks] == [
+    assert [case.id for case in found.cases] == [
         f"horovod_synthetic/{model}/{shape}/{batch}"
         for model in ("VGG16", "ResNet50")
         for shape in ("1x1", "1x2", "2x2")
         for batch in (32, 64)
     ]
-    assert [block.ranks for block in found.blocks[:6]] == [1, 1, 2, 2, 4, 4]
-    assert found.blocks[0].options == dict(DEFAULTS, model="VGG16", batch_size=32)
+    assert [case.ranks for case in found.cases[:6]] == [1, 1, 2, 2, 4, 4]
+    assert found.cases[0].options == dict(DEFAULTS, model="VGG16", batch_size=32)
 
 
 def test_hosts_of_different_sizes_are_named_one_by_one():
     found = read({"arms": ["tcp", "taco"]}, [{"name": "a", "slots": 8}, {"name": "b", "slots": 4}], DEFAULTS)
-    assert found.blocks[0].id == "horovod_synthetic/ResNet50/8+4/64"
+    assert found.cases[0].id == "horovod_synthetic/ResNet50/8+4/64"
 
 
 def test_only_good_runs_are_not_run_again():
@@ -58,7 +58,7 @@ def test_only_good_runs_are_not_run_again():
     runs = plan(found)
     kept = [record(runs[0], 1.0), record(runs[1], 1.0, outcome="failed"), record(runs[2], 1.0)]
     assert remaining(found, kept) == [runs[1], *runs[3:]]
-    assert remaining(found, [dict(kept[0], cell=None)]) == runs
+    assert remaining(found, [dict(kept[0], case=None)]) == runs
 
 
 def test_whatever_changes_a_number_makes_it_another_comparison():
@@ -102,7 +102,7 @@ def test_what_cant_be_compared_is_refused_with_the_variable(spec, words):
 
 def test_two_workloads_that_differ_in_their_name_are_two():
     found = comparison(workloads=[{"script": "a", "name": "first"}, {"script": "b", "name": "second"}])
-    assert [block.id.split("/")[0] for block in found.blocks] == ["first", "second"]
+    assert [case.id.split("/")[0] for case in found.cases] == ["first", "second"]
 
 
 def test_more_repeats_add_to_a_comparison():
@@ -122,8 +122,8 @@ def test_nccl_tests_have_no_model_no_batch_and_no_single_device():
     found = comparison(
         workloads=[{"workload": "nccl_tests"}], batch_sizes=[32, 64], single_device=True, node_counts=[2, 2]
     )
-    assert [block.id for block in found.blocks] == ["nccl_tests/-/2x2/-"]
-    assert found.blocks[0].options["model"] is None
+    assert [case.id for case in found.cases] == ["nccl_tests/-/2x2/-"]
+    assert found.cases[0].options["model"] is None
 
 
 def test_the_role_and_the_module_have_the_one_default_number_of_repeats():

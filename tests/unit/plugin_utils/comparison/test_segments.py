@@ -101,6 +101,6 @@ def test_an_arm_is_given_up_after_two_failures_in_a_row_in_a_case():
     assert segments.given_up(twice[:2]) == []
     assert segments.given_up(twice) == [f"{CASE} tcp"]
     assert segments.given_up(attempts(("tcp", "failed"), ("tcp", "ok"), ("tcp", "failed"))) == []
-    other = dict(twice[2], cell=dict(twice[2]["cell"], block="another"))
+    other = dict(twice[2], case=dict(twice[2]["case"], id="another"))
     assert segments.given_up([*twice[:2], other]) == []
-    assert segments.given_up([dict(one, cell=None) for one in twice]) == []
+    assert segments.given_up([dict(one, case=None) for one in twice]) == []

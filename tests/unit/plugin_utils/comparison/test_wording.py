@@ -47,10 +47,10 @@ def test_an_interval_with_no_end_is_not_known(ends):
 
 
 def test_cases_are_told_apart_by_what_differs_and_the_rest_is_said_once():
-    blocks = compared.comparison()["blocks"]
-    larger = dict(blocks[0], id="larger", batch_size=16)
-    comparison = {"blocks": [*blocks, larger]}
-    assert wording.cases(comparison) == {
+    cases = compared.comparison()["cases"]
+    larger = dict(cases[0], id="larger", batch_size=16)
+    comparison = {"cases": [*cases, larger]}
+    assert wording.case_labels(comparison) == {
         compared.VGG: "VGG16, batch size 8",
         compared.RESNET: "ResNet50, batch size 8",
         "larger": "VGG16, batch size 16",
@@ -59,8 +59,8 @@ def test_cases_are_told_apart_by_what_differs_and_the_rest_is_said_once():
 
 
 def test_a_workload_without_a_model_is_its_own_name():
-    block = {"id": "x", "workload": "nccl_tests", "model": None, "nodes": 1, "ranks": 1, "batch_size": None}
-    assert wording.case_parts(block) == ["nccl_tests", "1 node", "1 rank"]
+    case = {"id": "x", "workload": "nccl_tests", "model": None, "nodes": 1, "ranks": 1, "batch_size": None}
+    assert wording.case_parts(case) == ["nccl_tests", "1 node", "1 rank"]
 
 
 def test_only_lossy_arms_are_marked():

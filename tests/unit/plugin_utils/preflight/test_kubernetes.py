@@ -120,9 +120,7 @@ def test_the_verdict_has_them_for_hosts_of_a_cluster_alone():
     skipped = judge({"gpu1": in_cluster}, jmespath.search, ["kubernetes.permissions"], kubernetes=FACTS)
     assert skipped["status"] == "pass"
     without = judge({"gpu1": plain}, jmespath.search)
-    assert not [
-        check for check in without["hosts"]["gpu1"]["checks"] + without["fleet"] if "kubernetes" in check["id"]
-    ]
+    assert not [check for check in without["hosts"]["gpu1"]["checks"] + without["fleet"] if "kubernetes" in check["id"]]
 
 
 @pytest.mark.parametrize(

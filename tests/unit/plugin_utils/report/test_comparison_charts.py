@@ -14,9 +14,9 @@ from ansible_collections.taco.train.plugins.plugin_utils.report.chart import WID
 
 
 def with_ratios(*ratios):
-    blocks = compared.comparison()["blocks"][:1]
-    blocks[0]["comparisons"] = [compared.against_base("harp", ratio, "better", 0, half=ratio / 10) for ratio in ratios]
-    return compared.comparison(blocks=blocks)
+    cases = compared.comparison()["cases"][:1]
+    cases[0]["comparisons"] = [compared.against_base("harp", ratio, "better", 0, half=ratio / 10) for ratio in ratios]
+    return compared.comparison(cases=cases)
 
 
 def ends(line):
@@ -70,7 +70,7 @@ def test_a_ratio_beyond_sense_is_drawn_at_the_edge(ratio):
 def test_a_long_name_is_cut_but_its_mark_is_not():
     found = with_ratios(2.0)
     found["arms"] = [compared.arm("n" * 60, "", lossy=True)]
-    found["blocks"][0]["comparisons"][0]["arm"] = "n" * 60
+    found["cases"][0]["comparisons"][0]["arm"] = "n" * 60
     drawing = ElementTree.fromstring(chart_forest.forest(found))
     (name,) = [one.text for one in drawing.iter("text") if one.get("class") == "row"]
     assert name == "n" * 35 + "… (lossy: top-k compression)"
@@ -80,7 +80,7 @@ def test_a_long_name_is_cut_but_its_mark_is_not():
 def test_several_baselines_are_named_above_their_arms_and_one_beneath_the_axis():
     found = compared.comparison()
     assert "speed-up over tcp" in chart_forest.forest(found)
-    found["blocks"][0]["comparisons"][1]["baseline"] = compared.LOSSY
+    found["cases"][0]["comparisons"][1]["baseline"] = compared.LOSSY
     drawing = ElementTree.fromstring(chart_forest.forest(found))
     said = [one.text for one in drawing.iter("text") if one.get("class") in ("group", "label", "row")]
     assert said == [
@@ -100,7 +100,7 @@ def test_several_baselines_are_named_above_their_arms_and_one_beneath_the_axis()
 def test_a_comparison_without_a_number_is_named_but_has_no_point():
     found = with_ratios(2.0)
     refused = dict(compared.against_base("harp", 1.0, "refused", None), ratio=None, low=None, high=None)
-    found["blocks"][0]["comparisons"].append(refused)
+    found["cases"][0]["comparisons"].append(refused)
     drawing = ElementTree.fromstring(chart_forest.forest(found))
     assert len(list(drawing.iter("circle"))) == 1
     assert [one.text for one in drawing.iter("text") if "refused" in (one.text or "")] == ["✕ refused"]
@@ -108,7 +108,7 @@ def test_a_comparison_without_a_number_is_named_but_has_no_point():
 
 def test_every_run_is_a_column_of_its_iterations_and_a_line():
     found = compared.comparison()
-    drawing = ElementTree.fromstring(chart_runs.strip(found, found["blocks"][0]))
+    drawing = ElementTree.fromstring(chart_runs.strip(found, found["cases"][0]))
     shapes = [one for one in drawing.iter() if "small" in (one.get("class") or "") and one.tag != "line"]
     assert len(shapes) == 3 * 3 * 2
     # A shape for each arm, so that colour is not alone: a circle, a square of four corners, a triangle of three.
@@ -128,8 +128,8 @@ def test_every_run_is_a_column_of_its_iterations_and_a_line():
 
 def test_many_arms_make_the_drawing_wider_not_the_columns_narrower():
     found = compared.comparison()
-    block = dict(found["blocks"][0], arms=[compared.measured(f"arm{number}", "x", 10.0) for number in range(12)])
-    drawing = ElementTree.fromstring(chart_runs.strip(dict(found, arms=[], blocks=[block]), block))
+    case = dict(found["cases"][0], arms=[compared.measured(f"arm{number}", "x", 10.0) for number in range(12)])
+    drawing = ElementTree.fromstring(chart_runs.strip(dict(found, arms=[], cases=[case]), case))
     assert float(drawing.get("viewBox").split()[2]) > 2 * WIDTH
 
 
@@ -151,16 +151,16 @@ def test_efficiency_falls_where_it_is_less_and_ranks_stand_as_far_apart_as_their
 
 def test_bars_are_as_long_as_their_times():
     found = compared.comparison()
-    drawing = ElementTree.fromstring(chart_scaling.expected(found, found["blocks"][0]))
+    drawing = ElementTree.fromstring(chart_scaling.expected(found, found["cases"][0]))
     widths = [float(one.get("width")) for one in drawing.iter("rect")]
     assert widths[2] / widths[0] == pytest.approx(0.64 / 0.32, rel=0.01)
     assert widths[3] / widths[2] == pytest.approx(0.5 / 0.64, rel=0.01)
 
 
 def test_where_nothing_can_be_drawn_nothing_is():
-    empty = compared.comparison(blocks=[], scaling=[])
-    block = {"id": "x", "arms": [], "expected": []}
+    empty = compared.comparison(cases=[], scaling=[])
+    case = {"id": "x", "arms": [], "expected": []}
     assert chart_forest.forest(empty) == ""
-    assert chart_runs.strip(dict(empty, blocks=[block]), block) == ""
+    assert chart_runs.strip(dict(empty, cases=[case]), case) == ""
     assert chart_scaling.scaling(empty, []) == ""
-    assert chart_scaling.expected(dict(empty, blocks=[block]), block) == ""
+    assert chart_scaling.expected(dict(empty, cases=[case]), case) == ""

@@ -20,7 +20,7 @@ def rows(text):
 def test_a_line_for_each_run():
     lines = comparison_csv.runs(compared.comparison()).splitlines()
     assert lines[:3] == [
-        "block,arm,repeat,warmup,value,unit,ranks,nodes,batch_size,record,outcome",
+        "case,arm,repeat,warmup,value,unit,ranks,nodes,batch_size,record,outcome",
         f"{compared.VGG},zebra,0,true,100.0,images/s,4,2,8,a0,ok",
         f"{compared.VGG},zebra,1,false,101.0,images/s,4,2,8,a1,ok",
     ]
@@ -30,8 +30,8 @@ def test_a_line_for_each_run():
 
 def test_a_failed_run_that_no_block_holds_has_a_line_too_and_no_other_twice():
     found = compared.comparison()
-    found["failures"].append({"record": "z9", "arm": "tcp", "block": compared.RESNET, "problems": ["x"], "log": "l"})
-    found["failures"].append({"record": "z10", "arm": "tcp", "block": "of nobody", "problems": ["x"], "log": "l"})
+    found["failures"].append({"record": "z9", "arm": "tcp", "case": compared.RESNET, "problems": ["x"], "log": "l"})
+    found["failures"].append({"record": "z10", "arm": "tcp", "case": "of nobody", "problems": ["x"], "log": "l"})
     lines = comparison_csv.runs(found).splitlines()
     assert lines[-2:] == [
         f"{compared.RESNET},tcp,,,,images/s,4,2,8,z9,failed",
@@ -49,7 +49,7 @@ def test_a_value_of_a_failed_run_is_not_written():
 
 def test_a_line_for_each_iteration():
     lines = comparison_csv.iterations(compared.comparison()).splitlines()
-    assert lines[0] == "block,arm,repeat,warmup,iteration,value,unit,record,kind"
+    assert lines[0] == "case,arm,repeat,warmup,iteration,value,unit,record,kind"
     assert lines[3:5] == [
         f"{compared.VGG},zebra,1,false,0,100.0,images/s,a1,iteration",
         f"{compared.VGG},zebra,1,false,1,102.0,images/s,a1,iteration",
@@ -60,24 +60,24 @@ def test_a_line_for_each_iteration():
 @pytest.mark.parametrize("evil", ["=1+1", "+x", "-x", "@x", "\tx", "\nx"])
 def test_no_text_is_a_formula(evil):
     found = compared.comparison()
-    found["blocks"][0]["unit"] = evil
+    found["cases"][0]["unit"] = evil
     assert rows(comparison_csv.runs(found))[0]["unit"] == "'" + evil
 
 
 @pytest.mark.parametrize("text", ['a,"b"', "a\nb", "<script>", "a|b"])
 def test_a_text_comes_back_as_it_was(text):
     found = compared.comparison()
-    found["blocks"][0]["unit"] = text
+    found["cases"][0]["unit"] = text
     assert rows(comparison_csv.iterations(found))[0]["unit"] == text
 
 
 def test_a_carriage_return_does_not_end_a_line():
     found = compared.comparison()
-    found["blocks"][0]["unit"] = "a\rb"
+    found["cases"][0]["unit"] = "a\rb"
     assert rows(comparison_csv.runs(found))[0]["unit"] == "a\nb"
 
 
 def test_a_negative_number_stays_a_number():
     found = compared.comparison()
-    found["blocks"][0]["arms"][0]["runs"][0]["value"] = -1.5
+    found["cases"][0]["arms"][0]["runs"][0]["value"] = -1.5
     assert rows(comparison_csv.runs(found))[0]["value"] == "-1.5"

@@ -92,9 +92,9 @@ def test_a_lossy_arm_is_marked_wherever_it_is_shown():
 
 @pytest.mark.parametrize("word", SYMBOLS)
 def test_a_verdict_is_a_symbol_and_a_word_in_the_table_and_in_the_drawing(word):
-    blocks = compared.comparison()["blocks"]
-    blocks[0]["comparisons"] = [compared.against_base("harp", 1.5, word, None)]
-    page = render(blocks=blocks[:1])
+    cases = compared.comparison()["cases"]
+    cases[0]["comparisons"] = [compared.against_base("harp", 1.5, word, None)]
+    page = render(cases=cases[:1])
     assert f'<td class="{word}">{SYMBOLS[word]} {word}</td>' in page
     assert re.search(rf'<text class="verdict {word}"[^>]*>1.50x {re.escape(SYMBOLS[word])} {word}</text>', page)
     assert "can&#x27;t be estimated" in page
@@ -132,7 +132,7 @@ def test_the_page_needs_nothing_beside_it_and_runs_nothing():
 
 @pytest.mark.parametrize("log", ["javascript:alert(1)", "/etc/passwd", "../../x", "https://x/y", "", None])
 def test_only_a_log_beside_the_page_is_a_link(log):
-    failures = [{"record": "a3", "arm": "tcp", "block": compared.VGG, "problems": [], "log": log}]
+    failures = [{"record": "a3", "arm": "tcp", "case": compared.VGG, "problems": [], "log": log}]
     assert Page(render(failures=failures)).links == []
 
 
@@ -167,6 +167,6 @@ def test_what_the_data_holds_stays_text():
 
 
 def test_nothing_measured_is_still_a_whole_page():
-    page = comparison_page.render({"schema": 1, "blocks": [], "arms": []}, [], None, "Title", "run-1")
+    page = comparison_page.render({"schema": 1, "cases": [], "arms": []}, [], None, "Title", "run-1")
     assert Page(page).tags.count("h1") == 1
     assert "No verdict." in page and "None" not in page and "<table" not in page and "<svg" not in page

@@ -120,9 +120,9 @@ def test_where_arms_were_not_measured_alike_that_is_the_first_line():
 @pytest.mark.parametrize("evil", ["a|b", "a\nb", "<script>", "a\\|b"])
 def test_whatever_a_text_holds_it_stays_in_its_cell(evil):
     found = compared.comparison(sentence=evil, question=evil)
-    for block in found["blocks"]:
-        block.update(model=evil, unit=evil)
-        for one in block["comparisons"]:
+    for case in found["cases"]:
+        case.update(model=evil, unit=evil)
+        for one in case["comparisons"]:
             one["reason"] = evil
     text = comparison_text.render(found, compared.records(), None, evil)
     assert "<script" not in text
@@ -203,12 +203,12 @@ def test_the_terminal_is_never_wider_than_100_columns():
     long = "word " * 60 + "w" * 300
     found = compared.comparison(sentence=long, question=long, unlike=[long], lab=True, complete=False)
     found["failures"][0]["problems"] = [long]
-    found["blocks"][0]["model"] = long
+    found["cases"][0]["model"] = long
     assert max(map(len, comparison_text.terminal(found).splitlines())) <= 100
 
 
 def test_nothing_measured_is_said_plainly():
-    empty = {"schema": 1, "blocks": [], "arms": []}
+    empty = {"schema": 1, "cases": [], "arms": []}
     assert comparison_text.terminal(empty) == "No verdict.\n\n0 of 0 planned runs done, 0 failed."
     assert comparison_text.render(empty, [], None, "Title") == (
         "# Title\n\n**No verdict.**\n\n0 of 0 planned runs done, 0 failed.\n"

@@ -45,7 +45,7 @@ def page_of(measured):
 
 def test_the_record_the_single_page_and_the_verdict_have_one_value(measured):
     _workload, comparison, records = measured
-    values = {run["record"]: run["value"] for arm in comparison["blocks"][0]["arms"] for run in arm["runs"]}
+    values = {run["record"]: run["value"] for arm in comparison["cases"][0]["arms"] for run in arm["runs"]}
     for record in records:
         assert values[record["id"]] == record["result"]["value"]
         assert run_table.headline([record])[0] == run_table.row(record)[1]
@@ -54,19 +54,19 @@ def test_the_record_the_single_page_and_the_verdict_have_one_value(measured):
 
 def test_values_are_drawn_in_the_order_of_time_in_their_unit(measured):
     _workload, comparison, records = measured
-    block = comparison["blocks"][0]
+    case = comparison["cases"][0]
     # Whatever order the records come in.
     times = {record["id"]: record["time"] for record in reversed(records)}
-    drawing = ElementTree.fromstring(chart_time.timeline(comparison, block, times))
+    drawing = ElementTree.fromstring(chart_time.timeline(comparison, case, times))
     titles = [one.findtext("title") for one in drawing.iter("g")]
     assert len(titles) == len(records) == 14
     marks = [one for one in drawing.iter() if (one.get("class") or "").startswith("mark arm-") and one.tag == "circle"]
     across = [float(one.get("cx")) for one in marks[1:]]
     assert across == sorted(across)
     said = " ".join(one.text or "" for one in drawing.iter("text"))
-    assert f"{block['unit']}; higher is better; the axis " in said and "at 0" in said
+    assert f"{case['unit']}; higher is better; the axis " in said and "at 0" in said
     assert "run, in the order of time: 2026-01-31 12:00 UTC to 2026-01-31 12:26 UTC" in said
-    points = chart_time.in_time_order(block, times)
+    points = chart_time.in_time_order(case, times)
     assert [point.run["record"] for point in points] == [record["id"] for record in records]
 
 
@@ -131,7 +131,7 @@ def test_an_arm_is_lossy_by_the_environment_that_its_ranks_had():
     options = {"model": "ResNet50", "batch_size": 64, "framework": "tensorflow", "lightcc": {"topk_allreduce": True}}
     wanted = read({"arms": [quiet, "tcp"]}, recorded.hosts(4), checked(options, OPTIONS))
     text = recorded.log_of("horovod_synthetic", 200.0, 8, "HARP")
-    cell = {"block": wanted.blocks[0].id, "round": 0, "warmup": False}
+    cell = {"case": wanted.cases[0].id, "repeat": 0, "warmup": False}
     record = recorded.record("horovod_synthetic", text, cell=cell, arm=quiet, hosts=recorded.hosts(4), **options)
     assert (
         record["environment"]["LIGHT_TOPK_ALLREDUCE"] == "1"

@@ -28,7 +28,7 @@ TRANSFORMER = {"name": "transformer-xl", "workload": "command", "model": "Transf
 def compared(lab=False, **spec):
     run = dict(DEFAULTS, command=["train"], pattern="(?P<value>[0-9.]+)")
     comparison = read(spec, HOSTS, run)
-    found = records(comparison, lambda one: 100 * (GAIN[one.block.options["model"]] if one.arm == "taco" else 1.0))
+    found = records(comparison, lambda one: 100 * (GAIN[one.case.options["model"]] if one.arm == "taco" else 1.0))
     return assemble(comparison, [dict(one, lab=lab) for one in found], "gain"), found
 
 
@@ -73,7 +73,7 @@ def test_one_model_and_models_of_unknown_size_have_no_plot():
 
 def test_the_count_that_the_benchmark_printed_wins():
     found, _records = documented()
-    found["blocks"][2]["parameters"] = 138357544
+    found["cases"][2]["parameters"] = 138357544
     (line,) = gain.lines(found)
     assert [point.parameters for point in line.points] == pytest.approx([25, 44, 138.357544, 257])
 
@@ -140,8 +140,8 @@ def test_beside_the_numbers_of_a_lab_nothing_is_published():
 
 def test_refused_ratios_are_not_drawn():
     found, _records = documented()
-    for block in found["blocks"][1:]:
-        block["comparisons"][0]["verdict"] = "refused"
+    for case in found["cases"][1:]:
+        case["comparisons"][0]["verdict"] = "refused"
     assert gain.lines(found) == []
 
 

@@ -117,7 +117,7 @@ def test_the_schema_alone_refuses_it_too(path, value):
 def test_a_schema_that_is_not_installed_is_reported_before_a_run(monkeypatch, tmp_path):
     monkeypatch.setattr(json_schema, "SCHEMAS", str(tmp_path))
     json_schema.load.cache_clear()
-    with pytest.raises(records.RecordError, match="record-2.json.*ansible-galaxy collection install"):
+    with pytest.raises(records.RecordError, match="record-1.json.*ansible-galaxy collection install"):
         records.require_schema()
 
 
@@ -128,25 +128,25 @@ def test_one_process_has_one_rank_whatever_the_slots():
 
 
 BAD_COMPARISONS = {
-    "better without a ratio": ("blocks.0.comparisons.0.ratio", None),
-    "better without an interval": ("blocks.0.comparisons.0.low", None),
-    "a ratio of NaN": ("blocks.0.comparisons.0.ratio", NAN),
-    "a median of NaN": ("blocks.0.arms.0.median", NAN),
-    "a run of NaN": ("blocks.0.arms.0.runs.0.value", NAN),
+    "better without a ratio": ("cases.0.comparisons.0.ratio", None),
+    "better without an interval": ("cases.0.comparisons.0.low", None),
+    "a ratio of NaN": ("cases.0.comparisons.0.ratio", NAN),
+    "a median of NaN": ("cases.0.arms.0.median", NAN),
+    "a run of NaN": ("cases.0.arms.0.runs.0.value", NAN),
     "a confidence of NaN": ("confidence", NAN),
-    "no such verdict": ("blocks.0.comparisons.0.verdict", "splendid"),
+    "no such verdict": ("cases.0.comparisons.0.verdict", "splendid"),
     "begun yesterday": ("started", "yesterday"),
 }
 UNORDERED = {
-    "low above high": ("blocks.0.comparisons.0.low", 1e6),
-    "low above high of an arm": ("blocks.0.arms.0.high", 0.001),
-    "better and less than 1": ("blocks.0.comparisons.0.ratio", 0.5),
+    "low above high": ("cases.0.comparisons.0.low", 1e6),
+    "low above high of an arm": ("cases.0.arms.0.high", 0.001),
+    "better and less than 1": ("cases.0.comparisons.0.ratio", 0.5),
     "ended before it began": ("ended", "2020-01-31T12:00:00Z"),
 }
 
 
 def test_a_comparison_is_valid(comparison, tmp_path):
-    assert comparison["blocks"][0]["comparisons"][0]["verdict"] == "better"
+    assert comparison["cases"][0]["comparisons"][0]["verdict"] == "better"
     assert record_check.comparison_problems(comparison) == [] and library(comparison, record_check.COMPARISON)
     assert os.path.exists(store.keep(str(tmp_path), comparison))
 

@@ -74,7 +74,7 @@ def test_the_verdict_names_the_worst_checks_of_each_host():
 
 
 def test_what_concerns_all_hosts_is_said_of_each():
-    verdict = dict(VERDICT, cluster=[{"id": "cluster.same_gpus", "status": "fail"}])
+    verdict = dict(VERDICT, fleet=[{"id": "cluster.same_gpus", "status": "fail"}])
     told = verdicts({"failed_hosts": [], "verdict_path": None, "verdict": verdict}, nothing_written)
     assert told["gpu1"] == "fail: eni.count, cluster.same_gpus" and told["gpu3"] == "fail: cluster.same_gpus"
 

@@ -71,7 +71,7 @@ class ActionModule(ActionBase):
             of_runs = of_each(options, overrides, runs) if runs is not None else [with_overrides(options, overrides)]
             todo = [(one, plan(with_delivered(one))) for one in of_runs]
             for one, planned in todo:
-                if not one["cell"]:
+                if not one["case"]:
                     require_no_place(planned.arm)
         except MpirunError as error:
             origin = "Hosts and slots are those of benchmark_hosts, or the play's hosts and taco_gpus_per_node."
@@ -86,7 +86,7 @@ class ActionModule(ActionBase):
             return {"changed": False, "skipped": True, "argv": argvs[0] if argvs else [], "msg": message}
         try:
             # What a comparison has measured up to now says how long a run takes, and which arms always fail.
-            self.kept = store.read(absolute(options["run_dir"]))[0] if options["cell"] or runs is not None else []
+            self.kept = store.read(absolute(options["run_dir"]))[0] if options["case"] or runs is not None else []
             if runs is None:
                 return self.run_and_record(*todo[0], launcher, task_vars)
             return self.run_all(todo, before, launcher, task_vars)
@@ -97,7 +97,7 @@ class ActionModule(ActionBase):
         """Do the runs of a comparison, except those of an arm that failed too often in a row in a case since it was planned."""
         done = []
         for options, planned in todo:
-            if setting(options["cell"]["block"], planned.arm.name) in given_up(self.kept[before:]):
+            if setting(options["case"]["id"], planned.arm.name) in given_up(self.kept[before:]):
                 continue
             result = self.run_and_record(dict(options, fail_on_bad_run=False), planned, launcher, task_vars)
             record = result["record"]
@@ -198,7 +198,7 @@ class ActionModule(ActionBase):
         if reader is None:
             return None
         label = options["label"] or f"{planned.arm.name}, {options['model'] or options['workload']}"
-        of_comparison = options["cell"] is not None
+        of_comparison = options["case"] is not None
         took = run_seconds(self.kept) if of_comparison else None
         left = {"runs_left": options["runs_left"], "run_seconds": took}
         progress = Progress(label, count_of(options), reader, unit_of(options), **left)

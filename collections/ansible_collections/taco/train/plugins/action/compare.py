@@ -105,7 +105,7 @@ class ActionModule(ActionBase):
                 raise ComparisonError(
                     f"compare_against names {path}, and this comparison is continued there: name an earlier one."
                 )
-            cells = {(block.id, arm.name) for block in comparison.blocks for arm in comparison.arms}
+            cells = {(case.id, arm.name) for case in comparison.cases for arm in comparison.arms}
             regression.require_shared(cells, path, store.stored(path))
         if not self._task.check_mode:
             plan_file = {"spec": spec, "hosts": options["hosts"], "defaults": defaults, "name": options["name"]}
@@ -144,7 +144,7 @@ class ActionModule(ActionBase):
         kept = records.read(run_dir)[0]
         comparison, before = store.with_cases(run_dir, wanted, kept)
         after = repeats.decide(
-            *(comparison, answer["comparison"]["blocks"], before),
+            *(comparison, answer["comparison"]["cases"], before),
             segments.given_up(kept[options["records"] :]),
             repeats.time_of(kept),
             not options["allow_unlike"],

@@ -266,7 +266,7 @@ options:
     type: list
     elements: dict
     default: []
-  cell:
+  case:
     description: Which run of a comparison it is, as M(taco.train.compare) has planned it.
     type: dict
   label:
@@ -298,7 +298,7 @@ options:
   runs:
     description:
       - Runs of a comparison to do one after the other in this one task, in place of a single run. Each is a mapping of O(overrides)
-        and of what it has of its own among O(arm), O(hosts), O(cell), O(label) and O(runs_left).
+        and of what it has of its own among O(arm), O(hosts), O(case), O(label) and O(runs_left).
       - Each is recorded before the next one begins. One that fails doesn't fail the task. An arm that failed twice in a row in a
         case, since the first O(records_before) records, is not tried again there.
     type: list
@@ -412,7 +412,7 @@ argv:
   type: list
   elements: str
 record:
-  description: The record, as it stands in C(records.jsonl). Its schema is C(docs/schemas/record-2.json) in the collection.
+  description: The record, as it stands in C(records.jsonl). Its schema is C(docs/schemas/record-1.json) in the collection.
   returned: when the command was run, without O(runs)
   type: dict
 log:

@@ -48,7 +48,7 @@ def _known(system: Mapping[str, Any], key: str) -> str:
 
 def _without_engine(comparison: Mapping[str, Any], system: Mapping[str, Any]) -> bool:
     """Return whether a host is a pod or has no container engine."""
-    return not system.get("engine") or any(block.get("pods") for block in comparison.get("blocks") or [])
+    return not system.get("engine") or any(case.get("pods") for case in comparison.get("cases") or [])
 
 
 def _of_a_host(host: str, now: Mapping[str, Any], then: Mapping[str, Any]) -> List[str]:
@@ -89,16 +89,12 @@ def arm(name: str, now: Mapping[str, Any], then: Mapping[str, Any]) -> List[str]
     return found
 
 
-def case(now: Mapping[str, Any], then: Mapping[str, Any]) -> List[str]:
+def of_case(now: Mapping[str, Any], then: Mapping[str, Any]) -> List[str]:
     """Return the differences between a case and the case of the same name: its options, its unit, its direction."""
     name = now["id"]
     found = [f"{one} (earlier)" for one in then.get("unlike") or []] + list(now.get("unlike") or [])
     for key, words in OF_A_CASE.items():
         found += _difference(f"{name}: the {words}", value_of(dict(now), key), value_of(dict(then), key))
-    if then.get("averages"):
-        found.append(
-            f"{name}: the value of a run is the bus bandwidth at the largest message size now and was the average."
-        )
     settings, before = now.get("settings") or {}, then.get("settings") or {}
     if not settings or not before:
         return [*found, f"{name}: the options of the runs are {UNKNOWN} now or then."]
@@ -109,8 +105,8 @@ def case(now: Mapping[str, Any], then: Mapping[str, Any]) -> List[str]:
 
 def differences(now: Dict[str, Any], then: Dict[str, Any]) -> List[str]:
     """Return every difference once, those of arms first."""
-    before = {block["id"]: block for block in then["blocks"]}
+    before = {case["id"]: case for case in then["cases"]}
     measured = {one["name"] for one in then.get("arms") or []}
     found = [said for one in now["arms"] if one["name"] in measured for said in arm(one["name"], now, then)]
-    found += [said for block in now["blocks"] if block["id"] in before for said in case(block, before[block["id"]])]
+    found += [said for case in now["cases"] if case["id"] in before for said in of_case(case, before[case["id"]])]
     return list(dict.fromkeys(found + hosts(now, then)))

@@ -114,7 +114,7 @@ def _facts(record: Dict[str, Any]) -> Iterable[Tuple[str, str, str]]:
 
 
 def unlike(records: Sequence[Dict[str, Any]], where: str = "", excused: Container[str] = ()) -> List[str]:
-    """Return a sentence for each fact in which the records of one block differ; none when the runs were alike.
+    """Return a sentence for each fact in which the records of one case differ; none when the runs were alike.
 
     excused are the words for facts that were to differ.
     """

@@ -19,7 +19,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.comparison.conclusion i
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.published import figures
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.scaling import bus_bandwidth, scaling
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule import key_of, plan
-from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import Block, Comparison
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import Case, Comparison
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.verdict import Limits, Side, judge
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS
 
@@ -28,18 +28,18 @@ Record = Dict[str, Any]
 
 
 def _run(record: Record) -> Dict[str, Any]:
-    result, cell = record["result"], record["cell"]
+    result, case = record["result"], record["case"]
     return {
         "record": record["id"],
-        "repeat": cell["round"],
-        "warmup": cell["warmup"],
+        "repeat": case["repeat"],
+        "warmup": case["warmup"],
         "value": result["value"],
         "series": result["series"],
     }
 
 
 def _arm(name: str, records: Sequence[Record], confidence: float) -> Dict[str, Any]:
-    """Return what an arm measured in a block; runs that only warmed the machine are shown and not counted."""
+    """Return what an arm measured in a case; runs that only warmed the machine are shown and not counted."""
     runs = [_run(record) for record in records if record["outcome"] == "ok"]
     values = [run["value"] for run in runs if not run["warmup"]]
     middle = statistics.median_interval(values, confidence) if values else statistics.Interval(None, None, None)
@@ -48,7 +48,7 @@ def _arm(name: str, records: Sequence[Record], confidence: float) -> Dict[str, A
 
 
 def side(arm: Dict[str, Any]) -> Side:
-    """Return what an arm measured in a block, as a verdict needs it."""
+    """Return what an arm measured in a case, as a verdict needs it."""
     values = {run["repeat"]: run["value"] for run in arm["runs"] if not run["warmup"]}
     return Side(arm["arm"], values, arm["failed"], len(arm["runs"]) + arm["failed"])
 
@@ -58,27 +58,27 @@ def _refused(judgement: Dict[str, Any]) -> Dict[str, Any]:
     return dict(judgement, verdict="refused", reason=reason, more_repeats=None, chance=None)
 
 
-def _judged(blocks: Sequence[Dict[str, Any]], baseline: str, limits: Dict[str, Any]) -> None:
-    """Add to each block its verdicts: all of a report are one family, for which the p values are corrected."""
+def _judged(cases: Sequence[Dict[str, Any]], baseline: str, limits: Dict[str, Any]) -> None:
+    """Add to each case its verdicts: all of a report are one family, for which the p values are corrected."""
     pairs = [
-        (block, side(arm), next(side(one) for one in block["arms"] if one["arm"] == baseline))
-        for block in blocks
-        for arm in block["arms"]
+        (case, side(arm), next(side(one) for one in case["arms"] if one["arm"] == baseline))
+        for case in cases
+        for arm in case["arms"]
         if arm["arm"] != baseline
     ]
     bounds = Limits(limits["min_effect"], limits["confidence"], limits["look"])
     found = judge(
-        [(arm, base) for _block, arm, base in pairs], bounds, [one["higher_is_better"] for one, _a, _b in pairs]
+        [(arm, base) for _case, arm, base in pairs], bounds, [one["higher_is_better"] for one, _a, _b in pairs]
     )
-    for (block, arm, base), judgement in zip(pairs, found):
+    for (case, arm, base), judgement in zip(pairs, found):
         counts: Dict[str, Any] = {"arm": arm.name, "baseline": base.name, "runs": [len(arm.values), len(base.values)]}
         counts.update(failed=[arm.failed, base.failed], attempts=[arm.attempts, base.attempts])
-        one = limits["decided"].get((block["id"], arm.name)) or dict(judgement._asdict(), **counts)
-        block["comparisons"].append(one)
-    for block in blocks:
-        block["unlike"] += control.contradiction(block, limits["control"])
-        if block["unlike"] and limits["refuse_unlike"]:
-            block["comparisons"] = [_refused(one) for one in block["comparisons"]]
+        one = limits["decided"].get((case["id"], arm.name)) or dict(judgement._asdict(), **counts)
+        case["comparisons"].append(one)
+    for case in cases:
+        case["unlike"] += control.contradiction(case, limits["control"])
+        if case["unlike"] and limits["refuse_unlike"]:
+            case["comparisons"] = [_refused(one) for one in case["comparisons"]]
 
 
 def _expected(arms: Sequence[Dict[str, Any]], records: Sequence[Record], images: Optional[int]) -> List[Dict[str, Any]]:
@@ -102,36 +102,34 @@ def _expected(arms: Sequence[Dict[str, Any]], records: Sequence[Record], images:
     return found
 
 
-def _block(comparison: Comparison, block: Block, records: Sequence[Record], limits: Dict[str, Any]) -> Dict[str, Any]:
-    measured = [record for record in records if key_of(record)[0] == block.id]
+def _case(comparison: Comparison, case: Case, records: Sequence[Record], limits: Dict[str, Any]) -> Dict[str, Any]:
+    measured = [record for record in records if key_of(record)[0] == case.id]
     good = [record for record in measured if record["outcome"] == "ok"]
     result = good[-1]["result"] if good else {}
     set_by_arms = {name for arm in comparison.arms for name in arm.options or ()}
     shown = {
-        "id": block.id,
-        "workload": block.workload,
-        "model": block.options.get("model"),
-        "subject": None if block.options.get("model") else WORKLOADS[block.workload].subject(block.options),
+        "id": case.id,
+        "workload": case.workload,
+        "model": case.options.get("model"),
+        "subject": None if case.options.get("model") else WORKLOADS[case.workload].subject(case.options),
         "parameters": result.get("details", {}).get("parameters"),
-        "nodes": len(block.hosts),
+        "nodes": len(case.hosts),
         "pods": any(record.get("placement") for record in measured),
-        "ranks": block.ranks,
-        "batch_size": block.options.get("batch_size"),
+        "ranks": case.ranks,
+        "batch_size": case.options.get("batch_size"),
         "settings": settings_of(good[-1], set_by_arms) if good else {},
         "unit": result.get("unit", ""),
         "higher_is_better": result.get("higher_is_better", True),
         # Beside a lab's numbers they would invite a comparison that means nothing.
-        "published": []
-        if any(record["lab"] for record in good)
-        else figures(block.workload, block.options.get("model")),
+        "published": [] if any(record["lab"] for record in good) else figures(case.workload, case.options.get("model")),
     }
     arms = [
         _arm(arm.name, [record for record in measured if record["arm"] == arm.name], limits["confidence"])
         for arm in comparison.arms
     ]
-    differences = unlike(good, block.id, (*limits["excused"], *words_of(set_by_arms)))
-    batch_size = block.options.get("batch_size")
-    images = batch_size * block.ranks if batch_size and shown["unit"] == "images/s" else None
+    differences = unlike(good, case.id, (*limits["excused"], *words_of(set_by_arms)))
+    batch_size = case.options.get("batch_size")
+    images = batch_size * case.ranks if batch_size and shown["unit"] == "images/s" else None
     return dict(shown, arms=arms, comparisons=[], unlike=differences, expected=_expected(arms, good, images))
 
 
@@ -157,11 +155,11 @@ def _shown(arm: Arm, records: Sequence[Record]) -> Dict[str, Any]:
 
 
 def _failure(record: Record) -> Dict[str, Any]:
-    block = key_of(record)[0]
+    case = key_of(record)[0]
     return {
         "record": record["id"],
         "arm": record["arm"],
-        "block": block,
+        "case": case,
         "problems": record["problems"],
         "log": record["log"],
     }
@@ -196,16 +194,16 @@ def assemble(
     """
     limits: Dict[str, Any] = {"min_effect": min_effect, "confidence": confidence, "refuse_unlike": refuse_unlike}
     limits["excused"] = (OF_A_HOST["interfaces"],) if place_changes else ()
-    mine = [record for record in records if record.get("cell")]
+    mine = [record for record in records if record.get("case")]
     planned = plan(comparison)
     good = {key_of(record) for record in mine if record["outcome"] == "ok"}
     done = sum(run.key in good for run in planned)
     seen = [*(count for count in looks if count < done), done]
     limits["look"] = len(seen)
-    blocks = [_block(comparison, block, mine, limits) for block in comparison.blocks]
+    cases = [_case(comparison, case, mine, limits) for case in comparison.cases]
     limits["decided"] = decided or {}
     limits["control"] = comparison.control.name if comparison.control else None
-    _judged(blocks, comparison.baseline, limits)
+    _judged(cases, comparison.baseline, limits)
     found = {
         "schema": SCHEMA,
         "name": name,
@@ -221,19 +219,19 @@ def assemble(
         "ended": max((record["time"] for record in mine), default=None),
         "baseline": comparison.baseline,
         "arms": [_shown(arm, mine) for arm in comparison.arms],
-        "unlike": [sentence for block in blocks for sentence in block["unlike"]],
-        "blocks": blocks,
-        "scaling": scaling(blocks),
-        "bus_bandwidth": bus_bandwidth(blocks, line_rate_gbps, mine),
+        "unlike": [sentence for case in cases for sentence in case["unlike"]],
+        "cases": cases,
+        "scaling": scaling(cases),
+        "bus_bandwidth": bus_bandwidth(cases, line_rate_gbps, mine),
         "failures": [_failure(record) for record in mine if record["outcome"] != "ok"],
         "systems": _systems(mine),
         "regression": None,
     }
     if any(arm.place for arm in comparison.arms):
         found["placement"] = {
-            "said": placement.explained(comparison.arms, blocks, mine, place_changes),
+            "said": placement.explained(comparison.arms, cases, mine, place_changes),
             "layouts": placement.layouts(comparison.arms, mine),
-            "table": placement.table(comparison.arms, blocks, not found["lab"]),
+            "table": placement.table(comparison.arms, cases, not found["lab"]),
         }
     if comparison.control:
         found["control"] = comparison.control.name

@@ -22,7 +22,7 @@ def question(found: Dict[str, Any]) -> str:
     """Return what the comparison asks."""
     not_asked = (found["baseline"], found.get("control"))
     others = [arm["name"] for arm in found["arms"] if arm["name"] not in not_asked]
-    asked = {WORKLOADS[block["workload"]].asked for block in found["blocks"] if block.get("workload") in WORKLOADS}
+    asked = {WORKLOADS[case["workload"]].asked for case in found["cases"] if case.get("workload") in WORKLOADS}
     does = asked.pop() if len(asked) == 1 else "run faster"
     do = "Does" if len(others) == 1 else "Do"
     return f"{do} {_list(others)} {does} than {found['baseline']}?"
@@ -82,11 +82,11 @@ def _one(judged: Dict[str, Any], where: str, found: Dict[str, Any]) -> str:
 def sentence(found: Dict[str, Any]) -> str:
     """Return the verdicts in one sentence, the one with the largest effect first and the controls last."""
     said, controls = [], []
-    for block in found["blocks"]:
-        where = subject(block)
-        if len({one["id"] for one in found["blocks"] if subject(one) == where}) > 1:
-            where = block["id"]
-        for judged in block["comparisons"]:
+    for case in found["cases"]:
+        where = subject(case)
+        if len({one["id"] for one in found["cases"] if subject(one) == where}) > 1:
+            where = case["id"]
+        for judged in case["comparisons"]:
             if judged["arm"] == found.get("control") and judged["ratio"] is not None:
                 controls.append(control.text(judged, where, ratio_text(judged, found["confidence"])))
             else:

@@ -24,11 +24,11 @@ def with_raw_control(arms: Sequence[Any], control: Optional[Arm]) -> List[Any]:
     return [*arms, control._asdict()] if control else list(arms)
 
 
-def contradiction(block: Mapping[str, Any], control: Optional[str]) -> List[str]:
+def contradiction(case: Mapping[str, Any], control: Optional[str]) -> List[str]:
     """Return why the verdicts of a case can't be trusted: its control differs from the baseline. Empty when it doesn't."""
     return [
-        f"{block['id']}: the control, {one['baseline']} again, is {one['verdict']} than {one['baseline']} by a ratio of {one['ratio']:.3f}."
-        for one in block["comparisons"]
+        f"{case['id']}: the control, {one['baseline']} again, is {one['verdict']} than {one['baseline']} by a ratio of {one['ratio']:.3f}."
+        for one in case["comparisons"]
         if one["arm"] == control and one["verdict"] in ("better", "worse")
     ]
 

@@ -53,15 +53,13 @@ def check_places(comparison: Comparison, places: bool) -> None:
 
 def check_runs(comparison: Comparison) -> None:
     """Raise for a run that could not be started, before hours are spent on the others."""
-    for block in comparison.blocks:
-        hosts = [{"name": name, "slots": slots} for name, slots in block.hosts]
+    for case in comparison.cases:
+        hosts = [{"name": name, "slots": slots} for name, slots in case.hosts]
         for arm in comparison.arms:
             try:
-                plan.plan(
-                    checked(dict(block.options, hosts=hosts, run_dir="."), dict(OPTIONS, **PLACES)) | {"arm": arm}
-                )
+                plan.plan(checked(dict(case.options, hosts=hosts, run_dir="."), dict(OPTIONS, **PLACES)) | {"arm": arm})
             except (WorkloadError, MpirunError) as error:
-                raise ComparisonError(f"{arm.name} on {block.id} can't be run: {error}") from error
+                raise ComparisonError(f"{arm.name} on {case.id} can't be run: {error}") from error
 
 
 def checked_comparison(

@@ -113,24 +113,22 @@ def _explained(judged: Mapping[str, Any], one: Arm, other: Arm, records: Sequenc
 
 def explained(
     arms: Sequence[Arm],
-    blocks: Sequence[Mapping[str, Any]],
+    cases: Sequence[Mapping[str, Any]],
     records: Sequence[Mapping[str, Any]],
     changes: Sequence[str] = (),
 ) -> List[str]:
     """Return what placement explains, a sentence once for all models of which it holds."""
     by_name = {arm.name: arm for arm in arms}
     found: Dict[str, List[str]] = {}
-    for block in blocks:
-        mine = [
-            one for one in records if one["outcome"] == "ok" and (one.get("cell") or {}).get("block") == block["id"]
-        ]
-        for judged in block["comparisons"]:
+    for case in cases:
+        mine = [one for one in records if one["outcome"] == "ok" and (one.get("case") or {}).get("id") == case["id"]]
+        for judged in case["comparisons"]:
             one, other = by_name[judged["arm"]], by_name[judged["baseline"]]
             if one.place == other.place:
                 continue
             said = _explained(judged, one, other, mine, " and ".join(changes))
             if said:
-                found.setdefault(said, []).append(str(block.get("model") or block["id"]))
+                found.setdefault(said, []).append(str(case.get("model") or case["id"]))
     if len(found) == 1:
         return list(found)
     return [f"{', '.join(dict.fromkeys(models))}: {said}" for said, models in found.items()]
@@ -164,9 +162,7 @@ def published(model: Optional[str]) -> Optional[Dict[str, Any]]:
     return None
 
 
-def table(
-    arms: Sequence[Arm], blocks: Sequence[Mapping[str, Any]], with_published: bool = True
-) -> List[Dict[str, Any]]:
+def table(arms: Sequence[Arm], cases: Sequence[Mapping[str, Any]], with_published: bool = True) -> List[Dict[str, Any]]:
     """Return ACK's own table: a row for each model, without topology, with it, and how many times that is.
 
     Of several arms in a place the first stands for it whose software another has in the other place.
@@ -178,20 +174,20 @@ def table(
         if one.place == DEFAULT and other.place == TOPOLOGY and _same_software(one, other)
     ]
     rows = []
-    for block in blocks if pairs else []:
-        medians = {arm["arm"]: arm["median"] for arm in block["arms"]}
+    for case in cases if pairs else []:
+        medians = {arm["arm"]: arm["median"] for arm in case["arms"]}
         for one, other in pairs:
             without, with_it = medians.get(one.name), medians.get(other.name)
             ratio = with_it / without if with_it and without else None
-            if ratio and not block["higher_is_better"]:
+            if ratio and not case["higher_is_better"]:
                 ratio = 1 / ratio
             rows.append(
                 {
-                    **{"model": block.get("model") or block["id"], "without": without, "with": with_it},
-                    **{"speed_up": ratio, "unit": block["unit"], "ranks": block["ranks"], "source": None},
+                    **{"model": case.get("model") or case["id"], "without": without, "with": with_it},
+                    **{"speed_up": ratio, "unit": case["unit"], "ranks": case["ranks"], "source": None},
                 }
             )
-        vendor = published(block.get("model")) if with_published else None
+        vendor = published(case.get("model")) if with_published else None
         if vendor:
             rows.append(vendor)
     return rows

@@ -19,12 +19,12 @@ Earliers = Sequence[Tuple[str, Dict[str, Any]]]
 
 
 def values_of(arm: Dict[str, Any]) -> List[float]:
-    """Return the values that count of what an arm measured in a block."""
+    """Return the values that count of what an arm measured in a case."""
     return [run["value"] for run in arm["runs"] if not run["warmup"]]
 
 
 def _by_cell(found: Dict[str, Any]) -> Dict[Any, Any]:
-    return {(block["id"], arm["arm"]): (block, values_of(arm)) for block in found["blocks"] for arm in block["arms"]}
+    return {(case["id"], arm["arm"]): (case, values_of(arm)) for case in found["cases"] for arm in case["arms"]}
 
 
 def _refused(judged: Dict[str, Any], unlike: List[str]) -> Dict[str, Any]:
@@ -35,12 +35,12 @@ def _refused(judged: Dict[str, Any], unlike: List[str]) -> Dict[str, Any]:
 
 
 def require_shared(cells: Collection[Any], path: str, then: Dict[str, Any]) -> None:
-    """Raise for an earlier comparison that has none of the cells, each (block, arm), of this one."""
+    """Raise for an earlier comparison that has none of the cells, each (case, arm), of this one."""
     measured = _by_cell(then)
     if not set(measured) & set(cells):
         raise ComparisonError(
             f"{path} has none of the arms and settings of this comparison, so nothing can be said: it has "
-            f"{', '.join(sorted({block for block, _arm in measured}))}. Set compare_against to a comparison of the same kind."
+            f"{', '.join(sorted({case for case, _arm in measured}))}. Set compare_against to a comparison of the same kind."
         )
 
 
@@ -52,9 +52,9 @@ class Earlier(NamedTuple):
     unlike: List[str]
 
 
-def _day(path: str, block: Dict[str, Any]) -> str:
-    """Return the day of a block's first run, or the path where the ids of its records do not say it."""
-    ids = sorted(run["record"] for arm in block["arms"] for run in arm["runs"])
+def _day(path: str, case: Dict[str, Any]) -> str:
+    """Return the day of a case's first run, or the path where the ids of its records do not say it."""
+    ids = sorted(run["record"] for arm in case["arms"] for run in arm["runs"])
     found = DAY.match(ids[0]) if ids else None
     return found.group() if found else path
 
@@ -67,12 +67,12 @@ def _by_day(found: Sequence[Earlier]) -> List[List[float]]:
     return list(days.values())
 
 
-def _earlier(now: Dict[str, Any], block: Dict[str, Any], arm: str, path: str, then: Dict[str, Any]) -> List[Earlier]:
+def _earlier(now: Dict[str, Any], case: Dict[str, Any], arm: str, path: str, then: Dict[str, Any]) -> List[Earlier]:
     """Return the arm of an earlier comparison, or nothing where it was not measured there."""
-    before, values = _by_cell(then).get((block["id"], arm), (None, []))
+    before, values = _by_cell(then).get((case["id"], arm), (None, []))
     if before is None:
         return []
-    unlike = changes.arm(arm, now, then) + changes.case(block, before) + changes.hosts(now, then)
+    unlike = changes.arm(arm, now, then) + changes.of_case(case, before) + changes.hosts(now, then)
     return [Earlier(_day(path, before), values, unlike)]
 
 
@@ -85,7 +85,7 @@ def _unmeasured(now: Dict[str, Any], then: Dict[str, Any]) -> List[Any]:
 def _differences(now: Dict[str, Any], earlier: Earliers) -> List[str]:
     found = []
     for path, then in earlier:
-        missing = [f"{named(arm, now)} on {block} was not measured then." for block, arm in _unmeasured(now, then)]
+        missing = [f"{named(arm, now)} on {case} was not measured then." for case, arm in _unmeasured(now, then)]
         where = f"{path}: " if len(earlier) > 1 else ""
         found += [f"{where}{one}" for one in changes.differences(now, then) + missing]
     return found
@@ -105,13 +105,13 @@ def regression(
     limits = days.DayLimits(now["min_effect"], now["confidence"], day_spread)
     found: List[Dict[str, Any]] = []
     estimates = []
-    for (block, arm), (shown, values) in cells.items():
+    for (case, arm), (shown, values) in cells.items():
         before = [one for path, then in earlier for one in _earlier(now, shown, arm, path, then)]
         alike = [one for one in before if not one.unlike]
         used = alike or before
         estimates.append(days.estimate(values, _by_day(used), limits, shown["higher_is_better"]))
         unlike = [said for one in before for said in one.unlike] if before and not alike else []
-        found.append({"block": block, "arm": arm, "comparable": bool(alike), "unlike": unlike})
+        found.append({"case": case, "arm": arm, "comparable": bool(alike), "unlike": unlike})
     for one, estimate, (verdict, p) in zip(found, estimates, days.verdicts(estimates, limits)):
         evidence = estimate.evidence
         one.update(ratio=None, low=None, high=None)
@@ -122,7 +122,7 @@ def regression(
 
     def said(verdict: str, comparable: bool = False) -> List[str]:
         return [
-            f"{named(one['arm'], now)} on {one['block']}: {ratio_text(one, now['confidence'])} what it was"
+            f"{named(one['arm'], now)} on {one['case']}: {ratio_text(one, now['confidence'])} what it was"
             for one in judged
             if one["verdict"] == verdict and (one["comparable"] or not comparable)
         ]

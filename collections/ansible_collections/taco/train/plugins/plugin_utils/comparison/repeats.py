@@ -42,7 +42,7 @@ def time_of(records: Sequence[Mapping[str, Any]]) -> Time:
 NO_TIME = Time()
 
 
-class Case(NamedTuple):
+class CaseRepeats(NamedTuple):
     """How many rounds a case has or gets, and why it gets no more; None while it may get more."""
 
     rounds: int
@@ -54,9 +54,9 @@ def next_look(rounds: int) -> Optional[int]:
     return next((look for look in LOOKS if look > rounds), None)
 
 
-def cases(
+def case_repeats(
     comparison: Comparison, stored: Optional[Mapping[str, Any]], records: Sequence[Mapping[str, Any]]
-) -> Dict[str, Case]:
+) -> Dict[str, CaseRepeats]:
     """The cases as they were left; stored is the part auto of the comparison's last result.
 
     What only a budget stopped goes on with another budget.
@@ -64,70 +64,70 @@ def cases(
     kept = (stored or {}).get("cases") or {}
     again = stored is not None and stored.get("budget_minutes") != comparison.budget_minutes
     found = {}
-    for block in comparison.blocks:
+    for case in comparison.cases:
         # Rounds of before compare_repeats was auto count as well.
-        made = [one["cell"]["round"] + 1 for one in records if (one.get("cell") or {}).get("block") == block.id]
-        one = kept.get(block.id) or {}
+        made = [one["case"]["repeat"] + 1 for one in records if (one.get("case") or {}).get("id") == case.id]
+        one = kept.get(case.id) or {}
         rounds = one.get("rounds") or max(LOOKS[0], min(LOOKS[-1], max(made, default=0)))
         stop = one.get("stop")
-        found[block.id] = Case(rounds, None if again and stop == "budget" else stop)
+        found[case.id] = CaseRepeats(rounds, None if again and stop == "budget" else stop)
     return found
 
 
 def _stop(
-    block: Mapping[str, Any], given_up: Sequence[str], refuse_unlike: bool, control: Optional[str]
+    case: Mapping[str, Any], given_up: Sequence[str], refuse_unlike: bool, control: Optional[str]
 ) -> Optional[str]:
     """Why more rounds are of no use to a case."""
-    if block["unlike"] and refuse_unlike:
+    if case["unlike"] and refuse_unlike:
         return "unlike"
     # The control needs no verdict: its interval is the answer.
-    pending = [one for one in block["comparisons"] if one["verdict"] not in DECIDED and one["arm"] != control]
+    pending = [one for one in case["comparisons"] if one["verdict"] not in DECIDED and one["arm"] != control]
     if not pending:
         return "decided"
     # An arm that is not tried again gives no more rounds.
     hopeful = [
         one
         for one in pending
-        if not {setting(block["id"], one["arm"]), setting(block["id"], one["baseline"])} & set(given_up)
+        if not {setting(case["id"], one["arm"]), setting(case["id"], one["baseline"])} & set(given_up)
     ]
     return None if hopeful else "failures"
 
 
 def decide(
     comparison: Comparison,
-    blocks: Sequence[Mapping[str, Any]],
-    current: Mapping[str, Case],
+    cases: Sequence[Mapping[str, Any]],
+    current: Mapping[str, CaseRepeats],
     given_up: Sequence[str] = (),
     time: Time = NO_TIME,
     refuse_unlike: bool = True,
-) -> Dict[str, Case]:
-    """The cases after a look: with the rounds up to the next one, or why they stop. blocks are those of the result of this look."""
+) -> Dict[str, CaseRepeats]:
+    """The cases after a look: with the rounds up to the next one, or why they stop. cases are those of the result of this look."""
     found, spent = {}, time.spent
     control = comparison.control.name if comparison.control else None
-    for block in blocks:
-        rounds, stop = current[block["id"]]
+    for case in cases:
+        rounds, stop = current[case["id"]]
         more = next_look(rounds)
         # A new play may have other limits, and tries an arm again that failed too often in an earlier one. The budget alone stays.
         stop = stop if stop == "budget" else None
-        stop = stop or _stop(block, given_up, refuse_unlike, control) or (None if more else "rounds")
+        stop = stop or _stop(case, given_up, refuse_unlike, control) or (None if more else "rounds")
         if more and not stop:
             cost = (more - rounds) * len(comparison.arms) * (time.of_a_run or 0)
             if comparison.budget_minutes is not None and spent + cost > 60 * comparison.budget_minutes:
                 stop = "budget"
             else:
                 rounds, spent = more, spent + cost
-        found[block["id"]] = Case(rounds, stop)
+        found[case["id"]] = CaseRepeats(rounds, stop)
     return found
 
 
-def with_rounds(comparison: Comparison, current: Mapping[str, Case]) -> Comparison:
+def with_rounds(comparison: Comparison, current: Mapping[str, CaseRepeats]) -> Comparison:
     """The comparison with the rounds of its cases, by which it is planned."""
     return comparison._replace(rounds={name: case.rounds for name, case in current.items()})
 
 
-def added(comparison: Comparison, before: Mapping[str, Case], records: Sequence[Dict[str, Any]]) -> List[Run]:
+def added(comparison: Comparison, before: Mapping[str, CaseRepeats], records: Sequence[Dict[str, Any]]) -> List[Run]:
     """The runs of the rounds that a decision added. A run that failed before isn't tried again beside rounds of another hour."""
-    return [run for run in remaining(comparison, records) if run.round >= before[run.block.id].rounds]
+    return [run for run in remaining(comparison, records) if run.round >= before[run.case.id].rounds]
 
 
 def kept_verdicts(
@@ -137,14 +137,14 @@ def kept_verdicts(
     if not result or (result["min_effect"], result["confidence"]) != (min_effect, confidence):
         return {}
     return {
-        (block["id"], one["arm"]): one
-        for block in result["blocks"]
-        for one in block["comparisons"]
+        (case["id"], one["arm"]): one
+        for case in result["cases"]
+        for one in case["comparisons"]
         if one["verdict"] in DECIDED
     }
 
 
-def part(comparison: Comparison, current: Mapping[str, Case]) -> Dict[str, Any]:
+def part(comparison: Comparison, current: Mapping[str, CaseRepeats]) -> Dict[str, Any]:
     """What the result of a comparison keeps of this."""
     shown = {name: {"rounds": case.rounds, "stop": case.stop} for name, case in current.items()}
     return {"cases": shown, "budget_minutes": comparison.budget_minutes, "said": said(comparison, current)}
@@ -153,7 +153,7 @@ def part(comparison: Comparison, current: Mapping[str, Case]) -> Dict[str, Any]:
 def planned_text(comparison: Comparison, runs: int) -> str:
     """How many runs are planned, before the first of them."""
     each = f"{LOOKS[0] if comparison.auto else comparison.repeats} measured and {counted(comparison.warmup_runs, 'warm-up run')} each"
-    text = f"{runs} runs: {len(comparison.arms)} arms in {counted(len(comparison.blocks), 'case')}, {each}"
+    text = f"{runs} runs: {len(comparison.arms)} arms in {counted(len(comparison.cases), 'case')}, {each}"
     text += f"; {comparison.baseline} a second time in each round as the control" if comparison.control else ""
     if not comparison.auto:
         return text
@@ -161,7 +161,7 @@ def planned_text(comparison: Comparison, runs: int) -> str:
     return f"{text}, and more until every verdict is decided, at most {LOOKS[-1]}{budget}"
 
 
-def said(comparison: Comparison, current: Mapping[str, Case]) -> List[str]:
+def said(comparison: Comparison, current: Mapping[str, CaseRepeats]) -> List[str]:
     """A sentence for each case: how many rounds it has, and why it has no more."""
     found = []
     for name, case in current.items():

@@ -8,13 +8,13 @@ import hashlib
 import json
 from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 
-from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import Block, Comparison
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import Case, Comparison
 
 
 class Run(NamedTuple):
     """One execution. Rounds before the first measured one have negative numbers; their runs only warm the machine."""
 
-    block: Block
+    case: Case
     arm: str
     round: int
 
@@ -24,7 +24,7 @@ class Run(NamedTuple):
 
     @property
     def key(self) -> Tuple[str, str, int]:
-        return (self.block.id, self.arm, self.round)
+        return (self.case.id, self.arm, self.round)
 
 
 def _by_place(comparison: Comparison) -> List[Run]:
@@ -34,21 +34,21 @@ def _by_place(comparison: Comparison) -> List[Run]:
     """
     places = list(dict.fromkeys(arm.place for arm in comparison.arms))
     once = [
-        (block, arm.name)
+        (case, arm.name)
         for place in places
-        for block in comparison.blocks
+        for case in comparison.cases
         for arm in comparison.arms
         if arm.place == place
     ]
     runs = []
     for turn, number in enumerate(range(-comparison.warmup_runs, comparison.repeats)):
         order = once if turn % 2 == 0 else once[::-1]
-        runs += [Run(block, name, number) for block, name in order if number < comparison.rounds_of(block)]
+        runs += [Run(case, name, number) for case, name in order if number < comparison.rounds_of(case)]
     return runs
 
 
 def plan(comparison: Comparison) -> List[Run]:
-    """Return all runs, block by block; rounds go through the arms forwards, backwards, backwards, forwards, and again.
+    """Return all runs, case by case; rounds go through the arms forwards, backwards, backwards, forwards, and again.
 
     A drift that is linear in time then adds the same to every arm over each two rounds. Were every other round backwards, the last arm
     of a round would always be the first of the next: noise that two neighbouring runs share would make neighbouring rounds alike, and
@@ -58,22 +58,22 @@ def plan(comparison: Comparison) -> List[Run]:
         return _by_place(comparison)
     names = [arm.name for arm in comparison.arms]
     runs = []
-    for block in comparison.blocks:
-        for number in range(-comparison.warmup_runs, comparison.rounds_of(block)):
+    for case in comparison.cases:
+        for number in range(-comparison.warmup_runs, comparison.rounds_of(case)):
             order = names if number % 4 in (0, 3) else names[::-1]
-            runs += [Run(block, name, number) for name in order]
+            runs += [Run(case, name, number) for name in order]
     return runs
 
 
 def key_of(record: Dict[str, Any]) -> Tuple[str, str, int]:
     """Return which run of its comparison a record is of; a record of a single run has no such key."""
-    cell = record.get("cell") or {}
-    return (str(cell.get("block")), str(record.get("arm")), int(cell.get("round", 0)))
+    case = record.get("case") or {}
+    return (str(case.get("id")), str(record.get("arm")), int(case.get("repeat", 0)))
 
 
 def remaining(comparison: Comparison, records: Sequence[Dict[str, Any]]) -> List[Run]:
     """Return the runs without a good record, in their order. A run that failed is one of them: it gave no number."""
-    done = {key_of(record) for record in records if record.get("cell") and record.get("outcome") == "ok"}
+    done = {key_of(record) for record in records if record.get("case") and record.get("outcome") == "ok"}
     return [run for run in plan(comparison) if run.key not in done]
 
 
@@ -89,7 +89,7 @@ def fingerprint(comparison: Comparison) -> str:
                 {key: value for key, value in arm._asdict().items() if value is not None} for arm in comparison.arms
             ],
             "baseline": comparison.baseline,
-            "blocks": [[block.id, block.options, block.hosts] for block in comparison.blocks],
+            "cases": [[case.id, case.options, case.hosts] for case in comparison.cases],
             "warmup_runs": comparison.warmup_runs,
         },
         sort_keys=True,

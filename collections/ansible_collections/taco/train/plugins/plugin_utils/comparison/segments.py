@@ -37,23 +37,23 @@ def segments(runs: Sequence[Run], arms: Mapping[str, Arm]) -> List[List[Run]]:
     return found
 
 
-def setting(block: str, arm: str) -> str:
+def setting(case: str, arm: str) -> str:
     """The name of an arm in a case."""
-    return f"{block} {arm}"
+    return f"{case} {arm}"
 
 
 def given_up(records: Sequence[Mapping[str, Any]]) -> List[str]:
     """The arms that failed too often in a row, each with its case. records are those since the comparison was planned."""
     in_a_row: Dict[str, int] = {}
     for record in records:
-        if record.get("cell"):
-            name = setting(record["cell"]["block"], record["arm"])
+        if record.get("case"):
+            name = setting(record["case"]["id"], record["arm"])
             in_a_row[name] = 0 if record["outcome"] == "ok" else in_a_row.get(name, 0) + 1
     return [name for name, failures in in_a_row.items() if failures >= MOST_IN_A_ROW]
 
 
 def _label(run: Run, number: int, count: int) -> str:
-    shape = run.block.id.split("/")
+    shape = run.case.id.split("/")
     label = f"{run.arm}, {shape[1] if shape[1] != '-' else shape[0]} on {shape[2]}, run {number} of {count}"
     return label + (" (warm-up)" if run.warmup else "")
 
@@ -61,15 +61,15 @@ def _label(run: Run, number: int, count: int) -> str:
 def steps(runs: Sequence[Run], everything: Sequence[Run], raw_arms: Mapping[str, Any]) -> List[Dict[str, Any]]:
     """The runs that are left as the action benchmark takes them; everything is the whole plan, by which they are numbered."""
     number = {run.key: count for count, run in enumerate(everything, 1)}
-    hosts = {run.block.id: [{"name": name, "slots": slots} for name, slots in run.block.hosts] for run in runs}
+    hosts = {run.case.id: [{"name": name, "slots": slots} for name, slots in run.case.hosts] for run in runs}
     return [
         {
             "label": _label(run, number[run.key], len(everything)),
             "arm": raw_arms[run.arm],
             "runs_left": len(runs) - place,
-            "cell": {"block": run.block.id, "round": run.round, "warmup": run.warmup},
-            "hosts": hosts[run.block.id],
-            "overrides": dict(run.block.options),
+            "case": {"id": run.case.id, "repeat": run.round, "warmup": run.warmup},
+            "hosts": hosts[run.case.id],
+            "overrides": dict(run.case.options),
         }
         for place, run in enumerate(runs, 1)
     ]
@@ -97,7 +97,7 @@ def visits(
                 "place": arm.place,
                 # Where nothing is placed and no command runs, these tasks would be skipped on every host, one after the other.
                 "tasks": "changed" if arm.place or arm.before or arm.after else "plain",
-                "settings": list(dict.fromkeys(setting(run.block.id, run.arm) for run in group)),
+                "settings": list(dict.fromkeys(setting(run.case.id, run.arm) for run in group)),
                 "first": first,
                 "end": end,
             }

@@ -30,7 +30,7 @@ class ComparisonError(Exception):
     """What is to be compared can't be; the text names the variable."""
 
 
-class Block(NamedTuple):
+class Case(NamedTuple):
     """What is alike for all arms that are compared with each other."""
 
     id: str
@@ -48,7 +48,7 @@ class Comparison(NamedTuple):
 
     arms: Tuple[Arm, ...]
     baseline: str
-    blocks: Tuple[Block, ...]
+    cases: Tuple[Case, ...]
     repeats: int
     """The most rounds of a case; with auto, that of the last look."""
     warmup_runs: int
@@ -59,8 +59,8 @@ class Comparison(NamedTuple):
     control: Optional[Arm] = None
     """The arm that is the baseline again, the last of the arms; None without one."""
 
-    def rounds_of(self, block: Block) -> int:
-        return self.rounds.get(block.id, self.repeats)
+    def rounds_of(self, case: Case) -> int:
+        return self.rounds.get(case.id, self.repeats)
 
 
 def _whole(value: Any, name: str, least: int) -> int:
@@ -128,9 +128,9 @@ def shape(hosts: Sequence[Tuple[str, int]]) -> str:
     return f"{len(slots)}x{slots[0]}" if len(set(slots)) == 1 else "+".join(map(str, slots))
 
 
-def _block(
+def _case(
     workload: Dict[str, Any], batch_size: Any, hosts: Tuple[Tuple[str, int], ...], defaults: Dict[str, Any]
-) -> Block:
+) -> Case:
     options = dict(defaults, **workload)
     label = str(options.pop("name", None) or options.get("workload"))
     if not LABEL.fullmatch(label):
@@ -144,7 +144,7 @@ def _block(
     if options.get("batch_size") is not None:
         options["batch_size"] = _whole(options["batch_size"], "batch_sizes", 1)
     parts = [label, str(options.get("model") or "-"), shape(hosts), str(options.get("batch_size") or "-")]
-    return Block("/".join(parts), str(options.get("workload")), options, hosts)
+    return Case("/".join(parts), str(options.get("workload")), options, hosts)
 
 
 def _sizes(value: Dict[str, Any], hosts: Sequence[Dict[str, Any]], workload: str) -> List[Tuple[Tuple[str, int], ...]]:
@@ -191,14 +191,14 @@ def read(value: Dict[str, Any], hosts: Sequence[Dict[str, Any]], defaults: Dict[
         raise ComparisonError(
             f"compare_workloads has {strange[0]}, which no run has as an option; it has {', '.join(sorted(defaults))}."
         )
-    blocks = [
-        _block(workload, batch_size, size, defaults)
+    cases = [
+        _case(workload, batch_size, size, defaults)
         for workload in workloads
         for kind in [str(workload.get("workload") or defaults.get("workload"))]
         for size in _sizes(value, hosts, kind)
         for batch_size in _batch_sizes(value, workload, kind)
     ]
-    identities = [block.id for block in blocks]
+    identities = [case.id for case in cases]
     twice = sorted({one for one in identities if identities.count(one) > 1})
     if twice:
         raise ComparisonError(f"Two of compare_workloads would both be called {twice[0]}: give each a name.")
@@ -207,4 +207,4 @@ def read(value: Dict[str, Any], hosts: Sequence[Dict[str, Any]], defaults: Dict[
     budget = _budget(value.get("budget_minutes"), auto)
     control = _control(value.get("control"), arms, baseline)
     arms = (*arms, control) if control else arms
-    return Comparison(arms, baseline, tuple(blocks), repeats, warmup_runs, auto, budget, control=control)
+    return Comparison(arms, baseline, tuple(cases), repeats, warmup_runs, auto, budget, control=control)

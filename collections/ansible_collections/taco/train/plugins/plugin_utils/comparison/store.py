@@ -13,7 +13,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.comparison import repea
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.comparability import settings_of
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule import fingerprint, key_of, remaining
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import Comparison, ComparisonError, read
-from ansible_collections.taco.train.plugins.plugin_utils.run import record_upgrade, store
+from ansible_collections.taco.train.plugins.plugin_utils.run import store
 from ansible_collections.taco.train.plugins.plugin_utils.run.record_check import comparison_problems
 
 PLAN = "comparison-plan.json"
@@ -60,11 +60,11 @@ def unfinished(results_dir: str, comparison: Comparison) -> Optional[str]:
 
 def with_cases(
     run_dir: str, comparison: Comparison, kept: Sequence[Dict[str, Any]]
-) -> Tuple[Comparison, Dict[str, repeats.Case]]:
+) -> Tuple[Comparison, Dict[str, repeats.CaseRepeats]]:
     """Return the comparison with the rounds that its cases have up to now, and these; nothing changes where repeats are a number."""
     if not comparison.auto:
         return comparison, {}
-    cases = repeats.cases(comparison, (last(run_dir) or {}).get("auto"), kept)
+    cases = repeats.case_repeats(comparison, (last(run_dir) or {}).get("auto"), kept)
     return repeats.with_rounds(comparison, cases), cases
 
 
@@ -116,17 +116,14 @@ def earlier(paths: Sequence[str]) -> List[Tuple[str, Dict[str, Any]]]:
 def stored(path: str) -> Dict[str, Any]:
     """Return an earlier comparison, given by its file or its folder.
 
-    The options and values of its runs come from the records beside it where there are any: version 1.0.0 kept a part of the options,
-    and another value of nccl_tests.
+    The options of its runs come from the records beside it where there are any.
     """
     file = os.path.join(path, RESULT) if os.path.isdir(path) else path
     result = load(file, "the result of a comparison")
-    missing: List[str] = sorted({"blocks", "schema"} - set(result))
+    missing: List[str] = sorted({"cases", "schema"} - set(result))
     if missing:
         raise ComparisonError(f"{file} is not the result of a comparison: it has no {missing[0]}.")
     good = [one for one in store.read(os.path.dirname(file))[0] if one.get("outcome") == "ok"]
-    kept, by_id = {key_of(one)[0]: one for one in good}, {one.get("id"): one for one in good}
-    # Version 1.0.0 did not count the verdicts.
-    blocks = result["blocks"] if "looks" in result else [record_upgrade.block(one, by_id) for one in result["blocks"]]
-    blocks = [dict(one, settings=settings_of(kept[one["id"]])) if one["id"] in kept else one for one in blocks]
-    return dict(result, blocks=blocks)
+    kept = {key_of(one)[0]: one for one in good}
+    cases = [dict(one, settings=settings_of(kept[one["id"]])) if one["id"] in kept else one for one in result["cases"]]
+    return dict(result, cases=cases)

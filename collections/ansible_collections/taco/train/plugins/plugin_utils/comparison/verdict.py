@@ -135,7 +135,7 @@ def _judged(
 
 def detectable_text(comparison: Comparison, min_effect: float, confidence: float) -> str:
     """Return the smallest difference that a plan detects, for several spreads of the runs of an arm; known before the first run."""
-    count = len(comparison.blocks) * (len(comparison.arms) - 1)
+    count = len(comparison.cases) * (len(comparison.arms) - 1)
     level = (1 - confidence) * FIRST_LOOK / count
     found = [
         f"{100 * statistics.detectable(noise, comparison.repeats, min_effect, level):.1f}% at {noise:.0%}"

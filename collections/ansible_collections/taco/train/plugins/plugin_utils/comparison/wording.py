@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Say the parts of a comparison in words: arms, cases, ratios and verdicts, the same on the page and in the tables."""
+"""Say the parts of a comparison in words: arms, case_labels, ratios and verdicts, the same on the page and in the tables."""
 
 import math
 import os
@@ -40,7 +40,7 @@ def finite(value: Any) -> TypeGuard[float]:
 def arm_names(comparison: Part) -> list[str]:
     """Return the names of all arms, those that are described first."""
     described = [arm["name"] for arm in comparison.get("arms") or []]
-    measured = [arm["arm"] for block in comparison.get("blocks") or [] for arm in block.get("arms") or []]
+    measured = [arm["arm"] for case in comparison.get("cases") or [] for arm in case.get("arms") or []]
     transferred = [one["arm"] for one in comparison.get("bus_bandwidth") or []]
     return list(dict.fromkeys(described + measured + transferred))
 
@@ -60,43 +60,43 @@ def marked(comparison: Part, name: Any, most: int | None = None) -> str:
     return f"{shown} ({LOSSY})" if is_lossy(comparison, name) else shown
 
 
-def host_noun(block: Part) -> str:
-    """Return what a block or a line was measured over: pods of one node can be several workers."""
-    return "worker" if block.get("pods") else "node"
+def host_noun(case: Part) -> str:
+    """Return what a case or a line was measured over: pods of one node can be several workers."""
+    return "worker" if case.get("pods") else "node"
 
 
-def subject(block: Part) -> str:
-    """Return what a block or a line measured: its model, or what its workload has in place of one."""
-    return str(block.get("model") or block.get("subject") or block.get("workload") or block.get("id"))
+def subject(case: Part) -> str:
+    """Return what a case or a line measured: its model, or what its workload has in place of one."""
+    return str(case.get("model") or case.get("subject") or case.get("workload") or case.get("id"))
 
 
-def case_parts(block: Part) -> list[str]:
-    """Return what a block was measured with, from the most to the least telling."""
-    parts = [subject(block)]
-    if block.get("nodes") is not None:
-        parts.append(counted(block["nodes"], host_noun(block)))
-    if block.get("ranks") is not None:
-        parts.append(counted(block["ranks"], "rank"))
-    if block.get("batch_size") is not None:
-        parts.append(f"batch size {block['batch_size']}")
-    if (block.get("model") or block.get("subject")) and block.get("workload"):
-        parts.append(str(block["workload"]))
+def case_parts(case: Part) -> list[str]:
+    """Return what a case was measured with, from the most to the least telling."""
+    parts = [subject(case)]
+    if case.get("nodes") is not None:
+        parts.append(counted(case["nodes"], host_noun(case)))
+    if case.get("ranks") is not None:
+        parts.append(counted(case["ranks"], "rank"))
+    if case.get("batch_size") is not None:
+        parts.append(f"batch size {case['batch_size']}")
+    if (case.get("model") or case.get("subject")) and case.get("workload"):
+        parts.append(str(case["workload"]))
     return parts
 
 
 def shared_parts(comparison: Part) -> list[str]:
-    """Return what all blocks have in common beside their model, to be said once."""
-    parts = [case_parts(block)[1:] for block in comparison.get("blocks") or []]
+    """Return what all cases have in common beside their model, to be said once."""
+    parts = [case_parts(case)[1:] for case in comparison.get("cases") or []]
     return [part for part in (parts[0] if parts else []) if all(part in other for other in parts)]
 
 
-def cases(comparison: Part) -> dict[str, str]:
-    """Return for each block's id the words that tell it from the other blocks."""
+def case_labels(comparison: Part) -> dict[str, str]:
+    """Return for each case's id the words that tell it from the other cases."""
     shared = shared_parts(comparison)
     named = {}
-    for block in comparison.get("blocks") or []:
-        first, *rest = case_parts(block)
-        named[block["id"]] = ", ".join([first, *(part for part in rest if part not in shared)])
+    for case in comparison.get("cases") or []:
+        first, *rest = case_parts(case)
+        named[case["id"]] = ", ".join([first, *(part for part in rest if part not in shared)])
     return named
 
 

@@ -66,23 +66,23 @@ def ratio_axis(values: Sequence[float]) -> tuple[float, float, list[float], Plac
 
 
 def grouped(comparison: Part) -> list[tuple[Part, str, list[Part]]]:
-    """Return (block, baseline, comparisons) for each block and each arm that others are compared with in it."""
+    """Return (case, baseline, comparisons) for each case and each arm that others are compared with in it."""
     groups: dict[tuple[int, str], tuple[Part, str, list[Part]]] = {}
-    for place, block in enumerate(comparison.get("blocks") or []):
-        for one in block.get("comparisons") or []:
-            groups.setdefault((place, one["baseline"]), (block, one["baseline"], []))[2].append(one)
+    for place, case in enumerate(comparison.get("cases") or []):
+        for one in case.get("comparisons") or []:
+            groups.setdefault((place, one["baseline"]), (case, one["baseline"], []))[2].append(one)
     return list(groups.values())
 
 
 def forest(comparison: Part) -> str:
     """Return the ratio of each arm to its baseline as a point with its interval, or nothing when there is none."""
     groups = grouped(comparison)
-    every = [one for _block, _baseline, rows in groups for one in rows]
+    every = [one for _case, _baseline, rows in groups for one in rows]
     drawn = [one.get(key) for one in every for key in ("ratio", "low", "high")]
     values = [value for value in drawn if wording.finite(value)]
     if not values:
         return ""
-    cases, effect = wording.cases(comparison), wording.effect(comparison)
+    case_labels, effect = wording.case_labels(comparison), wording.effect(comparison)
     values += [1 - effect, 1 + effect]
     _low, _high, ticks, place = ratio_axis(values)
 
@@ -90,18 +90,18 @@ def forest(comparison: Part) -> str:
         return SIDE + (WIDTH - 2 * SIDE - VERDICT) * place(value)
 
     # Said once beneath the axis, or above each group when there are several.
-    baselines = list(dict.fromkeys(baseline for _block, baseline, _rows in groups))
+    baselines = list(dict.fromkeys(baseline for _case, baseline, _rows in groups))
     title = TITLE if len(baselines) == 1 else 2 * TITLE
     top, bottom = 6, 6 + title * len(groups) + ROW * len(every)
     parts = [text(x(tick), bottom + 15, f"{tick:g}x") for tick in ticks]
     y = top
-    for block, baseline, rows in groups:
-        parts.append(text(SIDE, y + 16, wording.shortened(cases[block["id"]], 62), "start", "group"))
+    for case, baseline, rows in groups:
+        parts.append(text(SIDE, y + 16, wording.shortened(case_labels[case["id"]], 62), "start", "group"))
         if len(baselines) > 1:
             parts.append(text(SIDE, y + 16 + TITLE, speed_up_over(comparison, baseline), "start", "label"))
         y += title
         for one in rows:
-            full = f"{cases[block['id']]}: {wording.marked(comparison, one['arm'])}"
+            full = f"{case_labels[case['id']]}: {wording.marked(comparison, one['arm'])}"
             full += f" against {wording.marked(comparison, baseline)}"
             # Its name stands above the lane, so that neither the band nor the grid crosses it.
             parts += background(x, ticks, effect, y + NAME, y + ROW)

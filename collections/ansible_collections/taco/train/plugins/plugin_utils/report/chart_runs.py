@@ -55,21 +55,21 @@ def run_values(run: Part) -> list[float]:
     return [value for value in [run.get("value"), *(run.get("series") or [])] if wording.finite(value)]
 
 
-def independent(block: Part) -> Part:
-    """Return a block without iterations that are means over all steps so far: as points they would look independent."""
-    if not is_running_mean(block):
-        return block
-    arms = [dict(arm, runs=[dict(run, series=[]) for run in arm.get("runs") or []]) for arm in block.get("arms") or []]
-    return dict(block, arms=arms)
+def independent(case: Part) -> Part:
+    """Return a case without iterations that are means over all steps so far: as points they would look independent."""
+    if not is_running_mean(case):
+        return case
+    arms = [dict(arm, runs=[dict(run, series=[]) for run in arm.get("runs") or []]) for arm in case.get("arms") or []]
+    return dict(case, arms=arms)
 
 
-def strip(comparison: Part, block: Part) -> str:
+def strip(comparison: Part, case: Part) -> str:
     """Return how far each value of each run lies from its arm's median: a column for each run, a group for each arm.
 
     In percent, because arms can be so far apart that on one axis of speed the noise of each would be a dot.
     """
-    block = independent(block)
-    with_middles = [(arm, middle_of(arm)) for arm in block.get("arms") or []]
+    case = independent(case)
+    with_middles = [(arm, middle_of(arm)) for arm in case.get("arms") or []]
     arms = [(arm, middle) for arm, middle in with_middles if middle]
     offs = [off(value, middle) for arm, middle in arms for run in arm.get("runs") or [] for value in run_values(run)]
     if not offs:
@@ -85,7 +85,7 @@ def strip(comparison: Part, block: Part) -> str:
     def y(value: float) -> float:
         return top + PLOT_HEIGHT * (high - value) / (high - low)
 
-    unit = str(block.get("unit") or "")
+    unit = str(case.get("unit") or "")
     parts = [*level_grid(ticks, y, LEFT, width - RIGHT), text(8, TOP, "% off the median of the arm", "start", "label")]
     for place, (arm, middle) in enumerate(arms):
         left = LEFT + column * place
@@ -95,7 +95,7 @@ def strip(comparison: Part, block: Part) -> str:
         beneath, needed = column_label(said, left + column / 2, bottom + 16, column - 6)
         parts += beneath
         lines = max(lines, needed)
-    label = f"{wording.cases(comparison)[block['id']]}: how far each run is from its arm's median"
+    label = f"{wording.case_labels(comparison)[case['id']]}: how far each run is from its arm's median"
     return drawing(parts, label, width, bottom + 12 + LINE_HEIGHT * lines)
 
 

@@ -113,9 +113,9 @@ def scaling_point(name: str, point: Part, number: int, x: float, y: Callable[[fl
     return titled("".join(parts), said)
 
 
-def expected(comparison: Part, block: Part) -> str:
+def expected(comparison: Part, case: Part) -> str:
     """Return for each arm the measured time of a batch over the time its bytes need at the link's bandwidth."""
-    rows = [one for one in block.get("expected") or [] if wording.finite(one.get("seconds")) and one["seconds"] >= 0]
+    rows = [one for one in case.get("expected") or [] if wording.finite(one.get("seconds")) and one["seconds"] >= 0]
     found = [one[key] for one in rows for key in ("seconds", "measured_seconds") if wording.finite(one.get(key))]
     if not found or max(found) <= 0:
         return ""
@@ -140,7 +140,5 @@ def expected(comparison: Part, block: Part) -> str:
         bars.append(thick_line(f"bar needed {css}", x(0), y + 31, x(one["seconds"])))
         parts.append(titled("".join(bars), said))
     parts.append(text(WIDTH / 2, bottom + 32, "seconds a batch", name="label"))
-    label = (
-        f"{wording.cases(comparison)[block['id']]}: time of a batch, measured and as its bytes need at the bandwidth"
-    )
+    label = f"{wording.case_labels(comparison)[case['id']]}: time of a batch, measured and as its bytes need at the bandwidth"
     return drawing(parts, label, WIDTH, bottom + AXIS)

@@ -46,34 +46,34 @@ class Point(NamedTuple):
     high: Optional[float]
 
 
-def is_running_mean(block: Part) -> bool:
-    """Return whether the series of a block's runs are means over all steps so far."""
-    kind = WORKLOADS.get(str(block.get("workload")))
+def is_running_mean(case: Part) -> bool:
+    """Return whether the series of a case's runs are means over all steps so far."""
+    kind = WORKLOADS.get(str(case.get("workload")))
     return bool(kind and kind.running_mean)
 
 
-def spread_of(run: Part, block: Part) -> tuple[Optional[float], Optional[float]]:
+def spread_of(run: Part, case: Part) -> tuple[Optional[float], Optional[float]]:
     """Return the 5th and the 95th percentile of the iterations of a run, None where they are not independent."""
     series = [value for value in run.get("series") or [] if wording.finite(value)]
-    if is_running_mean(block) or len(series) < LEAST_OF_A_SPREAD:
+    if is_running_mean(case) or len(series) < LEAST_OF_A_SPREAD:
         return None, None
     return percentile(series, 5), percentile(series, 95)
 
 
-def in_time_order(block: Part, times: Mapping[Any, str]) -> list[Point]:
-    """Return the good runs of a block by the time at which they began; by their repeat where no time is known."""
+def in_time_order(case: Part, times: Mapping[Any, str]) -> list[Point]:
+    """Return the good runs of a case by the time at which they began; by their repeat where no time is known."""
     found = [
-        Point(arm["arm"], run, run["value"], *spread_of(run, block))
-        for arm in block.get("arms") or []
+        Point(arm["arm"], run, run["value"], *spread_of(run, case))
+        for arm in case.get("arms") or []
         for run in arm.get("runs") or []
         if wording.finite(run.get("value"))
     ]
     return sorted(found, key=lambda point: (times.get(point.run.get("record"), ""), point.run.get("repeat") or 0))
 
 
-def timeline(comparison: Part, block: Part, times: Mapping[Any, str]) -> str:
+def timeline(comparison: Part, case: Part, times: Mapping[Any, str]) -> str:
     """Return a mark for each run, left to right in the order of time; the line through it is the spread of its iterations."""
-    points = in_time_order(block, times)
+    points = in_time_order(case, times)
     if not points:
         return ""
     names = wording.arm_names(comparison)
@@ -90,8 +90,8 @@ def timeline(comparison: Part, block: Part, times: Mapping[Any, str]) -> str:
     def y(value: float) -> float:
         return top + PLOT_HEIGHT * (high - value) / (high - low)
 
-    unit = str(block.get("unit") or "")
-    axis = f"{unit}; {direction(block.get('higher_is_better', True))}; the axis {'starts' if low == 0 else 'does not start'} at 0"
+    unit = str(case.get("unit") or "")
+    axis = f"{unit}; {direction(case.get('higher_is_better', True))}; the axis {'starts' if low == 0 else 'does not start'} at 0"
     parts += [*level_grid(ticks, y, LEFT, width - RIGHT), text(8, top - 12, axis, "start", "label")]
     every = max(1, math.ceil(len(points) / MOST_LABELS))
     parts += [text(x(place), bottom + 16, place + 1) for place in range(0, len(points), every)]
@@ -113,7 +113,9 @@ def timeline(comparison: Part, block: Part, times: Mapping[Any, str]) -> str:
             name="label",
         )
     )
-    label = f"{wording.cases(comparison)[block['id']]}: the value of every run in {unit}, in the order of time, by arm"
+    label = (
+        f"{wording.case_labels(comparison)[case['id']]}: the value of every run in {unit}, in the order of time, by arm"
+    )
     return drawing(parts, label, width, bottom + AXIS)
 
 

@@ -11,8 +11,8 @@ from typing import Any, Iterable, Iterator, Sequence
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import Part
 from ansible_collections.taco.train.plugins.plugin_utils.report.chart_time import is_running_mean
 
-RUNS = ("block", "arm", "repeat", "warmup", "value", "unit", "ranks", "nodes", "batch_size", "record", "outcome")
-ITERATIONS = ("block", "arm", "repeat", "warmup", "iteration", "value", "unit", "record", "kind")
+RUNS = ("case", "arm", "repeat", "warmup", "value", "unit", "ranks", "nodes", "batch_size", "record", "outcome")
+ITERATIONS = ("case", "arm", "repeat", "warmup", "iteration", "value", "unit", "record", "kind")
 # With one of these first a spreadsheet takes a text for a formula and computes it.
 FORMULA = ("=", "+", "-", "@", "\t", "\n")
 
@@ -35,31 +35,31 @@ def text(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def each_run(comparison: Part) -> Iterator[tuple[Part, str, Part]]:
-    """Yield (block, arm's name, run) for every run that has a place in a block."""
-    for block in comparison.get("blocks") or []:
-        for arm in block.get("arms") or []:
+    """Yield (case, arm's name, run) for every run that has a place in a case."""
+    for case in comparison.get("cases") or []:
+        for arm in case.get("arms") or []:
             for run in arm.get("runs") or []:
-                yield block, arm["arm"], run
+                yield case, arm["arm"], run
 
 
 def runs(comparison: Part) -> str:
     """Return a line for each run; those that failed have no value."""
     failures = comparison.get("failures") or []
     failed = {one.get("record") for one in failures}
-    blocks = {block["id"]: block for block in comparison.get("blocks") or []}
+    cases = {case["id"]: case for case in comparison.get("cases") or []}
 
-    def row(block: Part, arm: Any, run: Part) -> tuple[Any, ...]:
+    def row(case: Part, arm: Any, run: Part) -> tuple[Any, ...]:
         good = run.get("value") is not None and run.get("record") not in failed
-        place = (block["id"], arm, run.get("repeat"), run.get("warmup"), run.get("value") if good else None)
-        size = (block.get("unit"), block.get("ranks"), block.get("nodes"), block.get("batch_size"))
+        place = (case["id"], arm, run.get("repeat"), run.get("warmup"), run.get("value") if good else None)
+        size = (case.get("unit"), case.get("ranks"), case.get("nodes"), case.get("batch_size"))
         return (*place, *size, run.get("record"), "ok" if good else "failed")
 
     rows = [row(*one) for one in each_run(comparison)]
-    written = {run.get("record") for _block, _arm, run in each_run(comparison)}
+    written = {run.get("record") for _case, _arm, run in each_run(comparison)}
     for one in failures:
         if one.get("record") not in written:
-            block = blocks.get(one.get("block"), {"id": one.get("block")})
-            rows.append(row(block, one.get("arm"), {"record": one.get("record")}))
+            case = cases.get(one.get("case"), {"id": one.get("case")})
+            rows.append(row(case, one.get("arm"), {"record": one.get("record")}))
     return text(RUNS, rows)
 
 
@@ -72,17 +72,17 @@ def iterations(comparison: Part) -> str:
         ITERATIONS,
         (
             (
-                block["id"],
+                case["id"],
                 arm,
                 run.get("repeat"),
                 run.get("warmup"),
                 number,
                 value,
-                block.get("unit"),
+                case.get("unit"),
                 run.get("record"),
-                "running mean" if is_running_mean(block) else "iteration",
+                "running mean" if is_running_mean(case) else "iteration",
             )
-            for block, arm, run in each_run(comparison)
+            for case, arm, run in each_run(comparison)
             for number, value in enumerate(run.get("series") or [])
         ),
     )

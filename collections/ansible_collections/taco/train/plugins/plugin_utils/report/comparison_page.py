@@ -74,14 +74,14 @@ def regression(comparison: Part) -> str:
 
 def over_time(comparison: Part, records: Sequence[Part]) -> str:
     """Return the values of all runs in the order of time, in their unit and by arm."""
-    cases, lab = wording.cases(comparison), comparison.get("lab")
+    case_labels, lab = wording.case_labels(comparison), comparison.get("lab")
     times = {record["id"]: str(record["time"]) for record in records if record.get("id") and record.get("time")}
     charts = [
-        figure(chart_time.timeline(comparison, block, times), f"{cases[block['id']]}: value of every run.", lab)
-        for block in comparison.get("blocks") or []
+        figure(chart_time.timeline(comparison, case, times), f"{case_labels[case['id']]}: value of every run.", lab)
+        for case in comparison.get("cases") or []
     ]
     told = "Every run is a point, from left to right in the order of time, in the unit of its value. "
-    if any(spread_of(run, block)[0] is not None for block, _arm, run in each_run(comparison)):
+    if any(spread_of(run, case)[0] is not None for case, _arm, run in each_run(comparison)):
         told += "The line through a point is the 5th to the 95th percentile of the iterations of that run. "
     told += "Warm-up runs are hollow; they take no part in a verdict."
     drawings = figures(charts)
@@ -93,16 +93,16 @@ def networks(comparison: Part, records: Sequence[Part]) -> str:
 
 
 def measured(comparison: Part) -> str:
-    cases, lab = wording.cases(comparison), comparison.get("lab")
+    case_labels, lab = wording.case_labels(comparison), comparison.get("lab")
     charts = [
-        figure(chart_runs.strip(comparison, block), f"{cases[block['id']]}: every run.", lab)
-        for block in comparison.get("blocks") or []
+        figure(chart_runs.strip(comparison, case), f"{case_labels[case['id']]}: every run.", lab)
+        for case in comparison.get("cases") or []
     ]
     told = (
         "Every run is a column: small points are its iterations, the short line is the run's value, and the long line is "
         "the median of the arm, which stands beneath. The axis is in percent of that median. Warm-up runs are hollow and dashed."
     )
-    if any(map(is_running_mean, comparison.get("blocks") or [])):
+    if any(map(is_running_mean, comparison.get("cases") or [])):
         told += (
             " The steps of tf_cnn_benchmarks are means over all steps so far; they are not independent, and not drawn."
         )
@@ -141,10 +141,10 @@ def gain(comparison: Part) -> str:
 
 
 def network(comparison: Part) -> str:
-    cases, lab = wording.cases(comparison), comparison.get("lab")
+    case_labels, lab = wording.case_labels(comparison), comparison.get("lab")
     charts = [
-        figure(chart_scaling.expected(comparison, block), f"{cases[block['id']]}: time of a batch.", lab)
-        for block in comparison.get("blocks") or []
+        figure(chart_scaling.expected(comparison, case), f"{case_labels[case['id']]}: time of a batch.", lab)
+        for case in comparison.get("cases") or []
     ]
     told = (
         "The filled bar is the measured time of a batch, the dashed one the time that its bytes between nodes need at the "
@@ -158,19 +158,21 @@ def network(comparison: Part) -> str:
 
 def bus_bandwidth(comparison: Part) -> str:
     """Return the bus bandwidth of each arm by message size, beside each other, and its share of the line rate."""
-    cases, names = wording.cases(comparison), wording.arm_names(comparison)
+    case_labels, names = wording.case_labels(comparison), wording.arm_names(comparison)
     lines: dict[Any, list[Any]] = {}
     rates = {}
     for one in comparison.get("bus_bandwidth") or []:
         points = [(size["size"], size["gb_per_s"]) for size in one.get("sizes") or []]
         name = wording.marked(comparison, one["arm"])
-        lines.setdefault(one.get("block"), []).append((name, names.index(one["arm"]), points))
-        rates[one.get("block")] = one["line_rate_gbps"] / 8 if wording.finite(one.get("line_rate_gbps")) else None
+        lines.setdefault(one.get("case"), []).append((name, names.index(one["arm"]), points))
+        rates[one.get("case")] = one["line_rate_gbps"] / 8 if wording.finite(one.get("line_rate_gbps")) else None
     charts = [
         figure(
-            sizes_chart(own, "GB/s", rates[block]), f"{cases.get(block, block)}: bus bandwidth.", comparison.get("lab")
+            sizes_chart(own, "GB/s", rates[case]),
+            f"{case_labels.get(case, case)}: bus bandwidth.",
+            comparison.get("lab"),
         )
-        for block, own in lines.items()
+        for case, own in lines.items()
     ]
     told = "At each message size the median of the runs that count. The table and the verdict use the largest size."
     drawings = figures(charts)

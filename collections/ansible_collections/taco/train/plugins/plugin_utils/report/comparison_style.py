@@ -27,7 +27,7 @@ th, th.number { white-space: normal; vertical-align: bottom; }
 .code { font: .8125rem/1.5 ui-monospace, "DejaVu Sans Mono", monospace; overflow-wrap: anywhere; min-width: 14rem; }
 .name, .long { font-weight: 600; } .name { white-space: nowrap; } .long { min-width: 9.5rem; }
 .lossy {
-  display: inline-block; border: 1px solid var(--warn); color: var(--warn); border-radius: .3rem; padding: 0 .35rem;
+  display: inline-case; border: 1px solid var(--warn); color: var(--warn); border-radius: .3rem; padding: 0 .35rem;
   font-size: .85em; font-weight: 600; line-height: 1.35;
 }
 .published { color: var(--warn); font-weight: 600; white-space: nowrap; }

@@ -38,7 +38,7 @@ def part(title: str, head: Sequence[str], body: Sequence[Sequence[str]], before:
 
 
 def fenced(text: str) -> list[str]:
-    """Return lines of text as a block of code that nothing in it can end."""
+    """Return lines of text as a case of code that nothing in it can end."""
     fence = "```"
     while fence in text:
         fence += "`"
@@ -138,11 +138,11 @@ def terminal_table(comparison: Part) -> list[str]:
 
 def unsettled(comparison: Part) -> list[str]:
     """A sentence for each inconclusive comparison."""
-    cases = wording.cases(comparison)
+    case_labels = wording.case_labels(comparison)
     return [
-        f"{cases[block['id']]}, {wording.marked(comparison, one['arm'])}: inconclusive; more repeats that are likely to decide it: "
+        f"{case_labels[case['id']]}, {wording.marked(comparison, one['arm'])}: inconclusive; more repeats that are likely to decide it: "
         f"{wording.more_repeats(one.get('more_repeats'), one.get('chance'))}."
-        for block, one in rows.compared(comparison)
+        for case, one in rows.compared(comparison)
         if one["verdict"] == "inconclusive"
     ]
 

@@ -25,23 +25,23 @@ PUBLISHED, OWN = "PUBLISHED by the vendor", "measured here"
 
 def published(comparison: Part, records: Iterable[Part]) -> Table:
     """Return the vendor's figures, and beneath those of a case what was measured here."""
-    cases = wording.cases(comparison)
+    case_labels = wording.case_labels(comparison)
     head = ("Case", "Whose", "Software", "Value", "Unit", "Ranks", "Hardware and source")
     rows = []
-    here = hardware(records) if any(block.get("published") for block in comparison.get("blocks") or []) else ""
-    for block in comparison.get("blocks") or []:
-        for one in block.get("published") or []:
+    here = hardware(records) if any(case.get("published") for case in comparison.get("cases") or []) else ""
+    for case in comparison.get("cases") or []:
+        for one in case.get("published") or []:
             value, ranks = wording.number(one.get("value")), str(one.get("ranks") or wording.UNKNOWN)
             said = (value, one.get("unit") or "", ranks, one.get("source") or wording.UNKNOWN)
-            rows.append((cases[block["id"]], PUBLISHED, one.get("label") or wording.UNKNOWN, *said))
-        for arm in (block.get("arms") or []) if block.get("published") else []:
+            rows.append((case_labels[case["id"]], PUBLISHED, one.get("label") or wording.UNKNOWN, *said))
+        for arm in (case.get("arms") or []) if case.get("published") else []:
             own = (
                 wording.number(arm.get("median")),
-                block.get("unit") or "",
-                str(block.get("ranks") or wording.UNKNOWN),
+                case.get("unit") or "",
+                str(case.get("ranks") or wording.UNKNOWN),
             )
             name = wording.marked(comparison, arm["arm"])
-            rows.append((cases[block["id"]], whose(comparison), name, *own, here))
+            rows.append((case_labels[case["id"]], whose(comparison), name, *own, here))
     return head, rows
 
 
@@ -91,11 +91,11 @@ def environment(variables: Mapping[str, Any] | None) -> str:
 def networks(comparison: Part, records: Iterable[Part]) -> Table:
     """Return which network NCCL used in the good runs of each arm, with the log line that proves it."""
     found = {record.get("id"): record for record in records}
-    cases = wording.cases(comparison)
+    case_labels = wording.case_labels(comparison)
     head = ("Case", "Arm", "Network of NCCL", "Runs", "Log line", "Log")
     rows = []
-    for block in comparison.get("blocks") or []:
-        for arm in block.get("arms") or []:
+    for case in comparison.get("cases") or []:
+        for arm in case.get("arms") or []:
             ran: dict[Any, list[Part]] = {}
             for run in arm.get("runs") or []:
                 record = found.get(run.get("record"))
@@ -105,16 +105,16 @@ def networks(comparison: Part, records: Iterable[Part]) -> Table:
                 proof = next((record for record in same if record.get("network_line")), same[0])
                 line = proof.get("network_line") or "none"
                 shown = (str(network or "not reported"), str(len(same)), line, str(proof.get("log") or "none"))
-                rows.append((cases[block["id"]], wording.marked(comparison, arm["arm"]), *shown))
+                rows.append((case_labels[case["id"]], wording.marked(comparison, arm["arm"]), *shown))
     return head, rows
 
 
 def failures(comparison: Part) -> Table:
-    cases = wording.cases(comparison)
+    case_labels = wording.case_labels(comparison)
     head = ("Case", "Arm", "Problems", "Log", "Run")
     rows = [
         (
-            cases.get(one.get("block"), str(one.get("block"))),
+            case_labels.get(one.get("case"), str(one.get("case"))),
             wording.marked(comparison, one.get("arm")),
             " ".join(str(problem) for problem in one.get("problems") or []),
             str(one.get("log") or "none"),
@@ -126,23 +126,23 @@ def failures(comparison: Part) -> Table:
 
 
 def commands(comparison: Part, records: Iterable[Part]) -> list[tuple[str, str, str | None, list[str]]]:
-    """Return (case, arm, launcher, argv) of the newest record of each arm in each block, a good one where there is one."""
+    """Return (case, arm, launcher, argv) of the newest record of each arm in each case, a good one where there is one."""
     found = {record.get("id"): record for record in records}
-    cases, shown = wording.cases(comparison), []
-    for block in comparison.get("blocks") or []:
-        for arm in block.get("arms") or []:
+    case_labels, shown = wording.case_labels(comparison), []
+    for case in comparison.get("cases") or []:
+        for arm in case.get("arms") or []:
             ids = [run.get("record") for run in arm.get("runs") or []]
             ids += [
                 one.get("record")
                 for one in comparison.get("failures") or []
-                if one.get("arm") == arm["arm"] and one.get("block") == block["id"]
+                if one.get("arm") == arm["arm"] and one.get("case") == case["id"]
             ]
             ran = [found[one] for one in ids if one in found and found[one].get("argv")]
             good = [record for record in ran if record.get("outcome") == "ok"]
             if ran:
                 record = (good or ran)[-1]
                 launcher = (record.get("parameters") or {}).get("launcher")
-                shown.append((cases[block["id"]], arm["arm"], launcher, record["argv"]))
+                shown.append((case_labels[case["id"]], arm["arm"], launcher, record["argv"]))
     return shown
 
 

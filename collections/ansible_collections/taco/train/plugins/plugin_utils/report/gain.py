@@ -59,33 +59,31 @@ class Figure(NamedTuple):
     source: str
 
 
-def _parameters(block: Part) -> Optional[float]:
-    """Return the millions of parameters of a block's model: what the benchmark printed, or what is known of the model."""
-    printed = block.get("parameters")
+def _parameters(case: Part) -> Optional[float]:
+    """Return the millions of parameters of a case's model: what the benchmark printed, or what is known of the model."""
+    printed = case.get("parameters")
     if wording.finite(printed) and printed > 0:
         return printed / MILLION
-    return parameters_of(block.get("model")) if block.get("model") else None
+    return parameters_of(case.get("model")) if case.get("model") else None
 
 
-def _program(block: Part) -> str:
-    framework = (block.get("settings") or {}).get("framework")
+def _program(case: Part) -> str:
+    framework = (case.get("settings") or {}).get("framework")
     named = framework if framework not in (None, "not set") else None
-    return ", ".join(str(part) for part in (block.get("workload"), named) if part)
+    return ", ".join(str(part) for part in (case.get("workload"), named) if part)
 
 
 def lines(comparison: Part) -> List[Line]:
     """Return a line for each arm and baseline over the same hosts, where there are two models or more of known parameters."""
     found: Dict[Tuple[str, str, str], List[Point]] = {}
-    for block in comparison.get("blocks") or []:
-        parameters = _parameters(block)
-        hosts = (
-            f"{counted(block.get('nodes') or 0, wording.host_noun(block))}, {counted(block.get('ranks') or 0, 'rank')}"
-        )
-        for one in block.get("comparisons") or [] if parameters else []:
+    for case in comparison.get("cases") or []:
+        parameters = _parameters(case)
+        hosts = f"{counted(case.get('nodes') or 0, wording.host_noun(case))}, {counted(case.get('ranks') or 0, 'rank')}"
+        for one in case.get("comparisons") or [] if parameters else []:
             if wording.finite(one.get("ratio")) and one["ratio"] > 0 and one["verdict"] != "refused":
                 low, high = (one.get(key) if wording.finite(one.get(key)) else None for key in ("low", "high"))
                 point = Point(
-                    str(block["model"]), parameters or 0.0, one["ratio"], low, high, one["verdict"], _program(block)
+                    str(case["model"]), parameters or 0.0, one["ratio"], low, high, one["verdict"], _program(case)
                 )
                 found.setdefault((one["arm"], one["baseline"], hosts), []).append(point)
     return [

@@ -35,17 +35,17 @@ NUMBERS = {
 }
 
 
-def blocks(comparison: Part) -> Sequence[Part]:
-    return comparison.get("blocks") or []
+def cases(comparison: Part) -> Sequence[Part]:
+    return comparison.get("cases") or []
 
 
 def compared(comparison: Part) -> list[tuple[Part, Part]]:
-    """Return (block, comparison of two arms) for all of them, in the order of the tables."""
-    return [(block, one) for block in blocks(comparison) for one in block.get("comparisons") or []]
+    """Return (case, comparison of two arms) for all of them, in the order of the tables."""
+    return [(case, one) for case in cases(comparison) for one in case.get("comparisons") or []]
 
 
 def verdicts(comparison: Part) -> Table:
-    cases = wording.cases(comparison)
+    case_labels = wording.case_labels(comparison)
     interval = wording.confidence(comparison)
     head = (
         "Case",
@@ -62,7 +62,7 @@ def verdicts(comparison: Part) -> Table:
     )
     rows = [
         (
-            cases[block["id"]],
+            case_labels[case["id"]],
             wording.marked(comparison, one["arm"]),
             wording.verdict(one["verdict"]),
             wording.ratio(one.get("ratio")),
@@ -73,15 +73,15 @@ def verdicts(comparison: Part) -> Table:
             wording.more_repeats(one.get("more_repeats"), one.get("chance")),
             one.get("reason") or "",
         )
-        for block, one in compared(comparison)
+        for case, one in compared(comparison)
     ]
     return head, rows
 
 
 def explained(comparison: Part) -> str:
-    """Return what the table of verdicts is to be read with: what its cases share and what its words mean."""
+    """Return what the table of verdicts is to be read with: what its case_labels share and what its words mean."""
     shared, effect = wording.shared_parts(comparison), wording.effect(comparison)
-    used = dict.fromkeys(one["verdict"] for _block, one in compared(comparison))
+    used = dict.fromkeys(one["verdict"] for _case, one in compared(comparison))
     said = [f"All of it: {', '.join(shared)}."] if shared else []
     said += [f"{wording.verdict(word)}: {wording.VERDICTS[word]}." for word in used if word in wording.VERDICTS]
     return " ".join(
@@ -91,11 +91,11 @@ def explained(comparison: Part) -> str:
 
 def regression(comparison: Part) -> Table:
     """Return how each arm does against itself in an earlier comparison."""
-    cases = wording.cases(comparison)
+    case_labels = wording.case_labels(comparison)
     head = ("Case", "Arm", "Verdict", "Ratio", wording.confidence(comparison), "p", "More repeats", "Why")
     rows = [
         (
-            cases.get(one["block"], str(one["block"])),
+            case_labels.get(one["case"], str(one["case"])),
             wording.marked(comparison, one["arm"]),
             wording.verdict(one["verdict"]),
             wording.ratio(one.get("ratio")),
@@ -110,7 +110,7 @@ def regression(comparison: Part) -> Table:
 
 
 def measured(comparison: Part) -> Table:
-    cases = wording.cases(comparison)
+    case_labels = wording.case_labels(comparison)
     head = (
         "Case",
         "Arm",
@@ -122,18 +122,18 @@ def measured(comparison: Part) -> Table:
         "Failed runs",
     )
     rows = []
-    for block in blocks(comparison):
-        for arm in block.get("arms") or []:
+    for case in cases(comparison):
+        for arm in case.get("arms") or []:
             runs = arm.get("runs") or []
             good = [run for run in runs if run.get("value") is not None]
             warmups = sum(bool(run.get("warmup")) for run in good)
             rows.append(
                 (
-                    cases[block["id"]],
+                    case_labels[case["id"]],
                     wording.marked(comparison, arm["arm"]),
                     wording.number(arm.get("median")),
                     wording.interval(arm.get("low"), arm.get("high")),
-                    block.get("unit") or "",
+                    case.get("unit") or "",
                     str(len(good) - warmups),
                     str(warmups),
                     str(arm.get("failed") or 0),
@@ -201,16 +201,16 @@ def scaling_case(comparison: Part, line: Part) -> str:
 
 
 def expected(comparison: Part) -> Table:
-    cases = wording.cases(comparison)
+    case_labels = wording.case_labels(comparison)
     head = ("Case", "Arm", "Bytes between nodes", "Bytes / bandwidth", "Measured time", "Measured / expected")
     rows = []
-    for block in blocks(comparison):
-        for one in block.get("expected") or []:
+    for case in cases(comparison):
+        for one in case.get("expected") or []:
             seconds, found = one.get("seconds"), one.get("measured_seconds")
             share = found / seconds if wording.finite(seconds) and wording.finite(found) and seconds > 0 else None
             rows.append(
                 (
-                    cases[block["id"]],
+                    case_labels[case["id"]],
                     wording.marked(comparison, one["arm"]),
                     f"{one['bytes']:,.0f}" if wording.finite(one.get("bytes")) else wording.UNKNOWN,
                     f"{wording.number(seconds)} s" if wording.finite(seconds) else wording.UNKNOWN,
@@ -223,10 +223,10 @@ def expected(comparison: Part) -> Table:
 
 def bus_bandwidth(comparison: Part) -> Table:
     head = ("Case", "Arm", "Bus bandwidth", "Line rate", "Share")
-    cases = wording.cases(comparison)
+    case_labels = wording.case_labels(comparison)
     rows = [
         (
-            cases.get(one.get("block"), ""),
+            case_labels.get(one.get("case"), ""),
             wording.marked(comparison, one["arm"]),
             f"{wording.number(one.get('value_gbps'))} Gbit/s",
             f"{wording.number(one.get('line_rate_gbps'))} Gbit/s",

@@ -40,7 +40,7 @@ th { color: var(--soft); font-weight: 600; white-space: nowrap; }
 .ok { color: var(--good); } .failed, .fail { color: var(--bad); } .warn { color: var(--warn); }
 figure { margin: 0 0 1rem; max-width: 44rem; }
 figcaption { color: var(--soft); font-size: .875rem; }
-.chart { display: block; width: 100%; min-width: 22rem; height: auto; }
+.chart { display: case; width: 100%; min-width: 22rem; height: auto; }
 .chart text { fill: var(--soft); font: 11px system-ui, "DejaVu Sans", sans-serif; font-variant-numeric: tabular-nums; }
 .grid { stroke: var(--line); } .band { fill: var(--band); } .point { fill: var(--accent); }
 .mean { stroke: var(--accent); stroke-width: 1.5; stroke-dasharray: 5 4; }

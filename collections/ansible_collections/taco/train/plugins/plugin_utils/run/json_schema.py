@@ -27,7 +27,7 @@ Problems = Iterator[str]
 
 @lru_cache(maxsize=None)
 def load(name: str) -> Schema:
-    """Return one of the collection's schemas, such as record-2."""
+    """Return one of the collection's schemas, such as record-1."""
     with open(os.path.join(SCHEMAS, f"{name}.json"), encoding="utf-8") as stream:
         schema: Schema = json.load(stream)
     return schema

@@ -77,7 +77,7 @@ PLACES: Dict[str, Dict[str, Any]] = {
     "placement": {"type": "dict", "default": {}},
     "images": {"type": "dict", "default": {}},
     "scripts": {"type": "list", "elements": "dict", "default": []},
-    "cell": {"type": "dict"},
+    "case": {"type": "dict"},
     "label": {"type": "str"},
     "runs_left": {"type": "int", "default": 0},
     "progress": {"type": "bool", "default": True},
@@ -87,7 +87,7 @@ PLACES: Dict[str, Dict[str, Any]] = {
 
 
 # What each run of a list of runs has of its own.
-OF_EACH_RUN: Dict[str, Dict[str, Any]] = {name: PLACES[name] for name in ("arm", "hosts", "cell", "label", "runs_left")}
+OF_EACH_RUN: Dict[str, Dict[str, Any]] = {name: PLACES[name] for name in ("arm", "hosts", "case", "label", "runs_left")}
 
 # Seconds that a run may wait for one that is being ended.
 LOCK_SECONDS = 15

@@ -151,7 +151,7 @@ def make_record(
         "timed_out": timed_out,
         "arm": plan.arm.name,
         "arm_spec": plan.arm._asdict(),
-        "cell": options["cell"],
+        "case": options["case"],
         "workload": options["workload"],
         "parameters": dict({key: options[key] for key in OPTIONS}, launcher=launcher),
         "script": script_of(options),

@@ -9,7 +9,7 @@ from typing import Any, Iterator, Mapping
 from ansible_collections.taco.train.plugins.plugin_utils.run import json_schema
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS
 
-RECORD, COMPARISON = "record-2", "comparison-1"
+RECORD, COMPARISON = "record-1", "comparison-1"
 ORDER = ("low", "p5", "p50", "p95", "high")
 
 Part = Mapping[str, Any]
@@ -41,11 +41,11 @@ def _of_comparison(comparison: Part) -> Iterator[str]:
     started, ended = comparison["started"], comparison["ended"]
     if started and ended and started > ended:
         yield f"started is {started}, after ended, {ended}"
-    for block in comparison["blocks"]:
-        for arm in block["arms"]:
-            yield from _interval(arm, f"{block['id']}, arm {arm['arm']}")
-        for one in block["comparisons"]:
-            yield from _judged(one, f"{block['id']}, arm {one['arm']} and {one['baseline']}")
+    for case in comparison["cases"]:
+        for arm in case["arms"]:
+            yield from _interval(arm, f"{case['id']}, arm {arm['arm']}")
+        for one in case["comparisons"]:
+            yield from _judged(one, f"{case['id']}, arm {one['arm']} and {one['baseline']}")
     for one in (comparison["regression"] or {}).get("comparisons") or []:
         yield from _judged(one, f"regression of arm {one.get('arm')}")
     for one in comparison["scaling"]:

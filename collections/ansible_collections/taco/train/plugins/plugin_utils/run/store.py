@@ -4,7 +4,7 @@
 
 """The record of one run: what it holds, and how it is kept on the controller.
 
-The schema is docs/schemas/record-2.json in the collection.
+The schema is docs/schemas/record-1.json in the collection.
 """
 
 import json
@@ -13,10 +13,10 @@ import re
 import tempfile
 from typing import Any, BinaryIO, Mapping, Sequence
 
-from ansible_collections.taco.train.plugins.plugin_utils.run import json_schema, record_upgrade
+from ansible_collections.taco.train.plugins.plugin_utils.run import json_schema
 from ansible_collections.taco.train.plugins.plugin_utils.run.record_check import RECORD, record_problems
 
-SCHEMA = 2
+SCHEMA = 1
 OWNER_ONLY = 0o600
 # What helps with a folder that is full, read-only or somebody else's.
 ELSEWHERE = "make that possible, or set taco_results_dir to another folder"
@@ -179,7 +179,7 @@ def read(run_dir: str) -> tuple[list[dict[str, Any]], list[str]]:
         except ValueError:
             record = None
         if isinstance(record, dict) and record.get("schema") == SCHEMA:
-            records.append(record_upgrade.record(record))
+            records.append(record)
         else:
             problems.append(f"Line {number} of records.jsonl is not a record of schema {SCHEMA}.")
     return records, problems
