@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Simulate comparisons whose truth is known, and count what is said about them: by this version and by 1.0.0.
+"""Simulate comparisons whose truth is known, and count what is said about them: as pairs, and as unrelated samples.
 
     PYTHONPATH=tests:collections python -m simulated_comparisons [trials]
 
@@ -31,7 +31,7 @@ HOSTS = [{"name": "gpu1", "slots": 8}]
 
 @functools.lru_cache
 def places(repeats, alternating):
-    """Return where in the order of the runs each round has its baseline and its arm; alternating is the order of 1.0.0."""
+    """Return where in the order of the runs each round has its baseline and its arm; alternating is the simplest order."""
     if alternating:
         return [(2 * turn, 2 * turn + 1) if turn % 2 == 0 else (2 * turn + 1, 2 * turn) for turn in range(repeats)]
     comparison = read({"arms": ["tcp", "taco"], "repeats": repeats, "warmup_runs": 0}, HOSTS, DEFAULTS)
@@ -175,7 +175,9 @@ def shares(values):
 
 
 def print_verdicts(trials):
-    print(f"{DEFAULT_REPEATS} repeats of two arms, {trials} trials. In percent; first this version, then 1.0.0.")
+    print(
+        f"{DEFAULT_REPEATS} repeats of two arms, {trials} trials. In percent; first as pairs, then as unrelated samples."
+    )
     print("kind      noise  interval holds    false at 1.00    border 1.03   better at 1.05   better at 1.10")
     for kind in KINDS:
         for noise in NOISES:
@@ -226,7 +228,9 @@ def print_until_decided(trials):
 
 
 def print_days(trials):
-    print("days: spread between days, false verdicts with 1, 2, 3, 5 earlier comparisons, and of 1.0.0 with one")
+    print(
+        "days: spread between days, false verdicts with 1, 2, 3, 5 earlier comparisons, and as unrelated samples with one"
+    )
     for between in (0, 0.01, 0.02, 0.03, 0.05):
         said = [functools.partial(against_days, earlier=earlier, between=between) for earlier in (1, 2, 3, 5)]
         said.append(functools.partial(against_a_day_by_1_0_0, between=between))

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The verdicts of version 1.0.0, for comparison: two unpaired samples, a bootstrap of their medians, the Mann-Whitney U test."""
+"""Verdicts by another method, for comparison: two unpaired samples, a bootstrap of their medians, the Mann-Whitney U test."""
 
 import numpy as np
 from scipy import stats

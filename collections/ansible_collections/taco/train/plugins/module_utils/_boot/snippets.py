@@ -92,7 +92,7 @@ def without_run(words: List[str], run: List[str]) -> List[str]:
 
 
 def _completed(words: List[str]) -> List[str]:
-    """Return words with the hugepagesz= that grubby of 2018 left out, by which version 1.0.0 added the arguments."""
+    """Return words with the hugepagesz= that grubby of 2018 left out."""
     found = []  # type: List[str]
     for word, following in zip(words, [*words[1:], ""]):
         found.append(word)
