@@ -20,7 +20,7 @@ MOST_FILES = 4
 
 def order(kind):
     """The packages in the guide's table, the lowest first."""
-    table = GUIDE.split(f".. _taco_packages_{kind}:")[1].split("\n.. _")[0]
+    table = GUIDE.split(f".. _ansible_collections.taco.train.docsite.packages_{kind}:")[1].split("\n.. _")[0]
     return re.findall(r"^   \* - ``(\w+)``$", table, re.M)
 
 
