@@ -36,7 +36,7 @@ CHANGES = {
         "training_container : Run the training container",
         "harp : Configure HARP and check it, or restore its configuration",
         "hugepages : Reserve the hugepages in the boot configuration",
-        "cluster : Remove the folders that did not exist before the first run",
+        "common : Remove the folders that did not exist before the first run",
     ),
 }
 # Seconds after the start of the task. Between tasks, and while the module runs on the hosts.
