@@ -86,13 +86,13 @@ def test_the_group_node_holds_what_shares_the_option_state_dir():
     assert sorted(GROUPS["node"]) == having and having
 
 
-@pytest.mark.parametrize("group", ["all", "node", "train"])
+@pytest.mark.parametrize("group", ["all", "node"])
 def test_the_defaults_of_a_group_reach_a_module(group, project):
     play(project, PLAY.format(group=group))
     assert list((project / "root/of-the-group").iterdir())
 
 
-@pytest.mark.parametrize("group", ["all", "train"])
+@pytest.mark.parametrize("group", ["all"])
 def test_the_defaults_of_a_group_reach_an_action(group, project):
     play(project, ACTION.format(group=group))
     assert (project / "run/report.html").exists()

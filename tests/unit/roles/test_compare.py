@@ -51,8 +51,8 @@ def tasks(role, name):
 
 def test_between_two_runs_the_hosts_have_one_task_and_the_launcher_one():
     (segment,) = tasks("compare", "segment_plain.yml")
-    arm, run = segment["case"]
-    imported = [one["ansible.builtin.import_role"] for one in (*arm["case"], run)]
+    arm, run = segment["block"]
+    imported = [one["ansible.builtin.import_role"] for one in (*arm["block"], run)]
     assert [one["name"] for one in imported] == 2 * ["taco.train.benchmark"]
     (worker,) = tasks("benchmark", imported[0]["tasks_from"] + ".yml")
     assert "taco.train.acceleration" in worker

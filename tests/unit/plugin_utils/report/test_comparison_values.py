@@ -131,8 +131,8 @@ def test_an_arm_is_lossy_by_the_environment_that_its_ranks_had():
     options = {"model": "ResNet50", "batch_size": 64, "framework": "tensorflow", "lightcc": {"topk_allreduce": True}}
     wanted = read({"arms": [quiet, "tcp"]}, recorded.hosts(4), checked(options, OPTIONS))
     text = recorded.log_of("horovod_synthetic", 200.0, 8, "HARP")
-    cell = {"case": wanted.cases[0].id, "repeat": 0, "warmup": False}
-    record = recorded.record("horovod_synthetic", text, cell=cell, arm=quiet, hosts=recorded.hosts(4), **options)
+    case = {"id": wanted.cases[0].id, "repeat": 0, "warmup": False}
+    record = recorded.record("horovod_synthetic", text, case=case, arm=quiet, hosts=recorded.hosts(4), **options)
     assert (
         record["environment"]["LIGHT_TOPK_ALLREDUCE"] == "1"
         and record["arm_spec"]["env"]["LIGHT_TOPK_ALLREDUCE"] == "0"
