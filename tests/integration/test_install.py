@@ -39,7 +39,7 @@ WANTED = (
     r"docs/[\w/-]+\.(json|md|rst|svg|yml)",
     r"meta/[\w-]+\.yml",
     r"playbooks/\w+\.yml",
-    rf"plugins/({PLUGINS})/\w+\.(py|yml)",
+    rf"plugins/({PLUGINS})/(\w+/)?\w+\.(py|yml)",
     r"roles/\w+/README\.md",
     r"roles/\w+/(defaults|handlers|meta|tasks|vars)/\w+\.yml",
     r"roles/\w+/(files|templates)/[\w.-]+",

@@ -173,6 +173,7 @@ def require_as_before(cluster):
 
 ON_ACK = ("-e", "@labs/kubernetes/ack.yml")
 ON_NODES = "/opt/bench"
+CONFIG = "/usr/local/tfabric/tools/config"
 IN_A_RUN = ("Run the benchmark over all hosts", 3)
 
 
@@ -203,12 +204,19 @@ def test_arena_is_killed_restored_and_submits_the_benchmark_as_the_job(v1, playb
     restored = playbook("ack.yml", *ON_ACK, ack_state="restored", ack_submit="arena", taco_interrupt_running_work=True)
     assert restored.returncode == 0, restored.stdout
     require_as_before(v1)
-    # The script is on the nodes, as in the vendor's image, since nothing can be copied into a pod before its command runs.
+    # The script is on the nodes, as in the vendor's image, since nothing can be copied into a pod before its command runs. Nor can
+    # the plugin of the lab's image be removed before, so it finds a configuration.
     script = ROOT / "labs/docker/training/gradient_exchange.py"
     for node in NODES:
-        copy = faults.command(node, f"mkdir -p {ON_NODES} && cat > {ON_NODES}/{script.name}")
+        copy = faults.command(
+            node, f"mkdir -p {ON_NODES}/config && tee {ON_NODES}/{script.name} > {ON_NODES}/config/ztcp0.conf"
+        )
         subprocess.run(copy, input=script.read_bytes(), check=True)
-    there = {"benchmark_script": f"{ON_NODES}/{script.name}", "mpijob_mounts": [f"{ON_NODES}:{ON_NODES}"]}
+    there = {
+        "benchmark_arm": {"name": "image", "plugin": "keep"},
+        "benchmark_script": f"{ON_NODES}/{script.name}",
+        "mpijob_mounts": [f"{ON_NODES}:{ON_NODES}", f"{ON_NODES}/config:{CONFIG}"],
+    }
     done = playbook("ack.yml", *ON_ACK, ack_state="submitted", **there)
     assert done.returncode == 0, done.stdout
     require_good(records(results))
