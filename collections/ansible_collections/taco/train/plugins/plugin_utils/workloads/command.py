@@ -8,7 +8,7 @@ Read what a user's program prints, by the user's regular expressions.
 
 `pattern` finds one number for each iteration. The run is judged by their median, or by the last number that
 `total_pattern` finds. Either is taken as a number of the whole job: nothing is multiplied. A group named `ranks` in
-either says how many took part, and is then held against how many were started.
+either is the number of ranks that took part, which is compared with the number of ranks that were started.
 """
 
 import re
