@@ -13,13 +13,15 @@ from pathlib import Path
 
 import images
 import keys
+import slots
 from shell import CommandError, LabError
-from state import ROOT
+from state import LAB, ROOT
 
 LABEL = f"taco.lab={ROOT}"
 NETWORKS = ("taco-lab", "taco-lab-eni-1", "taco-lab-eni-2")  # eth0 and one per stand-in GPU
-BRIDGES = ("taco-lab", "taco-lab-1", "taco-lab-2")
-SUBNETS = ("10.177.64", "10.177.65", "10.177.66")  # /24; the controller is .1, node n is .(11 + n)
+BRIDGE = "taco-lab"  # and the slot, a hyphen and the number of the network
+THIRD_OCTETS = (64, 65, 66)  # of the /24 networks; the controller is .1, node n is .(11 + n)
+SLOT = LAB / "slot"
 MOST_NODES = 64
 TRAINING_ARCHIVE = "/usr/share/taco-lab/training.tar"
 START_SECONDS = 90
@@ -39,14 +41,19 @@ def name(index):
     return f"taco-lab-node-{index}"
 
 
-def addresses(index):
-    """Return a node's address in each of its networks."""
-    return [f"{subnet}.{11 + index}" for subnet in SUBNETS]
+def bridge(slot, number):
+    """The name of the bridge of network number of a lab."""
+    return f"{BRIDGE}{slot}-{number}"
 
 
-def describe(index):
-    """Return what state.json and the inventory say about a node."""
-    first, *others = addresses(index)
+def addresses(slot, index):
+    """The addresses of a node in its networks."""
+    return [f"{slots.subnet(slot, third)}.{11 + index}" for third in THIRD_OCTETS]
+
+
+def describe(slot, index):
+    """The description of a node in state.json and the inventory."""
+    first, *others = addresses(slot, index)
     enis = [{"name": f"eth{number}", "address": address} for number, address in enumerate(others, 1)]
     host_key = " ".join(keys.host(name(index))[1].split()[:2])
     return {"name": name(index), "address": first, "port": 22, "enis": enis, "host_key": host_key}
@@ -94,21 +101,26 @@ def owned(engine, kind):
     return engine.lines(kind, "ls", *everything, "--filter", "label=" + LABEL, "--format", field)
 
 
-def make_networks(engine, links=Path("/sys/class/net")):
-    """Make the networks that aren't there."""
+def choose_slot(engine):
+    """The slot of the networks that the engine has, or a new one."""
+    slot = slots.kept(SLOT) if owned(engine, "network") else None
+    return slots.choose(BRIDGE, THIRD_OCTETS, SLOT) if slot is None else slot
+
+
+def make_networks(engine, slot, links=slots.LINKS):
+    """Create the missing networks."""
     present = owned(engine, "network")
-    for number, (network, bridge, subnet) in enumerate(zip(NETWORKS, BRIDGES, SUBNETS)):
+    for number, (network, third) in enumerate(zip(NETWORKS, THIRD_OCTETS)):
         if network in present:
             continue
         # An engine would join a bridge of this name, and two labs would then share their addresses.
-        if (links / bridge).exists():
-            raise LabError(
-                f"the bridge {bridge} belongs to another lab on this machine; run make lab-down in its repository"
-            )
+        if (links / bridge(slot, number)).exists():
+            raise LabError(f"the bridge {bridge(slot, number)} is not of this lab; run make lab-down and make lab-up")
         isolated = ["--internal"] if number else []
         engine(
-            *["network", "create", "--driver", "bridge", "--label", LABEL, "--subnet", subnet + ".0/24"],
-            *["--opt", "com.docker.network.bridge.name=" + bridge],
+            *["network", "create", "--driver", "bridge", "--label", LABEL],
+            *["--subnet", slots.subnet(slot, third) + ".0/24"],
+            *["--opt", "com.docker.network.bridge.name=" + bridge(slot, number)],
             *isolated,
             network,
         )
@@ -154,13 +166,13 @@ def limit(engine, index, rate):
     engine("exec", name(index), "tc", "qdisc", "replace", "dev", "eth0", "root", *tbf)
 
 
-def create(engine, index, options, training_archive):
+def create(engine, slot, index, options, training_archive):
     """Create and start one node with its interfaces in order."""
     container = name(index)
     engine("volume", "create", "--label", LABEL, container)
     engine(
         *["create", "--name", container, "--hostname", container, "--label", LABEL, *options],
-        *["--network", NETWORKS[0], "--ip", addresses(index)[0]],
+        *["--network", NETWORKS[0], "--ip", addresses(slot, index)[0]],
         # Nothing outside the lab is reached, so names that aren't of the lab are refused at once instead of after 20 s.
         *["--dns", "127.0.0.1", "--dns-opt", "timeout:1", "--dns-opt", "attempts:1"],
         # The node's own engine asks for forwarding, and finds /proc/sys read-only where the node isn't privileged.
@@ -172,7 +184,7 @@ def create(engine, index, options, training_archive):
     engine("cp", "-", container + ":/", data=identity_tar(index))
     engine("start", container)
     # Attached to a running container, interfaces are named in this order; before the start the order would be anything.
-    for network, address in list(zip(NETWORKS, addresses(index)))[1:]:
+    for network, address in list(zip(NETWORKS, addresses(slot, index)))[1:]:
         engine("network", "connect", "--ip", address, network, container)
 
 
@@ -242,14 +254,15 @@ def up(engine, count, rate, archives, training):
         if container in wanted and healthy(engine, container, image_id, training_archive)
     ]
     remove(engine, [container for container in owned(engine, "container") if container not in kept])
-    make_networks(engine)
+    slot = choose_slot(engine)
+    make_networks(engine, slot)
     new = [index for index in range(count) if name(index) not in kept]
     if new:
         print(f"lab: starting {', '.join(name(index) for index in new)}", flush=True)
         options = choose_privileges(engine)
-        described = [describe(index) for index in new]
+        described = [describe(slot, index) for index in new]
         for index, _node in zip(new, described):
-            create(engine, index, options, training_archive)
+            create(engine, slot, index, options, training_archive)
 
     def finish(index):
         wait(engine, index)
@@ -259,7 +272,7 @@ def up(engine, count, rate, archives, training):
     with ThreadPoolExecutor(max_workers=min(4, count)) as pool:
         for _done in pool.map(finish, range(count)):
             pass
-    return [describe(index) for index in range(count)]
+    return [describe(slot, index) for index in range(count)]
 
 
 def remove(engine, containers):
@@ -279,5 +292,7 @@ def down(engine):
         engine("volume", "rm", volume)
     for network in owned(engine, "network"):
         engine("network", "rm", network)
+    if SLOT.exists():
+        SLOT.unlink()
     if engine.succeeds("image", "inspect", images.NODE.name):
         engine("image", "rm", "--force", images.NODE.name)

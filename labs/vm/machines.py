@@ -12,19 +12,30 @@ import subprocess
 import time
 from pathlib import Path
 
-from shell import LabError, run
+import slots
+from shell import LabError, run, succeeds
 
-BRIDGE = "taco-vm"
-NETWORK = "10.177.88"  # /24; the controller is .1, node n is .(11 + n)
+BRIDGE = "taco-vm"  # and the slot
+THIRD_OCTET = 88  # of the /24 network; the controller is .1, node n is .(11 + n)
 TRY_SECONDS = 10
+CLOSE_SECONDS = 10
 # With system management mode the firmware can lose itself in a warm reset under emulation, and a reboot never ends.
 MACHINE = ("qemu-system-x86_64", "-machine", "pc,smm=off")
 EMULATION = "tcg,thread=multi"
 
 
-def address(index):
-    """Return the IPv4 address of node number index."""
-    return "%s.%d" % (NETWORK, 11 + index)
+def bridge(slot):
+    return "%s%d" % (BRIDGE, slot)
+
+
+def network(slot):
+    """The first three octets of the network of a lab."""
+    return slots.subnet(slot, THIRD_OCTET)
+
+
+def address(slot, index):
+    """The IPv4 address of node number index."""
+    return "%s.%d" % (network(slot), 11 + index)
 
 
 def mac(index, nic):
@@ -32,34 +43,40 @@ def mac(index, nic):
     return "52:54:00:7a:%02x:%02x" % (index, nic)
 
 
-def tap(index):
-    return "taco-vm%d" % index
+def tap(slot, index):
+    return "%s-%d" % (bridge(slot), index)
 
 
 def exists(link):
-    return Path("/sys/class/net", link).exists()
+    return (slots.LINKS / link).exists()
 
 
-def start_network(nodes):
-    """Make the bridge and one tap for each node, and leave those that are there as they are."""
-    if not exists(BRIDGE):
-        run(["ip", "link", "add", BRIDGE, "type", "bridge"])
-        run(["ip", "address", "add", NETWORK + ".1/24", "dev", BRIDGE])
-    run(["ip", "link", "set", BRIDGE, "up"])
+def start_network(slot, nodes):
+    """Create the bridge and one tap for each node, and leave those that exist as they are."""
+    if not exists(bridge(slot)):
+        run(["ip", "link", "add", bridge(slot), "type", "bridge"])
+        run(["ip", "address", "add", network(slot) + ".1/24", "dev", bridge(slot)])
+    run(["ip", "link", "set", bridge(slot), "up"])
     for index in range(nodes):
-        if not exists(tap(index)):
-            run(["ip", "tuntap", "add", "dev", tap(index), "mode", "tap"])
-        run(["ip", "link", "set", tap(index), "master", BRIDGE, "up"])
+        if not exists(tap(slot, index)):
+            run(["ip", "tuntap", "add", "dev", tap(slot, index), "mode", "tap"])
+        run(["ip", "link", "set", tap(slot, index), "master", bridge(slot), "up"])
 
 
-def stop_network():
-    """Remove what start_network made."""
-    links = sorted(path.name for path in Path("/sys/class/net").iterdir() if path.name.startswith("taco-vm"))
-    for link in links:
-        run(["ip", "link", "delete", link])
+def stop_network(slot):
+    """Remove the bridge and the taps of a lab.
+
+    The kernel closes the tap of a killed machine some time after the process is gone; until then it can't be removed.
+    """
+    for link in slots.links_of(bridge(slot)):
+        deadline = time.monotonic() + CLOSE_SECONDS
+        while not succeeds(["ip", "link", "delete", link]) and exists(link):
+            if time.monotonic() > deadline:
+                raise LabError("%s can't be removed; another process uses it" % link)
+            time.sleep(0.1)
 
 
-def arguments(index, disk, folder, memory, enis, accelerator):
+def arguments(slot, index, disk, folder, memory, enis, accelerator):
     """Return the command line of one machine: a BIOS, a virtio disk, 1 + enis virtio NICs, its console in a file.
 
     memory is in MiB. Only the primary NIC is connected; the others are there as ENIs are before anybody configures them.
@@ -70,7 +87,7 @@ def arguments(index, disk, folder, memory, enis, accelerator):
     command += ["-serial", "file:%s" % (folder / "console.log"), "-pidfile", str(folder / "pid")]
     command += ["-qmp", "unix:%s,server=on,wait=off" % (folder / "qmp")]
     command += ["-drive", "file=%s,format=raw,if=virtio,cache=writeback" % disk, "-device", "virtio-rng-pci"]
-    command += ["-netdev", "tap,id=nic0,ifname=%s,script=no,downscript=no" % tap(index)]
+    command += ["-netdev", "tap,id=nic0,ifname=%s,script=no,downscript=no" % tap(slot, index)]
     command += ["-device", "virtio-net-pci,netdev=nic0,mac=" + mac(index, 0)]
     for nic in range(1, enis + 1):
         command += ["-netdev", "user,id=nic%d,restrict=on" % nic]
@@ -88,11 +105,11 @@ def running(folder):
     return pid if str(folder / "pid").encode() in command else None
 
 
-def start(index, disk, folder, memory, enis, accelerator):
+def start(slot, index, disk, folder, memory, enis, accelerator):
     """Start one machine unless it runs."""
     folder.mkdir(parents=True, exist_ok=True)
     if running(folder) is None:
-        run(arguments(index, disk, folder, memory, enis, accelerator))
+        run(arguments(slot, index, disk, folder, memory, enis, accelerator))
 
 
 def stop(folder):

@@ -30,6 +30,7 @@ import lab
 import machine
 import machines
 import mirrors
+import slots
 import state
 from baking import bake
 from shell import LabError, succeeds
@@ -39,6 +40,7 @@ IMAGES = state.LAB / "vm-images"
 STATE = FOLDER / "state.json"
 KNOWN_HOSTS = FOLDER / "ssh/known_hosts"
 IDENTITY = FOLDER / "ssh/id_ed25519"
+SLOT = FOLDER / "slot"
 MOST_NODES = 8
 BOOT_SECONDS = 300
 PACKAGES = """
@@ -89,7 +91,7 @@ def base_disk():
     return kept
 
 
-def start_machine(index, arguments, base, accelerator):
+def start_machine(slot, index, arguments, base, accelerator):
     """Start one machine and return what the state says of it."""
     folder = FOLDER / name(index)
     folder.mkdir(parents=True, exist_ok=True)
@@ -98,11 +100,11 @@ def start_machine(index, arguments, base, accelerator):
     if not own.exists():
         _identity, authorized = keys.pair(IDENTITY, "taco-vm-lab")
         host_key = FOLDER / "ssh" / ("host-" + name(index))
-        address = (machines.address(index), machines.NETWORK + ".1")
+        address = (machines.address(slot, index), machines.network(slot) + ".1")
         disk.copy_for_node(base, own, FOLDER / "mnt", name(index), *address, authorized, host_key)
-    machines.start(index, own, folder, arguments.memory, arguments.enis, accelerator)
+    machines.start(slot, index, own, folder, arguments.memory, arguments.enis, accelerator)
     enis = ["eth%d" % nic for nic in range(1, arguments.enis + 1)]
-    return {"name": name(index), "address": machines.address(index), "port": 22, "host_key": public, "enis": enis}
+    return {"name": name(index), "address": machines.address(slot, index), "port": 22, "host_key": public, "enis": enis}
 
 
 def ssh(node, command):
@@ -138,6 +140,12 @@ def generate_boot_entries(nodes):
             raise LabError("%s can't write its boot entries: %s" % (node["name"], output.strip()))
 
 
+def choose_slot():
+    """The slot of the machines that exist, whose disks contain its addresses, or a new one."""
+    slot = slots.kept(SLOT)
+    return slots.choose(machines.BRIDGE, [machines.THIRD_OCTET], SLOT) if slot is None else slot
+
+
 def up(arguments):
     """Bring the machines up."""
     if os.geteuid() != 0:
@@ -151,8 +159,9 @@ def up(arguments):
     base = base_disk()
     accelerator = machines.choose_accelerator(FOLDER, base)
     say("starting %d machines under %s" % (arguments.nodes, "KVM" if accelerator == "kvm" else "software emulation"))
-    machines.start_network(arguments.nodes)
-    nodes = [start_machine(index, arguments, base, accelerator) for index in range(arguments.nodes)]
+    slot = choose_slot()
+    machines.start_network(slot, arguments.nodes)
+    nodes = [start_machine(slot, index, arguments, base, accelerator) for index in range(arguments.nodes)]
     state.write(KNOWN_HOSTS, keys.known_hosts(nodes), 0o600)
     wait_for_ssh(nodes)
     generate_boot_entries(nodes)
@@ -164,7 +173,8 @@ def down(arguments):
     """Remove everything of the VM lab."""
     for folder in sorted(FOLDER.glob("taco-vm-node-*")):
         machines.stop(folder)
-    machines.stop_network()
+    if slots.kept(SLOT) is not None:
+        machines.stop_network(slots.kept(SLOT))
     for folder in [FOLDER] + ([IMAGES] if arguments.purge else []):
         if folder.exists():
             shutil.rmtree(str(folder))

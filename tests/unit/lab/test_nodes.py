@@ -71,9 +71,10 @@ def test_nodes_of_another_lab_are_left_alone():
 
 
 def test_addresses_of_all_nodes_differ_and_fit_their_subnets():
-    found = [address for index in range(nodes.MOST_NODES) for address in nodes.addresses(index)]
+    found = [address for index in range(nodes.MOST_NODES) for address in nodes.addresses(0, index)]
     assert len(set(found)) == len(found) == 3 * nodes.MOST_NODES
-    assert nodes.addresses(1) == ["10.177.64.12", "10.177.65.12", "10.177.66.12"]
+    assert nodes.addresses(0, 1) == ["10.177.64.12", "10.177.65.12", "10.177.66.12"]
+    assert nodes.addresses(3, 1) == ["10.180.64.12", "10.180.65.12", "10.180.66.12"]
     assert all(1 < int(address.rsplit(".", 1)[1]) < 255 for address in found)
 
 
@@ -91,25 +92,33 @@ def test_a_nodes_identity_is_readable_by_root_only(monkeypatch, tmp_path):
         "root/.ssh/authorized_keys": (0o600, 0),
     }
     assert login == (tmp_path / "id_ed25519.pub").read_text()
-    described = nodes.describe(0)
+    described = nodes.describe(0, 0)
     assert public.startswith(described["host_key"] + " ")
     assert [eni["name"] for eni in described["enis"]] == ["eth1", "eth2"]
 
 
-def test_a_bridge_of_another_lab_is_not_joined(tmp_path):
-    (tmp_path / "taco-lab-1").mkdir()
+def test_an_existing_bridge_is_not_joined(tmp_path):
+    (tmp_path / "taco-lab2-1").mkdir()
     engine = Engine()
-    with pytest.raises(LabError, match="taco-lab-1 belongs to another lab"):
-        nodes.make_networks(engine, tmp_path)
-    made = [arguments[-1] for arguments in engine.asked if arguments[:2] == ("network", "create")]
-    assert made == ["taco-lab"]
+    with pytest.raises(LabError, match="taco-lab2-1 is not of this lab"):
+        nodes.make_networks(engine, 2, tmp_path)
+    created = [arguments[-1] for arguments in engine.asked if arguments[:2] == ("network", "create")]
+    assert created == ["taco-lab"]
 
 
-def test_only_networks_that_are_missing_are_made(tmp_path):
-    (tmp_path / "taco-lab").mkdir()
+def test_only_missing_networks_are_created(tmp_path):
+    (tmp_path / "taco-lab0-0").mkdir()
     engine = Engine(answers={"network": ""})
     engine.lines = lambda *arguments: ["taco-lab"]
-    nodes.make_networks(engine, tmp_path)
-    made = [arguments for arguments in engine.asked if arguments[:2] == ("network", "create")]
-    assert [arguments[-1] for arguments in made] == ["taco-lab-eni-1", "taco-lab-eni-2"]
-    assert all("--internal" in arguments for arguments in made)
+    nodes.make_networks(engine, 0, tmp_path)
+    created = [arguments for arguments in engine.asked if arguments[:2] == ("network", "create")]
+    assert [arguments[-1] for arguments in created] == ["taco-lab-eni-1", "taco-lab-eni-2"]
+    assert all("--internal" in arguments for arguments in created)
+
+
+@pytest.mark.parametrize(("networks", "expected"), [("taco-lab", 3), ("", 5)])
+def test_a_lab_keeps_its_slot_while_it_has_networks(networks, expected, monkeypatch, tmp_path):
+    monkeypatch.setattr(nodes, "SLOT", tmp_path / "slot")
+    monkeypatch.setattr(nodes.slots, "choose", lambda *arguments: 5)
+    (tmp_path / "slot").write_text("3\n")
+    assert nodes.choose_slot(Engine(answers={"network": networks})) == expected

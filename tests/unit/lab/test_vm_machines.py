@@ -7,18 +7,18 @@ import pytest
 
 
 def test_a_machine_has_one_connected_nic_and_the_enis_each_with_its_own_address(tmp_path):
-    argv = machines.arguments(1, tmp_path / "disk.raw", tmp_path, 2048, 8, "tcg,thread=multi")
+    argv = machines.arguments(0, 1, tmp_path / "disk.raw", tmp_path, 2048, 8, "tcg,thread=multi")
     devices = [argument for argument in argv if argument.startswith("virtio-net-pci")]
     assert len(devices) == 9 == len({device.split("mac=")[1] for device in devices})
     assert [argument for argument in argv if argument.startswith("tap,")] == [
-        "tap,id=nic0,ifname=taco-vm1,script=no,downscript=no"
+        "tap,id=nic0,ifname=taco-vm0-1,script=no,downscript=no"
     ]
     assert all("restrict=on" in argument for argument in argv if argument.startswith("user,"))
 
 
 @pytest.mark.parametrize("accelerator, cpu", [("kvm", "host"), ("tcg,thread=multi", "max")])
 def test_the_cpu_fits_the_accelerator(tmp_path, accelerator, cpu):
-    argv = machines.arguments(0, tmp_path / "disk.raw", tmp_path, 2048, 0, accelerator)
+    argv = machines.arguments(2, 0, tmp_path / "disk.raw", tmp_path, 2048, 0, accelerator)
     assert argv[argv.index("-accel") + 1] == accelerator
     assert argv[argv.index("-cpu") + 1] == cpu
 
