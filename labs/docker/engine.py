@@ -177,6 +177,19 @@ def end(pids, number, seconds):
     return pids
 
 
+def other_engines():
+    """The process ids of the Docker Engines on this machine."""
+    names = ((folder.name, folder / "comm") for folder in Path("/proc").glob("[0-9]*"))
+    engines = []
+    for pid, comm in names:
+        try:
+            if comm.read_text(encoding="utf-8") == "dockerd\n" and running(int(pid)):
+                engines.append(int(pid))
+        except OSError:
+            continue  # it ended in between
+    return engines
+
+
 def running(pid):
     """Return whether a process runs; one that ended and waits for its parent doesn't."""
     try:
@@ -203,7 +216,8 @@ def stop():
         raise LabError(f"these processes of the lab's engine can't be ended: {left}")
     for point in mounts_below(FOLDER):
         run(["umount", "--lazy", point])
-    if NOTED.exists():
+    # Traces of engines can't be told apart: those of another engine that runs are in use.
+    if NOTED.exists() and not other_engines():
         before = json.loads(NOTED.read_text(encoding="utf-8"))
         for path in before["absent"]:
             if os.path.isdir(path):
