@@ -18,8 +18,9 @@ import unpaired
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import days as comparison_days
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import schedule, statistics
-from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import DEFAULT_REPEATS, LOOKS, read
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import DEFAULT_REPEATS, read
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.verdict import Limits
+from ansible_collections.taco.train.plugins.plugin_utils.decision.looks import LOOKS
 
 LEAST, CONFIDENCE, SHIFT = 0.03, 0.95, 0.05
 LEVEL = 1 - CONFIDENCE

@@ -9,9 +9,11 @@ from measured import DEFAULTS, HOSTS, record
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import repeats
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.comparison import assemble
-from ansible_collections.taco.train.plugins.plugin_utils.comparison.repeats import CaseRepeats, Time
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.repeats import CaseRepeats
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule import plan
-from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import LOOKS, ComparisonError, read
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import ComparisonError, read
+from ansible_collections.taco.train.plugins.plugin_utils.decision.budget import Time
+from ansible_collections.taco.train.plugins.plugin_utils.decision.looks import LOOKS
 
 FIRST, SECOND = (f"horovod_synthetic/{model}/2x2/64" for model in ("VGG16", "ResNet50"))
 

@@ -13,7 +13,7 @@ from statistics import fmean, stdev, variance
 from typing import List, NamedTuple, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import statistics
-from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import LEAST_REPEATS
+from ansible_collections.taco.train.plugins.plugin_utils.decision.looks import LEAST_REPEATS
 from ansible_collections.taco.train.plugins.plugin_utils.text import counted
 
 # So many earlier days give an estimate of the spread between days.

@@ -12,7 +12,9 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule import Run, remaining
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.segments import setting
-from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import LOOKS, Comparison
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import Comparison
+from ansible_collections.taco.train.plugins.plugin_utils.decision.budget import NO_TIME, Budget, Time
+from ansible_collections.taco.train.plugins.plugin_utils.decision.looks import LOOKS, next_look
 from ansible_collections.taco.train.plugins.plugin_utils.progress import run_seconds
 from ansible_collections.taco.train.plugins.plugin_utils.text import counted
 
@@ -26,20 +28,10 @@ WHY = {
 }
 
 
-class Time(NamedTuple):
-    """The seconds of all runs up to now, and those of one; None while none was made."""
-
-    spent: float = 0.0
-    of_a_run: Optional[float] = None
-
-
 def time_of(records: Sequence[Mapping[str, Any]]) -> Time:
     """The time that runs took, with what happened between them."""
     one = run_seconds(records)
     return Time((one or 0) * len(records), one)
-
-
-NO_TIME = Time()
 
 
 class CaseRepeats(NamedTuple):
@@ -47,11 +39,6 @@ class CaseRepeats(NamedTuple):
 
     rounds: int
     stop: Optional[str] = None
-
-
-def next_look(rounds: int) -> Optional[int]:
-    """The number of rounds at the look after one at so many, None after the last."""
-    return next((look for look in LOOKS if look > rounds), None)
 
 
 def case_repeats(
@@ -102,7 +89,7 @@ def decide(
     refuse_unlike: bool = True,
 ) -> Dict[str, CaseRepeats]:
     """The cases after a look: with the rounds up to the next one, or why they stop. cases are those of the result of this look."""
-    found, spent = {}, time.spent
+    found, budget = {}, Budget(comparison.budget_minutes)
     control = comparison.control.name if comparison.control else None
     for case in cases:
         rounds, stop = current[case["id"]]
@@ -111,11 +98,11 @@ def decide(
         stop = stop if stop == "budget" else None
         stop = stop or _stop(case, given_up, refuse_unlike, control) or (None if more else "rounds")
         if more and not stop:
-            cost = (more - rounds) * len(comparison.arms) * (time.of_a_run or 0)
-            if comparison.budget_minutes is not None and spent + cost > 60 * comparison.budget_minutes:
-                stop = "budget"
+            runs = (more - rounds) * len(comparison.arms)
+            if budget.allows(time, runs):
+                rounds, time = more, time._replace(spent=time.after(runs))
             else:
-                rounds, spent = more, spent + cost
+                stop = "budget"
         found[case["id"]] = CaseRepeats(rounds, stop)
     return found
 

@@ -10,14 +10,12 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tup
 
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import Arm, ArmError, arms_of
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.control import NAME, control_of
+from ansible_collections.taco.train.plugins.plugin_utils.decision.looks import LEAST_REPEATS, LOOKS
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS, completed
 
-# With fewer rounds Student's t asks for an interval so wide that hardly anything could be decided.
-LEAST_REPEATS = 4
 DEFAULT_REPEATS = 6
-# With AUTO, cases get rounds until their verdicts are decided; LOOKS are the numbers of rounds after which that is looked at.
+# With AUTO, cases get rounds until their verdicts are decided.
 AUTO = "auto"
-LOOKS = (LEAST_REPEATS, 6, 8, 12, 16, 24, 32)
 # What these workloads have no use for: it would only make names that mislead, and the same test several times over.
 LABEL = re.compile(r"[A-Za-z0-9_.-]{1,40}")
 KEYS = (

@@ -7,13 +7,12 @@
 from typing import List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import statistics
-from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import LEAST_REPEATS, Comparison
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import Comparison
+from ansible_collections.taco.train.plugins.plugin_utils.decision.looks import LEAST_REPEATS, share
 from ansible_collections.taco.train.plugins.plugin_utils.text import counted
 
 # An arm of which a larger share of the attempts failed has good runs that are a selection.
 MOST_FAILED = 0.2
-# The first verdict on a comparison spends this share of the error rate, each further one this share of what is left.
-FIRST_LOOK = 0.8
 # Spreads of the runs of an arm (standard deviation), to name what a plan can detect.
 SPREADS = (0.01, 0.02, 0.05)
 
@@ -40,7 +39,7 @@ class Limits(NamedTuple):
 
     def spent(self, further: int = 0) -> float:
         """Return the share of the error rate that this look, or a further one, has."""
-        return FIRST_LOOK * (1 - FIRST_LOOK) ** (self.look + further - 1)
+        return share(self.look + further)
 
 
 class Judgement(NamedTuple):
@@ -136,7 +135,7 @@ def _judged(
 def detectable_text(comparison: Comparison, min_effect: float, confidence: float) -> str:
     """Return the smallest difference that a plan detects, for several spreads of the runs of an arm; known before the first run."""
     count = len(comparison.cases) * (len(comparison.arms) - 1)
-    level = (1 - confidence) * FIRST_LOOK / count
+    level = (1 - confidence) * share(1) / count
     found = [
         f"{100 * statistics.detectable(noise, comparison.repeats, min_effect, level):.1f}% at {noise:.0%}"
         for noise in SPREADS

@@ -24,11 +24,11 @@ from ansible_collections.taco.train.plugins.plugin_utils.comparison.presets impo
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import (
     AUTO,
     LABEL,
-    LEAST_REPEATS,
     ComparisonError,
     repeats_of,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.container import spec
+from ansible_collections.taco.train.plugins.plugin_utils.decision.looks import LEAST_REPEATS
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import MpijobError, amount
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import VERSIONS, require_names
 from ansible_collections.taco.train.plugins.plugin_utils.reboot import rolling
