@@ -112,9 +112,9 @@ def test_which_reason_comes_first(text, rc, timed_out, problems, found):
 
 def test_a_timeout_says_what_was_seen_before_it():
     why = reason("Host key verification failed.", 124, True, 60, [])
-    assert (
-        why.found
-        == "it was still running after 60 s and was ended; ssh refused a host's key, which is not the one it knows"
+    assert why.found == (
+        "it was still running after 60 s and was ended; ssh refused a host's key, which is not the one it knows: "
+        "'Host key verification failed.'"
     )
     assert (why.cause, why.fix) == ("ssh_host_key", "run the ssh_trust role for all hosts")
 

@@ -64,7 +64,7 @@ def test_a_log_of_the_network(name):
 @pytest.mark.parametrize("name", FAILURES)
 def test_a_log_of_a_failure(name):
     expected, text = CASES[name]
-    why = reason(text, expected.get("rc", 1), expected.get("timed_out", False), 60, [])
+    why = reason(text, expected.get("rc", 1), expected.get("timed_out", False), 60, [], expected.get("hosts", []))
     assert (why.cause, why.host, why.rank) == (expected["cause"], expected.get("host"), expected.get("rank")), why
     assert expected.get("found", "") in why.found and expected.get("fix", "") in why.fix, why
     assert why.fix

@@ -5,7 +5,7 @@
 """A cause of a failed run: how its line is recognised, and what the user is told."""
 
 import re
-from typing import NamedTuple, Optional, Pattern
+from typing import Mapping, NamedTuple, Optional, Pattern, Tuple
 
 # What several causes have as their fix.
 TRUST = "run the ssh_trust role for all hosts"
@@ -29,7 +29,7 @@ LINK = (
     r"connection abort|timed out)"
 )
 # The host in a help text of mpirun.
-NODE = r"^\s*(?:Local host|Node|Host|Local node):\s+(?P<host>[\w.-]+)"
+NODE = {"host": ("local host", "node", "host", "local node", "my node")}
 
 
 class Cause(NamedTuple):
@@ -41,8 +41,17 @@ class Cause(NamedTuple):
     found: str
     fix: str
     near: Optional[Pattern[str]] = None
-    """Searched in the lines around, for what mpirun's help texts print on lines of their own."""
+    """Searched in the lines around."""
+    fields: Mapping[str, Tuple[str, ...]] = {}
+    """Groups, and the names of the fields around that have their values, as mpirun's help texts print them."""
 
 
-def cause(name: str, pattern: str, found: str, fix: str, near: str = "") -> Cause:
-    return Cause(name, re.compile(pattern), found, fix, re.compile(near, re.MULTILINE) if near else None)
+def cause(
+    name: str,
+    pattern: str,
+    found: str,
+    fix: str,
+    near: str = "",
+    fields: Optional[Mapping[str, Tuple[str, ...]]] = None,
+) -> Cause:
+    return Cause(name, re.compile(pattern), found, fix, re.compile(near, re.MULTILINE) if near else None, fields or {})

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The table of the causes that the output of a failed run can show, for run_reason.
+"""The table of the causes that the output of a failed run can show, for reason.
 
 The order is the priority: what stands higher is the cause of what stands lower, and mpirun's epilogue comes last. The wordings
 are those of the programs' own sources, over the versions in use.
@@ -36,6 +36,6 @@ OF_TWO = {
 }
 # One failed call of MPI is that of the process that lost another, or the error itself.
 OF_TWO_AFTERWARDS = {"mpi_error"}
-# Rank 0 says it of other ranks.
-OF_OTHERS = {"stalled"}
+# A rank reports it of another.
+OF_OTHERS = {"stalled", "peer_closed", "horovod_down"}
 OF_ONE = {"traceback", "segfault", "instruction", "killed"}

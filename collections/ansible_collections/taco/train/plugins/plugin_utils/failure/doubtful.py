@@ -13,7 +13,7 @@ DOUBTFUL = [
         r"invalid value was given for (?:btl|oob)_tcp_if_(?:include|exclude)",
         "a host has no network interface {value}",
         "set benchmark_interface or taco_interface",
-        r"Local host:\s+(?P<host>\S+)\s+Value:\s+(?P<value>\S+)",
+        fields={**NODE, "value": ("value",)},
     ),
     cause(
         # NCCL goes on with its own transports.
@@ -45,7 +45,7 @@ DOUBTFUL = [
         "MPI can't write its session folder in /tmp, or its files in /dev/shm, on a host",
         "check that both are writable and not full in the container, or set TMPDIR "
         "in benchmark_env to a folder that every container can write to",
-        NODE,
+        fields=NODE,
     ),
     cause(
         "terminate",

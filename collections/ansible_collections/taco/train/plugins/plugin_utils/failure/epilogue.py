@@ -25,12 +25,13 @@ ENDED = [
     ),
     cause(
         "peer_closed",
-        r"(?P<what>Connection closed by remote peer[^\r\n]{0,60}|peer process has unexpectedly disconnected|remote "
-        r"process exited or there was a network error|[Cc]onnection reset by peer|[Bb]roken pipe|Connection closed by "
-        r"peer[^\r\n]{0,60}|readv?\S* ?(?:failed|error).{0,20}reset)",
-        "a rank lost its connection to another, which ended first ({what})",
+        r"(?P<what>Connection closed by remote peer(?: (?P<peer>[\w.:%-]+(?:<\d+>)?))?[^\r\n]{0,60}|Call to (?:recv|send) (?:from|to) "
+        r"(?P<peer2>[\w.:%-]+(?:<\d+>)?) failed : (?:Connection reset|Broken pipe)[^\r\n]{0,20}|"
+        r"peer process has unexpectedly disconnected|remote process exited or there was a network error|[Cc]onnection reset by peer|"
+        r"[Bb]roken pipe|Connection closed by peer[^\r\n]{0,60}|readv?\S* ?(?:failed|error).{0,20}reset)",
+        "a rank lost its connection to its peer {peer}, which ended first ({what})",
         "look for the rank that ended first, and at the network between the hosts",
-        r"^\s*Peer host:\s+(?P<host>[\w.-]+)",
+        fields={"host": ("peer host",)},
     ),
 ]
 EPILOGUE = [

@@ -175,7 +175,7 @@ LAUNCH = [
         r"conflicting (?:directives|policies)|\[mpiexec@[\w.-]+\] match_arg .{0,60}unrecognized argument (?P<option2>\S+)",
         "mpirun does not take an argument {option}",
         "set benchmark_mca, benchmark_env and benchmark_extra_args to what this mpirun knows (mpirun --help)",
-        r"^\s*(?:Option|Command line option):\s+(?P<option>\S+)",
+        fields={"option": ("option", "command line option")},
     ),
     cause(
         "hostfile",
@@ -201,7 +201,7 @@ LAUNCH = [
         r"to meet",
         "a host has fewer CPU cores than ranks that mpirun binds to cores",
         "set bind-to none in benchmark_mca or request fewer slots",
-        NODE,
+        fields=NODE,
     ),
     cause(
         "root",
@@ -228,7 +228,7 @@ LAUNCH = [
         r"don't) match|incompatible (?:PMIx|Open MPI) version",
         "the hosts run different versions of Open MPI",
         IMAGE,
-        NODE,
+        fields=NODE,
     ),
     cause(
         "executable",
@@ -236,10 +236,9 @@ LAUNCH = [
         r"launch the specified application as it could not "
         r"(?:access|find)|could not access$|exec: \"(?P<exec>[^\"]+)\": (?:executable file not found|stat |permission denied)|"
         r"execvp error on file (?P<file>\S+)|execve\(\): (?P<slurm>[^\s:]+): No such file",
-        "a host has no {Executable}{exec}{file}{slurm}",
+        "a host has no {executable}{exec}{file}{slurm}",
         IMAGE,
-        r"^\s*(?:Node|Local host):\s+(?P<host>\S+)\s+Executable:\s+(?P<Executable>\S+)|"
-        r"^\s*Executable:\s+(?P<Executable2>\S+)\s+Node:\s+(?P<host2>\S+)",
+        fields={**NODE, "executable": ("executable",)},
     ),
     cause(
         "folder",
@@ -247,7 +246,7 @@ LAUNCH = [
         r"denied)",
         "a host has no working folder {folder}",
         "set benchmark_chdir to a folder that every container has",
-        r"^\s*Working directory:\s+(?P<folder>\S+)\s+Node:\s+(?P<host>\S+)",
+        fields={**NODE, "folder": ("working directory",)},
     ),
     cause(
         "interpreter",
@@ -276,7 +275,7 @@ LAUNCH = [
         r"None of the TCP networks specified to be included",
         "mpirun found none of the interfaces that it was told to use ({value})",
         INTERFACE,
-        r"^\s*Value given:\s+(?P<value>\S+)",
+        fields={**NODE, "value": ("value given",)},
     ),
     cause(
         "nccl_interface",

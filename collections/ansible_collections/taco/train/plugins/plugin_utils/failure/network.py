@@ -4,7 +4,7 @@
 
 """Causes between hosts, most specific first."""
 
-from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import IMAGE, LINK, OPEN_NETWORK, cause
+from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import IMAGE, LINK, NODE, OPEN_NETWORK, cause
 
 NETWORK = [
     cause(
@@ -83,9 +83,9 @@ NETWORK = [
         "mpi_unreachable",
         r"at least one (?:MPI process is unreachable|pair of MPI processes are unable)|processes are unable to reach "
         r"each other|is unreachable\s+from another",
-        "MPI found no network between two hosts",
+        "MPI found no network between two hosts ({peer})",
         "set taco_interface to a network that all hosts share",
-        r"Process 1 .{0,60}is on host: (?P<host>\S+)",
+        fields={"host": ("process 1 is on host",), "peer": ("process 2 is on host",)},
     ),
     cause(
         "mpi_connect",
@@ -99,15 +99,14 @@ NETWORK = [
         r"\"[^\"]+\" to \"(?P<peer3>[^\"]+)\" \((?P<why4>[^)]+)",
         "MPI could not connect two hosts over TCP ({peer} {why})",
         OPEN_NETWORK,
-        r"^\s*(?:Local host|my node):\s+(?P<host>[\w.-]+)(?:[\s\S]{0,200}?Message:\s+connect\(\) to (?P<peer2>\S+) "
-        r"failed)?(?:[\s\S]{0,80}?Error:\s+(?P<why>[^\r\n(]+))?",
+        fields={**NODE, "peer": ("peer hostname", "remote host", "target node", "message"), "why": ("error",)},
     ),
     cause(
         "mpi_ib",
         r"error polling \w+ CQ with status (?P<what>[A-Z ]{1,60})|InfiniBand (?:RNR )?retry count",
         "RDMA failed in MPI between two hosts ({what})",
         "check ibstat and the cables, or set btl: ^openib in benchmark_mca",
-        r"^\s*Local host:\s+(?P<host>[\w.-]+)",
+        fields={**NODE, "peer": ("peer host",)},
     ),
     cause(
         "port",
@@ -142,6 +141,6 @@ NETWORK = [
         r"packet_write_wait)[^\n]{0,80}Broken pipe",
         "mpirun lost its connection to a host: it is down, rebooted or cut off",
         "look at that host (uptime, dmesg), and run again",
-        r"Remote daemon\s*:.{0,80}on node (?P<host>\S+)",
+        fields={"host": ("remote daemon",)},
     ),
 ]

@@ -16,6 +16,7 @@ BTL_HEADER = re.compile(r"^\[([A-Za-z0-9][\w.-]{0,252})\]\[\[\d{1,10},\d{1,10}\]
 SIGNAL_HEADER = re.compile(r"^\[([A-Za-z0-9][\w.-]{0,252}):(\d{1,10})\] \*\*\* Process received signal")
 # Of MVAPICH: the host and the rank.
 MVAPICH_HEADER = re.compile(r"^\[([A-Za-z0-9][\w.-]{0,252}):mpi_rank_(\d{1,7})\]")
+PSM3_HEADER = re.compile(r"^([A-Za-z0-9][\w.-]{0,252}):pid(\d{1,10})[.:]")
 MPI_HEADER = re.compile(r"^\s{0,8}\[(?=[^\]:]{0,252}[A-Za-z.])([A-Za-z0-9][\w.-]{0,252}):(\d{1,10})(?: *:\d+){0,2}\] ")
 PREFIX_RANK = re.compile(r"\[rank(\d{1,7})\]:")
 TORCH_RANK = re.compile(r"\[(?=[^\n]*NCCL)(?:PG [\w() ]{1,40} )?[Rr]ank (\d{1,7})\]")
@@ -24,12 +25,47 @@ TEST_HEADER = re.compile(r"(?:^([A-Za-z0-9][\w.-]{0,252})|\S): Test (?:NCCL|CUDA
 TEST_TRACE = re.compile(r"^\s{0,4}\.\. ([A-Za-z0-9][\w.-]{0,252})(?: pid (\d{1,10}))?: Test failure")
 SRUN_END = re.compile(r"srun: error: ([A-Za-z0-9][\w.-]{0,252}): task (\d{1,7}): ")
 TEST_RANK = re.compile(r"#? *Rank +(\d{1,7}) .{0,40}?Pid +(\d{1,10}) on +(\S+) device")
+# Where NCCL says which address it uses: NCCL INFO Bootstrap : Using eth0:10.0.0.2<0>
+OWN_ADDRESS = re.compile(r"(?:Bootstrap ?: Using|NET/Socket : Using)[^\r\n]*?[\w.-]{1,16}:(\d{1,3}(?:\.\d{1,3}){3})<")
+ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
+
+
+def inventory_name(host: Optional[str], hosts: Sequence[str], text: str) -> Optional[str]:
+    """The name that the inventory has for a host; else the only host of the run that a line names; else the host itself."""
+    if host and hosts and host not in hosts:
+        short = [name for name in hosts if not ADDRESS.match(host) and name.split(".")[0] == host.split(".")[0]]
+        host = short[0] if len(short) == 1 else host
+    if host in hosts or not hosts:
+        return host
+    mentioned = [name for name in hosts if re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", text)]
+    return mentioned[0] if len(mentioned) == 1 else host
+
+
+def host_of_peer(peer: str, lines: Sequence[Line]) -> Optional[str]:
+    """The host in a name or an address with a port, None for the address of an unknown host."""
+    if not peer:
+        return None
+    match = re.search(r"\(([^)]+)\)$", with_host_of_address(peer, lines)) or re.match(
+        r"([A-Za-z][\w.-]*)(?:<\d+>|$)", peer
+    )
+    return match[1] if match else None
+
+
+def with_host_of_address(peer: str, lines: Sequence[Line]) -> str:
+    """An address with the host that has it behind, where NCCL logs it."""
+    address = ADDRESS.search(peer)
+    for line in lines if address else []:
+        own = OWN_ADDRESS.search(line.text) if " NCCL INFO " in line.text else None
+        header = NCCL_HEADER.search(line.text) if own else None
+        if own and header and address and own[1] == address[0]:
+            return f"{peer} ({header[1]})"
+    return peer
 
 
 def named(groups: Mapping[str, Optional[str]], name: str) -> Optional[str]:
     """The value of a group, or of one with the same name and a number."""
     return next(
-        (groups[key] for key in (name, *(f"{name}{number}" for number in range(2, 6))) if groups.get(key)), None
+        (groups[key] for key in (name, *(f"{name}{number}" for number in range(2, 8))) if groups.get(key)), None
     )
 
 
@@ -41,7 +77,7 @@ def located(
     both = BTL_HEADER.match(line.text) or MVAPICH_HEADER.match(line.text)
     if both:
         return host or both[1], int(both[2]) if rank is None else rank
-    header = NCCL_HEADER.search(line.text) or MPI_HEADER.match(line.text)
+    header = NCCL_HEADER.search(line.text) or MPI_HEADER.match(line.text) or PSM3_HEADER.match(line.text)
     test = TEST_HEADER.search(line.text)
     if header:
         host, pid = host or header[1], header[2]

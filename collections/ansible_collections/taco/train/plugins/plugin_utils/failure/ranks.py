@@ -4,7 +4,7 @@
 
 """What a rank prints of its own failure, most specific first."""
 
-from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import NCCL_INFO, cause
+from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import NCCL_INFO, NODE, cause
 
 RANK = [
     cause(
@@ -88,7 +88,7 @@ RANK = [
         r"unable to open (?P<component2>mca_\w+): \S+\.so: undefined symbol",
         "MPI has no component {component} ({framework}), or can't load its libraries",
         "leave it out of benchmark_mca, and run the same taco_image on every host",
-        r"^\s*Host:\s+(?P<host>\S+)\s+Framework:\s+(?P<framework>\S+)\s+Component:\s+(?P<component>\S+)",
+        fields={**NODE, "framework": ("framework",), "component": ("component",)},
     ),
     cause(
         "mpi_error",

@@ -2,13 +2,17 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Find in the output of a failed run its cause, the host and the rank, and what to do. The causes are in run_causes."""
+"""Find in the output of a failed run its cause, the host and the rank, and what to do. The table of causes is in causes.py."""
 
-import itertools
-import re
-from typing import Dict, List, Mapping, NamedTuple, Optional, Sequence
+from typing import Dict, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
 
-from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import NODE, Cause
+from ansible_collections.taco.train.plugins.plugin_utils.failure.candidates import (
+    DIGITS,
+    MOST_CHARACTERS,
+    causes_in,
+    unwrapped,
+)
+from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import Cause
 from ansible_collections.taco.train.plugins.plugin_utils.failure.causes import (
     CAUSES,
     ENDS,
@@ -19,8 +23,28 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.causes import (
     OF_TWO,
     OF_TWO_AFTERWARDS,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.failure.place import host_of, located, named
+from ansible_collections.taco.train.plugins.plugin_utils.failure.ending import last_line, launcher_text
+from ansible_collections.taco.train.plugins.plugin_utils.failure.fields import NEAR, groups_of
+from ansible_collections.taco.train.plugins.plugin_utils.failure.place import (
+    first_to_end,
+    host_of,
+    host_of_peer,
+    inventory_name,
+    located,
+    named,
+    with_host_of_address,
+)
+from ansible_collections.taco.train.plugins.plugin_utils.failure.tracebacks import secondary
+from ansible_collections.taco.train.plugins.plugin_utils.failure.wording import (
+    reported_by,
+    sentence,
+    with_place,
+    with_places,
+)
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import Line, tagged_lines
+
+# One of so many lines with the same error names the host or the rank, or none does.
+MOST_REPEATS = 20
 
 
 class Reason(NamedTuple):
@@ -34,78 +58,71 @@ class Reason(NamedTuple):
     rank: Optional[int] = None
 
 
-# A help text of mpirun is shorter than this many lines.
-NEAR = 14
-# No cause stands further behind in a line.
-MOST_CHARACTERS = 2000
-# What fails in the end stands at the beginning of a log or at its end.
-MOST_LINES = 20_000
-# One of so many lines with the same error names the host or the rank, or none does.
-MOST_REPEATS = 20
-DIGITS = re.compile(r"0x[0-9a-f]+|\d+")
-# A warning of TensorFlow and of PyTorch's socket, after which they try again, and of DPDK about pages of 1 GiB.
-# NCCL's lines with NCCL_DEBUG=INFO tell what it tries; what fails in the end is a WARN or an error.
-NOT_A_CAUSE = re.compile(
-    r"NCCL (?:INFO|TRACE) |^I0 |: I tensorflow/|Could not load dynamic library '|this is not a failure|EAL: No "
-    r"(?:available|free) .{0,60}1048576|\[W[ \d].{0,40}socket\.cpp"
-)
-RULE = re.compile(r"^\s*-{40,}\s*$")
-# A line of a text, which is neither empty nor of a list nor a name and its value.
-PROSE = re.compile(r"(?!\s*$|\s*[*-]|\s*\w[\w #]{0,30}:\s|.{1,80}: \S+\s*$)\s*\S")
-MOST_OF_A_PARAGRAPH = 8
-# The words of mpirun's help texts, which explain what often goes wrong and not what did.
-HELP = re.compile(
-    r"^(?:\* |- |  [*-] |There may be more information|This may be because|location of the shared libraries|Please (?:check|verify))"
-)
+class Match(NamedTuple):
+    """What a line shows of a cause: the sentence without a place, and the place."""
+
+    text: str
+    host: Optional[str]
+    rank: Optional[int]
+    reporter: bool
+    """Whether the place is that of the process that printed the line, and not one that the line names."""
 
 
-def known_reason(text: str) -> Optional[Reason]:
-    """The cause of highest priority that the text shows, its first line of several."""
+def known_reason(text: str, hosts: Sequence[str] = ()) -> Optional[Reason]:
+    """The cause of highest priority that the text shows, its first line of several. Hosts are those of the run."""
     lines = unwrapped(tagged_lines(text))
-    found = causes_in(lines)
-    if not found:
+    places = causes_in(lines, secondary(lines)) or causes_in(lines)
+    if not places:
         return None
-    best = the_first(found, lines)
-    first = reason_at(lines, found[best], CAUSES[best])
+    best = the_first(places, lines)
+    cause, place = CAUSES[best], places[best]
+    first = match_at(lines, place, cause, hosts)
     if first.host is None and first.rank is None:
         # A process repeats its error, and only one of the lines may have a header.
-        later = (reason_at(lines, place, CAUSES[best]) for place in again(lines, found[best], CAUSES[best]))
-        place = next((one for one in later if one.host or one.rank is not None), first)
-        return first._replace(found=with_place(first.found, place.host, place.rank), host=place.host, rank=place.rank)
-    return first
+        later = (match_at(lines, number, cause, hosts) for number in again(lines, place, cause))
+        other = next((match for match in later if match.host or match.rank is not None), first)
+        first = first._replace(host=other.host, rank=other.rank)
+    elif first.reporter:
+        of_hosts, of_ranks = reporters(lines, place, cause, hosts)
+        if len(of_ranks) > 1 or len(of_hosts) > 1:
+            host = next(iter(of_hosts)) if len(of_hosts) == 1 else None
+            return Reason(with_places(first.text, of_hosts, of_ranks), cause.fix, cause.name, host)
+    return Reason(with_place(first.text, first.host, first.rank), cause.fix, cause.name, first.host, first.rank)
 
 
 def again(lines: Sequence[Line], place: int, cause: Cause) -> List[int]:
     """The next lines that show a cause once more."""
-    found = (
-        number for number in range(place + 1, len(lines)) if cause.pattern.search(lines[number].text[:MOST_CHARACTERS])
-    )
-    return list(itertools.islice(found, MOST_REPEATS))
+    numbers: List[int] = []
+    for number in range(place + 1, len(lines)):
+        if cause.pattern.search(lines[number].text[:MOST_CHARACTERS]):
+            numbers.append(number)
+            if len(numbers) == MOST_REPEATS:
+                break
+    return numbers
 
 
-def causes_in(lines: Sequence[Line]) -> Dict[int, int]:
-    """The causes that the lines show, by their place in the table, with the first line of each. A line shows one only."""
-    found: Dict[int, int] = {}
-    for number in worth_a_look(lines):
-        words = lines[number].text[:MOST_CHARACTERS]
-        best = next((index for index, cause in enumerate(CAUSES) if cause.pattern.search(words)), None)
-        if best is not None:
-            found[best] = min(number, found.get(best, number))
-    return found
+def reporters(lines: Sequence[Line], place: int, cause: Cause, hosts: Sequence[str]) -> Tuple[Set[str], Set[int]]:
+    """The hosts and the ranks that print the same line but for its numbers: none of them is more to blame than another."""
+    words = DIGITS.sub("0", lines[place].text)
+    same = [number for number in range(place, len(lines)) if DIGITS.sub("0", lines[number].text) == words]
+    matches = [match_at(lines, number, cause, hosts) for number in same[:MOST_REPEATS]]
+    ranks = {match.rank for match in matches if match.rank is not None}
+    ranks.update(rank for rank in (lines[number].rank for number in same) if rank is not None)
+    return {match.host for match in matches if match.host}, ranks
 
 
-def the_first(found: Mapping[int, int], lines: Sequence[Line]) -> int:
+def the_first(places: Mapping[int, int], lines: Sequence[Line]) -> int:
     """The cause of highest priority, and not what follows from the end of another process."""
-    best = min(found)
+    best = min(places)
     name = CAUSES[best].name
-    if name in FIRST_COUNTS and LISTED.match(lines[found[best]].text):
+    if name in FIRST_COUNTS and LISTED.match(lines[places[best]].text):
         listed = [
-            index for index in found if CAUSES[index].name in FIRST_COUNTS and LISTED.match(lines[found[index]].text)
+            index for index in places if CAUSES[index].name in FIRST_COUNTS and LISTED.match(lines[places[index]].text)
         ]
-        return min(listed, key=lambda index: found[index])
+        return min(listed, key=lambda index: places[index])
     if name in OF_TWO or name in OF_TWO_AFTERWARDS:
-        of_one = [index for index in found if CAUSES[index].name in OF_ONE]
-        return min((index for index in of_one if found[index] < found[best] or decides(index, name)), default=best)
+        of_one = [index for index in places if CAUSES[index].name in OF_ONE]
+        return min((index for index in of_one if places[index] < places[best] or decides(index, name)), default=best)
     return best
 
 
@@ -114,54 +131,7 @@ def decides(index: int, name: str) -> bool:
     return name in OF_TWO and (CAUSES[index].name == "killed" or name == "stalled")
 
 
-def worth_a_look(lines: Sequence[Line]) -> List[int]:
-    """The numbers of the lines that may show a cause: one of those that only differ in numbers, the first and last of very many."""
-    seen: Dict[str, int] = {}
-    for number, line in enumerate(lines):
-        words = line.text[:MOST_CHARACTERS]
-        if words and " NCCL INFO " not in words:
-            # The size of a huge page is a number that counts.
-            seen.setdefault(words if words.startswith("EAL: ") else DIGITS.sub("0", words), number)
-    found = [number for words, number in seen.items() if not NOT_A_CAUSE.search(words) and not HELP.match(words)]
-    return found if len(found) <= 2 * MOST_LINES else found[:MOST_LINES] + found[-MOST_LINES:]
-
-
-def unwrapped(lines: List[Line]) -> List[Line]:
-    """The lines, where each sentence of mpirun's texts, which stand between rules, begins in a line that holds it, "
-    "however it was wrapped."""
-    rules = [number for number, line in enumerate(lines) if RULE.match(line.text)]
-    for begin, end in zip(rules, rules[1:]):
-        for place in range(begin + 1, min(end, begin + 2 * NEAR)):
-            if PROSE.match(lines[place].text) and not (lines[place - 1].text.strip() and place - 1 > begin):
-                lines[place] = lines[place]._replace(text=paragraph(lines, place, end))
-    for place, line in enumerate(lines[:-1]):
-        # The line of the script above says of which list.
-        if lines[place + 1].text.startswith("IndexError: list index out of range") and "local_rank()" in line.text:
-            lines[place + 1] = lines[place + 1]._replace(
-                text=f"{lines[place + 1].text.rstrip()} at {line.text.strip()}"
-            )
-        if lines[place + 1].text.startswith("OSError: [Errno 28]") and "SemLock(" in line.text:
-            lines[place + 1] = lines[place + 1]._replace(
-                text=f"{lines[place + 1].text.rstrip()} at {line.text.strip()}"
-            )
-        if line.text.endswith("root error(s) found.") and lines[place + 1].text.lstrip().startswith("(0) "):
-            lines[place] = line._replace(text=line.text.rpartition(":")[0] + ": " + lines[place + 1].text.strip()[4:])
-        if " process rank " in line.text and " noticed " in line.text and not line.text.rstrip().endswith("."):
-            lines[place] = line._replace(text=line.text.rstrip() + " " + lines[place + 1].text.strip())
-    return lines
-
-
-def paragraph(lines: Sequence[Line], begin: int, end: int) -> str:
-    """The lines from one on, up to an empty line or one that names a value."""
-    taken = []
-    for line in lines[begin : min(end, begin + MOST_OF_A_PARAGRAPH)]:
-        if not PROSE.match(line.text):
-            break
-        taken.append(line.text.strip())
-    return " ".join(taken)
-
-
-def reason_at(lines: Sequence[Line], place: int, cause: Cause) -> Reason:
+def match_at(lines: Sequence[Line], place: int, cause: Cause, hosts: Sequence[str]) -> Match:
     line = lines[place]
     match = cause.pattern.search(line.text[:MOST_CHARACTERS])
     groups: Dict[str, Optional[str]] = {**match.groupdict()} if match else {}
@@ -170,82 +140,43 @@ def reason_at(lines: Sequence[Line], place: int, cause: Cause) -> Reason:
         before = "\n".join(near.text for near in lines[max(place - NEAR, 0) : place])
         more = cause.near.search(around) or cause.near.search(before)
         groups.update({name: value for name, value in more.groupdict().items() if value} if more else {})
+    for name, value in groups_of(cause.fields, lines, place).items():
+        groups[name] = groups.get(name) or value
     host, number = named(groups, "host"), named(groups, "rank")
     rank = int(number) if number is not None else None
-    if cause.name in OF_OTHERS:
-        host = host or host_of(lines, rank)
-    else:
-        rank = line.rank if rank is None else rank
-        host, rank = located(lines, place, host or line.host, rank, cause.name in ENDS or "host" not in groups)
-    values = {name: value.strip() if value else "" for name, value in groups.items()}
-    values.update({template: values.get(template, "") for template in re.findall(r"\{(\w+)\}", cause.found)})
-    values = {name: value or named(groups, name) or "" for name, value in values.items()}
-    found = tidy(cause.found.format(**values))
-    return Reason(with_place(found, host, rank), cause.fix, cause.name, host, rank)
-
-
-def with_place(found: str, host: Optional[str], rank: Optional[int]) -> str:
-    """A sentence after the rank and the host that it is about."""
-    where = " on ".join(([f"rank {rank}"] if rank is not None else []) + ([host] if host and host not in found else []))
-    return f"{where}: {found}" if where else found
-
-
-def tidy(text: str) -> str:
-    """A sentence without what its absent parts leave."""
-    text = re.sub(
-        r" ?\((?:found , built for |rank  and |[^()\w]* requested, [^()\w]*found|found , built for \w*)?\s*\)", "", text
+    reporter = host is None and rank is None
+    own_host, own_rank = located(
+        lines,
+        place,
+        host or line.host,
+        line.rank if rank is None else rank,
+        cause.name in ENDS or "host" not in groups,
     )
-    return re.sub(r"\s{2,}", " ", text).strip(" ,:")[:400]
+    values = {name: (named(groups, name) or "").strip() for name in (*groups, "peer")}
+    if cause.name in OF_OTHERS:
+        host, reporter = host or host_of(lines, rank) or host_of_peer(values["peer"], lines), False
+    else:
+        host, rank = own_host, own_rank
+    host = inventory_name(host, hosts, line.text)
+    values["peer"] = with_host_of_address(values["peer"], lines)
+    text = sentence(cause.found, values, line.text)
+    if cause.name in OF_OTHERS and host is None and rank is None:
+        text += reported_by(own_host, own_rank)
+        first_host, first_rank = first_to_end(lines)
+        if first_rank is not None and not any(
+            line.rank in (None, first_rank) and cause.pattern.search(line.text[:MOST_CHARACTERS]) for line in lines
+        ):
+            host, rank = inventory_name(first_host or host_of(lines, first_rank), hosts, ""), first_rank
+    return Match(text, host, rank, reporter)
 
 
-# Lines that frame or follow what a program prints last.
-FRAME = re.compile(
-    r"^[\s=*_.-]*$|non-zero|Primary job|per user-direction|Process name:|Exit code:|the job to be terminated|noticed that process"
-    r"|Terminating remaining workers|srun: |Process \d+ exit with|(?:orte|prte)_base_help_aggregate|sent help message|NCCL INFO"
-)
-
-
-# What says that something is wrong.
-COMPLAINT = re.compile(
-    r"(?i)\b(?:errors?|fatal|fail(?:ed|ure)?|can(?:not|'t)|could not|unable|denied|not found|invalid|abort(?:ed|ing)?|refused)\b"
-)
-LAST_LINES = 30
-EPILOGUE_TEXT = re.compile(r"^(?:Primary job|\S*(?:mpirun|prterun|mpiexec)\S* (?:detected|noticed|has exited))")
-
-
-def launcher_says(text: str) -> Optional[Reason]:
-    """What mpirun says first between two rules, of which no cause is known."""
-    lines = [line.text.rstrip() for line in tagged_lines(text)]
-    rules = [number for number, line in enumerate(lines) if RULE.match(line)]
-    for begin, end in zip(rules, rules[1:]):
-        block = "\n".join(lines[begin + 1 : min(end, begin + 1 + 2 * NEAR)]).strip()
-        if not block or EPILOGUE_TEXT.match(block) or block.startswith("WARNING: A deprecated"):
-            continue
-        said = " ".join(block.partition("\n\n")[0].split())[:300].rstrip(".:")
-        node = re.search(NODE, block, re.MULTILINE)
-        return Reason(
-            f"mpirun says: {said}", "look at the lines around it in the log", "launcher", node["host"] if node else None
-        )
-    return None
-
-
-def last_line(text: str, rank: Optional[int] = None) -> str:
-    """Return the last line that says something, of a rank where its lines are tagged; mpirun frames its messages with rules."""
-    tagged = tagged_lines(text)
-    own = [line for line in tagged if line.rank == rank and line.text.strip()] if rank is not None else []
-    lines = [line.text.strip() for line in own or tagged]
-    said = [line for line in lines if line and not FRAME.search(line)] or [
-        line for line in lines if line.strip(" \t-=*")
-    ]
-    complaints = [line for line in said[-LAST_LINES:] if COMPLAINT.search(line)]
-    return (complaints or said)[-1][:200] if said else ""
-
-
-def reason(text: str, rc: Optional[int], timed_out: bool, timeout: int, problems: List[str]) -> Optional[Reason]:
-    """Return why a run failed, or None when it didn't."""
+def reason(
+    text: str, rc: Optional[int], timed_out: bool, timeout: int, problems: List[str], hosts: Sequence[str] = ()
+) -> Optional[Reason]:
+    """Why a run failed, or None when it didn't."""
     if timed_out:
         still = f"it was still running after {timeout} s and was ended"
-        known = known_reason(text)
+        known = known_reason(text, hosts)
         if known and known.cause not in ENDS:
             # Ranks that are being ended lose each other, too.
             more = (
@@ -254,16 +185,23 @@ def reason(text: str, rc: Optional[int], timed_out: bool, timeout: int, problems
             return known._replace(found=f"{still}; {known.found}", fix=known.fix + more)
         return Reason(still, "look at the log for what it waits for, or set benchmark_timeout higher", "timeout")
     if rc:
-        known = known_reason(text)
-        known = known if known else launcher_says(text)
-        if known and known.cause != "exit_code":
-            return known
-        said = last_line(text, known.rank if known else None)
-        found = f"mpirun ended with status {rc}" + (f" and '{said}'" if said else "")
-        if known:
-            where = known.found.split(":")[0]
-            return known._replace(found=f"{where} failed, its last line: '{said}'" if said else known.found)
-        return Reason(found, "look at the log")
+        return reason_of_status(text, rc, hosts)
     if problems:
         return Reason(" ".join(problems).rstrip("."), "look at the log")
     return None
+
+
+def reason_of_status(text: str, rc: int, hosts: Sequence[str]) -> Reason:
+    """Why a run ended with a status other than 0."""
+    known = known_reason(text, hosts)
+    if known and known.cause != "exit_code":
+        return known
+    printed = None if known else launcher_text(text)
+    if printed:
+        host = inventory_name(printed.host, hosts, printed.text)
+        return Reason(f"mpirun reports: {printed.text}", "look at the lines around it in the log", "launcher", host)
+    words = last_line(text, known.rank if known else None)
+    if known:
+        where = known.found.split(":")[0]
+        return known._replace(found=f"{where} failed, its last line: '{words}'" if words else known.found)
+    return Reason(f"mpirun ended with status {rc}" + (f" and '{words}'" if words else ""), "look at the log")

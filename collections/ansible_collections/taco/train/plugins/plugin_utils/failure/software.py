@@ -248,7 +248,7 @@ SOFTWARE = [
         r"No space left on device|Disk quota exceeded|ENOSPC|disk is full|write error: no space",
         "a disk is full",
         "free space on the hosts (df -h, docker system df), or set benchmark_chdir to a folder on another disk",
-        NODE,
+        fields=NODE,
     ),
     cause(
         "gpu_memory",
@@ -268,7 +268,7 @@ SOFTWARE = [
         r"openib BTL failed to .{0,20}register|allocate some locked memory|memlock limits",
         "the limit of locked memory is too small for RDMA or HARP",
         "leave memlock=-1 in training_container_ulimits",
-        NODE,
+        fields=NODE,
     ),
     cause(
         "memory",

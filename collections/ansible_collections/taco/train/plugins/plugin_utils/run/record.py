@@ -139,7 +139,10 @@ def make_record(
     else:
         found = parsed["problems"] + not_taken(plan.arm, text, parsed["network"], options)
         locked = options["exec_prefix"] and job.get("rc") == LOCKED_STATUS and not text.strip()
-        reason = run_reason.reason(LOCKED if locked else text, job.get("rc"), timed_out, options["timeout"], found)
+        hosts = [str(host["name"]) for host in options["hosts"]]
+        reason = run_reason.reason(
+            LOCKED if locked else text, job.get("rc"), timed_out, options["timeout"], found, hosts
+        )
     broken = job.get("failed") or timed_out or job.get("rc")
     system = {
         str(host): store.system_of(node, options["workers"].get(host), options["images"].get(host))

@@ -1,0 +1,89 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Choose the lines of a log that may show a cause: each sentence in a line of its own, and one of those that only differ in numbers."""
+
+import re
+from typing import AbstractSet, Dict, List, Sequence
+
+from ansible_collections.taco.train.plugins.plugin_utils.failure.causes import CAUSES
+from ansible_collections.taco.train.plugins.plugin_utils.failure.fields import NEAR, RULE
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import Line
+
+# No cause stands further behind in a line.
+MOST_CHARACTERS = 2000
+# What fails in the end stands at the beginning of a log or at its end.
+MOST_LINES = 20_000
+DIGITS = re.compile(r"0x[0-9a-f]+|\d+")
+# A warning of TensorFlow and of PyTorch's socket, after which they try again, and of DPDK about pages of 1 GiB.
+# NCCL's lines with NCCL_DEBUG=INFO tell what it tries; what fails in the end is a WARN or an error.
+NOT_A_CAUSE = re.compile(
+    r"NCCL (?:INFO|TRACE) |^I0 |: I tensorflow/|Could not load dynamic library '|this is not a failure|EAL: No "
+    r"(?:available|free) .{0,60}1048576|\[W[ \d].{0,40}socket\.cpp"
+)
+# A line of a text, which is neither empty nor of a list nor a name and its value.
+PROSE = re.compile(r"(?!\s*$|\s*[*-]|\s*\w[\w #]{0,30}:\s|.{1,80}: \S+\s*$)\s*\S")
+MOST_OF_A_PARAGRAPH = 8
+# The words of mpirun's help texts, which explain what often goes wrong and not what did.
+HELP = re.compile(
+    r"^(?:\* |- |  [*-] |There may be more information|This may be because|location of the shared libraries|Please (?:check|verify))"
+)
+
+
+def causes_in(lines: Sequence[Line], without: AbstractSet[int] = frozenset()) -> Dict[int, int]:
+    """The causes that the lines show, by their place in the table, with the first line of each. A line shows one only."""
+    places: Dict[int, int] = {}
+    for number in worth_a_look(lines, without):
+        words = lines[number].text[:MOST_CHARACTERS]
+        best = next((index for index, cause in enumerate(CAUSES) if cause.pattern.search(words)), None)
+        if best is not None:
+            places[best] = min(number, places.get(best, number))
+    return places
+
+
+def worth_a_look(lines: Sequence[Line], without: AbstractSet[int]) -> List[int]:
+    """The numbers of the lines that may show a cause: one of those that only differ in numbers, the first and last of very many."""
+    seen: Dict[str, int] = {}
+    for number, line in enumerate(lines):
+        words = line.text[:MOST_CHARACTERS]
+        if words and " NCCL INFO " not in words and number not in without:
+            # The size of a huge page is a number that counts.
+            seen.setdefault(words if words.startswith("EAL: ") else DIGITS.sub("0", words), number)
+    numbers = [number for words, number in seen.items() if not NOT_A_CAUSE.search(words) and not HELP.match(words)]
+    return numbers if len(numbers) <= 2 * MOST_LINES else numbers[:MOST_LINES] + numbers[-MOST_LINES:]
+
+
+def unwrapped(lines: List[Line]) -> List[Line]:
+    """The lines, where each sentence of mpirun's texts, which stand between rules, begins in a line that holds it, "
+    "however it was wrapped."""
+    rules = [number for number, line in enumerate(lines) if RULE.match(line.text)]
+    for begin, end in zip(rules, rules[1:]):
+        for place in range(begin + 1, min(end, begin + 2 * NEAR)):
+            if PROSE.match(lines[place].text) and not (lines[place - 1].text.strip() and place - 1 > begin):
+                lines[place] = lines[place]._replace(text=paragraph(lines, place, end))
+    for place, line in enumerate(lines[:-1]):
+        # The line of the script above says of which list.
+        if lines[place + 1].text.startswith("IndexError: list index out of range") and "local_rank()" in line.text:
+            lines[place + 1] = lines[place + 1]._replace(
+                text=f"{lines[place + 1].text.rstrip()} at {line.text.strip()}"
+            )
+        if lines[place + 1].text.startswith("OSError: [Errno 28]") and "SemLock(" in line.text:
+            lines[place + 1] = lines[place + 1]._replace(
+                text=f"{lines[place + 1].text.rstrip()} at {line.text.strip()}"
+            )
+        if line.text.endswith("root error(s) found.") and lines[place + 1].text.lstrip().startswith("(0) "):
+            lines[place] = line._replace(text=line.text.rpartition(":")[0] + ": " + lines[place + 1].text.strip()[4:])
+        if " process rank " in line.text and " noticed " in line.text and not line.text.rstrip().endswith("."):
+            lines[place] = line._replace(text=line.text.rstrip() + " " + lines[place + 1].text.strip())
+    return lines
+
+
+def paragraph(lines: Sequence[Line], begin: int, end: int) -> str:
+    """The lines from one on, up to an empty line or one that names a value."""
+    taken = []
+    for line in lines[begin : min(end, begin + MOST_OF_A_PARAGRAPH)]:
+        if not PROSE.match(line.text):
+            break
+        taken.append(line.text.strip())
+    return " ".join(taken)

@@ -1,0 +1,56 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Describe an end whose cause isn't in the table: what mpirun prints between two rules, or the last line of a rank."""
+
+import re
+from typing import NamedTuple, Optional
+
+from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import NODE
+from ansible_collections.taco.train.plugins.plugin_utils.failure.fields import NEAR, RULE, groups_of
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import tagged_lines
+
+# Lines that frame or follow what a program prints last.
+FRAME = re.compile(
+    r"^[\s=*_.-]*$|non-zero|Primary job|per user-direction|Process name:|Exit code:|the job to be terminated|noticed that process"
+    r"|Terminating remaining workers|srun: |Process \d+ exit with|(?:orte|prte)_base_help_aggregate|sent help message|NCCL INFO"
+)
+# What says that something is wrong.
+COMPLAINT = re.compile(
+    r"(?i)\b(?:errors?|fatal|fail(?:ed|ure)?|can(?:not|'t)|could not|unable|denied|not found|invalid|abort(?:ed|ing)?|refused)\b"
+)
+LAST_LINES = 30
+EPILOGUE_TEXT = re.compile(r"^(?:Primary job|\S*(?:mpirun|prterun|mpiexec)\S* (?:detected|noticed|has exited))")
+
+
+class LauncherText(NamedTuple):
+    """The first paragraph of a text of mpirun, and the host in it."""
+
+    text: str
+    host: Optional[str]
+
+
+def launcher_text(text: str) -> Optional[LauncherText]:
+    """The first text of mpirun between two rules that isn't about the end of a process, None without one."""
+    lines = tagged_lines(text)
+    rules = [number for number, line in enumerate(lines) if RULE.match(line.text)]
+    for begin, end in zip(rules, rules[1:]):
+        block = "\n".join(line.text.rstrip() for line in lines[begin + 1 : min(end, begin + 1 + 2 * NEAR)]).strip()
+        if not block or EPILOGUE_TEXT.match(block) or block.startswith("WARNING: A deprecated"):
+            continue
+        paragraph = " ".join(block.partition("\n\n")[0].split())[:300].rstrip(".:")
+        return LauncherText(paragraph, groups_of(NODE, lines, begin + 1).get("host"))
+    return None
+
+
+def last_line(text: str, rank: Optional[int] = None) -> str:
+    """The last line that reports an error, of a rank where its lines are tagged; mpirun frames its messages with rules."""
+    tagged = tagged_lines(text)
+    own = [line for line in tagged if line.rank == rank and line.text.strip()] if rank is not None else []
+    lines = [line.text.strip() for line in own or tagged]
+    words = [line for line in lines if line and not FRAME.search(line)] or [
+        line for line in lines if line.strip(" \t-=*")
+    ]
+    complaints = [line for line in words[-LAST_LINES:] if COMPLAINT.search(line)]
+    return (complaints or words)[-1][:200] if words else ""

@@ -1,0 +1,69 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Python prints chains of exceptions: find in each the exception that is the cause, and those that wrap it or follow from it."""
+
+import re
+from typing import Dict, List, NamedTuple, Optional, Sequence, Set
+
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import Line
+
+BEGIN = "Traceback (most recent call last):"
+HANDLING = "During handling of the above exception, another exception occurred:"
+DIRECT = "The above exception was the direct cause of the following exception:"
+# Another process printed the traceback that follows.
+WRAPPER = re.compile(
+    r"Caught \w+ in (?:DataLoader worker|replica|pin memory)|ProcessRaisedException|^\S*RemoteTraceback"
+)
+# Programs handle these as a matter of course, such as a module that isn't there: what fails then is the next exception.
+HANDLED = re.compile(
+    r"(?:[\w.]+\.)?(?:KeyError|IndexError|AttributeError|ImportError|ModuleNotFoundError|Empty|StopIteration|FileNotFoundError|"
+    r"FileExistsError|UnicodeDecodeError|NotImplementedError|TypeError|JSONDecodeError|_NotOkStatusException|NotFound)\b"
+)
+# Such exceptions say less of a connection than those that follow.
+CONNECTION = re.compile(r"\S*(?:Connection|Network|Timeout|BrokenPipe)\w*Error\b|socket\.timeout")
+
+
+class Link(NamedTuple):
+    """An exception, and how the next one follows from it."""
+
+    number: int
+    text: str
+    kind: str = ""
+
+
+def secondary(lines: Sequence[Line]) -> Set[int]:
+    """The numbers of the lines with exceptions that are not the cause of their chain. Each rank has its own chains."""
+    streams: Dict[Optional[int], List[int]] = {}
+    for number, line in enumerate(lines):
+        streams.setdefault(line.rank, []).append(number)
+    return {number for stream in streams.values() for number in secondary_of(lines, stream)}
+
+
+def secondary_of(lines: Sequence[Line], stream: Sequence[int]) -> List[int]:
+    """The numbers of such lines among those of one rank."""
+    numbers: List[int] = []
+    root: Optional[Link] = None
+    in_frames = False
+    for number in stream:
+        text = lines[number].text.rstrip()
+        if text.endswith(BEGIN):
+            if root and not root.kind:
+                if WRAPPER.search(root.text):
+                    numbers.append(root.number)
+                root = None
+            in_frames = True
+        elif in_frames and text and not text[0].isspace():
+            in_frames = False
+            if root is None:
+                root = Link(number, text)
+            elif root.kind == HANDLING and HANDLED.match(root.text):
+                numbers.append(root.number)
+                root = Link(number, text)
+            else:
+                numbers += [] if CONNECTION.match(root.text) else [number]
+                root = root._replace(kind="")
+        elif root and text in (HANDLING, DIRECT):
+            root = root._replace(kind=text)
+    return numbers
