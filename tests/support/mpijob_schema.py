@@ -82,6 +82,7 @@ WORKER = replica(
     container("mpi-worker", "hugepages-1Gi", "memory", "nvidia.com/gpu", "aliyun.com/gpu"),
     metadata=mapping({"labels": TOPOLOGY}),
 )
+MANAGED = mapping({"app.kubernetes.io/managed-by": {"const": "taco.train"}})
 SPEC = {
     "slotsPerWorker": {"type": "integer", "minimum": 1, "maximum": 2**31 - 1},
     "runPolicy": mapping({"cleanPodPolicy": POLICY}),
@@ -96,7 +97,7 @@ def validate(manifest, version):
         {
             "apiVersion": {"const": f"kubeflow.org/{version}"},
             "kind": {"const": "MPIJob"},
-            "metadata": mapping({"name": LABEL}, namespace=LABEL),
+            "metadata": mapping({"name": LABEL, "labels": MANAGED}, namespace=LABEL),
             "spec": SPECS[version],
         }
     )

@@ -331,7 +331,7 @@ def test_a_job_that_somebody_else_creates_first_is_not_changed(on, monkeypatch):
         return create(cluster, job)
 
     monkeypatch.setattr(Cluster, "create", late)
-    actor.refused("Somebody else has created it meanwhile", "image", image="mine:1")
+    actor.refused("Another client has created it meanwhile", "image", image="mine:1")
     (job,) = actor.cluster.objects("MPIJob")
     assert job["spec"]["mpiReplicaSpecs"]["Worker"]["template"]["spec"]["containers"][0]["image"] == "theirs:1"
 

@@ -76,6 +76,8 @@ LAUNCHER = "spec.mpiReplicaSpecs.Launcher.template.spec"
 WORKER = "spec.mpiReplicaSpecs.Worker.template.spec"
 # The differences that are meant, each with why.
 DIFFERENCES = {
+    # Jobs of other managers are not changed or deleted.
+    "metadata.labels.app.kubernetes.io/managed-by": "taco.train",
     # Open MPI counts the slots of the hostfile too, so 1 would not let 8 ranks on a worker.
     "spec.slotsPerWorker": 8,
     # MPI Operator 0.3 reads it here and not in runPolicy.
@@ -227,7 +229,8 @@ def test_other_options_of_the_job():
         workers="2",
         gpus_per_worker="4",
     )
-    assert found["metadata"] == {"name": "taco-bench", "namespace": "training"}
+    labels = {"app.kubernetes.io/managed-by": "taco.train"}
+    assert found["metadata"] == {"name": "taco-bench", "namespace": "training", "labels": labels}
     assert found["spec"]["cleanPodPolicy"] == found["spec"]["runPolicy"]["cleanPodPolicy"] == "None"
     assert launcher_of(found)["resources"]["limits"] == {"cpu": "0.5", "memory": "1Gi"}
     assert container_of(found)["resources"]["limits"]["memory"] == "200Gi"

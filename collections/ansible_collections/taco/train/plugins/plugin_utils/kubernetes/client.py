@@ -15,6 +15,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.backoff impo
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.errors import (
     CONFLICT,
     INVALID,
+    NOT_FOUND,
     OTHER,
     RETRY,
     UNREACHABLE,
@@ -179,11 +180,17 @@ class Cluster:
         metadata = patch["metadata"]
         where = f" in the namespace {metadata['namespace']}" if metadata.get("namespace") else ""
         options = {"state": "patched", "merge_type": ["merge"], "resource_definition": dict(patch)}
-        result = self.call("k8s", options, doing or f"change {patch['kind']} {metadata['name']}{where}")
+        try:
+            result = self.call("k8s", options, doing or f"change {patch['kind']} {metadata['name']}{where}")
+        except KubernetesError as error:
+            # The module reads the object before, and it may be deleted in between.
+            if error.trouble is None or error.trouble.kind != NOT_FOUND:
+                raise
+            return {}
         return result.get("result") or {}
 
     def delete(self, thing: Thing) -> None:
-        """Have an object and all that belongs to it deleted, if it is still the one that was looked at."""
+        """Delete an object and its dependents, if it is still the one that was read. An object that is gone is deleted."""
         metadata = thing["metadata"]
         options = {
             "state": "absent",
@@ -195,9 +202,20 @@ class Cluster:
         }
         if metadata.get("uid"):
             options["delete_options"]["preconditions"] = {"uid": metadata["uid"]}
-        self.call(
-            "k8s", options, f"delete {thing['kind']} {metadata['name']} in the namespace {metadata.get('namespace')}"
-        )
+        doing = f"delete {thing['kind']} {metadata['name']} in the namespace {metadata.get('namespace')}"
+        failures = 0
+        while True:
+            _result, cause = self.attempt("k8s", options)
+            if cause is None or cause.kind == NOT_FOUND or (cause.kind == CONFLICT and not self._exists(thing)):
+                return
+            failures += 1
+            self.pause(failures, doing, cause)
+
+    def _exists(self, thing: Thing) -> bool:
+        """Whether an object is still there, and not another one of its name."""
+        metadata = thing["metadata"]
+        current = self.find(thing["kind"], thing["apiVersion"], metadata["name"], metadata.get("namespace"))
+        return current is not None and current["metadata"].get("uid") == metadata.get("uid")
 
     def log(self, pod: str, namespace: str, container: str) -> tuple[str | None, Trouble | None]:
         """Return what a container has printed, or why that can't be had."""

@@ -13,6 +13,7 @@ from typing import Any, Iterator, Mapping, NamedTuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import MpijobError, amount
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.manifest import TOPOLOGY_LABEL, TOPOLOGY_REPLICA_LABEL
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.owner import MANAGER, described, is_ours
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.status import ENDED, job_phase
 
 # What of the spec the operators read again and again.
@@ -162,7 +163,8 @@ def step(found: Mapping[str, Any] | None, wanted: Mapping[str, Any]) -> Step:
         return Step(True, [], [])
     different = differences(found, wanted)
     phase = job_phase(found)
-    reasons = [f"it has ended ({phase.name}{phase.message and ': ' + phase.message})"] if phase.name in ENDED else []
+    reasons = [] if is_ours(found) else [f"it is not managed by {MANAGER} ({described(found)})"]
+    reasons += [f"it has ended ({phase.name}{phase.message and ': ' + phase.message})"] if phase.name in ENDED else []
     reasons += [str(difference) for difference in different if not difference.loose]
     return Step(bool(reasons), reasons, [] if reasons else different)
 

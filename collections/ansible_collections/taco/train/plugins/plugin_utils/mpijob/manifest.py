@@ -25,6 +25,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources im
 )
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import SHM_PATH, Job, check_job
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import require_version
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.owner import LABELS
 
 GROUP = "kubeflow.org"
 KIND = "MPIJob"
@@ -127,7 +128,7 @@ def manifest(job: Job, version: str = "v1") -> dict[str, Any]:
     }
     if version == "v1":
         spec["cleanPodPolicy"] = job.clean_pod_policy
-    metadata = {"name": job.spec.name}
+    metadata: dict[str, Any] = {"name": job.spec.name, "labels": dict(LABELS)}
     if job.namespace:
         metadata["namespace"] = job.namespace
     return {"apiVersion": f"{GROUP}/{version}", "kind": KIND, "metadata": metadata, "spec": spec}

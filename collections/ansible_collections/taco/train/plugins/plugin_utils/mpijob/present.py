@@ -9,6 +9,7 @@ from typing import Any, Mapping
 
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.capacity import capacity
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.client import KubernetesError, Thing
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob import owner
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.client import JobError, Jobs, Look, Wish
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.diff import Step, differences, patch, step
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.inventory import Made
@@ -44,8 +45,9 @@ def present(jobs: Jobs, job: Job, wish: Wish) -> Outcome:
     found = jobs.find()
     if found is not None and found["metadata"].get("deletionTimestamp"):
         if not wish.check_mode:
-            vanish(jobs, wish)
+            vanish(jobs, wish, owner.uid_of(found))
         found = None
+    _require_ours(jobs, found, wish, "used or replaced")
     outcome = Outcome(version, before=found, after=wanted)
     todo = step(found, wanted)
     if todo.replace and not wish.replace:
@@ -82,6 +84,7 @@ def absent(jobs: Jobs, wish: Wish) -> Outcome:
     outcome.version, outcome.before, outcome.pods = jobs.version, looked.job, looked.pods
     if looked.job is None and not looked.pods:
         return outcome
+    _require_ours(jobs, looked.job, wish, "deleted")
     require_idle(jobs, wish, "the deletion")
     outcome.done = [f"deleted the MPIJob {jobs.name}"]
     if wish.check_mode:
@@ -89,8 +92,14 @@ def absent(jobs: Jobs, wish: Wish) -> Outcome:
     if looked.job is not None:
         outcome.logs = remove(jobs, looked.job, wish)
     else:
-        vanish(jobs, wish)
+        vanish(jobs, wish, None)
     return outcome
+
+
+def _require_ours(jobs: Jobs, job: Thing | None, wish: Wish, doing: str) -> None:
+    """Refuse a job of another manager, also one that doesn't differ: the other manager may change or delete it at any time."""
+    if job is not None and not wish.replace and not owner.is_ours(job):
+        raise JobError(owner.refusal(jobs.cluster.host, job, jobs.name, jobs.namespace, doing))
 
 
 def _refusal(jobs: Jobs, todo: Step) -> str:
@@ -120,11 +129,12 @@ def _create(jobs: Jobs, wanted: Mapping[str, Any]) -> Thing:
         # Most often there is none; but a lost answer followed by a lost way leaves the question open.
         open_question = error.trouble is not None and error.trouble.passes
         raise JobError(f"{error}. {jobs.left([], unknown=True) if open_question else 'Nothing was created'}") from error
+    meanwhile = "Another client has created it meanwhile"
     others = [difference for difference in differences(made, wanted) if not difference.loose]
     if others:
-        raise JobError(
-            f"{_refusal(jobs, Step(True, list(map(str, others)), []))}. Somebody else has created it meanwhile"
-        )
+        raise JobError(f"{_refusal(jobs, Step(True, list(map(str, others)), []))}. {meanwhile}")
+    if not owner.is_ours(made):
+        raise JobError(f"{owner.refusal(jobs.cluster.host, made, jobs.name, jobs.namespace, 'used')}. {meanwhile}")
     return made
 
 

@@ -6,6 +6,7 @@
 
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.client import KubernetesError, Thing
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.pods import name_of
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob import owner
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.client import JobError, Jobs, Wish
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.wait import Vanish
 
@@ -14,12 +15,15 @@ def remove(jobs: Jobs, job: Thing, wish: Wish) -> dict[str, str]:
     """Delete a job, wait until nothing of it is left, and return the files with the logs of its pods."""
     kept = jobs.keep_logs(jobs.pods(), wish.logs_dir, wish.allow_lost_logs)
     jobs.cluster.delete(job)
-    vanish(jobs, wish)
+    vanish(jobs, wish, owner.uid_of(job))
     return kept
 
 
-def vanish(jobs: Jobs, wish: Wish) -> None:
-    """Wait until a job that is being deleted and its pods are gone, or raise what is still there."""
+def vanish(jobs: Jobs, wish: Wish, uid: str | None) -> None:
+    """Wait until a job that is being deleted and its pods are gone, or raise what is still there.
+
+    uid is that of the job, None where only pods are left. A job with another uid is not waited for.
+    """
     clock = jobs.cluster.clock
     waiting = Vanish(jobs.name, wish.timeout, clock.now())
     looked = None
@@ -30,6 +34,8 @@ def vanish(jobs: Jobs, wish: Wish) -> None:
             looked = jobs.look()
         except KubernetesError as error:
             raise JobError(f"{error}. {jobs.left([])}") from error
+        if looked.job is not None and owner.uid_of(looked.job) != uid:
+            raise JobError(owner.recreated(looked.job, jobs.name, jobs.namespace, jobs.cluster.host))
         lines, failure, gone = waiting.look(clock.now(), looked.job, looked.pods)
         for line in lines:
             jobs.cluster.say(line)

@@ -12,6 +12,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.mpijob import inventory
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.client import Jobs, Wish
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.inventory import Made
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import worker_hosts
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.owner import LABEL
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.present import Outcome
 
 # Of an object in the cluster: what a manifest says.
@@ -25,6 +26,8 @@ def _shown(thing: Mapping[str, Any] | None) -> str:
     kept: dict[str, Any] = {name: thing[name] for name in SHOWN if name in thing}
     metadata = kept.get("metadata") or {}
     kept["metadata"] = {name: metadata[name] for name in ("name", "namespace") if metadata.get(name)}
+    labels = {name: value for name, value in (metadata.get("labels") or {}).items() if name == LABEL}
+    kept["metadata"].update({"labels": labels} if labels else {})
     return json.dumps(kept, indent=2, sort_keys=True) + "\n"
 
 

@@ -56,9 +56,19 @@ def launcher_work(jobs: Jobs, pods: list[Thing]) -> list[str]:
             found.append(f"the launcher pod {name} runs {' '.join(command) or 'the command of its image'}")
             continue
         text, cause = jobs.cluster.execute_in(name, jobs.namespace, container, ["sh", "-c", LIST])
+        if cause is not None and not _still_runs(jobs, pod):
+            continue
         # What can't be checked counts as running work.
         found += in_launcher(name, started(text)) if cause is None else [unchecked(name, cause)]
     return found
+
+
+def _still_runs(jobs: Jobs, pod: Thing) -> bool:
+    """Whether a launcher pod that ran is still there and runs: another client may have deleted the job since."""
+    current = jobs.cluster.find("Pod", "v1", name_of(pod), jobs.namespace)
+    if current is None or current["metadata"].get("uid") != pod["metadata"].get("uid"):
+        return False
+    return bool(running_launchers([current], jobs.name))
 
 
 def in_launcher(pod: str, command_lines: list[str]) -> list[str]:
