@@ -16,8 +16,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.decision.sequential imp
     Rates,
     combined,
     decided,
-    likelihoods,
-    sizes,
+    observation,
 )
 
 
@@ -51,17 +50,16 @@ def test_the_noise_ignores_outliers():
 
 
 def test_a_single_run_never_accuses():
-    shifts = sizes(0.1)
     for low in range(1, 100):
-        evidence = combined([likelihoods(math.log(1 - low / 100), Noise(0.01, 60), shifts)])
+        evidence = combined([observation(math.log(1 - low / 100), Noise(0.01, 60), 0.1)])
         assert decided(evidence, Rates(), 1000) is not True
 
 
 def outcome(rng, loss, scale, runs=60):
     """The decision about a host with a loss, and the number of runs until then."""
-    noise, shifts, of_runs = Noise(scale, 60), sizes(0.1), []
+    noise, of_runs = Noise(scale, 60), []
     for count in range(1, runs + 1):
-        of_runs.append(likelihoods(math.log(1 - loss) + rng.gauss(0, scale), noise, shifts))
+        of_runs.append(observation(math.log(1 - loss) + rng.gauss(0, scale), noise, 0.1))
         verdict = decided(combined(of_runs), Rates(), 1)
         if verdict is not None:
             return verdict, count

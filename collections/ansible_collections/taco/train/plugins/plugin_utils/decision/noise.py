@@ -19,7 +19,7 @@ MOST_FREEDOM = 60.0
 # Of a normal distribution: the standard deviation in units of the median absolute deviation, and the efficiency of that estimate.
 OF_MAD = 1.4826
 EFFICIENCY = 0.37
-OUTLIERS = 0.02
+OUTLIERS = 0.01
 # Outliers are spread over this range of logarithms.
 OUTLIER_RANGE = 0.7
 

@@ -4,17 +4,22 @@
 
 """Decide between "slower by at least an effect" and "not slower" run by run, with stated error rates. Values in, values out.
 
-The test is Wald's sequential probability ratio test with a mixture over sizes of the effect. By Ville's inequality the chance that
-the ratio of a healthy host ever exceeds 1 / rate is at most the rate, whenever the search stops.
+The test is Wald's sequential probability ratio test. "Slower" is a mixture: by the least effect, or by a loss that is estimated from
+the earlier runs only. By Ville's inequality the chance that the ratio of a healthy host ever exceeds 1 / rate is at most the rate,
+whenever the search stops.
 """
 
 import math
-from typing import NamedTuple, Optional, Sequence
+from statistics import median
+from typing import List, NamedTuple, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.decision.noise import Noise
 
-# Sizes of the effect in the mixture, in units of the least effect, as logarithms of ratios.
-SIZES = (1.0, 1.6, 2.5, 4.0, 6.5)
+# The largest loss that the first run of a host may show, as a logarithm, and the share of runs for which a loss stays unknown.
+LARGEST = 1.2
+UNKNOWN = 0.2
+# Larger ratios decide nothing more, and overflow.
+MOST_OF_A_RATIO = 100.0
 
 
 class Rates(NamedTuple):
@@ -24,10 +29,26 @@ class Rates(NamedTuple):
     miss: float = 0.05
 
 
+class Observation(NamedTuple):
+    """The logarithm of the value of a run minus its level, with the densities of "not slower" and "slower by the least effect"."""
+
+    residual: float
+    noise: Noise
+    least: float
+    healthy: float
+    slower: float
+
+    @property
+    def at_least(self) -> float:
+        """An upper limit of the ratio of every loss from the least effect on."""
+        best = self.noise.log_density(0.0) if self.residual < -self.least else self.slower
+        return (best - self.healthy) / self.noise.inflation
+
+
 class Evidence(NamedTuple):
     """Logarithms of likelihood ratios against "not slower".
 
-    mixture is that of the mixture over the sizes, largest that of the size that fits best.
+    mixture is that of "slower"; largest is an upper limit over all losses from the least effect on.
     """
 
     mixture: float = 0.0
@@ -38,26 +59,40 @@ class Evidence(NamedTuple):
 NO_EVIDENCE = Evidence()
 
 
-def sizes(effect: float) -> Sequence[float]:
-    """The logarithms by which a value is lower, for a least effect as a share such as 0.1."""
+def observation(residual: float, noise: Noise, effect: float) -> Observation:
+    """A run for the test of an effect, which is a share such as 0.1."""
     least = -math.log(1 - effect)
-    return [factor * least for factor in SIZES]
+    return Observation(residual, noise, least, noise.log_density(residual), noise.log_density(residual + least))
 
 
-def likelihoods(residual: float, noise: Noise, shifts: Sequence[float]) -> Sequence[float]:
-    """The logarithms of the likelihood ratios of one run, for each size."""
-    healthy = noise.log_density(residual)
-    return [(noise.log_density(residual + shift) - healthy) / noise.inflation for shift in shifts]
+def _log_sum(one: float, other: float) -> float:
+    """The logarithm of the mean of two ratios that are logarithms."""
+    most = max(one, other)
+    return most + math.log((math.exp(one - most) + math.exp(other - most)) / 2)
 
 
-def combined(of_runs: Sequence[Sequence[float]]) -> Evidence:
-    """The evidence of runs, each with its likelihood ratios for each size."""
-    if not of_runs:
+def _by_estimate(run: Observation, losses: Sequence[float]) -> float:
+    """The ratio of a run for the loss that earlier runs show."""
+    inside = run.residual + 2 * run.noise.scale > -LARGEST and run.residual < -run.least + 2 * run.noise.scale
+    unknown = (1 if inside else 0.02) / (LARGEST - run.least)
+    if losses:
+        loss = max(run.least, median(losses))
+        unknown = UNKNOWN * unknown + (1 - UNKNOWN) * math.exp(run.noise.log_density(run.residual + loss))
+    return (math.log(unknown) - run.healthy) / run.noise.inflation
+
+
+def combined(runs: Sequence[Observation]) -> Evidence:
+    """The evidence of runs in the order of their rounds."""
+    if not runs:
         return NO_EVIDENCE
-    sums = [sum(column) for column in zip(*of_runs)]
-    largest = max(sums)
-    mixture = largest + math.log(sum(math.exp(one - largest) for one in sums) / len(sums))
-    return Evidence(mixture, largest, len(of_runs))
+    fixed = estimate = largest = 0.0
+    losses: List[float] = []
+    for run in runs:
+        fixed += (run.slower - run.healthy) / run.noise.inflation
+        estimate += _by_estimate(run, losses)
+        largest += run.at_least
+        losses.append(-run.residual)
+    return Evidence(_log_sum(fixed, estimate), largest, len(runs))
 
 
 def accuse_bound(rates: Rates, hypotheses: int) -> float:
@@ -75,3 +110,15 @@ def decided(evidence: Evidence, rates: Rates, hypotheses: int) -> Optional[bool]
     if evidence.mixture >= accuse_bound(rates, hypotheses):
         return True
     return False if evidence.largest <= clear_bound(rates) else None
+
+
+def all_cleared(evidence: Sequence[Evidence], rates: Rates) -> bool:
+    """Whether none of several hosts is slower.
+
+    The mean of their ratios is the ratio of "one of them is slower, each with the same chance". So the chance to miss a host is
+    the rate for the mean of all hosts, and a single host needs no more runs because it was unlucky in one of them.
+    """
+    if any(not one.runs for one in evidence):
+        return False
+    ratios = [math.exp(min(one.largest, MOST_OF_A_RATIO)) for one in evidence]
+    return sum(ratios) <= rates.miss * len(ratios)

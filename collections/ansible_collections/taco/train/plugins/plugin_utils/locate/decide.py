@@ -1,0 +1,265 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Decide the next round of a search, or its answer. Values in, values out.
+
+An accused host is a culprit only with its proof: in later runs, with other partners, it is slow again, and a partner that was slow
+beside it is not slow without it. Otherwise it is a suspicion.
+"""
+
+import math
+from statistics import median
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Union
+
+from ansible_collections.taco.train.plugins.plugin_utils.decision.sequential import (
+    accuse_bound,
+    all_cleared,
+    clear_bound,
+    combined,
+)
+from ansible_collections.taco.train.plugins.plugin_utils.locate import boundary, schedule
+from ansible_collections.taco.train.plugins.plugin_utils.locate.evidence import (
+    SUSPECT,
+    Analysis,
+    Judged,
+    analysis,
+    hypotheses,
+)
+from ansible_collections.taco.train.plugins.plugin_utils.locate.search import (
+    ALONE,
+    PAIRS,
+    Round,
+    Run,
+    Search,
+    open_runs,
+)
+
+MOST_FAILURES = 2
+"""A host whose runs failed so often, with other partners, and never gave a value, takes no further part."""
+
+
+class Finding(NamedTuple):
+    """One cause: a host, a link, a boundary, or a host whose runs fail."""
+
+    kind: str
+    hosts: Sequence[str]
+    loss: Optional[float]
+    proved: bool
+    text: str
+    boundary: Optional[str] = None
+    value: Optional[str] = None
+
+
+class Answer(NamedTuple):
+    """The end of a search."""
+
+    kind: str  # located, nobody, configuration or undecided
+    findings: Sequence[Finding]
+    undecided: Sequence[str]
+    reason: str
+    minutes_of_a_round: Optional[float]
+
+
+def failing(search: Search) -> Dict[str, str]:
+    """The hosts whose runs all failed, each with the last reason."""
+    good: set[str] = set()
+    failed: Dict[str, List[str]] = {}
+    usable = alone_says_something(search)
+    for one in search.rounds:
+        for run in one.runs:
+            if run.done and run.value is not None:
+                good.update(run.hosts if one.kind == PAIRS else ())
+            elif run.done and (one.kind == PAIRS or usable):
+                for host in run.hosts:
+                    failed.setdefault(host, []).append(run.reason or "no reason was given")
+    never = {host for host, reasons in failed.items() if host not in good and len(reasons) >= MOST_FAILURES}
+    # Where the runs of all hosts fail, it isn't theirs.
+    everyone = never >= set(search.comparable)
+    return {} if everyone else {host: failed[host][-1] for host in search.hosts if host in never}
+
+
+def alone_says_something(search: Search) -> bool:
+    """Whether runs on single hosts gave values; a workload that can't run on one host is no fault of the hosts."""
+    runs = [run for one in search.rounds if one.kind == ALONE for run in one.runs if run.done]
+    return any(run.value is not None for run in runs)
+
+
+def _family(state: Analysis, host: str) -> List[Judged]:
+    """The runs that the evidence of an accused host rests on."""
+    alone = state.every[host].mixture > state.pairs[host].mixture
+    return [
+        run
+        for run in state.runs
+        if host in run.point.hosts
+        and (alone or len(run.point.hosts) > 1)
+        and not any(other in state.accused for other in run.point.hosts if other != host)
+    ]
+
+
+def proved(search: Search, state: Analysis, host: str) -> bool:
+    """Whether a host was slow again in later rounds, and a partner of its slow runs is cleared without it."""
+    runs = _family(state, host)
+    numbers = sorted({run.point.round for run in runs})
+    first = next(
+        (
+            number
+            for number in numbers
+            if combined([run.observation for run in runs if run.point.round <= number]).mixture >= SUSPECT
+        ),
+        None,
+    )
+    if first is None:
+        return False
+    again = combined([run.observation for run in runs if run.point.round > first]).mixture >= SUSPECT
+    bound = clear_bound(search.rates)
+    slow = [run for run in runs if len(run.point.hosts) > 1 and run.residual < math.log(1 - search.effect) / 2]
+    restored = any(state.cleared(other, bound) for run in slow for other in run.point.hosts if other != host)
+    return again and restored
+
+
+def loss_of(state: Analysis, host: str) -> float:
+    """How much slower the runs of a host are, as a share."""
+    values = [run.residual for run in _family(state, host)]
+    return 1 - math.exp(median(values)) if values else 0.0
+
+
+def unsettled(search: Search, state: Analysis) -> List[str]:
+    """The hosts about which more runs are needed."""
+    bound, broken = clear_bound(search.rates), failing(search)
+    hosts = [host for host in search.comparable if host not in broken]
+    rest = [host for host in hosts if host not in state.accused]
+    done = all_cleared([state.pairs[host] for host in rest], search.rates)
+    return [
+        host
+        for host in hosts
+        if (not proved(search, state, host) if host in state.accused else not done and not state.cleared(host, bound))
+    ]
+
+
+def open_links(search: Search, state: Analysis) -> List[frozenset[str]]:
+    """The pairs that run together again: their slow run is not explained yet, or not proved."""
+    bound = accuse_bound(search.rates, hypotheses(search))
+    return [pair for pair, evidence in state.links.items() if 0 < evidence.mixture < bound]
+
+
+def next_step(search: Search) -> Union[Round, Answer]:
+    """The next round, or the rest of one that was interrupted, or the answer."""
+    if open_runs(search):
+        return search.rounds[-1]
+    if not search.comparable:
+        return Answer("undecided", [], list(search.hosts), _too_few(search), None)
+    if not search.rounds and search.alone:
+        return _limited(search, Round(1, ALONE, tuple(Run((host,)) for host in search.comparable)), None)
+    state = analysis(search)
+    crossed = boundary.crossings(search, state)
+    rest, links = unsettled(search, state), open_links(search, state)
+    if _paired(search) and not rest and not links and not boundary.undecided(crossed):
+        return answer(search, state, [], "")
+    if _all_failed(search):
+        return answer(search, state, rest, "the runs of all hosts fail: " + _last_reason(search))
+    broken = failing(search)
+    hosts = [host for host in search.comparable if host not in broken]
+    weights = {host: state.best(host).mixture for host in hosts}
+    groups = schedule.pairs(search, hosts, weights, state.accused, links)
+    if not groups:
+        return answer(search, state, rest, "no two hosts are left that could run together")
+    return _limited(search, Round(len(search.rounds) + 1, PAIRS, tuple(Run(group) for group in groups)), state)
+
+
+def _limited(search: Search, planned: Round, state: Optional[Analysis]) -> Union[Round, Answer]:
+    """The round, unless it is beyond the budget."""
+    rounds = len(search.rounds)
+    if search.budget.allows(search.time, 1, rounds):
+        return planned
+    state = state or analysis(search)
+    return answer(search, state, unsettled(search, state), search.budget.reason(search.time, rounds))
+
+
+def _paired(search: Search) -> bool:
+    return any(one.kind == PAIRS for one in search.rounds)
+
+
+def _all_failed(search: Search) -> bool:
+    """Whether two rounds of pairs gave no value at all."""
+    rounds = [one for one in search.rounds if one.kind == PAIRS]
+    return len(rounds) >= MOST_FAILURES and all(run.value is None for one in rounds for run in one.runs)
+
+
+def _last_reason(search: Search) -> str:
+    reasons = [run.reason for one in search.rounds for run in one.runs if run.reason]
+    return reasons[-1] if reasons else "no reason was given"
+
+
+def _too_few(search: Search) -> str:
+    return (
+        f"no host has 4 peers of like hardware ({len(search.hosts)} hosts): add hosts to the search, since with fewer nothing tells "
+        "whether a host or its peers are slow"
+    )
+
+
+def answer(search: Search, state: Analysis, rest: Sequence[str], reason: str) -> Answer:
+    """What the search ends with; rest are the hosts that it could not decide."""
+    broken = failing(search)
+    found = [Finding("failing", [host], None, True, f"{host}: its runs fail: {why}") for host, why in broken.items()]
+    area = boundary.inside(search, state.accused)
+    if area:
+        losses = [loss_of(state, host) for host in state.accused]
+        certain = all(proved(search, state, host) for host in state.accused)
+        words = f"the hosts in {area.name} {area.value} are {median(losses):.0%} slower"
+        found.append(Finding("boundary", area.hosts, median(losses), certain, words, area.name, area.value))
+    else:
+        found += [_host(search, state, host) for host in state.accused]
+    for crossing in boundary.crossings(search, state):
+        if crossing.slower:
+            words = f"runs that cross {crossing.name} are {crossing.loss:.0%} slower"
+            found.append(Finding("boundary", [], crossing.loss, crossing.proved, words, crossing.name))
+    bound = accuse_bound(search.rates, hypotheses(search))
+    for pair, evidence in state.links.items():
+        if evidence.mixture >= bound:
+            found.append(_link(state, sorted(pair)))
+    # A host without enough peers is never cleared.
+    left = [host for host in search.hosts if host in rest or host not in search.comparable]
+    minutes = search.time.of_a_run / 60 if search.time.of_a_run else None
+    if not reason and len(left) > len(rest):
+        reason = "hosts without 4 peers of like hardware can't be compared"
+    kind = "located" if found else "undecided" if left or reason else "configuration" if _below(search) else "nobody"
+    return Answer(kind, found, left, reason, minutes)
+
+
+def _host(search: Search, state: Analysis, host: str) -> Finding:
+    loss, sure = loss_of(state, host), proved(search, state, host)
+    alone = [run.evidence.mixture for run in state.runs if run.point.hosts == (host,)]
+    where = ""
+    if alone:
+        where = ", also alone: GPUs, CPUs or memory" if sum(alone) > 0 else ", with partners only: its network"
+    proof = "proved by swap" if sure else "a suspicion: the proof by swap is missing"
+    return Finding("host", [host], loss, sure, f"{host} is {loss:.0%} slower than its peers{where} ({proof})")
+
+
+def _link(state: Analysis, pair: Sequence[str]) -> Finding:
+    values = [run.residual for run in state.runs if sorted(run.point.hosts) == list(pair)]
+    loss, sure = 1 - math.exp(median(values)), len(values) > 1
+    words = f"the link between {pair[0]} and {pair[1]} is {loss:.0%} slower; each of them is not, with other partners"
+    return Finding("link", list(pair), loss, sure, words)
+
+
+def level_of_pairs(search: Search) -> Optional[float]:
+    """The median value of runs over two hosts."""
+    values = [run.value for one in search.rounds if one.kind == PAIRS for run in one.runs if run.value]
+    return median(values) if values else None
+
+
+def _below(search: Search) -> bool:
+    """Whether all hosts alike give less than the expected value."""
+    level = level_of_pairs(search)
+    if level is None or not search.expected:
+        return False
+    ratio = level / search.expected if search.higher_is_better else search.expected / level
+    return ratio <= 1 - search.effect
+
+
+def answer_json(found: Answer) -> Mapping[str, Any]:
+    """The answer as locate.json keeps it."""
+    findings = [dict(one._asdict(), hosts=list(one.hosts)) for one in found.findings]
+    return dict(found._asdict(), findings=findings, undecided=list(found.undecided))

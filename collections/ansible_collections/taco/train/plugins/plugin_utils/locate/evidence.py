@@ -1,0 +1,222 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the runs of a search show about each host, each pair and each boundary. Values in, values out.
+
+A run is compared with the runs of its round over hosts of like hardware that cross the same boundaries, so that a drift of the
+whole fleet cancels. A run is as slow as its slowest host: a run with a host that was accused says nothing about the other one.
+"""
+
+import math
+from statistics import median
+from typing import Dict, FrozenSet, List, Mapping, NamedTuple, Sequence, Tuple
+
+from ansible_collections.taco.train.plugins.plugin_utils.decision.noise import Noise, estimated
+from ansible_collections.taco.train.plugins.plugin_utils.decision.sequential import (
+    NO_EVIDENCE,
+    Evidence,
+    Observation,
+    accuse_bound,
+    clear_bound,
+    combined,
+    observation,
+)
+from ansible_collections.taco.train.plugins.plugin_utils.locate.search import Search
+
+# A class of runs with fewer of them in a round has no level of its own.
+LEAST_OF_A_CLASS = 3
+# The ratio from which a host or pair is a suspect: its next runs are the proof.
+SUSPECT = math.log(20)
+MOST_PASSES = 8
+# The weight of "runs of one host are independent", in hosts, and the most that they may depend on each other.
+PRIOR_HOSTS = 16
+MOST_INFLATION = 6.0
+
+Key = Tuple[int, str, FrozenSet[str]]
+Pair = FrozenSet[str]
+
+
+class Point(NamedTuple):
+    """A run with a value, as the logarithm; larger is faster."""
+
+    round: int
+    hosts: Tuple[str, ...]
+    log: float
+    key: Key
+
+
+class Judged(NamedTuple):
+    """A run beside its level, with its densities."""
+
+    point: Point
+    residual: float
+    observation: Observation
+
+    @property
+    def evidence(self) -> Evidence:
+        return combined([self.observation])
+
+
+class Analysis(NamedTuple):
+    """The state of knowledge after some rounds."""
+
+    runs: Sequence[Judged]
+    noise: Mapping[int, Noise]
+    """By the number of hosts of a run."""
+    pairs: Mapping[str, Evidence]
+    """Of runs over several hosts, for each host."""
+    every: Mapping[str, Evidence]
+    """Of all runs, for each host."""
+    accused: Tuple[str, ...]
+    links: Mapping[Pair, Evidence]
+    """The pairs with a slow run that neither of their hosts explains."""
+    levels: Mapping[Key, Tuple[float, int]]
+    """The level of a class in a round, with the number of its runs."""
+
+    def best(self, host: str) -> Evidence:
+        """The stronger evidence of a host."""
+        return max(self.pairs.get(host, NO_EVIDENCE), self.every.get(host, NO_EVIDENCE), key=lambda one: one.mixture)
+
+    def cleared(self, host: str, bound: float) -> bool:
+        """Whether a host is not slower by the effect; only runs over several hosts show its network."""
+        evidence = self.pairs.get(host, NO_EVIDENCE)
+        return evidence.runs > 0 and evidence.largest <= bound
+
+
+def hypotheses(search: Search) -> int:
+    """The number of hypotheses that share the rate of false accusations: each host in two ways, pairs, boundaries."""
+    return 2 * max(1, len(search.hosts)) + 2 * len(search.boundaries)
+
+
+def points(search: Search) -> List[Point]:
+    """The runs with a value."""
+    sign = 1 if search.higher_is_better else -1
+    found = []
+    for one in search.rounds:
+        made = []
+        for run in one.runs:
+            if run.done and run.value is not None and run.value > 0:
+                like = search.hardware.get(run.hosts[0], "")
+                made.append((run, like, search.crossed(run.hosts)))
+        for run, like, crossed in made:
+            alike = sum(other == (like, crossed) for other in [(a, b) for _run, a, b in made])
+            key = (one.number, like, crossed if alike >= LEAST_OF_A_CLASS else frozenset())
+            found.append(Point(one.number, run.hosts, sign * math.log(run.value or 1), key))
+    return found
+
+
+def _levels(of_runs: Sequence[Point], doubtful: Sequence[str]) -> Dict[Key, Tuple[float, int]]:
+    """The median of each class in each round, without the runs of doubtful hosts as far as others are left."""
+    by_key: Dict[Key, List[Point]] = {}
+    for point in of_runs:
+        by_key.setdefault(point.key, []).append(point)
+    found = {}
+    for key, members in by_key.items():
+        good = [point.log for point in members if not set(point.hosts) & set(doubtful)]
+        values = good if len(good) >= 2 else [point.log for point in members]
+        found[key] = (median(values), len(values))
+    return found
+
+
+def _inflation(residuals: Sequence[Tuple[Point, float]], doubtful: Sequence[str], scale: float) -> float:
+    """How much more the means of hosts differ than independent runs would let them."""
+    of_host: Dict[str, List[float]] = {}
+    for point, residual in residuals:
+        for host in point.hosts:
+            of_host.setdefault(host, []).append(residual)
+    means = [
+        abs(sum(values)) / math.sqrt(len(values))
+        for host, values in of_host.items()
+        if len(values) > 1 and host not in doubtful
+    ]
+    if not means:
+        return 1.0
+    ratio = (1.4826 * median(means) / scale) ** 2
+    return min(MOST_INFLATION, max(1.0, (PRIOR_HOSTS + len(means) * ratio) / (PRIOR_HOSTS + len(means))))
+
+
+def _judged(
+    search: Search, of_runs: Sequence[Point], doubtful: Sequence[str]
+) -> Tuple[List[Judged], Dict[int, Noise], Dict[Key, Tuple[float, int]]]:
+    levels = _levels(of_runs, doubtful)
+    residuals = [(point, point.log - levels[point.key][0]) for point in of_runs]
+    noise: Dict[int, Noise] = {}
+    for size in {len(point.hosts) for point in of_runs}:
+        mine = [(point, value) for point, value in residuals if len(point.hosts) == size]
+        good = [value for point, value in mine if not set(point.hosts) & set(doubtful)]
+        count = len({point.key for point, _value in mine})
+        plain = estimated(good, count)
+        noise[size] = plain._replace(inflation=_inflation(mine, doubtful, plain.scale))
+    runs = [
+        Judged(point, value, observation(value, noise[len(point.hosts)], search.effect)) for point, value in residuals
+    ]
+    return runs, noise, levels
+
+
+def _of_hosts(
+    runs: Sequence[Judged], hosts: Sequence[str], accused: Sequence[str], links: Sequence[Pair]
+) -> Tuple[Dict[str, Evidence], Dict[str, Evidence]]:
+    """The evidence of each host from runs over several hosts, and from all runs."""
+    several: Dict[str, List[Observation]] = {host: [] for host in hosts}
+    single: Dict[str, List[Observation]] = {host: [] for host in hosts}
+    for run in runs:
+        members = run.point.hosts
+        if len(members) == 2 and frozenset(members) in links:
+            continue
+        for host in members:
+            if host in several and not any(other in accused for other in members if other != host):
+                (several if len(members) > 1 else single)[host].append(run.observation)
+    pairs = {host: combined(seen) for host, seen in several.items()}
+    return pairs, {host: combined([*single[host], *several[host]]) for host in hosts}
+
+
+def _without(runs: Sequence[Judged], host: str, members: Sequence[str]) -> Evidence:
+    """The evidence of a host from its runs with other partners."""
+    own = [run for run in runs if host in run.point.hosts and len(run.point.hosts) > 1]
+    return combined([run.observation for run in own if set(run.point.hosts) != set(members)])
+
+
+def _links(runs: Sequence[Judged], pairs: Mapping[str, Evidence], accused: Sequence[str], bound: float) -> List[Pair]:
+    """The pairs whose slow runs remain unexplained: both hosts are cleared by their other runs."""
+    found = []
+    for run in runs:
+        members = run.point.hosts
+        if len(members) != 2 or set(members) & set(accused) or run.evidence.mixture < SUSPECT:
+            continue
+        others = [_without(runs, host, members) for host in members]
+        if all(one.runs and one.largest <= bound for one in others):
+            found.append(frozenset(members))
+    return found
+
+
+def analysis(search: Search) -> Analysis:
+    """What all runs up to now show. Hosts are accused one by one, the strongest evidence first."""
+    of_runs, hosts = points(search), search.comparable
+    accept, reject = accuse_bound(search.rates, hypotheses(search)), clear_bound(search.rates)
+    accused: Tuple[str, ...] = ()
+    doubtful: Tuple[str, ...] = ()
+    links: List[Pair] = []
+    for _pass in range(MOST_PASSES):
+        runs, noise, levels = _judged(search, of_runs, doubtful)
+        before = (accused, doubtful, links)
+        accused = ()
+        while True:
+            pairs, every = _of_hosts(runs, hosts, accused, links)
+            rest = [host for host in hosts if host not in accused]
+            top = max(rest, key=lambda host: max(pairs[host].mixture, every[host].mixture), default=None)
+            if top is None or max(pairs[top].mixture, every[top].mixture) < accept:
+                break
+            accused = (*accused, top)
+        # One that later accusations explain is no longer accused.
+        accused = tuple(host for host in accused if max(pairs[host].mixture, every[host].mixture) >= accept)
+        pairs, every = _of_hosts(runs, hosts, accused, links)
+        suspects = [host for host in hosts if max(pairs[host].mixture, every[host].mixture) >= SUSPECT]
+        doubtful = tuple(sorted({*accused, *suspects}))
+        links = _links(runs, pairs, accused, reject)
+        if (accused, doubtful, links) == before:
+            break
+    of_links = {
+        pair: combined([run.observation for run in runs if frozenset(run.point.hosts) == pair]) for pair in set(links)
+    }
+    return Analysis(runs, noise, pairs, every, accused, of_links, levels)
