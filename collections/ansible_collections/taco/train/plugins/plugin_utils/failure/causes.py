@@ -15,9 +15,11 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.epilogue import
 from ansible_collections.taco.train.plugins.plugin_utils.failure.launch import LAUNCH
 from ansible_collections.taco.train.plugins.plugin_utils.failure.network import NETWORK
 from ansible_collections.taco.train.plugins.plugin_utils.failure.ranks import RANK
+from ansible_collections.taco.train.plugins.plugin_utils.failure.scheduler import SCHEDULER
+from ansible_collections.taco.train.plugins.plugin_utils.failure.script import SCRIPT
 from ansible_collections.taco.train.plugins.plugin_utils.failure.software import SOFTWARE
 
-CAUSES = [*LAUNCH, *SOFTWARE, *NETWORK, *RANK, *ENDED, *DOUBTFUL, *EPILOGUE]
+CAUSES = [*SCHEDULER, *LAUNCH, *SOFTWARE, *NETWORK, *SCRIPT, *RANK, *ENDED, *DOUBTFUL, *EPILOGUE]
 # A run that is still going on hasn't ended by one of these.
 ENDS = {cause.name for cause in [*ENDED, *EPILOGUE]}
 # What launchers say of the processes that ended, each in a line: the first ended first, and the launcher ended the others.
@@ -38,4 +40,10 @@ OF_TWO = {
 OF_TWO_AFTERWARDS = {"mpi_error"}
 # A rank reports it of another.
 OF_OTHERS = {"stalled", "peer_closed", "horovod_down"}
-OF_ONE = {"traceback", "segfault", "instruction", "killed"}
+OF_ONE = {"traceback", "segfault", "instruction", "killed", *(cause.name for cause in SCRIPT)}
+# What explains a cause that it comes with, and is a warning only without it.
+EXPLAINED_BY = {"mpi_unreachable": "wrong_interface", "mpi_connect": "wrong_interface"}
+# Rank 0 prints them, of all ranks.
+OF_ALL = {"wrong_data"}
+# Causes of a run that ends with status 0.
+OF_RESULT = {"wrong_data"}

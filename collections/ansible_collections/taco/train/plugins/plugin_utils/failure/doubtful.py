@@ -55,7 +55,7 @@ DOUBTFUL = [
     ),
     cause(
         "traceback",
-        r"^(?:E +)?(?P<what>(?:\w+\.)*(?!ChildFailed|CalledProcess|ProcessExited|WorkerStopped|HostsUpdated|HorovodInternal|"
+        r"^(?:E +)?(?P<what>(?:\w+\.)*(?!ChildFailed|CalledProcess|ProcessExited|WorkerStopped|HostsUpdated|Signal|HorovodInternal|"
         r"AbortedError|ConnectionReset|BrokenPipe|nccl\w*Error|DistBackend)\w*(?:Error|Exception)"
         r"(?::(?![^\r\n]{0,60}(?:ncclCommInitRank|NCCL [Ee]rror|Horovod has been|mpirun failed)) *[^\r\n]{1,300})?)\s*$",
         "the script failed with {what}",

@@ -9,6 +9,19 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import ca
 # How a process or the run was ended.
 ENDED = [
     cause(
+        "hangup",
+        r"closing signal SIGHUP|Received 1 death signal|[Gg]ot signal: 1\b|process rank (?P<rank>\d+) with PID \S+ on node (?P<host>\S+) "
+        r"exited\s+on\s+signal 1\b|KILLED BY SIGNAL: 1\b",
+        "the terminal or ssh session of the launcher was closed (signal 1, SIGHUP)",
+        "start it in tmux or with nohup, or as a job of the scheduler",
+    ),
+    cause(
+        "cancelled",
+        r"ON (?P<host>[\w.-]+) CANCELLED AT \S+ (?P<why>DUE TO PREEMPTION)",
+        "Slurm cancelled the job ({why})",
+        "run again, in a partition or with a QOS that is not preempted",
+    ),
+    cause(
         "time_limit",
         r"DUE TO TIME LIMIT|time limit for job execution has been reached|DeadlineExceeded",
         "the scheduler's or mpirun's time limit ended the run",
@@ -49,6 +62,19 @@ EPILOGUE = [
         "look at what this rank prints",
     ),
     cause(
+        "interrupted",
+        r"^\^?C?KeyboardInterrupt\b|signal 2 \(Interrupt\)|[Gg]ot signal: 2\b",
+        "the run was interrupted from the keyboard",
+        "run again, and do not press Ctrl-C",
+    ),
+    cause(
+        "terminated",
+        r"Received 15 death signal|[Gg]ot signal: 15\b|process rank (?P<rank>\d+) with PID \S+ on node (?P<host>\S+) exited\s+on\s+"
+        r"signal 15\b|KILLED BY SIGNAL: 15\b",
+        "the run was ended from outside (signal 15, SIGTERM)",
+        "look for who ended it: a time limit or scancel of the scheduler, an eviction, a user",
+    ),
+    cause(
         "signal",
         r"process rank (?P<rank>\d+) with PID \S+ on node (?P<host>\S+) exited\s+on\s+signal (?P<signal>\d+(?: "
         r"\([^)]*\))?)|KILLED BY SIGNAL: (?P<signal2>\d+)|TERMINATED BY SIGNAL: (?P<signal3>\d+)|"
@@ -74,11 +100,17 @@ EPILOGUE = [
     ),
     cause(
         "exit_code",
-        r"Process name: (?:\[(?:\[[\d,]+\],|[^\]\s,]+,))?(?P<rank>\d+)\]?|"
+        r"failed \(exitcode: \d+\) local_rank: \d+|Process name: (?:\[(?:\[[\d,]+\],|[^\]\s,]+,))?(?P<rank>\d+)\]?|"
         r"Process name: (?P<host3>[\w.-]+)\[(?P<rank5>\d+)\]|srun: error: (?P<host>[\w.-]+): tasks? "
         r"(?P<rank2>\d+)[\d,-]*: Exited with exit code|Process (?P<rank3>\d+) exit with status code|(?:RANK "
         r"(?P<rank4>\d+) )?PID \d+ RUNNING AT (?P<host2>[\w.-]+)",
         "a rank ended with an error and printed no known cause",
         "look at what this rank prints",
+    ),
+    cause(
+        "cancelled",
+        r"ON (?P<host>[\w.-]+) CANCELLED AT [^\s*]+ \*\*\*",
+        "Slurm cancelled the job or its step",
+        "look for who cancelled it (sacct -j JOB, squeue), such as scancel",
     ),
 ]

@@ -11,7 +11,10 @@ from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import 
 
 # A help text of mpirun is shorter than this many lines.
 NEAR = 14
-RULE = re.compile(r"^\s*[-=]{40,}\s*$")
+RULE = re.compile(r"^\s*-{40,}\s*$")
+END = re.compile(r"^\s*[-=]{40,}\s*$")
+# A help text of mpirun has its fields at its end.
+MOST_OF_A_TEXT = 24
 FIELD = re.compile(r"^\s{0,12}(?P<name>[A-Za-z][^:\r\n]{0,60}?) {0,20}: {0,30}(?P<value>[^\s:][^\r\n]{0,300}?)\s*$")
 # What stands behind a name: the number of a process.
 PARENTHESES = re.compile(r"\s*\([^)]*\)")
@@ -22,11 +25,11 @@ HOST = re.compile(r"(?:.* on node )?(?P<host>[A-Za-z0-9][\w.-]*)")
 def fields_near(lines: Sequence[Line], place: int) -> Dict[str, str]:
     """The values by their names in lower case, of the lines from one on up to a rule, and then of those before it."""
     values: Dict[str, str] = {}
-    behind = range(place, min(place + NEAR, len(lines)))
+    behind = range(place, min(place + MOST_OF_A_TEXT, len(lines)))
     before = range(place - 1, max(place - NEAR, 0) - 1, -1)
     for numbers in (behind, before):
         for number in numbers:
-            if RULE.match(lines[number].text):
+            if END.match(lines[number].text):
                 break
             match = FIELD.match(lines[number].text)
             if match:

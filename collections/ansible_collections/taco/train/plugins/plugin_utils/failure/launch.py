@@ -40,40 +40,6 @@ LAUNCH = [
         "run the container_engine role, and check nvidia-smi on the host",
     ),
     cause(
-        "pod_absent",
-        r'(?:Error from server \(NotFound\): )?pods? "(?P<host>[^"]+)" not found',
-        "the pod {host} does not exist",
-        "look at the pods' events (kubectl describe pod), and run the mpijob role",
-    ),
-    cause(
-        "pod_pending",
-        r"\d+/\d+ nodes are available: (?P<why>[^\r\n]{1,200})|(?P<quota>exceeded quota: [^\r\n]{1,160})|"
-        r"is (?P<why2>waiting to start: (?:ContainerCreating|PodInitializing))",
-        "Kubernetes did not start a pod ({why}{quota})",
-        "request what the nodes have (taco_gpus_per_node, benchmark_hosts), or free it (kubectl describe node)",
-    ),
-    cause(
-        "cluster",
-        r"Unable to connect to the server: (?P<why>[^\r\n]{1,160})|The connection to the server \S+ was refused|"
-        r"dial tcp \S+:10250: (?P<why4>[^\r\n]{1,120})|error dialing backend: (?P<why2>[^\r\n]{1,160})|unable to "
-        r"upgrade connection: (?P<why3>[^\r\n]{1,120})",
-        "Kubernetes did not pass a command to a pod ({why})",
-        "look at the node and its kubelet (kubectl get nodes, port 10250), and run again",
-    ),
-    cause(
-        "pod_evicted",
-        r"The node was low on resource: (?P<why>[^.\r\n]+)|Pod was (?:evicted|preempted)|DisruptionTarget",
-        "Kubernetes evicted a pod ({why})",
-        "look at the node's conditions, and request what the pods need",
-    ),
-    cause(
-        "image",
-        r"(?:ErrImagePull|trying and failing to pull image|ImagePullBackOff|pull access denied|manifest unknown|"
-        r"manifest for \S+ not found)|pyxis: .{0,200}returned error code|failed to import docker image|could not open image \S",
-        "an image can't be pulled or opened",
-        "check taco_image, and the registry's credentials",
-    ),
-    cause(
         "mpirun_absent",
         r"does not find an installed MPI|(?:exec: |failed to run command "
         r"['\u2018]?)\"?(?P<program>[^\s\"'\u2019:]*mpirun)\"?|(?P<other>mpirun|"
@@ -168,11 +134,25 @@ LAUNCH = [
     ),
     cause(
         "mpirun_argument",
+        r"Both TCP interface include and exclude lists were specified",
+        "mpirun takes a list of interfaces to include ({include}) or to exclude ({exclude}), and not both",
+        "leave btl_tcp_if_include or btl_tcp_if_exclude out of benchmark_mca, and OMPI_MCA_btl_tcp_if_* out of benchmark_env",
+        fields={"include": ("include",), "exclude": ("exclude",)},
+    ),
+    cause(
+        # It prints its usage for an option that it does not know.
+        "mpirun_argument",
+        r"^Usage: \./mpiexec \[global opts\]|\[mpiexec@[\w.-]+\] match_arg .{0,60}unrecognized argument (?P<option>\S+)",
+        "mpirun is that of MPICH (Hydra), which does not take the arguments of Open MPI ({option})",
+        "set benchmark_mpirun to the path of Open MPI's mpirun, or remove MPICH from taco_image",
+    ),
+    cause(
+        "mpirun_argument",
         r"(?:mpirun|mpiexec|prterun|orterun): Error: (?:unknown|unrecognized) option \"(?P<option>[^\"]+)|"
         r"(?:unrecognized option was included on the|No executable was specified on the|problem with the) (?:mpirun|"
         r"prterun|mpiexec|orterun)|"
         r"(?:mpirun|prterun|mpiexec) could not find anything to do|When resolving deprecated command line options|"
-        r"conflicting (?:directives|policies)|\[mpiexec@[\w.-]+\] match_arg .{0,60}unrecognized argument (?P<option2>\S+)",
+        r"conflicting (?:directives|policies)",
         "mpirun does not take an argument {option}",
         "set benchmark_mca, benchmark_env and benchmark_extra_args to what this mpirun knows (mpirun --help)",
         fields={"option": ("option", "command line option")},
@@ -218,17 +198,24 @@ LAUNCH = [
     ),
     cause(
         "mpi_pmi",
-        r"was not built with SLURM's? PMI|OMPI was not built with SLURM|PMI2?_Init failed to initialize",
+        r"Invalid MPI type|was not built with SLURM's? PMI|OMPI was not built with SLURM|PMI2?_Init failed to initialize",
         "srun started an MPI that was not built for it",
         "start it with mpirun, or with srun --mpi=pmix where the MPI in taco_image has PMIx",
     ),
     cause(
         "mpi_version",
+        r"(?:orted|prted): Error: unknown option|connection from (?:an unidentified|a peer that did not identify itself correctly)|"
         r"mismatch in versions between two processes|read past end of buffer in file|Open MPI versions? (?:do not|"
         r"don't) match|incompatible (?:PMIx|Open MPI) version",
         "the hosts run different versions of Open MPI",
         IMAGE,
         fields=NODE,
+    ),
+    cause(
+        "executable",
+        r"^(?:/bin/)?(?:ba|da)?sh: (?:line )?(?:\d+: )?(?P<path>/[^\s:]+): Permission denied",
+        "a host can't execute {path}",
+        "make the file executable (chmod +x) in taco_image, or mount it so that it can be executed",
     ),
     cause(
         "executable",
@@ -262,6 +249,13 @@ LAUNCH = [
         r"can't open file '?(?P<script>[^'\r\n]+?)'?: \[Errno (?P<errno>\d+)\]",
         "the script {script} is not there",
         "set benchmark_script to its path in the training image",
+    ),
+    cause(
+        # torch.distributed.launch of PyTorch 2 passes it with a dash, that of PyTorch 1 with an underscore.
+        "local_rank",
+        r"unrecognized arguments:.{0,200}(?P<option>--local[-_]rank)\b",
+        "PyTorch's launcher passes {option}, which the script does not know",
+        "start the script with torchrun, and read LOCAL_RANK from the environment in it",
     ),
     cause(
         "argument",

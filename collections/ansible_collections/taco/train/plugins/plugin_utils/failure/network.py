@@ -58,6 +58,25 @@ NETWORK = [
     ),
     cause(
         "nccl_ib",
+        r"(?P<what>Got completion[^\r\n]{0,80} with (?:error|status=) ?12\b[^\r\n]{0,100})",
+        "RDMA in NCCL got no answer from a peer ({what})",
+        "check the link and the switch between the two hosts (ibstat, PFC), that NCCL_IB_GID_INDEX is right for RoCE and NCCL_IB_HCA for "
+        "both, or set NCCL_IB_DISABLE: 1 in benchmark_env",
+    ),
+    cause(
+        "nccl_ib",
+        r"(?P<what>Got completion[^\r\n]{0,80} with (?:error|status=) ?13\b[^\r\n]{0,100})",
+        "a peer of RDMA in NCCL was not ready to receive ({what})",
+        "check the peer's host for load and errors; set NCCL_IB_RETRY_CNT and NCCL_IB_TIMEOUT higher in benchmark_env",
+    ),
+    cause(
+        "nccl_ib",
+        r"(?P<what>Got completion[^\r\n]{0,80} with (?:error|status=) ?(?:4|9|10|11)\b[^\r\n]{0,100})",
+        "RDMA in NCCL was refused access to memory ({what})",
+        "load nvidia_peermem, and switch ACS and the IOMMU off on the host, or set NCCL_NET_GDR_LEVEL: LOC in benchmark_env",
+    ),
+    cause(
+        "nccl_ib",
         r"(?:WARN .*?)?(?P<what>NET/IB ?:? ?(?:[\w/.<>:-]+ ){0,4}Got (?:completion|async (?:\w+ )?event)[^\n]{0,200}|Call to "
         r"ibv_\w+[^\n]{0,120}failed[^\n]{0,120}|ibv_\w+\(?\)? (?:failed|returned)[^\n]{0,120}|NET/IB ?: (?:Unable|"
         r"No)[^\n]{0,120})",
@@ -93,7 +112,7 @@ NETWORK = [
         r"connect\(\) to (?P<peer>[\d.]+) ?(?:port|:)\s*\d+ failed: (?P<why2>[^(\r\n]+)|"
         r"mca_btl_tcp_endpoint_complete_connect.{0,80}failed: (?P<why3>[^(\r\n]+)|ORTE is unable to establish a "
         r"communication|does not know how to route a message|unable to complete a TCP connection|tcp_peer_send_blocking: send\(\)|"
-        r"received unexpected process identifier|cannot find a corresponding process|"
+        r"received unexpected process identifier|inbound MPI TCP connection request|cannot find a corresponding process|"
         r"Match incoming connection from .{1,120} failed \(iface|"
         r"\[proxy:[\d:]+@(?P<host2>[\w.-]+)\] .{1,80}unable to connect from "
         r"\"[^\"]+\" to \"(?P<peer3>[^\"]+)\" \((?P<why4>[^)]+)",
@@ -120,6 +139,13 @@ NETWORK = [
         "a host's connection arrives from another address ({peer}) than the host has: its network translates addresses",
         "run the containers in the host's network (training_container_profile: harp or lightcc), or set taco_interface to a network that "
         "does not translate",
+    ),
+    cause(
+        "download",
+        r"(?P<what>HTTPSConnectionPool\(host='[^']+'[^)]*\): (?:Max retries|Read timed out)[^\r\n]{0,60}|urlopen error [^>\r\n]{1,80}|"
+        r"(?:LocalEntryNotFound|OfflineModeIsEnabled)Error|URL fetch failure on [^\r\n]{1,160}|We couldn't connect to '[^']+')",
+        "the script could not download from the internet ({what})",
+        "put the data and models on the hosts or into taco_image, or set a proxy (https_proxy) in benchmark_env",
     ),
     cause(
         "gloo_connect",

@@ -5,6 +5,7 @@
 """Find the host and the rank of a failure: in its line, in what the ranks print of themselves, in what launchers print at the end."""
 
 import re
+from functools import cached_property
 from typing import Dict, Mapping, Optional, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.failure.epilogue import ENDED, EPILOGUE
@@ -24,10 +25,21 @@ NCCL_RANK = re.compile(r" rank (\d{1,7}) (?:nranks|nRanks|\[0x)")
 TEST_HEADER = re.compile(r"(?:^([A-Za-z0-9][\w.-]{0,252})|\S): Test (?:NCCL|CUDA) failure")
 TEST_TRACE = re.compile(r"^\s{0,4}\.\. ([A-Za-z0-9][\w.-]{0,252})(?: pid (\d{1,10}))?: Test failure")
 SRUN_END = re.compile(r"srun: error: ([A-Za-z0-9][\w.-]{0,252}): task (\d{1,7}): ")
+# What launchers name at their end.
+END_PLACE = re.compile(
+    r"process rank (?P<rank>\d{1,7}) with PID \S{1,40} on\s+node (?P<host>[\w.-]{1,253})|"
+    r"Process name: (?P<host2>[A-Za-z][\w.-]{0,252})\[(?P<rank2>\d{1,7})\]"
+)
+# torchrun's table of failures.
+TABLE_HOST = re.compile(r"^\s{1,8}host {1,12}: (\S{1,253})\s*$")
+TABLE_RANK = re.compile(r"^\s{1,8}rank {1,12}: (\d{1,7}) \(local_rank: ")
+ROOT_CAUSE = "Root Cause (first observed failure):"
 TEST_RANK = re.compile(r"#? *Rank +(\d{1,7}) .{0,40}?Pid +(\d{1,10}) on +(\S+) device")
 # Where NCCL says which address it uses: NCCL INFO Bootstrap : Using eth0:10.0.0.2<0>
 OWN_ADDRESS = re.compile(r"(?:Bootstrap ?: Using|NET/Socket : Using)[^\r\n]*?[\w.-]{1,16}:(\d{1,3}(?:\.\d{1,3}){3})<")
 ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
+ADDRESS_PORT = re.compile(r"(?<![\w.])(\d{1,3}(?:\.\d{1,3}){3})(?:<\d+>|:\d+)?(?![\w.])")
+PEER_NAME = re.compile(r"([A-Za-z][\w.-]*)(?:<\d+>|$)")
 
 
 def inventory_name(host: Optional[str], hosts: Sequence[str], text: str) -> Optional[str]:
@@ -41,27 +53,6 @@ def inventory_name(host: Optional[str], hosts: Sequence[str], text: str) -> Opti
     return mentioned[0] if len(mentioned) == 1 else host
 
 
-def host_of_peer(peer: str, lines: Sequence[Line]) -> Optional[str]:
-    """The host in a name or an address with a port, None for the address of an unknown host."""
-    if not peer:
-        return None
-    match = re.search(r"\(([^)]+)\)$", with_host_of_address(peer, lines)) or re.match(
-        r"([A-Za-z][\w.-]*)(?:<\d+>|$)", peer
-    )
-    return match[1] if match else None
-
-
-def with_host_of_address(peer: str, lines: Sequence[Line]) -> str:
-    """An address with the host that has it behind, where NCCL logs it."""
-    address = ADDRESS.search(peer)
-    for line in lines if address else []:
-        own = OWN_ADDRESS.search(line.text) if " NCCL INFO " in line.text else None
-        header = NCCL_HEADER.search(line.text) if own else None
-        if own and header and address and own[1] == address[0]:
-            return f"{peer} ({header[1]})"
-    return peer
-
-
 def named(groups: Mapping[str, Optional[str]], name: str) -> Optional[str]:
     """The value of a group, or of one with the same name and a number."""
     return next(
@@ -69,10 +60,63 @@ def named(groups: Mapping[str, Optional[str]], name: str) -> Optional[str]:
     )
 
 
+class Places:
+    """Where the ranks of a log are, read once."""
+
+    def __init__(self, lines: Sequence[Line]) -> None:
+        self.lines = lines
+
+    @cached_property
+    def _who_is_where(self) -> Tuple[Dict[int, str], Dict[Tuple[str, str], int]]:
+        return who_is_where(self.lines)
+
+    @property
+    def hosts(self) -> Dict[int, str]:
+        """The host of each rank."""
+        return self._who_is_where[0]
+
+    @property
+    def ranks(self) -> Dict[Tuple[str, str], int]:
+        """The rank of each process, by its host and its number."""
+        return self._who_is_where[1]
+
+    @cached_property
+    def addresses(self) -> Dict[str, str]:
+        """The host of each address, where NCCL logs it."""
+        hosts: Dict[str, str] = {}
+        for line in self.lines:
+            own = OWN_ADDRESS.search(line.text) if " INFO " in line.text else None
+            header = NCCL_HEADER.search(line.text) if own else None
+            if own and header:
+                hosts.setdefault(own[1], header[1])
+        return hosts
+
+    @cached_property
+    def first_to_end(self) -> Tuple[Optional[str], Optional[int]]:
+        """Host and rank of the first process that ended, as the launcher names it."""
+        return first_to_end(self.lines)
+
+    def of_peer(self, peer: str) -> Optional[str]:
+        """The host in a name or an address with a port, None for the address of an unknown host."""
+        address = ADDRESS.match(peer)
+        name = PEER_NAME.match(peer)
+        return self.addresses.get(address[0]) if address else name[1] if name else None
+
+    def with_hosts(self, text: str) -> str:
+        """A sentence with the host behind each address that is known to be its own."""
+
+        def with_host(match: "re.Match[str]") -> str:
+            host = self.addresses.get(match[1])
+            return f"{match[0]} ({host})" if host and host not in text else match[0]
+
+        return ADDRESS_PORT.sub(with_host, text)
+
+
 def located(
-    lines: Sequence[Line], place: int, host: Optional[str], rank: Optional[int], ask_epilogue: bool
+    places: "Places", place: int, host: Optional[str], rank: Optional[int], ask_epilogue: bool
 ) -> Tuple[Optional[str], Optional[int]]:
     """Host and rank of a line: from the line, from what the ranks print of themselves, else from what mpirun prints at its end."""
+    lines = places.lines
     pid, line = None, lines[place]
     both = BTL_HEADER.match(line.text) or MVAPICH_HEADER.match(line.text)
     if both:
@@ -92,11 +136,11 @@ def located(
         own = PREFIX_RANK.search(line.text)
         told = [own[1]] if own else [match[1] for match in map(TORCH_RANK.search, near) if match]
         rank = int(told[-1]) if told else None
-    hosts, ranks = who_is_where(lines)
+    hosts, ranks = places.hosts, places.ranks
     if rank is None and pid and host:
         rank = ranks.get((host, pid))
     if host is None and rank is None and ask_epilogue:
-        host, rank = first_to_end(lines)
+        host, rank = places.first_to_end
     if host is None and rank is None:
         # Of a process that aborts, Open MPI's next line has the host.
         after = (SIGNAL_HEADER.match(near.text) for near in lines[place + 1 : place + 3])
@@ -105,16 +149,18 @@ def located(
     return host or (hosts.get(rank) if rank is not None else None), rank
 
 
-def host_of(lines: Sequence[Line], rank: Optional[int]) -> Optional[str]:
-    """The host of a rank, None where the log does not have it."""
-    return who_is_where(lines)[0].get(rank) if rank is not None else None
-
-
 def who_is_where(lines: Sequence[Line]) -> Tuple[Dict[int, str], Dict[Tuple[str, str], int]]:
     """The host of each rank, and the rank of each process, as NCCL's lines and nccl-tests' list of ranks have them."""
     hosts: Dict[int, str] = {}
     ranks: Dict[Tuple[str, str], int] = {}
+    table_host = None
     for line in lines:
+        table_host = (TABLE_HOST.match(line.text) or {1: table_host})[1]
+        end = END_PLACE.search(line.text) if "rocess " in line.text else TABLE_RANK.match(line.text)
+        if end and end.re is TABLE_RANK and table_host:
+            hosts.setdefault(int(end[1]), table_host)
+        elif end and end.re is END_PLACE:
+            hosts.setdefault(int(named(end.groupdict(), "rank") or 0), named(end.groupdict(), "host") or "")
         if line.host and line.rank is not None:
             hosts.setdefault(line.rank, line.host)
         ended = SRUN_END.search(line.text) if "srun: " in line.text else None
@@ -141,7 +187,7 @@ def who_is_where(lines: Sequence[Line]) -> Tuple[Dict[int, str], Dict[Tuple[str,
 def first_to_end(lines: Sequence[Line]) -> Tuple[Optional[str], Optional[int]]:
     """Host and rank of the first process that ended, as the launcher names it."""
     alone = None
-    for place, line in enumerate(lines):
+    for line in lines:
         for cause in [*ENDED, *EPILOGUE]:
             groups = cause.pattern.groupindex
             match = cause.pattern.search(line.text) if "rank" in groups or "rank2" in groups else None
@@ -151,9 +197,17 @@ def first_to_end(lines: Sequence[Line]) -> Tuple[Optional[str], Optional[int]]:
                 if number is not None:
                     return named(found, "host"), int(number)
                 alone = alone or named(found, "host")
-        if "local_rank:" in line.text:
-            around = "\n".join(near.text for near in lines[max(place - 3, 0) : place + 2])
-            torch = re.search(r"host +: (\S+)[\s\S]{0,80}?rank +: (\d+)", around)
-            if torch:
-                return torch[1], int(torch[2])
-    return alone, None
+    return table_first(lines) or (alone, None)
+
+
+def table_first(lines: Sequence[Line]) -> Optional[Tuple[str, int]]:
+    """Host and rank of the root cause in torchrun's table of failures, None without one."""
+    begin = next((number for number, line in enumerate(lines) if line.text.startswith(ROOT_CAUSE)), 0)
+    host = None
+    for line in lines[begin:]:
+        match = TABLE_HOST.match(line.text)
+        host = match[1] if match else host
+        rank = TABLE_RANK.match(line.text)
+        if host and rank:
+            return host, int(rank[1])
+    return None

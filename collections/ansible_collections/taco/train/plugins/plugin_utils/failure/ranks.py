@@ -8,6 +8,13 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import NC
 
 RANK = [
     cause(
+        "wrong_data",
+        r"(?P<what>Out of bounds values : [1-9]\d* FAILED)",
+        "the ranks received wrong data ({what})",
+        "run again with NCCL_P2P_DISABLE: 1, and then with NCCL_ALGO: Ring or Tree, in benchmark_env to find the transport that is at "
+        "fault; check ACS and the IOMMU on the hosts, and use another version of NCCL or its plugin",
+    ),
+    cause(
         "test_cuda",
         r"^(?:(?P<host>[\w.-]+): )?Test CUDA failure (?P<where>\S+) '(?P<why>[^']+)'|(?:WARN |^)Cuda failure (?:\d+ "
         r")?'(?P<nccl>[^']+)'|CUDA (?:runtime )?(?:error|failure)(?: \(\d+\))?:? (?P<other>(?!.*driver shutting down)[^\r\n]{1,160})|"
@@ -67,7 +74,7 @@ RANK = [
         "traceback",
         r"^(?:E +)?(?P<what>(?:\w+\.)*(?!nccl\w*Error|HorovodInternal|Connection|BrokenPipe|Timeout|EOFError|"
         r"Rendezvous|Dist(?:Backend|Network|Store)|Aborted|ChildFailed|"
-        r"CalledProcess|ProcessExited|WorkerStopped|HostsUpdated)\w*(?:Error|Exception|NotFound|Exit|"
+        r"CalledProcess|ProcessExited|WorkerStopped|HostsUpdated|Signal)\w*(?:Error|Exception|NotFound|Exit|StopIteration|"
         r"AssertionError)(?: \(see above for traceback\))?(?::(?! *(?:Aborted: )?(?:ncclCommInitRank|NCCL [Ee]rror|NCCL "
         r"async|Horovod (?:has been|detected)|mpirun failed|work = |NCCL communicator|[Tt]imed out|Connection (?:reset|"
         r"closed)|[Bb]roken pipe|[^\r\n]{0,60}ncclCommInitRank|\[\S+:\d+\])) "

@@ -16,23 +16,23 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import Ca
 from ansible_collections.taco.train.plugins.plugin_utils.failure.causes import (
     CAUSES,
     ENDS,
+    EXPLAINED_BY,
     FIRST_COUNTS,
     LISTED,
+    OF_ALL,
     OF_ONE,
     OF_OTHERS,
+    OF_RESULT,
     OF_TWO,
     OF_TWO_AFTERWARDS,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.failure.ending import last_line, launcher_text
 from ansible_collections.taco.train.plugins.plugin_utils.failure.fields import NEAR, groups_of
 from ansible_collections.taco.train.plugins.plugin_utils.failure.place import (
-    first_to_end,
-    host_of,
-    host_of_peer,
+    Places,
     inventory_name,
     located,
     named,
-    with_host_of_address,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.failure.tracebacks import secondary
 from ansible_collections.taco.train.plugins.plugin_utils.failure.wording import (
@@ -71,19 +71,19 @@ class Match(NamedTuple):
 def known_reason(text: str, hosts: Sequence[str] = ()) -> Optional[Reason]:
     """The cause of highest priority that the text shows, its first line of several. Hosts are those of the run."""
     lines = unwrapped(tagged_lines(text))
-    places = causes_in(lines, secondary(lines)) or causes_in(lines)
-    if not places:
+    found = causes_in(lines, secondary(lines)) or causes_in(lines)
+    if not found:
         return None
-    best = the_first(places, lines)
-    cause, place = CAUSES[best], places[best]
-    first = match_at(lines, place, cause, hosts)
+    best = the_first(found, lines)
+    cause, place, places = CAUSES[best], found[best], Places(lines)
+    first = match_at(places, place, cause, hosts)
     if first.host is None and first.rank is None:
         # A process repeats its error, and only one of the lines may have a header.
-        later = (match_at(lines, number, cause, hosts) for number in again(lines, place, cause))
+        later = (match_at(places, number, cause, hosts) for number in again(lines, place, cause))
         other = next((match for match in later if match.host or match.rank is not None), first)
         first = first._replace(host=other.host, rank=other.rank)
     elif first.reporter:
-        of_hosts, of_ranks = reporters(lines, place, cause, hosts)
+        of_hosts, of_ranks = reporters(places, place, cause, hosts)
         if len(of_ranks) > 1 or len(of_hosts) > 1:
             host = next(iter(of_hosts)) if len(of_hosts) == 1 else None
             return Reason(with_places(first.text, of_hosts, of_ranks), cause.fix, cause.name, host)
@@ -101,11 +101,12 @@ def again(lines: Sequence[Line], place: int, cause: Cause) -> List[int]:
     return numbers
 
 
-def reporters(lines: Sequence[Line], place: int, cause: Cause, hosts: Sequence[str]) -> Tuple[Set[str], Set[int]]:
+def reporters(places: Places, place: int, cause: Cause, hosts: Sequence[str]) -> Tuple[Set[str], Set[int]]:
     """The hosts and the ranks that print the same line but for its numbers: none of them is more to blame than another."""
+    lines = places.lines
     words = DIGITS.sub("0", lines[place].text)
     same = [number for number in range(place, len(lines)) if DIGITS.sub("0", lines[number].text) == words]
-    matches = [match_at(lines, number, cause, hosts) for number in same[:MOST_REPEATS]]
+    matches = [match_at(places, number, cause, hosts) for number in same[:MOST_REPEATS]]
     ranks = {match.rank for match in matches if match.rank is not None}
     ranks.update(rank for rank in (lines[number].rank for number in same) if rank is not None)
     return {match.host for match in matches if match.host}, ranks
@@ -115,6 +116,9 @@ def the_first(places: Mapping[int, int], lines: Sequence[Line]) -> int:
     """The cause of highest priority, and not what follows from the end of another process."""
     best = min(places)
     name = CAUSES[best].name
+    explained = [index for index in places if CAUSES[index].name == EXPLAINED_BY.get(name)]
+    if explained:
+        return explained[0]
     if name in FIRST_COUNTS and LISTED.match(lines[places[best]].text):
         listed = [
             index for index in places if CAUSES[index].name in FIRST_COUNTS and LISTED.match(lines[places[index]].text)
@@ -131,7 +135,9 @@ def decides(index: int, name: str) -> bool:
     return name in OF_TWO and (CAUSES[index].name == "killed" or name == "stalled")
 
 
-def match_at(lines: Sequence[Line], place: int, cause: Cause, hosts: Sequence[str]) -> Match:
+def match_at(places: Places, place: int, cause: Cause, hosts: Sequence[str]) -> Match:
+    """What a line shows of a cause. Hosts are those of the run."""
+    lines = places.lines
     line = lines[place]
     match = cause.pattern.search(line.text[:MOST_CHARACTERS])
     groups: Dict[str, Optional[str]] = {**match.groupdict()} if match else {}
@@ -146,28 +152,39 @@ def match_at(lines: Sequence[Line], place: int, cause: Cause, hosts: Sequence[st
     rank = int(number) if number is not None else None
     reporter = host is None and rank is None
     own_host, own_rank = located(
-        lines,
+        places,
         place,
         host or line.host,
         line.rank if rank is None else rank,
         cause.name in ENDS or "host" not in groups,
     )
-    values = {name: (named(groups, name) or "").strip() for name in (*groups, "peer")}
-    if cause.name in OF_OTHERS:
-        host, reporter = host or host_of(lines, rank) or host_of_peer(values["peer"], lines), False
+    values = {name: (named(groups, name) or "").strip() for name in groups}
+    text = places.with_hosts(sentence(cause.found, values, line.text))
+    if cause.name in OF_ALL:
+        host, rank = None, None
+    elif cause.name in OF_OTHERS:
+        host, reporter = (
+            host or places.hosts.get(-1 if rank is None else rank) or places.of_peer(values.get("peer", "")),
+            False,
+        )
+        if host is None and rank is None:
+            text += reported_by(own_host, own_rank)
+            host, rank = not_reporting(places, cause, own_rank)
     else:
         host, rank = own_host, own_rank
     host = inventory_name(host, hosts, line.text)
-    values["peer"] = with_host_of_address(values["peer"], lines)
-    text = sentence(cause.found, values, line.text)
-    if cause.name in OF_OTHERS and host is None and rank is None:
-        text += reported_by(own_host, own_rank)
-        first_host, first_rank = first_to_end(lines)
-        if first_rank is not None and not any(
-            line.rank in (None, first_rank) and cause.pattern.search(line.text[:MOST_CHARACTERS]) for line in lines
-        ):
-            host, rank = inventory_name(first_host or host_of(lines, first_rank), hosts, ""), first_rank
     return Match(text, host, rank, reporter)
+
+
+def not_reporting(places: Places, cause: Cause, rank: Optional[int]) -> Tuple[Optional[str], Optional[int]]:
+    """Host and rank of the first process that ended, where it is not one of those that report another's end."""
+    host, first = places.first_to_end
+    if first is None or rank is None:
+        return None, None
+    own = (line.text for line in places.lines if line.rank == first)
+    if first == rank or any(cause.pattern.search(text[:MOST_CHARACTERS]) for text in own):
+        return None, None
+    return host or places.hosts.get(first), first
 
 
 def reason(
@@ -187,6 +204,9 @@ def reason(
     if rc:
         return reason_of_status(text, rc, hosts)
     if problems:
+        known = known_reason(text, hosts)
+        if known and known.cause in OF_RESULT:
+            return known._replace(found=" ".join(problems).rstrip("."))
         return Reason(" ".join(problems).rstrip("."), "look at the log")
     return None
 

@@ -279,11 +279,18 @@ SOFTWARE = [
         "use hosts with more memory, or fewer huge pages (hugepages_count), slots or data loader workers",
     ),
     cause(
+        "device_assert",
+        r"\.cu[h]?:\d+: .{1,300}?Assertion [`'](?P<assertion>.{1,100}?)[`'] failed|device-side assert triggered|CUDA_ERROR_ASSERT",
+        "an assertion in a GPU kernel failed ({assertion})",
+        "check the indices that the script passes, such as labels against the number of classes; run with CUDA_LAUNCH_BLOCKING: 1 in "
+        "benchmark_env to find the call",
+    ),
+    cause(
         "illegal_access",
-        r"illegal memory access|CUDA_ERROR_ILLEGAL_ADDRESS|misaligned address|device-side assert|unspecified launch "
+        r"illegal memory access|CUDA_ERROR_ILLEGAL_ADDRESS|misaligned address|unspecified launch "
         r"failure|CUDA_ERROR_LAUNCH_FAILED|illegal instruction was encountered",
-        "a GPU kernel failed (memory access or assertion)",
+        "a GPU kernel failed (memory access or instruction)",
         "run with CUDA_LAUNCH_BLOCKING: 1 in benchmark_env to find it; if it moves between hosts, use other "
-        "versions, if it stays on one, test its GPU",
+        "versions, if it stays on one, look for Xid in its dmesg and test its GPU",
     ),
 ]

@@ -10,6 +10,8 @@ from typing import Dict, List, NamedTuple, Optional, Sequence, Set
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import Line
 
 BEGIN = "Traceback (most recent call last):"
+# Code in a traceback is indented by 4 blanks, of which a tag takes one.
+CODE = "   "
 HANDLING = "During handling of the above exception, another exception occurred:"
 DIRECT = "The above exception was the direct cause of the following exception:"
 # Another process printed the traceback that follows.
@@ -19,8 +21,10 @@ WRAPPER = re.compile(
 # Programs handle these as a matter of course, such as a module that isn't there: what fails then is the next exception.
 HANDLED = re.compile(
     r"(?:[\w.]+\.)?(?:KeyError|IndexError|AttributeError|ImportError|ModuleNotFoundError|Empty|StopIteration|FileNotFoundError|"
-    r"FileExistsError|UnicodeDecodeError|NotImplementedError|TypeError|JSONDecodeError|_NotOkStatusException|NotFound)\b"
+    r"FileExistsError|UnicodeDecodeError|NotImplementedError|TypeError|JSONDecodeError|CalledProcessError|_NotOkStatusException|NotFound)\b"
 )
+# Such exceptions say nothing, also where the next one was raised from them.
+EMPTY = re.compile(r"(?:[\w.]+\.)?(?:KeyError|Empty|StopIteration|CalledProcessError)\b")
 # Such exceptions say less of a connection than those that follow.
 CONNECTION = re.compile(r"\S*(?:Connection|Network|Timeout|BrokenPipe)\w*Error\b|socket\.timeout")
 
@@ -34,7 +38,7 @@ class Link(NamedTuple):
 
 
 def secondary(lines: Sequence[Line]) -> Set[int]:
-    """The numbers of the lines with exceptions that are not the cause of their chain. Each rank has its own chains."""
+    """The numbers of the lines with exceptions that are not the cause of their chain, and with code. Each rank has its own chains."""
     streams: Dict[Optional[int], List[int]] = {}
     for number, line in enumerate(lines):
         streams.setdefault(line.rank, []).append(number)
@@ -54,11 +58,13 @@ def secondary_of(lines: Sequence[Line], stream: Sequence[int]) -> List[int]:
                     numbers.append(root.number)
                 root = None
             in_frames = True
+        elif in_frames and text.startswith(CODE):
+            numbers.append(number)
         elif in_frames and text and not text[0].isspace():
             in_frames = False
             if root is None:
                 root = Link(number, text)
-            elif root.kind == HANDLING and HANDLED.match(root.text):
+            elif (HANDLED if root.kind == HANDLING else EMPTY).match(root.text):
                 numbers.append(root.number)
                 root = Link(number, text)
             else:

@@ -20,7 +20,7 @@ LOG_HEADER = re.compile(
 )
 # What absent values leave.
 EMPTY = re.compile(
-    r" ?\((?:found , built for |rank  and |[^()\w]* requested, [^()\w]*found|found , built for \w*|of )?\s*\)"
+    r"(?:^| )\((?:found , built for |rank  and |[^()\w]* requested, [^()\w]*found|found , built for \w*|of )?\s*\)"
 )
 
 

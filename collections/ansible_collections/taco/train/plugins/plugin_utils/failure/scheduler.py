@@ -1,0 +1,74 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Causes before the ranks begin that Kubernetes, its registry and Slurm report, most specific first."""
+
+from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import cause
+
+SCHEDULER = [
+    cause(
+        "kube_access",
+        r"You must be logged in to the server|unable to upgrade connection: (?:Unauthorized|Forbidden)|\(Forbidden\): .{0,40}?"
+        r"pods? \"(?P<host>[^\"]+)\" is forbidden|cannot create resource \"pods/exec\"|provide credentials",
+        "the API server of Kubernetes does not let the launcher execute commands in the pods",
+        "give the launcher's service account the right to create pods/exec (kubectl auth can-i create pods/exec --as=...), or use an "
+        "MPI Operator that starts ranks by ssh",
+    ),
+    cause(
+        "pod_absent",
+        r'(?:Error from server \(NotFound\): )?pods? "(?P<host>[^"]+)" not found',
+        "the pod {host} does not exist",
+        "look at the pods' events (kubectl describe pod), and run the mpijob role",
+    ),
+    cause(
+        "pod_pending",
+        r"\d+/\d+ nodes are available: (?P<why>[^\r\n]{1,200})|(?P<quota>exceeded quota: [^\r\n]{1,160})|"
+        r"is (?P<why2>waiting to start: (?:ContainerCreating|PodInitializing))",
+        "Kubernetes did not start a pod ({why}{quota})",
+        "request what the nodes have (taco_gpus_per_node, benchmark_hosts), or free it (kubectl describe node)",
+    ),
+    cause(
+        "cluster",
+        r"Unable to connect to the server: (?P<why>[^\r\n]{1,160})|The connection to the server \S+ was refused|"
+        r"dial tcp \S+:10250: (?P<why4>[^\r\n]{1,120})|error dialing backend: (?P<why2>[^\r\n]{1,160})|unable to "
+        r"upgrade connection: (?P<why3>[^\r\n]{1,120})",
+        "Kubernetes did not pass a command to a pod ({why})",
+        "look at the node and its kubelet (kubectl get nodes, port 10250), and run again",
+    ),
+    cause(
+        "pod_evicted",
+        r"The node was low on resource: (?P<why>[^.\r\n]+)|Pod was (?:evicted|preempted)|DisruptionTarget",
+        "Kubernetes evicted a pod ({why})",
+        "look at the node's conditions, and request what the pods need",
+    ),
+    cause(
+        "image",
+        r"(?:ErrImagePull|trying and failing to pull image|ImagePullBackOff|pull access denied|manifest unknown|"
+        r"manifest for \S+ not found)|pyxis: .{0,200}returned error code|failed to import docker image|could not open image \S",
+        "an image can't be pulled or opened",
+        "check taco_image, and the registry's credentials",
+    ),
+    cause(
+        "slurm_credential",
+        r"(?:failed on node (?P<host>[\w.-]+): |launch failed: )(?P<why>Invalid job credential|Job credential \w+|Invalid node name)|"
+        r"(?P<why2>Error generating job credential|Credential (?:replayed|signature check)|Munge (?:encode|decode) failed[^\r\n]{0,80}|"
+        r"Protocol authentication error|Zero Bytes were transmitted or received)",
+        "Slurm refused the credential of the job ({why})",
+        "check that munge runs with the same key on all nodes, and that their clocks agree (chronyc tracking)",
+    ),
+    cause(
+        "slurm_controller",
+        r"(?P<why>Unable to contact slurm controller[^\r\n]{0,60}|Socket timed out on send/recv operation|"
+        r"Unable to confirm allocation for job \d+: [^\r\n]{1,80})",
+        "Slurm's controller does not answer or does not know the job ({why})",
+        "check slurmctld (scontrol ping), and that the job is still running (squeue)",
+    ),
+    cause(
+        "slurm_resources",
+        r"(?:Unable to allocate resources|Unable to create step for job \d+|allocate failed): "
+        r"(?P<why>(?:Requested|Invalid (?:generic|qos|QOS|account|partition)|Memory required|Job violates|Job size)[^\r\n]{0,160})",
+        "Slurm does not give the job what it requests ({why})",
+        "request what the partition has (sinfo -N -l, scontrol show partition), and an account and QOS that are allowed",
+    ),
+]

@@ -1,0 +1,95 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Causes in the user's script, its data and its build, as Python's exceptions report them, most specific first."""
+
+from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import cause
+
+# What begins the line of an exception.
+ERROR = r"^(?:E +)?(?:[\w.]+\.)?\w+(?:Error|Exception): *"
+
+SCRIPT = [
+    cause(
+        "cuda_fork",
+        r"Cannot re-initialize CUDA in forked subprocess",
+        "the script used CUDA before it started processes by fork",
+        "use the start method spawn for data loaders and processes in the script, and CUDA only after they are started",
+    ),
+    cause(
+        "horovod_init",
+        r"Horovod has not been initialized",
+        "the script calls Horovod before hvd.init()",
+        "call hvd.init() first in the script, and on every rank",
+    ),
+    cause(
+        "rendezvous_env",
+        r"environment variable (?P<variable>\w+) expected, but not set",
+        "torch.distributed needs the environment variable {variable}, which nobody set",
+        "start the script with torchrun, or set MASTER_ADDR, MASTER_PORT, RANK and WORLD_SIZE from the variables of mpirun",
+    ),
+    cause(
+        "device_mismatch",
+        r"(?P<what>Expected all tensors to be on the same device[^\r\n]{0,120}|Input type \(torch\.(?:cuda\.)?(?P<type>\w+)\) and weight "
+        r"type \(torch\.(?:cuda\.)?(?P=type)\)[^\r\n]{0,80}|Expected object of (?:device|backend) type[^\r\n]{1,120}|"
+        r"[Ii]nput and parameter tensors are not at the same device[^\r\n]{0,80})",
+        "the script mixes tensors of several devices ({what})",
+        "move model and data to one device in the script: torch.cuda.set_device(local_rank) first, then .to() for both",
+    ),
+    cause(
+        "dtype_mismatch",
+        r"(?P<what>expected (?:scalar type|m1 and m2 to have the same dtype)[^\r\n]{1,100}|Input type \([^)]{1,60}\) and weight "
+        r"type[^\r\n]{1,80}|must have the same dtype[^\r\n]{0,100}|Expected object of (?:scalar type|type) [^\r\n]{1,100}|"
+        r"Tensor conversion requested dtype[^\r\n]{1,100})",
+        "the script mixes tensors of several types ({what})",
+        "use one precision for model and data in the script (autocast, .half() or .float() for both)",
+    ),
+    cause(
+        "checkpoint",
+        r"(?P<what>Error\(s\) in loading state_dict[^\r\n]{0,80}|Assign requires shapes of both tensors to match[^\r\n]{0,80}|"
+        r"Key \S+ not found in checkpoint|PytorchStreamReader failed[^\r\n]{0,80}|invalid load key[^\r\n]{0,40})",
+        "a checkpoint does not fit the model or is damaged ({what})",
+        "use the checkpoint of this model, or remove it to start anew",
+    ),
+    cause(
+        "shape_mismatch",
+        ERROR + r"(?P<what>(?:mat1 and mat2 shapes|size mismatch|shape mismatch|The size of tensor|Sizes of tensors "
+        r"must match|Incompatible shapes|Dimensions must be equal|Given groups=|"
+        r"The expanded size of the tensor|shape '|Shapes? (?:must|\())[^\r\n]{0,160})",
+        "tensors in the script have shapes that do not fit ({what})",
+        "check benchmark_model and benchmark_batch_size against the sizes that the script's model and data have",
+    ),
+    cause(
+        "ddp_unused",
+        r"(?P<what>Expected to have finished reduction in the prior iteration|Expected to mark a variable ready only once)",
+        "the script's model has parameters that a step does not use, or uses twice ({what})",
+        "pass find_unused_parameters=True to DistributedDataParallel in the script, or remove the parameters",
+    ),
+    cause(
+        "data_loader",
+        r"(?P<what>DataLoader worker \(pid.{1,200}?\) exited unexpectedly[^\r\n]{0,60})",
+        "a data loader's process ended ({what})",
+        "run with num_workers 0 in the script to see its error; look for oom-kill in the host's dmesg, and set "
+        "training_container_shm_size to a larger size",
+    ),
+    cause(
+        "build",
+        r"(?P<what>Ninja is required to load C\+\+ extensions|Error building extension '[^']+'|CUDA_HOME environment variable is not set|"
+        r"nvcc fatal[^\r\n]{1,120}|The detected CUDA version \([^)]+\) mismatches[^\r\n]{0,120})",
+        "the script builds an extension, which failed ({what})",
+        "use a taco_image with ninja, a compiler and the CUDA toolkit of the framework's version, or with the extension built in",
+    ),
+    cause(
+        "permission",
+        r"PermissionError: \[Errno 13\] Permission denied: '(?P<path>[^']+)'",
+        "a rank may not write or read {path}",
+        "change the owner of the folder on the host, or run the container as a user that may use it",
+    ),
+    cause(
+        "file_absent",
+        r"(?:FileNotFoundError|IOError|NotADirectoryError): \[Errno \d+\] (?:No such file or directory|Not a directory): "
+        r"'(?P<path>[^']*/[^']*)'|NotFoundError: (?P<path2>/\S{1,200}); No such file or directory",
+        "a rank finds no {path}",
+        "check that the folder is on every host and that the container has a mount of it, at this path",
+    ),
+]
