@@ -49,7 +49,20 @@ def test_the_last_total_counts():
         (TEXT.replace("12", "nan"), {}, "benchmark_pattern found 'nan', which is not a usable number"),
         (TEXT.replace("12", "0"), {}, "benchmark_pattern found '0'"),
         (TEXT.replace("12", "-1"), {}, "benchmark_pattern found '-1'"),
-        (TEXT.replace("12", "1,200"), {}, "benchmark_pattern found '1,200'"),
+        (TEXT.replace("12", "1,2"), {}, "benchmark_pattern found '1,2', which has a decimal comma"),
+        (TEXT.replace("12", "1.200,5"), {}, "benchmark_pattern found '1.200,5', which has a decimal comma"),
+        ("6,989 it/s\n", {"pattern": "(?P<value>[0-9.]+)"}, "finds '6', which is only a part of the number '6,989'"),
+        (
+            "6,989 it/s\n",
+            {"pattern": "(?P<value>[0-9.]+) it"},
+            "finds '989', which is only a part of the number '6,989'",
+        ),
+        (
+            "speed 120.5\n",
+            {"pattern": r"speed (?P<value>\d+)"},
+            "finds '120', which is only a part of the number '120.5'",
+        ),
+        ("speed 6,5 it/s\n", {"pattern": r"speed (?P<value>[0-9.]+)"}, "only a part of the number '6,5'"),
         (TEXT.replace("10.5", "1e308").replace("12 ", "1e308 ").replace("step 3", ""), {}, "no usable number"),
         (TEXT, {"total_pattern": TOTAL_PATTERN}, "No line of the output matches benchmark_total_pattern"),
         (TEXT + TOTAL.replace("4", "2"), {"total_pattern": TOTAL_PATTERN}, "4 ranks were started and 2 took part"),
@@ -62,6 +75,25 @@ def test_what_makes_numbers_unfit_is_said(text, options, said):
     found = parse(text, 4, **options)
     assert any(said in problem for problem in found["problems"]), found["problems"]
     assert found["value"] is None
+
+
+@pytest.mark.parametrize(
+    ("line", "expression", "value"),
+    [
+        ("speed 6,989 it/s", r"speed (?P<value>\S+)", 6989),
+        ("speed: 1,006,989.5 it/s", r"speed: (?P<value>[0-9.,]+)", 1006989.5),
+        ("5,12.5,3", r"^\d+,(?P<value>[0-9.]+)", 12.5),
+        ("5,12,3", r"^\d+,(?P<value>[0-9.]+)", 12),
+        ("12,3,4", r"^(?P<value>\d+),", 12),
+        ("speed 12, 8 ranks", r"speed (?P<value>[0-9.]+)", 12),
+        ("speed 12.", r"speed (?P<value>[0-9]+)", 12),
+        ("took 11e0 s", r"took (?P<value>\S+)", 11),
+    ],
+)
+def test_commas_of_thousands_and_of_lists(line, expression, value):
+    found = parse(line + "\n", pattern=expression)
+    assert (found["problems"], found["value"]) == ([], value)
+    assert command.iteration_of({"pattern": expression})(line) == value
 
 
 def test_tensorflows_own_line_is_read_from_the_ttf_demo():

@@ -19,7 +19,6 @@ from ansible_collections.taco.train.plugins.plugin_utils.workloads import patter
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import pattern as parse_pattern
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.kind import TOTAL, IterationOf, WorkloadKind
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import lines_of, raw_lines
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.result import finite
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import (
     SWITCHES,
     Options,
@@ -114,7 +113,7 @@ def iteration_of(options: Options) -> Optional[IterationOf]:
 
     def value(line: str) -> Optional[float]:
         match = pattern.found_in(expression, line)
-        return finite(match.group("value")) if match else None
+        return pattern.value_of(match) if match else None
 
     return value
 
