@@ -2,21 +2,24 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A double of kubectl for the lab: `kubectl exec` as Ansible's connection plugin runs it, and nothing else.
+"""A double of kubectl for the lab: `kubectl exec` as Ansible's connection plugin runs it, `kubectl get` of an MPIJob, and nothing else.
 
 It checks its arguments as the real one, asks the API whether the pod is there and may be entered, and becomes the command that
 does it, so that input, output and exit status are those of the command in the container.
 """
 
+import json
 import os
 import sys
 
 from kubelab.client import ApiError, Client
 
 GLOBAL = {"--kubeconfig": "kubeconfig", "--context": "context", "-n": "namespace", "--namespace": "namespace"}
+GET = {"-o": "output", "--output": "output", **GLOBAL}
 EXEC = {"-c": "container", "--container": "container", **GLOBAL}
 FLAGS = {"-i": "stdin", "--stdin": "stdin"}
-ONLY = "this kubectl is a double of the taco.train lab: it knows exec and nothing else"
+ONLY = "this kubectl is a double of the taco.train lab: it knows exec, get of an MPIJob, and nothing else"
+MPIJOBS = ("mpijob", "mpijobs", "mpijobs.kubeflow.org")
 
 
 class UsageError(Exception):
@@ -31,7 +34,7 @@ def read(arguments):
         if word == "--":
             return options, words, rest
         name, sign, value = word.partition("=")
-        known = EXEC if "exec" in words else GLOBAL
+        known = {"exec": EXEC, "get": GET}.get(words[0] if words else "", GLOBAL)
         if name in known:
             if not sign and not rest:
                 raise UsageError(f"flag needs an argument: {name}")
@@ -45,8 +48,26 @@ def read(arguments):
     return options, words, []
 
 
+def get(client, words, options):
+    """Print an MPIJob in the first version that is served."""
+    if len(words) != 3 or words[1] not in MPIJOBS or options.get("output") != "json":
+        raise UsageError(f"get takes mpijobs.kubeflow.org, a name and --output=json here; {ONLY}")
+    served = client("GET", "/apis/kubeflow.org")["versions"]
+    version = served[0]["version"]
+    try:
+        found = client("GET", f"/apis/kubeflow.org/{version}/namespaces/{client.namespace}/mpijobs/{words[2]}")
+    except ApiError as error:
+        if error.code == 404:
+            raise ApiError(f'mpijobs.kubeflow.org "{words[2]}" not found', 404, "NotFound") from error
+        raise
+    print(json.dumps(found, indent=4))
+
+
 def run(arguments):
     options, words, command = read(arguments)
+    if words[:1] == ["get"]:
+        get(Client(options.get("kubeconfig"), options.get("context"), options.get("namespace")), words, options)
+        return
     if words[:1] != ["exec"]:
         raise UsageError(f"unknown command {' '.join(words[:1])!r}; {ONLY}")
     if len(words) != 2 or not command:

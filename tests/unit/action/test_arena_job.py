@@ -17,6 +17,8 @@ ROOT = Path(__file__).parents[3]
 JOB = {"name": "j", "workers": 2, "gpus_per_worker": 1, "image": "i:1", "command": ["sleep", "infinity"], "shm_size": 0}
 JOB |= {"hugepages": 0, "privileged": False, "mounts": [], "memory": "4Gi", "gpu_topology": True, "namespace": "train"}
 
+LABEL = "app.kubernetes.io/managed-by"
+
 
 class Arena:
     """A folder in which the stand-in keeps what it was told, and plays that tell it."""
@@ -27,6 +29,7 @@ class Arena:
         path = folder / "bin/arena"
         path.write_text(f'#!/bin/sh\nexec {sys.executable} {ROOT}/tests/support/fake_arena.py "$@"\n')
         path.chmod(0o755)
+        self.managed_by("taco.train")
         self.kubectl("exit 0\n")
 
     def answers(self, **verbs):
@@ -43,10 +46,18 @@ class Arena:
     def plan(self, **plan):
         (self.folder / "plan.json").write_text(json.dumps(plan))
 
+    def managed_by(self, manager):
+        """Let the job have a label with its manager, or none."""
+        labels = {LABEL: manager} if manager else {"app": "mpijob"}
+        (self.folder / "object.json").write_text(
+            json.dumps({"kind": "MPIJob", "metadata": {"name": "j", "labels": labels}})
+        )
+
     def kubectl(self, script):
-        """Lay a kubectl on the path that knows the launcher alone."""
+        """Lay a kubectl on the path that prints the job, and of its pods knows the launcher alone."""
         path = self.folder / "bin/kubectl"
-        path.write_text("#!/bin/sh\n" + script)
+        get = f'case "$*" in *"get mpijobs.kubeflow.org j --output=json") cat {self.folder}/object.json; exit;; esac\n'
+        path.write_text("#!/bin/sh\n" + get + script)
         path.chmod(0o755)
 
     def calls(self):
@@ -105,6 +116,7 @@ def test_a_job_comes_up_and_is_taken_down_with_its_log(arena):
     assert up["launcher"]["pod"].startswith("j-launcher-x") and up["container"] == "mpi"
     assert up["hosts"] == [{"name": "j-worker-0", "slots": 1}, {"name": "j-worker-1", "slots": 1}]
     assert up["argv"][-1] == "sleep infinity" and "--gputopology=true" in up["argv"]
+    assert f"--label={LABEL}=taco.train" in up["argv"]
     assert "Waiting for j: j-worker-0 doesn't exist yet" in output
     (path,) = down["logs"].values()
     assert Path(path).read_text() == "mpirun said this\n" and Path(path).parent == Path(logs)
@@ -302,6 +314,54 @@ def test_what_goes_wrong_is_said(arena, plan, options, said):
 def test_a_job_that_is_there_already_is_refused(arena):
     rc, output, _answers = arena.play({}, {})
     assert rc == 2 and "localhost: there is a job j in train already (RUNNING), and Arena can't change one" in output
+
+
+@pytest.mark.parametrize(
+    ("manager", "words"), [(None, f"it has no label {LABEL}"), ("argo", f"its label {LABEL} is argo")]
+)
+def test_a_job_of_another_manager_is_refused_unless_that_is_permitted(arena, manager, words):
+    assert arena.play({})[0] == 0
+    arena.managed_by(manager)
+    for task, doing in (({"state": "absent"}, "deleted"), ({}, "replaced")):
+        rc, output, _answers = arena.play(task)
+        said = f"localhost: the MPIJob j in the namespace train is not managed by taco.train ({words}), so it is not {doing}"
+        assert rc != 0 and said in output and "mpijob_replace: true" in output, output
+    assert "delete" not in arena.verbs() and arena.verbs().count("submit") == 1
+    rc, output, answers = arena.play({"state": "absent", "replace": True})
+    assert rc == 0 and answers["0"]["changed"], output
+
+
+def test_a_job_whose_manager_can_not_be_read_stays(arena):
+    assert arena.play({})[0] == 0
+    (arena.folder / "object.json").unlink()
+    rc, output, _answers = arena.play({"state": "absent"})
+    assert rc != 0 and "localhost: the manager of the MPIJob j in the namespace train can't be read (cat: " in output, (
+        output
+    )
+    assert "mpijob_replace: true" in output and "delete" not in arena.verbs()
+
+
+@pytest.mark.parametrize("part", ['configmaps \\"j-mpijob\\"', 'mpijobs.kubeflow.org "j"'])
+def test_a_deletion_that_is_not_found_is_done(arena, part):
+    """Another client may delete the job, or a part of it, between arena get and arena delete."""
+    get = f"if [ -e deleted ]; then\n{NONE}\nelse\n{shown('SUCCEEDED')}\nfi"
+    arena.answers(get=get, delete=f"touch deleted; echo 'Error from server (NotFound): {part} not found' >&2; exit 1")
+    rc, output, answers = arena.play({"state": "absent"})
+    assert rc == 0 and answers["0"]["changed"], output
+
+
+def test_a_deletion_that_fails_otherwise_fails(arena):
+    arena.answers(get=shown("SUCCEEDED"), delete="echo 'namespaces \"j\" is forbidden' >&2; exit 1")
+    rc, output, _answers = arena.play({"state": "absent"})
+    assert rc != 0 and "arena delete j failed: namespaces" in output, output
+
+
+def test_a_job_that_is_recreated_during_its_deletion_is_named_at_once(arena):
+    first, second = (shown("SUCCEEDED").replace('"status"', f'"uuid": "{number}", "status"', 1) for number in (1, 2))
+    arena.answers(get=f"if [ -e deleted ]; then\n{second}\nelse\n{first}\nfi", delete="touch deleted")
+    rc, output, _answers = arena.play({"state": "absent", "wait_timeout": 600})
+    assert rc != 0 and "localhost: another client created the MPIJob j in the namespace train again" in output, output
+    assert f"its label {LABEL} is taco.train" in output
 
 
 def test_check_mode_submits_nothing(arena):

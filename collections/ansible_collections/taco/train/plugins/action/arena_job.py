@@ -19,7 +19,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.kubernetes import logs 
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.action import pods_reached
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.errors import one_line
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import MpijobError
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob import arena_command, arena_status
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob import arena_command, arena_status, owner
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob import work as mpijob_work
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.inventory import Made, hosts
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import Job, job_of
@@ -33,6 +33,7 @@ ARGUMENT_SPEC = {
     "wait_timeout": {"type": "int", "default": 600},
     "interrupt_running_work": {"type": "bool", "default": False},
     "allow_lost_logs": {"type": "bool", "default": False},
+    "replace": {"type": "bool", "default": False},
     "poll": {"type": "float", "default": 2.0},
     "logs_dir": {"type": "str"},
     "kubeconfig": {"type": "str"},
@@ -150,6 +151,7 @@ class ActionModule(ActionBase):
 
     def _require_none(self, found: arena_status.ArenaJob | None) -> None:
         if found is not None:
+            self._require_ours(found, "replaced")
             raise AnsibleActionFail(
                 f"{self.host}: there is a job {found.name} in {found.namespace} already ({found.phase}), and Arena can't change one: "
                 "remove it with state absent, or give this one another name."
@@ -174,8 +176,34 @@ class ActionModule(ActionBase):
     def _delete(self) -> None:
         answer = self._verb("delete")
         said = _said(answer)
-        if answer["rc"] != 0 and not arena_status.is_absent(said):
+        gone = arena_status.is_absent(said) or arena_status.is_not_found(said, self.job.spec.name)
+        if answer["rc"] != 0 and not gone:
             raise AnsibleActionFail(f"{self.host}: arena delete {self.job.spec.name} failed: {said}")
+
+    def _object(self, job: arena_status.ArenaJob) -> tuple[Mapping[str, Any] | None, str | None]:
+        """The object of a job, and why it can't be read. Neither where the job is gone."""
+        options, cause = self.options, ""
+        argv = arena_command.object_argv(job.name, job.namespace, options["kubeconfig"], options["context"])
+        for pause in (0, *arena_status.PAUSES):
+            time.sleep(pause * options["poll"])
+            answer = self._command(argv)
+            thing = arena_status.object_of(answer.get("stdout", ""))
+            if answer.get("rc") == 0 and thing is not None:
+                return thing, None
+            cause = one_line(answer.get("stderr") or answer.get("stdout") or answer.get("msg"))
+            if arena_status.is_not_found(cause, job.name):
+                return None, None
+        return None, cause or "kubectl printed no MPIJob"
+
+    def _require_ours(self, job: arena_status.ArenaJob, doing: str) -> None:
+        """Refuse a job of another manager."""
+        if self.options["replace"]:
+            return
+        thing, cause = self._object(job)
+        if cause is not None:
+            raise AnsibleActionFail(owner.unread(self.host, job.name, job.namespace, doing, cause))
+        if thing is not None and not owner.is_ours(thing):
+            raise AnsibleActionFail(owner.refusal(self.host, thing, job.name, job.namespace, doing))
 
     def _log(self, job: arena_status.ArenaJob) -> dict[str, Any]:
         """Return the answer to arena logs. Where the log can't be read, ask again: the answer may be lost for a moment only."""
@@ -271,6 +299,7 @@ class ActionModule(ActionBase):
             if self.left_over and not self._task.check_mode:
                 self._delete()
             return {"changed": self.left_over, "logs": {}}
+        self._require_ours(job, "deleted")
         warnings = [] if self.options["interrupt_running_work"] else self._running_work(job)
         if self._task.check_mode:
             return {"changed": True, "logs": {}, **({"warnings": warnings} if warnings else {})}
@@ -282,6 +311,9 @@ class ActionModule(ActionBase):
                 left = self._get()
                 if left is None:
                     return {"changed": True, "logs": logs}
+                if left.uid != job.uid:
+                    thing, _cause = self._object(left)
+                    raise AnsibleActionFail(owner.recreated(thing, job.name, job.namespace, self.host))
                 keeps = f"the job {job.name} is still there"
                 fix = f"with {arena_status.left(left)}"
             except ArenaTrouble as error:

@@ -65,6 +65,12 @@ options:
       - Whether a job may be deleted although the log of its launcher can't be read. Otherwise it stays, and the task fails with the reason.
     type: bool
     default: false
+  replace:
+    description:
+      - Whether a job without the label C(app.kubernetes.io/managed-by=taco.train) may be deleted. Jobs of this module have the label.
+      - Otherwise the task fails and names the manager, which C(kubectl get) prints on the host that the task is for.
+    type: bool
+    default: false
   logs_dir:
     description: The folder on the controller for the launcher's log, with O(state=absent). Not set means that it isn't kept.
     type: str

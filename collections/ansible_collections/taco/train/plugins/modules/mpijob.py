@@ -11,8 +11,8 @@ description:
   - Brings an MPIJob into being in the API version that the cluster serves, and waits until its launcher runs and all of its
     workers are Ready. While it waits it says how many are, and what is wrong with the others.
   - Before anything is submitted, the nodes are held against what each worker asks for, and what they lack is named.
-  - A job of this module that is there and is as asked for is left alone. Its pods are made once, so one that differs in what they are made from
-    is an error, or with O(replace) is deleted and made anew.
+  - A job of this module that is there and is as asked for is left alone. Its pods are made once, so one that differs in what they are
+    made from is an error, or with O(replace) is deleted and made anew.
   - All calls of the API server are those of modules of C(kubernetes.core), run on the task's host. What passes by itself, such as
     an overloaded server or a lost connection, is waited out; a refusal names the permission that is missing.
 notes:

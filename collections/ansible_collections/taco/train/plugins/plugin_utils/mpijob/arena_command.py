@@ -15,6 +15,8 @@ from typing import Sequence
 from ansible_collections.taco.train.plugins.plugin_utils.container.spec import split_mount
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import MpijobError
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import Job, check_job
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.manifest import GROUP
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.owner import LABELS
 
 JOB_TYPE = "mpijob"
 CONTAINER = "mpi"
@@ -75,6 +77,7 @@ def submit_argv(job: Job, config: str | None = None, arena: str = "arena") -> li
         raise MpijobError("Arena needs a command for the launcher: set mpijob_command, such as [sleep, infinity]")
     spec = job.spec
     argv = [arena, "submit", "mpi", f"--name={spec.name}", *_place(job.namespace, config)]
+    argv += [f"--label={name}={value}" for name, value in LABELS.items()]
     argv += [f"--workers={job.workers}", f"--gpus={job.gpus_per_worker if spec.gpus == 'all' else 0}"]
     argv += [f"--gputopology={str(job.gpu_topology).lower()}", f"--image={_fixed('image', spec.image, 'the')}"]
     argv += [f"--memory={job.memory}", f"--clean-task-policy={job.clean_pod_policy}"]
@@ -113,9 +116,18 @@ def context_refusal(host: str, context: str, found: str, config: str | None = No
     )
 
 
-def exec_argv(pod: str, namespace: str | None, config: str | None = None, context: str | None = None) -> list[str]:
-    """The arguments of kubectl before a command that runs in the launcher: Arena itself has no verb for it."""
+def _kubectl(namespace: str | None, config: str | None, context: str | None) -> list[str]:
     place = [f"--kubeconfig={config}"] if config else []
     place += [f"--context={context}"] if context else []
     place += [f"--namespace={namespace}"] if namespace else []
-    return ["kubectl", *place, "exec", pod, f"--container={CONTAINER}", "--"]
+    return ["kubectl", *place]
+
+
+def exec_argv(pod: str, namespace: str | None, config: str | None = None, context: str | None = None) -> list[str]:
+    """The arguments of kubectl before a command that runs in the launcher: Arena itself has no verb for it."""
+    return [*_kubectl(namespace, config, context), "exec", pod, f"--container={CONTAINER}", "--"]
+
+
+def object_argv(job: str, namespace: str | None, config: str | None = None, context: str | None = None) -> list[str]:
+    """The arguments of kubectl that print the object of a job: arena get doesn't print its labels."""
+    return [*_kubectl(namespace, config, context), "get", f"{JOB_TYPE}s.{GROUP}", job, "--output=json"]

@@ -56,6 +56,7 @@ class ArenaJob(NamedTuple):
     namespace: str
     phase: str
     instances: tuple[Instance, ...]
+    uid: str = ""
 
     @property
     def launcher(self) -> str | None:
@@ -83,6 +84,16 @@ class Progress(NamedTuple):
 def is_absent(text: str) -> bool:
     """Return whether Arena says with what it printed that there is no such job."""
     return bool(_ABSENT.search(text))
+
+
+def is_not_found(text: str, job: str) -> bool:
+    """Whether the API server says that the job, or a part of it, is gone: arena delete reads its parts before it deletes them."""
+    return bool(re.search(rf'\S+ \\?"{re.escape(job)}(-[^"\\]*)?\\?" not found', text))
+
+
+def object_of(text: str) -> Mapping[str, Any] | None:
+    """The object of a job as kubectl prints it, None where it prints none."""
+    return next((thing for thing in _objects(text) if thing.get("kind") == "MPIJob"), None)
 
 
 def is_left_over(text: str) -> bool:
@@ -141,7 +152,8 @@ def read(text: str, job: str) -> ArenaJob:
         instances = []
     if not isinstance(instances, list):
         raise MpijobError(f"arena get listed no pods of {job}, but {instances!r}: see arena version")
-    return ArenaJob(name, _text(thing, "namespace", job), phase, tuple(_instance(one, job) for one in instances))
+    pods = tuple(_instance(one, job) for one in instances)
+    return ArenaJob(name, _text(thing, "namespace", job), phase, pods, str(thing.get("uuid") or ""))
 
 
 def pods(job: ArenaJob, container: str) -> list[dict[str, Any]]:

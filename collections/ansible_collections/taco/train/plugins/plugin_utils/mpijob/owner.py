@@ -26,8 +26,10 @@ def is_ours(job: Mapping[str, Any]) -> bool:
     return manager(job) == MANAGER
 
 
-def described(job: Mapping[str, Any]) -> str:
-    """The manager of a job in words."""
+def described(job: Mapping[str, Any] | None) -> str:
+    """The manager of a job in words; None is a job whose labels can't be read."""
+    if job is None:
+        return f"its label {LABEL} can't be read"
     name = manager(job)
     return f"its label {LABEL} is {name}" if name else f"it has no label {LABEL}"
 
@@ -44,9 +46,18 @@ def refusal(host: str, job: Mapping[str, Any], name: str, namespace: str, doing:
     )
 
 
-def recreated(job: Mapping[str, Any], name: str, namespace: str, host: str) -> str:
+def unread(host: str, name: str, namespace: str, doing: str, cause: str) -> str:
+    """The message that refuses to touch a job whose manager can't be read."""
+    return (
+        f"{host}: the manager of the MPIJob {name} in the namespace {namespace} can't be read ({cause}), so it is not {doing}. Run it "
+        f"again when `kubectl get mpijobs.kubeflow.org {name} --namespace {namespace}` works on {host}, or set {VARIABLE}: true to permit that "
+        "for any manager"
+    )
+
+
+def recreated(job: Mapping[str, Any] | None, name: str, namespace: str, host: str) -> str:
     """The message about a job that another client created while the job of the same name was being deleted."""
-    created = (job.get("metadata") or {}).get("creationTimestamp")
+    created = ((job or {}).get("metadata") or {}).get("creationTimestamp")
     when = f" at {created}" if created else ""
     return (
         f"{host}: another client created the MPIJob {name} in the namespace {namespace} again{when}, while it was being deleted "
