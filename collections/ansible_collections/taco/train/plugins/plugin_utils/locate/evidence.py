@@ -28,9 +28,11 @@ from ansible_collections.taco.train.plugins.plugin_utils.locate.search import Se
 LEAST_OF_A_CLASS = 3
 # The ratio from which a host or pair is a suspect: its next runs are the proof.
 SUSPECT = math.log(20)
+# The ratio of a single run from which its pair runs again.
+UNEXPLAINED = math.log(20)
 MOST_PASSES = 8
 # The weight of "runs of one host are independent", in hosts, and the most that they may depend on each other.
-PRIOR_HOSTS = 16
+PRIOR_HOSTS = 32
 MOST_INFLATION = 6.0
 
 Key = Tuple[int, str, FrozenSet[str]]
@@ -55,7 +57,12 @@ class Judged(NamedTuple):
 
     @property
     def evidence(self) -> Evidence:
-        return combined([self.observation])
+        return combined([self.as_of_a_pair])
+
+    @property
+    def as_of_a_pair(self) -> Observation:
+        """The observation for a hypothesis about the pair: what its hosts have in common over several runs is no part of it."""
+        return self.observation._replace(noise=self.observation.noise._replace(inflation=1.0))
 
 
 class Analysis(NamedTuple):
@@ -123,13 +130,9 @@ def _inflation(residuals: Sequence[Tuple[Point, float]], doubtful: Sequence[str]
     """How much more the means of hosts differ than independent runs would let them."""
     of_host: Dict[str, List[float]] = {}
     for point, residual in residuals:
-        for host in point.hosts:
+        for host in point.hosts if not set(point.hosts) & set(doubtful) else ():
             of_host.setdefault(host, []).append(residual)
-    means = [
-        abs(sum(values)) / math.sqrt(len(values))
-        for host, values in of_host.items()
-        if len(values) > 1 and host not in doubtful
-    ]
+    means = [abs(sum(values)) / math.sqrt(len(values)) for values in of_host.values() if len(values) > 1]
     if not means:
         return 1.0
     ratio = (1.4826 * median(means) / scale) ** 2
@@ -182,7 +185,7 @@ def _links(runs: Sequence[Judged], pairs: Mapping[str, Evidence], accused: Seque
     found = []
     for run in runs:
         members = run.point.hosts
-        if len(members) != 2 or set(members) & set(accused) or run.evidence.mixture < SUSPECT:
+        if len(members) != 2 or set(members) & set(accused) or run.evidence.mixture < UNEXPLAINED:
             continue
         others = [_without(runs, host, members) for host in members]
         if all(one.runs and one.largest <= bound for one in others):
@@ -217,6 +220,6 @@ def analysis(search: Search) -> Analysis:
         if (accused, doubtful, links) == before:
             break
     of_links = {
-        pair: combined([run.observation for run in runs if frozenset(run.point.hosts) == pair]) for pair in set(links)
+        pair: combined([run.as_of_a_pair for run in runs if frozenset(run.point.hosts) == pair]) for pair in set(links)
     }
     return Analysis(runs, noise, pairs, every, accused, of_links, levels)
