@@ -37,6 +37,7 @@ def test_every_promised_role_is_there():
         "kubernetes_node",
         "mpijob",
         "placement",
+        "plan",
         "preflight",
         "reboot",
         "report",

@@ -16,6 +16,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.container.change import
     left,
     may_interrupt,
 )
+from ansible_collections.taco.train.plugins.plugin_utils.container.convergence import is_known
 from ansible_collections.taco.train.plugins.plugin_utils.container.errors import explain
 from ansible_collections.taco.train.plugins.plugin_utils.container.options import (
     OPTIONS,
@@ -70,6 +71,8 @@ class ActionModule(ActionBase):
             wanted = module_options(spec, options["pull"])
             result["docker_run"] = docker_run_argv(spec)
 
+        if self._task.check_mode and is_known(options, options["node"] or {}):
+            return {**result, "changed": False}
         unmanaged = self._without_module(options, host, task_vars)
         if unmanaged is not None:
             return {**result, **unmanaged}
@@ -88,6 +91,8 @@ class ActionModule(ActionBase):
             )
             if recorded.get("failed"):
                 return dict(result, **recorded)
+        # A plan has the difference also without --diff. Ansible shows it only with --diff.
+        self._task.diff = True
         answer = self._execute_module(module_name=MODULE, module_args=wanted, task_vars=task_vars)
         problem = answer.get("msg", "") if answer.get("failed") else None
         if problem is None and options["state"] == "started" and not self._task.check_mode:

@@ -127,6 +127,9 @@ class CallbackModule(CallbackBase):
     def _take(self, result, failed):
         # The names with an underscore: before ansible-core 2.19 there are no others.
         host, role, found = result._host.get_name(), result._task._role, result._result
+        if result._task.check_mode and not context.CLIARGS.get("check"):
+            # A plan predicts changes and makes none.
+            found = {**found, "changed": False}
         self._tally.take(host, result.task_name, role.get_name() if role else None, found)
         if in_rescue(result._task):
             self._tally.rescue(host)

@@ -56,6 +56,11 @@ def _version(name: str) -> Optional[str]:
     return str(_metadata(folders[0]).get("version") or "") if folders else ""
 
 
+def collection_version() -> str:
+    """The version of this collection."""
+    return str(_metadata(COLLECTION).get("version") or "unknown")
+
+
 def look() -> Controller:
     """The state of this machine. The least versions are those of the collection's own galaxy.yml."""
     dependencies = _metadata(COLLECTION).get("dependencies") or {}

@@ -1,0 +1,171 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Collect the changes that roles decided on in check mode, save them as a plan, and compare hosts with a saved plan."""
+
+import os
+from datetime import datetime, timezone
+from typing import Any, Mapping
+
+from ansible.errors import AnsibleActionFail, AnsibleError
+from ansible.plugins.action import ActionBase
+
+from ansible_collections.taco.train.plugins.plugin_utils.plan import page, wording
+from ansible_collections.taco.train.plugins.plugin_utils.plan.collect import (
+    applied_differences,
+    changes_of,
+    differences,
+)
+from ansible_collections.taco.train.plugins.plugin_utils.plan.forecast import forecast
+from ansible_collections.taco.train.plugins.plugin_utils.plan.group import grouped, own_values
+from ansible_collections.taco.train.plugins.plugin_utils.plan.roles import VARIABLES
+from ansible_collections.taco.train.plugins.plugin_utils.plan.store import (
+    Plan,
+    PlanError,
+    change_of_document,
+    count,
+    read,
+    render,
+    require_same_fleet,
+    whole_change,
+)
+from ansible_collections.taco.train.plugins.plugin_utils.preflight.controller import collection_version
+from ansible_collections.taco.train.plugins.plugin_utils.reboot.rolling import RollingError
+from ansible_collections.taco.train.plugins.plugin_utils.reboot.rolling import plan as rolling_plan
+from ansible_collections.taco.train.plugins.plugin_utils.run import store as run_store
+from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import all_options
+from ansible_collections.taco.train.plugins.plugin_utils.variables.value import plain
+
+OWNER_ONLY = 0o600
+# The states of the roles that the playbook rollback sets.
+STATES = {
+    "site": {},
+    "rollback": {
+        "harp_state": "absent",
+        "hugepages_state": "restored",
+        "ssh_trust_state": "absent",
+        "training_container_state": "absent",
+    },
+}
+ARGUMENT_SPEC = {
+    "state": {"type": "str", "choices": ["decided", "saved", "checked", "compared"], "required": True},
+    "of": {"type": "str", "choices": ["site", "rollback"], "default": "site"},
+    "results": {"type": "dict", "default": {}},
+    "node": {"type": "dict", "default": {}},
+    "hosts": {"type": "dict", "default": {}},
+    "path": {"type": "str"},
+    "reboot_batch": {"type": "raw", "default": 1},
+    "boot_seconds": {"type": "int", "default": 300},
+    "earlier": {"type": "dict", "default": {}},
+}
+REQUIRED_IF = [("state", state, ["path"]) for state in ("saved", "checked", "compared")]
+
+
+class ActionModule(ActionBase):
+    """Read, decide in plugin_utils, write. Nothing of it touches a host."""
+
+    _supports_check_mode = True
+    _supports_async = False
+    _requires_connection = False
+
+    def run(self, tmp: Any = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        result = super().run(tmp, task_vars)
+        task_vars = task_vars or {}
+        _ignored, options = self.validate_argument_spec(argument_spec=ARGUMENT_SPEC, required_if=REQUIRED_IF)
+        options = plain(options)
+        try:
+            result.update(changed=False, **getattr(self, "_" + options["state"])(options, task_vars))
+        except (PlanError, RollingError, run_store.RecordError) as error:
+            raise AnsibleActionFail(str(error)) from error
+        return result
+
+    def _variables(self, of: str, task_vars: Mapping[str, Any]) -> dict[str, Any]:
+        """The variables of the roles, those left out that can't be computed."""
+        values, declared = {}, all_options()
+        for name in VARIABLES:
+            try:
+                # The defaults of the roles aren't loaded here.
+                default = declared.get(name, {}).get("default")
+                values[name] = plain(self._templar.template(task_vars[name])) if name in task_vars else default
+            except AnsibleError:
+                continue
+        return {**values, **STATES[of]}
+
+    def _decided(self, options: dict[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
+        host = task_vars["inventory_hostname"]
+        variables = self._variables(options["of"], task_vars)
+        changes = changes_of(options["results"], options["node"], variables)
+        address = str(self._templar.template(task_vars.get("ansible_host", host)))
+        return {
+            "changes": [whole_change(change) for change in changes],
+            "address": address,
+            "own": own_values(host, options["node"]),
+            "variables": variables,
+            "node": options["node"],
+            "text": wording.changes_text(changes),
+        }
+
+    def _plan(self, options: dict[str, Any]) -> Plan:
+        hosts = {host: tuple(map(change_of_document, found["changes"])) for host, found in options["hosts"].items()}
+        needed = [host for host, changes in hosts.items() if any(change.role == "reboot" for change in changes)]
+        batches = rolling_plan(needed, options["reboot_batch"], 0, options["boot_seconds"]).batches
+        return Plan(
+            options["of"],
+            collection_version(),
+            datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            hosts,
+            {host: found["address"] for host, found in options["hosts"].items()},
+            forecast(batches, options["earlier"], options["boot_seconds"])._asdict(),
+        )
+
+    def _saved(self, options: dict[str, Any], _task_vars: Mapping[str, Any]) -> dict[str, Any]:
+        plan, path = self._plan(options), os.path.abspath(os.path.expanduser(options["path"]))
+        entries = grouped(plan.hosts, {host: found["own"] for host, found in options["hosts"].items()})
+        html = os.path.splitext(path)[0] + ".html"
+        # A plan is no change, so check mode writes it, too.
+        run_store.write_text(path, render(plan), OWNER_ONLY)
+        run_store.write_text(html, page.render(plan, entries), OWNER_ONLY)
+        return {
+            "count": count(plan),
+            "entries": len(entries),
+            "text": wording.render(plan, entries),
+            "path": path,
+            "page": html,
+        }
+
+    def _loaded(self, options: dict[str, Any], task_vars: Mapping[str, Any]) -> tuple[Plan, str]:
+        path = os.path.abspath(os.path.expanduser(options["path"]))
+        try:
+            with open(path, encoding="utf-8") as stream:
+                plan = read(stream.read(), path)
+        except (OSError, UnicodeError) as error:
+            raise PlanError(
+                f"{path} can't be read: {error}; set taco_plan to the file that taco.train.plan wrote"
+            ) from error
+        addresses = {host: found["address"] for host, found in options["hosts"].items()}
+        require_same_fleet(plan, path, options["of"], collection_version(), task_vars["groups"]["all"], addresses)
+        return plan, path
+
+    def _checked(self, options: dict[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
+        plan, path = self._loaded(options, task_vars)
+        refused = {}
+        for host, found in options["hosts"].items():
+            if host not in plan.hosts:
+                refused[host] = wording.unplanned(host, path)
+                continue
+            decided = list(map(change_of_document, found["changes"]))
+            differing = differences(plan.hosts[host], decided, found["node"], found["variables"])
+            if differing:
+                refused[host] = wording.refusal(host, path, differing)
+        return {"refused": refused, "count": count(plan)}
+
+    def _compared(self, options: dict[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
+        plan, path = self._loaded(options, task_vars)
+        refused = {}
+        for host, found in options["hosts"].items():
+            applied = list(map(change_of_document, found["changes"]))
+            differing = applied_differences(plan.hosts.get(host, ()), applied)
+            if differing:
+                refused[host] = wording.mismatch(host, path, differing)
+        return {"refused": refused, "count": count(plan)}

@@ -1,0 +1,139 @@
+#!/usr/bin/python
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+DOCUMENTATION = r"""
+module: plan
+short_description: Save the changes of all hosts as a plan, and compare hosts with a plan
+version_added: 1.0.0
+description:
+  - Collects the changes that roles decided on in check mode, groups hosts by identical change and saves the result as a plan.
+  - Compares hosts with a saved plan before it is applied, and the applied changes with it afterwards.
+  - Decides nothing itself. Works on the controller only.
+author:
+  - Taco Team (@taco)
+extends_documentation_fragment:
+  - ansible.builtin.action_common_attributes
+  - ansible.builtin.action_common_attributes.flow
+  - taco.train.attributes.controller
+attributes:
+  check_mode:
+    support: full
+    details: A plan is no change of a host, so it is written in check mode, too.
+  diff_mode:
+    support: none
+options:
+  state:
+    description:
+      - V(decided) returns the changes of the host of the task.
+      - V(saved) writes the plan of O(hosts) to O(path), and a page beside it.
+      - V(checked) returns the O(hosts) that differ from the plan in O(path).
+      - V(compared) returns the O(hosts) on which other changes were applied than the plan has.
+    type: str
+    choices: [decided, saved, checked, compared]
+    required: true
+  of:
+    description: The playbook that applies the plan.
+    type: str
+    choices: [site, rollback]
+    default: site
+  results:
+    description: The results of the roles' modules by the name of the role. With O(state=decided).
+    type: dict
+    default: {}
+  node:
+    description: The observation of the host that M(taco.train.node_info) returned. With O(state=decided).
+    type: dict
+    default: {}
+  hosts:
+    description: What O(state=decided) returned, by the name of the host. With the other states.
+    type: dict
+    default: {}
+  path:
+    description: The file of the plan on the controller. Required but for O(state=decided).
+    type: str
+  reboot_batch:
+    description: How many hosts reboot at the same time, a number or a percentage. With O(state=saved).
+    type: raw
+    default: 1
+  boot_seconds:
+    description: Seconds that a reboot is expected to take where no earlier one is known. With O(state=saved).
+    type: int
+    default: 300
+  earlier:
+    description: Seconds of earlier reboots, a list by the name of the host. With O(state=saved).
+    type: dict
+    default: {}
+seealso:
+  - module: taco.train.node_info
+"""
+
+EXAMPLES = r"""
+- name: Collect the changes of each host
+  taco.train.plan:
+    state: decided
+    results:
+      hugepages: "{{ hugepages_result }}"
+    node: "{{ taco_node }}"
+  register: decided
+
+- name: Save the plan of all hosts
+  taco.train.plan:
+    state: saved
+    hosts: "{{ dict(ansible_play_hosts | zip(ansible_play_hosts | map('extract', hostvars, 'decided'))) }}"
+    path: plan.json
+  run_once: true
+"""
+
+RETURN = r"""
+changes:
+  description: The changes of the host, as in C(docs/schemas/plan-1.json) but with the texts of their diffs.
+  returned: O(state=decided)
+  type: list
+  elements: dict
+address:
+  description: Where the inventory reaches the host.
+  returned: O(state=decided)
+  type: str
+  sample: 10.0.2.8
+own:
+  description: The names of the values that belong to this host alone, by value.
+  returned: O(state=decided)
+  type: dict
+  sample: {gpu1: host, 10.0.2.8: address0}
+variables:
+  description: The variables of roles that changes rest on.
+  returned: O(state=decided)
+  type: dict
+node:
+  description: The observation that was given.
+  returned: O(state=decided)
+  type: dict
+count:
+  description: The number of changes on all hosts.
+  returned: all states but V(decided)
+  type: int
+  sample: 12
+entries:
+  description: The number of entries after grouping.
+  returned: O(state=saved)
+  type: int
+  sample: 4
+text:
+  description: The plan as text, with O(state=decided) the changes of the host on a line.
+  returned: O(state=saved) and O(state=decided)
+  type: str
+path:
+  description: The file of the plan.
+  returned: O(state=saved)
+  type: str
+page:
+  description: The page of the plan.
+  returned: O(state=saved)
+  type: str
+refused:
+  description: A message for each host that differs, by the name of the host.
+  returned: O(state=checked) and O(state=compared)
+  type: dict
+"""

@@ -1,0 +1,112 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The plan of a fleet as text for a terminal, and the messages about a host that differs from it. Values in, values out."""
+
+import difflib
+from typing import Any, Mapping, Sequence
+
+from ansible_collections.taco.train.plugins.plugin_utils.plan.change import Change, Difference, Part, shown
+from ansible_collections.taco.train.plugins.plugin_utils.plan.forecast import duration
+from ansible_collections.taco.train.plugins.plugin_utils.plan.group import Entry
+from ansible_collections.taco.train.plugins.plugin_utils.plan.store import Plan, count
+from ansible_collections.taco.train.plugins.plugin_utils.text import counted
+
+MOST_HOSTS = 8
+MOST_VALUES = 6
+MOST_LINES = 40
+
+
+def headline(plan: Plan, entries: Sequence[Entry]) -> str:
+    """The number of changes, of hosts that change and of all hosts."""
+    number, hosts = count(plan), [host for host, changes in plan.hosts.items() if changes]
+    if not number:
+        return f"No change: {counted(len(plan.hosts), 'host')} as required."
+    kinds = counted(len(entries), "entry", "entries")
+    return f"{counted(number, 'change')} on {len(hosts)} of {counted(len(plan.hosts), 'host')}, in {kinds}."
+
+
+def hosts_text(hosts: Sequence[str]) -> str:
+    """The hosts of an entry, the first ones by name."""
+    more = f" and {len(hosts) - MOST_HOSTS} more" if len(hosts) > MOST_HOSTS else ""
+    return f"{counted(len(hosts), 'host')}: {', '.join(hosts[:MOST_HOSTS])}{more}"
+
+
+def diff_lines(part: Part) -> list[str]:
+    """The diff of one file or object."""
+    before, after = part.before.splitlines(), part.after.splitlines()
+    return list(difflib.unified_diff(before, after, part.name, part.name, lineterm="", n=1))
+
+
+def _first(value: tuple[str, str]) -> tuple[bool, str]:
+    """The name of the host before all others."""
+    return value[0] != "host", value[0]
+
+
+def own_lines(entry: Entry) -> list[str]:
+    """What differs only by host, a line for each of the first hosts."""
+    return [
+        f"{host}: {', '.join(f'{name} {value}' for name, value in sorted(values.items(), key=_first)[:MOST_VALUES])}"
+        for host, values in list(entry.own.items())[:MOST_HOSTS]
+    ]
+
+
+def entry_lines(entry: Entry, diffs: bool = True) -> list[str]:
+    """An entry as lines."""
+    change = entry.change
+    lines = [f"{change.role}: {change.what}", f"  {hosts_text(entry.hosts)}", f"  reason: {change.reason}"]
+    lines += [f"  interrupts: {', '.join(change.interrupts)}"] if change.interrupts else []
+    lines += [f"  known after apply: {later.what}, because {later.reason}" for later in change.later]
+    lines += [f"  differs by host: {line}" for line in own_lines(entry)]
+    found = [line for part in change.parts for line in diff_lines(part)] if diffs else []
+    lines += [f"  | {line}" for line in found[:MOST_LINES]]
+    lines += [f"  | {len(found) - MOST_LINES} more lines in plan.json"] if len(found) > MOST_LINES else []
+    return lines
+
+
+def reboot_lines(reboots: Mapping[str, Any]) -> list[str]:
+    """The batches of the rolling reboot and its forecast."""
+    batches = reboots["batches"]
+    if not batches:
+        return []
+    total = sum(map(len, batches))
+    head = f"reboots: {counted(total, 'host')} in {counted(len(batches), 'batch', 'batches')}, about {duration(reboots['seconds'])}"
+    return [f"{head} ({reboots['basis']})"]
+
+
+def render(plan: Plan, entries: Sequence[Entry]) -> str:
+    """The plan as text."""
+    blocks = [[headline(plan, entries)], *(entry_lines(entry) for entry in entries), reboot_lines(plan.reboots)]
+    return "\n\n".join("\n".join(block) for block in blocks if block)
+
+
+def refusal(host: str, path: str, differences: Sequence[Difference]) -> str:
+    """The message for a host that differs from the plan."""
+    lines = [f"{host} differs from the plan {path}; nothing was changed on it."]
+    lines += [f"{found.name}: in the plan {shown(found.then)}, now {shown(found.now)}" for found in differences]
+    lines.append(
+        "Create the plan again with the playbook taco.train.plan, or set plan_partial: true to apply it to the other hosts."
+    )
+    return "\n".join(lines)
+
+
+def unplanned(host: str, path: str) -> str:
+    """The message for a host of the play that the plan does not have."""
+    return (
+        f"{host} is not in the plan {path}: exclude it with --limit, set plan_partial: true to apply the plan to the other hosts, or "
+        "create the plan again with the playbook taco.train.plan"
+    )
+
+
+def mismatch(host: str, path: str, differences: Sequence[Difference]) -> str:
+    """The message for a host on which something else was applied than planned."""
+    lines = [f"{host}: the applied changes differ from the plan {path}."]
+    lines += [f"{found.name}: planned {shown(found.then)}; applied {shown(found.now)}" for found in differences]
+    lines.append("Run the playbook taco.train.plan to see what is left.")
+    return "\n".join(lines)
+
+
+def changes_text(changes: Sequence[Change]) -> str:
+    """The changes of one host on a line."""
+    return "; ".join(f"{change.role}: {change.what}" for change in changes) or "no change"

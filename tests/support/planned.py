@@ -1,0 +1,96 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Results of roles' modules for a host, as a plan collects them."""
+
+import copy
+
+from observed import NODE
+
+RESULTS = {
+    "hugepages": {
+        "changed": True,
+        "count": 50,
+        "page_size": "1G",
+        "reboot_required": True,
+        "diff": [
+            {
+                "before": "",
+                "after": "hugepages=50\n",
+                "before_header": "/etc/default/grub.d/zz-taco-hugepages.cfg",
+                "after_header": "/etc/default/grub.d/zz-taco-hugepages.cfg",
+            },
+            {
+                "before": "quiet\n",
+                "after": "quiet hugepages=50\n",
+                "before_header": "kernel line of the boot entries",
+                "after_header": "kernel line of the boot entries",
+            },
+        ],
+    },
+    "reboot": {"changed": True, "count": 50, "page_size": "1G"},
+    "harp": {
+        "changed": True,
+        "ran": False,
+        "diff": [
+            {
+                "before": "old\n",
+                "after": "hostname: gpu1\naddress: 10.0.1.8\n",
+                "before_header": "/var/lib/taco-train/host-manifest.json",
+                "after_header": "/var/lib/taco-train/host-manifest.json",
+            }
+        ],
+    },
+    "container_engine": {},
+    "training_container": {
+        "changed": True,
+        "diff": {
+            "before": {"exists": False},
+            "after": {"exists": True, "env": {"TOKEN": "geheim"}},
+        },
+    },
+    "ssh_trust": {
+        "changed": True,
+        "server": "started",
+        "files": ["/var/lib/taco-train/ssh/known_hosts"],
+        "diff": [
+            {
+                "before": "",
+                "after": "gpu1 ssh-ed25519 A\ngpu2 ssh-ed25519 B\n",
+                "before_header": "/var/lib/taco-train/ssh/known_hosts",
+                "after_header": "/var/lib/taco-train/ssh/known_hosts",
+            }
+        ],
+    },
+}
+VARIABLES = {
+    "hugepages_state": "present",
+    "hugepages_count": None,
+    "hugepages_page_size": "1G",
+    "taco_gpus_per_node": 8,
+    "harp_state": "present",
+    "harp_source": "template",
+    "taco_container_name": "taco-train",
+    "taco_image": "registry.example.com/taco-training:1",
+    "training_container_state": "started",
+    "training_container_environment": {"TOKEN": "geheim"},
+    "ssh_trust_state": "present",
+}
+
+
+def results():
+    """The results of all roles, to change."""
+    return copy.deepcopy(RESULTS)
+
+
+def node(host="gpu1", number=1):
+    """The observation of a host with a name and addresses of its own."""
+    own = copy.deepcopy(NODE)
+    own["hostname"] = host
+    for index, nic in enumerate(own["nics"]):
+        nic["addresses"] = [f"10.0.{index}.{number}/16"]
+        nic["mac"] = f"52:54:00:00:{number % 256:02x}:{index:02x}"
+    for index, device in enumerate(own["gpus"]["devices"]):
+        device["uuid"] = f"GPU-{host}-{index}"
+    return own
