@@ -20,6 +20,8 @@ from ansible.module_utils.testing import patch_module_args
 def _main(name):
     """Return a module's main(). It is imported again only when it was never imported."""
     namespace, collection, module = name.split(".")
+    if (namespace, collection) == ("ansible", "builtin"):
+        return importlib.import_module(f"ansible.modules.{module}").main
     return importlib.import_module(f"ansible_collections.{namespace}.{collection}.plugins.modules.{module}").main
 
 

@@ -2,16 +2,17 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The action arena_job in plays over this machine, against an Arena that checks what it is told."""
+"""The action arena_job, against an Arena that checks its arguments. Plays with it are in unit/roles/test_ack.py."""
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
+import action_run
 import pytest
-import yaml
+
+from ansible_collections.taco.train.plugins.action import arena_job
 
 ROOT = Path(__file__).parents[3]
 JOB = {"name": "j", "workers": 2, "gpus_per_worker": 1, "image": "i:1", "command": ["sleep", "infinity"], "shm_size": 0}
@@ -64,45 +65,24 @@ class Arena:
         path = self.folder / "calls.jsonl"
         return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
-    def play(self, *tasks, check=False, path=True):
-        body = [{"name": f"Task {number}", "taco.train.arena_job": task} for number, task in enumerate(tasks)]
-        for number, task in enumerate(body):
-            task["taco.train.arena_job"] = {"poll": 0.05, "job": JOB, **tasks[number]}
-            task["register"] = f"answer_{number}"
-        answers = "{{ {" + ", ".join(f"'{number}': answer_{number}" for number in range(len(tasks))) + "} | to_json }}"
-        body.append(
-            {
-                "ansible.builtin.copy": {"dest": str(self.folder / "answers.json"), "content": answers},
-                "check_mode": False,
-            }
-        )
-        play = [{"name": "Arena", "hosts": "localhost", "gather_facts": False, "tasks": body}]
-        (self.folder / "play.yml").write_text(yaml.safe_dump(play))
-        folders = [str(self.folder / "bin")] * path + [str(Path(sys.executable).parent), os.environ["PATH"]]
-        environment = dict(
-            os.environ,
-            FAKE_ARENA=str(self.folder),
-            ANSIBLE_COLLECTIONS_PATH=str(ROOT / "collections"),
-            ANSIBLE_CONFIG=str(ROOT / "ansible.cfg"),
-            ANSIBLE_HOME=str(self.folder / "home"),
-            ANSIBLE_LOCAL_TEMP=str(self.folder / "tmp"),
-            PATH=os.pathsep.join(folders),
-        )
-        command = ["ansible-playbook", "play.yml", "-i", "localhost,", "-c", "local", *(["--check"] if check else [])]
-        command += ["-e", f"ansible_python_interpreter={sys.executable}"]
-        done = subprocess.run(
-            command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=self.folder, text=True
-        )
-        answers = self.folder / "answers.json"
-        return (
-            done.returncode,
-            " ".join(done.stdout.split()),
-            json.loads(answers.read_text()) if answers.exists() else {},
-        )
+    def play(self, *tasks, check=False):
+        """Run the action for each task until one fails; returns a status, what was displayed and the results."""
+        lines, answers = [], {}
+        for number, options in enumerate(tasks):
+            result = action_run.run(arena_job, {"poll": 0.05, "job": JOB, **options}, check, display=lines.append)
+            if result.get("failed"):
+                return 2, "\n".join([*lines, result["msg"]]), answers
+            answers[str(number)] = result
+        return 0, "\n".join(lines), answers
 
 
 @pytest.fixture
-def arena(tmp_path):
+def arena(tmp_path, monkeypatch):
+    """Arena and kubectl of the test are found first, and a second of a pause takes 20 ms."""
+    sleep = arena_job.time.sleep
+    monkeypatch.setattr(arena_job.time, "sleep", lambda seconds: sleep(seconds / 50))
+    monkeypatch.setenv("FAKE_ARENA", str(tmp_path))
+    monkeypatch.setenv("PATH", os.pathsep.join([str(tmp_path / "bin"), os.environ["PATH"]]))
     return Arena(tmp_path)
 
 

@@ -2,21 +2,19 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Planning and judging through ansible-playbook, on results that lie in a folder."""
+"""Planning and judging on results that lie in a folder."""
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
+import action_run
 import pytest
-import yaml
 from measured import DEFAULTS, HOSTS, records
 
+from ansible_collections.taco.train.plugins.action import compare
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import read
 
-ROOT = Path(__file__).parents[3]
 PLANNED = {"state": "planned", "results_dir": "/nonexistent/results", "arms": ["tcp", "taco"], "hosts": HOSTS}
 
 
@@ -28,25 +26,7 @@ class Cluster:
         self.results = folder / "results"
 
     def task(self, *arguments, **options):
-        play = {
-            "name": "Compare",
-            "hosts": "localhost",
-            "gather_facts": False,
-            "tasks": [{"name": "Compare", "taco.train.compare": options}],
-        }
-        path = self.folder / "play.yml"
-        path.write_text(yaml.safe_dump([play]))
-        environment = dict(
-            os.environ,
-            ANSIBLE_CONFIG=str(ROOT / "ansible.cfg"),
-            ANSIBLE_COLLECTIONS_PATH=str(ROOT / "collections"),
-            ANSIBLE_STDOUT_CALLBACK="ansible.builtin.json",
-            ANSIBLE_HOME=str(self.folder / "home"),
-        )
-        command = ["ansible-playbook", str(path), "-i", "localhost,", "-c", "local", "-e"]
-        command += ["ansible_python_interpreter=" + sys.executable, *arguments]
-        done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        return json.loads(done.stdout[done.stdout.index("{\n") :])["plays"][0]["tasks"][0]["hosts"]["localhost"]
+        return action_run.run(compare, options, "--check" in arguments)
 
     def plan(self, *arguments, **spec):
         spec = dict({"arms": ["tcp", "taco"], "repeats": 4, "warmup_runs": 0}, **spec)
@@ -254,7 +234,7 @@ def test_with_auto_a_look_adds_rounds_until_the_verdicts_are_decided(cluster):
     again = cluster.plan(**spec)
     assert again["run_dir"] == first["run_dir"] and len(again["runs"]) == 4
     file.write_text("\n".join(lines) + "\n")
-    third = cluster.task("-e", "x=1", state="continued", run_dir=first["run_dir"], records=0)
+    third = cluster.task(state="continued", run_dir=first["run_dir"], records=0)
     assert [run["case"]["repeat"] for run in third["runs"]] == [6, 6, 7, 7]
     stored = json.loads(Path(first["run_dir"], "comparison.json").read_text())
     assert stored["looks"] == [8, 12] and stored["auto"]["cases"] == {
