@@ -42,7 +42,12 @@ OF_TWO_AFTERWARDS = {"mpi_error"}
 OF_OTHERS = {"stalled", "peer_closed", "horovod_down"}
 OF_ONE = {"traceback", "segfault", "instruction", "killed", *(cause.name for cause in SCRIPT)}
 # What explains a cause that it comes with, and is a warning only without it.
-EXPLAINED_BY = {"mpi_unreachable": "wrong_interface", "mpi_connect": "wrong_interface"}
+EXPLAINED_BY = {
+    "mpi_unreachable": "wrong_interface",
+    "mpi_connect": "wrong_interface",
+    "nccl_error": "nccl_warn",
+    "nccl_test": "nccl_warn",
+}
 # Rank 0 prints them, of all ranks.
 OF_ALL = {"wrong_data"}
 # Causes of a run that ends with status 0.

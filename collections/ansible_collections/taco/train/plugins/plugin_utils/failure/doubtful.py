@@ -25,7 +25,7 @@ DOUBTFUL = [
     ),
     cause(
         "nccl_test",
-        r"^(?:(?P<host>[\w.-]+): )?Test NCCL failure (?P<where>\S+) '(?P<why>[^'/]+?)\s*(?:/[^']*)?'",
+        r"^(?:[\w.-]+: )?Test NCCL failure (?P<where>\S+) '(?P<why>[^'/]+?)\s*(?:/[^']*)?'",
         "NCCL failed ({why})",
         NCCL_INFO,
     ),

@@ -31,7 +31,8 @@ ENDED = [
         "killed",
         r"exitcode *: -9\b|process rank (?P<rank>\d+) with PID \S+ on node (?P<host>\S+) exited\s+on\s+signal 9\b|"
         r"KILLED BY SIGNAL: 9|(?i:exit|status)(?:ed with)?(?: status| exit)?(?: code)?:?\s+(?:137|-9)\b|^Killed$|"
-        r"[Ss]ignal 9 \(?(?:SIGKILL|Killed)|Killed \(signal 9\)|srun: error: (?P<host2>[\w.-]+): tasks? (?P<rank2>\d+)[\d,-]*: (?:Killed|"
+        r"[Ss]ignal 9 \(?(?:SIGKILL|Killed)|Killed \(signal 9\)|srun: error: "
+        r"(?P<host2>[\w.-]+): (?:task (?P<rank2>\d+)|tasks [\d,-]+): (?:Killed|"
         r"Out Of Memory)|^Process (?P<rank3>\d+) exit with status code (?:137|-9)\b|return code = -9\b",
         "a rank was killed (signal 9), which the kernel does when memory is full",
         "look for oom-kill in the host's dmesg; use fewer huge pages (hugepages_count), slots or data loader workers",
@@ -101,8 +102,8 @@ EPILOGUE = [
     cause(
         "exit_code",
         r"failed \(exitcode: \d+\) local_rank: \d+|Process name: (?:\[(?:\[[\d,]+\],|[^\]\s,]+,))?(?P<rank>\d+)\]?|"
-        r"Process name: (?P<host3>[\w.-]+)\[(?P<rank5>\d+)\]|srun: error: (?P<host>[\w.-]+): tasks? "
-        r"(?P<rank2>\d+)[\d,-]*: Exited with exit code|Process (?P<rank3>\d+) exit with status code|(?:RANK "
+        r"Process name: (?P<host3>[\w.-]+)\[(?P<rank5>\d+)\]|srun: error: (?P<host>[\w.-]+): "
+        r"(?:task (?P<rank2>\d+)|tasks [\d,-]+): Exited with exit code|Process (?P<rank3>\d+) exit with status code|(?:RANK "
         r"(?P<rank4>\d+) )?PID \d+ RUNNING AT (?P<host2>[\w.-]+)",
         "a rank ended with an error and printed no known cause",
         "look at what this rank prints",

@@ -49,9 +49,10 @@ LAUNCH = [
     ),
     cause(
         "ssh_absent",
-        r"(?:ssh|rsh)(?:'|\u2019)?: (?:command not found|not found$)|exec: \"?ssh\"?: executable file not found|"
+        r"(?:ssh|rsh)(?:'|\u2019)?: (?:command not found|not found$)|"
+        r"(?P<program>\S*\bsshd): (?:No such file|command not found|not found)|exec: \"?ssh\"?: executable file not found|"
         r"launch agent.{0,40}could not be found|plm_(?:rsh|ssh)_agent\" was set to a path",
-        "there is no ssh in the training image",
+        "there is no ssh ({program}) in the training image",
         "use a taco_image with openssh-client and openssh-server",
     ),
     cause(

@@ -99,6 +99,13 @@ NETWORK = [
         r"\[(?P<host>[\w.-]+)\]\[\[\d+,\d+\],(?P<rank>\d+)\]\[btl_tcp",
     ),
     cause(
+        "mpi_pml",
+        r"\[\[\d+,\d+\],(?P<rank>\d+)\] (?P<what>selected pml \w+, but peer .{1,60} selected pml \w+)",
+        "the ranks use different transports of MPI ({what})",
+        "set pml: ucx or pml: ob1 in benchmark_mca, so that every rank takes the same, "
+        "and check that UCX finds the same devices (ucx_info -d)",
+    ),
+    cause(
         "mpi_unreachable",
         r"at least one (?:MPI process is unreachable|pair of MPI processes are unable)|processes are unable to reach "
         r"each other|is unreachable\s+from another",
@@ -129,7 +136,7 @@ NETWORK = [
     ),
     cause(
         "port",
-        r"Address already in use|EADDRINUSE",
+        r"Address already in use|EADDRINUSE|server socket has failed to listen on any local",
         "a port is in use: an earlier run still goes on",
         "end it on the hosts (pgrep -af python), or use another port",
     ),
@@ -151,7 +158,7 @@ NETWORK = [
         "gloo_connect",
         r"[Gg]loo.{0,120}(?:Connect(?:ion)? .{0,60}(?:refused|timed? ?out|failed)|timed out|timeout)|"
         r"connectFullMesh failed|(?:The client|client socket|TCPStore)[^\n]{0,120}(?:timed out|failed to connect|"
-        r"refused|timeout)|The server socket has failed to listen|HTTPConnectionPool.{0,200}(?:refused|timed out)|"
+        r"refused|timeout)|HTTPConnectionPool.{0,200}(?:refused|timed out)|"
         r"NoValidAddressesFound|connection to the C10d store has failed|RuntimeError: connect\(\) timed out|wait "
         r"timeout after|Timed out after \d+ seconds waiting for clients|Timed out initializing process group|Timed out "
         r"waiting for [^\n]{1,120}check connectivity between servers",

@@ -6,7 +6,7 @@
 
 import re
 from functools import cached_property
-from typing import Dict, Mapping, Optional, Sequence, Tuple
+from typing import Dict, Mapping, Optional, Sequence, Set, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.failure.epilogue import ENDED, EPILOGUE
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import Line
@@ -186,7 +186,8 @@ def who_is_where(lines: Sequence[Line]) -> Tuple[Dict[int, str], Dict[Tuple[str,
 
 def first_to_end(lines: Sequence[Line]) -> Tuple[Optional[str], Optional[int]]:
     """Host and rank of the first process that ended, as the launcher names it."""
-    alone = None
+    # Slurm lists the tasks of a host in one line, which names no first.
+    together: Set[str] = set()
     for line in lines:
         for cause in [*ENDED, *EPILOGUE]:
             groups = cause.pattern.groupindex
@@ -194,10 +195,10 @@ def first_to_end(lines: Sequence[Line]) -> Tuple[Optional[str], Optional[int]]:
             if match:
                 found = match.groupdict()
                 number = named(found, "rank")
-                if number is not None:
+                if number is not None and not together:
                     return named(found, "host"), int(number)
-                alone = alone or named(found, "host")
-    return table_first(lines) or (alone, None)
+                together.update(host for host in [named(found, "host")] if host)
+    return table_first(lines) or (together.pop() if len(together) == 1 else None, None)
 
 
 def table_first(lines: Sequence[Line]) -> Optional[Tuple[str, int]]:

@@ -16,7 +16,7 @@ RANK = [
     ),
     cause(
         "test_cuda",
-        r"^(?:(?P<host>[\w.-]+): )?Test CUDA failure (?P<where>\S+) '(?P<why>[^']+)'|(?:WARN |^)Cuda failure (?:\d+ "
+        r"^(?:[\w.-]+: )?Test CUDA failure (?P<where>\S+) '(?P<why>[^']+)'|(?:WARN |^)Cuda failure (?:\d+ "
         r")?'(?P<nccl>[^']+)'|CUDA (?:runtime )?(?:error|failure)(?: \(\d+\))?:? (?P<other>(?!.*driver shutting down)[^\r\n]{1,160})|"
         r"cudaError\w+: (?P<third>[^\r\n]{1,160})|CUDA_ERROR_\w+: (?P<fourth>[^\r\n]{1,100})",
         "CUDA failed ({why}{nccl}{other}{third}{fourth})",
@@ -57,7 +57,7 @@ RANK = [
     ),
     cause(
         "nccl_test",
-        r"^(?:(?P<host>[\w.-]+): )?Test NCCL failure (?P<where>\S+) '(?P<why>(?!unhandled system|internal error|remote process)"
+        r"^(?:[\w.-]+: )?Test NCCL failure (?P<where>\S+) '(?P<why>(?!unhandled system|internal error|remote process)"
         r"[^'/]+?)\s*(?:/[^']*)?'",
         "NCCL failed ({why})",
         NCCL_INFO,
@@ -140,7 +140,7 @@ RANK = [
         "nccl_warn",
         r"\[\d+\] (?:\S+ )?(?:\([^)]*\) )?(?:NCCL )?WARN (?!NET/(?!IB\b|Socket\b|Plugin\b))(?!.*(?:libibverbs|dlvsym|"
         r"NUMA|iommu|perf|greater than the "
-        r"maximum|Connection closed by remote peer|recv from|Proxy (?:Call|Service)|before the previous operation|"
+        r"maximum|Connection closed by remote peer|recv from|Proxy (?:Call|Service)|Service thread|before the previous operation|"
         r"Socket recv|Accept failed|[Cc]onnection reset|"
         r"[Bb]roken pipe|Missing|ignor))(?P<what>[^\r\n]{1,300})",
         "NCCL says {what}",

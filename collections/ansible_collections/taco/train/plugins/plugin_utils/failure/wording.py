@@ -13,6 +13,8 @@ MOST_OF_A_LINE = 160
 LEAST_OF_A_LINE = 12
 # More ranks or hosts than these are counted.
 MOST_NAMES = 4
+# Between a sentence and the line that it quotes.
+QUOTE = ": '"
 TEMPLATE = re.compile(r"\{(\w+)\}")
 # The time and the source line that TensorFlow and glog begin a line with.
 LOG_HEADER = re.compile(
@@ -30,20 +32,23 @@ def sentence(template: str, values: Mapping[str, str], line: str) -> str:
     text = tidy(template.format(**{name: values.get(name, "") for name in names}))
     if any(values.get(name) for name in names) or len(line.strip()) < LEAST_OF_A_LINE:
         return text[:MOST_OF_A_SENTENCE]
-    return f"{text}: {quoted(line)}"
+    return f"{text}{QUOTE}{quoted(line)}'"
 
 
 def quoted(line: str) -> str:
-    """A line in quotation marks, cut at a word."""
+    """A line, cut at a word."""
     words = LOG_HEADER.sub("", " ".join(line.split()))
     if len(words) > MOST_OF_A_LINE:
         words = words[:MOST_OF_A_LINE].rpartition(" ")[0] + " ..."
-    return f"'{words}'"
+    return words
 
 
 def with_place(text: str, host: Optional[str], rank: Optional[int]) -> str:
     """A sentence after the rank and the host that it is about."""
-    where = " on ".join(([f"rank {rank}"] if rank is not None else []) + ([host] if host and host not in text else []))
+    where = " on ".join(
+        ([f"rank {rank}"] if rank is not None else [])
+        + ([host] if host and host not in text.partition(QUOTE)[0] else [])
+    )
     return f"{where}: {text}" if where else text
 
 
