@@ -22,7 +22,9 @@ COMPLAINT = re.compile(
     r"(?i)\b(?:errors?|fatal|fail(?:ed|ure)?|can(?:not|'t)|could not|unable|denied|not found|invalid|abort(?:ed|ing)?|refused)\b"
 )
 LAST_LINES = 30
-EPILOGUE_TEXT = re.compile(r"^(?:Primary job|\S*(?:mpirun|prterun|mpiexec)\S* (?:detected|noticed|has exited))")
+EPILOGUE_TEXT = re.compile(
+    r"^(?:Primary job|Failures:|Root Cause|\S+ FAILED|\S*(?:mpirun|prterun|mpiexec)\S* (?:detected|noticed|has exited))"
+)
 
 
 class LauncherText(NamedTuple):

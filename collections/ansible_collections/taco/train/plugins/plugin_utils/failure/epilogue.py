@@ -41,6 +41,7 @@ ENDED = [
         "peer_closed",
         r"(?P<what>Connection closed by remote peer(?: (?P<peer>[\w.:%-]+(?:<\d+>)?))?[^\r\n]{0,60}|Call to (?:recv|send) (?:from|to) "
         r"(?P<peer2>[\w.:%-]+(?:<\d+>)?) failed : (?:Connection reset|Broken pipe)[^\r\n]{0,20}|"
+        r"(?:Read|Write) error \[(?P<peer3>[\w.:]+)\]:\d+: Connection reset by peer|Connection closed by peer \[(?P<peer4>[\w.:]+)\]|"
         r"peer process has unexpectedly disconnected|remote process exited or there was a network error|[Cc]onnection reset by peer|"
         r"[Bb]roken pipe|Connection closed by peer[^\r\n]{0,60}|readv?\S* ?(?:failed|error).{0,20}reset)",
         "a rank lost its connection to its peer {peer}, which ended first ({what})",
@@ -79,7 +80,7 @@ EPILOGUE = [
         "signal",
         r"process rank (?P<rank>\d+) with PID \S+ on node (?P<host>\S+) exited\s+on\s+signal (?P<signal>\d+(?: "
         r"\([^)]*\))?)|KILLED BY SIGNAL: (?P<signal2>\d+)|TERMINATED BY SIGNAL: (?P<signal3>\d+)|"
-        r"Signal: (?P<signal4>[\w ]{1,40} \(\d+\))",
+        r"Signal: (?P<signal4>[\w ]{1,40} \(\d+\))|failed \(exitcode: -(?P<signal5>\d+)\)|line \d+: +\d+ (?P<signal6>Aborted|Terminated)\b",
         "a rank ended with signal {signal}",
         "look at what this rank prints",
     ),

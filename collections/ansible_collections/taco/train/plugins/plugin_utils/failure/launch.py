@@ -230,6 +230,7 @@ LAUNCH = [
     ),
     cause(
         "folder",
+        r"\bcd: (?:can't cd to )?(?P<folder>/[^\s:]+)(?:: No such file|$)|"
         r"to the specified working directory|change to the specified working|chdir.{0,40}(?:No such file|Permission "
         r"denied)",
         "a host has no working folder {folder}",

@@ -93,7 +93,7 @@ NETWORK = [
     cause(
         # EFAULT of a socket, which can't read a GPU's memory.
         "mpi_gpu_buffer",
-        r"^\s*Bad address ?\(\d+\)|(?:readv|writev|process_vm_readv)[^\n]{0,80}Bad address",
+        r"Read -\d+, expected \d+, errno = 14\b|^\s*Bad address ?\(\d+\)|(?:readv|writev|process_vm_readv)[^\n]{0,80}Bad address",
         "MPI was given memory of a GPU, which it can't read",
         "build Horovod with HOROVOD_GPU_OPERATIONS=NCCL (benchmark_horovod_build_env), or use an MPI with CUDA in taco_image",
         r"\[(?P<host>[\w.-]+)\]\[\[\d+,\d+\],(?P<rank>\d+)\]\[btl_tcp",

@@ -22,13 +22,15 @@ MPI_HEADER = re.compile(r"^\s{0,8}\[(?=[^\]:]{0,252}[A-Za-z.])([A-Za-z0-9][\w.-]
 PREFIX_RANK = re.compile(r"\[rank(\d{1,7})\]:")
 TORCH_RANK = re.compile(r"\[(?=[^\n]*NCCL)(?:PG [\w() ]{1,40} )?[Rr]ank (\d{1,7})\]")
 NCCL_RANK = re.compile(r" rank (\d{1,7}) (?:nranks|nRanks|\[0x)")
-TEST_HEADER = re.compile(r"(?:^([A-Za-z0-9][\w.-]{0,252})|\S): Test (?:NCCL|CUDA) failure")
+# The environment of a command of horovodrun, which the shell prints when it was ended.
+HOROVOD_HEADER = re.compile(r"HOROVOD_HOSTNAME=(\S{1,253}) HOROVOD_RANK=(\d{1,7})")
+TEST_HEADER = re.compile(r"(?:^([A-Za-z0-9][\w.-]{0,252})|\S): Test (?:NCCL|CUDA|HIP) failure")
 TEST_TRACE = re.compile(r"^\s{0,4}\.\. ([A-Za-z0-9][\w.-]{0,252})(?: pid (\d{1,10}))?: Test failure")
 SRUN_END = re.compile(r"srun: error: ([A-Za-z0-9][\w.-]{0,252}): task (\d{1,7}): ")
 # What launchers name at their end.
 END_PLACE = re.compile(
     r"process rank (?P<rank>\d{1,7}) with PID \S{1,40} on\s+node (?P<host>[\w.-]{1,253})|"
-    r"Process name: (?P<host2>[A-Za-z][\w.-]{0,252})\[(?P<rank2>\d{1,7})\]"
+    r"Process name: (?P<host2>[\w.-]{1,253})\[(?P<rank2>\d{1,7})\]"
 )
 # torchrun's table of failures.
 TABLE_HOST = re.compile(r"^\s{1,8}host {1,12}: (\S{1,253})\s*$")
@@ -118,7 +120,7 @@ def located(
     """Host and rank of a line: from the line, from what the ranks print of themselves, else from what mpirun prints at its end."""
     lines = places.lines
     pid, line = None, lines[place]
-    both = BTL_HEADER.match(line.text) or MVAPICH_HEADER.match(line.text)
+    both = BTL_HEADER.match(line.text) or MVAPICH_HEADER.match(line.text) or HOROVOD_HEADER.search(line.text)
     if both:
         return host or both[1], int(both[2]) if rank is None else rank
     header = NCCL_HEADER.search(line.text) or MPI_HEADER.match(line.text) or PSM3_HEADER.match(line.text)
