@@ -62,7 +62,7 @@ def test_a_count_belongs_to_the_size_before_it_or_to_the_default(line, one_gib, 
         (f"a {OURS} b {OURS} c", f"a b c {OURS}"),
         ("a default_hugepagesz=1GB hugepagesz=1GB hugepages=30 b", f"a b {OURS}"),
         ("hugepagesz=2M hugepages=512 quiet", f"hugepagesz=2M hugepages=512 quiet {OURS}"),
-        # The default changes, so what leant on it says its size in so many words.
+        # The default changes, so a bare hugepages= gets an explicit size.
         ("hugepages=512 quiet", f"hugepagesz=2M hugepages=512 quiet {OURS}"),
         ("default_hugepagesz=2M hugepages=512", f"hugepagesz=2M hugepages=512 {OURS}"),
         ("hugepagesz=1G", OURS),
