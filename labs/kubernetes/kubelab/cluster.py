@@ -10,7 +10,7 @@ import threading
 import time
 import traceback
 
-from kubelab import admission, batch, certificates, garbage, nodes, pod_security, rbac, status
+from kubelab import admission, batch, certificates, controller_pod, garbage, nodes, pod_security, rbac, status
 from kubelab.api import Api, server
 from kubelab.faults import Faults
 from kubelab.kubelet import Imagined, Kubelet
@@ -40,8 +40,12 @@ class Cluster:
         token=None,
         admin_token=None,
         lifetime=certificates.LIFETIME,
+        operator_pod=False,
     ):
-        """lifetime is how long the certificate of the API server is valid, from now; below zero it has expired."""
+        """operator_pod is whether the operator has a pod of its own, as in a real cluster.
+
+        lifetime is how long the certificate of the API server is valid, from now; below zero it has expired.
+        """
         self.storage = Storage()
         self.faults = Faults()
         self.scripts = Scripts(2 * tick)
@@ -54,6 +58,8 @@ class Cluster:
         self.permissions = rbac.documents(["default"])
         self.used = set()
         """What the account was allowed and did, as questions without names."""
+        self.denied = set()
+        """What the account did not have a permission for, and requested."""
         self.authority = certificates.Authority()
         self.runtime = runtime or Imagined(self.scripts)
         self.url = ""
@@ -81,6 +87,10 @@ class Cluster:
         self._operator = Operator(self.storage, self.create_pod, serve)
         self._operator.alive = operator
         self._controllers.append(self._operator.tick)
+        self._operator_pod = operator_pod and bool(serve)
+        if self._operator_pod:
+            self.namespace(controller_pod.NAMESPACE)
+        self._show_operator()
 
     # What runs.
 
@@ -142,6 +152,7 @@ class Cluster:
         for wanted in {verb, "create"} if target.subresource == "exec" else {verb}:
             question = rbac.Question(wanted, resource.group, path, target.namespace, target.name)
             if not self.allows(user, question):
+                self.denied.add((wanted, resource.group, path, bool(target.namespace)))
                 raise status.not_permitted(user, wanted, resource, target.namespace, target.name, target.subresource)
             if user == rbac.USER:
                 self.used.add((wanted, resource.group, path, bool(target.namespace)))
@@ -210,9 +221,15 @@ class Cluster:
     def stop_operator(self):
         """End the operator as one that has lost its lease: what it wrote stays as it is."""
         self._operator.alive = False
+        self._show_operator()
 
     def start_operator(self):
         self._operator.alive = True
+        self._show_operator()
+
+    def _show_operator(self):
+        if self._operator_pod:
+            self.put(controller_pod.pod(self._operator.alive))
 
     def script(self, pod_name_regex, steps):
         self.scripts.add(pod_name_regex, steps)

@@ -31,7 +31,7 @@ def main():
     described = [{"name": node.name, "allocatable": gpus, "address": node.address} for node in nodes]
     runtime = LabRuntime(nodes)
     tokens = {name: settings[name] for name in ("token", "admin_token")}
-    cluster = Cluster(described, settings["serve"], tick=TICK, runtime=runtime, **tokens)
+    cluster = Cluster(described, settings["serve"], operator_pod=True, tick=TICK, runtime=runtime, **tokens)
     runtime.scripts = cluster.scripts
     done = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -2,22 +2,61 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The permissions of the guides' manifest and the requests of the collection are the same.
+"""The permissions of the guides' manifest, those that preflight requires, and the requests of the collection are the same.
 
-The account of every test has the manifest's permissions and no others, so a request that it doesn't allow fails there. What is
-shown here is the other direction: each permission is needed by something.
+The account of the cluster has the manifest's permissions and no others. The cluster records each permission that a request needs: those
+that the account has, and those that it lacks, also where the collection goes on without the answer.
 """
 
+from pathlib import Path
 from unittest.mock import MagicMock
 
 import pytest
+import yaml
 from ansible.errors import AnsibleError
 from ansible.playbook.task import Task
+from kubelab import rbac
 from kubernetes_modules import in_process
 from node_objects import budget, pod, put
 
-from ansible_collections.taco.train.plugins.action import kubernetes_info, kubernetes_node
+from ansible_collections.taco.train.plugins.action import gpu_topology, kubernetes_info, kubernetes_node
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.arena_command import exec_argv, object_argv
+from ansible_collections.taco.train.plugins.plugin_utils.preflight import operator
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.kubernetes import PERMISSIONS
+
+COLLECTION = Path(__file__).parents[3] / "collections/ansible_collections/taco/train"
+# The permissions that everybody has, by which preflight asks for the others.
+REVIEWS = "authorization.k8s.io"
+PLURALS = {"Pod": "pods", "Node": "nodes", "Event": "events", "MPIJob": "mpijobs"}
+BLOCKS = ("block", "rescue", "always")
+
+
+def required():
+    """The permissions that preflight requires, each with whether it is for the whole cluster."""
+    return {
+        (one.verb, one.group, "/".join(filter(None, (one.resource, one.subresource))), one.whole_cluster)
+        for one in PERMISSIONS
+    }
+
+
+def granted(namespace):
+    """The permissions of the manifest in a namespace, or in the whole cluster."""
+    return {
+        (verb, group, resource)
+        for rule in rbac.rules(rbac.documents(["training"]), rbac.USER, namespace)
+        for verb in rule["verbs"]
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+        if group != REVIEWS
+    }
+
+
+def tasks_of(entries):
+    """The tasks of a list of tasks or plays, those in blocks as well."""
+    for entry in entries or []:
+        for key in (*BLOCKS, "tasks", "pre_tasks", "post_tasks"):
+            yield from tasks_of(entry.get(key))
+        yield entry
 
 
 def perform(cluster, module, **options):
@@ -29,7 +68,13 @@ def perform(cluster, module, **options):
         return action.run(task_vars={"inventory_hostname": "gpu1"})
 
 
-def test_every_permission_that_is_asked_for_is_used(on):
+def test_preflight_requires_what_the_manifest_grants():
+    everywhere = {permission[:3] for permission in required() if permission[3]}
+    assert granted(None) == everywhere
+    assert granted("training") - everywhere == {permission[:3] for permission in required() if not permission[3]}
+
+
+def test_the_requests_need_the_permissions_of_preflight_and_no_others(on):
     actor = on()
     cluster = actor.cluster
     assert perform(cluster, kubernetes_info)["kubernetes"]["missing"] == []
@@ -57,6 +102,53 @@ def test_every_permission_that_is_asked_for_is_used(on):
             timeout=1,
             poll=0.02,
         )
-    used = {(verb, group, resource) for verb, group, resource, _namespaced in cluster.used}
-    asked = [(one.verb, one.group, "/".join(filter(None, (one.resource, one.subresource)))) for one in PERMISSIONS]
-    assert used - set(asked) == set() and set(asked) - used == set()
+    perform(cluster, kubernetes_node, name="gpu-1", state="uncordoned", timeout=20, poll=0.02)
+    for state in ("topology", "restored"):
+        perform(cluster, gpu_topology, nodes=["gpu-1"], state=state, wait_timeout=20, poll=0.02)
+    assert cluster.denied == set()
+    used = {permission[:3] for permission in cluster.used if permission[1] != REVIEWS}
+    assert used == {permission[:3] for permission in required()}
+    # A permission for the namespace of the jobs alone must do, and nothing else needs one for all namespaces than pods.
+    for verb, group, resource, whole_cluster in required():
+        scopes = {namespaced for *permission, namespaced in cluster.used if permission == [verb, group, resource]}
+        if not whole_cluster:
+            assert scopes == {True}, (verb, resource)
+        elif not resource.startswith("pods"):
+            assert scopes == {False}, (verb, resource)
+
+
+def test_a_permission_that_preflight_does_not_require_is_recorded(on):
+    """So that the test before fails for it, although this request is given up with a warning."""
+    actor = on()
+    actor.cluster.forbid("list", "events")
+    actor.cluster.script("worker-1", ["NotReady"])
+    actor.refused("1 of 2 workers are ready", wait_timeout=30)
+    assert {permission[:3] for permission in actor.cluster.denied} == {("list", "", "events")}
+
+
+def test_tasks_and_commands_of_kubectl_need_no_other_permission():
+    """They are no calls of the client, so the requests are read from their options."""
+    needed = set()
+    for path in [*COLLECTION.glob("roles/*/tasks/*.yml"), *COLLECTION.glob("playbooks/*.yml")]:
+        for task in tasks_of(yaml.safe_load(path.read_text())):
+            modules = [name for name in task if name.startswith("kubernetes.core.")]
+            assert modules in ([], ["kubernetes.core.k8s_info"]), f"{path}: {modules}"
+            for name in modules:
+                needed.add(("get" if "name" in task[name] else "list", "", PLURALS[task[name]["kind"]]))
+    resource, _dot, group = object_argv("j", "n")[3].partition(".")
+    needed.add((object_argv("j", "n")[2], group, resource))
+    needed.update((verb, "", f"pods/{exec_argv('p', 'n')[2]}") for verb in ("create", "get"))
+    assert needed <= {permission[:3] for permission in required()}
+    assert ("list", "", "pods") in needed and ("get", "kubeflow.org", "mpijobs") in needed
+
+
+@pytest.mark.parametrize(("version", "alive", "status"), [("v1", True, "pass"), ("v2beta1", False, "fail")])
+def test_the_operator_of_the_lab_has_a_pod_that_preflight_finds(on, version, alive, status):
+    cluster = on(serve=(version,), operator_pod=True).cluster
+    if not alive:
+        cluster.stop_operator()
+    check = operator.operator_check(perform(cluster, kubernetes_info)["kubernetes"]["operators"])
+    assert check.status == status and "mpi-operator/mpi-operator-" in check.found
+    if not alive:
+        cluster.start_operator()
+        assert operator.operator_check(perform(cluster, kubernetes_info)["kubernetes"]["operators"]).status == "pass"
