@@ -5,14 +5,10 @@
 """Run a play on hosts that were observed, all of them this machine."""
 
 import json
-import os
-import subprocess
 import sys
-from pathlib import Path
 
+import playbook
 from observed import NODE
-
-COLLECTIONS = Path(__file__).parents[2] / "collections"
 
 
 def check(folder, play, hosts, options):
@@ -29,10 +25,5 @@ def run(folder, play, hosts, options, arguments=(), **settings):
     inventory = {"all": {"hosts": {name: dict(common, **variables) for name, variables in hosts.items()}}}
     (folder / "inventory.yml").write_text(json.dumps(inventory))
     (folder / "play.yml").write_text(play)
-    environment = dict(os.environ, ANSIBLE_COLLECTIONS_PATH=str(COLLECTIONS), ANSIBLE_LOCALHOST_WARNING="0", **settings)
-    environment.pop("ANSIBLE_CONFIG", None)
-    argv = ["ansible-playbook", *arguments, "-i", "inventory.yml", "play.yml", "-e", json.dumps(options)]
-    done = subprocess.run(
-        argv, cwd=str(folder), env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
-    return done.returncode, done.stdout
+    argv = [*arguments, "-i", "inventory.yml", "play.yml", "-e", json.dumps(options)]
+    return playbook.run(folder, argv, ANSIBLE_CONFIG=playbook.NO_CONFIGURATION, **settings)

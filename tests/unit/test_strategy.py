@@ -6,7 +6,8 @@
 
 import pytest
 import yaml
-from played import COLLECTIONS, run
+from playbook import COLLECTIONS
+from played import run
 
 COLLECTION = COLLECTIONS / "ansible_collections/taco/train"
 PLAYS = [

@@ -7,12 +7,11 @@
 import json
 import os
 import shlex
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import jsonschema
+import playbook
 import pytest
 import yaml
 from screen import run_in_terminal
@@ -64,7 +63,7 @@ class Bench:
         self.mpirun.chmod(0o755)
 
     def prepared(self, *arguments, **options):
-        """Return the command that plays the benchmark with these options, and its environment."""
+        """Write a play of the benchmark with these options; returns the arguments of ansible-playbook."""
         options = dict(
             {
                 "hosts": HOSTS,
@@ -78,31 +77,14 @@ class Bench:
         )
         tasks = [{"name": "Run", "taco.train.benchmark": options}]
         play = {"name": "Bench", "hosts": "localhost", "gather_facts": False, "tasks": tasks}
-        path = self.folder / "play.yml"
-        path.write_text(yaml.safe_dump([play]))
-        python = "ansible_python_interpreter=" + sys.executable
-        command = ["ansible-playbook", str(path), "-i", "localhost,", "-c", "local", "-e", python, *arguments]
-        environment = dict(
-            os.environ,
-            ANSIBLE_COLLECTIONS_PATH=str(ROOT / "collections"),
-            ANSIBLE_CONFIG=str(ROOT / "ansible.cfg"),
-            ANSIBLE_STDOUT_CALLBACK="ansible.builtin.json",
-            ANSIBLE_HOME=str(self.folder / "home"),
-            ANSIBLE_LOCAL_TEMP=str(self.folder / "tmp"),
-            PATH=str(Path(sys.executable).parent) + os.pathsep + os.environ["PATH"],
-            **self.settings,
-        )
-        return command, environment
+        (self.folder / "play.yml").write_text(yaml.safe_dump([play]))
+        return ["play.yml", "-i", "localhost,", "-c", "local", *arguments]
 
     def play(self, *arguments, **options):
-        command, environment = self.prepared(*arguments, **options)
-        done = subprocess.run(
-            command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=str(self.folder)
-        )
-        self.output = done.stdout.decode()
-        assert '"tasks"' in self.output, self.output
-        document = json.loads(self.output[self.output.index("{\n") :])
-        return document["plays"][0]["tasks"][0]["hosts"]["localhost"]
+        _status, self.output = playbook.run(self.folder, self.prepared(*arguments, **options), **self.settings)
+        results = playbook.results(self.folder, "Run")
+        assert results, self.output
+        return results["localhost"]
 
     def records(self):
         return [json.loads(line) for line in (self.run_dir / "records.jsonl").read_text().splitlines()]
@@ -331,9 +313,8 @@ def test_on_a_terminal_an_iteration_takes_the_place_of_the_one_before_it(bench, 
     head, _, tail = GOOD.partition("Iter #1")
     bench.fake(f"cat <<'END'\n{head}END\nsleep 1.5\ncat <<'END'\nIter #1{tail}END\n")
     label = "horovod, ResnetInceptionV2 on 2x8, run 23 of 36"
-    command, environment = bench.prepared(label=label, num_iters=2, progress_interval=0.3)
-    environment.update(ANSIBLE_STDOUT_CALLBACK="ansible.builtin.default")
-    environment.update(ANSIBLE_DISPLAY_OK_HOSTS="true", ANSIBLE_DISPLAY_SKIPPED_HOSTS="true")
+    command = ["ansible-playbook", *bench.prepared(label=label, num_iters=2, progress_interval=0.3)]
+    environment = playbook.environment(ANSIBLE_DISPLAY_OK_HOSTS="true", ANSIBLE_DISPLAY_SKIPPED_HOSTS="true")
     status, screen = run_in_terminal(command, columns, env=environment, cwd=str(bench.folder))
     assert status == 0, screen.lines
     said = [number for number, line in enumerate(screen.lines) if "iteration" in line]

@@ -2,20 +2,17 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Rendering through ansible-playbook: which files it leaves, by what lies in the folder of the run."""
+"""The action report: which files it leaves, by what lies in the folder of the run."""
 
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 
+import action_run
 import compared
 import pytest
 import recorded
-import yaml
 
-ROOT = Path(__file__).parents[3]
+from ansible_collections.taco.train.plugins.action import report
+
 OF_A_COMPARISON = ["comparison.md", "iterations.csv", "report.html", "runs.csv"]
 OF_RUNS = ["report.html", "table.md"]
 
@@ -34,47 +31,8 @@ class Site:
     def files(self):
         return sorted(path.name for path in self.run_dir.iterdir() if path.suffix not in (".json", ".jsonl"))
 
-    def render(self, *arguments):
-        options = {"run_dir": str(self.run_dir), "title": "Title"}
-        save = {"content": "{{ rendered | to_json }}", "dest": str(self.folder / "rendered.json"), "mode": "0600"}
-        tasks = [
-            {"name": "Render", "taco.train.report": options, "register": "rendered"},
-            {"name": "Keep what was returned", "ansible.builtin.copy": save, "check_mode": False},
-        ]
-        play = {"name": "Report", "hosts": "localhost", "gather_facts": False, "tasks": tasks}
-        (self.folder / "play.yml").write_text(yaml.safe_dump([play]))
-        (self.folder / "ansible.cfg").write_text("[defaults]\n")
-        environment = dict(
-            os.environ,
-            ANSIBLE_COLLECTIONS_PATH=str(ROOT / "collections"),
-            ANSIBLE_CONFIG=str(self.folder / "ansible.cfg"),
-            ANSIBLE_HOME=str(self.folder / "home"),
-        )
-        python = "ansible_python_interpreter=" + sys.executable
-        command = [
-            sys.executable,
-            "-m",
-            "ansible",
-            "playbook",
-            "play.yml",
-            "-i",
-            "localhost,",
-            "-c",
-            "local",
-            "-e",
-            python,
-        ]
-        done = subprocess.run(
-            [*command, *arguments],
-            cwd=self.folder,
-            env=environment,
-            text=True,
-            capture_output=True,
-            timeout=120,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return json.loads((self.folder / "rendered.json").read_text())
+    def render(self, check=False):
+        return action_run.run(report, {"run_dir": str(self.run_dir), "title": "Title"}, check=check)
 
 
 @pytest.fixture
@@ -98,7 +56,7 @@ def test_a_comparison_is_rendered_where_there_is_one(site):
 
 def test_check_mode_says_what_it_would_write_and_writes_nothing(site):
     site.write("comparison.json", compared.comparison())
-    rendered = site.render("--check")
+    rendered = site.render(check=True)
     assert rendered["files"] == OF_A_COMPARISON and site.files() == []
 
 

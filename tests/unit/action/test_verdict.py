@@ -5,21 +5,24 @@
 """Real playbooks: what the user sees when hosts are wrong in several ways at once."""
 
 import json
-import os
 import re
-import subprocess
 import sys
-from pathlib import Path
+from typing import NamedTuple
 
+import playbook
 import pytest
 import yaml
 from observed import NODE, VARIABLES, node
 
-ROOT = Path(__file__).parents[3]
 PLAYBOOK = [{"hosts": "gpu_nodes", "gather_facts": False, "roles": ["taco.train.preflight"]}]
 GOOD = {"taco_node": NODE}
 # Without other roles of the collection their variables have no default.
 GROUP = dict(VARIABLES, ansible_connection="local", ansible_python_interpreter=sys.executable)
+
+
+class Played(NamedTuple):
+    returncode: int
+    output: str
 
 
 class Site:
@@ -28,23 +31,15 @@ class Site:
     def __init__(self, folder):
         self.folder = folder
 
-    def play(self, hosts, *arguments, group=None, playbook=PLAYBOOK, pwd=None, without=()):
+    def play(self, hosts, *arguments, group=None, plays=PLAYBOOK, pwd=None, without=()):
         group = {name: value for name, value in dict(GROUP, **(group or {})).items() if name not in without}
         inventory = {"gpu_nodes": {"hosts": hosts, "vars": group}}
         (self.folder / "inventory.json").write_text(json.dumps(inventory))
-        (self.folder / "play.yml").write_text(yaml.safe_dump(playbook))
-        # No configuration of the machine's user, and a fast answer of an SSH server that isn't there.
-        environment = dict(os.environ, ANSIBLE_COLLECTIONS_PATH=str(ROOT / "collections"), ANSIBLE_SSH_RETRIES="0")
-        (self.folder / "ansible.cfg").write_text("[defaults]\n")
-        environment.update(ANSIBLE_CONFIG=str(self.folder / "ansible.cfg"), ANSIBLE_HOME=str(self.folder / "home"))
-        environment.update(ANSIBLE_LOCALHOST_WARNING="false")
-        environment.update({} if pwd is None else {"PWD": str(pwd)})
-        command = [sys.executable, "-m", "ansible", "playbook", "-i", "inventory.json", "play.yml", *arguments]
-        done = subprocess.run(
-            command, cwd=self.folder, env=environment, text=True, capture_output=True, timeout=120, check=False
-        )
-        done.output = done.stdout + done.stderr
-        return done
+        (self.folder / "play.yml").write_text(yaml.safe_dump(plays))
+        # A fast answer of an SSH server that isn't there.
+        settings = {"ANSIBLE_CONFIG": playbook.NO_CONFIGURATION, "ANSIBLE_SSH_RETRIES": "0"}
+        settings.update({} if pwd is None else {"PWD": str(pwd)})
+        return Played(*playbook.run(self.folder, ["-i", "inventory.json", "play.yml", *arguments], **settings))
 
     def verdicts(self):
         return [json.loads(path.read_text()) for path in sorted(self.folder.glob("results/*/verdict.json"))]
@@ -71,7 +66,7 @@ def test_good_hosts_pass_and_leave_a_verdict(site):
     (verdict,) = site.verdicts()
     assert verdict["status"] == "pass" and list(verdict["hosts"]) == ["gpu1", "gpu2"]
     assert verdict["created"].endswith("+00:00")
-    assert "changed=0" in done.stdout and "FAILED" not in done.output
+    assert "changed=0" in done.output and "FAILED" not in done.output
 
 
 def test_results_are_below_the_working_directory_whatever_pwd_says(site):
@@ -90,7 +85,7 @@ def test_everything_that_is_wrong_is_in_one_table_and_stops_every_host(site):
         "no-python": {"ansible_python_interpreter": "/no/such/python3"},
     }
     after = {"hosts": "gpu_nodes", "gather_facts": False, "tasks": [{"ansible.builtin.debug": {"msg": "went on"}}]}
-    done = site.play(hosts, playbook=PLAYBOOK + [after], group={"harp_script_sha256": None, "report_mail": "a@b"})
+    done = site.play(hosts, plays=PLAYBOOK + [after], group={"harp_script_sha256": None, "report_mail": "a@b"})
     # Ansible's status when a host is unreachable.
     assert done.returncode == 4 and "went on" not in done.output, done.output
     assert "Traceback" not in done.output
@@ -136,7 +131,7 @@ def test_variables_of_other_roles_are_declared_and_do_not_stop_the_play(site):
     assert done.returncode == 2 and "preflight_known_variables" in done.output, done.output
     declared = {"preflight_known_variables": ["reboot_required", "eni_subnet", "taco_api_*"]}
     done = site.play({"gpu1": GOOD}, group=dict(group, **declared))
-    assert done.returncode == 0 and "WARNING" not in done.stdout, done.output
+    assert done.returncode == 0 and "WARNING" not in done.output, done.output
 
 
 def test_values_at_which_conversion_itself_fails_are_rows_of_the_table(site):
@@ -149,7 +144,7 @@ def test_values_at_which_conversion_itself_fails_are_rows_of_the_table(site):
     assert found == ["benchmark_timeout: inf"], found
     (site.folder / "group_vars/all.yml").write_text("taco_api_key: 1\npreflight_known_variables: taco_api_*\n")
     done = site.play({"gpu1": GOOD})
-    assert done.returncode == 0 and "WARNING" not in done.stdout, done.output
+    assert done.returncode == 0 and "WARNING" not in done.output, done.output
 
 
 def test_a_value_that_cannot_be_computed_is_named_and_not_taken_for_a_missing_one(site):
@@ -180,8 +175,8 @@ def test_a_failure_is_reported_at_the_host_that_has_it_and_no_host_goes_on(site)
         "c-away": {"ansible_connection": "ssh", "ansible_host": "127.0.0.1", "ansible_port": 9},
     }
     after = {"hosts": "gpu_nodes", "gather_facts": False, "tasks": [{"ansible.builtin.debug": {"msg": "went on"}}]}
-    done = site.play(hosts, playbook=PLAYBOOK + [after])
-    rows = recap(done.stdout)
+    done = site.play(hosts, plays=PLAYBOOK + [after])
+    rows = recap(done.output)
     assert done.returncode != 0 and "went on" not in done.output, done.output
     assert {host: (row["failed"], row["unreachable"]) for host, row in rows.items()} == {
         "a-fine": (0, 0),
@@ -195,13 +190,13 @@ def test_a_failure_is_reported_at_the_host_that_has_it_and_no_host_goes_on(site)
 
 def test_a_failure_of_all_hosts_together_is_reported_at_each(site):
     done = site.play({"gpu1": GOOD, "gpu2": dict(GOOD, taco_image="other:1")})
-    assert {host: row["failed"] for host, row in recap(done.stdout).items()} == {"gpu1": 1, "gpu2": 1}, done.output
+    assert {host: row["failed"] for host, row in recap(done.output).items()} == {"gpu1": 1, "gpu2": 1}, done.output
     assert done.output.count("cluster.same_image: expected") >= 2, done.output
 
 
 def test_a_host_that_can_not_be_observed_ends_no_other_one_in_a_play_with_any_errors_fatal(site):
     hosts = {"a-fine": {}, "b-broken": {"ansible_python_interpreter": "/nowhere/python3"}}
-    done = site.play(hosts, playbook=[dict(PLAYBOOK[0], any_errors_fatal=True)])
+    done = site.play(hosts, plays=[dict(PLAYBOOK[0], any_errors_fatal=True)])
     assert done.returncode == 2 and "is undefined" not in done.output, done.output
     (verdict,) = site.verdicts()
     assert status(verdict, "a-fine", "host.observed") == "pass", done.output
@@ -211,7 +206,7 @@ def test_a_host_that_can_not_be_observed_ends_no_other_one_in_a_play_with_any_er
 def test_a_batch_without_a_failure_of_its_own_stops_for_those_of_other_batches(site):
     hosts = {"gpu1": GOOD, "gpu2": {"taco_node": node("nics", [])}}
     then = dict(PLAYBOOK[0], serial=1, tasks=[{"ansible.builtin.debug": {"msg": "went on"}}])
-    done = site.play(hosts, playbook=[then])
+    done = site.play(hosts, plays=[then])
     assert done.returncode == 2 and "went on" not in done.output, done.output
     assert "this host passed every check, but checks failed on gpu2" in " ".join(done.output.split())
 
@@ -233,7 +228,7 @@ def test_variables_of_the_command_line_and_of_the_play_count(site):
     bad = site.play({"gpu1": GOOD}, "-e", '{"eni_count": 3, "hugepages_max_memroy_fraction": 1}')
     assert bad.returncode == 2 and "8 of 3" in bad.output, bad.output
     playbook = [dict(PLAYBOOK[0], vars={"eni_count": 5, "taco_gpus_per_node": 4})]
-    bad = site.play({"gpu1": GOOD}, playbook=playbook)
+    bad = site.play({"gpu1": GOOD}, plays=playbook)
     assert bad.returncode == 2 and "8 of 5" in bad.output, bad.output
     assert "set taco_gpus_per_node: 8 to use them all" in " ".join(bad.output.split())
 
@@ -274,11 +269,11 @@ def test_bad_options_are_refused_in_words(site, group, words):
 def test_the_action_judges_the_hosts_it_is_given(site):
     task = {"taco.train.verdict": {"hosts": ["gpu2"], "verdict_path": "out/verdict.json"}, "run_once": True}
     playbook = [{"hosts": "gpu_nodes", "gather_facts": False, "tasks": [task]}]
-    done = site.play({"gpu1": {}, "gpu2": GOOD}, playbook=playbook)
+    done = site.play({"gpu1": {}, "gpu2": GOOD}, plays=playbook)
     assert done.returncode == 0, done.output
     assert list(json.loads((site.folder / "out/verdict.json").read_text())["hosts"]) == ["gpu2"]
     task["taco.train.verdict"]["hosts"] = ["elsewhere"]
-    done = site.play({"gpu1": {}}, playbook=playbook)
+    done = site.play({"gpu1": {}}, plays=playbook)
     assert done.returncode == 2 and "elsewhere" in done.output
 
 
@@ -296,7 +291,7 @@ def test_a_verdict_that_cannot_be_written_is_an_error_that_names_the_file(site):
     (site.folder / "file").write_text("")
     task = {"taco.train.verdict": {"verdict_path": str(site.folder / "file/verdict.json")}, "run_once": True}
     playbook = [{"hosts": "gpu_nodes", "gather_facts": False, "tasks": [task]}]
-    done = site.play({"gpu1": {"taco_node": node("nics", [])}}, playbook=playbook)
+    done = site.play({"gpu1": {"taco_node": node("nics", [])}}, plays=playbook)
     assert "eni.count" in done.output and "0 of 8" in done.output
     # A long path may be broken where a line of the message ends.
     said = "".join(done.output.split())
@@ -314,10 +309,10 @@ def test_the_role_observes_by_itself(site):
 def test_the_role_eni_counts_and_names_what_it_found(site):
     playbook = [{"hosts": "gpu_nodes", "gather_facts": False, "roles": ["taco.train.eni"]}]
     group = {"eni_pattern": "^no-such-interface$"}
-    done = site.play({"gpu1": GOOD}, group=group, playbook=playbook)
+    done = site.play({"gpu1": GOOD}, group=group, plays=playbook)
     assert done.returncode == 2 and "0 of 8 secondary ENIs found (8 missing)" in done.output, done.output
-    done = site.play({"gpu1": GOOD}, group=dict(group, eni_count=0), playbook=playbook)
-    assert done.returncode == 0 and "changed=0" in done.stdout, done.output
+    done = site.play({"gpu1": GOOD}, group=dict(group, eni_count=0), plays=playbook)
+    assert done.returncode == 0 and "changed=0" in done.output, done.output
 
 
 def test_each_host_is_looked_for_among_the_nodes_by_its_own_name(site):
@@ -334,7 +329,7 @@ def test_each_host_is_looked_for_among_the_nodes_by_its_own_name(site):
     ]
     hosts = {"gpu1": GOOD, "gpu2": GOOD, "gpu3": dict(GOOD, taco_node_name="10.0.0.3")}
     play = [{"hosts": "gpu_nodes", "gather_facts": False, "tasks": tasks}]
-    done = site.play(hosts, playbook=play, group={"taco_platform": "tke", "__preflight_kubernetes": found})
+    done = site.play(hosts, plays=play, group={"taco_platform": "tke", "__preflight_kubernetes": found})
     assert done.returncode == 0, done.output
     verdict = json.loads((site.folder / "verdict.json").read_text())
     assert [status(verdict, host, "kubernetes.node") for host in hosts] == ["pass", "fail", "pass"]

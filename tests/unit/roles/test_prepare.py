@@ -10,7 +10,8 @@ import re
 
 import pytest
 from observed import NODE
-from played import COLLECTIONS, check, run
+from playbook import COLLECTIONS
+from played import check, run
 
 from ansible_collections.taco.train.plugins.module_utils._harp.harp import manifest_text
 

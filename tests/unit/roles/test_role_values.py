@@ -9,7 +9,8 @@ import json
 import re
 
 import pytest
-from played import COLLECTIONS, check
+from playbook import COLLECTIONS
+from played import check
 
 ROLES = {path.name for path in (COLLECTIONS / "ansible_collections/taco/train/roles").iterdir()}
 # These have nothing to check, or are the check.
