@@ -12,13 +12,13 @@ version_added: 1.0.0
 author:
   - Taco Team (@taco)
 description:
-  - Shows for each host what changed, what is pending, such as a reboot, and the verdict of M(taco.train.verdict), which the role
-    P(taco.train.preflight#role) asks for. Below stands the first failure of each host; hosts with the same failure share it.
-    The paths of reports come last.
-  - Changes are named by their roles, those of a play without roles by their tasks. In check mode they are those that would be made.
-  - Lines are as wide as the terminal; only a path may be wider. Beyond 30 hosts, those of which the same is said share a line.
-  - Where C(display_ok_hosts) is off, it also names each role of the collection when it begins, and shows the messages of these roles,
-    such as the result of a batch of reboots, which Ansible would hide.
+  - Shows for each host the changes, pending actions such as a reboot, and the verdict of M(taco.train.verdict), if the role
+    P(taco.train.preflight#role) has run. Below the table are the first failure of each host, with equal failures joined, and the paths of
+    reports.
+  - Changes are listed by role, in a play without roles by task. In check mode they are the predicted changes.
+  - Lines are as wide as the terminal; only a path may be wider. With more than 30 hosts, hosts with the same entries share a line.
+  - If C(display_ok_hosts) is off, it also prints the name of each role of the collection when the role starts, and the messages of these
+    roles, such as the result of a batch of reboots, which Ansible would hide.
   - Nothing is shown where the output is JSON (C(stdout_callback)).
   - Colours are used on a terminal only, and never when C(NO_COLOR) or C(ANSIBLE_NOCOLOR) is set.
 requirements:
@@ -26,7 +26,7 @@ requirements:
     C(ANSIBLE_CALLBACKS_ENABLED=taco.train.summary).
 options:
   width:
-    description: How many columns a line may have. Default is the width of the terminal, and 120 where there is none.
+    description: The width of a line in columns. Default is the width of the terminal, or 120 without a terminal.
     type: int
     ini:
       - section: callback_taco_summary

@@ -22,12 +22,12 @@ attributes:
 options:
   kubeconfig:
     type: path
-    description: The kubeconfig on the task's host. Not set means what the client finds.
+    description: The kubeconfig on the task's host. Not set means the client's default.
   context:
     type: str
-    description: The context of the kubeconfig, when it isn't the current one.
+    description: The context of the kubeconfig. Not set means the current one.
   access:
     type: dict
     default: {}
-    description: More options for the modules of C(kubernetes.core), such as C(host) and C(api_key).
+    description: Other connection options of the modules of C(kubernetes.core), such as C(host) and C(api_key).
 """

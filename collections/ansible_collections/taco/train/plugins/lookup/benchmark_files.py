@@ -6,15 +6,15 @@
 
 DOCUMENTATION = r"""
 name: benchmark_files
-short_description: Where the scripts of benchmark runs come from, and what the runs need in their workers
+short_description: Sources of benchmark scripts, and requirements of the runs in their workers
 version_added: 1.0.0
 author:
   - Taco Team (@taco)
 description:
-  - For each script that is a URL or a file on the controller, returns the file, its checksum, and the path to deliver it to.
-  - A script that is a relative path, or an absolute path that exists on the controller, is a file on the controller. It is found as the
-    sources of P(ansible.builtin.copy#module) are, in the folder of the playbook or in C(files) there. Any other absolute path is one
-    in the training image, which needs no delivery.
+  - For each script that is a URL or a file on the controller, returns the file, its checksum, and its path on the workers.
+  - A script that is a relative path, or an absolute path that exists on the controller, is a file on the controller. It is searched like
+    the sources of P(ansible.builtin.copy#module), in the folder of the playbook or in C(files) beside it. Any other absolute path is a
+    path in the training image, which needs no copy.
   - Used by the role P(taco.train.benchmark#role).
 options:
   _terms:
@@ -23,7 +23,7 @@ options:
     type: list
     elements: dict
   state_dir:
-    description: Folder on the workers for what outlives a run.
+    description: Folder on the workers for the state that outlives a run.
     type: str
     required: true
   downloads:

@@ -8,12 +8,12 @@ module: acceleration
 short_description: Activate one arm of a comparison on a worker, and restore the previous state
 version_added: 1.0.0
 description:
-  - Switches HARP on and off, by the name of NCCL's network plugin, and lets a run use upstream's Horovod in place of the
-    image's. Nothing of the image is uninstalled or overwritten, so that every switch can be made back.
-  - The plugin is renamed, never changed. Where it was before the first change is kept in the worker, in the file
-    C(acceleration.json) below O(state_dir), until it is there again. A container made anew is not taken for the one before it.
-  - Upstream's Horovod is built once, into a folder of its own, and proved by importing it. A run uses it by the variables that
-    are returned as RV(environment).
+  - Switches HARP on and off, by the name of NCCL's network plugin, and lets a run use upstream Horovod instead of the image's. Nothing in
+    the image is uninstalled or overwritten, so that every change can be reverted.
+  - The plugin is renamed, never changed. Its original path is stored in the worker, in the file C(acceleration.json) in O(state_dir),
+    until it is restored. A recreated container is not mistaken for its predecessor.
+  - Upstream Horovod is built once, in a separate folder, and verified with an import. A run uses it through the variables in
+    RV(environment).
 notes:
   - A library folder that has the plugin as C(libnccl-net.so_bak), one of the documents' ways, is one C(ldconfig) away from a
     link that switches it on again. Engines run that when a container with GPUs starts. Call this module before each arm,
@@ -29,7 +29,7 @@ extends_documentation_fragment:
 attributes:
   check_mode:
     support: full
-    details: The worker must run. Whether a build would succeed is not known before it is done.
+    details: The worker must run. The success of a build is not predicted.
   diff_mode:
     support: full
     details: In words.
@@ -42,13 +42,12 @@ options:
     default: present
     description:
       - V(present) activates O(plugin) and O(horovod).
-      - V(restored) puts the plugin back under the name that it had before the first change. Built Horovods stay. No run uses
-        one unless it is given RV(environment).
-      - V(absent) is V(restored), and removes the built Horovods and their logs.
+      - V(restored) restores the original name of the plugin. Horovod builds stay; only runs with RV(environment) use them.
+      - V(absent) is V(restored), and also removes the Horovod builds and their logs.
   container:
     type: str
     default: ""
-    description: The container to work in. Empty when the task itself runs in the worker, such as a pod.
+    description: The container to work in. Empty if the task itself runs in the worker, such as in a pod.
   engine_command:
     type: list
     elements: str
@@ -59,23 +58,23 @@ options:
     choices: ['on', 'off', keep]
     default: keep
     description:
-      - Whether NCCL is to find HARP's network plugin. V(keep) leaves it as it is.
-      - One that the documents' commands have switched off is found under the names and in the folders that they use.
+      - Whether NCCL finds HARP's network plugin. V(keep) does not change it.
+      - A plugin that the commands of the vendor's documents have disabled is found by their names and folders.
   plugin_path:
     type: path
     default: /usr/lib/x86_64-linux-gnu/libnccl-net.so
-    description: The plugin's own name in the worker.
+    description: The original path of the plugin in the worker.
   horovod:
     type: str
     choices: [image, upstream]
     default: image
     description:
-      - V(image) is what the image has, such as LightCC.
-      - V(upstream) is O(horovod_version) as its authors publish it, built when it has not been. That takes some minutes.
+      - V(image) is the installation in the image, such as LightCC.
+      - V(upstream) is the published O(horovod_version), which is built if necessary. A build takes some minutes.
   horovod_version:
     type: str
     default: 0.21.3
-    description: The version of upstream's Horovod.
+    description: The version of upstream Horovod.
   horovod_build_env:
     type: dict
     default:
@@ -89,46 +88,46 @@ options:
   horovod_source:
     type: str
     description:
-      - What pip is to install in place of C(horovod==) and the version. An absolute path is a wheel or an archive of the sources
-        that is in the worker; anything else is a requirement to find on the index.
+      - The package for pip, instead of C(horovod==) and the version. An absolute path is a wheel or source archive in the worker; anything
+        else is a requirement for the index.
       - Its version must be O(horovod_version).
   pip_args:
     type: list
     elements: str
     default: []
-    description: More arguments for pip, such as an index near the hosts.
+    description: Additional arguments for pip, such as another index.
   prefix_dir:
     type: path
     description:
       - Folder in the worker for the built Horovods. The default is C(horovod) below O(state_dir).
-      - When it is a mount from the host, containers made anew from the same image find what was built before.
+      - If it is a mount from the host, recreated containers of the same image use the existing builds.
   build_timeout:
     type: int
     default: 3600
-    description: Seconds that a build may take.
+    description: Time limit of a build in seconds.
   python:
     type: str
     default: python3
-    description: The worker's Python, with which the training is run.
+    description: The Python interpreter of the training in the worker.
   requires:
     type: list
     elements: str
     default: []
     description:
       - Files, folders and programs that a run needs in the worker, each an absolute path or the name of a program in E(PATH).
-      - What the worker has of them is returned as RV(requires). What it lacks is no failure of this module.
+      - RV(requires) has the existing ones. A missing one is not a failure of this module.
   interrupt_running_work:
     type: bool
     default: false
     description:
       - Whether the plugin or a Horovod may be changed while a launcher such as C(mpirun), a rank or a benchmark runs in the worker.
       - Otherwise the task waits a few seconds for them to end, and then fails and lists them. In check mode it warns.
-      - Launchers are known by their names, ranks by the variables that launchers set, and a benchmark by its lock. In a namespace of
-        processes that workers share, those of other workers don't count.
+      - Launchers are known by their names, ranks by the variables that launchers set, and a benchmark by its lock. In a shared process
+        namespace, processes of other workers do not count.
   state_dir:
     type: path
     default: /var/lib/taco-train
-    description: Folder in the worker for what outlives a run.
+    description: Folder in the worker for the state that outlives a run.
 """
 
 EXAMPLES = r"""
@@ -158,7 +157,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 before:
-  description: What the worker was like.
+  description: The previous state of the worker.
   returned: success
   type: dict
   contains:
@@ -168,7 +167,7 @@ before:
       type: dict
       contains:
         state: {description: "V(on), V(off) when it has another name, or V(missing).", type: str, returned: always}
-        path: {description: Where it is. Null when it is missing., type: str, returned: always}
+        path: {description: Its path. Null if it is missing., type: str, returned: always}
     packages:
       description: >-
         Versions of what is installed in the worker's Python of LightCC (C(light-horovod) or C(tencent-lightcc)), Horovod, the
@@ -189,7 +188,7 @@ before:
       type: dict
       contains:
         id: {description: Its id., type: str, returned: always}
-        image: {description: The name that its image was given by., type: str, returned: always}
+        image: {description: The name of its image., type: str, returned: always}
         image_id: {description: The image's id., type: str, returned: always}
         repo_digests:
           description: The image's names by digest. Empty for one that was never pulled or pushed.
@@ -197,16 +196,16 @@ before:
           elements: str
           returned: always
 after:
-  description: What the worker is like now, or would be like; the same values as in RV(before).
+  description: The current state of the worker, or in check mode the predicted one, with the same values as RV(before).
   returned: success
   type: dict
 requires:
-  description: For each of O(requires), where the worker has it.
+  description: For each of O(requires) its path in the worker.
   returned: success
   type: dict
   sample: {/mnt/tensorflow_synthetic_benchmark.py: {path: null, sha256: null}}
 environment:
-  description: Variables that a run in this arm has to be given on every worker. Empty for the image's own Horovod.
+  description: Variables that a run of this arm needs on every worker. Empty for the image's own Horovod.
   returned: success
   type: dict
   sample: {PYTHONPATH: /var/lib/taco-train/horovod/horovod-0.21.3-0123456789ab}

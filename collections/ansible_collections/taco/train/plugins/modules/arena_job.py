@@ -5,17 +5,16 @@
 
 DOCUMENTATION = r"""
 module: arena_job
-short_description: Run an MPIJob through Arena
+short_description: Run an MPIJob with Arena
 version_added: 1.0.0
 description:
   - Submits a job with C(arena submit mpi) on the host that the task is for, and waits until its launcher and all of its workers
     run, or until it succeeded.
-  - With O(state=absent) it keeps the log of the launcher, deletes the job and waits until Arena doesn't list it any more.
-  - Where Arena says that it keeps the record of a job that isn't there, C(arena delete) removes the record.
-  - Of a job only what Arena's chart has a place for can be asked. Anything else, such as hugepages, the size of C(/dev/shm) or
-    C(privileged), is refused and named.
-  - With C(gpu_topology) Arena's chart changes more than where the workers are placed. They share the network of their node, and
-    have no C(/dev/shm) of their own.
+  - With O(state=absent) it saves the log of the launcher, deletes the job and waits until Arena no longer lists it.
+  - If Arena has the record of a job that no longer exists, C(arena delete) removes the record.
+  - Options that Arena's chart cannot set, such as hugepages, the size of C(/dev/shm) or C(privileged), are refused.
+  - With C(gpu_topology) Arena's chart changes more than the placement of the workers. They share the network of their node, and have no
+    separate C(/dev/shm).
 author:
   - Taco Team (@taco)
 extends_documentation_fragment:
@@ -30,18 +29,18 @@ attributes:
     support: none
 options:
   job:
-    description: The job, as the filter P(taco.train.mpijob_manifest#filter) takes it.
+    description: The job, in the format of the filter P(taco.train.mpijob_manifest#filter).
     type: dict
     required: true
   state:
-    description: Whether the job is to be there. One that is there already is refused, since Arena can't change it.
+    description: Whether the job exists. An existing job is refused with V(present), because Arena cannot change it.
     type: str
     choices: [present, absent]
     default: present
   until:
     description:
-      - Whether to wait until all pods run, or until the command of the launcher ended well.
-      - V(ended) is like V(succeeded), and a command that failed does not fail the task.
+      - Whether to wait until all pods run, or until the command of the launcher has succeeded.
+      - V(ended) is like V(succeeded), but a failed command does not fail the task.
     type: str
     choices: [running, succeeded, ended]
     default: running
@@ -53,16 +52,16 @@ options:
     description:
       - Whether a job may be deleted while C(mpirun) runs in its launcher, which C(kubectl) lists on the host that the task is for.
       - Otherwise the task fails and lists the work and the pods. In check mode it warns.
-      - It also fails when the launcher runs and can't be asked.
+      - It also fails if the processes of a running launcher cannot be listed.
     type: bool
     default: false
   poll:
-    description: Seconds between two looks.
+    description: Seconds between two requests.
     type: float
     default: 2.0
   allow_lost_logs:
     description:
-      - Whether a job may be deleted although the log of its launcher can't be read. Otherwise it stays, and the task fails with the reason.
+      - Whether a job may be deleted if the log of its launcher cannot be read. Otherwise it stays, and the task fails with the reason.
     type: bool
     default: false
   replace:
@@ -72,10 +71,10 @@ options:
     type: bool
     default: false
   logs_dir:
-    description: The folder on the controller for the launcher's log, with O(state=absent). Not set means that it isn't kept.
+    description: The folder on the controller for the launcher's log, with O(state=absent). Not set means that the log is not saved.
     type: str
   kubeconfig:
-    description: The kubeconfig on the host that the task is for. Not set means what Arena finds there.
+    description: The kubeconfig on the host that the task is for. Not set means Arena's default.
     type: str
   context:
     description:
@@ -84,7 +83,7 @@ options:
         C(kubectl config current-context) prints this one on the host that the task is for.
     type: str
   python:
-    description: The Python of the image, with which modules are run in the pods.
+    description: Path of the Python interpreter in the image, for modules that run in the pods.
     type: path
     default: /usr/bin/python3
   pod_variables:
@@ -92,7 +91,7 @@ options:
     type: dict
     default: {}
   arena:
-    description: The program, by its name or its path.
+    description: Name or path of the command.
     type: str
     default: arena
 """
@@ -130,7 +129,7 @@ argv:
   type: list
   elements: str
 phase:
-  description: What Arena says of the job, such as V(RUNNING).
+  description: The status of the job in Arena, such as V(RUNNING).
   returned: with O(state=present)
   type: str
 namespace:
@@ -165,7 +164,7 @@ container:
   returned: with O(state=present)
   type: str
 duration:
-  description: Seconds from the submission until the job was as far as wanted.
+  description: Seconds from the submission to the requested state.
   returned: with O(state=present)
   type: float
 stdout:
@@ -173,7 +172,7 @@ stdout:
   returned: with O(until=succeeded) and O(until=ended)
   type: str
 logs:
-  description: The path of each log that was kept, by the pod.
+  description: The path of each saved log, by pod.
   returned: with O(state=absent)
   type: dict
 """

@@ -8,12 +8,11 @@ module: benchmark
 short_description: Run a benchmark over all hosts and record its result
 version_added: 1.0.0
 description:
-  - Builds the command line, which is C(mpirun)'s for most workloads, runs it on the task's host, the launcher, under a time
-    limit, reads the result out of what it prints and adds a record to C(records.jsonl) in the folder of the run.
-  - The run is one module execution on the launcher. Where that is, the host's connection decides.
-  - A run is good only when the command ends with status 0 in time and prints its number, over every rank that was started,
-    on the device asked for, and NCCL's log shows that the arm took effect. Anything else fails the task, after a record of it
-    and its log were kept.
+  - Builds the command line, for most workloads of C(mpirun), runs it with a time limit on the task's host, the launcher, parses its output
+    and adds a record to C(records.jsonl) in the folder of the run.
+  - The run is one module execution on the launcher, which the connection of the host reaches.
+  - A run succeeds if the command ends with status 0 within the time limit, prints its value for every started rank on the requested
+    device, and NCCL's log shows that the arm took effect. Otherwise the task fails. The record and the log are saved in both cases.
 author:
   - Taco Team (@taco)
 extends_documentation_fragment:
@@ -23,39 +22,39 @@ extends_documentation_fragment:
 attributes:
   check_mode:
     support: full
-    details: Nothing is run or written. The command is shown.
+    details: Runs and writes nothing. Shows the command.
   diff_mode:
     support: none
 options:
   job:
     description:
-      - A run that was done elsewhere, such as the command of a job of Arena, with its C(stdout), C(rc) and C(duration) in seconds.
-      - It is recorded like a run of this module, and nothing is run.
+      - A run that another program has done, such as the command of a job of Arena, with its C(stdout), C(rc) and C(duration) in seconds.
+      - The module records it and runs nothing.
     type: dict
     version_added: 1.0.0
   workload:
-    description: What to run. The role P(taco.train.benchmark#role) says what each is.
+    description: The workload. The role P(taco.train.benchmark#role) describes them.
     type: str
     choices: [command, horovod_synthetic, nccl_tests, tf_cnn_benchmarks, ttf_dynamic_embedding]
     default: horovod_synthetic
   arm:
     description:
-      - Which acceleration is measured, by the name of a built-in arm or as a mapping; see P(taco.train.benchmark_arm#filter).
-      - Only its environment and its options are set here. M(taco.train.acceleration) brings the workers into the state that the arm
-        needs, and the run fails when NCCL's log shows another one.
+      - The arm, the name of a built-in arm or a mapping; see P(taco.train.benchmark_arm#filter).
+      - This module sets only its environment and options. M(taco.train.acceleration) prepares the workers for the arm, and the run fails
+        if NCCL's log shows another state.
     type: raw
     default: taco
   hosts:
     description: >-
-      The hosts of the ranks, each a mapping of C(name), by which the launcher's ssh knows it, and C(slots). Required without
+      The hosts of the ranks, each a mapping of C(name), the name for the launcher's ssh, and C(slots). Required without
       O(runs).
     type: list
     elements: dict
     default: []
   exec_prefix:
     description:
-      - Words before the command that bring it into a container, such as V([docker, exec, taco-train]).
-      - The command is then also limited inside by C(timeout), since ending C(docker exec) does not end what it started.
+      - Prefix that runs the command in a container, such as V([docker, exec, taco-train]).
+      - The command then also runs with C(timeout) in the container, because the end of C(docker exec) does not end its processes.
     type: list
     elements: str
     default: []
@@ -70,22 +69,22 @@ options:
   script:
     description:
       - Path of the benchmark script on every host. Not set means C(/mnt/tensorflow_synthetic_benchmark.py), or the script of O(framework).
-      - One of O(scripts) is named as there, and runs from where it was delivered.
+      - A script in O(scripts) has the same name there, and runs from its copy on the hosts.
     type: str
   script_checksum:
-    description: The checksum that the script must have, as C(sha256:) and 64 hexadecimal digits, or V(none).
+    description: The required checksum of the script, as C(sha256:) and 64 hexadecimal digits, or V(none).
     type: str
   model:
-    description: The model, by the name that the script knows.
+    description: The name of the model in the script.
     type: str
     default: ResNet50
   batch_size:
     description: >-
-      Images of a batch on each device. Not set means 256 for V(horovod_synthetic) and V(tf_cnn_benchmarks), and leaves it to the demo
-      for V(ttf_dynamic_embedding).
+      Batch size of each device. Not set means 256 for V(horovod_synthetic) and V(tf_cnn_benchmarks), and the demo's default for
+      V(ttf_dynamic_embedding).
     type: int
   num_iters:
-    description: Number of iterations that are measured.
+    description: Number of measured iterations.
     type: int
     default: 10
   num_warmup_batches:
@@ -98,12 +97,12 @@ options:
     default: 10
   framework:
     description: >-
-      Which of Horovod's synthetic benchmarks to run: V(tensorflow), V(tensorflow2) or V(pytorch). Not set means
-      V(tensorflow), or what O(script) is.
+      Which of Horovod's synthetic benchmarks to run: V(tensorflow), V(tensorflow2) or V(pytorch). Not set means V(tensorflow), or the
+      framework of O(script).
     type: str
     choices: [tensorflow, tensorflow2, pytorch]
   num_batches:
-    description: Batches that C(tf_cnn_benchmarks) measures. Not set means those of all iterations.
+    description: Batches that C(tf_cnn_benchmarks) measures. Not set means the batches of all iterations.
     type: int
   binary:
     description: The program of C(nccl_tests). Not set means C(all_reduce_perf).
@@ -125,8 +124,8 @@ options:
     type: int
   json_path:
     description: >-
-      File in the container for the results of C(nccl_tests) as JSON, which its newer versions write. Not set means that the
-      table is read.
+      File in the container for the results of C(nccl_tests) as JSON, which newer versions can write. Not set means that the printed table
+      is parsed.
     type: str
   demo:
     description: >-
@@ -137,13 +136,13 @@ options:
     description: The folder of the demos in the container. Not set means C(/opt/dynamic-embedding-demo).
     type: str
   is_dynamic:
-    description: Whether the demo uses dynamic embedding. Not set leaves it to the demo.
+    description: Whether the demo uses dynamic embedding. Not set means the demo's default.
     type: bool
   dnn_layer_num:
-    description: Fully connected layers of the demo's deep part. Not set leaves it to the demo.
+    description: Fully connected layers of the demo's deep part. Not set means the demo's default.
     type: int
   command:
-    description: The words of workload C(command).
+    description: The command of workload C(command), as a list of arguments.
     type: list
     elements: str
   mpi:
@@ -151,161 +150,162 @@ options:
     type: bool
     default: true
   chdir:
-    description: The folder that C(command) is run in.
+    description: The working directory of C(command).
     type: str
   cleanup:
-    description: Files that are removed before C(command) is run.
+    description: Files to remove before C(command) runs.
     type: list
     elements: str
   pattern:
     description: >-
-      A regular expression that finds the number of an iteration in a line, in a group C(value), for C(command) and
+      A regular expression for the lines of iterations; its group C(value) is the number, for C(command) and
       C(ttf_dynamic_embedding).
     type: str
   total_pattern:
     description: >-
-      A regular expression that finds the number that the run is judged by. Not set means the median of the iterations.
+      A regular expression for the value of the run. Not set means the median of the iterations.
     type: str
   unit:
-    description: The unit of what O(pattern) finds.
+    description: The unit of the numbers of O(pattern).
     type: str
   higher_is_better:
-    description: Whether more of it is better.
+    description: Whether a higher value is better.
     type: bool
     default: true
   lightcc:
     description: >-
-      LightCC's options over those of the arm, such as C(topk_ratio); see the role for all of them. They are left out in an
-      arm without LightCC.
+      LightCC's options, with precedence over those of the arm, such as C(topk_ratio); the role lists all of them. An arm without LightCC
+      ignores them.
     type: dict
     default: {}
   mixed_precision:
-    description: Whether TensorFlow is told to use mixed precision.
+    description: Whether TensorFlow uses mixed precision.
     type: bool
     default: false
   xla:
-    description: Whether TensorFlow is told to compile with XLA.
+    description: Whether TensorFlow compiles with XLA.
     type: bool
     default: false
   extra_args:
-    description: Further arguments of the script.
+    description: Additional arguments of the script.
     type: list
     elements: str
     default: []
   env:
     description:
-      - Environment variables of the ranks, over those of the arm.
-      - A null takes a default of O(platform) away, and exports the launcher's value of any other variable.
+      - Environment variables of the ranks, with precedence over those of the arm.
+      - Null removes a default of O(platform), and exports the launcher's value of any other variable.
     type: dict
     default: {}
   mca:
-    description: Parameters of Open MPI's components, over the defaults of O(platform). A null takes a default away.
+    description: Parameters of Open MPI's components, with precedence over the defaults of O(platform). Null removes a default.
     type: dict
     default: {}
   device:
-    description: What the benchmark must say that it ran on.
+    description: The device that the benchmark must report.
     type: str
     choices: [GPU, CPU]
     default: GPU
   timeout:
-    description: Seconds after which the run is ended.
+    description: Time limit of the run in seconds.
     type: int
     default: 1800
   run_dir:
-    description: The folder of the run, on the controller. A link C(latest) beside it is made to point to it.
+    description: The folder of the run, on the controller. The link C(latest) beside it is set to this folder.
     type: str
     required: true
   target_log_dir:
-    description: Folder on the launcher for the whole log.
+    description: Folder on the launcher for the complete log.
     type: str
     default: /var/lib/taco-train/logs
   platform:
     description:
-      - The platform, whose documents give the defaults of every run. E(LD_LIBRARY_PATH) and E(PATH) are exported on each.
+      - The platform, which sets the defaults of every run after the vendor's documents. E(LD_LIBRARY_PATH) and E(PATH) are exported on
+        each.
       - On V(cvm) and V(tke) these are E(NCCL_ALGO=RING), E(NCCL_DEBUG=INFO) and C(btl_tcp_if_include).
       - On V(ack) these are E(NCCL_DEBUG=INFO), E(NCCL_SOCKET_IFNAME), C(pml), C(btl), C(btl_tcp_if_include),
         C(oob_tcp_if_include) and C(orte_keep_fqdn_hostnames).
-      - A null in O(env) or O(mca) takes a default away.
+      - Null in O(env) or O(mca) removes a default.
     type: str
     choices: [cvm, tke, ack]
     default: cvm
   local:
     description:
-      - Whether all ranks run where C(mpirun) is started, in a container that does not share the network of its host. C(mpirun) gets
-        C(localhost) for the only one of O(hosts), and O(interface) is not used.
+      - Whether all ranks run in the container of C(mpirun), which does not share the network of its host. C(mpirun) gets C(localhost) as
+        the only one of O(hosts), and O(interface) is not used.
     type: bool
     default: false
   lab:
-    description: Whether to mark the record as one from a lab.
+    description: Whether to mark the record as measured in a lab.
     type: bool
     default: false
   system:
-    description: For each host, by name, what M(taco.train.node_info) returned as C(node). The record keeps a part of it.
+    description: For each host name the C(node) of M(taco.train.node_info). The record contains a part of it.
     type: dict
     default: {}
   workers:
     description:
-      - For each host, by name, what M(taco.train.acceleration) returned. The record keeps the image and the packages.
-      - What its C(environment) asks for is given to the ranks.
+      - For each host name the result of M(taco.train.acceleration). The record contains the image and the packages.
+      - Its C(environment) is passed to the ranks.
     type: dict
     default: {}
   placement:
-    description: For each host that is a pod, the node that it is on. The record keeps it.
+    description: For each pod its node, for the record.
     type: dict
     default: {}
   images:
-    description: For each host that is a pod, the digest of its image. The record keeps it. Elsewhere it is known from O(workers).
+    description: For each pod the digest of its image, for the record. For other hosts O(workers) has it.
     type: dict
     default: {}
     version_added: 1.0.0
   scripts:
     description:
-      - The scripts that were delivered to the hosts, as P(taco.train.benchmark_files#lookup) returns them. The record of a run has the
+      - The scripts that were copied to the hosts, in the format of P(taco.train.benchmark_files#lookup). The record of a run has the
         source and the checksum of its script.
-      - Without one of them O(script) is a path on every host.
+      - For any other script, O(script) is a path on every host.
     type: list
     elements: dict
     default: []
   case:
-    description: Which run of a comparison it is, as M(taco.train.compare) has planned it.
+    description: The run of a comparison, as planned by M(taco.train.compare).
     type: dict
   label:
-    description: What to call the run while it is shown. Not set means the arm and the model.
+    description: The name of the run in the progress output. Not set means the arm and the model.
     type: str
   runs_left:
-    description: How many runs of a comparison follow this one. The time that is shown is then the time left for all of them.
+    description: The number of following runs of a comparison. The progress output then has the remaining time of all of them.
     type: int
     default: 0
     version_added: 1.0.0
   progress:
     description:
-      - Whether iterations are shown as they come, in place on a terminal and as lines elsewhere.
-      - Elsewhere than on a terminal, of a run of a comparison only the last iteration is shown.
+      - Whether iterations are shown while the benchmark runs, in place on a terminal and as lines otherwise.
+      - Without a terminal, only the last iteration of a run of a comparison is shown.
     type: bool
     default: true
   progress_interval:
-    description: Seconds between two looks at the log.
+    description: Seconds between two reads of the log.
     type: float
     default: 2.0
   fail_on_bad_run:
-    description: Whether the task fails when the run does. The record says it in any case.
+    description: Whether the task fails if the run fails. The record has the failure in any case.
     type: bool
     default: true
   overrides:
-    description: Options of the workload and O(arm) that take the place of those above, for callers that have them as one mapping.
+    description: Options of the workload and O(arm) as one mapping, with precedence over the options above.
     type: dict
     default: {}
   runs:
     description:
-      - Runs of a comparison to do one after the other in this one task, in place of a single run. Each is a mapping of O(overrides)
-        and of what it has of its own among O(arm), O(hosts), O(case), O(label) and O(runs_left).
-      - Each is recorded before the next one begins. One that fails doesn't fail the task. An arm that failed twice in a row in a
-        case, since the first O(records_before) records, is not tried again there.
+      - Runs of a comparison to do one after the other in this task, instead of a single run. Each is a mapping of O(overrides) and of its
+        own O(arm), O(hosts), O(case), O(label) and O(runs_left).
+      - Each is recorded before the next one starts. A failed run does not fail the task. An arm that failed twice in a row in a case,
+        after the first O(records_before) records, is skipped there.
     type: list
     elements: dict
     version_added: 1.0.0
   records_before:
-    description: How many records O(run_dir) had when the comparison was planned. Failures among them don't count.
+    description: The number of records in O(run_dir) when the comparison was planned. Failures among them do not count.
     type: int
     default: 0
     version_added: 1.0.0
@@ -407,20 +407,20 @@ EXAMPLES = r"""
 
 RETURN = r"""
 argv:
-  description: The command, with everything before C(mpirun).
+  description: The command with its prefix.
   returned: without O(runs)
   type: list
   elements: str
 record:
-  description: The record, as it stands in C(records.jsonl). Its schema is C(docs/schemas/record-1.json) in the collection.
+  description: The record, as in C(records.jsonl). Its schema is C(docs/schemas/record-1.json) in the collection.
   returned: when the command was run, without O(runs)
   type: dict
 log:
-  description: The log's path on the controller.
+  description: Path of the log on the controller.
   returned: when the command was run, without O(runs)
   type: str
 runs:
-  description: The runs that were done, each with its C(label), C(outcome), C(record), C(log) and, when it failed, C(msg).
+  description: The completed runs, each with its C(label), C(outcome), C(record), C(log) and, when it failed, C(msg).
   returned: with O(runs)
   type: list
   elements: dict

@@ -8,13 +8,10 @@ module: command_job
 short_description: Run a command under a time limit and keep its log
 version_added: 1.0.0
 description:
-  - Runs one command, given as an argument list, in a session of its own, and writes what it prints to a file as it
-    comes.
-  - When the time is up, when the module itself is told to end, or when the controller is gone, the command and every process
-    it started in its session are ended. The command's process group gets SIGTERM, and what is still there of the session after
-    O(grace) seconds gets SIGKILL.
-  - An exit status other than 0 is not a failure of this module, nor is a command that ran out of time. Both are in the
-    result for the caller to judge.
+  - Runs one command, given as an argument list, in its own session, and writes its output to a file while it runs.
+  - After the time limit, on a signal to the module, or if the controller is gone, the command and all processes of its session are ended.
+    The process group of the command gets SIGTERM, and the remaining processes of the session get SIGKILL after O(grace) seconds.
+  - An exit status other than 0 or a timeout is not a failure of this module. The result has both.
 author:
   - Taco Team (@taco)
 extends_documentation_fragment:
@@ -22,7 +19,7 @@ extends_documentation_fragment:
 attributes:
   check_mode:
     support: full
-    details: Nothing is run.
+    details: Runs nothing.
   diff_mode:
     support: none
   platform:
@@ -34,7 +31,7 @@ options:
     elements: str
     required: true
   timeout:
-    description: Seconds after which the command is ended.
+    description: Time limit of the command in seconds.
     type: int
     required: true
   grace:
@@ -43,8 +40,7 @@ options:
     default: 10
   end_argv:
     description:
-      - A command that ends what the command has started where signals don't reach, such as in a container. It is run before the
-        first signal.
+      - A command that ends processes that signals do not reach, such as in a container. It runs before the first signal.
     type: list
     elements: str
     default: []
@@ -57,12 +53,12 @@ options:
     default: {}
   log_path:
     description:
-      - The file for what the command prints, on the target. It is replaced if it exists, and kept.
-      - Missing folders above it are made, for the user of the task only.
+      - The file for the output on the target. An existing file is replaced.
+      - Missing parent folders are created, accessible only to the user of the task.
     type: path
     required: true
   max_output_bytes:
-    description: How much of the output to return. Of longer output the middle is left out.
+    description: The size of the returned output. The middle of longer output is omitted.
     type: int
     default: 1048576
 """
@@ -77,24 +73,24 @@ EXAMPLES = r"""
 
 RETURN = r"""
 argv:
-  description: What was run.
+  description: The command.
   returned: always
   type: list
   elements: str
 log_path:
-  description: The file with everything that the command printed.
+  description: The file with the complete output.
   returned: always
   type: str
 rc:
-  description: The command's exit status. That of a command ended by a signal is the signal's number, negated.
+  description: The exit status of the command, or the negated number of the signal that ended it.
   returned: when the command was run
   type: int
 timed_out:
-  description: Whether the command was ended because its time was up.
+  description: Whether the time limit ended the command.
   returned: when the command was run
   type: bool
 stdout:
-  description: What the command printed on both of its streams.
+  description: The output of the command, stdout and stderr.
   returned: when the command was run
   type: str
 started:

@@ -5,18 +5,17 @@
 
 DOCUMENTATION = r"""
 module: compare
-short_description: Plan the runs of a comparison, and judge what they measured
+short_description: Plan the runs of a comparison, and compute its verdicts
 version_added: 1.0.0
 description:
-  - With O(state=planned) it turns a matrix of arms, workloads, numbers of hosts and batch sizes into runs in an order in which a
-    machine that changes slowly harms no arm more than another, and finds the folder of the same comparison that has runs left.
+  - With O(state=planned) it plans the runs of a matrix of arms, workloads, numbers of hosts and batch sizes, in an order in which a slow
+    change of the machines affects all arms equally, and finds the folder of an interrupted comparison with the same options.
   - With O(state=judged) it reads the records of a comparison and writes C(comparison.json) beside them.
-  - The value of a run depends on its workload, see P(taco.train.benchmark#role). In a round each arm runs once. Arms are
-    compared by the ratio of their values in each round, by Student's t on the logarithms. V(better) and V(worse) need a
-    ratio beyond O(min_effect), V(equivalent) one within it, with a p below 1 - O(confidence) after the corrections for the
-    number of comparisons (Holm) and of verdicts on the same runs. Anything else is V(inconclusive). An arm of which more
-    than one attempt in five failed is neither V(better) nor V(equivalent). Runs that differ in more than their arm are
-    refused.
+  - The value of a run depends on its workload, see P(taco.train.benchmark#role). In a round each arm runs once. Arms are compared by the
+    ratio of their values in each round, by Student's t on the logarithms. V(better) and V(worse) need a ratio beyond O(min_effect),
+    V(equivalent) one within it, with a p below 1 - O(confidence) after the corrections for the number of comparisons (Holm) and of
+    verdicts on the same runs. Anything else is V(inconclusive). An arm with more than one failed attempt in five is neither V(better) nor
+    V(equivalent). Runs that differ in more than their arm get no verdict.
   - Works on the controller only, and needs SciPy 1.15 or newer there.
 author:
   - Taco Team (@taco)
@@ -27,24 +26,24 @@ extends_documentation_fragment:
 attributes:
   check_mode:
     support: full
-    details: Nothing is written.
+    details: Writes nothing.
   diff_mode:
     support: none
 options:
   state:
     description:
-      - Whether to plan or to judge.
-      - V(continued) is for O(repeats=auto). It judges, and plans the rounds of the cases whose verdicts are not decided.
+      - Whether to plan runs or to compute verdicts.
+      - V(continued) is for O(repeats=auto). It computes verdicts, and plans further rounds of undecided cases.
     type: str
     choices: [planned, continued, judged]
     required: true
   name:
-    description: The last part of the name of the folder of results.
+    description: The last part of the name of the results folder.
     type: str
     default: comparison
   preset:
     description:
-      - A comparison by its name, V(taco_vs_horovod), V(embedding), V(mixed_precision) or V(xla). It sets O(arms), O(baseline) and
+      - A predefined comparison, V(taco_vs_horovod), V(embedding), V(mixed_precision) or V(xla). It sets O(arms), O(baseline) and
         O(workloads) where they are empty or the default of the role P(taco.train.compare#role).
     type: str
     version_added: 1.0.0
@@ -55,7 +54,7 @@ options:
     description: The folder of the comparison, on the controller. Required with O(state=continued) and O(state=judged).
     type: str
   arms:
-    description: The arms, each by the name of a built-in one or as a mapping; see P(taco.train.benchmark_arm#filter).
+    description: The arms, each the name of a built-in arm or a mapping; see P(taco.train.benchmark_arm#filter).
     type: list
     elements: raw
     default: []
@@ -63,36 +62,38 @@ options:
     description: The arm that the others are compared with. Not set means the first.
     type: str
   workloads:
-    description: What every arm runs, each a mapping of options of M(taco.train.benchmark) over O(defaults), and optionally C(name).
+    description: The workloads of every arm, each a mapping of options of M(taco.train.benchmark) with precedence over O(defaults), and
+      optionally C(name).
     type: list
     elements: dict
     default: []
   node_counts:
-    description: Over how many of the hosts to run. Empty means all.
+    description: Numbers of hosts to run on. Empty means all hosts.
     type: list
     elements: int
     default: []
   batch_sizes:
-    description: Batch sizes to run with. Empty means that of the workload.
+    description: Batch sizes to run. Empty means the batch size of the workload.
     type: list
     elements: int
     default: []
   single_device:
-    description: Whether to run on one device alone too.
+    description: Whether to run also on a single device.
     type: bool
     default: false
   repeats:
     description:
-      - Runs of each arm that count, 4 or more. Raised later, it adds to the comparison what is missing.
+      - Measured runs of each arm, 4 or more. If you raise it later, only the missing runs are added.
       - With V(auto) a case has 4 at first, and O(state=continued) adds more until its verdicts are decided.
     type: raw
     default: 6
   budget_minutes:
-    description: With O(repeats=auto), about how many minutes all runs together may take. The first 4 rounds of each case are always run.
+    description: With O(repeats=auto), the approximate time limit of all runs together in minutes. The first 4 rounds of each case are
+      always run.
     type: float
     version_added: 1.0.0
   warmup_runs:
-    description: Runs of each arm before those, which don't count.
+    description: Warm-up runs of each arm, which are not compared.
     type: int
     default: 1
   control:
@@ -110,19 +111,19 @@ options:
     type: dict
     default: {}
   fresh:
-    description: Whether to begin anew although the same comparison has runs left.
+    description: Whether to start a new comparison instead of continuing an interrupted one.
     type: bool
     default: false
   verdict:
     description: The verdict of preflight, on the controller, to keep with the results.
     type: str
   places:
-    description: Whether somebody places the workers before each run as its arm wants. Without, an arm with a C(place) is refused.
+    description: Whether the caller places the workers before each run. Otherwise an arm with a C(place) is refused.
     type: bool
     default: false
     version_added: 1.0.0
   place_changes:
-    description: What else changes with where the workers are placed, in words. The report names it beside the placement.
+    description: A text that describes what else changes with the placement. The report shows it with the placement.
     type: list
     elements: str
     default: []
@@ -133,15 +134,15 @@ options:
     default: 0
     version_added: 1.0.0
   min_effect:
-    description: The least difference that matters, as a share.
+    description: The smallest relevant difference, as a fraction.
     type: float
     default: 0.03
   confidence:
-    description: Of the intervals; one minus it is the error rate of the verdicts of a report together.
+    description: The confidence of the intervals. One minus it is the error rate of all verdicts of a report together.
     type: float
     default: 0.95
   allow_unlike:
-    description: Whether to judge runs that differ in more than their arm.
+    description: Whether to compute verdicts for runs that differ in more than their arm.
     type: bool
     default: false
   line_rate_gbps:
@@ -149,15 +150,15 @@ options:
     type: float
   against:
     description:
-      - Earlier comparisons, each its folder or its C(comparison.json). The task fails when an arm is slower than it was there and the
-        runs are comparable.
+      - Earlier comparisons, each its folder or its C(comparison.json). The task fails if an arm is slower than in one of them and the runs
+        are comparable.
     type: list
     elements: str
     default: []
   day_spread:
     description:
-      - The spread between days that is assumed as long as O(against) has comparisons of fewer than three days. With three or more it is
-        estimated from them.
+      - The assumed spread between days if O(against) has comparisons of fewer than three days. With three or more days it is estimated
+        from them.
     type: float
     default: 0.1
     version_added: 1.0.0
@@ -216,11 +217,11 @@ planned:
   returned: with O(state=planned)
   type: int
 done:
-  description: How many of them are done.
+  description: The number of completed runs.
   returned: with O(state=planned)
   type: int
 comparison:
-  description: What C(comparison.json) holds.
+  description: The content of C(comparison.json).
   returned: with O(state=judged)
   type: dict
 problems:

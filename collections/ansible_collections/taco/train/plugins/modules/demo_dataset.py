@@ -10,8 +10,8 @@ version_added: 1.0.0
 description:
   - Runs C(download_dataset.sh) of the demos of TTF, the vendor's TensorFlow, in the training container, unless it has succeeded there
     before.
-  - The script is checked by its SHA-256 before it runs. What it downloads is not checked, since the vendor publishes neither the
-    addresses nor the checksums of the data.
+  - The SHA-256 of the script is verified before it runs. The data is not verified, because the vendor publishes neither its addresses nor
+    its checksums.
   - Writes C(.taco-train-dataset) beside the script after it has succeeded. The data stays in the container and is removed with it.
 author:
   - Taco Team (@taco)
@@ -26,7 +26,7 @@ attributes:
     platforms: posix
 options:
   exec_prefix:
-    description: Words that bring a command into the training container. Empty means that there is no container.
+    description: Prefix that runs a command in the training container, as a list of arguments. Empty means no container.
     type: list
     elements: str
     default: []
@@ -35,14 +35,14 @@ options:
     type: str
     default: /opt/dynamic-embedding-demo
   checksum:
-    description: The SHA-256 that the script must have.
+    description: The required SHA-256 of the script.
     type: str
   allow_unverified:
     description: Whether a script without O(checksum) may run.
     type: bool
     default: false
   timeout:
-    description: Seconds after which the script is ended.
+    description: Time limit of the script in seconds.
     type: int
     default: 1800
 seealso:
@@ -63,7 +63,7 @@ checksum:
   type: str
   sample: 5f2b1c0a9e8d7c6b5a4f3e2d1c0b9a8f7e6d5c4b3a2f1e0d9c8b7a6f5e4d3c2b
 msg:
-  description: Whether the data set was there, or what was run.
+  description: Whether the data set existed, or the command that ran.
   returned: always
   type: str
   sample: the data set is there

@@ -8,7 +8,7 @@ module: eni_check
 short_description: Check that a host has the ENIs that HARP needs
 version_added: 1.0.0
 description:
-  - Counts the secondary elastic network interfaces (ENIs) by MAC and PCI address, and fails when there aren't as many as expected.
+  - Counts the secondary elastic network interfaces (ENIs) by MAC and PCI address, and fails if their number is not the expected one.
   - The primary interface, members of bonds and interfaces without a PCI device, such as C(docker0) and C(veth), are left out. So is the
     interface at which the SSH connection arrives.
   - Fails when more than one interface can be the primary one, and O(pattern) does not exclude any of them.
@@ -26,33 +26,31 @@ attributes:
     platforms: posix
 options:
   expected:
-    description: How many secondary ENIs there must be. HARP needs one for each GPU.
+    description: Required number of secondary ENIs. HARP needs one for each GPU.
     type: int
     required: true
   pattern:
     description:
-      - Regular expression that the names of the ENIs match, for hosts on which they aren't all PCI network devices but the
-        primary one.
-      - ENIs without a PCI device are accepted with it.
+      - Regular expression for the names of the ENIs. Default is all PCI network devices except the primary interface.
+      - With a pattern, ENIs without a PCI device are accepted.
     type: str
   subnet:
     description:
-      - Networks such as V(10.0.1.0/24). If given, each ENI must have an address in one of them.
-      - Of an ENI that the host has not configured, the addresses in the metadata of the instance count, when
-        M(taco.train.node_info) asked for it. Devices that a program in user space owns are not checked.
+      - Subnets such as V(10.0.1.0/24). If set, each ENI must have an address in one of them.
+      - For an ENI that the host has not configured, the addresses in the instance metadata are used, if M(taco.train.node_info) read it.
+        Devices with a user-space driver are not checked.
     type: list
     elements: str
     default: []
   nics:
     description:
-      - The interfaces of the host, as M(taco.train.node_info) returned them. The host isn't looked at again then, and nothing
-        is executed there.
+      - The interfaces of the host, as returned by M(taco.train.node_info). Then nothing is executed on the host.
     type: list
     elements: dict
   sysroot:
     description:
-      - Folder below which every path is read.
-      - With another one than V(/) addresses aren't known.
+      - Root folder of all paths.
+      - With another folder than V(/), addresses are unknown.
     type: path
     default: /
 seealso:
@@ -131,7 +129,7 @@ enis:
       elements: str
       sample: [10.0.1.12/24]
 problems:
-  description: What is wrong, a sentence each.
+  description: The problems, one sentence each.
   returned: always
   type: list
   elements: str

@@ -8,11 +8,11 @@ module: gate
 short_description: Fail each host that failed a check
 version_added: 1.0.0
 description:
-  - Fails the hosts that M(taco.train.verdict) found failures for, each with its own failures. Other hosts pass.
+  - Fails the hosts with failures in the result of M(taco.train.verdict), each with its own failures. Other hosts pass.
   - A host that could not be reached is reported as unreachable.
-  - When checks failed and none of them on a host of the current batch, every host of the batch fails.
+  - If checks failed only on hosts outside the current batch, every host of the batch fails.
   - Use it with C(any_errors_fatal), so that no host continues when another one has failed.
-  - Runs on the controller and touches no host. In check mode it never fails.
+  - Runs on the controller only. Check mode never fails.
 author:
   - Taco Team (@taco)
 extends_documentation_fragment:
@@ -48,7 +48,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 msg:
-  description: The failed checks of the host, in a line each.
+  description: The failed checks of the host, one line each.
   returned: failure
   type: str
   sample: "eni.count: expected 8 secondary ENIs, found 7; attach the missing one."

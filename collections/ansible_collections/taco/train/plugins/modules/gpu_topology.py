@@ -5,15 +5,15 @@
 
 DOCUMENTATION = r"""
 module: gpu_topology
-short_description: Let nodes of ACK schedule their GPUs by topology, as usual, or as before
+short_description: Set the GPU scheduling of ACK nodes, by topology or default, or restore it
 version_added: 1.0.0
 description:
-  - Sets the label C(ack.node.gpu.schedule) of nodes of Alibaba Cloud Container Service for Kubernetes, and waits until each
-    of them offers its GPUs as the label says, C(aliyun.com/gpu) by topology and C(nvidia.com/gpu) as usual.
-  - What the label was is kept on the node in the annotation C(taco.train/gpu-schedule-before), so that O(state=restored) can put it
-    back from anywhere, also after a run that was killed.
-  - All nodes are judged before any is changed. A node on which pods have GPUs is refused, and the pods are named.
-  - A node is changed only as it was read. Where something else has changed it since, it is read and judged again.
+  - Sets the label C(ack.node.gpu.schedule) of nodes of Alibaba Cloud Container Service for Kubernetes, and waits until each of them offers
+    its GPUs as the matching resource, C(aliyun.com/gpu) for topology and C(nvidia.com/gpu) otherwise.
+  - The previous label is stored on the node, in the annotation C(taco.train/gpu-schedule-before), so that O(state=restored) can restore it
+    from any machine, also after a killed run.
+  - All nodes are checked before one is changed. A node on which pods use GPUs is refused, and the error lists the pods.
+  - If a node was changed by another client in the meantime, it is read and checked again before the change.
   - The calls are made by M(kubernetes.core.k8s) and M(kubernetes.core.k8s_info) on the host that the task is for.
 author:
   - Taco Team (@taco)
@@ -24,20 +24,20 @@ extends_documentation_fragment:
 attributes:
   check_mode:
     support: full
-    details: Nothing is written, and nothing is waited for.
+    details: Writes nothing and does not wait.
   diff_mode:
     support: full
 options:
   nodes:
-    description: The names that the nodes have in the cluster.
+    description: The names of the nodes in the Kubernetes cluster.
     type: list
     elements: str
     required: true
   state:
     description:
-      - V(topology) lets the GPUs of a node be scheduled by how they are connected, V(default) as usual.
-      - V(restored) puts back what the label was before the first of these, by way of V(default) where there was none. A node on
-        which nothing is remembered is left alone. One that the cluster has no more is warned of, when it has another of them.
+      - V(topology) schedules the GPUs of a node by their connections, V(default) in the default way.
+      - V(restored) restores the label from before the first change. If there was none, the node has V(default) until its GPUs are back. A
+        node without the annotation is not changed. A missing node is a warning if the cluster has another one of them.
     type: str
     choices: [topology, default, restored]
     required: true
@@ -46,17 +46,17 @@ options:
     type: int
     default: 300
   poll:
-    description: Seconds between two looks.
+    description: Seconds between two requests.
     type: float
     default: 2.0
   kubeconfig:
-    description: The kubeconfig on the host that the task is for. Not set means what the client finds there.
+    description: The kubeconfig on the host that the task is for. Not set means the client's default.
     type: str
   context:
     description: The context of the kubeconfig. Not set means the current one.
     type: str
   access:
-    description: Further options of M(kubernetes.core.k8s) on how the API server is reached, such as C(host) and C(api_key).
+    description: Other connection options of M(kubernetes.core.k8s), such as C(host) and C(api_key).
     type: dict
     default: {}
 """
@@ -79,11 +79,11 @@ EXAMPLES = r"""
 
 RETURN = r"""
 before:
-  description: The label of each node as it was, null where it had none.
+  description: The previous label of each node, null for none.
   returned: success
   type: dict
 after:
-  description: The label of each node as it is to be.
+  description: The new label of each node.
   returned: success
   type: dict
 """

@@ -5,20 +5,20 @@
 
 DOCUMENTATION = r"""
 module: harp_config
-short_description: Bring HARP's configuration into being and prove that it is there
+short_description: Configure HARP and verify the result
 version_added: 1.0.0
 description:
-  - Runs the vendor's setup script, or writes what a template of your own rendered. It never invents a C(ztcp*.conf); their
-    format is the vendor's.
-  - A script must have the checksum that was promised, unless O(allow_unverified) says otherwise. An error page is not run.
-  - A run counts when the exit status is 0, the output holds the success text, and there is a configuration file that isn't
-    empty, or as many as O(minimum_files) demands.
+  - Runs the vendor's setup script, or writes the files that your own template rendered. The format of C(ztcp*.conf) is not public, so the
+    module never generates them itself.
+  - A script must have the checksum O(sha256), unless O(allow_unverified) is set. A downloaded error page is not run.
+  - A run succeeds if the exit status is 0, the output contains the success text, and there are O(minimum_files) configuration files that
+    are not empty.
   - The script runs again only when the script, the ENIs (their names, MAC, IPv4 and PCI addresses), O(environment), O(interpreter) or the
-    configuration files differ from those of the last good run. What can't be observed of an ENI, as of one that a program in user space
-    took over, is not compared.
-  - One run at a time changes a host; a second one waits, and fails after a minute.
-  - Also writes the host manifest, a description of what the host offers to HARP.
-  - O(state=absent) takes back what came about here. What a script did beyond the configuration files is the script's, and stays.
+    configuration files differ from those of the last successful run. Unknown properties of an ENI, for example with a user-space driver,
+    are not compared.
+  - Only one run at a time changes a host; another run waits, and fails after a minute.
+  - Also writes the host manifest, a description of the host for HARP.
+  - O(state=absent) reverts the files that this module created or changed. Other changes of a script stay.
 author:
   - Taco Team (@taco)
 extends_documentation_fragment:
@@ -29,10 +29,10 @@ attributes:
     support: full
   check_mode:
     support: full
-    details: Whether the script would run is known, what it would write isn't.
+    details: Predicts whether the script would run, but not its files.
   diff_mode:
     support: full
-    details: Shows why the script runs, rendered files and the manifest. What a script writes is the script's.
+    details: Shows why the script runs, rendered files and the manifest, but not the files of the script.
   platform:
     platforms: posix
 options:
@@ -41,20 +41,20 @@ options:
     choices: [present, absent]
     default: present
     description:
-      - V(absent) puts each configuration file that a script or a template changed back to what it was before, removes those
-        that were not there, and the manifest and all that is remembered in O(state_dir).
-      - A file that somebody edited since is shown, and nothing is taken back then.
+      - V(absent) restores each configuration file that a script or a template changed, and removes new files, the manifest and the state
+        in O(state_dir).
+      - If a file was edited since, the module shows the difference and changes nothing.
     version_added: 1.0.0
   force:
     type: bool
     default: false
-    description: With O(state=absent), take back also files that somebody edited since.
+    description: With O(state=absent), also revert files that were edited since.
     version_added: 1.0.0
   source:
     type: str
     choices: [script, template, none]
     default: script
-    description: Where the configuration comes from. V(none) means that somebody else sees to it.
+    description: Where the configuration comes from. V(none) means that HARP is configured by other means.
   script:
     type: str
     description:
@@ -62,43 +62,44 @@ options:
       - Required with O(source=script), unless O(state=absent).
   script_content:
     type: str
-    description: The setup script itself, for one that is on the controller.
+    description: The content of a setup script from the controller.
   sha256:
     type: str
-    description: The SHA-256 checksum that the script must have.
+    description: The required SHA-256 checksum of the script.
   allow_unverified:
     type: bool
     default: false
-    description: Whether to run a script without O(sha256), as root and whatever it may be.
+    description: Whether to run a script without O(sha256), as root.
   interpreter:
     type: list
     elements: str
-    description: What runs the script. By default C(bash) for C(.sh), C(python3) for C(.py), and otherwise what its first line says.
+    description: Interpreter of the script. By default C(bash) for C(.sh), C(python3) for C(.py), and otherwise the interpreter in its
+      first line.
   expected_text:
     type: list
     elements: str
     default: [setup successfully, Set up HARP successfully]
-    description: Texts of which the script's output must hold one. An empty list asks for none.
+    description: Texts, one of which the output of the script must contain. An empty list disables this check.
   environment:
     type: dict
     default: {}
     description:
-      - Environment of the script, besides E(TACO_ENI_INTERFACES), the names of the ENIs separated by commas.
+      - Environment variables of the script, in addition to E(TACO_ENI_INTERFACES), the names of the ENIs separated by commas.
       - Only a hash of it is stored on the host.
   timeout:
     type: int
     default: 600
-    description: Seconds after which the script is stopped.
+    description: Time limit of the script in seconds.
   rendered:
     type: list
     elements: dict
     default: []
-    description: The files that a template rendered. Written as they are; no other file is removed.
+    description: The rendered files of a template. They are written unchanged; no other file is removed.
     suboptions:
       dest:
         type: str
         required: true
-        description: Path of the file, below O(config_dir) unless it is absolute.
+        description: Path of the file, relative to O(config_dir) unless it is absolute.
       content:
         type: str
         required: true
@@ -106,7 +107,7 @@ options:
   config_dir:
     type: path
     default: /usr/local/tfabric/tools/config
-    description: The folder where HARP looks for its configuration.
+    description: The folder of HARP's configuration.
   config_glob:
     type: str
     default: ztcp*.conf
@@ -115,21 +116,21 @@ options:
     type: dict
     description:
       - The host as RV(taco.train.node_info#module:node) describes it. Needed for the manifest and to find the ENIs.
-      - When it says that all that is asked for is there as an earlier run left it, nothing is executed on the host. So it must have been
-        observed after the last change to HARP's configuration.
+      - If it shows that the host is already configured by an earlier run, nothing is executed on the host. Therefore observe the host
+        after the last change of HARP's configuration.
   eni_pattern:
     type: str
-    description: Regular expression for the names of the ENIs, where they have no PCI device to know them by.
+    description: Regular expression for the names of the ENIs, for ENIs without a PCI device.
   enis:
     type: list
     elements: str
-    description: The ENIs, by names. Found in O(node) when not set.
+    description: The names of the ENIs. When not set, determined from O(node).
   minimum_files:
     type: str
     default: "1"
     description:
-      - How many configuration files that aren't empty there must be, a number from 1, or V(per_eni) for one for each ENI.
-      - How many files the vendor's script writes is not published.
+      - Required number of configuration files that are not empty, from 1, or V(per_eni) for one for each ENI.
+      - The vendor does not publish how many files its script writes.
   manifest:
     type: bool
     default: true
@@ -148,7 +149,7 @@ options:
   state_dir:
     type: path
     default: /var/lib/taco-train
-    description: Folder on the host for what outlives a run.
+    description: Folder on the host for the state that outlives a run.
 seealso:
   - module: taco.train.node_info
   - module: taco.train.eni_check
@@ -176,13 +177,13 @@ EXAMPLES = r"""
 
 RETURN = r"""
 files:
-  description: The configuration files that are there and aren't empty.
+  description: The existing configuration files that are not empty.
   returned: success
   type: list
   elements: dict
   sample: [{path: /usr/local/tfabric/tools/config/ztcp0.conf, size: 120}]
 ran:
-  description: Whether the script ran. Under check mode, whether it would have.
+  description: Whether the script ran, or in check mode would run.
   returned: success
   type: bool
   sample: true
@@ -192,7 +193,7 @@ reason:
   type: str
   sample: the ENIs changed from 0000:00:06.0 to 0000:00:06.0, 0000:00:07.0
 sha256:
-  description: Checksum of the script of the last good run.
+  description: Checksum of the script of the last successful run.
   returned: success with O(source=script)
   type: str
   sample: d5b549d65f45ec5f13a37cb86eb0538bffb2db3aeafd044c496768d455000e93

@@ -5,12 +5,12 @@
 
 DOCUMENTATION = r"""
 module: host_folders
-short_description: Record which folders a host lacks before they are created, and remove them again
+short_description: Record missing folders before they are created, and remove them again
 version_added: 1.0.0
 description:
-  - The modules of this collection record in O(state_dir) which folders do not exist before they create them. This module does
-    the same for folders that something else creates, such as a container engine for its mounts.
-  - The record is on the disk before the first folder is created. A run after one that was killed keeps it.
+  - The modules of this collection record in O(state_dir) which folders do not exist before they create them. This module does the same for
+    folders that another program creates, such as a container engine for its mounts.
+  - The record is saved before the first folder is created, and a run after a killed run keeps it.
 author:
   - Taco Team (@taco)
 extends_documentation_fragment:
@@ -28,7 +28,7 @@ options:
     choices: [recorded, absent]
     default: recorded
     description:
-      - V(recorded) records those of O(paths), and of the folders that they are in, that do not exist.
+      - V(recorded) records the missing folders among O(paths) and their parents.
       - V(absent) removes the recorded folders that are empty, O(state_dir) if runs created it and only empty folders are left in it, and
         the record.
   paths:
@@ -39,7 +39,7 @@ options:
   state_dir:
     type: path
     default: /var/lib/taco-train
-    description: Folder on the host for what outlives a run.
+    description: Folder on the host for the state that outlives a run.
 """
 
 EXAMPLES = r"""
@@ -54,7 +54,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 removed:
-  description: The folders that were removed. Under check mode, those that would be.
+  description: The removed folders, or in check mode the folders to remove.
   returned: success
   type: list
   elements: str

@@ -5,22 +5,22 @@
 
 DOCUMENTATION = r"""
 module: hugepages
-short_description: Reserve hugepages in the boot configuration, exactly once, and put back what was there
+short_description: Reserve hugepages in the boot configuration, and restore the original files
 version_added: 1.0.0
 description:
   - Puts C(default_hugepagesz), C(hugepagesz) and C(hugepages) on the kernel command line of every boot entry, in one place, and removes
-    what other tools left of the same page size, such as the repeated arguments of a C(sed) that ran twice.
+    other arguments for the same page size, such as duplicates of a C(sed) that ran twice.
   - On Debian and Ubuntu the place is a drop-in in C(/etc/default/grub.d) that is sourced after every other one. On CentOS 7,
     TencentOS 2.4 and the like it is C(GRUB_CMDLINE_LINUX) in C(/etc/default/grub). On hosts with boot loader specification
     entries (EL8 and later) it is that variable, C(/etc/kernel/cmdline) where there is one, and the entries themselves, or the
     variable C(kernelopts) of GRUB's environment where they name it. It edits these directly, without C(grubby).
-  - Generates the boot entries and reads them back. When one of them came out wrong, everything is undone and the module fails.
+  - Generates the boot entries and reads them back. If an entry is wrong, all changes are undone and the module fails.
   - Keeps a verified copy of each file below O(state_dir) while it changes them. A run that was killed, or that could not undo a change
     because a file system was full, leaves a marker there, and the next run first restores the files from the copies.
-  - Reservations of other page sizes are kept and reported. A count without a page size of its own gets it in so many words, as the
-    default page size changes.
-  - It says whether a reboot is needed and never reboots.
-  - A host of which O(node) says that it has the pages is not asked again.
+  - Reservations of other page sizes are kept and reported. A bare C(hugepages=) gets an explicit C(hugepagesz=), because the default page
+    size changes.
+  - The module returns whether a reboot is required, and never reboots.
+  - If O(node) shows that the host has the pages, nothing is executed on the host.
 author: Taco Team (@taco)
 extends_documentation_fragment:
   - ansible.builtin.action_common_attributes
@@ -38,10 +38,10 @@ options:
   state:
     description:
       - V(present) reserves the pages.
-      - V(absent) removes what V(present) added and nothing else.
-      - Both V(absent) and V(restored) leave a host that was never changed as it is. They fail when the pages of an earlier run are there
-        and O(state_dir) holds no history of it.
-      - V(restored) puts every file that was changed back to what it was before the first change, with its mode, owner and times.
+      - V(absent) removes only the arguments that V(present) added.
+      - V(absent) and V(restored) do not change a host that was never changed. They fail if the host has the pages of an earlier run and
+        O(state_dir) has no history of it.
+      - V(restored) restores every changed file to its content before the first change, with its mode, owner and times.
     type: str
     choices: [present, absent, restored]
     default: present
@@ -58,48 +58,48 @@ options:
     choices: [1G, 2M]
     default: 1G
   max_memory_fraction:
-    description: The largest part of the host's memory that pages may take. More is refused before anything is written.
+    description: The largest allowed share of the host's memory. More pages are refused before anything is written.
     type: float
     default: 0.8
   keep_other_sizes:
     description:
-      - Whether pages of other sizes that somebody reserved on the kernel line stay. They are reported as RV(kept).
+      - Whether pages of other sizes on the kernel command line stay. They are returned as RV(kept).
     type: bool
     default: true
   runtime:
     description:
-      - Also reserve the pages in the running kernel now, so that no reboot is needed. Memory may be too fragmented for it; a
-        shortfall is a failure. The default page size, and so that of C(/dev/hugepages), changes with the next boot only.
+      - Also reserve the pages in the running kernel now, so that no reboot is needed. The module fails if the memory is too fragmented for
+        all pages. The default page size, also of C(/dev/hugepages), changes only with the next boot.
     type: bool
     default: false
   regenerate:
-    description: Whether to generate the boot entries. Without it only the files are written.
+    description: Whether to generate the boot entries. Otherwise only the files are written.
     type: bool
     default: true
   trial:
     description:
-      - Boot the pages once and leave the boot configuration as it is, while the running kernel has not got them. GRUB clears its
-        one-shot entry before it boots it, so a host that does not come back healthy falls back by itself at its next power cycle.
-      - When the running kernel has the pages, the module makes them permanent. So it is run before the reboot and again once the
-        host has passed its checks.
+      - While the running kernel lacks the pages, boot once with them and do not change the boot configuration. GRUB clears its one-shot
+        entry before it boots it, so a host that does not come back boots its previous configuration at the next power cycle.
+      - When the running kernel has the pages, the module makes them permanent. Therefore run it before the reboot, and again when the host
+        has passed its checks.
     type: bool
     default: false
   force:
-    description: With O(state=restored), put back also files that somebody edited since.
+    description: With O(state=restored), also restore files that were edited since.
     type: bool
     default: false
   node:
     description:
-      - The host as RV(taco.train.node_info#module:node) describes it, when nothing was changed there since.
-      - When it says that the pages asked for are reserved as an earlier run left them, nothing is executed on the host.
+      - The host as RV(taco.train.node_info#module:node) describes it, if nothing was changed there since.
+      - If it shows that an earlier run reserved the requested pages, nothing is executed on the host.
     type: dict
     version_added: 1.0.0
   sysroot:
-    description: Folder below which every path is read and written.
+    description: Root folder of all paths.
     type: path
     default: /
   state_dir:
-    description: Folder on the host that keeps the files as they were before the first change.
+    description: Folder on the host for copies of the original files.
     type: path
     default: /var/lib/taco-train
 """
@@ -137,7 +137,7 @@ reboot_required:
   type: bool
   sample: true
 layout:
-  description: How the host's boot configuration is written, V(grub-d), V(grub-default) or V(bls).
+  description: The type of the boot configuration, V(grub-d), V(grub-default) or V(bls).
   returned: success
   type: str
   sample: grub-d
@@ -147,12 +147,12 @@ page_size:
   type: str
   sample: 1G
 count:
-  description: Number of pages that the boot configuration reserves afterwards, 0 when it says nothing of them.
+  description: Number of pages in the boot configuration afterwards, 0 for none.
   returned: success
   type: int
   sample: 50
 said:
-  description: Every count that the boot configuration gives for these pages. After putting back what others left it may be more than one.
+  description: Every count of these pages in the boot configuration. A restored file can have more than one.
   returned: success
   type: list
   elements: str
@@ -171,7 +171,7 @@ kernel_args:
       type: list
       elements: str
 kept:
-  description: Reservations of other page sizes, which are left as they are.
+  description: Reservations of other page sizes, which are not changed.
   returned: success
   type: list
   elements: str
@@ -182,7 +182,7 @@ trial:
   type: bool
   sample: false
 files:
-  description: The files that were or would be changed.
+  description: The changed files, or in check mode the files to change.
   returned: success
   type: list
   elements: str

@@ -5,12 +5,13 @@
 
 DOCUMENTATION = r"""
 module: kubernetes_info
-short_description: Look at a Kubernetes cluster before anything is done to it
+short_description: Gather facts about a Kubernetes cluster
 version_added: 1.0.0
 description:
-  - Asks a cluster for its nodes, for its CRD of MPIJobs, and whether we have every permission that the collection needs on the way
-    from preflight to rollback. Changes nothing.
-  - A cluster that can't be asked is no failure, but said in what is returned, so that M(taco.train.verdict) can say it with all the rest.
+  - Reads the nodes and the CRD of MPIJobs, and checks every permission that the collection needs, from preflight to rollback. Changes
+    nothing.
+  - An unreachable API server is not a failure of this module. The result has the error, which M(taco.train.verdict) reports with all other
+    failures.
 author:
   - Taco Team (@taco)
 extends_documentation_fragment:
@@ -28,7 +29,7 @@ options:
   namespace:
     type: str
     default: default
-    description: The namespace that the training runs in.
+    description: The namespace of the training.
 seealso:
   - module: taco.train.verdict
 """
@@ -44,27 +45,27 @@ EXAMPLES = r"""
 
 RETURN = r"""
 kubernetes:
-  description: What was found.
+  description: The facts of the cluster.
   returned: always
   type: dict
   contains:
     error:
-      description: Why the cluster can't be asked, with what helps, or V(null).
+      description: Why the API server cannot be reached, with a fix, or V(null).
       type: str
     missing:
-      description: The permissions that we lack.
+      description: The missing permissions.
       type: list
       elements: str
       sample: [patch nodes]
     nodes:
-      description: The nodes, without what can be long; V(null) when they may not be listed.
+      description: The nodes without long fields, or V(null) without the permission to list them.
       type: list
       elements: dict
     crd:
       description: The CRD of MPIJobs, or V(null).
       type: dict
     operators:
-      description: The pods of the MPI Operator, or V(null) when pods may not be listed.
+      description: The pods of the MPI Operator, or V(null) without the permission to list pods.
       type: list
       elements: dict
       contains:
@@ -78,6 +79,6 @@ kubernetes:
           description: Why it is not Ready.
           type: str
     crd_forbidden:
-      description: Whether the CRD may not be read.
+      description: Whether the permission to read the CRD is missing.
       type: bool
 """

@@ -5,17 +5,16 @@
 
 DOCUMENTATION = r"""
 module: kubernetes_node
-short_description: Take a node out of its cluster for a reboot, and back
+short_description: Drain a Kubernetes node for a reboot, and uncordon it
 version_added: 1.0.0
 description:
-  - Cordons a node and drains it, uncordons it, or waits until it is Ready and offers what it should.
-  - The annotation C(taco.train/cordoned) of the node remembers that it was cordoned by this module. A node that somebody else has
-    cordoned is drained all the same, and never uncordoned. A mark that stayed when somebody uncordoned the node by hand is removed.
-    Where the mark stayed and somebody then cordoned the node again, the node's C(managedFields) tell, unless that was with the same
-    client.
-  - M(kubernetes.core.k8s_drain) does the evicting. It gives up when the first pod may not go, so it is run again, less and less
-    often, until none is left or the time is up. Then the pods are named with the PodDisruptionBudgets that hold them.
-  - Pods of DaemonSets, and static ones, stay.
+  - Cordons a node and drains it, uncordons it, or waits until it is Ready and has the required resources.
+  - The annotation C(taco.train/cordoned) of the node marks a cordon of this module. A node that was cordoned by another person is drained
+    too, but never uncordoned. If the node was uncordoned by hand, the annotation is removed. If it was then cordoned again by hand, the
+    node's C(managedFields) show it, unless the client was the same.
+  - M(kubernetes.core.k8s_drain) evicts the pods. It stops at the first refused eviction, so it is repeated with increasing delays until no
+    pod is left or the time limit is reached. Then the error lists the pods and their PodDisruptionBudgets.
+  - Pods of DaemonSets and static pods stay.
 author:
   - Taco Team (@taco)
 extends_documentation_fragment:
@@ -27,7 +26,7 @@ extends_documentation_fragment:
 attributes:
   check_mode:
     support: full
-    details: Pods that could not be evicted for another reason than their kind are not known before.
+    details: Predicts refusals by the kind of a pod, but no others.
   diff_mode:
     support: none
 options:
@@ -40,10 +39,11 @@ options:
     required: true
     choices: [drained, uncordoned, ready]
     description:
-      - V(drained) cordons the node and has its pods leave. If they don't in time, a node that this call has cordoned is uncordoned again.
-      - V(uncordoned) takes a cordon of this module away, and no other.
-      - V(ready) changes nothing. It waits until the node is Ready and offers O(resources) and O(pages), also when the cluster doesn't
-        have the node for a while meanwhile. One that it doesn't have at first is refused.
+      - V(drained) cordons the node and evicts its pods. If pods remain after the time limit, a node that this call cordoned is uncordoned
+        again.
+      - V(uncordoned) removes a cordon of this module, but no other.
+      - V(ready) changes nothing. It waits until the node is Ready and offers O(resources) and O(pages), even if the node is temporarily
+        missing in the cluster. A node that is missing at the start is refused.
   drain:
     type: bool
     default: true
@@ -51,37 +51,38 @@ options:
   force:
     type: bool
     default: false
-    description: Whether pods may be evicted that nothing would start again elsewhere. Without it a node with such a pod is not touched.
+    description: Whether to evict pods without a controller, which are not recreated elsewhere. Otherwise a node with such a pod is not
+      changed.
   delete_emptydir_data:
     type: bool
     default: false
-    description: Whether pods with an emptyDir may be evicted, which is lost. Without it a node with such a pod is not touched.
+    description: Whether to evict pods with an emptyDir, whose data is lost. Otherwise a node with such a pod is not changed.
   grace:
     type: int
-    description: Seconds that a pod has to end after it was asked to, 1 or more. Not set means the pod's own.
+    description: Grace period of a pod in seconds, 1 or more. Not set means the pod's own.
   resources:
     type: dict
     default: {}
-    description: Amounts that the node must be able to allocate with O(state=ready), such as C(hugepages-1Gi=50Gi).
+    description: Allocatable resources that the node must have with O(state=ready), such as C(hugepages-1Gi=50Gi).
   pages:
     type: dict
     default: {}
-    description: Hugepages that the node's kubelet must have counted with O(state=ready), by their size C(1G) or C(2M).
+    description: Hugepages that the kubelet must report with O(state=ready), by their size C(1G) or C(2M).
   boot_id:
     type: str
     description: The host's boot id. With O(state=ready) the kubelet must have reported since this boot.
   gate:
     type: bool
     default: true
-    description: Whether a node that is not ready in time is a failure. Otherwise what it lacks is returned.
+    description: Whether a node that is not ready in time is a failure. Otherwise RV(problems) has the missing resources.
   timeout:
     type: int
     default: 300
-    description: Seconds for the pods to leave, or for the node to be ready. With 0 a node is looked at once.
+    description: Seconds for the pods to leave, or for the node to be ready. With 0 the node is checked once.
   poll:
     type: float
     default: 2
-    description: Seconds between two looks.
+    description: Seconds between two requests.
 seealso:
   - module: kubernetes.core.k8s_drain
 """
@@ -112,7 +113,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 node:
-  description: The node, without what can be long. With O(state=drained) as it was before.
+  description: The node without long fields. With O(state=drained) its state before the change.
   returned: success
   type: dict
   contains:
@@ -126,27 +127,27 @@ node:
       description: Its C(allocatable), C(capacity), C(conditions) and C(nodeInfo).
       type: dict
 pages:
-  description: Hugepages that its kubelet has counted, by their size.
+  description: Hugepages that its kubelet reports, by size.
   returned: success
   type: dict
   sample: {"1G": 50, "2M": 0}
 ours:
-  description: Whether the node is, or was until now, cordoned by this module.
+  description: Whether the node is cordoned, or was until now, by this module.
   returned: with O(state=drained) and O(state=uncordoned)
   type: bool
   sample: true
 pods:
-  description: The pods that had to leave.
+  description: The evicted pods.
   returned: with O(state=drained)
   type: list
   elements: str
   sample: [default/web-1]
 left:
-  description: How the node is left if it doesn't come back from its reboot, as a sentence; V(null) when somebody else has cordoned it.
+  description: A sentence on the state of the node if it does not come back from its reboot; V(null) if another person cordoned it.
   returned: with O(state=drained)
   type: str
 problems:
-  description: What the node still lacks, when O(gate=false).
+  description: The missing resources of the node, with O(gate=false).
   returned: with O(state=ready)
   type: list
   elements: str

@@ -11,7 +11,7 @@ description:
   - Lists the objects that each element of O(watched) selects. Returns at once when they are not those of RV(ignore:versions), and
     otherwise watches them from the C(resourceVersion) of the list on and returns at the first change.
   - One list and one watch for each element of O(watched) are all the requests that it makes, however long it waits.
-  - A watch that the server ends early, as with C(410 Gone), ends the module, so that the caller looks again.
+  - If the server ends a watch early, for example with C(410 Gone), the module returns, so that the caller can list the objects again.
   - Changes nothing.
 requirements:
   - The collection kubernetes.core on the controller
@@ -79,7 +79,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 differs:
-  description: Whether the objects are others than those that the caller knows. False when nothing changed in the time.
+  description: Whether the objects differ from those of the caller. False if nothing changed within the time.
   returned: success
   type: bool
 """

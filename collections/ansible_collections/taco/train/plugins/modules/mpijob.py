@@ -5,18 +5,18 @@
 
 DOCUMENTATION = r"""
 module: mpijob
-short_description: Run a training job's pods as an MPIJob
+short_description: Run the pods of a training job as an MPIJob
 version_added: 1.0.0
 description:
-  - Brings an MPIJob into being in the API version that the cluster serves, and waits until its launcher runs and all of its
-    workers are Ready. While it waits it says how many are, and what is wrong with the others.
-  - Before anything is submitted, the nodes are held against what each worker asks for, and what they lack is named.
-  - A job of this module that is there and is as asked for is left alone. Its pods are made once, so one that differs in what they are
-    made from is an error, or with O(replace) is deleted and made anew.
-  - All calls of the API server are those of modules of C(kubernetes.core), run on the task's host. What passes by itself, such as
-    an overloaded server or a lost connection, is waited out; a refusal names the permission that is missing.
+  - Creates an MPIJob in the API version that the cluster serves, and waits until its launcher runs and all of its workers are Ready. While
+    it waits, it shows how many are Ready, and the problems of the others.
+  - Before the submission, it compares the requests of a worker with the capacity of the nodes, and lists missing resources.
+  - An existing job of this module with the same options is not changed. The pods of a job are created once, so a job with other options
+    for them is an error, or with O(replace) is deleted and recreated.
+  - Modules of C(kubernetes.core) on the task's host make all calls of the API server. Calls to an overloaded server and lost connections
+    are retried; a refusal names the missing permission.
 notes:
-  - A job that doesn't get ready stays in the cluster, for whoever looks for the reason. The error says how to remove it.
+  - A job that does not become ready stays in the cluster for analysis. The error has the command that removes it.
 requirements:
   - kubectl on the controller, to reach the pods
 author:
@@ -29,7 +29,7 @@ extends_documentation_fragment:
 attributes:
   check_mode:
     support: full
-    details: Reads and writes nothing. Whether the server would take the job, and the pods would start, isn't known before.
+    details: Writes nothing. Does not predict whether the server accepts the job and the pods start.
   diff_mode:
     support: full
 options:
@@ -46,12 +46,12 @@ options:
     choices: [present, absent]
     default: present
     description:
-      - V(present) has the job run with all of its pods ready.
-      - V(absent) keeps the logs of its pods in O(logs_dir), deletes it, and waits until it and they are gone.
+      - V(present) runs the job and waits until all of its pods are ready.
+      - V(absent) saves the logs of its pods in O(logs_dir), deletes the job, and waits until job and pods are gone.
   api_version:
     type: str
     choices: [v1, v2beta1]
-    description: The version to submit it in. Not set means the one that the cluster serves, and stores where it serves both.
+    description: The API version of the job. Not set means the version that the cluster serves, or the stored one if it serves both.
   workers:
     type: int
     description: Number of workers. Required with O(state=present).
@@ -64,12 +64,12 @@ options:
   command:
     type: list
     elements: str
-    description: The launcher's command. Not set means one that waits.
+    description: The launcher's command. Not set means an idle command.
   gpus:
     type: str
     choices: [all, none]
     default: all
-    description: Whether the workers ask for their GPUs.
+    description: Whether the workers request GPUs.
   memory:
     type: str
     description: Memory of each worker, with its shared memory and without its hugepages. Not set means V(100Gi).
@@ -82,15 +82,15 @@ options:
   mounts:
     type: list
     elements: str
-    description: What of the node the workers see, as C(source:target) or C(source:target:ro). Not set means what HARP needs.
+    description: Paths of the node to mount in the workers, as C(source:target) or C(source:target:ro). Not set means the paths of HARP.
   mounts_extra:
     type: list
     elements: str
     default: []
-    description: Mounts in addition.
+    description: Additional mounts.
   privileged:
     type: bool
-    description: Whether the workers have all privileges. Not set means that they do.
+    description: Whether the workers are privileged. Not set means V(true).
   network_mode:
     type: str
     description: V(host) for the network of the node.
@@ -101,7 +101,7 @@ options:
   gpu_topology:
     type: bool
     default: false
-    description: Whether ACK places the workers by how their GPUs are connected.
+    description: Whether ACK places the workers by GPU topology.
   clean_pod_policy:
     type: str
     choices: [Running, All, None]
@@ -117,7 +117,7 @@ options:
     type: bool
     default: false
     description:
-      - Whether a job that differs in what can't be changed, or that has ended, is deleted and created again.
+      - Whether a job that has ended or differs in immutable fields is deleted and recreated.
       - Also permits replacing or deleting a job without the label C(app.kubernetes.io/managed-by=taco.train), which every job of this
         module has. Otherwise the task fails and names the manager, even if the job doesn't differ.
   interrupt_running_work:
@@ -137,36 +137,36 @@ options:
   wait_timeout:
     type: int
     default: 600
-    description: Seconds that the pods may take to be ready, or to be gone.
+    description: Seconds to wait until the pods are ready, or gone.
   poll:
     type: float
     default: 2.0
-    description: The least seconds between two looks at the pods. They are watched, so nothing is asked while nothing changes.
+    description: The shortest interval between two requests in seconds. Pods are watched in between.
   logs_dir:
     type: str
-    description: Folder on the controller for the logs of pods that are deleted. Not set means that none are kept.
+    description: Folder on the controller for the logs of pods that are deleted. Not set means that no logs are saved.
   kubeconfig:
     type: raw
-    description: Path of the kubeconfig on the task's host, or its content. Not set means what the client finds.
+    description: Path of the kubeconfig on the task's host, or its content. Not set means the client's default.
   context:
     type: str
     description: Context of the kubeconfig. Not set means the current one.
   access:
     type: dict
     default: {}
-    description: Further options of the modules of C(kubernetes.core) to reach the API server, such as C(host) and C(api_key).
+    description: Other connection options of the modules of C(kubernetes.core), such as C(host) and C(api_key).
   python:
     type: str
     default: /usr/bin/python3
-    description: Python of the image, for RV(pods).
+    description: Path of Python in the image, for RV(pods).
   nodes:
     type: dict
     default: {}
-    description: For each host of the inventory that is a node, what the cluster calls it; an empty name means the host's own.
+    description: For each host of the inventory the name of its node in the cluster; empty means the name of the host.
   pod_variables:
     type: dict
     default: {}
-    description: Variables that every pod has in RV(pods).
+    description: Variables of every pod in RV(pods).
 seealso:
   - module: kubernetes.core.k8s
   - plugin: taco.train.mpijob_manifest
@@ -200,11 +200,11 @@ EXAMPLES = r"""
 
 RETURN = r"""
 msg:
-  description: What was done and where the workers are.
+  description: The action and the nodes of the workers.
   returned: success
   type: str
 api_version:
-  description: The version that the job was submitted in.
+  description: The API version of the job.
   returned: success
   type: str
   sample: v2beta1
@@ -214,11 +214,11 @@ namespace:
   type: str
   sample: default
 manifest:
-  description: The job as it was asked for. Empty with O(state=absent).
+  description: The manifest of the job. Empty with O(state=absent).
   returned: success
   type: dict
 launcher:
-  description: In which C(pod) mpirun can be started. Empty when there is none, as in check mode before the job was made.
+  description: The launcher's C(pod), in which mpirun can be started. Empty if there is none, such as in check mode before the job exists.
   returned: success
   type: dict
   sample: {pod: taco-bench-launcher}
@@ -228,7 +228,7 @@ workers:
   type: list
   elements: dict
 hosts:
-  description: The workers as M(taco.train.benchmark) wants them.
+  description: The workers in the format of M(taco.train.benchmark).
   returned: success
   type: list
   elements: dict

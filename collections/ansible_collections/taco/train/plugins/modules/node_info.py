@@ -5,11 +5,11 @@
 
 DOCUMENTATION = r"""
 module: node_info
-short_description: Observe what a GPU host has and runs
+short_description: Gather facts about a GPU host
 version_added: 1.0.0
 description:
-  - Returns everything that the collection decides on, in one call.
-  - Changes nothing. What only root may read is V(null) for other users; everything else needs no privilege.
+  - Returns all facts that the collection needs for its decisions, in one call.
+  - Changes nothing. Values that only root can read are V(null) for other users.
 author:
   - Taco Team (@taco)
 extends_documentation_fragment:
@@ -24,20 +24,20 @@ attributes:
 options:
   sysroot:
     description:
-      - Folder below which every path is read.
-      - With another one than V(/) no command is run, so that addresses, the container engine and what nvidia-smi knows
-        are missing from the result, and what hugepages and harp_config would go by.
+      - Root folder of all paths.
+      - With another folder than V(/), no command is run. The result then lacks addresses, the container engine, the data of nvidia-smi,
+        and the data for hugepages and harp_config.
     type: path
     default: /
   metadata:
     description:
-      - Whether to ask the metadata service of the instance, which knows the addresses of ENIs that nobody has configured.
-      - V(off) doesn't. V(auto) asks on instances of Tencent Cloud, and takes no answer for an answer.
-      - The URL of a service is asked in any case, and fails when it doesn't answer.
+      - Whether to read the instance metadata, which has the addresses of ENIs that the host has not configured.
+      - V(off) does not read it. V(auto) reads it on instances of Tencent Cloud, and a missing answer is not an error.
+      - With a URL, a missing answer is an error.
     type: str
     default: "off"
   state_dir:
-    description: Folder in which the collection keeps what outlives a run.
+    description: Folder on the host for the state that outlives a run.
     type: path
     default: /var/lib/taco-train
   harp_config_dir:
@@ -45,7 +45,7 @@ options:
     type: path
     default: /usr/local/tfabric/tools/config
   container:
-    description: Name of the training container. When not set, none is looked for.
+    description: Name of the training container. When not set, none is observed.
     type: str
     version_added: 1.0.0
 seealso:
@@ -70,7 +70,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 node:
-  description: What was observed. Every key is always there; what isn't known is V(null).
+  description: The observed facts. Every key exists; unknown values are V(null).
   returned: always
   type: dict
   contains:
@@ -209,7 +209,7 @@ node:
       type: dict
       sample: {root_free_bytes: 85899345920, engine_free_bytes: 85899345920}
     metadata:
-      description: What the metadata service said.
+      description: The answer of the metadata service.
       type: dict
       sample:
         instance_id: ins-0example

@@ -5,11 +5,11 @@
 
 DOCUMENTATION = r"""
 module: package_repository
-short_description: Add a repository of packages where the host has none with its URL
+short_description: Add a package repository unless the host has it already
 version_added: 1.0.0
 description:
-  - Uses the repository that the host has already, in whichever file and format and with whichever key. A second entry for the same URL
-    with another key makes apt refuse to work at all.
+  - Uses an existing repository with this URL, in any file and format and with any key. A second entry for the same URL with another key
+    would make apt fail.
   - Otherwise writes one file and the key, updates the index, and removes both again when the update fails.
 author:
   - Taco Team (@taco)
@@ -28,7 +28,7 @@ options:
     type: str
     required: true
   family:
-    description: Which package manager the host has, that of V(debian) or that of V(redhat).
+    description: The family of the package manager, V(debian) or V(redhat).
     type: str
     choices: [debian, redhat]
     required: true
@@ -46,11 +46,11 @@ options:
     elements: str
     default: []
   release:
-    description: What C($releasever) of yum stands for in files that the host has already.
+    description: The value of C($releasever) in existing files of yum.
     type: str
     default: ""
   key_url:
-    description: URL of the key. For yum it is given to yum.
+    description: URL of the key. It is passed to yum.
     type: str
     required: true
   gpgcheck:

@@ -5,13 +5,13 @@
 
 DOCUMENTATION = r"""
 module: report
-short_description: Render what a run left behind
+short_description: Render the report of a run
 version_added: 1.0.0
 description:
   - Writes C(table.md) and C(report.html) into the folder of a run, from C(records.jsonl) and C(verdict.json) there.
-  - When the folder also holds C(comparison.json), the page is the comparison's, and C(comparison.md), C(runs.csv) and
-    C(iterations.csv) are written in place of C(table.md).
-  - The page needs nothing beside it and no network. It holds nothing that those files don't.
+  - For a folder with C(comparison.json), the report shows the comparison, and the module writes C(comparison.md), C(runs.csv) and
+    C(iterations.csv) instead of C(table.md).
+  - The page is self-contained and needs no network. It contains only data of these files.
   - Works on the controller only. A rendering is not a change.
 author:
   - Taco Team (@taco)
@@ -22,7 +22,7 @@ extends_documentation_fragment:
 attributes:
   check_mode:
     support: full
-    details: Nothing is written. The table is returned.
+    details: Writes nothing. Returns the table.
   diff_mode:
     support: none
 options:
@@ -31,7 +31,7 @@ options:
     type: str
     required: true
   title:
-    description: The heading of the page and of the table.
+    description: The heading of the report and of the table.
     type: str
     default: Training benchmark
 """
@@ -46,11 +46,11 @@ EXAMPLES = r"""
 
 RETURN = r"""
 table:
-  description: The text of C(table.md), or of a comparison the verdicts as plain text, at most 100 columns wide.
+  description: The text of C(table.md), or for a comparison the verdicts as plain text, at most 100 columns wide.
   returned: success
   type: str
 path:
-  description: Where the page is, on the controller.
+  description: Path of the page on the controller.
   returned: success
   type: str
 files:

@@ -5,7 +5,7 @@
 
 DOCUMENTATION = r"""
 module: role_variables
-short_description: Check the variables of the role that the task belongs to
+short_description: Check the variables of the current role
 version_added: 1.0.0
 description:
   - Fails where a variable of the role, or one that all roles share, has a wrong value or a required one has none. The message names
@@ -14,7 +14,7 @@ description:
     C(preflight_skip).
   - It works only in the roles of this collection. Elsewhere it checks nothing. Roles whose first task is another module of
     this collection do without it, because that module makes the same check there.
-  - A variable that can't be computed yet is not checked.
+  - A variable that cannot be evaluated yet is not checked.
 author:
   - Taco Team (@taco)
 extends_documentation_fragment:
@@ -37,7 +37,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 msg:
-  description: The wrong values, in a line each.
+  description: The wrong values, one line each.
   returned: failure
   type: str
   sample: |-

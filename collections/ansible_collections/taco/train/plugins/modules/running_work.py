@@ -26,7 +26,7 @@ attributes:
     platforms: posix
 options:
   interruption:
-    description: What would end the work. It is the beginning of the message.
+    description: The action that would end the work. The message begins with it.
     type: str
     required: true
   gpus:
@@ -73,7 +73,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 msg:
-  description: What would be ended, as in the warning or the failure.
+  description: The work that would be ended, as in the warning or the failure.
   returned: always
   type: str
   sample: nothing runs that would be ended

@@ -5,16 +5,16 @@
 
 DOCUMENTATION = r"""
 module: ssh_trust
-short_description: Let training containers reach each other over SSH, by keys alone
+short_description: Configure SSH with keys between training containers
 version_added: 1.0.0
 description:
-  - Gives each host a key pair and a host key that never leave it, pins the host keys of all peers, and runs an SSH server of
-    its own on one address and port. There are no passwords.
-  - Everything is in the folder C(ssh) below O(state_dir), which the container sees under the same path. A container made anew
-    keeps the trust; only its server is started again.
-  - The server's banner carries a checksum of its configuration. The server counts as running when it answers with that banner and the
-    pid file in O(container) names a live process of it. One that runs in another container of the host, such as the training container
-    under an earlier name, is stopped, and one is started in O(container).
+  - Gives each host a key pair and a host key that never leave it, pins the host keys of all peers, and runs a separate SSH server on one
+    address and port. Passwords are disabled.
+  - Everything is in the folder C(ssh) in O(state_dir), which the container mounts at the same path. A recreated container keeps the keys;
+    only its server is started again.
+  - The server's banner carries a checksum of its configuration. The server counts as running when it answers with that banner and the pid
+    file in O(container) names a live process of it. A server in another container of the host, such as a training container with a
+    previous name, is stopped, and a new one is started in O(container).
 requirements:
   - OpenSSH 7.3 or newer in the container
 author:
@@ -35,13 +35,13 @@ options:
     choices: [identity, trusted, absent]
     default: trusted
     description:
-      - V(identity) makes the keys where they are missing and returns their public halves.
+      - V(identity) creates missing keys and returns the public keys.
       - V(trusted) writes the files and runs the server. It needs the keys.
       - V(absent) stops the server and removes the keys and all files.
   container:
     type: str
     default: ""
-    description: The container to work in. Empty when SSH is to run on the host itself, or in the pod that the task runs in.
+    description: The container to work in. Empty if SSH runs on the host itself, or in the pod of the task.
   engine_command:
     type: list
     elements: str
@@ -51,12 +51,12 @@ options:
     type: list
     elements: dict
     default: []
-    description: The hosts that may reach each other, this one among them.
+    description: The hosts that reach each other, including this one.
     suboptions:
       name:
         type: str
         required: true
-        description: Name to reach the peer by.
+        description: Name of the peer for ssh.
       address:
         type: str
         required: true
@@ -76,7 +76,7 @@ options:
   purge:
     type: bool
     default: true
-    description: Whether peers that are not in O(peers) lose the trust. V(false) is for runs on a part of the hosts.
+    description: Whether to remove peers that are not in O(peers). V(false) is for runs on a part of the hosts.
   address:
     type: str
     description: The IP address to listen on. Required with O(state=trusted).
@@ -91,18 +91,18 @@ options:
   client_config:
     type: path
     default: /root/.ssh/config
-    description: The user's own file of SSH in the container. One line at its top includes ours.
+    description: The user's SSH configuration in the container. A line at its top includes the file of this module.
   prove:
     type: bool
     default: false
     description:
-      - Whether to log in to every peer, as mpirun does, and fail unless all can be reached.
-      - Changes nothing, but notes below O(state_dir) that these peers were reached from this container, which holds until something
-        changes here, the container is recreated, or they can't be reached when this is asked again.
+      - Whether to test the login to every peer, as mpirun does, and fail if a peer cannot be reached.
+      - The result is stored in O(state_dir). It is valid until something changes on this host, the container is recreated, or a later test
+        fails.
   state_dir:
     type: path
     default: /var/lib/taco-train
-    description: Folder on the host for what outlives a run.
+    description: Folder on the host for the state that outlives a run.
 """
 
 EXAMPLES = r"""
@@ -141,23 +141,23 @@ identity:
     port: {description: Port of the server., type: int, returned: always}
   sample: {public_key: ssh-ed25519 AAAA, host_key: ssh-ed25519 AAAA, port: 2222}
 files:
-  description: The files that differed from what they have to be.
+  description: The files that differed.
   returned: success
   type: list
   elements: str
   sample: [/var/lib/taco-train/ssh/known_hosts]
 server:
-  description: What was done to the server.
+  description: The action on the server.
   returned: success
   type: str
   sample: started
 unproven:
-  description: Whether O(prove) has yet to show that these peers are reached from here.
+  description: Whether the test with O(prove) is still necessary for these peers.
   returned: success with O(state=trusted)
   type: bool
   sample: false
 proven:
-  description: The peers that were reached.
+  description: The reached peers.
   returned: success
   type: list
   elements: str

@@ -5,17 +5,17 @@
 
 DOCUMENTATION = r"""
 module: training_container
-short_description: Run a training container as the TACO documents start it
+short_description: Run a training container with the options of the TACO documents
 version_added: 1.0.0
 description:
   - Starts the container of a profile, V(ttf), V(lightcc) or V(harp), with the options that the vendor's documents give to C(docker run).
-    Instead of interactive (C(-it --rm)) it runs detached, with an init process, and is kept.
-  - An option that is set replaces the profile's value; one that isn't leaves it alone.
-  - Refuses to start a container in which HARP would abort for want of its configuration.
-  - A converged container is not touched. One that differs is made anew.
-  - The label C(taco.train.options) of the container is a checksum of what it was made from, by which M(taco.train.converged) can tell
-    later that nothing has changed. A container that lacks it, or has another one, is not made anew for that. The label
-    is taken at its word, so give it to no container of your own.
+    Instead of interactive (C(-it --rm)) it runs in the background with an init process, and is not removed when it stops.
+  - An option that is set replaces the value of the profile.
+  - Refuses to start a container in which HARP would abort without its configuration.
+  - A converged container is not changed. A container that differs is recreated.
+  - The label C(taco.train.options) of the container is a checksum of its options, with which M(taco.train.converged) detects later that
+    nothing has changed. A missing or different label alone does not recreate a container. Do not set this label on your own containers,
+    because it is trusted.
 requirements:
   - The collection community.docker on the controller
   - requests in the Python of the host
@@ -31,7 +31,7 @@ attributes:
     support: full
   check_mode:
     support: full
-    details: What is missing for HARP is a warning then, because the role that configures HARP did not really run.
+    details: A missing configuration of HARP is a warning, because the role that configures HARP did not run.
   diff_mode:
     support: full
 options:
@@ -41,21 +41,21 @@ options:
     description: Name of the container.
   image:
     type: str
-    description: The image, by tag or by digest. Required with O(state=started).
+    description: The image with a tag or digest. Required with O(state=started).
   profile:
     type: str
     choices: [harp, lightcc, ttf]
     default: harp
-    description: Which of the documents' C(docker run) lines to start from.
+    description: The options of C(docker run) in the vendor's documents to start with.
   state:
     type: str
     choices: [started, absent]
     default: started
-    description: Whether the container runs or is gone.
+    description: Whether the container runs or is removed.
   command:
     type: list
     elements: str
-    description: What runs in the container. C(sleep infinity) when not set.
+    description: The command in the container. C(sleep infinity) when not set.
   gpus:
     type: raw
     description: V(all), V(none), or a list of indexes or UUIDs. V(all) when not set.
@@ -65,19 +65,19 @@ options:
   ulimits:
     type: list
     elements: str
-    description: Limits as C(docker run) takes them, such as V(memlock=-1). An empty list means none.
+    description: Limits in the format of C(docker run), such as V(memlock=-1). An empty list means none.
   mounts:
     type: list
     elements: str
-    description: Mounts in place of the profile's, as C(source:target) or C(source:target:options).
+    description: Mounts instead of the profile's, as C(source:target) or C(source:target:options).
   mounts_extra:
     type: list
     elements: str
     default: []
-    description: Mounts in addition.
+    description: Additional mounts.
   privileged:
     type: bool
-    description: Whether the container has all privileges.
+    description: Whether the container is privileged.
   network_mode:
     type: str
     description: The container's network, such as V(host).
@@ -88,7 +88,7 @@ options:
   restart_policy:
     type: str
     choices: ["no", on-failure, always, unless-stopped]
-    description: When the engine starts the container again. V(unless-stopped) when not set.
+    description: Restart policy of the container. V(unless-stopped) when not set.
   pull:
     type: str
     choices: [missing, always, never]
@@ -97,7 +97,7 @@ options:
   harp_config_dir:
     type: str
     default: /usr/local/tfabric/tools/config
-    description: Where HARP looks for its configuration, for the message of a refusal.
+    description: The folder of HARP's configuration, for error messages.
   harp_config_files:
     type: list
     elements: raw
@@ -109,12 +109,13 @@ options:
   state_dir:
     type: str
     default: /var/lib/taco-train
-    description: Folder on the host for what outlives a run. Holds the record of the folders that the engine creates for the mounts.
+    description: Folder on the host for the state that outlives a run. Holds the record of the folders that the engine creates for the
+      mounts.
   node:
     type: dict
     description:
-      - The host, as M(taco.train.node_info) returned it. It tells whether a container runs that could be interrupted, and whether the
-        engine can be asked at all.
+      - The host, as M(taco.train.node_info) returned it. It shows whether a running container would be interrupted, and whether the engine
+        runs.
       - In check mode a container that can't be started before the engine is installed, started or given its Python packages is
         reported as changed.
   interrupt_running_work:
@@ -127,7 +128,7 @@ options:
     type: bool
     default: false
     description:
-      - Whether a container that can't be removed, since the engine of O(node) is stopped, is no failure. RV(left) has the reason then.
+      - Whether a container that cannot be removed, because the engine of O(node) is stopped, is only a warning. RV(left) has the reason.
 seealso:
   - module: taco.train.running_work
   - module: taco.train.harp_config

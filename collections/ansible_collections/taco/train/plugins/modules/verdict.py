@@ -5,21 +5,21 @@
 
 DOCUMENTATION = r"""
 module: verdict
-short_description: Judge hosts by what was observed of them
+short_description: Check hosts by their observed facts
 version_added: 1.0.0
 description:
-  - Judges all hosts at once, by the fact C(taco_node), which is what M(taco.train.node_info) returned, and by their variables.
-  - Collects every failure of every host before it fails, as a table with the host, the check, what was expected, what was
-    found and how to fix it.
-  - Runs on the controller and touches no host. Run it with C(run_once).
-  - In check mode it says what is wrong but doesn't fail, and writes no file.
+  - Checks all hosts at once, with the fact C(taco_node), the result of M(taco.train.node_info), and with their variables.
+  - Collects every failure of every host before it fails, as a table with the host, the check, the expected value, the actual value and the
+    fix.
+  - Runs on the controller only. Run it with C(run_once).
+  - In check mode it returns the failures but does not fail, and writes no file.
   - "The checks are C(host.observed), C(os.supported), C(boot.layout), C(cpu.page_size), C(memory.hugepages),
     C(hugepages.sysctl), C(hugepages.running), C(gpu.count), C(gpu.declared), C(gpu.model), C(gpu.driver), C(instance.type), C(eni.count),
     C(disk.free),
     C(engine.present), C(engine.version), C(engine.toolkit), C(harp.checksum), C(image.set), C(variables.known), C(variables.valid),
     C(cluster.same_gpus), C(cluster.same_image), C(controller.collections) and C(controller.packages)."
-  - "Of nodes of a Kubernetes cluster also C(kubernetes.api), C(kubernetes.mpijob), C(kubernetes.permissions) and C(kubernetes.node), by
-    what M(taco.train.kubernetes_info) found. C(engine.present) is skipped for them."
+  - "For nodes of a Kubernetes cluster also C(kubernetes.api), C(kubernetes.mpijob), C(kubernetes.permissions) and C(kubernetes.node), with
+    the result of M(taco.train.kubernetes_info). C(engine.present) is skipped for them."
 author:
   - Taco Team (@taco)
 extends_documentation_fragment:
@@ -33,12 +33,12 @@ attributes:
     support: none
 options:
   hosts:
-    description: The hosts to judge, by their names in the inventory. Default are all hosts of the play, also those that failed.
+    description: The names of the hosts in the inventory. Default is all hosts of the play, including failed ones.
     type: list
     elements: str
   checks_extra:
     description:
-      - Checks of your own over the same facts.
+      - Your own checks of the same facts.
       - They need the Python package C(jmespath) on the controller.
     type: list
     elements: dict
@@ -53,7 +53,7 @@ options:
         type: str
         required: true
       expected:
-        description: What the expression must find. Without it, it must find something, that is not V(null), V(false), V(0) or empty.
+        description: The expected result of the expression. When not set, any result except V(null), V(false), V(0) and empty values passes.
         type: raw
       message:
         description: What is expected, in words.
@@ -62,16 +62,16 @@ options:
         description: What to do when the check fails.
         type: str
   skip:
-    description: Checks to leave out.
+    description: Checks to skip.
     type: list
     elements: str
     default: []
   verdict_path:
-    description: File on the controller that the verdict is written to, as JSON. Its folder is made.
+    description: File on the controller for the verdict, as JSON. Its folder is created.
     type: path
   gate:
     description:
-      - Whether to fail when any check of any host failed. The task fails as a whole then, at the host that it runs for.
+      - Whether to fail if a check of any host failed. The failure is reported for the host of the task.
       - With V(false), M(taco.train.gate) can fail each host with its own failures.
     type: bool
     default: true
@@ -113,7 +113,7 @@ verdict:
     hosts: {gpu1: {status: pass, checks: [{id: gpu.declared, status: pass, expected: "", found: "8", fix: ""}]}}
     fleet: []
 table:
-  description: All failures and warnings as a table, and a line that sums it up. On failure it is the message.
+  description: All failures and warnings as a table with a summary line. On failure it is the message.
   returned: success
   type: str
   sample: "Preflight: 0 failures and 0 warnings on 1 host; 1 check passed."
