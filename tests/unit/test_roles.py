@@ -35,6 +35,7 @@ def test_every_promised_role_is_there():
         "harp",
         "hugepages",
         "kubernetes_node",
+        "locate",
         "mpijob",
         "placement",
         "plan",

@@ -40,6 +40,7 @@ CASES = {
             "kubernetes_node_grace: 0; expected a whole number, 1 or more; correct kubernetes_node_grace",
         ],
     ),
+    "locate": ({}, [NO_GPUS, "or set benchmark_hosts"]),
     "mpijob": ({"taco_platform": "tke"}, [NO_GPUS, "or set mpijob_gpus_per_worker"]),
     "placement": ({"placement_arena": "-x"}, ["placement_arena: -x; expected a text that doesn't begin with a dash"]),
     "reboot": ({"reboot_timeout": 0}, ["reboot_timeout: 0; expected a whole number, 1 or more"]),

@@ -186,7 +186,7 @@ def test_where_less_is_better_a_slow_host_has_larger_values():
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        ({"hosts": ("a", "a")}, "locate_hosts"),
+        ({"hosts": ("a", "a")}, "benchmark_hosts"),
         ({"effect": 0}, "locate_effect"),
         ({"budget": Budget(0, 3)}, "locate_budget_minutes"),
         ({"budget": Budget(5, 0)}, "locate_max_rounds"),

@@ -9,10 +9,13 @@ import os
 
 from ansible.plugins.action import ActionBase
 
+from ansible_collections.taco.train.plugins.plugin_utils.locate import store as searches
+from ansible_collections.taco.train.plugins.plugin_utils.locate.search import SearchError
 from ansible_collections.taco.train.plugins.plugin_utils.report import (
     comparison_csv,
     comparison_page,
     comparison_text,
+    locate_page,
     run_page,
     run_table,
 )
@@ -68,6 +71,12 @@ def of_runs(found, verdict, problems, title, run):
     return table, {"table.md": table, "report.html": run_page.render(found, verdict, [*problems, *more], title, run)}
 
 
+def of_search(document, title, run):
+    """Return the text for people and the files of a search for slow hosts."""
+    text = locate_page.text(document, title)
+    return text, {"locate.md": text, "report.html": locate_page.render(document, title, run)}
+
+
 def of_comparison(comparison, found, verdict, problems, title, run):
     """Return the text for people and the files of a comparison."""
     return comparison_text.terminal(comparison), {
@@ -92,12 +101,16 @@ class ActionModule(ActionBase):
             found, problems = store.read(run_dir)
             verdict, unread = read_json(run_dir, "verdict.json")
             comparison, unfit = read_comparison(run_dir)
+            search = searches.load(run_dir) if os.path.exists(os.path.join(run_dir, searches.FILE)) else None
             shown = (found, verdict, problems + unread + unfit, options["title"], os.path.basename(run_dir))
-            table, files = of_runs(*shown) if comparison is None else of_comparison(comparison, *shown)
+            if search:
+                table, files = of_search(search, options["title"], os.path.basename(run_dir))
+            else:
+                table, files = of_runs(*shown) if comparison is None else of_comparison(comparison, *shown)
             if not self._task.check_mode:
                 for name, text in files.items():
                     store.write_text(os.path.join(run_dir, name), text)
-        except store.RecordError as error:
+        except (SearchError, store.RecordError) as error:
             return {"failed": True, "msg": str(error)}
         path = os.path.join(run_dir, "report.html")
         return {"changed": False, "table": table, "path": path, "files": sorted(files)}

@@ -96,7 +96,7 @@ def begin(search: Search) -> Search:
     """The search, checked."""
     names = list(search.hosts)
     if len(set(names)) != len(names):
-        raise SearchError("A host is named twice in locate_hosts: name each host once.")
+        raise SearchError("A host is named twice in benchmark_hosts: name each host once.")
     if not 0.005 <= search.effect < 0.9:
         raise SearchError(
             f"locate_effect is {search.effect:g}; it must be a share from 0.005 to 0.9, such as 0.1 for 10 %."

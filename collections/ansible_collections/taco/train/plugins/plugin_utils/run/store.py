@@ -7,6 +7,7 @@
 The schema is docs/schemas/record-1.json in the collection.
 """
 
+import fcntl
 import json
 import os
 import re
@@ -144,6 +145,8 @@ def append(run_dir: str, record: Mapping[str, Any]) -> None:
     line = json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
     try:
         with open(path, "a+b") as stream:
+            # Runs of groups of hosts end at the same time.
+            fcntl.flock(stream, fcntl.LOCK_EX)
             # A line cut by a crash must not swallow this one.
             if stream.tell() and not ends_with_newline(stream):
                 line = "\n" + line

@@ -27,6 +27,7 @@ COUNTS = {
     "compare": "benchmark_hosts",
     "eni": "eni_count",
     "hugepages": "hugepages_count",
+    "locate": "benchmark_hosts",
     "mpijob": "mpijob_gpus_per_worker",
 }
 # A module that reverts or only reads needs few of the variables, and must not stop at another one.

@@ -1,0 +1,109 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Plan the rounds of a search for slow hosts, and decide. Works on the controller only."""
+
+import os
+
+from ansible import context
+from ansible.plugins.action import ActionBase
+
+from ansible_collections.taco.train.plugins.plugin_utils.decision.budget import Budget
+from ansible_collections.taco.train.plugins.plugin_utils.locate import store as searches
+from ansible_collections.taco.train.plugins.plugin_utils.locate.decide import Answer
+from ansible_collections.taco.train.plugins.plugin_utils.locate.inputs import boundaries_of, hardware_of, hosts_of
+from ansible_collections.taco.train.plugins.plugin_utils.locate.odd import odd_json, odd_ones
+from ansible_collections.taco.train.plugins.plugin_utils.locate.search import Search, SearchError, begin, from_json
+from ansible_collections.taco.train.plugins.plugin_utils.locate.wording import announced, sentence
+from ansible_collections.taco.train.plugins.plugin_utils.run import store
+from ansible_collections.taco.train.plugins.plugin_utils.variables.role_values import require_role_values
+
+ARGUMENTS = {
+    "state": {"type": "str", "choices": ["planned", "continued"], "required": True},
+    "results_dir": {"type": "str"},
+    "run_dir": {"type": "str"},
+    "hosts": {"type": "list", "elements": "dict", "default": []},
+    "options": {"type": "dict", "default": {}},
+    "boundaries": {"type": "raw", "default": []},
+    "effect": {"type": "float", "default": 0.1},
+    "budget_minutes": {"type": "float"},
+    "max_rounds": {"type": "int", "default": 12},
+    "alone": {"type": "bool", "default": True},
+    "expected": {"type": "float"},
+    "fresh": {"type": "bool", "default": False},
+    "lab": {"type": "bool", "default": False},
+}
+
+
+def absolute(path):
+    return os.path.abspath(os.path.expanduser(path))
+
+
+class ActionModule(ActionBase):
+    """Read, decide, write on the controller."""
+
+    _supports_check_mode = True
+    _requires_connection = False
+
+    def run(self, tmp=None, task_vars=None):
+        super().run(tmp, task_vars)
+        require_role_values(self, task_vars)
+        _validated, options = self.validate_argument_spec(argument_spec=ARGUMENTS)
+        try:
+            if options["state"] == "planned":
+                return self.planned(options, task_vars)
+            return self.continued(options)
+        except (SearchError, store.RecordError) as error:
+            return {"failed": True, "msg": str(error)}
+
+    def planned(self, options, task_vars):
+        """Begin a search, or find the one that was interrupted."""
+        if not options["results_dir"]:
+            raise SearchError("results_dir is not set; it is required with state=planned.")
+        known = task_vars["hostvars"]
+        names = hosts_of(options["hosts"], task_vars["ansible_play_hosts_all"])
+        nodes = {host: known[host].get("taco_node") or {} for host in names}
+        budget = Budget(options["budget_minutes"], options["max_rounds"])
+        boundaries = boundaries_of(options["boundaries"], names, lambda host, name: known[host].get(name))
+        hardware = hardware_of(nodes, options["hosts"])
+        limits = {"effect": options["effect"], "alone": options["alone"], "expected": options["expected"]}
+        search = begin(Search(names, hardware, boundaries, budget=budget, **limits))
+        forks = context.CLIARGS.get("forks") or 0
+        if forks and forks < len(names):
+            raise SearchError(
+                f"{forks} forks are fewer than the {len(names)} hosts, so the runs of a round would not be at the same time: "
+                f"run the playbook with --forks {len(names)}."
+            )
+        results, identity = absolute(options["results_dir"]), searches.fingerprint(search, options["options"])
+        kept = None if options["fresh"] else searches.unfinished(results, search, identity)
+        run_dir, search = kept or (searches.new_folder(results), search)
+        if kept:
+            search = searches.with_records(search, store.read(run_dir)[0], complete=False)
+        elif not self._task.check_mode:
+            store.make_directory(os.path.join(run_dir, "logs"))
+            store.point_latest(run_dir)
+        return self.decided(run_dir, search, identity, odd_json(odd_ones(nodes)), options["lab"])
+
+    def continued(self, options):
+        """Record the results of a round and decide."""
+        if not options["run_dir"]:
+            raise SearchError("run_dir is not set; it is required with state=continued.")
+        run_dir = absolute(options["run_dir"])
+        kept = searches.load(run_dir)
+        search = searches.with_records(from_json(kept["search"]), store.read(run_dir)[0], complete=True)
+        return self.decided(run_dir, search, kept["fingerprint"], kept["odd"], kept["lab"])
+
+    def decided(self, run_dir, search, identity, odd, lab):
+        """Keep the search with its next round or its answer, and return it."""
+        search, found = searches.step(search)
+        final = isinstance(found, Answer)
+        if not self._task.check_mode:
+            searches.keep(run_dir, search, found if final else None, identity, odd, lab)
+        result = {"changed": False, "run_dir": run_dir, "round": None, "groups": {}, "answer": None, "odd": odd}
+        if final:
+            result.update(answer=searches.answer_json(found), msg=sentence(search, found))
+            result["culprits"] = searches.culprits(found)
+            return result
+        groups = {run.hosts[0]: list(run.hosts) for run in found.runs if not run.done}
+        return dict(result, round=found.number, groups=groups, msg=announced(search, found))

@@ -1,0 +1,140 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Where a search is kept on the controller: locate.json beside the records of its runs, and an inventory without the culprits."""
+
+import hashlib
+import json
+import os
+from datetime import datetime, timezone
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+
+from ansible_collections.taco.train.plugins.plugin_utils.locate.decide import Answer, answer_json, next_step
+from ansible_collections.taco.train.plugins.plugin_utils.locate.search import (
+    Round,
+    Run,
+    Search,
+    SearchError,
+    as_json,
+    from_json,
+    recorded,
+)
+from ansible_collections.taco.train.plugins.plugin_utils.locate.wording import sentence
+from ansible_collections.taco.train.plugins.plugin_utils.run import json_schema, store
+
+FILE, INVENTORY, SCHEMA = "locate.json", "locate_inventory.yml", "locate-1"
+GROUP = "locate_hosts"
+
+
+def case_id(number: int) -> str:
+    """The id of the case of the records of a round."""
+    return f"round {number}"
+
+
+def fingerprint(search: Search, options: Mapping[str, Any]) -> str:
+    """A text that tells this search from others. The budget is no part of it: a search goes on with a larger one."""
+    same = as_json(search._replace(rounds=(), higher_is_better=True))
+    del same["budget"]
+    text = json.dumps([same, options], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def load(run_dir: str) -> Dict[str, Any]:
+    """The content of locate.json in a folder."""
+    path = os.path.join(run_dir, FILE)
+    try:
+        with open(path, encoding="utf-8") as stream:
+            value = json.load(stream)
+    except (OSError, ValueError) as error:
+        raise SearchError(f"{path} can't be read: {error}. Run the search again to begin a new one.") from error
+    problems = json_schema.problems(value, json_schema.load(SCHEMA))
+    if problems:
+        raise SearchError(f"{path} is not a search: {problems[0]}. Run the search again to begin a new one.")
+    return dict(value)
+
+
+def unfinished(results_dir: str, search: Search, identity: str) -> Optional[Tuple[str, Search]]:
+    """The newest folder of the same search that has rounds left within the budget, with the search as it was left."""
+    for name in sorted(os.listdir(results_dir), reverse=True) if os.path.isdir(results_dir) else []:
+        folder = os.path.join(results_dir, name)
+        if os.path.islink(folder) or not os.path.exists(os.path.join(folder, FILE)):
+            continue
+        kept = load(folder)
+        if kept["fingerprint"] != identity:
+            continue
+        left = from_json(kept["search"])._replace(budget=search.budget)
+        over = kept["answer"] is not None and not kept["answer"]["undecided"]
+        return None if over or isinstance(next_step(left), Answer) else (folder, left)
+    return None
+
+
+def new_folder(results_dir: str) -> str:
+    time = datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%S.%fZ")
+    return os.path.join(results_dir, f"{time}-locate")
+
+
+def with_records(search: Search, records: Sequence[Mapping[str, Any]], complete: bool) -> Search:
+    """The search with the results of its open round.
+
+    complete: the round was run, so that a run without a record failed. After a search was killed, such a run stays open.
+    """
+    if not search.rounds:
+        return search
+    number = search.rounds[-1].number
+    runs = []
+    for record in records:
+        if (record.get("case") or {}).get("id") == case_id(number):
+            result, problems = record.get("result"), record.get("problems") or ["no reason was recorded"]
+            hosts = tuple(host["name"] for host in record["hosts"])
+            seconds = record.get("duration_s") or 0.0
+            runs.append(Run(hosts, result["value"] if result else None, None if result else problems[0], seconds))
+            if result:
+                search = search._replace(higher_is_better=result["higher_is_better"])
+    if complete:
+        have = {frozenset(run.hosts) for run in runs}
+        absent = [run for run in search.rounds[-1].runs if not run.done and frozenset(run.hosts) not in have]
+        runs += [
+            run._replace(reason=f"{run.hosts[0]} did not run it; check that the host can be reached") for run in absent
+        ]
+    return recorded(search, runs)
+
+
+def step(search: Search) -> Tuple[Search, Union[Round, Answer]]:
+    """The next round, which the search then has as its open one, or the answer."""
+    found = next_step(search)
+    if isinstance(found, Round) and (not search.rounds or search.rounds[-1].number != found.number):
+        search = search._replace(rounds=(*search.rounds, found))
+    return search, found
+
+
+def keep(run_dir: str, search: Search, answer: Optional[Answer], identity: str, odd: Sequence[Any], lab: bool) -> str:
+    """Write locate.json, and with an answer the inventory, each as a whole."""
+    path = os.path.join(run_dir, FILE)
+    value = {
+        "schema": 1,
+        "fingerprint": identity,
+        "lab": lab,
+        "search": as_json(search),
+        "answer": answer_json(answer) if answer else None,
+        "sentence": sentence(search, answer) if answer else None,
+        "odd": list(odd),
+    }
+    store.require_valid(json_schema.problems(value, json_schema.load(SCHEMA)), path)
+    store.write_text(path, json.dumps(value, indent=1, allow_nan=False) + "\n")
+    if answer:
+        store.write_text(os.path.join(run_dir, INVENTORY), inventory(search, answer))
+    return path
+
+
+def culprits(answer: Answer) -> List[str]:
+    """The hosts that a fleet is better without: proved ones, and those whose runs fail."""
+    return [host for one in answer.findings if one.proved and one.kind != "link" for host in one.hosts]
+
+
+def inventory(search: Search, answer: Answer) -> str:
+    """An inventory with a group of the hosts that are not culprits, for taco_hosts."""
+    out = set(culprits(answer))
+    lines = ["---", f"# Use it beside your inventory, with -e taco_hosts={GROUP}.", f"{GROUP}:", "  hosts:"]
+    lines += [f"    {json.dumps(host)}: {{}}" for host in search.hosts if host not in out]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,105 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Tests of the variables of a search, of its file, and of the facts in which few hosts differ."""
+
+import json
+
+import pytest
+
+from ansible_collections.taco.train.plugins.plugin_utils.decision.budget import Budget
+from ansible_collections.taco.train.plugins.plugin_utils.locate import store
+from ansible_collections.taco.train.plugins.plugin_utils.locate.inputs import boundaries_of, hardware_of, hosts_of
+from ansible_collections.taco.train.plugins.plugin_utils.locate.odd import odd_ones
+from ansible_collections.taco.train.plugins.plugin_utils.locate.search import Search, SearchError
+
+NAMES = [f"n{number}" for number in range(6)]
+
+
+def test_hosts_are_those_of_the_play():
+    assert hosts_of([{"name": "a"}, {"name": "b"}], ["a", "b", "c"]) == ("a", "b")
+    with pytest.raises(SearchError, match="10.0.0.1 is no host of the play.*benchmark_hosts"):
+        hosts_of([{"name": "10.0.0.1"}], ["a"])
+
+
+def test_boundaries_are_variables_of_the_hosts():
+    racks = {"a": "r1", "b": 2}
+    assert boundaries_of(["rack"], ["a", "b"], lambda host, _name: racks[host]) == {"rack": {"a": "r1", "b": "2"}}
+
+
+@pytest.mark.parametrize(
+    ("names", "value", "text"),
+    [
+        ({"rack": 1}, "r1", "must be a list of names of host variables"),
+        ("rack", "r1", "must be a list of names of host variables"),
+        ([1], "r1", "must be a list of names of host variables"),
+        (["rack"], None, "a has no variable rack"),
+        (["rack"], ["r1"], "rack of a is"),
+    ],
+)
+def test_other_types_of_boundaries_are_refused(names, value, text):
+    with pytest.raises(SearchError, match=text):
+        boundaries_of(names, ["a"], lambda _host, _name: value)
+
+
+def test_hosts_of_other_hardware_have_another_text():
+    gpus = {"count": 2, "devices": [{"name": "V100"}]}
+    found = hardware_of({"a": {"gpus": gpus}, "b": {"gpus": gpus}, "c": {}}, [{"name": "a", "slots": 2}])
+    assert found["a"] != found["c"] and "2 GPUs V100" in found["b"]
+
+
+def node(driver="535.1", mtu=9000):
+    nics = [{"name": "eth0", "mtu": mtu, "mac": "aa"}]
+    return {"gpus": {"driver_version": driver}, "nics": nics, "hostname": object(), "sysctls": ["a", "b"]}
+
+
+def test_the_minority_of_hosts_is_named_without_a_reference():
+    nodes = dict.fromkeys(NAMES, node())
+    nodes["n4"] = node(driver="470.2")
+    nodes["n5"] = node(mtu=1500)
+    found = {one.facet: (one.usual, one.hosts) for one in odd_ones(nodes)}
+    assert found == {"gpus.driver_version": ("535.1", {"n4": "470.2"}), "nics.eth0.mtu": ("9000", {"n5": "1500"})}
+
+
+def test_no_majority_and_few_hosts_name_nobody():
+    half = {name: node(mtu=1500 if place % 2 else 9000) for place, name in enumerate(NAMES)}
+    assert odd_ones(half) == []
+    assert odd_ones({"a": node(), "b": node(mtu=1500)}) == []
+    assert odd_ones({"a": {}, "b": None}) == []
+
+
+def record(number, hosts, value):
+    result = {"value": value, "higher_is_better": True} if value else None
+    names = [{"name": host, "slots": 1} for host in hosts]
+    return {
+        "case": {"id": f"round {number}"},
+        "hosts": names,
+        "result": result,
+        "problems": ["it broke"],
+        "duration_s": 2.0,
+    }
+
+
+def test_a_search_is_kept_found_again_and_continued(tmp_path):
+    search, folder = Search(tuple(NAMES), budget=Budget(rounds=2)), tmp_path / "20261124T000000.000000Z-locate"
+    folder.mkdir()
+    identity = store.fingerprint(search, {"workload": "command"})
+    search, found = store.step(search)
+    store.keep(str(folder), search, None, identity, [], True)
+    again, left = store.unfinished(str(tmp_path), Search(tuple(NAMES), budget=Budget(rounds=9)), identity)
+    assert again == str(folder) and left.rounds == search.rounds and left.budget.rounds == 9
+    assert store.unfinished(str(tmp_path), search, "another") is None
+    # After a killed round what has no record is open; after a round that was run it failed.
+    records = [record(1, ["n0"], 5.0), record(1, ["n1"], None)]
+    killed = store.with_records(left, records, complete=False)
+    assert [run.done for run in killed.rounds[0].runs] == [True, True, False, False, False, False]
+    complete = store.with_records(left, records, complete=True)
+    assert all(run.done for run in complete.rounds[0].runs)
+    assert complete.rounds[0].runs[1].reason == "it broke" and "n5 did not run it" in complete.rounds[0].runs[5].reason
+
+
+def test_a_file_that_its_schema_refuses_is_not_a_search(tmp_path):
+    (tmp_path / "locate.json").write_text(json.dumps({"schema": 2}))
+    with pytest.raises(SearchError, match="is not a search"):
+        store.load(str(tmp_path))
