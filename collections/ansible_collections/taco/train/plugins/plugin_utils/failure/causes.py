@@ -43,6 +43,8 @@ OF_OTHERS = {"stalled", "peer_closed", "horovod_down"}
 OF_ONE = {"traceback", "segfault", "instruction", "killed", *(cause.name for cause in SCRIPT)}
 # What explains a cause that it comes with, and is a warning only without it.
 EXPLAINED_BY = {
+    "cudnn": "gpu_memory",
+    "cublas": "gpu_memory",
     "mpi_unreachable": "wrong_interface",
     "mpi_connect": "wrong_interface",
     "nccl_error": "nccl_warn",
@@ -50,5 +52,7 @@ EXPLAINED_BY = {
 }
 # Rank 0 prints them, of all ranks.
 OF_ALL = {"wrong_data"}
+# Every rank of MPICH prints it with its number.
+OF_EACH = {"aborted"}
 # Causes of a run that ends with status 0.
 OF_RESULT = {"wrong_data"}

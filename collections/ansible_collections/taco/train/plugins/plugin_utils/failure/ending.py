@@ -23,7 +23,8 @@ COMPLAINT = re.compile(
 )
 LAST_LINES = 30
 EPILOGUE_TEXT = re.compile(
-    r"^(?:Primary job|Failures:|Root Cause|\S+ FAILED|\S*(?:mpirun|prterun|mpiexec)\S* (?:detected|noticed|has exited))"
+    r"^(?:Primary job|Failures:|\S*(?:mpirun|prterun): Forwarding signal|Root Cause|\S+ FAILED|\S*(?:mpirun|prterun|"
+    r"mpiexec)\S* (?:detected|noticed|has exited))"
 )
 
 

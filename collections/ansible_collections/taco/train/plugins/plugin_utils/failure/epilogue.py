@@ -58,7 +58,8 @@ EPILOGUE = [
     ),
     cause(
         "aborted",
-        r"MPI_ABORT was invoked on rank (?P<rank>\d+)|process rank (?P<rank2>\d+) with PID \S+ on\s+node "
+        r"MPI_ABORT was invoked on rank (?P<rank>\d+)|application called MPI_Abort\([^)]{1,60}\) - process (?P<rank3>\d+)|"
+        r"process rank (?P<rank2>\d+) with PID \S+ on\s+node "
         r"(?P<host>\S+) (?:calling|exiting)",
         "a rank called MPI_Abort or left without MPI_Finalize",
         "look at what this rank prints",

@@ -34,9 +34,10 @@ LAUNCH = [
     ),
     cause(
         "container_gpu",
-        r"could not select device driver|nvidia-container-cli: (?!requirement error)(?P<why>.{1,200})|unknown or invalid runtime name: "
+        r"could not select device driver|(?P<program>Command not found: nvidia-container-cli)|"
+        r"nvidia-container-cli: (?!requirement error)(?P<why>.{1,200})|unknown or invalid runtime name: "
         r"nvidia|exec: \"nvidia-container-runtime\w*\": executable file not found",
-        "the container engine can't give GPUs to a container ({why})",
+        "the container engine can't give GPUs to a container ({why}{program})",
         "run the container_engine role, and check nvidia-smi on the host",
     ),
     cause(

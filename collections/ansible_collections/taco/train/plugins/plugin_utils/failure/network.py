@@ -136,7 +136,7 @@ NETWORK = [
     ),
     cause(
         "port",
-        r"Address already in use|EADDRINUSE|server socket has failed to listen on any local",
+        r"Address already in use|EADDRINUSE|server socket has failed to listen on any local|\bbind failed|[Ff]ailed to bind to",
         "a port is in use: an earlier run still goes on",
         "end it on the hosts (pgrep -af python), or use another port",
     ),
@@ -153,6 +153,21 @@ NETWORK = [
         r"(?:LocalEntryNotFound|OfflineModeIsEnabled)Error|URL fetch failure on [^\r\n]{1,160}|We couldn't connect to '[^']+')",
         "the script could not download from the internet ({what})",
         "put the data and models on the hosts or into taco_image, or set a proxy (https_proxy) in benchmark_env",
+    ),
+    cause(
+        "master_address",
+        r"(?P<what>host not found: Name or service not known|network addresses of \([^)]{1,120}\) cannot be retrieved[^\r\n]{0,80}|"
+        r"hostname of the client socket cannot be retrieved)",
+        "the address of rank 0 can't be resolved ({what})",
+        "set MASTER_ADDR to a name or an address that every host can resolve",
+    ),
+    cause(
+        "gloo_connect",
+        r"^(?:[\w.]+: )?(?:\[(?P<rank>\d+)\] is setting up NCCL communicator .*?)?(?P<why>(?:store->get|"
+        r"Timeout waiting for key|wait timeout "
+        r"after|Wait timeout)[^\r\n]{1,160})",
+        "the ranks could not connect to each other: rank 0 did not answer ({why})",
+        OPEN_NETWORK,
     ),
     cause(
         "gloo_connect",

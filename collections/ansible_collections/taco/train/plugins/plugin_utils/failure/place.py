@@ -120,7 +120,12 @@ def located(
     """Host and rank of a line: from the line, from what the ranks print of themselves, else from what mpirun prints at its end."""
     lines = places.lines
     pid, line = None, lines[place]
-    both = BTL_HEADER.match(line.text) or MVAPICH_HEADER.match(line.text) or HOROVOD_HEADER.search(line.text)
+    both = (
+        SRUN_END.match(line.text)
+        or BTL_HEADER.match(line.text)
+        or MVAPICH_HEADER.match(line.text)
+        or HOROVOD_HEADER.search(line.text)
+    )
     if both:
         return host or both[1], int(both[2]) if rank is None else rank
     header = NCCL_HEADER.search(line.text) or MPI_HEADER.match(line.text) or PSM3_HEADER.match(line.text)

@@ -20,6 +20,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.causes import (
     FIRST_COUNTS,
     LISTED,
     OF_ALL,
+    OF_EACH,
     OF_ONE,
     OF_OTHERS,
     OF_RESULT,
@@ -82,7 +83,7 @@ def known_reason(text: str, hosts: Sequence[str] = ()) -> Optional[Reason]:
         later = (match_at(places, number, cause, hosts) for number in again(lines, place, cause))
         other = next((match for match in later if match.host or match.rank is not None), first)
         first = first._replace(host=other.host, rank=other.rank)
-    elif first.reporter:
+    elif first.reporter or cause.name in OF_EACH:
         of_hosts, of_ranks = reporters(places, place, cause, hosts)
         if len(of_ranks) > 1 or len(of_hosts) > 1:
             host = next(iter(of_hosts)) if len(of_hosts) == 1 else None

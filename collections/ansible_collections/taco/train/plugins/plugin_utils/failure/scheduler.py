@@ -59,7 +59,8 @@ SCHEDULER = [
     ),
     cause(
         "slurm_controller",
-        r"(?P<why>Unable to contact slurm controller[^\r\n]{0,60}|Socket timed out on send/recv operation|"
+        r"(?P<why>Unable to contact slurm controller[^\r\n]{0,60}|"
+        r"(?:allocate|allocate resources|create step for job \d+|submit/allocate failed): Socket timed out[^\r\n]{0,40}|"
         r"Unable to confirm allocation for job \d+: [^\r\n]{1,80})",
         "Slurm's controller does not answer or does not know the job ({why})",
         "check slurmctld (scontrol ping), and that the job is still running (squeue)",

@@ -126,12 +126,10 @@ SOFTWARE = [
     ),
     cause(
         "cudnn",
-        r"Loaded runtime CuDNN library: (?P<have>[\d.]+) but source was compiled with: (?P<want>\d+(?:\.\d+)*)|"
-        r"CUDNN_STATUS_(?P<status>NOT_INITIALIZED|VERSION_MISMATCH|SUBLIBRARY_\w+|ARCH_MISMATCH|INTERNAL_ERROR\w*|"
-        r"EXECUTION_FAILED|NOT_SUPPORTED|MAPPING_ERROR)|DNN library is not found|because cuDNN failed to initialize|No DNN in "
-        r"stream executor|Could not create cudnn handle",
-        "cuDNN can't be used ({status}found {have}, built for {want}): another version than the framework was built "
-        "for, or a full GPU",
+        r"(?P<what>Loaded runtime CuDNN library: [\d.]+ but source was compiled with: [\d.]+|CUDNN_STATUS_(?:NOT_INITIALIZED|"
+        r"VERSION_MISMATCH|SUBLIBRARY_\w+|ARCH_MISMATCH|INTERNAL_ERROR\w*|EXECUTION_FAILED|NOT_SUPPORTED|MAPPING_ERROR))|DNN library is "
+        r"not found|because cuDNN failed to initialize|No DNN in stream executor|Could not create cudnn handle",
+        "cuDNN can't be used ({what}): another version than the framework was built for, or a full GPU",
         "use the cuDNN that the framework in taco_image was built for, and end other programs on the GPU",
     ),
     cause(

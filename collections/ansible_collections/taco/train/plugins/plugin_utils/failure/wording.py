@@ -21,9 +21,7 @@ LOG_HEADER = re.compile(
     r"^(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[.,]\d+: [WEF] \S+\] |[WEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ \S+\] )"
 )
 # What absent values leave.
-EMPTY = re.compile(
-    r"(?:^| )\((?:found , built for |rank  and |[^()\w]* requested, [^()\w]*found|found , built for \w*|of )?\s*\)"
-)
+EMPTY = re.compile(r"(?:^| )\((?:rank  and |[^()\w]* requested, [^()\w]*found)?\s*\)")
 
 
 def sentence(template: str, values: Mapping[str, str], line: str) -> str:

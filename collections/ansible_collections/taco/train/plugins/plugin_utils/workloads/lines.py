@@ -69,8 +69,8 @@ LINE_NUMBER = re.compile(r"\[(\d{4,9})\] ")
 LEAST_LINE_NUMBERS = 5
 # launcher.py of the Training Operator: level, time, program and line.
 OPERATOR = re.compile(r"[A-Z]{4,8}\|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\|[^|\n]{1,200}\|\d{1,6}\| ?")
-# pdsh: the host.
-PDSH = re.compile(r"(?P<pdsh>[A-Za-z][A-Za-z0-9.]{0,250}[0-9-][A-Za-z0-9.-]{0,250}): ")
+# pdsh: the host or its address.
+PDSH = re.compile(r"(?P<pdsh>[A-Za-z][A-Za-z0-9.]{0,250}[0-9-][A-Za-z0-9.-]{0,250}|\d{1,3}(?:\.\d{1,3}){3}): ")
 # docker compose logs
 SERVICE = re.compile(r"(?P<service>[\w.-]{1,63}) {1,63}\| ")
 # Open MPI 5 with XML.
