@@ -15,7 +15,7 @@ KUBELAB_PLAY := ansible-playbook -i inventories/kubelab
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 
-.PHONY: help demo demo-horovod demo-k8s demo-vm test test-all test-vm vm-slice lint docs unit sanity sanity-all targets targets-all cores lab-cores galaxy molecule site killed kubernetes install build lab-up lab-down kubelab-up kubelab-down vm-up vm-down bench bench-slice venv venv-dev tools
+.PHONY: help demo demo-horovod demo-k8s demo-vm test test-all test-vm vm-slice lint docs unit sanity sanity-all targets targets-all cores lab-cores galaxy molecule site killed kubernetes install build lab-up lab-down kubelab-up kubelab-down vm-up vm-down bench bench-plan bench-slice venv venv-dev tools
 
 help:
 	@echo "make demo      build a lab of $(LAB_NODES) nodes, take them from bare hosts to a comparison of three arms, show the report"
@@ -158,6 +158,7 @@ vm-slice: venv-dev tools
 site: venv-dev
 	$(LAB) up --nodes 2
 	pytest -q tests/integration/test_site.py tests/integration/test_compare.py tests/integration/test_faults.py
+	pytest -q tests/integration/test_plan.py
 	pytest -q tests/integration/test_killed.py
 
 # The controller is killed at every task that changes something on a host, and the hosts are compared with what they were.
@@ -180,6 +181,12 @@ kubernetes: venv-dev tools
 # What a converged host costs, beside what people would use instead: tests/bench/README.md. `make test` has it on one host and two only.
 bench: venv-dev tools
 	PYTHONPATH=$(CURDIR)/tests:$(CURDIR)/labs/docker python -m bench --hosts "$(BENCH_HOSTS)" --repeats "$(BENCH_REPEATS)"
+
+# What a plan of converged hosts costs, and how many entries the plan of 200 hosts in 4 kinds has.
+bench-plan: venv-dev tools
+	PYTHONPATH=$(CURDIR)/tests:$(CURDIR)/tests/support:$(CURDIR)/collections python -m bench.kinds
+	PYTHONPATH=$(CURDIR)/tests:$(CURDIR)/labs/docker python -m bench --hosts "10 100" --only ap --no-between \
+		--targets executions --results results/bench-plan
 
 bench-slice: venv-dev tools
 	pytest -q tests/integration/test_bench.py

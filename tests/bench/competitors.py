@@ -32,6 +32,8 @@ STEPS = Competitor("b", "the documents' steps", ["tests/bench/playbooks/steps.ym
 ROLES = Competitor("c", "general roles", ["tests/bench/playbooks/roles.yml"])
 RAW = Competitor("d", "raw ssh, the same modules", [])
 CHECKS = Competitor("e", "raw ssh, checks by the shell", [])
+# No way to the same end state: what it costs to plan the changes of hosts that need none. Only `make bench-plan` has it.
+PLAN = Competitor("p", "taco.train, a plan", ["playbooks/plan.yml"])
 ALL = [COLLECTION, STEPS, ROLES, RAW, CHECKS]
 # Those that a target holds against each other are near each other, as most of a run on many hosts is (b) and (c).
 TURNS = [COLLECTION, RAW, CHECKS, STEPS, ROLES]
@@ -105,7 +107,7 @@ def command(competitor: Competitor, hosts, work: Path, forks: int, rounds: int) 
 
 def in_turn(competing: Sequence[Competitor], repeat: int) -> List[Competitor]:
     """Return the competitors in the order of a repeat: everybody has every place in it, as far as the repeats go."""
-    order = [one for one in TURNS if one in competing]
+    order = [one for one in [*TURNS, PLAN] if one in competing]
     first = repeat % len(order)
     return order[first:] + order[:first]
 

@@ -33,7 +33,7 @@ class Contest:
         self.options = options
         self.work = work
         self.environment = competitors.environment(work)
-        self.competing = [one for one in competitors.ALL if one.key in options.only]
+        self.competing = [one for one in [*competitors.ALL, competitors.PLAN] if one.key in options.only]
         self.logs = options.keep_logs or work / "logs"
         self.rounds = 0
         self.runs = {(one.key, count): [] for count in options.hosts for one in self.competing}
@@ -185,7 +185,7 @@ def run(options, work):
         for count in options.hosts:
             contest.converge(count)
         contest.compete()
-        between = contest.between()
+        between = contest.between() if options.between else []
         unknown = contest.engine_log.read_text(encoding="utf-8")
         if unknown:
             raise BenchError(f"the stand-in for the engine was asked what it does not know: {unknown[:2000]}")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 FORKS = 20
 KEYS = "abcde"
+PLAN = "p"
 
 
 def sizes(text):
@@ -46,12 +47,15 @@ def parsed(arguments):
     parser.add_argument("--only", default=KEYS, metavar="KEYS", help="competitors by their letters, (a) among them")
     parser.add_argument("--targets", choices=["all", "executions"], default="all", help="which targets decide")
     parser.add_argument(
+        "--no-between", dest="between", action="store_false", help="leave out what is between two runs of a comparison"
+    )
+    parser.add_argument(
         "--results", type=Path, default=Path("results/bench"), help="folder for bench.json and bench.md"
     )
     parser.add_argument("--keep-logs", type=Path, help="folder for the output of every run")
     options = parser.parse_args(arguments)
-    if "a" not in options.only or set(options.only) - set(KEYS):
-        parser.error(f"--only {options.only}: expected letters of {KEYS}, a among them")
+    if "a" not in options.only or set(options.only) - set(KEYS + PLAN):
+        parser.error(f"--only {options.only}: expected letters of {KEYS + PLAN}, a among them")
     if len(options.repeats) not in (1, len(options.hosts)):
         parser.error("--repeats: expected one number, or one for each number of hosts")
     options.repeats *= len(options.hosts) if len(options.repeats) == 1 else 1

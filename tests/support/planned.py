@@ -8,6 +8,9 @@ import copy
 
 from observed import NODE
 
+from ansible_collections.taco.train.plugins.plugin_utils.plan.collect import changes_of
+from ansible_collections.taco.train.plugins.plugin_utils.plan.group import own_values
+
 RESULTS = {
     "hugepages": {
         "changed": True,
@@ -94,3 +97,16 @@ def node(host="gpu1", number=1):
     for index, device in enumerate(own["gpus"]["devices"]):
         device["uuid"] = f"GPU-{host}-{index}"
     return own
+
+
+def fleet(count, kinds=4):
+    """{host: changes}, {host: own values} of hosts in so many kinds, each host with a name and addresses of its own."""
+    hosts, own = {}, {}
+    for number in range(count):
+        host = f"gpu-{number:03}"
+        observed, kind = node(host, number), number % kinds
+        found = {"harp": results()["harp"]}
+        address = observed["nics"][1]["addresses"][0].split("/")[0]
+        found["harp"]["diff"][0].update(before="", after=f"hostname: {host}\naddress: {address}\nkind: {kind}\n")
+        hosts[host], own[host] = changes_of(found, observed, VARIABLES), own_values(host, observed)
+    return hosts, own

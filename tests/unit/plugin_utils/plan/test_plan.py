@@ -11,7 +11,7 @@ import random
 import jsonschema
 import pytest
 from guides import COLLECTION
-from planned import VARIABLES, node, results
+from planned import VARIABLES, fleet, node, results
 
 from ansible_collections.taco.train.plugins.plugin_utils.plan import page, wording
 from ansible_collections.taco.train.plugins.plugin_utils.plan.change import Difference
@@ -184,17 +184,17 @@ def test_what_was_applied_is_compared_with_the_plan():
     assert "planned hugepages=50; applied hugepages=60" in message
 
 
-def fleet(count, kinds=4):
-    """{host: changes}, {host: own values} of hosts in so many kinds, each host with a name and addresses of its own."""
-    hosts, own = {}, {}
-    for number in range(count):
-        host = f"gpu-{number:03}"
-        observed, kind = node(host, number), number % kinds
-        found = {"harp": results()["harp"]}
-        address = observed["nics"][1]["addresses"][0].split("/")[0]
-        found["harp"]["diff"][0].update(before="", after=f"hostname: {host}\naddress: {address}\nkind: {kind}\n")
-        hosts[host], own[host] = changes_of(found, observed, VARIABLES), own_values(host, observed)
-    return hosts, own
+def test_the_start_of_a_container_that_is_created_is_no_difference():
+    started = results()
+    started["training_container"]["diff"] = {
+        "before": {"exists": False, "running": False},
+        "after": {"exists": True, "running": True, "env": {}},
+    }
+    assert applied_differences(CHANGES, changes_of(started, node(), VARIABLES)) == []
+    stopped = {
+        "training_container": {"changed": True, "diff": {"before": {"running": False}, "after": {"running": True}}}
+    }
+    assert "running" in changes_of(stopped, node(), VARIABLES)[0].parts[0].after
 
 
 def test_200_hosts_in_4_kinds_are_exactly_4_entries_and_what_differs_by_host_is_shown():

@@ -27,6 +27,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.plan.roles import ROLES
 # The environment of a container may hold passwords.
 SECRET = ("env", "expected_env")
 CONTAINER = "container"
+RUNNING = "running"
 FILE = "file "
 MOST_LINES = 3
 
@@ -47,7 +48,14 @@ def _part(entry: Mapping[str, Any], role: str) -> Part:
     name = (
         entry.get("before_header") or entry.get("after_header") or (CONTAINER if role == "training_container" else role)
     )
-    return Part(str(name).split(" (")[0], _text(entry.get("before")), _text(entry.get("after")))
+    return Part(str(name).split(" (")[0], *(_text(_without_start(entry.get(side))) for side in ("before", "after")))
+
+
+def _without_start(value: Any) -> Any:
+    """The state of a container without the start that belongs to its creation: docker_container predicts none."""
+    if not isinstance(value, Mapping) or not set(value) - {RUNNING}:
+        return value
+    return {key: inner for key, inner in value.items() if key != RUNNING}
 
 
 def _text(value: Any) -> str:

@@ -49,7 +49,7 @@ def _hugepages_reason(result: Values, node: Values, variables: Values) -> str:
     reserved = (node.get("boot") or {}).get("hugepages")
     fact = "no pages of this collection are reserved"
     if reserved:
-        fact = f"{counted(int(reserved['count']), 'page')} of {reserved['page_size']} are reserved"
+        fact = f"{counted(int(reserved['count']), 'page')} of {reserved['page_size']} in the boot configuration"
     if variables.get("hugepages_state") == "restored":
         return f"{fact}; hugepages_state is restored"
     count = variables.get("hugepages_count")

@@ -1,0 +1,191 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Plans on the Docker lab: exactly the plan is applied, drift is shown, and a host that differs is refused before any is changed."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+from collections import Counter
+
+import faults
+import jsonschema
+import pytest
+from integration.paths import COLLECTION, ROOT
+
+INVENTORY = "inventories/lab"
+NODES = ("taco-lab-node-0", "taco-lab-node-1")
+ROLES = ["hugepages", "harp", "training_container", "ssh_trust"]
+# An observation, and a question to the SSH server. The pages of the lab's nodes are not their own, so hugepages asks as well.
+MOST_EXECUTIONS = 3
+AUTHORIZED = "/var/lib/taco-train/ssh/authorized_keys"
+
+
+def on_node(node, script):
+    done = subprocess.run(
+        faults.command(node, script), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+class Fleet:
+    """Runs playbooks on the lab, with plans in one folder."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def run(self, playbook, *extra, **variables):
+        """The exit status and the output of a playbook."""
+        path = str(ROOT / ".venv/bin") + os.pathsep + os.environ["PATH"]
+        environment = dict(os.environ, PATH=path, ANSIBLE_CONFIG=str(ROOT / "ansible.cfg"), **variables)
+        done = subprocess.run(
+            ["ansible-playbook", f"playbooks/{playbook}.yml", "-i", INVENTORY, *extra]
+            + ["-e", f"taco_results_dir={self.folder}"],
+            cwd=str(ROOT),
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=600,
+            start_new_session=True,
+        )
+        return done.returncode, done.stdout
+
+    def plan(self, name, *extra, status=0):
+        """The document of a new plan, and the output."""
+        path = self.folder / f"{name}.json"
+        found, output = self.run("plan", "-e", f"plan_file={path}", *extra)
+        assert found == status, output
+        return json.loads(path.read_text()), output
+
+    def apply(self, name, *extra, playbook="site", **variables):
+        return self.run(playbook, "-e", f"taco_plan={self.folder / name}.json", *extra, **variables)
+
+
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory):
+    fleet = Fleet(tmp_path_factory.mktemp("plans"))
+    status, output = fleet.run("rollback")
+    assert status == 0, output
+    return fleet
+
+
+def roles(document):
+    return {host: [change["role"] for change in found["changes"]] for host, found in document["hosts"].items()}
+
+
+def applied(fleet):
+    """Bring the nodes to what is required, by a plan where they differ."""
+    document, _output = fleet.plan("applied")
+    status, output = fleet.apply("applied")
+    assert status == 0, output
+    return document
+
+
+def listing(node):
+    """The files that the roles would change, with their times."""
+    return on_node(
+        node, "find /etc/default /boot /usr/local /root /var/lib/taco-train* -printf '%p %s %T@\\n' 2>&1 | sort"
+    )
+
+
+def test_the_plan_of_bare_nodes_changes_nothing_and_is_applied_exactly(fleet):
+    before = [listing(node) for node in NODES]
+    document, output = fleet.plan("bare")
+    assert [listing(node) for node in NODES] == before
+    jsonschema.validate(document, json.loads((COLLECTION / "docs/schemas/plan-1.json").read_text()))
+    assert roles(document) == dict.fromkeys(NODES, ROLES) and document["changes"] == 8
+    assert "8 changes on 2 of 2 hosts, in 4 entries." in output
+    assert (fleet.folder / "bare.html").read_text().startswith("<!DOCTYPE html>")
+    status, output = fleet.apply("bare")
+    assert status == 0, output
+    assert "taco.train.benchmark :" not in output
+    for node in NODES:
+        assert "hugepages=1" in on_node(node, "cat /boot/grub/grub.cfg")
+        assert on_node(node, "docker ps --format '{{.Names}}'").split() == ["taco-train"]
+
+
+def test_planned_again_it_is_empty_and_costs_few_executions(fleet):
+    applied(fleet)
+    path = fleet.folder / "again.json"
+    status, output = fleet.run(
+        "plan", "-e", f"plan_file={path}", "-e", "plan_fail_on_change=true", ANSIBLE_VERBOSITY="3"
+    )
+    assert status == 0, output
+    assert json.loads(path.read_text())["changes"] == 0 and "No change: 2 hosts as required." in output
+    executions = Counter(re.findall(r"^<(\S+)> SSH: EXEC ssh ", output, re.MULTILINE))
+    assert len(executions) == len(NODES) and all(count <= MOST_EXECUTIONS for count in executions.values()), executions
+
+
+def test_drift_is_shown_on_the_host_that_has_it_and_fails_a_pipeline(fleet):
+    applied(fleet)
+    on_node(NODES[1], f"echo '# an edit' >> {AUTHORIZED}")
+    document, output = fleet.plan("drift", "-e", "plan_fail_on_change=true", status=2)
+    assert roles(document) == {NODES[0]: [], NODES[1]: ["ssh_trust"]}
+    assert "-# an edit" in output and "plan_fail_on_change is true" in output, output
+
+
+def test_a_host_that_differs_is_refused_and_the_file_is_named(fleet):
+    applied(fleet)
+    for node in NODES:
+        on_node(node, f"echo '# an edit' >> {AUTHORIZED}")
+    fleet.plan("stale")
+    on_node(NODES[0], f"echo '# another edit' >> {AUTHORIZED}; echo '# irrelevant' >> /etc/motd")
+    on_node(NODES[1], "echo '# irrelevant' >> /etc/motd")
+    status, output = fleet.apply("stale")
+    said = " ".join(output.split())
+    assert status == 2 and f"{NODES[0]} differs from the plan" in said, output
+    assert f"file {AUTHORIZED}: in the plan sha256 " in said and f"{NODES[1]} differs from the plan" not in said, output
+    assert "# an edit" in on_node(NODES[1], f"cat {AUTHORIZED}")
+
+    status, output = fleet.apply("stale", "-e", "plan_partial=true")
+    assert status == 2 and f"{NODES[0]} differs from the plan" in " ".join(output.split()), output
+    assert "# another edit" in on_node(NODES[0], f"cat {AUTHORIZED}")
+    for node in NODES:
+        on_node(node, "sed -i '/^# irrelevant$/d' /etc/motd")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"), [("", "is empty"), ("{}", "is not a plan of taco.train"), ('{"schema": 1, "dig', "is truncated")]
+)
+def test_a_file_that_is_no_plan_changes_nothing(fleet, text, words):
+    (fleet.folder / "none.json").write_text(text)
+    status, output = fleet.apply("none")
+    assert status == 2 and words in " ".join(output.split()), output
+    assert "PLAY [Reserve hugepages" not in output
+
+
+def test_killed_while_it_is_applied_the_next_plan_has_exactly_the_rest(fleet):
+    status, output = fleet.run("rollback")
+    assert status == 0, output
+    document, _output = fleet.plan("killed")
+    callbacks = {
+        "ANSIBLE_CALLBACK_PLUGINS": str(ROOT / "tests/integration/callbacks"),
+        "ANSIBLE_CALLBACKS_ENABLED": "kill_at_task",
+    }
+    task = "reboot : See whether any host needs a reboot"
+    status, output = fleet.apply("killed", KILL_AT_TASK=task, KILL_AFTER_SECONDS="0", **callbacks)
+    assert status == -signal.SIGKILL, output
+    rest, _output = fleet.plan("rest")
+    assert roles(document) == dict.fromkeys(NODES, ROLES) and roles(rest) == dict.fromkeys(NODES, ROLES[1:])
+    status, output = fleet.apply("killed")
+    assert status == 2 and "differs from the plan" in output, output
+    status, output = fleet.apply("rest")
+    assert status == 0, output
+    assert fleet.plan("empty")[0]["changes"] == 0
+
+
+def test_a_rollback_is_planned_and_applied_alike(fleet):
+    applied(fleet)
+    document, _output = fleet.plan("rollback", "-e", "plan_of=rollback")
+    assert document["of"] == "rollback" and roles(document) == dict.fromkeys(NODES, ROLES)
+    status, output = fleet.apply("rollback")
+    assert status == 2 and "is a plan of the playbook rollback, expected site" in " ".join(output.split()), output
+    status, output = fleet.apply("rollback", playbook="rollback")
+    assert status == 0, output
+    assert fleet.plan("restored", "-e", "plan_of=rollback")[0]["changes"] == 0

@@ -1,0 +1,103 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The role plan on this machine as two hosts: it saves what the roles decide in check mode, and refuses a host that differs."""
+
+import json
+
+import pytest
+from observed import NODE
+from observed import VARIABLES as COMMON
+from played import run
+
+PLAY = """
+- name: Plan
+  hosts: all
+  gather_facts: false
+  roles:
+    - role: taco.train.plan
+"""
+CHECK = """
+- name: Check
+  hosts: all
+  gather_facts: false
+  tasks:
+    - name: Compare the hosts with the plan
+      ansible.builtin.include_role:
+        name: taco.train.plan
+        tasks_from: checked
+    - name: Show that the host goes on
+      ansible.builtin.debug:
+        msg: "{{ inventory_hostname }} goes on"
+"""
+VARIABLES = {**COMMON, "harp_source": "none", "eni_count": 8, "hugepages_count": 50, "container_engine_gpu": False}
+
+
+def hosts(folder, **observed):
+    """Two hosts without Docker Engine whose pages are reserved. observed is {host: facts that differ}."""
+    reserved = {
+        "reboot_required": False,
+        "layout": "grub-d",
+        "page_size": "1G",
+        "count": 50,
+        "said": ["50"],
+        "kernel_args": {"before": [], "after": []},
+        "kept": [],
+        "trial": False,
+        "state_dir": str(folder / "state"),
+    }
+    node = dict(NODE, container_engine=None, boot=dict(NODE["boot"], hugepages=reserved))
+    return {
+        host: dict(VARIABLES, taco_node=dict(node, hostname=host, **observed.get(host, {})))
+        for host in ("gpu1", "gpu2")
+    }
+
+
+def played(folder, play, observed=None, **options):
+    common = {"taco_state_dir": str(folder / "state"), "taco_results_dir": str(folder / "results")}
+    return run(folder, play, hosts(folder, **(observed or {})), {**common, **options})
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """A folder with the plan of both hosts, and the output."""
+    folder = tmp_path_factory.mktemp("plan")
+    status, output = played(folder, PLAY, plan_file=str(folder / "plan.json"), plan_fail_on_change=True)
+    assert status == 2 and "plan_fail_on_change is true and the plan has a change for this host" in output, output
+    return folder, output
+
+
+def test_the_plan_has_what_the_roles_decide_and_no_host_is_changed(saved):
+    folder, output = saved
+    document = json.loads((folder / "plan.json").read_text())
+    roles = ["harp", "container_engine", "training_container", "ssh_trust"]
+    assert {host: [change["role"] for change in one["changes"]] for host, one in document["hosts"].items()} == {
+        "gpu1": roles,
+        "gpu2": roles,
+    }
+    assert "8 changes on 2 of 2 hosts, in 4 entries." in output and not (folder / "state").exists()
+    assert "host gpu2" in output and "known after apply" in output
+    assert (folder / "plan.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_host_that_differs_is_refused_and_each_fact_is_named(saved):
+    folder, _output = saved
+    observed = {"gpu2": {"os": dict(NODE["os"], version_id="24.04")}}
+    options = {"taco_plan": str(folder / "plan.json"), "taco_image": "registry.example.com/other:2"}
+    status, output = played(folder, CHECK, observed, **options)
+    lines = output.replace("\\n", "\n")
+    assert status == 2 and "goes on" not in output, output
+    assert "gpu1 differs from the plan" in lines and "gpu2 differs from the plan" in lines, output
+    assert "taco_node.os.version_id: in the plan 22.04, now 24.04" in lines, output
+    assert "taco_image: in the plan registry.example.com/taco-training:1, now registry.example.com/other:2" in lines
+
+
+def test_a_partial_plan_lets_other_hosts_go_on_and_facts_that_no_change_rests_on_do_not_matter(saved):
+    folder, _output = saved
+    observed = {
+        "gpu1": {"memory": dict(NODE["memory"], available_bytes=1), "disk": {"root_free_bytes": 1}},
+        "gpu2": {"os": dict(NODE["os"], version_id="24.04")},
+    }
+    status, output = played(folder, CHECK, observed, taco_plan=str(folder / "plan.json"), plan_partial=True)
+    assert status == 2 and "gpu1 goes on" in output and "gpu2 goes on" not in output, output
