@@ -15,7 +15,7 @@ KUBELAB_PLAY := ansible-playbook -i inventories/kubelab
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 
-.PHONY: help demo demo-horovod demo-k8s demo-vm test test-all test-vm vm-slice lint docs unit sanity sanity-all targets targets-all cores lab-cores galaxy molecule site killed kubernetes install build lab-up lab-down kubelab-up kubelab-down vm-up vm-down bench bench-plan bench-slice venv venv-dev tools
+.PHONY: help demo demo-horovod demo-k8s demo-vm test test-all test-vm vm-slice lint docs unit sanity sanity-all targets targets-all cores lab-cores galaxy molecule site killed kubernetes install build lab-up lab-down kubelab-up kubelab-down vm-up vm-down bench bench-plan bench-slice bench-locate venv venv-dev tools
 
 help:
 	@echo "make demo      build a lab of $(LAB_NODES) nodes, take them from bare hosts to a comparison of three arms, show the report"
@@ -27,6 +27,7 @@ help:
 	@echo "make docs      the documentation site, in .docs/build/html"
 	@echo "make test-all  test test-vm killed, every supported ansible-core, target code under every Python, galaxy"
 	@echo "make bench     the collection beside a plain playbook, general roles and raw ssh on $(BENCH_HOSTS) hosts; needs root"
+	@echo "make bench-locate  searches for slow hosts on simulated fleets, beside bisection and pairs by a threshold"
 	@echo "make lab-up    only the lab; make lab-down, kubelab-down and vm-down remove what was started"
 
 demo: venv
@@ -187,6 +188,10 @@ bench-plan: venv-dev tools
 	PYTHONPATH=$(CURDIR)/tests:$(CURDIR)/tests/support:$(CURDIR)/collections python -m bench.kinds
 	PYTHONPATH=$(CURDIR)/tests:$(CURDIR)/labs/docker python -m bench --hosts "10 100" --only ap --no-between \
 		--targets executions --results results/bench-plan
+
+# How often searches for slow hosts are right, on simulated fleets.
+bench-locate: venv-dev
+	PYTHONPATH=$(CURDIR)/tests:$(CURDIR)/tests/support:$(CURDIR)/collections python -m bench.locate
 
 bench-slice: venv-dev tools
 	pytest -q tests/integration/test_bench.py
