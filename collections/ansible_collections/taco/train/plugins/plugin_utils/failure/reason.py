@@ -201,6 +201,8 @@ def reason(
                 "; if iterations went on until the end, set benchmark_timeout higher" if known.cause in OF_TWO else ""
             )
             return known._replace(found=f"{still}; {known.found}", fix=known.fix + more)
+        words = last_line(text)
+        still += f"; its last line: '{words}'" if words else ""
         return Reason(still, "look at the log for what it waits for, or set benchmark_timeout higher", "timeout")
     if rc:
         return reason_of_status(text, rc, hosts)

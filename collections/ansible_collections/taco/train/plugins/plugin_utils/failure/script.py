@@ -11,6 +11,12 @@ ERROR = r"^(?:E +)?(?:[\w.]+\.)?\w+(?:Error|Exception): *"
 
 SCRIPT = [
     cause(
+        "python_version",
+        r"(?P<what>SyntaxError: (?:invalid syntax|Missing parentheses in call to 'print'|future feature \w+ is not defined)[^\r\n]{0,80})",
+        "the script is for another version of Python, or is damaged ({what})",
+        "set benchmark_script to one for Python 3, or use a taco_image with the Python that the script needs",
+    ),
+    cause(
         "cuda_fork",
         r"Cannot re-initialize CUDA in forked subprocess",
         "the script used CUDA before it started processes by fork",
