@@ -58,7 +58,7 @@ def keep_script(script):
 
 
 def image():
-    """Return what the image is made of. The benchmark is no part of it, as it is none of Horovod's package."""
+    """The contents of the image. The benchmark is not part of it, because it is not part of Horovod's package."""
     return images.Image(
         NAME,
         images.RANK_PACKAGES,

@@ -87,7 +87,7 @@ def down(arguments):
 
 
 def status(_arguments):
-    """Say what runs; fails when nothing does."""
+    """Print the running nodes; fails when there are none."""
     content = state.load()
     if not content:
         raise LabError("down; start it with: make lab-up")

@@ -38,7 +38,7 @@ def save(engine, rate, nodes, path=FILE):
 
 
 def load(path=FILE):
-    """Return what save wrote, or None where no lab is up."""
+    """The saved state, or None when no lab runs."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -39,7 +39,7 @@ from shell import LabError
 
 
 def saved():
-    """Return what the cluster wrote down when it started, or None."""
+    """The state that the cluster saved at its start, or None."""
     try:
         return json.loads((FOLDER / "state.json").read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):

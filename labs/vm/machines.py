@@ -123,7 +123,7 @@ def stop(folder):
 
 
 def on_reboot(folder, action):
-    """Say what a running machine does when it is rebooted: reset, as machines do, or shutdown, so that it stays away."""
+    """Set the action of a running machine at a reboot: reset, as usual, or shutdown, so that it does not come back."""
     with socket.socket(socket.AF_UNIX) as monitor:
         monitor.settimeout(10)
         # The path of a socket may have 107 bytes, which a deep checkout exceeds.

@@ -182,7 +182,7 @@ def down(arguments):
 
 
 def status(_arguments):
-    """Say what runs; fails when not all of it does."""
+    """Print the running machines; fails when one does not run."""
     content = state.load(STATE)
     if not content:
         raise LabError("down; start it with: make vm-up")

@@ -142,7 +142,7 @@ def comparison(**changes):
 
 
 def regression(**changes):
-    """Return what came of a check against an earlier comparison: one arm became slower, and the hosts are not the same."""
+    """The result of a regression check: one arm became slower, and the hosts differ."""
     judged = [against_base(LOSSY, 0.9, "worse", 0), against_base("harp", 1.01, "equivalent", 0)]
     found = {
         "baseline": "/results/old/comparison.json",

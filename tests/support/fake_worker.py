@@ -130,7 +130,7 @@ class Worker:
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
 
     def commands(self):
-        """Return what was run in the container, oldest first."""
+        """The commands that ran in the container, oldest first."""
         log = Path(str(self.facts) + ".log")
         return log.read_text().splitlines() if log.exists() else []
 
@@ -152,7 +152,7 @@ def tree_of(*folders):
 
 
 def worker_options(worker, **options):
-    """Return what the module tells the worker's part, for tests that run that part in their own process."""
+    """The input of the worker's part of the module, for tests that run it in their own process."""
     common = {
         "state": "present",
         "plugin": "keep",

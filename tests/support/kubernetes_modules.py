@@ -32,7 +32,7 @@ def _forget_clients():
 
 
 def execute(module_name, module_args, task_vars=None, check=False):
-    """Return what _execute_module would: the module's result, or that of a module that crashed."""
+    """The result of _execute_module: the module's result, or that of a crashed module."""
     main = _main(module_name)
     _forget_clients()
     printed, warned = io.StringIO(), io.StringIO()

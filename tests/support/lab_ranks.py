@@ -43,7 +43,7 @@ class Ranks:
         return sum_over_ranks
 
     def run(self, function):
-        """Return what function(rank, exchange) returned on each rank."""
+        """The result of function(rank, exchange) on each rank."""
         with ThreadPoolExecutor(self.size) as pool:
             running = [pool.submit(function, rank, self.exchanges[rank]) for rank in range(self.size)]
             found = [rank.result(SECONDS) for rank in running]

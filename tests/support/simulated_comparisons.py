@@ -32,7 +32,7 @@ HOSTS = [{"name": "gpu1", "slots": 8}]
 
 @functools.lru_cache
 def places(repeats, alternating):
-    """Return where in the order of the runs each round has its baseline and its arm; alternating is the simplest order."""
+    """The positions of the baseline and the arm of each round in the order of the runs; alternating is the simplest order."""
     if alternating:
         return [(2 * turn, 2 * turn + 1) if turn % 2 == 0 else (2 * turn + 1, 2 * turn) for turn in range(repeats)]
     comparison = read({"arms": ["tcp", "taco"], "repeats": repeats, "warmup_runs": 0}, HOSTS, DEFAULTS)

@@ -28,12 +28,12 @@ class Transfer(NamedTuple):
 
 
 def scaled(parameters):
-    """Return how many elements a tensor has in the lab."""
+    """The number of elements of a tensor in the lab."""
     return max(1, round(parameters / SCALE))
 
 
 def algorithm(size, settings):
-    """Return how a tensor of so many bytes is exchanged.
+    """The way of exchange of a tensor of this size in bytes.
 
     The documentation doesn't say which goes first where both thresholds let a tensor in; here it is top-k.
     """
@@ -65,7 +65,7 @@ def plan(tensors, itemsize, settings):
 
 
 def lines(model, tensors, itemsize, transfers, settings):
-    """Return what the output says of a plan."""
+    """The line of a plan in the output."""
     full, here = sum(tensors) * itemsize, transfers[-1].stop * itemsize
     said = [
         "LAB sizes: %s has %d gradient tensors of %d bytes; they, LIGHT_* and HOROVOD_* thresholds are divided by %d: %d bytes"

@@ -43,7 +43,7 @@ def summary(rates, size, device="CPU"):
 
 
 def refusal(plugin=PLUGIN, config=HARP_CONFIG):
-    """Return why this can't start, or None: like HARP, the plugin wants its configuration."""
+    """The reason why this cannot start, or None: like HARP, the plugin needs its configuration."""
     if not os.path.exists(plugin) or any(os.path.getsize(path) for path in glob.glob(config)):
         return None
     return "HARP (lab stand-in): %s is in place, but there is no configuration %s" % (plugin, config)
@@ -69,7 +69,7 @@ def parse(argv):
 
 
 def seconds(batch, batches, slowdown):
-    """Return how long so many batches take, after making them take slowdown times as long.
+    """The time of a number of batches, after they were slowed down by a factor.
 
     Ranks wait for each other in every batch, so one that slept after each would wait for the others' sleep as well.
     """

@@ -13,7 +13,7 @@ INDEX = np.dtype(np.int32)
 
 
 def kept(elements, ratio):
-    """Return how many of so many elements are sent."""
+    """The number of elements to send."""
     # 0.07 * 100 is 7.000000000000001: a product that should be whole mustn't be rounded up.
     return max(1, math.ceil(round(elements * ratio, 6)))
 

@@ -20,7 +20,7 @@ class CountingExchange:
 
 
 def busiest(sent, hosts):
-    """Return what the ranks of one host sent together, for the host where that is most.
+    """The bytes that the ranks of a host sent, for the host with the most.
 
     Hosts send side by side, each through a link of its own, so this one decides how long it takes.
     """
@@ -28,7 +28,7 @@ def busiest(sent, hosts):
 
 
 def line(sent, rate_mbit=None):
-    """Return what the output says of the bytes of a batch."""
+    """The line of the bytes of a batch in the output."""
     said = "LAB bytes between nodes: %d a batch" % sent
     if rate_mbit:
         said += ", %.2f s at %g Mbit/s" % (sent * 8 / (rate_mbit * 1e6), rate_mbit)

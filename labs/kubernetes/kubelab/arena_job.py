@@ -129,7 +129,7 @@ def _instance(pod):
 
 
 def info(job, pods):
-    """Return what `arena get --output=json` prints of a job."""
+    """The output of `arena get --output=json` for a job."""
     chief = next((pod["metadata"]["name"] for pod in pods if is_chief(pod)), "")
     requested = sum(map(_gpus, pods))
     running = [pod for pod in pods if pod["status"].get("phase") == "Running"]

@@ -53,7 +53,7 @@ def _schema_causes(schema, thing):
 
 
 def _hugepage_causes(pod):
-    """Return what Kubernetes finds wrong with hugepages: a request is the limit, and needs cpu or memory beside it."""
+    """The errors of Kubernetes about hugepages: a request equals the limit, and needs cpu or memory too."""
     causes = []
     for index, container in enumerate((pod.get("spec") or {}).get("containers") or []):
         resources = container.get("resources") or {}

@@ -238,11 +238,11 @@ class Cluster:
         self.scripts.forget()
 
     def processes(self, pod, text):
-        """Say what a command in a pod prints that lists its processes."""
+        """Set the output of a command that lists the processes of a pod."""
         self.runtime.processes[pod] = text
 
     def log(self, pod, text):
-        """Say what the log of a pod is."""
+        """Set the log of a pod."""
         self.runtime.logs[pod] = text
 
     def quota(self, namespace, hard, name="quota"):

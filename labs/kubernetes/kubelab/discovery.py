@@ -50,7 +50,7 @@ def _subentry(resource, name):
 
 
 def answer(parts, resources):
-    """Return what is served at a path without objects, or None."""
+    """The document at a path without objects, or None."""
     if parts == ["version"]:
         return VERSION
     if parts == ["api"]:

@@ -69,7 +69,7 @@ class LabNode:
         return self.engine("exec", *interactive, self.name, "sh", "-euc", script, data=data, timeout=timeout)
 
     def look(self):
-        """Return what the kubelet can allocate, None when it doesn't run, and {container: (state, words)}."""
+        """The allocatable resources of the kubelet, None when it does not run, and {container: (state, words)}."""
         first, *lines = self.shell(LOOK).splitlines()
         containers = {}
         for line in lines:

@@ -28,7 +28,7 @@ def _replica(version, job, role):
 
 
 def problem(version, job):
-    """Return why the operator leaves a job alone that the server has taken, or None."""
+    """The reason why the operator ignores an accepted job, or None."""
     if version == "v1alpha1":
         return None if (job.get("spec") or {}).get("template") else "spec.template: Required value"
     for role in ("Launcher", "Worker"):

@@ -23,7 +23,7 @@ class Outcome(NamedTuple):
 
 
 def _failure(version, name, launchers, batch_job):
-    """Return why a launcher has failed for good, or None."""
+    """The reason of a launcher's final failure, or None."""
     said = f"MPIJob {name} has failed"
     failed = [pod for pod in launchers if phase(pod) == "Failed"]
     last = (failed[-1].get("status") or {}) if failed else {}
@@ -41,7 +41,7 @@ def _failure(version, name, launchers, batch_job):
 
 
 def outcome(version, job, workers, launchers, batch_job):
-    """Return what a job has come to, or None where that is not one of the three states yet."""
+    """The final state of a job, or None before one of the three states."""
     name = f"{job['metadata']['namespace']}/{job['metadata']['name']}"
     ended = (
         any(phase(pod) == "Succeeded" for pod in launchers) if version == "v1" else is_true(batch_job or {}, "Complete")

@@ -135,7 +135,7 @@ LEVELS = {
 
 
 def violation(labels, spec):
-    """Return why a pod of this specification may not be in a namespace with these labels, or None."""
+    """The reason why a namespace with these labels refuses a pod of this specification, or None."""
     level = (labels or {}).get(LABEL, "privileged")
     found = [said for said in (check(spec) for check in LEVELS[level]) if said]
     version = (labels or {}).get(f"{LABEL}-version", "latest")

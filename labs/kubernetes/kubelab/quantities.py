@@ -12,7 +12,7 @@ WHOLE = ("cpu", "pods")
 
 
 def requests_of(pod):
-    """Return what a pod asks for. A limit without a request is one, and an init container only counts where it is more."""
+    """The requests of a pod. A limit without a request is one, and an init container only counts if it is larger."""
     total, spec = Counter(), pod.get("spec") or {}
     for container in spec.get("containers") or []:
         total.update(_of_container(container))

@@ -12,7 +12,7 @@ from kubelab.resources import POD
 
 
 def _wanted(resource, thing):
-    """Return what an object counts for, by the name in a quota."""
+    """The usage of an object, by the name in a quota."""
     wanted = {f"count/{status.qualified(resource)}": Fraction(1)}
     if resource.key == POD.key:
         wanted["pods"] = Fraction(1)

@@ -34,7 +34,7 @@ def _tolerates(pod, taint):
 
 
 def _refusals(pod, node, wanted, used):
-    """Return why a node can't take a pod, as the scheduler says it."""
+    """The scheduler's reason why a node cannot run a pod."""
     spec, found = node.get("spec") or {}, []
     if spec.get("unschedulable"):
         return ["node(s) were unschedulable"]

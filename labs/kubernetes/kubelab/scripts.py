@@ -77,7 +77,7 @@ class Scripts:
             self._rules = []
 
     def held(self, pod):
-        """Return why a pod's script keeps it from being scheduled, or None."""
+        """The reason in a pod's script not to schedule it, or None."""
         with self._lock:
             name = pod["metadata"]["name"]
             steps = next((steps for pattern, steps in self._rules if pattern.search(name)), DEFAULT)

@@ -65,7 +65,7 @@ def not_found(resource, name):
 
 
 def no_such_path():
-    """Return what an unknown group, version or resource gets: no Status of an object, but of the path."""
+    """The answer for an unknown group, version or resource: a Status of the path, not of an object."""
     return Refused(404, "the server could not find the requested resource", details={})
 
 
@@ -95,7 +95,7 @@ def forbidden(resource, name, why):
 
 
 def not_permitted(user, verb, resource, namespace, name, subresource=None):
-    """Return what RBAC says to who may not do this."""
+    """The refusal of RBAC."""
     path = f"{resource.plural}/{subresource}" if subresource else resource.plural
     where = f' in the namespace "{namespace}"' if namespace else " at the cluster scope"
     why = f'User "{user}" cannot {verb} resource "{path}" in API group "{resource.group}"{where}'
@@ -106,7 +106,7 @@ def not_permitted(user, verb, resource, namespace, name, subresource=None):
 
 
 def terminating(resource, name, namespace):
-    """Return what a new object gets whose namespace is being deleted."""
+    """The refusal of a new object whose namespace is being deleted."""
     refused = forbidden(
         resource, name, f"unable to create new content in namespace {namespace} because it is being terminated"
     )
@@ -116,7 +116,7 @@ def terminating(resource, name, namespace):
 
 
 def quota_exceeded(resource, name, quota, asked, used, limited):
-    """Return what the admission of quotas says; each amount is a text such as pods=1."""
+    """The refusal of the admission of quotas; each amount is a text such as pods=1."""
     why = f"exceeded quota: {quota}, requested: {asked}, used: {used}, limited: {limited}"
     return forbidden(resource, name, why)
 
@@ -145,7 +145,7 @@ def unsupported_patch(found, known):
 
 
 def cannot_evict(budget, needed, healthy):
-    """Return what an eviction gets that a PodDisruptionBudget doesn't allow."""
+    """The refusal of an eviction by a PodDisruptionBudget."""
     why = f"The disruption budget {budget} needs {needed} healthy pods and has {healthy} currently"
     details = {"causes": [{"reason": "DisruptionBudget", "message": why}]}
     message = "Cannot evict pod as it would violate the pod's disruption budget."
@@ -161,7 +161,7 @@ def plain(code, message=None):
 
 
 def of_command(code):
-    """Return how a command in a container ended, as the last message of its websocket has it."""
+    """The exit status of a command in a container, as the last message of its websocket."""
     if code == 0:
         return json.dumps({"metadata": {}, "status": "Success"}).encode()
     said = f"command terminated with non-zero exit code: exit status {code}"

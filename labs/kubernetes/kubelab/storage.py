@@ -62,7 +62,7 @@ class Storage:
                 del self._changes[: len(past)]
 
     def changes(self, since):
-        """Return what changed after a version."""
+        """The changes after a version."""
         with self.lock:
             if since < self._forgotten:
                 raise status.Refused(410, f"too old resource version: {since} ({self._forgotten})")

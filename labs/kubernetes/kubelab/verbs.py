@@ -79,7 +79,7 @@ def listed(storage, where, params):
 
 
 def changes(storage, where, params, since):
-    """Return what happened to the objects of a list after a version, and the version up to which that is told."""
+    """The changes of the objects of a list after a version, and the last version in them."""
     news = storage.changes(since)
     found = []
     for _version, kind, key, namespace, thing in news:
@@ -128,7 +128,7 @@ def _evict(cluster, where, options):
 
 
 def _exec(cluster, where, options):
-    """Say where a container is that a command is to run in: kubectl's double goes there itself, over no stream of the API."""
+    """The location of a container for a command: kubectl's double connects to it directly, not through the API."""
     pod = cluster.storage.get(POD, where.namespace, where.name)
     names = [container["name"] for container in pod["spec"]["containers"]]
     name = options.params.get("container") or names[0]

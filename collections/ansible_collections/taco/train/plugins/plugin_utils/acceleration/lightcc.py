@@ -91,7 +91,7 @@ def fits(kind: str, value: Any) -> bool:
 
 
 def problem_of(name: str, value: Any) -> str | None:
-    """Return what is wrong with one variable, or None."""
+    """The problem of one variable, or None."""
     if name not in SETTINGS:
         return f"LightCC has no variable {name}{nearest(name, SETTINGS)}. It has {', '.join(SETTINGS)}."
     setting = SETTINGS[name]

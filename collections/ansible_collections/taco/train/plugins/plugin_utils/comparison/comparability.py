@@ -90,7 +90,7 @@ def _inventory_name(record: Dict[str, Any], host: str) -> str:
 
 
 def _machine(record: Dict[str, Any], host: str) -> str:
-    """Return what a host's facts are facts of: the node that a pod ran on, and otherwise the host itself."""
+    """The machine that a host's facts describe: the node of a pod, otherwise the host itself."""
     placement = record.get("placement") or {}
     return comparison_placement.place_of(placement[host]).node if host in placement else host
 

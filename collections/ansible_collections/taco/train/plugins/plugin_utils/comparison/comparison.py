@@ -39,7 +39,7 @@ def _run(record: Record) -> Dict[str, Any]:
 
 
 def _arm(name: str, records: Sequence[Record], confidence: float) -> Dict[str, Any]:
-    """Return what an arm measured in a case; runs that only warmed the machine are shown and not counted."""
+    """The results of an arm in a case; warm-up runs are listed but not counted."""
     runs = [_run(record) for record in records if record["outcome"] == "ok"]
     values = [run["value"] for run in runs if not run["warmup"]]
     middle = statistics.median_interval(values, confidence) if values else statistics.Interval(None, None, None)
@@ -48,7 +48,7 @@ def _arm(name: str, records: Sequence[Record], confidence: float) -> Dict[str, A
 
 
 def side(arm: Dict[str, Any]) -> Side:
-    """Return what an arm measured in a case, as a verdict needs it."""
+    """The measured values of an arm in a case, in the form for a verdict."""
     values = {run["repeat"]: run["value"] for run in arm["runs"] if not run["warmup"]}
     return Side(arm["arm"], values, arm["failed"], len(arm["runs"]) + arm["failed"])
 
@@ -166,7 +166,7 @@ def _failure(record: Record) -> Dict[str, Any]:
 
 
 def _systems(records: Sequence[Record]) -> Dict[str, Any]:
-    """Return what each host was in the last good run that it took part in."""
+    """The facts of each host in its last successful run."""
     found: Dict[str, Any] = {}
     for record in records:
         if record["outcome"] == "ok":

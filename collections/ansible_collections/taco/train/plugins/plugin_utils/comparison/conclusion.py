@@ -19,7 +19,7 @@ def _list(names: List[str]) -> str:
 
 
 def question(found: Dict[str, Any]) -> str:
-    """Return what the comparison asks."""
+    """The question of the comparison."""
     not_asked = (found["baseline"], found.get("control"))
     others = [arm["name"] for arm in found["arms"] if arm["name"] not in not_asked]
     asked = {WORKLOADS[case["workload"]].asked for case in found["cases"] if case.get("workload") in WORKLOADS}
@@ -54,7 +54,7 @@ def undecided_text(judged: Dict[str, Any], found: Dict[str, Any]) -> str:
 
 
 def failures_text(judged: Dict[str, Any]) -> str:
-    """Return how many attempts of the two arms failed; empty when none did."""
+    """A text with the failed attempts of the two arms; empty without one."""
     counts = zip((judged["arm"], judged["baseline"]), judged.get("failed") or (), judged.get("attempts") or ())
     said = [f"{failed} of {counted(attempts, 'attempt')} of {arm} failed" for arm, failed, attempts in counts if failed]
     return f" ({'; '.join(said)})" if said else ""

@@ -25,7 +25,7 @@ def with_raw_control(arms: Sequence[Any], control: Optional[Arm]) -> List[Any]:
 
 
 def contradiction(case: Mapping[str, Any], control: Optional[str]) -> List[str]:
-    """Return why the verdicts of a case can't be trusted: its control differs from the baseline. Empty when it doesn't."""
+    """The reason to refuse the verdicts of a case: its control differs from the baseline. Empty when it does not."""
     return [
         f"{case['id']}: the control, {one['baseline']} again, is {one['verdict']} than {one['baseline']} by a ratio of {one['ratio']:.3f}."
         for one in case["comparisons"]

@@ -48,7 +48,7 @@ def _welch(now: Sequence[float], days: Sequence[Sequence[float]]) -> tuple[float
 def estimate(
     now: Sequence[float], days: Sequence[Sequence[float]], limits: DayLimits, higher_is_better: bool = True
 ) -> Estimate:
-    """Return what the values of now say against those of earlier days; no evidence from too few runs."""
+    """The evidence of the current values compared with those of earlier days; none from too few runs."""
     sign = 1 if higher_is_better else -1
     own = [sign * math.log(value) for value in now]
     before = [[sign * math.log(value) for value in day] for day in days if len(day) >= LEAST_REPEATS]
@@ -72,7 +72,7 @@ def estimate(
 
 
 def reason(found: Estimate, verdict: str, p: Optional[float], limits: DayLimits) -> str:
-    """Return why an estimate has its verdict."""
+    """The reason for the verdict of an estimate."""
     if found.evidence is None:
         return f"It takes {LEAST_REPEATS} good runs of the arm now, and as many in an earlier comparison."
     shown = f"{limits.confidence:.0%} interval {found.evidence.low:.3f} to {found.evidence.high:.3f}"

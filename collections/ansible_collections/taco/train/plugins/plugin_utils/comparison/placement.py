@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Say what where the workers ran has to do with what was measured. Values in, values out."""
+"""The influence of the placement of workers on the results. Values in, values out."""
 
 from typing import Any, Collection, Dict, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
 
@@ -29,7 +29,7 @@ def place_of(value: Any) -> Fields:
 
 
 def layout(record: Mapping[str, Any]) -> Optional[Layout]:
-    """Return where the workers of a run were, None when that was not recorded."""
+    """The placement of the workers of a run, None when it was not recorded."""
     placement = record.get("placement")
     if not placement:
         return None
@@ -54,7 +54,7 @@ def _place(record: Mapping[str, Any]) -> Optional[str]:
 
 
 def unlike(records: Sequence[Mapping[str, Any]]) -> List[str]:
-    """Return how arms that were to be placed alike were not.
+    """The differences between arms that should have the same placement.
 
     Arms with a place share what it brings about: where the workers come to be in it is part of what is measured, and may
     change whenever they are placed again. Others stay where they are.
@@ -117,7 +117,7 @@ def explained(
     records: Sequence[Mapping[str, Any]],
     changes: Sequence[str] = (),
 ) -> List[str]:
-    """Return what placement explains, a sentence once for all models of which it holds."""
+    """Sentences on the effect of placement, each once for all models that it applies to."""
     by_name = {arm.name: arm for arm in arms}
     found: Dict[str, List[str]] = {}
     for case in cases:
@@ -150,7 +150,7 @@ def layouts(arms: Sequence[Arm], records: Sequence[Mapping[str, Any]]) -> List[D
 
 
 def published(model: Optional[str]) -> Optional[Dict[str, Any]]:
-    """Return what ACK's document published for a model without and with topology, as a row of the table."""
+    """The published results of ACK's document for a model without and with topology, as a row of the table."""
     for one in PUBLISHED:
         totals = dict(one.totals)
         if model and one.model.lower() == model.lower() and "scheduled by topology" in totals:

@@ -73,7 +73,7 @@ def _baseline(name: str, preset: Preset, given: Any, variable: str) -> str:
 def with_preset(
     name: Optional[str], given: Mapping[str, Any], batch_size: Optional[int] = None, variable: str = "compare_preset"
 ) -> Dict[str, Any]:
-    """Return what is to be compared, with the parts of a preset where nothing is given.
+    """The options of the comparison, with the values of a preset for missing ones.
 
     given are the variables compare_* without the prefix, batch_size is benchmark_batch_size. An empty name changes nothing.
     """

@@ -66,7 +66,7 @@ def plan(comparison: Comparison) -> List[Run]:
 
 
 def key_of(record: Dict[str, Any]) -> Tuple[str, str, int]:
-    """Return which run of its comparison a record is of; a record of a single run has no such key."""
+    """The key of a record's run in its comparison; a record of a single run has none."""
     case = record.get("case") or {}
     return (str(case.get("id")), str(record.get("arm")), int(case.get("repeat", 0)))
 
@@ -78,7 +78,7 @@ def remaining(comparison: Comparison, records: Sequence[Dict[str, Any]]) -> List
 
 
 def fingerprint(comparison: Comparison) -> str:
-    """Return what tells this comparison from others, so that only its own results are taken up again.
+    """The identity of this comparison, so that only its own results are continued.
 
     Not the number of repeats: who raises it wants more of the same.
     """

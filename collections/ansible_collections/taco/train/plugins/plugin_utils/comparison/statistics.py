@@ -110,7 +110,7 @@ def weighed(
 
 
 def evidence(differences: Sequence[float], min_effect: float, confidence: float) -> Optional[Evidence]:
-    """Return what the logarithms of the ratios of rounds say; nothing without a round, and no interval from one."""
+    """The estimate from the logarithms of the ratios of rounds; none without a round, and no interval from one."""
     if not differences:
         return None
     if len(differences) == 1:
@@ -149,7 +149,7 @@ def chance_of_a_verdict(differences: Sequence[float], more: int, min_effect: flo
 
 
 def repeats_to_settle(differences: Sequence[float], min_effect: float, level: float) -> Tuple[Optional[int], float]:
-    """Return how many more repeats decide it with a chance of 80 %, and that chance; None where not even MOST_MORE do."""
+    """The number of further repeats that decide it with a probability of 80 %, and the probability; None beyond MOST_MORE."""
     more, chance = 1, 0.0
     while more <= MOST_MORE:
         chance = chance_of_a_verdict(differences, more, min_effect, level)

@@ -56,7 +56,7 @@ class Judgement(NamedTuple):
 
 
 def failures(sides: Sequence[Side]) -> List[str]:
-    """Return how many attempts of each arm failed, where any did."""
+    """The number of failed attempts of each arm that has any."""
     return [
         f"{side.failed} of {counted(side.attempts, 'attempt')} of {side.name} failed" for side in sides if side.failed
     ]

@@ -61,17 +61,17 @@ def marked(comparison: Part, name: Any, most: int | None = None) -> str:
 
 
 def host_noun(case: Part) -> str:
-    """Return what a case or a line was measured over: pods of one node can be several workers."""
+    """The size of a case or a line; pods of one node can be several workers."""
     return "worker" if case.get("pods") else "node"
 
 
 def subject(case: Part) -> str:
-    """Return what a case or a line measured: its model, or what its workload has in place of one."""
+    """The subject of a case or a line: its model, or the equivalent of its workload."""
     return str(case.get("model") or case.get("subject") or case.get("workload") or case.get("id"))
 
 
 def case_parts(case: Part) -> list[str]:
-    """Return what a case was measured with, from the most to the least telling."""
+    """The properties of a case, the most significant first."""
     parts = [subject(case)]
     if case.get("nodes") is not None:
         parts.append(counted(case["nodes"], host_noun(case)))
@@ -85,7 +85,7 @@ def case_parts(case: Part) -> list[str]:
 
 
 def shared_parts(comparison: Part) -> list[str]:
-    """Return what all cases have in common beside their model, to be said once."""
+    """The common properties of all cases except their model."""
     parts = [case_parts(case)[1:] for case in comparison.get("cases") or []]
     return [part for part in (parts[0] if parts else []) if all(part in other for other in parts)]
 
@@ -149,7 +149,7 @@ def effect(comparison: Part) -> float:
 
 
 def progress(comparison: Part) -> str:
-    """Return how far the comparison came, and when."""
+    """The progress of the comparison, and its time."""
     done, planned, failed = (comparison.get(key) or 0 for key in ("done", "planned", "failed"))
     words = f"{done} of {counted(planned, 'planned run')} done, {failed} failed"
     times = [str(comparison[key])[:19].replace("T", " ") for key in ("started", "ended") if comparison.get(key)]
@@ -186,12 +186,12 @@ def regression_unlike(comparison: Part) -> str | None:
 
 
 def first(comparison: Part) -> list[str]:
-    """Return what must come before every number but that it is a lab's."""
+    """The warnings before all numbers, except the one about a lab."""
     return [said for said in (unlike(comparison), incomplete(comparison), regression_unlike(comparison)) if said]
 
 
 def placed(comparison: Part) -> str | None:
-    """Return what the placement of the workers explains, or None."""
+    """A sentence on the effect of the placement of workers, or None."""
     said = (comparison.get("placement") or {}).get("said") or []
     return " ".join(str(one) for one in said) or None
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Say what an error of community.docker means for a training container, and what to do. Text in, text out."""
+"""Explain an error of community.docker for a training container, with a fix. Text in, text out."""
 
 import re
 

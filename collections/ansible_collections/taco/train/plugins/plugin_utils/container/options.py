@@ -86,7 +86,7 @@ def module_options(spec: TrainingSpec, pull: str) -> dict[str, Any]:
 
 
 def harp_refusal(options: Mapping[str, Any], host: str) -> str | None:
-    """Return why HARP could not start in the container, or None."""
+    """The reason why HARP could not start in the container, or None."""
     required = options["require_harp"]
     if required is None:
         required = has_harp(options["profile"])

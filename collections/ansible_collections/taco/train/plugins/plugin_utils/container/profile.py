@@ -60,5 +60,5 @@ def needs(variables: Mapping[str, Any], hosts: int = 1) -> Needs:
 
 
 def without_harp(variables: Mapping[str, Any]) -> str:
-    """Return why a host needs nothing of HARP, or an empty text."""
+    """The reason why a host does not need HARP, or an empty text."""
     return "" if needs(variables).harp else f"{PROFILE} is {variables.get(PROFILE)}, which does not use HARP"

@@ -16,7 +16,7 @@ GIB = 1024**3
 
 
 def wanted_pages(variables: Dict[str, Any]) -> Optional[Tuple[int, int]]:
-    """Return how many pages of which size are to be reserved, or None when that isn't known or none are."""
+    """The number and size of the pages to reserve, or None when unknown or none."""
     name = str(variables.get("hugepages_page_size") or "1G")
     size = PAGE_BYTES.get(name)
     if size is None or variables.get("hugepages_state") not in (None, "present") or without_harp(variables):

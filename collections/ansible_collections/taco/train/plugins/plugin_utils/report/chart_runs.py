@@ -64,7 +64,7 @@ def independent(case: Part) -> Part:
 
 
 def strip(comparison: Part, case: Part) -> str:
-    """Return how far each value of each run lies from its arm's median: a column for each run, a group for each arm.
+    """The distance of each value of each run from its arm's median: a column for each run, a group for each arm.
 
     In percent, because arms can be so far apart that on one axis of speed the noise of each would be a dot.
     """
@@ -100,7 +100,7 @@ def strip(comparison: Part, case: Part) -> str:
 
 
 def off(value: float, middle: float) -> float:
-    """Return how far a value is from another, in percent of that."""
+    """The distance of a value from another one, in percent."""
     return 100 * (value / middle - 1)
 
 

@@ -36,7 +36,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.report.systems import s
 
 
 def top(comparison: Part, title: str) -> str:
-    """Return what a reader must see first: what makes the numbers unfit, the question, the answer."""
+    """The top of the page: warnings about the numbers, the question, the conclusion."""
     first = [element("p", said, "stop") for said in wording.first(comparison)]
     lab = [element("p", LAB, "lab")] if comparison.get("lab") else []
     question = comparison.get("question")

@@ -25,7 +25,7 @@ WIDTH = 100
 
 
 def first_lines(comparison: Part) -> list[str]:
-    """Return what must come before every number."""
+    """The warnings before all numbers."""
     return wording.first(comparison) + ([LAB] if comparison.get("lab") else [])
 
 

@@ -50,7 +50,7 @@ def whose(comparison: Part) -> str:
 
 
 def hardware(records: Iterable[Part]) -> str:
-    """Return what the measured numbers came from, in short."""
+    """A summary of the origin of the measured numbers."""
     kinds = [f"GPUs: {value_text('gpus', system)}" for _hosts, system in groups(records) if system]
     return "this run; " + "; ".join(dict.fromkeys(kinds)) if kinds else "this run"
 
@@ -89,7 +89,7 @@ def environment(variables: Mapping[str, Any] | None) -> str:
 
 
 def networks(comparison: Part, records: Iterable[Part]) -> Table:
-    """Return which network NCCL used in the good runs of each arm, with the log line that proves it."""
+    """The network of NCCL in the successful runs of each arm, with its log line."""
     found = {record.get("id"): record for record in records}
     case_labels = wording.case_labels(comparison)
     head = ("Case", "Arm", "Network of NCCL", "Runs", "Log line", "Log")

@@ -142,7 +142,7 @@ def span(one: PublishedRange) -> Tuple[float, float]:
 
 
 def table(comparison: Part) -> Table:
-    """Return what was measured, and beneath it what the vendor published for the same arms."""
+    """The measured results, followed by the vendor's published ones for the same arms."""
     head = (
         *("Model", "Parameters (M)", "Whose", "Arm", "Against", "Ratio", wording.confidence(comparison), "Verdict"),
         *("Framework or workload", "Hosts or source"),

@@ -79,7 +79,7 @@ def verdicts(comparison: Part) -> Table:
 
 
 def explained(comparison: Part) -> str:
-    """Return what the table of verdicts is to be read with: what its case_labels share and what its words mean."""
+    """The legend of the table of verdicts: common properties of its case_labels and the meaning of its words."""
     shared, effect = wording.shared_parts(comparison), wording.effect(comparison)
     used = dict.fromkeys(one["verdict"] for _case, one in compared(comparison))
     said = [f"All of it: {', '.join(shared)}."] if shared else []
@@ -90,7 +90,7 @@ def explained(comparison: Part) -> str:
 
 
 def regression(comparison: Part) -> Table:
-    """Return how each arm does against itself in an earlier comparison."""
+    """The verdicts of each arm compared with itself in an earlier comparison."""
     case_labels = wording.case_labels(comparison)
     head = ("Case", "Arm", "Verdict", "Ratio", wording.confidence(comparison), "p", "More repeats", "Why")
     rows = [
@@ -162,7 +162,7 @@ def by_placement(comparison: Part) -> Table:
 
 
 def layouts(comparison: Part) -> Table:
-    """Return where the workers of each arm were."""
+    """The placement of the workers of each arm."""
     head = ("Arm", "GPUs scheduled by", "Workers", "Runs")
     rows = [
         (wording.marked(comparison, one["arm"]), one.get("place") or "no label", one["workers"], str(one["runs"]))
@@ -195,7 +195,7 @@ def scaling(comparison: Part) -> Table:
 
 
 def scaling_case(comparison: Part, line: Part) -> str:
-    """Return what a line of the scaling was measured with; its workload only where there are several."""
+    """The properties of a line of the scaling; its workload only if there are several."""
     several = len({other.get("workload") for other in comparison.get("scaling") or []}) > 1
     return ", ".join(part for part in wording.case_parts(line) if several or part != line.get("workload"))
 

@@ -115,7 +115,7 @@ def sizes(records: Iterable[Record]) -> str:
 
 
 def beside(records: Sequence[Record]) -> str:
-    """Return what must stand beside the value of the newest good run."""
+    """The notes beside the value of the latest successful run."""
     said = [element("li", one) for record in words.good(records)[-1:] for one in values.beside(record)]
     return f'<ul class="beside">{"".join(said)}</ul>' if said else ""
 

@@ -108,7 +108,7 @@ def draw(line: Sequence[str], widths: Sequence[int], head: Sequence[str], right:
 
 
 def preflight_sentence(verdict: Mapping[str, Any] | None) -> str | None:
-    """Return how the hosts did before the run, or None when nobody looked."""
+    """The result of preflight before the run, or None without one."""
     summary = (verdict or {}).get("summary")
     if not verdict or not summary:
         return None

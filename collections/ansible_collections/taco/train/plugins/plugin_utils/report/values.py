@@ -25,7 +25,7 @@ def kind_of(record: Record) -> WorkloadKind:
 
 
 def subject(record: Record) -> str:
-    """Return what was measured, such as a model and its batch size."""
+    """The subject of a run, such as a model and its batch size."""
     return kind_of(record).subject(record["parameters"])
 
 

@@ -23,14 +23,14 @@ class Outcome(NamedTuple):
 
 
 def changed_by(task: str, role: Optional[str]) -> str:
-    """Return what a change is called: the role, ours by its short name, or the task of a play without roles."""
+    """The name of a change: the role (short for roles of this collection), or the task of a play without roles."""
     if not role:
         return task
     return role[len(OWN_ROLES) :] if role.startswith(OWN_ROLES) else role
 
 
 def message(result: Mapping[str, Any]) -> str:
-    """Return why a task failed, in a line: the first paragraph, as the rest is detail."""
+    """The reason of a failed task in one line: its first paragraph."""
     failed = [one for one in result.get("results") or [] if isinstance(one, Mapping) and one.get("failed")]
     if failed:
         return message(failed[0])
