@@ -48,10 +48,11 @@ def read(arguments):
     return options, words, []
 
 
-def get(client, words, options):
+def get(words, options):
     """Print an MPIJob in the first version that is served."""
     if len(words) != 3 or words[1] not in MPIJOBS or options.get("output") != "json":
         raise UsageError(f"get takes mpijobs.kubeflow.org, a name and --output=json here; {ONLY}")
+    client = Client(options.get("kubeconfig"), options.get("context"), options.get("namespace"))
     served = client("GET", "/apis/kubeflow.org")["versions"]
     version = served[0]["version"]
     try:
@@ -66,7 +67,7 @@ def get(client, words, options):
 def run(arguments):
     options, words, command = read(arguments)
     if words[:1] == ["get"]:
-        get(Client(options.get("kubeconfig"), options.get("context"), options.get("namespace")), words, options)
+        get(words, options)
         return
     if words[:1] != ["exec"]:
         raise UsageError(f"unknown command {' '.join(words[:1])!r}; {ONLY}")

@@ -5,11 +5,14 @@
 """What becomes of a pod in the lab: the command of its container, its files, and how pods find each other."""
 
 import io
+import json
 import shlex
 import tarfile
 
 import pytest
 from kubelab import arena_job, double_arena, double_kubectl, lab_pods, operator_pods
+from kubelab.client import ApiError
+from kubelab.testing import running_cluster
 
 KEY = ("private\n", "public\n")
 
@@ -120,7 +123,8 @@ def test_a_job_that_its_operator_would_refuse_is_named():
 @pytest.mark.parametrize(
     "arguments, said",
     [
-        (["get", "pods"], "unknown command 'get'"),
+        (["delete", "pods"], "unknown command 'delete'"),
+        (["get", "pods"], "get takes mpijobs.kubeflow.org"),
         (["exec", "a"], "must specify one pod"),
         (["exec", "-t", "a", "--", "true"], "unknown flag: -t"),
         (["exec", "a", "-c"], "flag needs an argument: -c"),
@@ -129,6 +133,16 @@ def test_a_job_that_its_operator_would_refuse_is_named():
 def test_kubectl_refuses_what_it_does_not_know(arguments, said):
     with pytest.raises(double_kubectl.UsageError, match=said):
         double_kubectl.run(arguments)
+
+
+def test_kubectl_prints_a_job_with_its_labels(capsys):
+    with running_cluster(serve=("v1", "v1alpha1"), operator=False) as cluster:
+        cluster.put({**job("v1"), "kind": "MPIJob"})
+        argv = ["--kubeconfig", cluster.kubeconfig, "--namespace=default", "get", "mpijobs.kubeflow.org"]
+        double_kubectl.run([*argv, job("v1")["metadata"]["name"], "--output=json"])
+        with pytest.raises(ApiError, match='mpijobs.kubeflow.org "none" not found'):
+            double_kubectl.run([*argv, "none", "--output=json"])
+    assert json.loads(capsys.readouterr().out)["metadata"]["name"] == job("v1")["metadata"]["name"]
 
 
 def test_kubectl_reads_what_the_connection_plugin_says():
