@@ -253,6 +253,15 @@ ROLES: Mapping[str, Role] = {
         _trust_interrupts,
         _trust_later,
     ),
+    "benchmark": Role(
+        "ansible.builtin.file",
+        (),
+        ("taco_state_dir", "benchmark_plugin_path"),
+        lambda result, _node, _variables: f"remove {', '.join(result.get('removed') or [])} of benchmarks",
+        lambda _result, _node, _variables: "benchmarks left them; the playbook rollback removes them",
+        _nothing,
+        _all_known,
+    ),
 }
 # The variables of all roles together.
 VARIABLES: tuple[str, ...] = tuple(sorted({name for role in ROLES.values() for name in role.variables}))
