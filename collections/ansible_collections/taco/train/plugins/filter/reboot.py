@@ -9,6 +9,7 @@ from itertools import chain
 
 from ansible.errors import AnsibleFilterError
 
+from ansible_collections.taco.train.plugins.plugin_utils.reboot import history
 from ansible_collections.taco.train.plugins.plugin_utils.reboot.proof import boot_problems
 from ansible_collections.taco.train.plugins.plugin_utils.reboot.rolling import (
     Rebooted,
@@ -52,6 +53,11 @@ def reboot_result(batches, hostvars, active, done, may_fail):
     return result(_rebooted(names, hostvars, active), waiting, int(may_fail))._asdict()
 
 
+def reboot_history(text, names=(), hostvars=None, active=()):
+    """Read the seconds of earlier reboots, and add those of hosts that have rebooted now."""
+    return history.added(history.read(text), _rebooted(names, hostvars or {}, active))
+
+
 def reboot_failure(found, task=None):
     """Describe the failure of a task around a reboot; both are undefined where Ansible failed the host for another one."""
     if not isinstance(found, Mapping):
@@ -67,6 +73,7 @@ class FilterModule:
         return {
             "boot_problems": boot_problems,
             "reboot_failure": reboot_failure,
+            "reboot_history": reboot_history,
             "reboot_plan": reboot_plan,
             "reboot_progress": reboot_progress,
             "reboot_result": reboot_result,
