@@ -106,9 +106,11 @@ RANK = [
         r"failed for some reason|(?:PMIX|PRTE|ORTE) ERROR: (?P<pmix>[^\r\n]{1,100})|(?:MPI_INIT|MPI_Init|PMIx_Init|ompi_mpi_init|"
         r"orte_init)\w* (?:has )?failed|OPAL ERROR: "
         r"(?P<opal>[^\r\n]{1,100})|(?:ORTE|PRTE)_ERROR_LOG: (?P<log>[^\r\n]{1,100})",
-        "MPI failed ({what}{call}{init}{opal}{pmix}{log})",
+        "MPI failed ({what}{call}{init}{opal}{pmix}{log}{stack})",
         "look at the lines around it in the log",
-        r"reported by process \[\d+,(?P<rank>\d+)\]",
+        # MPICH's stack of an error ends with what failed first.
+        r"reported by process \[\d+,(?P<rank>\d+)\]|"
+        r"(?:^\w+\(\d+\)\.{0,20}: ?[^\n]{0,300}\n){1,12}^\w+\(\d+\)\.{0,20}(?P<stack>: +[^\s][^\n]{0,200})",
     ),
     cause(
         "segfault",
