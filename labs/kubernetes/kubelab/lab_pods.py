@@ -62,10 +62,6 @@ def environment_of(container):
     return found
 
 
-def delivers_kubectl(pod):
-    return any(container["name"] == "kubectl-delivery" for container in pod["spec"].get("initContainers") or [])
-
-
 def waits_for_exec(pod):
     """Return whether a pod is a worker that is reached by kubectl exec."""
     return (pod["metadata"].get("labels") or {}).get(

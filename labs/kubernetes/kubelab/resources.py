@@ -36,7 +36,6 @@ SELF_RULES = Resource(
     "authorization.k8s.io", "v1", "selfsubjectrulesreviews", "SelfSubjectRulesReview", False, verbs=("create",)
 )
 MPIJOB_GROUP = "kubeflow.org"
-MPIJOB_VERSIONS = ("v1", "v2beta1", "v1alpha1")
 CRD = Resource(
     "apiextensions.k8s.io",
     "v1",
