@@ -7,6 +7,8 @@
 import json
 import os
 import subprocess
+import threading
+import time
 from types import SimpleNamespace
 
 import faults
@@ -37,14 +39,12 @@ def playbook(command, results):
         argv = ["ansible-playbook", f"playbooks/{name}", "-i", INVENTORY, *arguments, "-e", extra]
         if kill is None:
             return command(*argv, timeout=600, PATH=path)
-        task, seconds = kill
         callback = {
             "ANSIBLE_CALLBACK_PLUGINS": str(ROOT / "tests/integration/callbacks"),
             "ANSIBLE_CALLBACKS_ENABLED": "kill_at_task",
         }
-        dies = {"KILL_AT_TASK": task, "KILL_AFTER_SECONDS": str(seconds)}
         # It kills its process group.
-        return command("setsid", "--wait", *argv, timeout=600, PATH=path, **callback, **dies)
+        return command("setsid", "--wait", *argv, timeout=600, PATH=path, **callback, **kill)
 
     return run
 
@@ -89,6 +89,12 @@ def calm():
     if (kube_lab.FOLDER / "state.json").exists():
         kube_lab.KubeLab().tell("allow")
         kube_lab.KubeLab().tell("forget_scripts")
+        kube_lab.KubeLab().tell("start_operator")
+
+
+def test_preflight_finds_the_operator(v1, playbook):
+    done = playbook("preflight.yml")
+    assert done.returncode == 0 and "kubernetes.operator" not in words(done), done.stdout
 
 
 def test_tke_goes_from_nodes_to_a_report(v1, playbook, results):
@@ -174,21 +180,77 @@ def require_as_before(cluster):
 ON_ACK = ("-e", "@labs/kubernetes/ack.yml")
 ON_NODES = "/opt/bench"
 CONFIG = "/usr/local/tfabric/tools/config"
-IN_A_RUN = ("Run the benchmark over all hosts", 3)
+IN_A_RUN = {"KILL_AT_TASK": "Run the benchmark over all hosts", "KILL_AFTER_SECONDS": "3"}
+# The command has ended then, and its record is not in the file.
+BEFORE_THE_RECORD = {"KILL_AT_CALL": "ansible_collections.taco.train.plugins.plugin_utils.run.store.append"}
 
 
 def require_killed(done):
     assert done.returncode != 0 and "PLAY RECAP" not in done.stdout, done.stdout
 
 
-def test_ack_compares_both_ways_to_place_workers_and_restores_the_nodes(v1, playbook, results):
-    """It is killed before while a benchmark runs, and then run again. mpirun may still run in the pods."""
+def killed_when(playbook, path, condition):
+    """Run ack.yml and kill it when a condition of the cluster holds."""
+    over = threading.Event()
+
+    def watch():
+        while not over.is_set() and not condition():
+            time.sleep(0.1)
+        path.touch()
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        require_killed(playbook("ack.yml", *ON_ACK, kill={"KILL_ON_FILE": str(path)}))
+    finally:
+        over.set()
+        watcher.join()
+
+
+def recorded(results):
+    """The number of records by the folder of their run."""
+    paths = {path.parent.resolve(): path for path in results.glob("*/records.jsonl")}
+    return {folder: len(path.read_text().splitlines()) for folder, path in paths.items()}
+
+
+def uids(cluster):
+    return {job["metadata"]["uid"] for job in cluster.jobs().values()}
+
+
+def phases(cluster):
+    return [pod["status"]["phase"] for pod in cluster.pods().values()]
+
+
+def test_ack_that_is_killed_is_resumed_compares_both_placements_and_restores_the_nodes(v1, playbook, results, tmp_path):
+    """It is killed at four points, each time run again, and not before the last run does it reach the end."""
+    before = recorded(results)
+    v1.tell("stop_operator")
+    earlier = uids(v1)
+    killed_when(playbook, tmp_path / "created", lambda: uids(v1) - earlier)
+    assert list(v1.jobs()) == ["taco-bench"] and not v1.pods()
+    (created,) = uids(v1)
+    v1.tell("script", pod_name_regex="taco-bench-worker", steps=["ContainerCreating"])
+    v1.tell("start_operator")
+    killed_when(
+        playbook, tmp_path / "pending", lambda: uids(v1) - {created} and phases(v1).count("Pending") >= len(WORKERS)
+    )
+    assert list(v1.jobs()) == ["taco-bench"] and set(v1.pods()) >= set(WORKERS)
+    v1.tell("forget_scripts")
     require_killed(playbook("ack.yml", *ON_ACK, kill=IN_A_RUN))
-    assert v1.pods()
-    done = playbook("ack.yml", *ON_ACK, taco_interrupt_running_work=True)
+    assert list(v1.jobs()) == ["taco-bench"] and "Pending" not in phases(v1)
+    # mpirun may still run in the launcher.
+    stored = recorded(results)
+    require_killed(playbook("ack.yml", *ON_ACK, kill=BEFORE_THE_RECORD, taco_interrupt_running_work=True))
+    assert list(v1.jobs()) == ["taco-bench"]
+    assert recorded(results) == stored
+    done = playbook("ack.yml", *ON_ACK)
     assert done.returncode == 0, done.stdout
     found = records(results)
     require_good(found)
+    assert recorded(results).keys() - before.keys() == {found.run}
+    cases = [(record["arm"], record["case"]["id"], record["case"]["repeat"]) for record in found.records]
+    assert len(cases) == len(set(cases)) == 8
+    assert not v1.jobs()
     assert {record["arm"] for record in found.records} == {"default_tcp", "topology_tcp"}
     # By topology a worker's place also says which GPUs it was given.
     places = [place for record in found.records for place in record["placement"].values()]

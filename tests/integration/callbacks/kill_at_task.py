@@ -4,9 +4,14 @@
 
 """Kill the controller with all its workers at a task, or list the tasks that changed something on a host."""
 
+import contextlib
+import functools
+import importlib
 import os
 import signal
 import threading
+import time
+from pathlib import Path
 
 from ansible.plugins.callback import CallbackBase
 
@@ -17,8 +22,39 @@ short_description: Kill the controller at a task
 version_added: 1.1.0
 description:
   - With E(KILL_AT_TASK), the end of a task's name, kill the process group E(KILL_AFTER_SECONDS) after the first start of that task.
+  - With E(KILL_AT_CALL), a function of a module that actions call by the name of its module, kill the process group before the call.
+  - With E(KILL_ON_FILE), a path, kill the process group when a file is there.
   - With E(CHANGED_TASKS), a file, append the name of each task that changed something on a host.
 """
+
+
+def _descendants(pid):
+    """The processes below a process. The workers of newer versions of ansible-core have sessions of their own."""
+    parents = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            # The name of a program, in parentheses, may have spaces.
+            parents[int(path.parent.name)] = int(path.read_text().rpartition(")")[2].split()[1])
+    below, count = {pid}, 0
+    while len(below) > count:
+        count = len(below)
+        below |= {child for child, parent in parents.items() if parent in below}
+    return below - {pid}
+
+
+def _kill(pid, *_arguments):
+    """Kill the controller, with its workers and what they run."""
+    for one in _descendants(pid) - {os.getpid()}:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(one, signal.SIGKILL)
+    os.killpg(os.getpgid(pid), signal.SIGKILL)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _kill_on_file(path, pid):
+    while not os.path.exists(path):
+        time.sleep(0.05)
+    _kill(pid)
 
 
 class CallbackModule(CallbackBase):
@@ -29,10 +65,18 @@ class CallbackModule(CallbackBase):
     CALLBACK_NAME = "kill_at_task"
     CALLBACK_NEEDS_ENABLED = True
 
+    def v2_playbook_on_start(self, playbook):
+        if os.environ.get("KILL_AT_CALL"):
+            module, _dot, name = os.environ["KILL_AT_CALL"].rpartition(".")
+            # The workers that run the actions are forks of this process.
+            setattr(importlib.import_module(module), name, functools.partial(_kill, os.getpid()))
+        if os.environ.get("KILL_ON_FILE"):
+            threading.Thread(target=_kill_on_file, args=(os.environ["KILL_ON_FILE"], os.getpid()), daemon=True).start()
+
     def v2_playbook_on_task_start(self, task, is_conditional):
         wanted = os.environ.get("KILL_AT_TASK")
         if wanted and task.get_name().endswith(wanted):
-            timer = threading.Timer(float(os.environ["KILL_AFTER_SECONDS"]), os.killpg, (os.getpgrp(), signal.SIGKILL))
+            timer = threading.Timer(float(os.environ["KILL_AFTER_SECONDS"]), _kill, (os.getpid(),))
             timer.daemon = True
             timer.start()
             if float(os.environ["KILL_AFTER_SECONDS"]) == 0:
