@@ -168,13 +168,11 @@ killed: venv-dev
 	EVERY_TASK=1 pytest -q tests/integration/test_killed.py
 	$(LAB) down
 
-# Nodes of a cluster: an MPIJob by role, and the whole ways with what goes wrong on them.
+# Nodes of a Kubernetes cluster: the playbooks for TKE and ACK, their failures, and their resumption after the controller was killed.
 kubernetes: export PATH := $(CURDIR)/.lab/kube/bin:$(PATH)
 kubernetes: venv-dev tools
 	$(KUBELAB) down
 	$(KUBELAB) up --nodes 2
-	molecule reset --scenario-name kubernetes
-	molecule test --scenario-name kubernetes
 	pytest -q tests/integration/test_kubernetes.py
 	$(KUBELAB) down
 	$(LAB) down
