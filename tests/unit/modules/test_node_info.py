@@ -40,6 +40,7 @@ KEYS = {
     "ssh_trust",
     "disk",
     "metadata",
+    "facets",
 }
 CORES = """
 import json, sys

@@ -219,6 +219,14 @@ node:
         local_ipv4: 10.0.2.8
         mac: "52:54:00:00:00:01"
         interfaces: []
+    facets:
+      description: Settings that are usually the same on all hosts, from C(/proc) and C(/sys). M(taco.train.locate) names the hosts that differ.
+      type: dict
+      sample:
+        settings: {cpu_governor: performance, clocksource: tsc}
+        sysctls: {net.core.rmem_max: "212992"}
+        nics: {eth1: {mtu: "9000", numa_node: "1", rx_queues: "16"}}
+        gpus: [{numa_node: "0", current_link_width: "16"}]
 """
 
 import glob
@@ -247,6 +255,7 @@ from ansible_collections.taco.train.plugins.module_utils._node.engine import (
     parse_object,
     stored_container,
 )
+from ansible_collections.taco.train.plugins.module_utils._node.facets import facets
 from ansible_collections.taco.train.plugins.module_utils._node.gpus import (
     QUERY,
     QUERY_SECONDS,
@@ -480,6 +489,7 @@ def observe(root, options):
         "ssh_trust": ssh_trust(root, options["state_dir"], container),
         "disk": {"root_free_bytes": root.free_bytes("/"), "engine_free_bytes": engine_free},
         "metadata": told,
+        "facets": facets(root.path),
     }
 
 
