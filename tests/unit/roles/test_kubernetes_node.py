@@ -8,12 +8,11 @@ The nodes are this machine, so that a reboot is refused: it is the one that fail
 """
 
 import json
-import os
-import subprocess
 import sys
 import threading
 from pathlib import Path
 
+import playbook
 import pytest
 import yaml
 from kubelab.testing import running_cluster
@@ -109,21 +108,9 @@ class Site:
         inventory = {"all": {"hosts": hosts, "vars": {**shared, **variables}}}
         (self.folder / "hosts.yml").write_text(yaml.safe_dump(inventory))
         (self.folder / "play.json").write_text(json.dumps(plays))
-        environment = dict(
-            os.environ,
-            ANSIBLE_COLLECTIONS_PATH=str(ROOT / "collections"),
-            ANSIBLE_CONFIG=str(ROOT / "ansible.cfg"),
-            ANSIBLE_DISPLAY_OK_HOSTS="true",
-            ANSIBLE_DISPLAY_SKIPPED_HOSTS="true",
-            ANSIBLE_HOME=str(self.folder / "home"),
-            PATH=str(Path(sys.executable).parent) + os.pathsep + os.environ["PATH"],
-        )
-        command = ["ansible-playbook", "play.json", "-i", "hosts.yml"]
-        done = subprocess.run(
-            command, cwd=self.folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        )
-        self.output = done.stdout
-        return done.returncode
+        settings = {"ANSIBLE_DISPLAY_OK_HOSTS": "true", "ANSIBLE_DISPLAY_SKIPPED_HOSTS": "true"}
+        status, self.output = playbook.run(self.folder, ["play.json", "-i", "hosts.yml"], **settings)
+        return status
 
     def said(self, host):
         path = self.folder / "said" / host
