@@ -147,6 +147,8 @@ def main(arguments):
         )
     print(f"\n| {'target':<52} | {'expected':<13} | {'found':>7} | |")
     print(f"| {'-' * 52} | {'-' * 13} | {'-' * 7} | --- |")
+    if not options.faults or not options.healthy:
+        return 0
     faulty = tally(drawn(options.faults, True, options.effect))
     healthy = tally(drawn(options.healthy, False, options.effect))
     large = tally(drawn(max(20, options.faults // 4), True, options.effect, (64,)))

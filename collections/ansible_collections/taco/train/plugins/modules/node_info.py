@@ -220,7 +220,7 @@ node:
         mac: "52:54:00:00:00:01"
         interfaces: []
     facets:
-      description: Settings that are usually the same on all hosts, from C(/proc) and C(/sys). M(taco.train.locate) names the hosts that differ.
+      description: Settings that are usually the same on all hosts. M(taco.train.locate) names the hosts that differ.
       type: dict
       sample:
         settings: {cpu_governor: performance, clocksource: tsc}
