@@ -53,4 +53,6 @@ def runs(found):
     """Return whether a kubelet has started a pod."""
     status = found["status"]
     ready = {"type": "Ready", "status": "True"}
-    return bool(status.get("podIP")) and any(ready.items() <= one.items() for one in status.get("conditions", []))
+    return bool(status.get("podIP")) and any(
+        ready.items() <= condition.items() for condition in status.get("conditions", [])
+    )

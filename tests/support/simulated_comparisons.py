@@ -192,7 +192,7 @@ def print_verdicts(trials):
                 pair = [counted(case, trials, truth, noise, kind) for case in (paired_case, unpaired_case)]
                 columns += [[held for held, _said in pair]] if not columns else []
                 columns.append([said(*words) for _held, said in pair])
-            print(f"{kind:9} {100 * noise:3.0f} %  " + "    ".join(shares(one) for one in columns), flush=True)
+            print(f"{kind:9} {100 * noise:3.0f} %  " + "    ".join(shares(column) for column in columns), flush=True)
 
 
 def print_corrections(trials):

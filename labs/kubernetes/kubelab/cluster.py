@@ -184,7 +184,11 @@ class Cluster:
 
     def put(self, thing):
         """Write an object as it is, with its status."""
-        found = [one for one in self.resources if (one.kind, one.api_version) == (thing["kind"], thing["apiVersion"])]
+        found = [
+            resource
+            for resource in self.resources
+            if (resource.kind, resource.api_version) == (thing["kind"], thing["apiVersion"])
+        ]
         if not found:
             raise KeyError(f"the cluster serves no {thing['kind']} in {thing['apiVersion']}")
         return self.storage.put(found[0], thing)

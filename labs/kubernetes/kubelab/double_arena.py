@@ -111,10 +111,17 @@ def get(client, given):
         return
     # The lost newline is the real one's.
     print(f"Name:      {found['name']}\nStatus:    {found['status']}Namespace: {found['namespace']}")
-    for one in found["instances"]:
-        print(
-            f"  {one['name']}  {one['status']}  {one['age']}  {str(one['chief']).lower()}  {one['requestGPUs']}  {one['node']}"
+    for instance in found["instances"]:
+        chief = str(instance["chief"]).lower()
+        columns = (
+            instance["name"],
+            instance["status"],
+            instance["age"],
+            chief,
+            instance["requestGPUs"],
+            instance["node"],
         )
+        print("  " + "  ".join(str(column) for column in columns))
 
 
 def logs(client, given):

@@ -78,7 +78,7 @@ class Kubelet:
         if self._steps.get(uid) == step:
             return
         addresses = (node.get("status") or {}).get("addresses") or []
-        host_ip = next((one["address"] for one in addresses if one["type"] == "InternalIP"), "")
+        host_ip = next((address["address"] for address in addresses if address["type"] == "InternalIP"), "")
         ip = host_ip if pod["spec"].get("hostNetwork") else self.runtime.ip(pod)
         self._steps[uid] = step
         found = self.storage.update(

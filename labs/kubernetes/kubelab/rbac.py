@@ -43,12 +43,12 @@ class Question(NamedTuple):
 def documents(namespaces, path=MANIFEST):
     """Return the manifest's objects; those of its one namespace are there once for each of these."""
     found = []
-    for thing in yaml.safe_load(path.read_text(encoding="utf-8"))["items"]:
-        if "namespace" not in thing["metadata"]:
-            found.append(thing)
+    for item in yaml.safe_load(path.read_text(encoding="utf-8"))["items"]:
+        if "namespace" not in item["metadata"]:
+            found.append(item)
             continue
         for namespace in namespaces:
-            found.append(copy.deepcopy(thing))
+            found.append(copy.deepcopy(item))
             found[-1]["metadata"]["namespace"] = namespace
     return found
 
@@ -66,7 +66,9 @@ def rules(objects, user, namespace=None):
     """Return the rules that count for a user in a namespace, or for the whole cluster."""
     found = list(EVERYBODY)
     for binding in objects:
-        if not binding["kind"].endswith("Binding") or not any(one["name"] == user for one in binding["subjects"]):
+        if not binding["kind"].endswith("Binding") or not any(
+            subject["name"] == user for subject in binding["subjects"]
+        ):
             continue
         if binding["kind"] == "ClusterRoleBinding" or binding["metadata"]["namespace"] == namespace:
             found += _role(objects, binding)

@@ -42,7 +42,9 @@ def target(parts, resources):
     namespace = None
     if rest[0] == "namespaces" and len(rest) > 2 and rest[2] not in ("status",):
         namespace, rest = rest[1], rest[2:]
-    found = next((one for one in resources if one.api_version == api_version and one.plural == rest[0]), None)
+    found = next(
+        (resource for resource in resources if resource.api_version == api_version and resource.plural == rest[0]), None
+    )
     if found is None or len(rest) > 3 or (namespace and not found.namespaced):
         raise status.no_such_path()
     name, subresource = (rest + [None, None])[1:3]

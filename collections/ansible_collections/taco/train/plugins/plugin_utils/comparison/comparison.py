@@ -78,7 +78,7 @@ def _judged(cases: Sequence[Dict[str, Any]], baseline: str, limits: Dict[str, An
     for case in cases:
         case["unlike"] += control.contradiction(case, limits["control"])
         if case["unlike"] and limits["refuse_unlike"]:
-            case["comparisons"] = [_refused(one) for one in case["comparisons"]]
+            case["comparisons"] = [_refused(comparison) for comparison in case["comparisons"]]
 
 
 def _expected(arms: Sequence[Dict[str, Any]], records: Sequence[Record], images: Optional[int]) -> List[Dict[str, Any]]:

@@ -27,9 +27,10 @@ def with_raw_control(arms: Sequence[Any], control: Optional[Arm]) -> List[Any]:
 def contradiction(case: Mapping[str, Any], control: Optional[str]) -> List[str]:
     """The reason to refuse the verdicts of a case: its control differs from the baseline. Empty when it does not."""
     return [
-        f"{case['id']}: the control, {one['baseline']} again, is {one['verdict']} than {one['baseline']} by a ratio of {one['ratio']:.3f}."
-        for one in case["comparisons"]
-        if one["arm"] == control and one["verdict"] in ("better", "worse")
+        f"{case['id']}: the control, {comparison['baseline']} again, is {comparison['verdict']} than "
+        f"{comparison['baseline']} by a ratio of {comparison['ratio']:.3f}."
+        for comparison in case["comparisons"]
+        if comparison["arm"] == control and comparison["verdict"] in ("better", "worse")
     ]
 
 

@@ -67,7 +67,7 @@ def checked_comparison(
 ) -> Tuple[Comparison, Dict[str, Any]]:
     """The comparison, and the options that its runs have in common. spec gets its workloads with their types."""
     common = typed(defaults, "benchmark_*")
-    spec["workloads"] = [dict(one, **typed_part(one)) for one in spec["workloads"] or []]
+    spec["workloads"] = [dict(workload, **typed_part(workload)) for workload in spec["workloads"] or []]
     comparison = read(spec, hosts, common)
     check_places(comparison, places)
     check_runs(comparison)

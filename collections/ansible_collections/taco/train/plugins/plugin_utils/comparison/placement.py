@@ -121,7 +121,11 @@ def explained(
     by_name = {arm.name: arm for arm in arms}
     found: Dict[str, List[str]] = {}
     for case in cases:
-        mine = [one for one in records if one["outcome"] == "ok" and (one.get("case") or {}).get("id") == case["id"]]
+        mine = [
+            record
+            for record in records
+            if record["outcome"] == "ok" and (record.get("case") or {}).get("id") == case["id"]
+        ]
         for judged in case["comparisons"]:
             one, other = by_name[judged["arm"]], by_name[judged["baseline"]]
             if one.place == other.place:

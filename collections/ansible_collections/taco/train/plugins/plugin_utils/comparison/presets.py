@@ -89,6 +89,6 @@ def with_preset(
     if not found.get("workloads"):
         left_out = {"batch_size"} if batch_size else set()
         found["workloads"] = [
-            {key: value for key, value in one.items() if key not in left_out} for one in preset.workloads
+            {key: value for key, value in workload.items() if key not in left_out} for workload in preset.workloads
         ]
     return found

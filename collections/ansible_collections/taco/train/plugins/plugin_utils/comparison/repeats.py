@@ -53,7 +53,7 @@ def case_repeats(
     found = {}
     for case in comparison.cases:
         # Rounds of before compare_repeats was auto count as well.
-        made = [one["case"]["repeat"] + 1 for one in records if (one.get("case") or {}).get("id") == case.id]
+        made = [record["case"]["repeat"] + 1 for record in records if (record.get("case") or {}).get("id") == case.id]
         one = kept.get(case.id) or {}
         rounds = one.get("rounds") or max(LOOKS[0], min(LOOKS[-1], max(made, default=0)))
         stop = one.get("stop")
@@ -68,7 +68,11 @@ def _stop(
     if case["unlike"] and refuse_unlike:
         return "unlike"
     # The control needs no verdict: its interval is the answer.
-    pending = [one for one in case["comparisons"] if one["verdict"] not in DECIDED and one["arm"] != control]
+    pending = [
+        comparison
+        for comparison in case["comparisons"]
+        if comparison["verdict"] not in DECIDED and comparison["arm"] != control
+    ]
     if not pending:
         return "decided"
     # An arm that is not tried again gives no more rounds.

@@ -197,7 +197,7 @@ def read(value: Dict[str, Any], hosts: Sequence[Dict[str, Any]], defaults: Dict[
         for batch_size in _batch_sizes(value, workload, kind)
     ]
     identities = [case.id for case in cases]
-    twice = sorted({one for one in identities if identities.count(one) > 1})
+    twice = sorted({identity for identity in identities if identities.count(identity) > 1})
     if twice:
         raise ComparisonError(f"Two of compare_workloads would both be called {twice[0]}: give each a name.")
     repeats, auto = repeats_of(value.get("repeats", DEFAULT_REPEATS))

@@ -157,7 +157,7 @@ def judge(pairs: Sequence[Tuple[Side, Side]], limits: Limits, higher_is_better: 
     differences = [
         statistics.log_ratios(arm.values, baseline.values, higher) for (arm, baseline), higher in zip(pairs, directions)
     ]
-    found = [statistics.evidence(one, limits.min_effect, limits.confidence) for one in differences]
+    found = [statistics.evidence(difference, limits.min_effect, limits.confidence) for difference in differences]
     usable = [one.p if one and len(rounds) >= LEAST_REPEATS else None for one, rounds in zip(found, differences)]
     corrected, spent = statistics.holm(usable), limits.spent()
     return [

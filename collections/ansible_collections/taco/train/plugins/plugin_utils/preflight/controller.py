@@ -70,8 +70,8 @@ def look() -> Controller:
 
 def controller_checks(variables: Sequence[Mapping[str, Any]], controller: Controller) -> List[Check]:
     """The checks of the controller, for hosts with these variables."""
-    on_cluster = any(one.get("taco_platform") in ("tke", "ack") for one in variables)
-    elsewhere = not variables or any(one.get("taco_platform") not in ("tke", "ack") for one in variables)
+    on_cluster = any(host.get("taco_platform") in ("tke", "ack") for host in variables)
+    elsewhere = not variables or any(host.get("taco_platform") not in ("tke", "ack") for host in variables)
     left_out = (() if on_cluster else ON_CLUSTER) + (() if elsewhere else ELSEWHERE)
     wanted = {name: least for name, least in controller.required.items() if name.partition(".")[0] not in left_out}
     problems = []

@@ -125,11 +125,11 @@ def judge_host(
 
 
 def _without(checks: Sequence[Check], skip: Sequence[str]) -> List[Check]:
-    return [skipped(one.id, "left out on request") if one.id in skip else one for one in checks]
+    return [skipped(check.id, "left out on request") if check.id in skip else check for check in checks]
 
 
 def _worst(checks: Sequence[Check]) -> str:
-    return next((status for status in STATUSES if any(one.status == status for one in checks)), "pass")
+    return next((status for status in STATUSES if any(check.status == status for check in checks)), "pass")
 
 
 def judge(

@@ -100,12 +100,12 @@ def forest(comparison: Part) -> str:
         if len(baselines) > 1:
             parts.append(text(SIDE, y + 16 + TITLE, speed_up_over(comparison, baseline), "start", "label"))
         y += title
-        for one in rows:
-            full = f"{case_labels[case['id']]}: {wording.marked(comparison, one['arm'])}"
+        for row in rows:
+            full = f"{case_labels[case['id']]}: {wording.marked(comparison, row['arm'])}"
             full += f" against {wording.marked(comparison, baseline)}"
             # Its name stands above the lane, so that neither the band nor the grid crosses it.
             parts += background(x, ticks, effect, y + NAME, y + ROW)
-            parts.append(forest_row(one, wording.marked(comparison, one["arm"], MOST_NAME), full, y, x))
+            parts.append(forest_row(row, wording.marked(comparison, row["arm"], MOST_NAME), full, y, x))
             y += ROW
     under = speed_up_over(comparison, baselines[0]) if len(baselines) == 1 else "speed-up"
     under += f"; {'logarithmic' if is_logarithmic(values) else 'linear'} axis"

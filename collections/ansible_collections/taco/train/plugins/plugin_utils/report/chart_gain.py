@@ -37,10 +37,10 @@ def gain(comparison: Part, lines: Sequence[Line]) -> str:
     points = [point for one in lines for point in one.points]
     effect = wording.effect(comparison)
     values = [value for one in points for value in (one.ratio, one.low, one.high) if value is not None]
-    values += [one.ratio for one in figures] + [end for _arm, one in ranges for end in (one.low, one.high)]
+    values += [figure.ratio for figure in figures] + [end for _arm, one in ranges for end in (one.low, one.high)]
     values += [1 - effect, 1 + effect]
     _low, _high, ticks, place = ratio_axis(values)
-    sizes = [one.parameters for one in points] + [one.parameters for one in figures]
+    sizes = [one.parameters for one in points] + [figure.parameters for figure in figures]
     sizes += [end for _arm, one in ranges for end in comparison_gain.span(one)]
     parts, top = _legend(comparison, lines, figures, bool(ranges))
     top += 24
@@ -67,7 +67,7 @@ def gain(comparison: Part, lines: Sequence[Line]) -> str:
     parts += _figures(comparison, figures, x, y)
     for one in lines:
         parts += _measured(comparison, one, x, y)
-    names = {one.parameters: one.model for one in figures}
+    names = {figure.parameters: figure.model for figure in figures}
     names.update((point.parameters, point.model) for point in points)
     under, rows = _names(names, x, bottom)
     bottom += 18 + NAME_ROW * rows
@@ -85,7 +85,7 @@ def _legend(
     known = wording.arm_names(comparison)
     named = [(index_of(known, one.arm), wording.marked(comparison, one.arm, MOST_NAME) + ", measured") for one in lines]
     parts, height = legend(named)
-    for arm in dict.fromkeys(one.arm for one in figures):
+    for arm in dict.fromkeys(figure.arm for figure in figures):
         parts.append(marker(index_of(known, arm), LEFT + 8, height - 4, css="published"))
         parts.append(text(LEFT + 20, height, f"{arm}, {BY_VENDOR}, with its framework", "start", "row"))
         height += LEGEND_LINE
@@ -118,14 +118,14 @@ def _figures(comparison: Part, figures: Sequence[Figure], x: Place, y: Place) ->
     """Return the published points, each framework written beside them where there is room for it."""
     known, parts = wording.arm_names(comparison), []
     written: List[tuple[float, float]] = []
-    for one in figures:
-        across, up = x(one.parameters), y(one.ratio)
-        said = f"{one.arm}, {one.model}, {one.framework}: {wording.ratio(one.ratio)}, {BY_VENDOR}; {one.source}"
-        mark = marker(index_of(known, one.arm), across, up, css="published")
+    for figure in figures:
+        across, up = x(figure.parameters), y(figure.ratio)
+        said = f"{figure.arm}, {figure.model}, {figure.framework}: {wording.ratio(figure.ratio)}, {BY_VENDOR}; {figure.source}"
+        mark = marker(index_of(known, figure.arm), across, up, css="published")
         if all(abs(across - left) > LABEL_ROOM or abs(up - height) > LABEL_ROOM for left, height in written):
             written.append((across, up))
             start = across < WIDTH / 2
-            mark += text(across + (9 if start else -9), up + 4, one.framework, "start" if start else "end", "label")
+            mark += text(across + (9 if start else -9), up + 4, figure.framework, "start" if start else "end", "label")
         parts.append(titled(mark, said))
     return parts
 

@@ -45,7 +45,7 @@ def each_run(comparison: Part) -> Iterator[tuple[Part, str, Part]]:
 def runs(comparison: Part) -> str:
     """Return a line for each run; those that failed have no value."""
     failures = comparison.get("failures") or []
-    failed = {one.get("record") for one in failures}
+    failed = {failure.get("record") for failure in failures}
     cases = {case["id"]: case for case in comparison.get("cases") or []}
 
     def row(case: Part, arm: Any, run: Part) -> tuple[Any, ...]:
@@ -56,10 +56,10 @@ def runs(comparison: Part) -> str:
 
     rows = [row(*one) for one in each_run(comparison)]
     written = {run.get("record") for _case, _arm, run in each_run(comparison)}
-    for one in failures:
-        if one.get("record") not in written:
-            case = cases.get(one.get("case"), {"id": one.get("case")})
-            rows.append(row(case, one.get("arm"), {"record": one.get("record")}))
+    for failure in failures:
+        if failure.get("record") not in written:
+            case = cases.get(failure.get("case"), {"id": failure.get("case")})
+            rows.append(row(case, failure.get("arm"), {"record": failure.get("record")}))
     return text(RUNS, rows)
 
 

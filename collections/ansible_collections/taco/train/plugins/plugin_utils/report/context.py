@@ -114,13 +114,13 @@ def failures(comparison: Part) -> Table:
     head = ("Case", "Arm", "Problems", "Log", "Run")
     rows = [
         (
-            case_labels.get(one.get("case"), str(one.get("case"))),
-            wording.marked(comparison, one.get("arm")),
-            " ".join(str(problem) for problem in one.get("problems") or []),
-            str(one.get("log") or "none"),
-            str(one.get("record")),
+            case_labels.get(failure.get("case"), str(failure.get("case"))),
+            wording.marked(comparison, failure.get("arm")),
+            " ".join(str(problem) for problem in failure.get("problems") or []),
+            str(failure.get("log") or "none"),
+            str(failure.get("record")),
         )
-        for one in comparison.get("failures") or []
+        for failure in comparison.get("failures") or []
     ]
     return head, rows
 
@@ -133,9 +133,9 @@ def commands(comparison: Part, records: Iterable[Part]) -> list[tuple[str, str, 
         for arm in case.get("arms") or []:
             ids = [run.get("record") for run in arm.get("runs") or []]
             ids += [
-                one.get("record")
-                for one in comparison.get("failures") or []
-                if one.get("arm") == arm["arm"] and one.get("case") == case["id"]
+                failure.get("record")
+                for failure in comparison.get("failures") or []
+                if failure.get("arm") == arm["arm"] and failure.get("case") == case["id"]
             ]
             ran = [found[one] for one in ids if one in found and found[one].get("argv")]
             good = [record for record in ran if record.get("outcome") == "ok"]

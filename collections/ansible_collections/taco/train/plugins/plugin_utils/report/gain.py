@@ -113,13 +113,13 @@ def published(comparison: Part, drawn: Sequence[Line]) -> List[Figure]:
     """Return the vendor's figures for the arms of lines. Beside a lab's numbers they would invite a comparison that means nothing."""
     labels, found = _labels(comparison), []
     for line in drawn if not comparison.get("lab") else ():
-        for one in FIGURES:
-            own, base = (one.totals.get(labels.get(name, "")) for name in (line.arm, line.baseline))
-            parameters = parameters_of(one.model)
+        for figure in FIGURES:
+            own, base = (figure.totals.get(labels.get(name, "")) for name in (line.arm, line.baseline))
+            parameters = parameters_of(figure.model)
             if own and base and parameters:
-                source = f"{one.instances}, batch size {one.batch_size}; {one.source}"
-                framework = one.framework or wording.UNKNOWN
-                found.append(Figure(line.arm, one.model, parameters, own / base, framework, source))
+                source = f"{figure.instances}, batch size {figure.batch_size}; {figure.source}"
+                framework = figure.framework or wording.UNKNOWN
+                found.append(Figure(line.arm, figure.model, parameters, own / base, framework, source))
     return list(dict.fromkeys(found))
 
 

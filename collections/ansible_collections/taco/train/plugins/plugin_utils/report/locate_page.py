@@ -33,12 +33,12 @@ def findings(document: Mapping[str, Any]) -> List[Sequence[str]]:
     causes = (document["answer"] or {}).get("findings") or []
     return [
         (
-            one["text"],
-            ", ".join(one["hosts"]) or "all that cross it",
-            "none" if one["loss"] is None else f"{one['loss']:.0%}",
-            "proved" if one["proved"] else "suspicion",
+            cause["text"],
+            ", ".join(cause["hosts"]) or "all that cross it",
+            "none" if cause["loss"] is None else f"{cause['loss']:.0%}",
+            "proved" if cause["proved"] else "suspicion",
         )
-        for one in causes
+        for cause in causes
     ]
 
 

@@ -165,8 +165,13 @@ def layouts(comparison: Part) -> Table:
     """The placement of the workers of each arm."""
     head = ("Arm", "GPUs scheduled by", "Workers", "Runs")
     rows = [
-        (wording.marked(comparison, one["arm"]), one.get("place") or "no label", one["workers"], str(one["runs"]))
-        for one in (comparison.get("placement") or {}).get("layouts") or []
+        (
+            wording.marked(comparison, layout["arm"]),
+            layout.get("place") or "no label",
+            layout["workers"],
+            str(layout["runs"]),
+        )
+        for layout in (comparison.get("placement") or {}).get("layouts") or []
     ]
     return head, rows
 

@@ -55,7 +55,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Cell]], numbers: Collecti
             cells.append(element(name, content, css or ("number" if title in numbers else None)))
         return "<tr>" + "".join(cells) + "</tr>"
 
-    body = "".join(draw("td", one) for one in rows)
+    body = "".join(draw("td", row) for row in rows)
     return f'<div class="scroll"><table><thead>{draw("th", head)}</thead><tbody>{body}</tbody></table></div>'
 
 

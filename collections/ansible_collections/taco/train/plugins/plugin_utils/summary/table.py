@@ -47,9 +47,9 @@ def _named(hosts: Sequence[str], most: int = 1) -> str:
 def _failures(outcomes: Sequence[Outcome], width: int) -> List[Line]:
     """The failures, wrapped; hosts with the same failure share it."""
     hosts: Dict[str, List[str]] = {}
-    for one in outcomes:
-        if one.failure:
-            hosts.setdefault(one.failure, []).append(one.host)
+    for outcome in outcomes:
+        if outcome.failure:
+            hosts.setdefault(outcome.failure, []).append(outcome.host)
     lines: List[Line] = []
     for failure, names in hosts.items():
         first, *rest = wrapped(f"{_named(names, MOST_NAMES)}: {failure}", width - len(INDENT))
@@ -92,9 +92,9 @@ def _counted(number: int, noun: str) -> str:
 
 def _sentence(outcomes: Sequence[Outcome], check: bool) -> str:
     numbers = (
-        (sum(bool(one.failure) for one in outcomes), "failed"),
-        (sum(bool(one.changed) for one in outcomes), "would change" if check else "changed"),
-        (sum(bool(one.pending) for one in outcomes), "with something pending"),
+        (sum(bool(outcome.failure) for outcome in outcomes), "failed"),
+        (sum(bool(outcome.changed) for outcome in outcomes), "would change" if check else "changed"),
+        (sum(bool(outcome.pending) for outcome in outcomes), "with something pending"),
     )
     said = [f"{number} {what}" for number, what in numbers if number]
     return f"Summary of {_counted(len(outcomes), 'host')}: {', '.join(said) or 'nothing to do, nothing failed'}."
@@ -106,8 +106,12 @@ def render(outcomes: Sequence[Outcome], width: int, check: bool = False, reports
         return []
     width = max(width, NARROWEST)
     said = [
-        (one.host, (", ".join(one.changed) or "nothing", ", ".join(one.pending) or "-", one.verdict or "-"), _kind(one))
-        for one in outcomes
+        (
+            outcome.host,
+            (", ".join(outcome.changed) or "nothing", ", ".join(outcome.pending) or "-", outcome.verdict or "-"),
+            _kind(outcome),
+        )
+        for outcome in outcomes
     ]
     heads = ("HOST", "WOULD CHANGE" if check else "CHANGED", "PENDING", "VERDICT")
     rows = [((host, *row), kind) for host, row, kind in _together(said)]

@@ -16,7 +16,11 @@ EXPECTED = "a file on the controller, a URL, or an absolute path in the training
 def scripts_of(variables: Mapping[str, Any]) -> dict[str, str]:
     """{script: variable} of all scripts that a host's variables name."""
     workloads = variables.get("compare_workloads")
-    compared = [one.get("script") for one in workloads if isinstance(one, dict)] if isinstance(workloads, list) else []
+    compared = (
+        [workload.get("script") for workload in workloads if isinstance(workload, dict)]
+        if isinstance(workloads, list)
+        else []
+    )
     named = [(variables.get("benchmark_script"), "benchmark_script")]
     named += [(script, "compare_workloads") for script in compared]
     return {script: variable for script, variable in reversed(named) if isinstance(script, str) and script}

@@ -86,7 +86,9 @@ def typed(spec: Mapping[str, Any], value: Any) -> Typed:
         return Typed(expected=expected)
     converted = found.validated_parameters["value"]
     numbers = converted if isinstance(converted, list) else [converted]
-    if found.error_messages or any(isinstance(one, (int, float)) and not abs(one) < LARGEST for one in numbers):
+    if found.error_messages or any(
+        isinstance(number, (int, float)) and not abs(number) < LARGEST for number in numbers
+    ):
         return Typed(expected=expected)
     return Typed(converted)
 
