@@ -50,6 +50,8 @@ VARIABLES = {
     "hugepages_count": 50,
     # To try SSH from each host to each other one, once when the files were written, takes minutes on hundreds of hosts.
     "ssh_trust_prove": False,
+    # All hosts share the disk of one machine, and no image is pulled.
+    "preflight_min_disk_gib": 1,
 }
 
 

@@ -196,7 +196,7 @@ def run(options, work):
     setting = dict(
         versions(), cores=hosts.cores(), forks=options.forks, load=Path("/proc/loadavg").read_text().split()[0]
     )
-    targets = judged(figures) + idle.judged(between)
+    targets = judged(figures) + (idle.judged(between) if between else [])
     if options.targets == "executions":
         targets = [one for one in targets if one.key == "executions"]
     text = page(figures, between, targets, setting)

@@ -146,6 +146,9 @@ def test_a_host_that_differs_is_refused_and_the_file_is_named(fleet):
     status, output = fleet.apply("stale", "-e", "plan_partial=true")
     assert status == 2 and f"{NODES[0]} differs from the plan" in " ".join(output.split()), output
     assert "# another edit" in on_node(NODES[0], f"cat {AUTHORIZED}")
+    keys = on_node(NODES[1], f"cat {AUTHORIZED}")
+    assert "# an edit" not in keys and keys.count("ssh-ed25519") == len(NODES), keys
+    assert "the applied changes differ" not in output, output
     for node in NODES:
         on_node(node, "sed -i '/^# irrelevant$/d' /etc/motd")
 
