@@ -108,6 +108,28 @@ def test_tke_goes_from_nodes_to_a_report(v1, playbook, results):
     assert record["ranks"] == 4
 
 
+def test_the_job_and_its_pods_are_as_requested(v1, command):
+    job, pods = v1.jobs()["taco-bench"], v1.pods()
+    assert job["metadata"]["labels"] == {"app.kubernetes.io/managed-by": "taco.train"}
+    assert {one["type"] for one in job["status"]["conditions"] if one["status"] == "True"} == {"Created", "Running"}
+    assert set(pods) == {*WORKERS, "taco-bench-launcher"}
+    assert {pods[name]["spec"]["nodeName"] for name in WORKERS} == NODES
+    for name in WORKERS:
+        resources = pods[name]["spec"]["containers"][0]["resources"]
+        assert resources["limits"] == resources["requests"]
+        assert resources["limits"]["hugepages-1Gi"] == "1Gi" and str(resources["limits"]["nvidia.com/gpu"]) == "2"
+    mpirun = ["mpirun", "--allow-run-as-root", "--host", ",".join(f"{name}:1" for name in WORKERS), "hostname"]
+    kubectl = [
+        kube_lab.FOLDER / "bin/kubectl",
+        f"--kubeconfig={kube_lab.FOLDER / 'config'}",
+        "exec",
+        "taco-bench-launcher",
+        "--",
+    ]
+    done = command(*kubectl, *mpirun)
+    assert done.returncode == 0 and set(WORKERS) <= set(done.stdout.split()), done.stdout
+
+
 def test_a_job_that_runs_is_left_alone(v1, playbook):
     before = {name: pod["metadata"]["uid"] for name, pod in v1.pods().items()}
     done = playbook("mpijob.yml")
