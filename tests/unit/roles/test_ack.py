@@ -24,7 +24,10 @@ LABEL, BEFORE = "ack.node.gpu.schedule", "taco.train/gpu-schedule-before"
 ALLOCATABLE = {"cpu": "96", "memory": "900Gi", "pods": "110", "nvidia.com/gpu": "8", "hugepages-1Gi": "0"}
 KUBECTL = """#!/bin/sh
 echo "$@" >> {folder}/kubectl.log
-case "$*" in *"get mpijobs.kubeflow.org"*) echo '{"kind": "MPIJob", "metadata": {"labels": {"app.kubernetes.io/managed-by": "taco.train"}}}'; exit;; esac
+case "$*" in *"get mpijobs.kubeflow.org"*)
+  echo '{"kind": "MPIJob", "metadata": {"labels": {"app.kubernetes.io/managed-by": "taco.train"}}}'
+  exit;;
+esac
 if [ -e {folder}/unreachable ]; then echo "error: unable to upgrade connection: pod not found" >&2; exit 1; fi
 while [ "$1" != -- ]; do shift; done
 shift
