@@ -34,7 +34,14 @@ def test_the_job_of_the_document():
         "--model=vgg16",
     ]
     assert arena_command.submit_argv(job(gpu_topology=True, command=command)) == [
-        *("arena", "submit", "mpi", "--name=tensorflow-topo-4-vgg16", "--workers=4", "--gpus=1", "--gputopology=true"),
+        *(
+            "arena",
+            "submit",
+            "mpi",
+            "--name=tensorflow-topo-4-vgg16",
+            "--label=app.kubernetes.io/managed-by=taco.train",
+        ),
+        *("--workers=4", "--gpus=1", "--gputopology=true"),
         *(f"--image={IMAGE}", "--memory=32Gi", "--clean-task-policy=Running"),
         "mpirun --allow-run-as-root -np 4 python /tensorflow/tf_cnn_benchmarks.py --model=vgg16",
     ]

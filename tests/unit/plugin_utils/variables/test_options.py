@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from observed import NODE, VARIABLES
 
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.verdict import Host, judge
+from ansible_collections.taco.train.plugins.plugin_utils.variables.groups import GROUPS
 from ansible_collections.taco.train.plugins.plugin_utils.variables.options import VALID, Options
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import all_options
 from ansible_collections.taco.train.plugins.plugin_utils.variables.rules import RULES
@@ -38,6 +39,7 @@ FREE = {
     "taco_kube_host": "any host",
     "taco_node_name": "compared with the nodes of the cluster by kubernetes.node",
     "taco_instance_type": "new types appear; instance.type warns of an unknown one",
+    "taco_plan": "a path on the controller; the module plan reads it",
     "taco_results_dir": "any folder of the controller, relative or not",
     "compare_baseline": "compared with the names in compare_arms",
     "compare_workloads": "compared with the options of a run",
@@ -49,8 +51,10 @@ FREE = {
     "harp_template": "a path that Ansible looks for in several folders",
     "harp_script_sha256": "judged by harp.checksum",
     "kubernetes_node_access": "options of kubernetes.core",
+    "locate_boundaries": "compared with the variables of the hosts by the module locate",
     "mpijob_access": "options of kubernetes.core",
     "gpu_topology_access": "options of kubernetes.core",
+    "plan_file": "a path on the controller",
     "preflight_skip": "compared with the checks before any is made",
     "preflight_extra_checks": "read by the module verdict itself",
     "preflight_known_variables": "names of variables of anybody's",
@@ -312,4 +316,4 @@ def test_many_hosts_are_checked_quickly():
     for number in range(200):
         assert options.problems(dict(GOOD, taco_node_name=f"gpu{number}", benchmark_timeout=60)) == []
     # Groups once for all hosts, and of the values only those that are no default.
-    assert len(options._groups) <= 6 and len(calls) <= 200 * 8
+    assert len(options._groups) <= len(GROUPS) and len(calls) <= 200 * 8

@@ -129,6 +129,13 @@ def compare(values: Values, fleet: Fleet) -> None:
     checked_comparison(options, hosts, _run_options(values), places)
 
 
+def locate(values: Values, _fleet: Fleet) -> None:
+    """Check the arm of the role locate; its run is that of the role benchmark."""
+    arm = values.get("locate_arm")
+    if is_set(arm):
+        _require_harp([arm_of(arm)], "locate_arm", values)
+
+
 def ssh_trust(values: Values, fleet: Fleet) -> None:
     """Check that the containers of several hosts can reach each other."""
     profile = str(values.get(PROFILE) or DEFAULT_PROFILE)
@@ -188,6 +195,7 @@ def hugepages(values: Values, _fleet: Fleet) -> None:
 GROUPS = (
     Group(("benchmark_", "training_container_", "taco_"), benchmark),
     Group(("compare_", "benchmark_", "training_container_", "taco_"), compare),
+    Group(("locate_", "benchmark_", "training_container_", "taco_"), locate),
     Group(("ssh_trust_", "training_container_", "taco_"), ssh_trust),
     Group(("training_container_", "taco_"), training_container),
     Group(("mpijob_", "taco_"), mpijob),

@@ -283,4 +283,9 @@ RULES: Dict[str, Rule] = {
     "compare_confidence": INNER_SHARE,
     "compare_day_spread": INNER_SHARE,
     "compare_line_rate_gbps": ABOVE_ZERO,
+    "locate_arm": ARM,
+    "locate_effect": INNER_SHARE,
+    "locate_budget_minutes": ABOVE_ZERO,
+    "locate_max_rounds": SOME,
+    "locate_expected": ABOVE_ZERO,
 }
