@@ -48,7 +48,7 @@ def _part(entry: Mapping[str, Any], role: str) -> Part:
     name = (
         entry.get("before_header") or entry.get("after_header") or (CONTAINER if role == "training_container" else role)
     )
-    return Part(str(name).split(" (")[0], *(_text(_without_start(entry.get(side))) for side in ("before", "after")))
+    return Part(str(name).partition(" (")[0], *(_text(_without_start(entry.get(side))) for side in ("before", "after")))
 
 
 def _without_start(value: Any) -> Any:
