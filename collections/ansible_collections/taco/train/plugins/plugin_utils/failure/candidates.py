@@ -5,8 +5,9 @@
 """Choose the lines of a log that may show a cause: each sentence in a line of its own, and one of those that only differ in numbers."""
 
 import re
-from typing import AbstractSet, Dict, List, Sequence
+from typing import AbstractSet, Dict, List, Optional, Sequence
 
+from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import Cause
 from ansible_collections.taco.train.plugins.plugin_utils.failure.causes import CAUSES
 from ansible_collections.taco.train.plugins.plugin_utils.failure.fields import NEAR, RULE
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import Line
@@ -34,12 +35,23 @@ HELP = re.compile(
 def causes_in(lines: Sequence[Line], without: AbstractSet[int] = frozenset()) -> Dict[int, int]:
     """The causes that the lines show, by their place in the table, with the first line of each. A line shows one only."""
     places: Dict[int, int] = {}
+    contexts = {index: bool(context_of(cause, lines)) for index, cause in enumerate(CAUSES) if cause.context}
     for number in worth_a_look(lines, without):
         words = lines[number].text[:MOST_CHARACTERS]
-        best = next((index for index, cause in enumerate(CAUSES) if cause.pattern.search(words)), None)
+        best = next(
+            (index for index, cause in enumerate(CAUSES) if contexts.get(index, True) and cause.pattern.search(words)),
+            None,
+        )
         if best is not None:
             places[best] = min(number, places.get(best, number))
     return places
+
+
+def context_of(cause: Cause, lines: Sequence[Line]) -> Optional["re.Match[str]"]:
+    """The first line that has the context of a cause, None without one."""
+    if cause.context is None:
+        return None
+    return next((match for match in (cause.context.search(line.text[:MOST_CHARACTERS]) for line in lines) if match), None)
 
 
 def worth_a_look(lines: Sequence[Line], without: AbstractSet[int]) -> List[int]:

@@ -44,6 +44,8 @@ class Cause(NamedTuple):
     """Searched in the lines around."""
     fields: Mapping[str, Tuple[str, ...]] = {}
     """Groups, and the names of the fields around that have their values, as mpirun's help texts print them."""
+    context: Optional[Pattern[str]] = None
+    """Matches a line anywhere in the log, without which the pattern shows no such cause; its groups are values, too."""
 
 
 def cause(
@@ -53,5 +55,14 @@ def cause(
     fix: str,
     near: str = "",
     fields: Optional[Mapping[str, Tuple[str, ...]]] = None,
+    context: str = "",
 ) -> Cause:
-    return Cause(name, re.compile(pattern), found, fix, re.compile(near, re.MULTILINE) if near else None, fields or {})
+    return Cause(
+        name,
+        re.compile(pattern),
+        found,
+        fix,
+        re.compile(near, re.MULTILINE) if near else None,
+        fields or {},
+        re.compile(context) if context else None,
+    )

@@ -10,16 +10,32 @@ are those of the programs' own sources, over the versions in use.
 
 import re
 
+from ansible_collections.taco.train.plugins.plugin_utils.failure.containers import CONTAINERS
 from ansible_collections.taco.train.plugins.plugin_utils.failure.doubtful import DOUBTFUL
 from ansible_collections.taco.train.plugins.plugin_utils.failure.epilogue import ENDED, EPILOGUE
 from ansible_collections.taco.train.plugins.plugin_utils.failure.launch import LAUNCH
+from ansible_collections.taco.train.plugins.plugin_utils.failure.libraries import LIBRARIES
 from ansible_collections.taco.train.plugins.plugin_utils.failure.network import NETWORK
 from ansible_collections.taco.train.plugins.plugin_utils.failure.ranks import RANK
 from ansible_collections.taco.train.plugins.plugin_utils.failure.scheduler import SCHEDULER
 from ansible_collections.taco.train.plugins.plugin_utils.failure.script import SCRIPT
 from ansible_collections.taco.train.plugins.plugin_utils.failure.software import SOFTWARE
+from ansible_collections.taco.train.plugins.plugin_utils.failure.ssh import SSH
 
-CAUSES = [*SCHEDULER, *LAUNCH, *SOFTWARE, *NETWORK, *SCRIPT, *RANK, *ENDED, *DOUBTFUL, *EPILOGUE]
+CAUSES = [
+    *SCHEDULER,
+    *CONTAINERS,
+    *SSH,
+    *LAUNCH,
+    *LIBRARIES,
+    *SOFTWARE,
+    *NETWORK,
+    *SCRIPT,
+    *RANK,
+    *ENDED,
+    *DOUBTFUL,
+    *EPILOGUE,
+]
 # A run that is still going on hasn't ended by one of these.
 ENDS = {cause.name for cause in [*ENDED, *EPILOGUE]}
 # What launchers say of the processes that ended, each in a line: the first ended first, and the launcher ended the others.

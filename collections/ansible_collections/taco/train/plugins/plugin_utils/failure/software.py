@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Causes on a host: HARP, libraries, drivers, GPUs and memory, most specific first."""
+"""Causes on a host: HARP, drivers, GPUs and memory, most specific first."""
 
 from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import (
     BATCH,
@@ -39,73 +39,6 @@ SOFTWARE = [
         r"MAP_HUGETLB",
         "HARP found no free huge pages",
         "run the hugepages and reboot roles (playbook prepare), and look at HugePages_Free in /proc/meminfo",
-    ),
-    cause(
-        "plugin_symbol",
-        r"(?P<library>\S*libnccl-net\S*): undefined symbol: (?P<symbol>\w+)|symbol lookup error: "
-        r"(?P<library2>\S*libnccl-net[^\s:]*): .*?(?P<symbol2>\w+)$",
-        "NCCL's plugin {library} lacks the symbol {symbol}: it was built for other libraries",
-        "use the plugin of the taco_image's own HARP, or an arm without the plugin",
-    ),
-    cause(
-        "glibc",
-        r"version [`'\u2018](?P<version>(?:GLIBC|GLIBCXX|CXXABI|GCC)_[\w.]+)['\u2019] not found(?: \(required by "
-        r"(?P<by>[^)]+)\))?",
-        "the image has no {version}, which {by} needs: the library was built for a newer system",
-        "use a taco_image of the system for which it was built",
-    ),
-    cause(
-        "horovod_build",
-        r"Extension horovod\.(?P<extension>\S+) has not been built|(?:MPI|Gloo|NCCL) support has not been built|"
-        r"(?P<support>\w+) support is required [^\r\n]{1,60}not been built|Neither MPI nor Gloo support has been built|"
-        r"[Ff]ailed to determine if \w+ support has been built|has "
-        r"not been built(?: with|\.) .*HOROVOD_WITH|[Hh]orovod (?:was not|has not been|is not) (?:built|compiled) "
-        r"with (?P<with>\w+)|Unable to determine if \S+ was built|ReadyEvent .{0,40}not compiled with (?P<with2>\w+)",
-        "Horovod in the image was built without what the run needs ({extension}{with}{support})",
-        "build it with HOROVOD_WITH_TENSORFLOW=1 or HOROVOD_WITH_PYTORCH=1, and HOROVOD_WITH_MPI=1 "
-        "HOROVOD_GPU_OPERATIONS=NCCL (benchmark_horovod_build_env)",
-    ),
-    cause(
-        "model",
-        r"module '[\w.]*applications' has no attribute '(?P<model>\w+)'|module '?torchvision\.models'? has no attribute "
-        r"'(?P<model2>\w+)'|Invalid model name '(?P<model3>[^']+)'",
-        "the script knows no model {model}",
-        "set benchmark_model to a model that the script and its framework have, in their spelling",
-    ),
-    cause(
-        "framework_version",
-        r"module '(?P<module>tensorflow(?:\.(?:_api|compat)[\w.]*)?)' has no attribute '(?P<attribute>\w+)'|No module "
-        r"named '?(?P<contrib>"
-        r"tensorflow\.(?:contrib|examples)[\w.]*)'?",
-        "the script is for another version of TensorFlow ({module}{attribute}{contrib})",
-        "set benchmark_script to one for the TensorFlow in taco_image, or use another taco_image",
-    ),
-    cause(
-        "module",
-        r"(?:ModuleNotFoundError|ImportError|^\S{0,200}python[\d.]{0,6}): No module named '?(?P<module>[\w.]+)'?",
-        "the image has no Python module {module}",
-        "install it in taco_image, or set benchmark_script to a script that doesn't need it",
-    ),
-    cause(
-        "symbol",
-        r"^(?!.*(?:/mca_\w+\.so: undefined|\(ignored\))).*undefined symbol: (?P<symbol>\w+)",
-        "a library lacks the symbol {symbol}: it was built against another version",
-        "build Horovod and its like again in taco_image for the framework and NCCL that are there",
-    ),
-    cause(
-        "library",
-        r"(?:ImportError|OSError): (?P<library>\S*\.so[\w.]*): cannot open shared object file|error while loading "
-        r"shared libraries: (?P<library2>[^\s:]+)|Could not load library (?P<library3>lib\S+?)\.? |Unable to load "
-        r"(?:any of )?\{?(?P<library4>libcudnn[^\s,}]*)",
-        "the image has no library {library}",
-        "install it in taco_image, and set LD_LIBRARY_PATH in benchmark_env",
-    ),
-    cause(
-        "import",
-        r"ImportError: (?P<why>.{1,200})|RuntimeError: (?P<why2>module compiled against (?:API|ABI) version .{1,120})|"
-        r"TypeError: (?P<why3>Descriptors cannot (?:not )?be created directly)",
-        "a Python module can't be imported ({why})",
-        "use versions that fit together in taco_image",
     ),
     cause(
         "driver",

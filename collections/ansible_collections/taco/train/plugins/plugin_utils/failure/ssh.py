@@ -1,0 +1,82 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Causes before the ranks begin that ssh reports, most specific first."""
+
+from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import TRUST, cause
+
+SSH = [
+    cause(
+        "ssh_absent",
+        r"(?:ssh|rsh)(?:'|\u2019)?: (?:command not found|not found$)|"
+        r"(?P<program>\S*\bsshd): (?:No such file|command not found|not found)|exec: \"?ssh\"?: executable file not found|"
+        r"launch agent.{0,40}could not be found|plm_(?:rsh|ssh)_agent\" was set to a path",
+        "there is no ssh ({program}) in the training image",
+        "use a taco_image with openssh-client and openssh-server",
+    ),
+    cause(
+        "ssh_resolve",
+        r"Could not resolve hostname (?P<host>[^\s:]+)|getaddrinfo(?:\(\))? (?:failed )?(?:for "
+        r")?(?P<other>[\w.-]*).{0,40}(?:Name or service not known|Temporary failure in name resolution)|(?:unknown "
+        r"host|cannot resolve):? (?P<third>[\w.-]+)",
+        "the host {host}{other}{third} is not known to the launcher's ssh: its name can't be resolved",
+        "set benchmark_hosts to names from the inventory, or run the ssh_trust role for it",
+    ),
+    cause(
+        "ssh_connect",
+        r"ssh: connect to host (?P<host>\S+) port (?P<port>\d+): (?P<why>[^\r\n]+)",
+        "ssh to {host} on port {port} failed ({why})",
+        "run the ssh_trust role, and check taco_ssh_port and taco_interface",
+    ),
+    cause(
+        "ssh_reach",
+        r"host=(?P<host>[\w.-]+) was not reachable via ssh",
+        "{host} can't be reached by ssh",
+        "run the ssh_trust role, and check taco_ssh_port and taco_interface",
+    ),
+    cause(
+        "ssh_closed",
+        r"(?:kex_exchange_identification|ssh_exchange_identification|ssh_dispatch_run_fatal|banner exchange): "
+        r"(?P<why>.{1,160})|^Connection (?:closed|reset) by (?:remote host |authenticating user \S+ "
+        r")?(?P<host>[\d.:a-f]+) port \d+|Connection to (?P<other>\S+) closed by remote host|Connection timed out during banner "
+        r"exchange|^Connection to (?P<third>\S+) port \d+ timed out",
+        "the ssh server ended the connection ({why})",
+        "check that sshd runs in the training container of that host (role ssh_trust) and MaxStartups there",
+        r"(?:Connection (?:closed|reset) by|Connection to) (?P<host>[\d.:a-f]+|\S+) port",
+    ),
+    cause(
+        "ssh_host_key",
+        r"Host key verification failed|REMOTE HOST IDENTIFICATION HAS CHANGED",
+        "ssh refused a host's key, which is not the one it knows",
+        TRUST,
+        r"[Hh]ost key (?:for|is known for) \[?(?P<host>[\w.-]+)\]?|authenticity of host '\[?(?P<host2>[\w.-]+)",
+    ),
+    cause(
+        "ssh_algorithms",
+        r"Unable to negotiate with (?P<host>\S+) port \d+: (?P<why>[^\r\n.]{1,160})|Bad configuration option: (?P<option>\S+)",
+        "two versions of ssh have nothing in common ({why}{option})",
+        "run the same taco_image on every host, and the ssh_trust role",
+    ),
+    cause(
+        "ssh_key",
+        r"(?:(?:[\w.-]+@)?(?P<host>[\w.-]+): )?Permission denied \((?P<why>[a-z][^)]*)\)|Too many authentication "
+        r"failures|Load key .*: (?P<key>bad permissions|invalid format)|UNPROTECTED PRIVATE KEY FILE|Bad owner or "
+        r"permissions on",
+        "ssh was not let in ({why}{key})",
+        TRUST,
+        r"[\w.-]+@(?P<host>[\w.-]+)'s password|ssh not successful for host (?P<host2>[\w.-]+)",
+    ),
+    cause(
+        "ssh_key",
+        r"Permission denied, please try again",
+        "ssh was not let in",
+        TRUST,
+    ),
+    cause(
+        "ssh_password",
+        r"^[\w.-]+@(?P<host>[\w.-]+)'s password:|Are you sure you want to continue connecting",
+        "ssh asked for a password or a confirmation, which nobody can give",
+        TRUST,
+    ),
+]
