@@ -22,7 +22,7 @@ SAID = {
         "taco_ssh_port",
     ),
     "locked": ("Another benchmark holds the training container", "another run still goes on", "end mpirun there"),
-    "host key": ("Host key verification failed.\n", "refused a host's key", "ssh_trust"),
+    "host key": ("Host key verification failed.\n", "does not know a host's key", "ssh_trust"),
     "key": ("root@gpu2: Permission denied (publickey).\n", "not let in (publickey)", "ssh_trust"),
     "slots": (
         "There are not enough slots available in the system to satisfy the 8\nslots\n",
@@ -113,7 +113,7 @@ def test_which_reason_comes_first(text, rc, timed_out, problems, found):
 def test_a_timeout_says_what_was_seen_before_it():
     why = reason("Host key verification failed.", 124, True, 60, [])
     assert why.found == (
-        "it was still running after 60 s and was ended; ssh refused a host's key, which is not the one it knows: "
+        "it was still running after 60 s and was ended; ssh does not know a host's key, or knows another one: "
         "'Host key verification failed.'"
     )
     assert (why.cause, why.fix) == ("ssh_host_key", "run the ssh_trust role for all hosts")

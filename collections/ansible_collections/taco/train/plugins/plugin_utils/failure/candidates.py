@@ -51,7 +51,9 @@ def context_of(cause: Cause, lines: Sequence[Line]) -> Optional["re.Match[str]"]
     """The first line that has the context of a cause, None without one."""
     if cause.context is None:
         return None
-    return next((match for match in (cause.context.search(line.text[:MOST_CHARACTERS]) for line in lines) if match), None)
+    return next(
+        (match for match in (cause.context.search(line.text[:MOST_CHARACTERS]) for line in lines) if match), None
+    )
 
 
 def worth_a_look(lines: Sequence[Line], without: AbstractSet[int]) -> List[int]:

@@ -49,6 +49,7 @@ OF_TWO = {
     "mpi_connect",
     "mpi_ib",
     "gloo_connect",
+    "rendezvous",
     "stalled",
     "nccl_truncated",
 }
@@ -66,6 +67,10 @@ EXPLAINED_BY = {
     "nccl_error": "nccl_warn",
     "nccl_test": "nccl_warn",
 }
+# Failures to log in to hosts, of which a log may have several.
+OF_LOGIN = {"mpi_resolve", "ssh_key", "ssh_host_key", "ssh_resolve", "ssh_connect"}
+# A host prints them through ssh, before it has ranks.
+OF_REMOTE = {"daemon_absent", "daemon_library", "mpi_version", "mpi_prefix", "ssh_host_key"}
 # Rank 0 prints them, of all ranks.
 OF_ALL = {"wrong_data"}
 # Every rank of MPICH prints it with its number.

@@ -17,6 +17,14 @@ DOUBTFUL = [
     ),
     cause(
         # NCCL goes on with its own transports.
+        # The plugin for libfabric, which is that of AWS, HPE and others.
+        "nccl_plugin",
+        r"WARN NET/OFI (?P<what>\w[^\r\n]{1,200})|(?P<what2>OFI .{0,60}No (?:eligible )?providers[^\r\n]{0,80})",
+        "NCCL's plugin for libfabric (aws-ofi-nccl) failed ({what})",
+        "load the libfabric that the plugin was built for: its folder (/opt/amazon/efa/lib) first in LD_LIBRARY_PATH of benchmark_env, no "
+        "libfabric of the distribution; update both together, and check fi_info and that the container has the devices of the network",
+    ),
+    cause(
         "nccl_plugin",
         r"(?:NET/Plugin|Net plugin)[^\n]{0,80}(?:fail|error)|WARN NET/(?!IB\b|Socket\b|Plugin\b)(?P<what>\w[^\r\n]{1,160})|"
         r"OFI .{0,60}No (?:eligible )?providers",
@@ -51,7 +59,7 @@ DOUBTFUL = [
         "terminate",
         r"terminate called after throwing an instance of '(?P<what>(?!gloo::|c10::DistBackend)[^']+)'",
         "the program aborted ({what})",
-        "look at the lines around it in the log",
+        "run the script with one rank: if it aborts too, its arguments or taco_image are at fault, else what the ranks exchange",
     ),
     cause(
         "traceback",

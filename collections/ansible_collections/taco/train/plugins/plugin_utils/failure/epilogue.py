@@ -13,7 +13,8 @@ ENDED = [
         r"closing signal SIGHUP|Received 1 death signal|[Gg]ot signal: 1\b|process rank (?P<rank>\d+) with PID \S+ on node (?P<host>\S+) "
         r"exited\s+on\s+signal 1\b|KILLED BY SIGNAL: 1\b",
         "the terminal or ssh session of the launcher was closed (signal 1, SIGHUP)",
-        "start it in tmux or with nohup, or as a job of the scheduler",
+        # PyTorch's launcher has a handler of its own for this signal.
+        "start it in tmux, as a job of the scheduler or as a service (systemd-run); nohup does not protect torchrun",
     ),
     cause(
         "cancelled",
@@ -36,6 +37,12 @@ ENDED = [
         r"Out Of Memory)|^Process (?P<rank3>\d+) exit with status code (?:137|-9)\b|return code = -9\b",
         "a rank was killed (signal 9), which the kernel does when memory is full",
         "look for oom-kill in the host's dmesg; use fewer huge pages (hugepages_count), slots or data loader workers",
+    ),
+    cause(
+        "rendezvous",
+        r"RendezvousClosedError",
+        "the rendezvous of torchrun was closed: the agent of another host ended first",
+        "look at the log of that host, and use another --rdzv_id for each run",
     ),
     cause(
         "peer_closed",
@@ -81,6 +88,8 @@ EPILOGUE = [
         "signal",
         r"process rank (?P<rank>\d+) with PID \S+ on node (?P<host>\S+) exited\s+on\s+signal (?P<signal>\d+(?: "
         r"\([^)]*\))?)|KILLED BY SIGNAL: (?P<signal2>\d+)|TERMINATED BY SIGNAL: (?P<signal3>\d+)|"
+        r"srun: error: (?P<host2>[\w.-]+): (?:task (?P<rank2>\d+)|tasks [\d,-]+): "
+        r"(?P<signal7>Aborted|Floating point exception|Trace/breakpoint trap)\b|"
         r"Signal: (?P<signal4>[\w ]{1,40} \(\d+\))|failed \(exitcode: -(?P<signal5>\d+)\)|line \d+: +\d+ (?P<signal6>Aborted|Terminated)\b",
         "a rank ended with signal {signal}",
         "look at what this rank prints",

@@ -9,11 +9,25 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import IM
 LAUNCH = [
     cause(
         "mpirun_absent",
-        r"does not find an installed MPI|(?:exec: |failed to run command "
+        r"(?:exec: |failed to run command "
         r"['\u2018]?)\"?(?P<program>[^\s\"'\u2019:]*mpirun)\"?|(?P<other>mpirun|"
         r"mpiexec|horovodrun)(?:'|\u2019)?: (?:command not found|not found$|No such file or directory)",
         "{program}{other} is not in the training image",
         "set benchmark_mpirun to the path of mpirun",
+    ),
+    cause(
+        # horovodrun reads the output of mpirun --version. That of Hydra begins with its name.
+        "mpirun_unknown",
+        r"Unknown MPI implementation given in output of mpirun --version",
+        "horovodrun does not know the MPI in the training image ({what} {version})",
+        "start the ranks with mpirun, or horovodrun with --gloo, or install Open MPI in taco_image and set benchmark_mpirun to its mpirun",
+        r"^(?P<what>(?:HYDRA|Intel|mpirun)\b[^:\n]{0,60})[^\n]*(?:\n\s+Version: +(?P<version>\S+))?",
+    ),
+    cause(
+        "mpirun_absent",
+        r"does not find an installed MPI",
+        "horovodrun found no mpirun in the training image",
+        "install Open MPI in taco_image, or set PATH in benchmark_env to the folder of its mpirun",
     ),
     cause(
         "daemon_absent",
@@ -113,6 +127,15 @@ LAUNCH = [
         r"^(?:/bin/)?(?:ba|da)?sh: (?:line )?(?:\d+: )?(?P<path>/[^\s:]+): Permission denied",
         "a host can't execute {path}",
         "make the file executable (chmod +x) in taco_image, or mount it so that it can be executed",
+    ),
+    cause(
+        # mpirun starts programs, and a script only where it is one.
+        "executable",
+        r"(?:Executable: |execvp error on file |execve\(\): )(?P<script>[^\s:]+\.(?:py|sh))\b",
+        "mpirun can't execute {script}: it is a script without its interpreter, or not there",
+        "put python3 (or bash) before the script in the command, and give the script's whole path, which every host must have",
+        r"^process\s+rank (?P<rank>\d+);|^rank (?P<rank2>\d+);",
+        fields=NODE,
     ),
     cause(
         "executable",

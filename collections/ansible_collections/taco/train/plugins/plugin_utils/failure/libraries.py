@@ -41,6 +41,15 @@ LIBRARIES = [
     ),
     cause(
         "framework_version",
+        r"(?P<what>(?:ImportError: cannot import name|AttributeError: (?:module|'module')|"
+        r"ModuleNotFoundError: No module named 'tensorflow\.)"
+        r"[^\r\n]{0,160})",
+        "this tf_cnn_benchmarks is for another version of TensorFlow ({what})",
+        "use the branch cnn_tf_vX.Y_compatible of tensorflow/benchmarks for the TensorFlow in taco_image, or another taco_image",
+        context=r'tf_cnn_benchmarks\.py", line',
+    ),
+    cause(
+        "framework_version",
         r"module '(?P<module>tensorflow(?:\.(?:_api|compat)[\w.]*)?)' has no attribute '(?P<attribute>\w+)'|No module "
         r"named '?(?P<contrib>"
         r"tensorflow\.(?:contrib|examples)[\w.]*)'?",
@@ -52,6 +61,23 @@ LIBRARIES = [
         r"(?:ModuleNotFoundError|ImportError|^\S{0,200}python[\d.]{0,6}): No module named '?(?P<module>[\w.]+)'?",
         "the image has no Python module {module}",
         "install it in taco_image, or set benchmark_script to a script that doesn't need it",
+    ),
+    cause(
+        # Libraries of CUDA that are older than the one that needs them.
+        "symbol",
+        r"(?:(?P<library>\S+\.so[\w.]*): )?undefined symbol: (?P<symbol>(?:p?nccl[A-Z]|cu(?:blas|dnn|sparse|solver|fft|pti|rand)|"
+        r"__nvJitLink|nvJitLink|"
+        r"nvrtc|nvtx)\w*)",
+        "the library that needs the symbol {symbol} ({library}) was built for a newer version than the one that is loaded",
+        "see with ldd which file is loaded, take its folder out of LD_LIBRARY_PATH in benchmark_env and taco_image, or install the version "
+        "that the framework needs there",
+    ),
+    cause(
+        "symbol",
+        r"^(?!.*(?:/mca_\w+\.so: undefined|\(ignored\))).*undefined symbol: (?P<symbol>(?:ompi|opal|orte|MPI|PMPI|mca|pmix|PMIx|ucp|ucs|"
+        r"uct)_\w+)",
+        "libraries of two versions of MPI are mixed: the loaded one lacks the symbol {symbol}",
+        "use one MPI in taco_image for mpirun, Horovod and the framework: check LD_LIBRARY_PATH and OPAL_PREFIX in benchmark_env, and ldd",
     ),
     cause(
         "symbol",

@@ -8,6 +8,14 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import IM
 
 NETWORK = [
     cause(
+        # kubectl exec ends with the status of the command, 137 after SIGKILL: no daemon of mpirun ends so by itself.
+        "killed",
+        r"command terminated with exit code (?P<status>137|143)\b",
+        "the container of a worker was killed (exit code {status} of kubectl exec): its memory is full, or its pod was evicted or deleted",
+        "look at the pod (kubectl describe pod: OOMKilled, Evicted) and the events of its node",
+        r"Remote daemon: .{0,80} on node (?P<host>[\w.-]+)",
+    ),
+    cause(
         "p2p",
         r"P2P is disabled between|failed to (?:peer with|open CUDA IPC)|cudaIpc\w+ failed|peer access.{0,40}(?:not "
         r"supported|failed)|not supported between these two devices",
@@ -76,6 +84,26 @@ NETWORK = [
         "load nvidia_peermem, and switch ACS and the IOMMU off on the host, or set NCCL_NET_GDR_LEVEL: LOC in benchmark_env",
     ),
     cause(
+        # Its connection is made by addresses (GID) of the adapters, which have networks of their own.
+        "nccl_ib",
+        r"(?P<what>(?:Call to )?ibv_modify_qp[^\n]{0,40}failed with (?:error )?(?:\d+ )?(?:Connection timed out|Network is unreachable|"
+        r"No route to host|Host is unreachable)[^\n]{0,260})",
+        "an RDMA adapter can't reach the address (GID) of its peer ({what})",
+        "compare the subnets of the local and the remote GID (show_gids) and test them with ib_write_bw: add routes between them, or, "
+        "where "
+        "each rail is a network of its own, set NCCL_CROSS_NIC: 0 in benchmark_env; set NCCL_IB_GID_INDEX to a routed RoCE v2 address, and "
+        "NCCL_IB_HCA to the same rails on every host",
+    ),
+    cause(
+        "nccl_ib",
+        r"(?P<what>(?:Call to )?ibv_modify_qp[^\n]{0,40}failed with (?:error )?(?:\d+ )?(?:Invalid argument|No such device|"
+        r"No data available)[^\n]{0,260})",
+        "the RDMA adapters of two hosts do not fit together ({what})",
+        "set NCCL_IB_HCA to ports of one kind (all InfiniBand or all RoCE) and state Active on every host (ibstat), and "
+        "NCCL_IB_GID_INDEX to "
+        "an index that each has (show_gids)",
+    ),
+    cause(
         "nccl_ib",
         r"(?:WARN .*?)?(?P<what>NET/IB ?:? ?(?:[\w/.<>:-]+ ){0,4}Got (?:completion|async (?:\w+ )?event)[^\n]{0,200}|Call to "
         r"ibv_\w+[^\n]{0,120}failed[^\n]{0,120}|ibv_\w+\(?\)? (?:failed|returned)[^\n]{0,120}|NET/IB ?: (?:Unable|"
@@ -84,10 +112,21 @@ NETWORK = [
         "check ibstat, the cables and NCCL_IB_HCA and NCCL_IB_GID_INDEX, or set NCCL_IB_DISABLE: 1 in benchmark_env",
     ),
     cause(
+        # The bootstrap's messages have a fixed size: another program sent this one.
         "nccl_truncated",
-        r"message truncated|Message truncated|collective mismatch|MPI_ERR_TRUNCATE",
-        "ranks exchanged messages of different sizes: they run different scripts, or another program uses the port",
-        "run the same taco_image and script on every host",
+        r"[Mm]essage truncated[^\r\n]{0,200}(?:[Bb]ootstrap|socket\.cc)|(?:[Bb]ootstrap|misc/socket\.cc)[^\r\n]{0,200}[Mm]essage truncated",
+        "ranks exchanged messages of different sizes at their start: another version of NCCL, or another program uses the port",
+        IMAGE,
+    ),
+    cause(
+        # The amounts of a collective operation differ.
+        "nccl_truncated",
+        r"(?P<what>(?:peer (?P<peer>[\w.:%-]+(?:<\d+>)?) )?[Mm]essage truncated[^\r\n]{0,100}|collective mismatch[^\r\n]{0,200}|"
+        r"MPI_ERR_TRUNCATE)",
+        "two ranks call one collective operation with different sizes: their scripts took different ways ({what})",
+        "make every rank call the same operations with the same shapes in the same order: look for uneven last batches, conditions on "
+        "the rank "
+        "and unused parameters; compare the ranks with NCCL_DEBUG: INFO and NCCL_DEBUG_SUBSYS: COLL in benchmark_env",
         r"reported by process \[\d+,(?P<rank>\d+)\]",
     ),
     cause(
@@ -137,8 +176,10 @@ NETWORK = [
     cause(
         "port",
         r"Address already in use|EADDRINUSE|server socket has failed to listen on any local|\bbind failed|[Ff]ailed to bind to",
-        "a port is in use: an earlier run still goes on",
+        "a port ({port}) is in use: an earlier run still goes on",
         "end it on the hosts (pgrep -af python), or use another port",
+        r"(?:bind to|listen on) (?:\S*:)?(?P<port>\d{2,5})\b|\bport:? (?P<port2>\d{2,5})\b|:(?P<port3>\d{4,5})\b[^\n]{0,60}(?:EADDRINUSE|"
+        r"[Aa]ddress already in use)",
     ),
     cause(
         "address_translated",
@@ -156,11 +197,35 @@ NETWORK = [
         "put the data and models on the hosts or into taco_image, or set a proxy (https_proxy) in benchmark_env",
     ),
     cause(
+        "download_access",
+        r"(?P<what>You are trying to access a gated repo[^\r\n]{0,80}|Access to (?:model|dataset) \S+ is restricted[^\r\n]{0,80}|"
+        r"(?:GatedRepo|RepositoryNotFound)Error[^\r\n]{0,120}|\S+ is not a local folder and is not a valid model identifier[^\r\n]{0,80}|"
+        r"HTTP Error 40[134][^\r\n]{0,60}|40[13] Client Error[^\r\n]{0,160})",
+        "a server does not give a model or data to the script ({what})",
+        "check the name, and set HF_TOKEN in benchmark_env to a token with access, or put the files on the hosts and give their path",
+    ),
+    cause(
         "master_address",
         r"(?P<what>host not found: Name or service not known|network addresses of \([^)]{1,120}\) cannot be retrieved[^\r\n]{0,80}|"
         r"hostname of the client socket cannot be retrieved)",
         "the address of rank 0 can't be resolved ({what})",
         "set MASTER_ADDR to a name or an address that every host can resolve",
+    ),
+    cause(
+        # Later than the ranks' start: the agents of torchrun keep in touch.
+        "rendezvous",
+        r"has failed to send a keep-alive heartbeat to the rendezvous|The connection to the C10d store has failed",
+        "torchrun lost its rendezvous store ({host}): the agent there ended or can't be reached",
+        "look at the log of the host in --rdzv_endpoint for what ended first there, and at the network to it",
+        context=r"--rdzv[-_]endpoint[ =]\"?(?P<host>[\w.-]+)|has failed to send a keep-alive heartbeat",
+    ),
+    cause(
+        "rendezvous",
+        r"(?P<what>RendezvousTimeoutError)",
+        "the agents of torchrun did not find each other ({what})",
+        "start torchrun on every host with the same --rdzv_id, --rdzv_endpoint and --nnodes within the timeout; without --rdzv_id each "
+        "host "
+        "waits in a rendezvous of its own. Then check that the endpoint's port is open",
     ),
     cause(
         "gloo_connect",
@@ -184,8 +249,8 @@ NETWORK = [
     ),
     cause(
         "lost_node",
-        r"lost communication with a remote daemon|Node failure on (?P<host>\S+)|DUE TO NODE (?:(?P<other>\S+) "
-        r")?FAILURE|daemon.{0,40}on node (?P<third>\S+).{0,40}(?:lost|died|failed)|NodeNotReady|node (?P<fourth>\S+) "
+        r"lost communication with a remote daemon|daemon.{0,40}on node (?P<third>\S+).{0,40}(?:lost|died|failed)|NodeNotReady|"
+        r"node (?P<fourth>\S+) "
         r"(?:is )?not ready|Timeout, server (?P<fifth>\S+) not responding|(?:client_loop: send disconnect|"
         r"packet_write_wait)[^\n]{0,80}Broken pipe",
         "mpirun lost its connection to a host: it is down, rebooted or cut off",

@@ -32,6 +32,18 @@ END_PLACE = re.compile(
     r"process rank (?P<rank>\d{1,7}) with PID \S{1,40} on\s+node (?P<host>[\w.-]{1,253})|"
     r"Process name: (?P<host2>[\w.-]{1,253})\[(?P<rank2>\d{1,7})\]"
 )
+# ssh and horovodrun name the host that they reach, and TensorFlow the one where a rank looks for a GPU.
+REACHED = re.compile(r"Permanently added '\[?(?P<host>[\w.-]+)\]?|Remote host found: (?P<host2>[\w.-]+)")
+DIAGNOSTICS = re.compile(
+    r"cuda_diagnostics\.cc:\d+\] (?:retrieving CUDA diagnostic information for host|hostname): ([\w.-]{1,253})"
+)
+# The hosts that a command of mpirun or horovodrun in the log lists.
+LISTED_HOSTS = re.compile(r"(?:mpirun|mpiexec|prterun|horovodrun) .{0,2000}?(?:-H|--?hosts?)[ =](\S+)")
+HERE = re.compile(r"(?:localhost|127\.[\d.]+)$")
+# So many lines are between the line of ssh and what the other host prints.
+NEXT_LINES = 2
+# Horovod leaves a host out after its ranks failed.
+BLACKLISTED = re.compile(r"[Bb]lacklist(?:ed|ing)? (?:failing )?host:? ([\w.-]+)")
 # torchrun's table of failures.
 TABLE_HOST = re.compile(r"^\s{1,8}host {1,12}: (\S{1,253})\s*$")
 TABLE_RANK = re.compile(r"^\s{1,8}rank {1,12}: (\d{1,7}) \(local_rank: ")
@@ -92,6 +104,31 @@ class Places:
             if own and header:
                 hosts.setdefault(own[1], header[1])
         return hosts
+
+    @cached_property
+    def reached(self) -> Dict[int, str]:
+        """The hosts that ssh reached, by the numbers of the lines that name them."""
+        matches = {number: REACHED.search(line.text) for number, line in enumerate(self.lines)}
+        return {number: named(match.groupdict(), "host") or "" for number, match in matches.items() if match}
+
+    def remote(self, place: int) -> Optional[str]:
+        """The host that prints a line through ssh: the one reached just before, or the only one."""
+        before = [host for number, host in self.reached.items() if place - NEXT_LINES <= number < place]
+        others = set(self.reached.values()) or {
+            host.partition(":")[0]
+            for match in (LISTED_HOSTS.search(line.text) for line in self.lines)
+            if match
+            for host in match[1].split(",")
+        }
+        others = {host for host in others if not HERE.match(host)}
+        return before[-1] if before else others.pop() if len(others) == 1 else None
+
+    @cached_property
+    def blacklisted(self) -> Optional[str]:
+        """The only host that Horovod left out, None without one."""
+        matches = (BLACKLISTED.search(line.text) for line in self.lines)
+        hosts = {match[1] for match in matches if match}
+        return hosts.pop() if len(hosts) == 1 else None
 
     @cached_property
     def first_to_end(self) -> Tuple[Optional[str], Optional[int]]:
@@ -168,8 +205,11 @@ def who_is_where(lines: Sequence[Line]) -> Tuple[Dict[int, str], Dict[Tuple[str,
             hosts.setdefault(int(end[1]), table_host)
         elif end and end.re is END_PLACE:
             hosts.setdefault(int(named(end.groupdict(), "rank") or 0), named(end.groupdict(), "host") or "")
-        if line.host and line.rank is not None:
-            hosts.setdefault(line.rank, line.host)
+        if line.rank is not None:
+            shown = DIAGNOSTICS.search(line.text) if "cuda_diagnostics" in line.text else None
+            shown_host = line.host or (shown[1] if shown else None)
+            if shown_host:
+                hosts.setdefault(line.rank, shown_host)
         ended = SRUN_END.search(line.text) if "srun: " in line.text else None
         if ended:
             hosts.setdefault(int(ended[2]), ended[1])

@@ -39,9 +39,18 @@ RANK = [
     ),
     cause(
         "tensor_mismatch",
+        r"(?P<what>Mismatched \w+ CPU/GPU device selection[^\r\n]{1,160})",
+        "one rank uses its CPU where another uses a GPU ({what})",
+        "look for the rank that finds no GPU (nvidia-smi, CUDA_VISIBLE_DEVICES, a framework without CUDA), or set one device in the "
+        "script for all",
+    ),
+    cause(
+        "tensor_mismatch",
         r"(?P<what>Mismatched (?:allreduce|allgather|broadcast|data types|\w+) [^\r\n]{1,160})",
         "the ranks exchange different things ({what})",
-        "run the same script with the same arguments on every rank",
+        "make every rank call the same operations in the same order, with the same shape and type: look at code under a condition on the "
+        "rank "
+        "or the data, such as validation; name the tensors, and convert them to one type",
     ),
     cause(
         "nan",
@@ -107,7 +116,8 @@ RANK = [
         r"orte_init)\w* (?:has )?failed|OPAL ERROR: "
         r"(?P<opal>[^\r\n]{1,100})|(?:ORTE|PRTE)_ERROR_LOG: (?P<log>[^\r\n]{1,100})",
         "MPI failed ({what}{call}{init}{opal}{pmix}{log}{stack})",
-        "look at the lines around it in the log",
+        "run hostname in place of the script: if that fails too, compare the versions of MPI on the hosts (mpirun --version) and set "
+        "taco_interface; else look at what the script passes to MPI",
         # MPICH's stack of an error ends with what failed first.
         r"reported by process \[\d+,(?P<rank>\d+)\]|"
         r"(?:^\w+\(\d+\)\.{0,20}: ?[^\n]{0,300}\n){1,12}^\w+\(\d+\)\.{0,20}(?P<stack>: +[^\s][^\n]{0,200})",
@@ -146,7 +156,9 @@ RANK = [
         r"Socket recv|Accept failed|[Cc]onnection reset|"
         r"[Bb]roken pipe|Missing|ignor))(?P<what>[^\r\n]{1,300})",
         "NCCL says {what}",
-        "look at the lines around it in the log",
+        "run all_reduce_perf of nccl-tests on the same hosts with NCCL_DEBUG: INFO: if it fails too, the host or the network is at "
+        "fault, else "
+        "the script",
     ),
     cause(
         "terminate",
@@ -154,6 +166,6 @@ RANK = [
         r"tensorflow|Check failed: )(?P<check>[^\r\n]{1,200})|Fatal Python error: (?P<fatal>[^\r\n]{1,100})|"
         r"[Aa]ssertion [`'\u2018]?(?P<assertion>[^\r\n]{1,160}) failed",
         "the program aborted ({what}{why}{check}{fatal}{assertion})",
-        "look at the lines around it in the log",
+        "run the script with one rank: if it aborts too, its arguments or taco_image are at fault, else what the ranks exchange",
     ),
 ]

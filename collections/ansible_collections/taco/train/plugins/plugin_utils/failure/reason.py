@@ -6,10 +6,12 @@
 
 from typing import Dict, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
 
+from ansible_collections.taco.train.plugins.plugin_utils.failure.advice import fix_of
 from ansible_collections.taco.train.plugins.plugin_utils.failure.candidates import (
     DIGITS,
     MOST_CHARACTERS,
     causes_in,
+    context_of,
     unwrapped,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import Cause
@@ -21,8 +23,10 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.causes import (
     LISTED,
     OF_ALL,
     OF_EACH,
+    OF_LOGIN,
     OF_ONE,
     OF_OTHERS,
+    OF_REMOTE,
     OF_RESULT,
     OF_TWO,
     OF_TWO_AFTERWARDS,
@@ -37,6 +41,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.place import (
 )
 from ansible_collections.taco.train.plugins.plugin_utils.failure.tracebacks import secondary
 from ansible_collections.taco.train.plugins.plugin_utils.failure.wording import (
+    quoted,
     reported_by,
     sentence,
     with_place,
@@ -78,6 +83,8 @@ def known_reason(text: str, hosts: Sequence[str] = ()) -> Optional[Reason]:
     best = the_first(found, lines)
     cause, place, places = CAUSES[best], found[best], Places(lines)
     first = match_at(places, place, cause, hosts)
+    first = first._replace(text=first.text + also(found, best, lines))
+    fix = fix_of(cause, lines, place)
     if first.host is None and first.rank is None:
         # A process repeats its error, and only one of the lines may have a header.
         later = (match_at(places, number, cause, hosts) for number in again(lines, place, cause))
@@ -87,8 +94,16 @@ def known_reason(text: str, hosts: Sequence[str] = ()) -> Optional[Reason]:
         of_hosts, of_ranks = reporters(places, place, cause, hosts)
         if len(of_ranks) > 1 or len(of_hosts) > 1:
             host = next(iter(of_hosts)) if len(of_hosts) == 1 else None
-            return Reason(with_places(first.text, of_hosts, of_ranks), cause.fix, cause.name, host)
-    return Reason(with_place(first.text, first.host, first.rank), cause.fix, cause.name, first.host, first.rank)
+            return Reason(with_places(first.text, of_hosts, of_ranks), fix, cause.name, host)
+    return Reason(with_place(first.text, first.host, first.rank), fix, cause.name, first.host, first.rank)
+
+
+def also(found: Mapping[int, int], best: int, lines: Sequence[Line]) -> str:
+    """The line of a second failure to log in or to find a host, which is another than the first."""
+    if CAUSES[best].name not in OF_LOGIN:
+        return ""
+    others = sorted(index for index in found if CAUSES[index].name in OF_LOGIN - {CAUSES[best].name})
+    return f"; also: '{quoted(lines[found[others[0]]].text)}'" if others else ""
 
 
 def again(lines: Sequence[Line], place: int, cause: Cause) -> List[int]:
@@ -147,7 +162,9 @@ def match_at(places: Places, place: int, cause: Cause, hosts: Sequence[str]) -> 
         before = "\n".join(near.text for near in lines[max(place - NEAR, 0) : place])
         more = cause.near.search(around) or cause.near.search(before)
         groups.update({name: value for name, value in more.groupdict().items() if value} if more else {})
-    for name, value in groups_of(cause.fields, lines, place).items():
+    more = context_of(cause, lines)
+    known = {**(more.groupdict() if more else {}), **groups_of(cause.fields, lines, place)}
+    for name, value in known.items():
         groups[name] = groups.get(name) or value
     host, number = named(groups, "host"), named(groups, "rank")
     rank = int(number) if number is not None else None
@@ -159,8 +176,12 @@ def match_at(places: Places, place: int, cause: Cause, hosts: Sequence[str]) -> 
         line.rank if rank is None else rank,
         cause.name in ENDS or "host" not in groups,
     )
+    if own_host is None and own_rank is None and cause.name in OF_REMOTE:
+        own_host = places.remote(place)
+    elif own_host is None and cause.name in ENDS:
+        own_host = places.blacklisted
     values = {name: (named(groups, name) or "").strip() for name in groups}
-    text = places.with_hosts(sentence(cause.found, values, line.text))
+    text = places.with_hosts(sentence(cause.found, values, line.text, match.end() if match else 0))
     if cause.name in OF_ALL:
         host, rank = None, None
     elif cause.name in OF_OTHERS:

@@ -8,9 +8,21 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import ca
 
 SCHEDULER = [
     cause(
+        # Status 401: who asks is not known. No right of a role changes that.
         "kube_access",
-        r"You must be logged in to the server|unable to upgrade connection: (?:Unauthorized|Forbidden)|\(Forbidden\): .{0,40}?"
-        r"pods? \"(?P<host>[^\"]+)\" is forbidden|cannot create resource \"pods/exec\"|provide credentials",
+        r"You must be logged in to the server|asked for the client to provide credentials|unable to upgrade connection: Unauthorized|"
+        r"\b401 Unauthorized\b.{0,80}(?:api|kube)|x509: certificate has expired|invalid bearer token|service account token has "
+        r"(?:expired|been invalidated)",
+        "the API server of Kubernetes does not accept the token of the launcher (401 Unauthorized)",
+        "check the token of the launcher's service account (/var/run/secrets/kubernetes.io/serviceaccount): its Secret still exists, it "
+        "has "
+        "not expired, and all API servers have the same service-account keys; then run the mpijob role again",
+    ),
+    cause(
+        # Status 403: the right is missing.
+        "kube_access",
+        r"unable to upgrade connection: Forbidden|\(Forbidden\): .{0,40}?pods? \"(?P<host>[^\"]+)\" is forbidden|"
+        r"cannot create resource \"pods/exec\"|User \"system:serviceaccount:[^\"]+\" cannot ",
         "the API server of Kubernetes does not let the launcher execute commands in the pods",
         "give the launcher's service account the right to create pods/exec (kubectl auth can-i create pods/exec --as=...), or use an "
         "MPI Operator that starts ranks by ssh",
@@ -48,6 +60,12 @@ SCHEDULER = [
         r"manifest for \S+ not found)|pyxis: .{0,200}returned error code|failed to import docker image|could not open image \S",
         "an image can't be pulled or opened",
         "check taco_image, and the registry's credentials",
+    ),
+    cause(
+        "lost_node",
+        r"Node failure on (?P<host>\S+)|(?:ON (?P<host2>[\w.-]+) CANCELLED AT \S+ )?DUE TO NODE (?:(?P<other>\S+) )?FAILURE",
+        "Slurm lost a host: it is down, rebooted or cut off",
+        "look at that host (uptime, dmesg, scontrol show node), and run again without it",
     ),
     cause(
         "slurm_credential",

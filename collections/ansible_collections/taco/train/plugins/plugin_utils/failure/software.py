@@ -59,7 +59,14 @@ SOFTWARE = [
     ),
     cause(
         "cudnn",
-        r"(?P<what>Loaded runtime CuDNN library: [\d.]+ but source was compiled with: [\d.]+|CUDNN_STATUS_(?:NOT_INITIALIZED|"
+        r"Loaded runtime CuDNN library: (?P<loaded>[\d.]+\d) but source was compiled with: (?P<built>[\d.]+\d)",
+        "cuDNN can't be used: version {loaded} is loaded, and the framework was built for {built}",
+        "install the cuDNN that the framework was built for, or a newer one of that major version in taco_image, and remove others from "
+        "LD_LIBRARY_PATH",
+    ),
+    cause(
+        "cudnn",
+        r"(?P<what>CUDNN_STATUS_(?:NOT_INITIALIZED|"
         r"VERSION_MISMATCH|SUBLIBRARY_\w+|ARCH_MISMATCH|INTERNAL_ERROR\w*|EXECUTION_FAILED|NOT_SUPPORTED|MAPPING_ERROR))|DNN library is "
         r"not found|because cuDNN failed to initialize|No DNN in stream executor|Could not create cudnn handle",
         "cuDNN can't be used ({what}): another version than the framework was built for, or a full GPU",
@@ -93,9 +100,17 @@ SOFTWARE = [
         "reboot the host, or reset its GPUs and start nvidia-fabricmanager again; or set NCCL_NVLS_ENABLE: 0 in benchmark_env",
     ),
     cause(
+        # The driver's own word of what is wrong. Xid 13, 31, 43, 45 and 69 follow from a program's error.
+        "gpu_broken",
+        r"(?P<what>NVRM: Xid (?:\([^)]{1,40}\))?:? (?!(?:13|31|43|45|69)\b)\d+[^\r\n]{0,160}|GPU has fallen off the bus)",
+        "a GPU has a hardware fault ({what})",
+        "take the host out, reset the GPU or power-cycle the host, and check the GPU's seat, power, cooling and PCIe link; replace the "
+        "GPU if it comes back",
+    ),
+    cause(
         "gpu_broken",
         r"uncorrectable (?:NVLink|ECC) error|uncorrectable ECC|CUDA_ERROR_ECC_UNCORRECTABLE|GPU (?:is lost|has fallen "
-        r"off the bus)|fallen off the bus|NVRM: Xid|nvlink error|NVLink.{0,20}uncorrectable|hardware stack error|"
+        r"off the bus)|fallen off the bus|nvlink error|NVLink.{0,20}uncorrectable|hardware stack error|"
         r"Unable to determine the device handle for GPU",
         "a GPU has a hardware fault",
         HARDWARE,
@@ -112,6 +127,14 @@ SOFTWARE = [
         GPUS,
     ),
     cause(
+        # nccl-tests: -g GPUs of each process.
+        "gpu_index",
+        r"Test (?:CUDA|HIP) failure .{0,80}invalid device ordinal",
+        "each rank takes {each} GPUs (-g {each}), and a host has fewer than its ranks take",
+        "use -g 1 with a rank for each GPU, or -g with the GPUs of a host and one rank on each host",
+        context=r"^# nThread \d+ nGpus (?P<each>[2-9]|\d\d+) ",
+    ),
+    cause(
         "gpu_index",
         r"invalid device ordinal|Invalid number of GPUs: (?P<want>\d+) requested but only (?P<have>\d+)|"
         r"[Vv]isible_device_list'? listed an invalid|CUDA_ERROR_INVALID_DEVICE\b|invalid resource handle.{0,20}device "
@@ -121,9 +144,16 @@ SOFTWARE = [
     ),
     cause(
         "gpu_busy",
-        r"CUDA-capable device\(s\) is/are busy|all CUDA-capable devices are busy|CUDA_ERROR_DEVICE_UNAVAILABLE|"
-        r"exclusive[- ]process|Duplicate GPU detected : rank (?P<rank>\d+) and rank (?P<other>\d+)",
+        r"Duplicate GPU detected : rank (?P<rank>\d+) and rank (?P<other>\d+)",
         "two processes use one GPU (rank {rank} and {other})",
+        "start one rank for each GPU of a host (slots in benchmark_hosts, --nproc_per_node), and take the GPU of the local rank in the "
+        "script",
+    ),
+    cause(
+        "gpu_busy",
+        r"CUDA-capable device\(s\) is/are busy|all CUDA-capable devices are busy|CUDA_ERROR_DEVICE_UNAVAILABLE|"
+        r"exclusive[- ]process",
+        "two processes use one GPU",
         "set one slot for each GPU in benchmark_hosts, and end other programs on the GPU (nvidia-smi)",
     ),
     cause(
@@ -218,7 +248,8 @@ SOFTWARE = [
     ),
     cause(
         "illegal_access",
-        r"illegal memory access|CUDA_ERROR_ILLEGAL_ADDRESS|misaligned address|unspecified launch "
+        r"NVRM: Xid (?:\([^)]{1,40}\))?:? (?:13|31|43|69)\b|illegal memory access|CUDA_ERROR_ILLEGAL_ADDRESS|misaligned address|"
+        r"unspecified launch "
         r"failure|CUDA_ERROR_LAUNCH_FAILED|illegal instruction was encountered",
         "a GPU kernel failed (memory access or instruction)",
         "run with CUDA_LAUNCH_BLOCKING: 1 in benchmark_env to find it; if it moves between hosts, use other "

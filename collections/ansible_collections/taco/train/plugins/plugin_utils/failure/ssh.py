@@ -16,6 +16,22 @@ SSH = [
         "use a taco_image with openssh-client and openssh-server",
     ),
     cause(
+        # A name has no colon: it is what follows -H for an mpirun that knows no slots there.
+        "mpirun_argument",
+        r"Could not resolve hostname (?P<name>[\w.-]+:\d+)(?::|\b)",
+        "mpirun took {name}, a host and its slots, for the name of a host: it is an old Open MPI, or another MPI",
+        "set benchmark_mpirun to the path of Open MPI 4 or 5 (mpirun --version), and remove the other mpirun from PATH in taco_image",
+    ),
+    cause(
+        # Hydra's proxies go back to the launcher by its own name.
+        "mpi_resolve",
+        r"\[proxy:[\d:]+@(?P<host>[\w.-]+)\] .{1,80}unable to get host address for (?P<peer>[\w.-]+)|"
+        r"unable to get host address for (?P<peer2>[\w.-]+)|"
+        r"gethostbyname.{0,40}(?P<peer3>[\w.-]+) .{0,40}(?:failed|not known)",
+        "the name {peer} of the launcher can't be resolved on another host",
+        "give each host's own name (hostname) an address in /etc/hosts or the DNS of all hosts",
+    ),
+    cause(
         "ssh_resolve",
         r"Could not resolve hostname (?P<host>[^\s:]+)|getaddrinfo(?:\(\))? (?:failed )?(?:for "
         r")?(?P<other>[\w.-]*).{0,40}(?:Name or service not known|Temporary failure in name resolution)|(?:unknown "
@@ -47,8 +63,15 @@ SSH = [
     ),
     cause(
         "ssh_host_key",
-        r"Host key verification failed|REMOTE HOST IDENTIFICATION HAS CHANGED",
+        r"REMOTE HOST IDENTIFICATION HAS CHANGED",
         "ssh refused a host's key, which is not the one it knows",
+        TRUST,
+        r"[Hh]ost key (?:for|is known for) \[?(?P<host>[\w.-]+)\]?",
+    ),
+    cause(
+        "ssh_host_key",
+        r"Host key verification failed",
+        "ssh does not know a host's key, or knows another one",
         TRUST,
         r"[Hh]ost key (?:for|is known for) \[?(?P<host>[\w.-]+)\]?|authenticity of host '\[?(?P<host2>[\w.-]+)",
     ),

@@ -9,6 +9,8 @@ from typing import Iterable, Mapping, Optional, Sequence
 
 MOST_OF_A_SENTENCE = 400
 MOST_OF_A_LINE = 160
+# Of them, so many behind what tells.
+AFTER = 40
 # A shorter line, such as Killed, adds nothing to the sentence.
 LEAST_OF_A_LINE = 12
 # More ranks or hosts than these are counted.
@@ -24,21 +26,30 @@ LOG_HEADER = re.compile(
 EMPTY = re.compile(r"(?:^| )\((?:rank  and |[^()\w]* requested, [^()\w]*found)?\s*\)")
 
 
-def sentence(template: str, values: Mapping[str, str], line: str) -> str:
-    """A cause's sentence with its values, and with the line where no value is from it."""
+def sentence(template: str, values: Mapping[str, str], line: str, end: int = 0) -> str:
+    """A cause's sentence with its values, and with the line, up to the end of what tells, where no value is from it."""
     names = TEMPLATE.findall(template)
     text = tidy(template.format(**{name: values.get(name, "") for name in names}))
     if any(values.get(name) for name in names) or len(line.strip()) < LEAST_OF_A_LINE:
         return text[:MOST_OF_A_SENTENCE]
-    return f"{text}{QUOTE}{quoted(line)}'"
+    return f"{text}{QUOTE}{quoted(line, end)}'"
 
 
-def quoted(line: str) -> str:
-    """A line, cut at a word."""
-    words = LOG_HEADER.sub("", " ".join(line.split()))
+def quoted(line: str, end: int = 0) -> str:
+    """A line, cut at words so that it has what ends there."""
+    header = LOG_HEADER.match(line)
+    if header:
+        line, end = line[header.end() :], max(end - header.end(), 0)
+    words = " ".join(line.split())
+    last = len(" ".join(line[:end].split()))
+    begin = ""
+    if last > MOST_OF_A_LINE:
+        # Some words behind what tells, the rest before it.
+        words = words[last + AFTER - MOST_OF_A_LINE :].partition(" ")[2]
+        begin = "... "
     if len(words) > MOST_OF_A_LINE:
         words = words[:MOST_OF_A_LINE].rpartition(" ")[0] + " ..."
-    return words
+    return begin + words
 
 
 def with_place(text: str, host: Optional[str], rank: Optional[int]) -> str:

@@ -1,0 +1,44 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What to do about a cause in this log: the fix of the table, or the one for pods, or the line of the script that raised."""
+
+import re
+from typing import Optional, Sequence, Tuple
+
+from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import Cause
+from ansible_collections.taco.train.plugins.plugin_utils.failure.pods import FIXES, in_pods
+from ansible_collections.taco.train.plugins.plugin_utils.failure.tracebacks import BEGIN
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import Line
+
+FRAME = re.compile(r'^ {1,12}File "(?P<path>[^"\n]{1,400})", line (?P<number>\d{1,7})')
+# Files that are not the user's.
+INSTALLED = re.compile(r"/(?:site|dist)-packages/|/lib(?:64)?/python\d|^<|importlib")
+MOST_FRAMES = 400
+
+
+def fix_of(cause: Cause, lines: Sequence[Line], place: int) -> str:
+    """What to do about a cause that a line shows."""
+    fix = FIXES.get(cause.name)
+    if fix and in_pods(lines):
+        return fix
+    raised = frame(lines, place) if cause.name == "traceback" else None
+    if raised:
+        return f"look at line {raised[1]} of {raised[0]}, and at what it gets: benchmark_extra_args, the data, the number of ranks"
+    return cause.fix
+
+
+def frame(lines: Sequence[Line], place: int) -> Optional[Tuple[str, str]]:
+    """File and line of the last call of the user's own code in the traceback above a line, of any code without one."""
+    last, rank = None, lines[place].rank
+    for line in reversed(lines[max(place - MOST_FRAMES, 0) : place]):
+        if line.rank != rank:
+            continue
+        if line.text.rstrip().endswith(BEGIN):
+            break
+        match = FRAME.match(line.text)
+        if match and not INSTALLED.search(match["path"]):
+            return match["path"], match["number"]
+        last = last or match
+    return (last["path"], last["number"]) if last else None

@@ -1,0 +1,64 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What to do where the hosts are the pods of an MPIJob: the operator makes their names, keys and limits, and not the roles of hosts."""
+
+import re
+from typing import Sequence
+
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import Line
+
+MOST_CHARACTERS = 400
+# The operator's script for kubectl exec, the launcher's pod, and a worker's name in the headless Service.
+OF_A_POD = re.compile(
+    r"/etc/mpi/kubexec\.sh|\bkubectl exec |^\+ POD_NAME=|command terminated with exit code|"
+    r"\b[a-z0-9][a-z0-9-]{0,200}-launcher(?:-[a-z0-9]{5})?\b|"
+    r"\b(?P<job>[a-z0-9][a-z0-9-]{0,200})-worker-\d+\.(?:(?P=job)\b|[a-z0-9.-]{1,200}\.svc\b)"
+)
+NAMES = (
+    "check that all worker pods run (kubectl get pods) and that the cluster's DNS has their names: the job's headless Service "
+    "(kubectl get endpoints) and CoreDNS; then run the mpijob role again"
+)
+LOGIN = (
+    "look at sshd in the worker's log (kubectl logs); check that the Secret with the job's ssh key is mounted in launcher and workers "
+    "(sshAuthMountPath), and that .ssh belongs to the user of sshd with modes 0700 and 0600, or set StrictModes no in the image"
+)
+SERVER = (
+    "check that the worker pods are ready and run sshd (kubectl get pods, kubectl logs), and that no NetworkPolicy blocks its port; the "
+    "launcher may have started before them: run the mpijob role again"
+)
+MEMORY = (
+    "look at the pod (kubectl describe pod: OOMKilled, Evicted) and the events of its node; set mpijob_memory to a larger value, or use "
+    "fewer data loader workers"
+)
+TRAFFIC = (
+    "allow all traffic between the pods (NetworkPolicy, security groups of the nodes), and set mpijob_network_mode and the interface to "
+    "a network that they share"
+)
+FIXES = {
+    "ssh_resolve": NAMES,
+    "mpi_resolve": NAMES,
+    "ssh_key": LOGIN,
+    "ssh_password": LOGIN,
+    "ssh_host_key": "set StrictHostKeyChecking no and UserKnownHostsFile /dev/null in the ssh_config of the image: pods have new keys",
+    "ssh_connect": SERVER,
+    "ssh_reach": SERVER,
+    "ssh_closed": SERVER,
+    "daemon": "look at the worker pods (kubectl get pods, kubectl logs), and use one mpijob_image for launcher and workers",
+    "daemon_absent": "use one mpijob_image, with the same Open MPI at the same path, for launcher and workers",
+    "mpi_version": "use one mpijob_image, with the same Open MPI, for launcher and workers",
+    "slots": "start at most mpijob_workers x mpijob_gpus_per_worker ranks",
+    "killed": MEMORY,
+    "memory": MEMORY,
+    "lost_node": "look at the pod and at its node (kubectl describe pod, kubectl get nodes): OOMKilled, Evicted, NotReady",
+    "mpi_connect": TRAFFIC,
+    "mpi_unreachable": TRAFFIC,
+    "gloo_connect": TRAFFIC,
+    "nccl_connect": TRAFFIC,
+}
+
+
+def in_pods(lines: Sequence[Line]) -> bool:
+    """Whether a log is that of an MPIJob."""
+    return any(OF_A_POD.search(line.text[:MOST_CHARACTERS]) for line in lines)
