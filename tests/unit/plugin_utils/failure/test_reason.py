@@ -133,3 +133,43 @@ def test_the_order_of_lines_does_not_decide(first):
     ]
     why = known_reason("\n".join(lines if first == "root cause" else lines[::-1]) + "\n")
     assert (why.cause, why.rank, why.host) == ("module", 1, None)
+
+
+@pytest.mark.parametrize(
+    ("rc", "cause", "fix"),
+    [
+        (137, "killed", "oom-kill"),
+        (-9, "killed", "oom-kill"),
+        (139, "segfault", "built for each other"),
+        (127, "", "whole path"),
+        (1, "", "hostname"),
+    ],
+)
+def test_a_status_alone_says_how_the_run_ended(rc, cause, fix):
+    why = reason("step 3\n", rc, False, 60, [])
+    assert f"status {rc}" in why.found and (why.cause, fix in why.fix) == (cause, True)
+
+
+@pytest.mark.parametrize(
+    ("problem", "fix"),
+    [
+        ("2 ranks each ran a test of their own: build nccl-tests with MPI=1.", "MPI_HOME"),
+        ("8 ranks were started and 4 took part.", "one mpirun"),
+        ("There is no line 'Total img/sec': the run did not finish (3 iterations).", "last lines"),
+        ("Something else.", "whole run"),
+    ],
+)
+def test_each_problem_of_a_result_has_a_fix(problem, fix):
+    assert fix in reason("text", 0, False, 60, [problem]).fix
+
+
+def test_horovod_that_went_on_with_fewer_ranks_names_those_that_are_gone():
+    text = "[3]<stderr>:Killed\nProcess 3 exit with status code 137.\nWARNING:root:blacklist failing host: gpu9\n"
+    why = reason(text, 0, False, 60, ["The benchmark counted 4 at its start and 2 at its end."])
+    assert (why.cause, why.host, why.rank) == ("killed", "gpu9", 3) and why.found.startswith("The benchmark counted 4")
+
+
+def test_a_line_is_quoted_with_what_tells():
+    words = "x" * 30
+    found = known_reason(" ".join([words] * 9) + " CUDA out of memory " + " ".join([words] * 9)).found
+    assert "CUDA out of memory" in found and len(found) < 260

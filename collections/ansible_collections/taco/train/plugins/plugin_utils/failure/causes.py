@@ -38,6 +38,9 @@ CAUSES = [
 ]
 # A run that is still going on hasn't ended by one of these.
 ENDS = {cause.name for cause in [*ENDED, *EPILOGUE]}
+# What ends a run from outside. The processes that it ends fail in many ways afterwards.
+FROM_OUTSIDE = {"preempted", "time_limit", "hangup", "terminated", "interrupted"}
+FOLLOWS = {cause.name for cause in [*NETWORK, *SCRIPT, *RANK, *ENDED, *DOUBTFUL, *EPILOGUE]}
 # What launchers say of the processes that ended, each in a line: the first ended first, and the launcher ended the others.
 FIRST_COUNTS = {"killed", "signal", "exit_code"}
 LISTED = re.compile(r"srun: error: |Process \d{1,7} exit with")
@@ -55,6 +58,8 @@ OF_TWO = {
 }
 # One failed call of MPI is that of the process that lost another, or the error itself.
 OF_TWO_AFTERWARDS = {"mpi_error"}
+# Ranks that are gone, where others go on.
+LOST = {*(cause.name for cause in ENDED), "horovod_down", "signal", "exit_code", "lost_node", "memory", "segfault"}
 # A rank reports it of another.
 OF_OTHERS = {"stalled", "peer_closed", "horovod_down"}
 OF_ONE = {"traceback", "segfault", "instruction", "killed", *(cause.name for cause in SCRIPT)}

@@ -58,3 +58,24 @@ def last_line(text: str, rank: Optional[int] = None) -> str:
     ]
     complaints = [line for line in words[-LAST_LINES:] if COMPLAINT.search(line)]
     return (complaints or words)[-1][:200] if words else ""
+
+
+# What a status says of the end: causes by their names. A shell adds 128 to the number of a signal.
+OF_STATUS = {
+    129: "hangup",
+    130: "interrupted",
+    132: "instruction",
+    135: "bus_error",
+    137: "killed",
+    139: "segfault",
+    143: "terminated",
+}
+WITHOUT_CAUSE = {
+    126: "make the program executable in taco_image (chmod +x), for the CPU of the hosts",
+    127: "set benchmark_mpirun, benchmark_script or benchmark_binary to a program that taco_image has (a whole path)",
+    255: "look at ssh between the hosts: run the ssh_trust role, and ssh HOST true from the launcher",
+}
+TRY = (
+    "run the command with hostname in place of the script: if that fails too, mpirun or a host is at fault, else the script: run it on "
+    "one host"
+)

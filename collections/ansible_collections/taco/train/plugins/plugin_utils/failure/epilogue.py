@@ -17,10 +17,12 @@ ENDED = [
         "start it in tmux, as a job of the scheduler or as a service (systemd-run); nohup does not protect torchrun",
     ),
     cause(
-        "cancelled",
-        r"ON (?P<host>[\w.-]+) CANCELLED AT \S+ (?P<why>DUE TO PREEMPTION)",
+        "preempted",
+        r"ON (?P<host>[\w.-]+) CANCELLED AT \S+ (?P<why>DUE TO (?:PREEMPTION|JOB REQUEUE))",
         "Slurm cancelled the job ({why})",
-        "run again, in a partition or with a QOS that is not preempted",
+        "run again in a partition or with a QOS that is not preempted; else write checkpoints, and begin each attempt with a new "
+        "rendezvous "
+        "(id, port, init file)",
     ),
     cause(
         "time_limit",

@@ -122,6 +122,8 @@ NETWORK = [
         # The amounts of a collective operation differ.
         "nccl_truncated",
         r"(?P<what>(?:peer (?P<peer>[\w.:%-]+(?:<\d+>)?) )?[Mm]essage truncated[^\r\n]{0,100}|collective mismatch[^\r\n]{0,200}|"
+        r"op\.preamble\.length <= op\.nbytes[^\r\n]{0,60}|Received data size doesn't match expected size[^\r\n]{0,100}|"
+        r"Detected mismatch between collectives on ranks[^\r\n]{0,200}|SIZE_OR_SYNTAX_MISMATCH[^\r\n]{0,120}|"
         r"MPI_ERR_TRUNCATE)",
         "two ranks call one collective operation with different sizes: their scripts took different ways ({what})",
         "make every rank call the same operations with the same shapes in the same order: look for uneven last batches, conditions on "
@@ -189,10 +191,20 @@ NETWORK = [
         "does not translate",
     ),
     cause(
+        # The libraries' last word, which has the name of the model.
+        "download",
+        r"(?P<what>(?:We couldn't connect to|Couldn't reach|Can't load (?:tokenizer|the configuration|the model|feature extractor|"
+        r"image processor|"
+        r"config) for) ?'?[^\r\n]{1,260}|Cannot find an appropriate cached snapshot folder[^\r\n]{0,120})",
+        "the script could not load a model or data from the internet or its cache ({what})",
+        "download it beforehand to each host and give its path, or its cache (HF_HOME, HF_HUB_OFFLINE: 1 in benchmark_env); or set a proxy "
+        "(https_proxy) there",
+    ),
+    cause(
         "download",
         # [o]: ansible-test refuses the name of the function, also in a text.
         r"(?P<what>HTTPSConnectionPool\(host='[^']+'[^)]*\): (?:Max retries|Read timed out)[^\r\n]{0,60}|url[o]pen error [^>\r\n]{1,80}|"
-        r"(?:LocalEntryNotFound|OfflineModeIsEnabled)Error|URL fetch failure on [^\r\n]{1,160}|We couldn't connect to '[^']+')",
+        r"(?:LocalEntryNotFound|OfflineModeIsEnabled)Error|URL fetch failure on [^\r\n]{1,160})",
         "the script could not download from the internet ({what})",
         "put the data and models on the hosts or into taco_image, or set a proxy (https_proxy) in benchmark_env",
     ),

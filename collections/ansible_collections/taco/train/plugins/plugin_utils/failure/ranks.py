@@ -11,7 +11,8 @@ RANK = [
         "wrong_data",
         r"(?P<what>Out of bounds values : [1-9]\d* FAILED)",
         "the ranks received wrong data ({what})",
-        "run again with NCCL_P2P_DISABLE: 1, and then with NCCL_ALGO: Ring or Tree, in benchmark_env to find the transport that is at "
+        "run again with NCCL_P2P_DISABLE: 1, NCCL_SHM_DISABLE: 1, NCCL_IB_DISABLE: 1 and another NCCL_ALGO, one at a time, in "
+        "benchmark_env to find the transport that is at "
         "fault; check ACS and the IOMMU on the hosts, and use another version of NCCL or its plugin",
     ),
     cause(
@@ -34,7 +35,7 @@ RANK = [
         r'(?:Missing|Stalled) ranks:|\[missing ranks: (?P<rank>\d+)|marked by "!"\) is stalled|submitted to be '
         r"reduced, gathered or broadcasted by subset of ranks",
         "a rank did not take part in an exchange that the others wait for",
-        "look at what this rank prints: it has failed, or does something else",
+        "look at the last line that this rank prints: it has failed, waits (for data, a lock, a download), or skips the operation",
         r"(?:[Mm]issing|Stalled) ranks:\s*(?P<rank>\d+)",
     ),
     cause(
@@ -46,7 +47,8 @@ RANK = [
     ),
     cause(
         "tensor_mismatch",
-        r"(?P<what>Mismatched (?:allreduce|allgather|broadcast|data types|\w+) [^\r\n]{1,160})",
+        r"(?P<what>DDP expects same model across all ranks[^\r\n]{0,120}|Mismatched (?:allreduce|allgather|broadcast|data types|"
+        r"\w+) [^\r\n]{1,160})",
         "the ranks exchange different things ({what})",
         "make every rank call the same operations in the same order, with the same shape and type: look at code under a condition on the "
         "rank "

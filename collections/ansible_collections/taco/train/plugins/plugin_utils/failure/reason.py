@@ -20,7 +20,10 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.causes import (
     ENDS,
     EXPLAINED_BY,
     FIRST_COUNTS,
+    FOLLOWS,
+    FROM_OUTSIDE,
     LISTED,
+    LOST,
     OF_ALL,
     OF_EACH,
     OF_LOGIN,
@@ -31,7 +34,13 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.causes import (
     OF_TWO,
     OF_TWO_AFTERWARDS,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.failure.ending import last_line, launcher_text
+from ansible_collections.taco.train.plugins.plugin_utils.failure.ending import (
+    OF_STATUS,
+    TRY,
+    WITHOUT_CAUSE,
+    last_line,
+    launcher_text,
+)
 from ansible_collections.taco.train.plugins.plugin_utils.failure.fields import NEAR, groups_of
 from ansible_collections.taco.train.plugins.plugin_utils.failure.place import (
     Places,
@@ -39,6 +48,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.place import (
     located,
     named,
 )
+from ansible_collections.taco.train.plugins.plugin_utils.failure.problems import fix_of_problem
 from ansible_collections.taco.train.plugins.plugin_utils.failure.tracebacks import secondary
 from ansible_collections.taco.train.plugins.plugin_utils.failure.wording import (
     quoted,
@@ -85,7 +95,7 @@ def known_reason(text: str, hosts: Sequence[str] = ()) -> Optional[Reason]:
     first = match_at(places, place, cause, hosts)
     first = first._replace(text=first.text + also(found, best, lines))
     fix = fix_of(cause, lines, place)
-    if first.host is None and first.rank is None:
+    if first.host is None and first.rank is None and cause.name not in FROM_OUTSIDE:
         # A process repeats its error, and only one of the lines may have a header.
         later = (match_at(places, number, cause, hosts) for number in again(lines, place, cause))
         other = next((match for match in later if match.host or match.rank is not None), first)
@@ -132,6 +142,9 @@ def the_first(places: Mapping[int, int], lines: Sequence[Line]) -> int:
     """The cause of highest priority, and not what follows from the end of another process."""
     best = min(places)
     name = CAUSES[best].name
+    outside = [index for index in places if CAUSES[index].name in FROM_OUTSIDE and places[index] < places[best]]
+    if outside and name in FOLLOWS - FROM_OUTSIDE:
+        return min(outside, key=lambda index: places[index])
     explained = [index for index in places if CAUSES[index].name == EXPLAINED_BY.get(name)]
     if explained:
         return explained[0]
@@ -231,7 +244,11 @@ def reason(
         known = known_reason(text, hosts)
         if known and known.cause in OF_RESULT:
             return known._replace(found=" ".join(problems).rstrip("."))
-        return Reason(" ".join(problems).rstrip("."), "look at the log")
+        problem = " ".join(problems).rstrip(".")
+        if known and known.cause in LOST and "counted" in problem:
+            # Horovod goes on with fewer ranks.
+            return known._replace(found=f"{problem}: {known.found}")
+        return Reason(problem, fix_of_problem(problem))
     return None
 
 
@@ -243,9 +260,14 @@ def reason_of_status(text: str, rc: int, hosts: Sequence[str]) -> Reason:
     printed = None if known else launcher_text(text)
     if printed:
         host = inventory_name(printed.host, hosts, printed.text)
-        return Reason(f"mpirun reports: {printed.text}", "look at the lines around it in the log", "launcher", host)
+        return Reason(f"mpirun reports: {printed.text}", TRY, "launcher", host)
     words = last_line(text, known.rank if known else None)
     if known:
         where = known.found.split(":")[0]
         return known._replace(found=f"{where} failed, its last line: '{words}'" if words else known.found)
-    return Reason(f"mpirun ended with status {rc}" + (f" and '{words}'" if words else ""), "look at the log")
+    found = f"mpirun ended with status {rc}" + (f" and '{words}'" if words else "")
+    status = rc if rc > 0 else 128 - rc
+    ended = next((cause for cause in reversed(CAUSES) if cause.name == OF_STATUS.get(status)), None)
+    if ended:
+        return Reason(f"{found}: {sentence(ended.found, {}, '')}", ended.fix, ended.name)
+    return Reason(found, WITHOUT_CAUSE.get(status, TRY))

@@ -25,8 +25,13 @@ HANDLED = re.compile(
 )
 # Such exceptions say nothing, also where the next one was raised from them.
 EMPTY = re.compile(r"(?:[\w.]+\.)?(?:KeyError|Empty|StopIteration|CalledProcessError)\b")
-# Such exceptions say less of a connection than those that follow.
-CONNECTION = re.compile(r"\S*(?:Connection|Network|Timeout|BrokenPipe)\w*Error\b|socket\.timeout")
+# Such exceptions say less of a connection than those that follow, which name the server and what was read from it.
+CONNECTION = re.compile(
+    r"\S*(?:Connect|Network|Time[Oo]ut|BrokenPipe|HTTP|SSL|URL|Proxy|Resolution|MaxRetry|Protocol)\w*(?:Error|Exception)?\b|socket\.\w+|"
+    r"(?:OSError|RuntimeError): (?:\[Errno (?:32|10[014]|11[0123]|-[235])\]|Connection |Broken pipe|connect\(\))|(?:requests|urllib3?|"
+    r"httpx|"
+    r"httpcore|aiohttp)\."
+)
 
 
 class Link(NamedTuple):

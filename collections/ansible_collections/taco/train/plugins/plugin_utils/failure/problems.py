@@ -1,0 +1,55 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What to do about a run that ended with status 0, and whose output is not that of a whole run."""
+
+import re
+
+FIXES = [
+    (
+        r"build nccl-tests with MPI=1",
+        "build nccl-tests in taco_image with MPI=1 and MPI_HOME, and set benchmark_binary to that build",
+    ),
+    (
+        r"counted .* at its start",
+        "run again with the same hosts from start to end: a result is that of one number of ranks",
+    ),
+    (
+        r"ranks were started and|don't agree on how many",
+        "start all ranks with one mpirun, and build Horovod or the test for that MPI",
+    ),
+    (
+        r"run on GPUs where|ran on .* where|runs on .* where",
+        "check nvidia-smi in the container, and that the framework there has CUDA; or set benchmark_device",
+    ),
+    (
+        r"matches benchmark_",
+        "set benchmark_pattern or benchmark_total_pattern to what the script prints, and let the script run to its end",
+    ),
+    (
+        r"several (?:runs|models)|where one is expected|stand in it twice",
+        "run again, with one benchmark in the command",
+    ),
+    (
+        r"different networks",
+        "set NCCL_SOCKET_IFNAME, NCCL_IB_HCA and the plugin in benchmark_env so that all hosts take the same network",
+    ),
+    (
+        r"did not finish",
+        "look at the last lines of the log: something ended the script early without a status, or its output was cut",
+    ),
+    (
+        r"below what NCCL_TESTS_MIN_BW",
+        "look for the slow host or link, or set NCCL_TESTS_MIN_BW in benchmark_env to a smaller number",
+    ),
+    (r"not a usable number|not that of|not the mean", "run again, and check the script for changes of what it prints"),
+]
+
+
+def fix_of_problem(problem: str) -> str:
+    """What to do about what is wrong with the output of a run."""
+    return next(
+        (fix for pattern, fix in FIXES if re.search(pattern, problem)),
+        "compare the log with the output of a whole run of this workload",
+    )
