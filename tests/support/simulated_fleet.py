@@ -59,6 +59,22 @@ class Fleet:
         return math.log(1 - fault.loss) if fault and (size > 1 or not fault.network) else 0.0
 
 
+class BrokenFleet(Fleet):
+    """Each broken host ends all of its runs from a round on."""
+
+    def __init__(self, rng, size, noise, broken, **options):
+        super().__init__(rng, size, noise, **options)
+        self.broken, self.round = broken, 0
+
+    def next_round(self):
+        super().next_round()
+        self.round += 1
+
+    def value(self, hosts):
+        value = super().value(hosts)
+        return None if any(self.broken.get(host, self.round + 1) <= self.round for host in hosts) else value
+
+
 class Outcome(NamedTuple):
     """The end of a simulated search."""
 
@@ -71,6 +87,11 @@ class Outcome(NamedTuple):
     @property
     def exact(self):
         return self.accused == self.expected and self.answer.kind in ("located", "nobody")
+
+    @property
+    def failing(self):
+        """The hosts whose runs fail."""
+        return {host for one in self.answer.findings if one.kind == "failing" for host in one.hosts}
 
     @property
     def wrong(self):
@@ -106,4 +127,4 @@ def trial(seed, size, noise, count, effect=0.1, least=0.05, most=0.5, **options)
     return searched(Fleet(rng, size, noise, draw_faults(rng, names, count, least, most)), effect, **options)
 
 
-__all__ = ["ALONE", "Fault", "Fleet", "Outcome", "draw_faults", "searched", "trial"]
+__all__ = ["ALONE", "BrokenFleet", "Fault", "Fleet", "Outcome", "draw_faults", "searched", "trial"]

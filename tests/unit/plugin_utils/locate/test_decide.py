@@ -111,20 +111,6 @@ def test_hosts_without_enough_peers_are_undecided():
     assert mixed.answer.kind == "undecided" and mixed.answer.undecided == ["node016"]
 
 
-class BrokenFleet(Fleet):
-    """The runs of one host give no value."""
-
-    def value(self, hosts):
-        return None if "node003" in hosts else super().value(hosts)
-
-
-def test_a_host_whose_runs_fail_is_named_and_the_others_are_decided():
-    found = searched(BrokenFleet(random.Random(1), 16, 0.02))
-    (finding,) = found.answer.findings
-    assert (finding.kind, finding.hosts) == ("failing", ["node003"])
-    assert found.answer.undecided == []
-
-
 class DeadFleet(Fleet):
     """No run over two hosts gives a value."""
 

@@ -87,9 +87,9 @@ def test_a_search_is_kept_found_again_and_continued(tmp_path):
     identity = store.fingerprint(search, {"workload": "command"})
     search, found = store.step(search)
     store.keep(str(folder), search, None, identity, [], True)
-    again, left = store.unfinished(str(tmp_path), Search(tuple(NAMES), budget=Budget(rounds=9)), identity)
+    again, left = store.unfinished(str(tmp_path), Search(tuple(NAMES), budget=Budget(rounds=9)), identity, pytest.fail)
     assert again == str(folder) and left.rounds == search.rounds and left.budget.rounds == 9
-    assert store.unfinished(str(tmp_path), search, "another") is None
+    assert store.unfinished(str(tmp_path), search, "another", pytest.fail) is None
     # After a killed round what has no record is open; after a round that was run it failed.
     records = [record(1, ["n0"], 5.0), record(1, ["n1"], None)]
     killed = store.with_records(left, records, complete=False)
@@ -102,4 +102,33 @@ def test_a_search_is_kept_found_again_and_continued(tmp_path):
 def test_a_file_that_its_schema_refuses_is_not_a_search(tmp_path):
     (tmp_path / "locate.json").write_text(json.dumps({"schema": 2}))
     with pytest.raises(SearchError, match="is not a search"):
+        store.load(str(tmp_path))
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"schema": 2}', "", "\udcff"])
+def test_a_corrupt_file_does_not_block_a_new_search(tmp_path, text):
+    search, old, corrupt = (
+        Search(tuple(NAMES)),
+        tmp_path / "20261124T000000.000000Z-locate",
+        tmp_path / "20261125-locate",
+    )
+    old.mkdir()
+    corrupt.mkdir()
+    identity = store.fingerprint(search, {})
+    store.keep(str(old), store.step(search)[0], None, identity, [], True)
+    (corrupt / "locate.json").write_bytes(text.encode("utf-8", "surrogateescape"))
+    warnings = []
+    folder, _left = store.unfinished(str(tmp_path), search, identity, warnings.append)
+    assert folder == str(old)
+    (warning,) = warnings
+    assert str(corrupt) in warning and "locate_fresh: true" in warning
+
+
+def test_a_run_of_a_host_that_is_not_in_the_search_is_refused(tmp_path):
+    search = Search(tuple(NAMES))
+    path = store.keep(str(tmp_path), store.step(search)[0], None, "f", [], True)
+    value = json.loads((tmp_path / "locate.json").read_text())
+    value["search"]["rounds"][0]["runs"][0]["hosts"] = ["n9"]
+    (tmp_path / "locate.json").write_text(json.dumps(value))
+    with pytest.raises(SearchError, match=f"{path} is not a search: n9"):
         store.load(str(tmp_path))

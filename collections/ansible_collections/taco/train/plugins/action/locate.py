@@ -8,6 +8,7 @@ import os
 
 from ansible import context
 from ansible.plugins.action import ActionBase
+from ansible.utils.display import Display
 
 from ansible_collections.taco.train.plugins.plugin_utils.decision.budget import Budget
 from ansible_collections.taco.train.plugins.plugin_utils.locate import store as searches
@@ -19,6 +20,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.locate.wording import a
 from ansible_collections.taco.train.plugins.plugin_utils.run import store
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_values import require_role_values
 
+display = Display()
 ARGUMENTS = {
     "state": {"type": "str", "choices": ["planned", "continued"], "required": True},
     "results_dir": {"type": "str"},
@@ -76,7 +78,7 @@ class ActionModule(ActionBase):
                 f"run the playbook with --forks {len(names)}."
             )
         results, identity = absolute(options["results_dir"]), searches.fingerprint(search, options["options"])
-        kept = None if options["fresh"] else searches.unfinished(results, search, identity)
+        kept = None if options["fresh"] else searches.unfinished(results, search, identity, display.warning)
         run_dir, search = kept or (searches.new_folder(results), search)
         if kept:
             search = searches.with_records(search, store.read(run_dir)[0], complete=False)
@@ -90,7 +92,10 @@ class ActionModule(ActionBase):
         if not options["run_dir"]:
             raise SearchError("run_dir is not set; it is required with state=continued.")
         run_dir = absolute(options["run_dir"])
-        kept = searches.load(run_dir)
+        try:
+            kept = searches.load(run_dir)
+        except SearchError as error:
+            raise SearchError(f"{error} Run the search again to begin a new one.") from error
         search = searches.with_records(from_json(kept["search"]), store.read(run_dir)[0], complete=True)
         return self.decided(run_dir, search, kept["fingerprint"], kept["odd"], kept["lab"])
 

@@ -10,7 +10,7 @@ beside it is not slow without it. Otherwise it is a suspicion.
 
 import math
 from statistics import median
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Union
+from typing import Any, List, Mapping, NamedTuple, Optional, Sequence, Union
 
 from ansible_collections.taco.train.plugins.plugin_utils.decision.sequential import (
     accuse_bound,
@@ -26,6 +26,12 @@ from ansible_collections.taco.train.plugins.plugin_utils.locate.evidence import 
     analysis,
     hypotheses,
 )
+from ansible_collections.taco.train.plugins.plugin_utils.locate.failures import (
+    all_pairs_failed,
+    doubtful,
+    failing,
+    last_reason,
+)
 from ansible_collections.taco.train.plugins.plugin_utils.locate.search import (
     ALONE,
     PAIRS,
@@ -34,9 +40,6 @@ from ansible_collections.taco.train.plugins.plugin_utils.locate.search import (
     Search,
     open_runs,
 )
-
-MOST_FAILURES = 2
-"""A host whose runs failed so often, with other partners, and never gave a value, takes no further part."""
 
 
 class Finding(NamedTuple):
@@ -59,30 +62,6 @@ class Answer(NamedTuple):
     undecided: Sequence[str]
     reason: str
     minutes_of_a_round: Optional[float]
-
-
-def failing(search: Search) -> Dict[str, str]:
-    """The hosts whose runs all failed, each with the last reason."""
-    good: set[str] = set()
-    failed: Dict[str, List[str]] = {}
-    usable = alone_says_something(search)
-    for one in search.rounds:
-        for run in one.runs:
-            if run.done and run.value is not None:
-                good.update(run.hosts if one.kind == PAIRS else ())
-            elif run.done and (one.kind == PAIRS or usable):
-                for host in run.hosts:
-                    failed.setdefault(host, []).append(run.reason or "no reason was given")
-    never = {host for host, reasons in failed.items() if host not in good and len(reasons) >= MOST_FAILURES}
-    # Where the runs of all hosts fail, it isn't theirs.
-    everyone = never >= set(search.comparable)
-    return {} if everyone else {host: failed[host][-1] for host in search.hosts if host in never}
-
-
-def alone_says_something(search: Search) -> bool:
-    """Whether runs on single hosts gave values; a workload that can't run on one host is no fault of the hosts."""
-    runs = [run for one in search.rounds if one.kind == ALONE for run in one.runs if run.done]
-    return any(run.value is not None for run in runs)
 
 
 def _family(state: Analysis, host: str) -> List[Judged]:
@@ -126,14 +105,15 @@ def loss_of(state: Analysis, host: str) -> float:
 
 def unsettled(search: Search, state: Analysis) -> List[str]:
     """The hosts about which more runs are needed."""
-    bound, broken = clear_bound(search.rates), failing(search)
+    bound, broken, failed = clear_bound(search.rates), failing(search), doubtful(search)
     hosts = [host for host in search.comparable if host not in broken]
     rest = [host for host in hosts if host not in state.accused]
     done = all_cleared([state.pairs[host] for host in rest], search.rates)
     return [
         host
         for host in hosts
-        if (not proved(search, state, host) if host in state.accused else not done and not state.cleared(host, bound))
+        if host in failed
+        or (not proved(search, state, host) if host in state.accused else not done and not state.cleared(host, bound))
     ]
 
 
@@ -156,11 +136,12 @@ def next_step(search: Search) -> Union[Round, Answer]:
     rest, links = unsettled(search, state), open_links(search, state)
     if _paired(search) and not rest and not links and not boundary.undecided(crossed):
         return answer(search, state, [], "")
-    if _all_failed(search):
-        return answer(search, state, rest, "the runs of all hosts fail: " + _last_reason(search))
+    if all_pairs_failed(search):
+        return answer(search, state, rest, "the runs of all hosts fail: " + last_reason(search))
     broken = failing(search)
     hosts = [host for host in search.comparable if host not in broken]
-    weights = {host: state.best(host).mixture for host in hosts}
+    failed = doubtful(search)
+    weights = {host: state.best(host).mixture + schedule.FAILED * failed.get(host, 0) for host in hosts}
     groups = schedule.pairs(search, hosts, weights, state.accused, links)
     if not groups:
         return answer(search, state, rest, "no two hosts are left that could run together")
@@ -178,17 +159,6 @@ def _limited(search: Search, planned: Round, state: Optional[Analysis]) -> Union
 
 def _paired(search: Search) -> bool:
     return any(one.kind == PAIRS for one in search.rounds)
-
-
-def _all_failed(search: Search) -> bool:
-    """Whether two rounds of pairs gave no value at all."""
-    rounds = [one for one in search.rounds if one.kind == PAIRS]
-    return len(rounds) >= MOST_FAILURES and all(run.value is None for one in rounds for run in one.runs)
-
-
-def _last_reason(search: Search) -> str:
-    reasons = [run.reason for one in search.rounds for run in one.runs if run.reason]
-    return reasons[-1] if reasons else "no reason was given"
 
 
 def _too_few(search: Search) -> str:

@@ -16,6 +16,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.locate.search import PA
 # What a partner costs: one that is slow for sure, a partner of before, the wrong side of a boundary, a suspect.
 ACCUSED, AGAIN, WRONG_SIDE = 1000.0, 10.0, 2.0
 MOST_OF_A_SUSPECT = 8.0
+# What a failed run adds to the evidence of a host: its next partner is one without.
+FAILED = 4.0
 
 
 def partners(search: Search) -> Dict[str, List[str]]:

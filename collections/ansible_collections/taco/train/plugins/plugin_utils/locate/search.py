@@ -4,6 +4,7 @@
 
 """A search for what slows a fleet down: its hosts, its rounds of runs, its limits. It is kept as JSON, in locate.json."""
 
+import math
 from typing import Any, Dict, FrozenSet, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.decision.budget import Budget, Time
@@ -118,12 +119,19 @@ def begin(search: Search) -> Search:
 def recorded(search: Search, runs: Sequence[Run]) -> Search:
     """The search with results of its open round. Results of other runs are ignored."""
     current = search.rounds[-1]
-    results = {frozenset(run.hosts): run for run in runs}
+    results = {frozenset(run.hosts): _measured(run) for run in runs}
     filled = tuple(
         results[frozenset(run.hosts)]._replace(done=True) if not run.done and frozenset(run.hosts) in results else run
         for run in current.runs
     )
     return search._replace(rounds=(*search.rounds[:-1], current._replace(runs=filled)))
+
+
+def _measured(run: Run) -> Run:
+    """The run, failed if its value is no number above 0: such a value has no ratio to others."""
+    if run.value is None or (math.isfinite(run.value) and run.value > 0):
+        return run
+    return run._replace(value=None, reason=f"its value is {run.value:g}; expected a number above 0")
 
 
 def open_runs(search: Search) -> List[Run]:

@@ -8,7 +8,7 @@ import hashlib
 import json
 import os
 from datetime import datetime, timezone
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Set, Tuple, Union
 
 from ansible_collections.taco.train.plugins.plugin_utils.locate.decide import Answer, answer_json, next_step
 from ansible_collections.taco.train.plugins.plugin_utils.locate.search import (
@@ -47,20 +47,39 @@ def load(run_dir: str) -> Dict[str, Any]:
         with open(path, encoding="utf-8") as stream:
             value = json.load(stream)
     except (OSError, ValueError) as error:
-        raise SearchError(f"{path} can't be read: {error}. Run the search again to begin a new one.") from error
+        raise SearchError(f"{path} can't be read: {error}.") from error
     problems = json_schema.problems(value, json_schema.load(SCHEMA))
     if problems:
-        raise SearchError(f"{path} is not a search: {problems[0]}. Run the search again to begin a new one.")
+        raise SearchError(f"{path} is not a search: {problems[0]}.")
+    unknown = sorted(_hosts_of_rounds(value) - set(value["search"]["hosts"]))
+    if unknown:
+        raise SearchError(f"{path} is not a search: {unknown[0]} has a run and is no host of the search.")
     return dict(value)
 
 
-def unfinished(results_dir: str, search: Search, identity: str) -> Optional[Tuple[str, Search]]:
-    """The newest folder of the same search that has rounds left within the budget, with the search as it was left."""
+def _hosts_of_rounds(value: Mapping[str, Any]) -> Set[str]:
+    return {host for one in value["search"]["rounds"] for run in one["runs"] for host in run["hosts"]}
+
+
+def unfinished(
+    results_dir: str, search: Search, identity: str, warn: Callable[[str], None]
+) -> Optional[Tuple[str, Search]]:
+    """The newest folder of the same search that has rounds left within the budget, with the search as it was left.
+
+    warn is called about each file that is skipped because it can't be read.
+    """
     for name in sorted(os.listdir(results_dir), reverse=True) if os.path.isdir(results_dir) else []:
         folder = os.path.join(results_dir, name)
         if os.path.islink(folder) or not os.path.exists(os.path.join(folder, FILE)):
             continue
-        kept = load(folder)
+        try:
+            kept = load(folder)
+        except SearchError as error:
+            warn(
+                f"{error} It is skipped: if it is the search to continue, restore the file from a backup; to begin a new search without "
+                "reading earlier ones, set locate_fresh: true."
+            )
+            continue
         if kept["fingerprint"] != identity:
             continue
         left = from_json(kept["search"])._replace(budget=search.budget)
