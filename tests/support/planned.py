@@ -10,6 +10,7 @@ from observed import NODE
 
 from ansible_collections.taco.train.plugins.plugin_utils.plan.collect import changes_of
 from ansible_collections.taco.train.plugins.plugin_utils.plan.group import own_values
+from ansible_collections.taco.train.plugins.plugin_utils.plan.store import Plan
 
 RESULTS = {
     "hugepages": {
@@ -80,6 +81,7 @@ VARIABLES = {
     "training_container_environment": {"TOKEN": "geheim"},
     "ssh_trust_state": "present",
 }
+NO_REBOOT = {"batches": [], "seconds": 0, "basis": "none"}
 
 
 def results():
@@ -110,3 +112,12 @@ def fleet(count, kinds=4):
         found["harp"]["diff"][0].update(before="", after=f"hostname: {host}\naddress: {address}\nkind: {kind}\n")
         hosts[host], own[host] = changes_of(found, observed, VARIABLES), own_values(host, observed)
     return hosts, own
+
+
+CHANGES = changes_of(results(), node(), VARIABLES)
+
+
+def plan(hosts=None, of="site"):
+    """A plan of one host with all changes, or of other hosts."""
+    hosts = {"gpu1": tuple(CHANGES)} if hosts is None else hosts
+    return Plan(of, "1.0.0", "2026-11-24T10:00:00Z", hosts, {host: host for host in hosts}, NO_REBOOT)

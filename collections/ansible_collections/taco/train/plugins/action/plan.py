@@ -12,6 +12,7 @@ from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.taco.train.plugins.plugin_utils.plan import page, wording
+from ansible_collections.taco.train.plugins.plugin_utils.plan.change import content_checksum
 from ansible_collections.taco.train.plugins.plugin_utils.plan.collect import (
     applied_differences,
     changes_of,
@@ -19,7 +20,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.plan.collect import (
 )
 from ansible_collections.taco.train.plugins.plugin_utils.plan.forecast import forecast
 from ansible_collections.taco.train.plugins.plugin_utils.plan.group import grouped, own_values
-from ansible_collections.taco.train.plugins.plugin_utils.plan.roles import VARIABLES
+from ansible_collections.taco.train.plugins.plugin_utils.plan.roles import CONTENT, CONTENTS, VARIABLES
 from ansible_collections.taco.train.plugins.plugin_utils.plan.store import (
     Plan,
     PlanError,
@@ -90,7 +91,18 @@ class ActionModule(ActionBase):
                 values[name] = plain(self._templar.template(task_vars[name])) if name in task_vars else default
             except AnsibleError:
                 continue
-        return {**values, **STATES[of]}
+        contents = {CONTENT + name: self._content(values.get(name), folder) for name, folder in CONTENTS.items()}
+        return {**values, **contents, **STATES[of]}
+
+    def _content(self, path: Any, folder: str) -> str | None:
+        """The checksum of a file on the controller, None for a URL and for a file that Ansible does not find."""
+        if not path or not isinstance(path, str):
+            return None
+        try:
+            with open(self._find_needle(folder, path), "rb") as stream:
+                return content_checksum(stream.read())
+        except (AnsibleError, OSError):
+            return None
 
     def _decided(self, options: dict[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
         host = task_vars["inventory_hostname"]

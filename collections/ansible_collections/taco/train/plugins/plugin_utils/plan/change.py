@@ -6,13 +6,15 @@
 
 import hashlib
 import json
-from typing import Any, Mapping, NamedTuple, Optional, Sequence
+import re
+from typing import Any, Mapping, NamedTuple, Sequence
 
 Values = Mapping[str, Any]
 ABSENT = "absent"
 SHORT = 16
 # Values that may hold passwords are compared by their checksum.
-HIDDEN = ("harp_environment", "training_container_environment")
+HIDDEN = ("harp_environment", "reboot_commands_after", "reboot_commands_before", "training_container_environment")
+CREDENTIALS = re.compile(r"://[^/@\s]+@")
 
 
 class Part(NamedTuple):
@@ -53,8 +55,14 @@ class Difference(NamedTuple):
 
 
 def canonical(value: Any) -> str:
-    """The one JSON text of a value."""
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
+    """The one JSON text of a value, the same before the value is written to a file and after it is read."""
+    # Without ASCII, two halves of a surrogate pair would differ from the character that is read.
+    return json.dumps(as_read(value), sort_keys=True, separators=(",", ":"))
+
+
+def as_read(value: Any) -> Any:
+    """A value as it is read from a JSON file: keys are texts, dates too."""
+    return json.loads(json.dumps(value, default=str))
 
 
 def checksum(text: str) -> str:
@@ -62,9 +70,14 @@ def checksum(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+def content_checksum(content: bytes) -> str:
+    """The checksum of a file's content, as a message shows it."""
+    return f"sha256 {hashlib.sha256(content).hexdigest()[:SHORT]}"
+
+
 def shown(value: Any) -> str:
     """A value as a message shows it."""
-    return value if isinstance(value, str) else json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
+    return value if isinstance(value, str) else json.dumps(as_read(value), sort_keys=True, ensure_ascii=False)
 
 
 def lookup(node: Values, path: str) -> Any:
@@ -88,11 +101,13 @@ def observed_facts(node: Values, paths: Sequence[str]) -> dict[str, Any]:
 
 def variable_facts(variables: Values, names: Sequence[str]) -> dict[str, Any]:
     """{name: value} of variables. A value that may hold a password is its checksum."""
-    return {name: _hidden(variables.get(name)) if name in HIDDEN else variables.get(name) for name in names}
+    return {name: _without_passwords(name, variables.get(name)) for name in names}
 
 
-def _hidden(value: Any) -> Optional[str]:
-    return f"sha256 {checksum(canonical(value))[:SHORT]}" if value else None
+def _without_passwords(name: str, value: Any) -> Any:
+    if not value or not (name in HIDDEN or CREDENTIALS.search(canonical(value))):
+        return value
+    return content_checksum(canonical(value).encode())
 
 
 def file_facts(parts: Sequence[Part]) -> dict[str, str]:
@@ -101,7 +116,7 @@ def file_facts(parts: Sequence[Part]) -> dict[str, str]:
 
 
 def _content(text: str) -> str:
-    return f"sha256 {checksum(text)[:SHORT]}" if text else ABSENT
+    return content_checksum(text.encode("utf-8", "surrogatepass")) if text else ABSENT
 
 
 def changed_facts(then: Values, now: Values) -> list[Difference]:

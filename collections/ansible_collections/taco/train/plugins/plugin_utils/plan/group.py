@@ -23,17 +23,19 @@ class Entry(NamedTuple):
 
 
 def own_values(host: str, node: Mapping[str, Any]) -> dict[str, str]:
-    """{value: name} of what belongs to one host alone, such as its name and its addresses."""
-    values = {host: "host", str(node.get("hostname") or host): "host"}
+    """{value: name} of what belongs to one host alone, such as its name and its addresses. No two values have one name."""
+    values = {host: "host"}
+    values.setdefault(str(node.get("hostname") or host), "hostname")
     for index, nic in enumerate(node.get("nics") or []):
         for key in ("mac", "pci"):
             if nic.get(key):
                 values.setdefault(str(nic[key]), f"{key}{index}")
-        for address in nic.get("addresses") or []:
-            values.setdefault(str(address).split("/", maxsplit=1)[0], f"address{index}")
-    for gpu in (node.get("gpus") or {}).get("devices") or []:
+        for position, address in enumerate(nic.get("addresses") or []):
+            suffix = f"_{position}" if position else ""
+            values.setdefault(str(address).partition("/")[0], f"address{index}{suffix}")
+    for index, gpu in enumerate((node.get("gpus") or {}).get("devices") or []):
         if gpu.get("uuid"):
-            values.setdefault(str(gpu["uuid"]), f"gpu{gpu.get('index', 0)}")
+            values.setdefault(str(gpu["uuid"]), f"gpu{index}")
     return values
 
 

@@ -9,7 +9,7 @@ from typing import Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.plan import wording
 from ansible_collections.taco.train.plugins.plugin_utils.plan.group import Entry
-from ansible_collections.taco.train.plugins.plugin_utils.plan.store import Plan, count
+from ansible_collections.taco.train.plugins.plugin_utils.plan.store import Plan
 from ansible_collections.taco.train.plugins.plugin_utils.report.run_page import element, page, section, table
 from ansible_collections.taco.train.plugins.plugin_utils.report.style import STYLE
 
@@ -22,7 +22,7 @@ HEAD = ("Change", "Hosts", "Reason", "Interrupts", "Known after apply")
 def top(plan: Plan, entries: Sequence[Entry]) -> str:
     """The title, the number of changes and the forecast of reboots."""
     title = element("h1", f"Plan of {plan.of}")
-    lead = f'<p class="lead">{element("b", count(plan))} {escape(wording.headline(plan, entries))}</p>'
+    lead = element("p", wording.headline(plan, entries), "lead")
     return f"<header>{title}{lead}{''.join(element('p', line) for line in wording.reboot_lines(plan.reboots))}</header>"
 
 

@@ -167,13 +167,24 @@ OS = ("os.id", "os.id_like", "os.version_id")
 _BOOT = ("boot.layout", "boot.hugepages", "cpu.page_1g", "cpu.page_2m", "memory.total_bytes")
 _PAGES: tuple[str, ...] = ("hugepages_state", "hugepages_count", "hugepages_page_size", "hugepages_max_memory_fraction")
 _PAGES += ("hugepages_keep_other_sizes", "hugepages_runtime", "hugepages_trial", "hugepages_regenerate")
-_PAGES += ("taco_gpus_per_node", "taco_state_dir")
+_PAGES += ("hugepages_force", "taco_gpus_per_node", "taco_state_dir")
+# The content of a file on the controller, by the variable that names the file.
+CONTENT = "content of "
+CONTENTS: Mapping[str, str] = {"harp_script": "files", "reboot_tasks_before": "tasks", "reboot_tasks_after": "tasks"}
+"""Variables that name such a file, and the folder of a role or a playbook in which Ansible looks for it."""
 ROLES: Mapping[str, Role] = {
     "hugepages": Role("taco.train.hugepages", _BOOT, _PAGES, _hugepages_what, _hugepages_reason, _nothing, _all_known),
     "reboot": Role(
         "ansible.builtin.reboot",
         ("boot.hugepages", "kernel.cmdline", "hugepages.pools.*.size_bytes", "hugepages.pools.*.total"),
-        ("hugepages_count", "hugepages_page_size", "reboot_allowed"),
+        (
+            *("hugepages_count", "hugepages_page_size", "taco_platform", "reboot_allowed", "reboot_required_now"),
+            *("reboot_batch", "reboot_may_fail", "reboot_timeout", "reboot_commands_before", "reboot_commands_after"),
+            *("reboot_tasks_before", "reboot_tasks_after"),
+            *(CONTENT + "reboot_tasks_before", CONTENT + "reboot_tasks_after"),
+            *("kubernetes_node_drain", "kubernetes_node_force", "kubernetes_node_delete_emptydir_data"),
+            "kubernetes_node_grace",
+        ),
         lambda _result, _node, _variables: "reboot",
         _reboot_reason,
         lambda _result: ["reboot of the host"],
@@ -185,6 +196,7 @@ ROLES: Mapping[str, Role] = {
         (
             *("harp_state", "harp_source", "harp_script", "harp_script_sha256", "harp_template", "harp_environment"),
             *("harp_interpreter", "harp_expected_text", "eni_pattern", "harp_minimum_files", "taco_state_dir"),
+            *("harp_allow_unverified", "harp_force", "harp_template_dest", CONTENT + "harp_script"),
         ),
         _harp_what,
         _harp_reason,
@@ -208,6 +220,9 @@ ROLES: Mapping[str, Role] = {
                 "container_engine_packages",
             ),
             *("container_engine_force", "container_engine_python_packages"),
+            *("container_engine_deb_url", "container_engine_deb_suite", "container_engine_deb_key_url"),
+            *("container_engine_rpm_url", "container_engine_rpm_release", "container_engine_rpm_key_url"),
+            *("container_engine_nvidia_deb_url", "container_engine_nvidia_rpm_url", "container_engine_nvidia_key_url"),
         ),
         _engine_what,
         _engine_reason,
@@ -230,7 +245,7 @@ ROLES: Mapping[str, Role] = {
             ),
             *("training_container_profile", "training_container_gpus", "training_container_privileged"),
             *("training_container_shm_size", "training_container_ulimits", "training_container_mounts_extra"),
-            "training_container_environment",
+            *("training_container_environment", "training_container_pull"),
         ),
         _container_what,
         _container_reason,

@@ -11,6 +11,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.plan.change import (
     Change,
     Later,
     Part,
+    as_read,
     canonical,
     checksum,
 )
@@ -21,6 +22,7 @@ SCHEMA = 1
 SCHEMA_NAME = "plan-1"
 MOST_NAMES = 5
 AGAIN = "create the plan again with the playbook taco.train.plan"
+SET_FILE = "Set taco_plan to the plan.json that the playbook taco.train.plan wrote"
 
 
 class PlanError(Exception):
@@ -55,7 +57,7 @@ def document(plan: Plan) -> dict[str, Any]:
         host: {"address": plan.addresses[host], "changes": [_stored(change, texts) for change in changes]}
         for host, changes in plan.hosts.items()
     }
-    body = {
+    body: dict[str, Any] = {
         "schema": SCHEMA,
         "of": plan.of,
         "collection": plan.collection,
@@ -65,7 +67,7 @@ def document(plan: Plan) -> dict[str, Any]:
         "texts": texts,
         "hosts": hosts,
     }
-    return {**body, "digest": checksum(canonical(body))}
+    return {**as_read(body), "digest": checksum(canonical(body))}
 
 
 def whole_change(change: Change) -> dict[str, Any]:
@@ -98,11 +100,18 @@ def _stored(change: Change, texts: dict[str, str]) -> dict[str, Any]:
 
 def render(plan: Plan) -> str:
     """The text of the file."""
-    return json.dumps(document(plan), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    return json.dumps(document(plan), indent=1, sort_keys=True) + "\n"
 
 
 def read(text: str, path: str) -> Plan:
     """The plan in a file's text. Raises PlanError for an empty, truncated or edited file and for another schema."""
+    try:
+        return _read(text, path)
+    except RecursionError as error:
+        raise PlanError(f"{path} is not a plan of taco.train: its JSON is nested too deeply. {SET_FILE}") from error
+
+
+def _read(text: str, path: str) -> Plan:
     if not text.strip():
         raise PlanError(f"{path} is empty, expected a plan: {AGAIN}")
     try:
@@ -110,9 +119,7 @@ def read(text: str, path: str) -> Plan:
     except ValueError as error:
         raise PlanError(f"{path} is truncated or is no JSON ({error}): {AGAIN}") from error
     if not isinstance(found, dict) or "schema" not in found or "digest" not in found:
-        raise PlanError(
-            f"{path} is not a plan of taco.train: set taco_plan to the plan.json that taco.train.plan wrote"
-        )
+        raise PlanError(f"{path} is not a plan of taco.train. {SET_FILE}")
     if found["schema"] != SCHEMA:
         raise PlanError(f"{path} has schema {found['schema']!r}, expected {SCHEMA}: {AGAIN}")
     body = {name: value for name, value in found.items() if name != "digest"}
