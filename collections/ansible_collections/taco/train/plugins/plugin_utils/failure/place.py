@@ -6,49 +6,40 @@
 
 import re
 from functools import cached_property
-from typing import Dict, Mapping, Optional, Sequence, Set, Tuple
+from typing import Dict, Optional, Sequence, Tuple
 
-from ansible_collections.taco.train.plugins.plugin_utils.failure.epilogue import ENDED, EPILOGUE
+from ansible_collections.taco.train.plugins.plugin_utils.failure.rank_map import (
+    COMMAND,
+    HERE,
+    MPI_HEADER,
+    NCCL_HEADER,
+    SEVERAL,
+    SRUN_END,
+    first_to_end,
+    named,
+    process_of,
+    who_is_where,
+)
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import Line
 
-NCCL_HEADER = re.compile(r"(?:^|\s)([A-Za-z0-9][\w.-]{0,252}):(\d{1,10}):\d{1,10} (?:\[\d+\] |NCCL )")
 # Of Open MPI's TCP transport: the host, the rank, and the line of its source.
 BTL_HEADER = re.compile(r"^\[([A-Za-z0-9][\w.-]{0,252})\]\[\[\d{1,10},\d{1,10}\],(\d{1,7})\]\[")
 SIGNAL_HEADER = re.compile(r"^\[([A-Za-z0-9][\w.-]{0,252}):(\d{1,10})\] \*\*\* Process received signal")
 # Of MVAPICH: the host and the rank.
 MVAPICH_HEADER = re.compile(r"^\[([A-Za-z0-9][\w.-]{0,252}):mpi_rank_(\d{1,7})\]")
 PSM3_HEADER = re.compile(r"^([A-Za-z0-9][\w.-]{0,252}):pid(\d{1,10})[.:]")
-MPI_HEADER = re.compile(r"^\s{0,8}\[(?=[^\]:]{0,252}[A-Za-z.])([A-Za-z0-9][\w.-]{0,252}):(\d{1,10})(?: *:\d+){0,2}\] ")
 PREFIX_RANK = re.compile(r"\[rank(\d{1,7})\]:")
 TORCH_RANK = re.compile(r"\[(?=[^\n]*NCCL)(?:PG [\w() ]{1,40} )?[Rr]ank (\d{1,7})\]")
-NCCL_RANK = re.compile(r" rank (\d{1,7}) (?:nranks|nRanks|\[0x)")
 # The environment of a command of horovodrun, which the shell prints when it was ended.
 HOROVOD_HEADER = re.compile(r"HOROVOD_HOSTNAME=(\S{1,253}) HOROVOD_RANK=(\d{1,7})")
 TEST_HEADER = re.compile(r"(?:^([A-Za-z0-9][\w.-]{0,252})|\S): Test (?:NCCL|CUDA|HIP) failure")
 TEST_TRACE = re.compile(r"^\s{0,4}\.\. ([A-Za-z0-9][\w.-]{0,252})(?: pid (\d{1,10}))?: Test failure")
-SRUN_END = re.compile(r"srun: error: ([A-Za-z0-9][\w.-]{0,252}): task (\d{1,7}): ")
-# What launchers name at their end.
-END_PLACE = re.compile(
-    r"process rank (?P<rank>\d{1,7}) with PID \S{1,40} on\s+node (?P<host>[\w.-]{1,253})|"
-    r"Process name: (?P<host2>[\w.-]{1,253})\[(?P<rank2>\d{1,7})\]"
-)
 # ssh and horovodrun name the host that they reach, and TensorFlow the one where a rank looks for a GPU.
 REACHED = re.compile(r"Permanently added '\[?(?P<host>[\w.-]+)\]?|Remote host found: (?P<host2>[\w.-]+)")
-DIAGNOSTICS = re.compile(
-    r"cuda_diagnostics\.cc:\d+\] (?:retrieving CUDA diagnostic information for host|hostname): ([\w.-]{1,253})"
-)
-# The hosts that a command of mpirun or horovodrun in the log lists.
-LISTED_HOSTS = re.compile(r"(?:mpirun|mpiexec|prterun|horovodrun) .{0,2000}?(?:-H|--?hosts?)[ =](\S+)")
-HERE = re.compile(r"(?:localhost|127\.[\d.]+)$")
 # So many lines are between the line of ssh and what the other host prints.
 NEXT_LINES = 2
 # Horovod leaves a host out after its ranks failed.
 BLACKLISTED = re.compile(r"[Bb]lacklist(?:ed|ing)? (?:failing )?host:? ([\w.-]+)")
-# torchrun's table of failures.
-TABLE_HOST = re.compile(r"^\s{1,8}host {1,12}: (\S{1,253})\s*$")
-TABLE_RANK = re.compile(r"^\s{1,8}rank {1,12}: (\d{1,7}) \(local_rank: ")
-ROOT_CAUSE = "Root Cause (first observed failure):"
-TEST_RANK = re.compile(r"#? *Rank +(\d{1,7}) .{0,40}?Pid +(\d{1,10}) on +(\S+) device")
 # Where NCCL says which address it uses: NCCL INFO Bootstrap : Using eth0:10.0.0.2<0>
 OWN_ADDRESS = re.compile(r"(?:Bootstrap ?: Using|NET/Socket : Using)[^\r\n]*?[\w.-]{1,16}:(\d{1,3}(?:\.\d{1,3}){3})<")
 ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
@@ -65,13 +56,6 @@ def inventory_name(host: Optional[str], hosts: Sequence[str], text: str) -> Opti
         return host
     mentioned = [name for name in hosts if re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", text)]
     return mentioned[0] if len(mentioned) == 1 else host
-
-
-def named(groups: Mapping[str, Optional[str]], name: str) -> Optional[str]:
-    """The value of a group, or of one with the same name and a number."""
-    return next(
-        (groups[key] for key in (name, *(f"{name}{number}" for number in range(2, 8))) if groups.get(key)), None
-    )
 
 
 class Places:
@@ -116,9 +100,9 @@ class Places:
         before = [host for number, host in self.reached.items() if place - NEXT_LINES <= number < place]
         others = set(self.reached.values()) or {
             host.partition(":")[0]
-            for match in (LISTED_HOSTS.search(line.text) for line in self.lines)
+            for match in (COMMAND.search(line.text) for line in self.lines)
             if match
-            for host in match[1].split(",")
+            for host in match["hosts"].split(",")
         }
         others = {host for host in others if not HERE.match(host)}
         return before[-1] if before else others.pop() if len(others) == 1 else None
@@ -168,7 +152,7 @@ def located(
     header = NCCL_HEADER.search(line.text) or MPI_HEADER.match(line.text) or PSM3_HEADER.match(line.text)
     test = TEST_HEADER.search(line.text)
     if header:
-        host, pid = host or header[1], header[2]
+        host, pid = host or header[1], process_of(header)
     elif test:
         trace = next(
             (match for match in (TEST_TRACE.match(near.text) for near in lines[place : place + 3]) if match), None
@@ -182,7 +166,8 @@ def located(
         rank = int(told[-1]) if told else None
     hosts, ranks = places.hosts, places.ranks
     if rank is None and pid and host:
-        rank = ranks.get((host, pid))
+        found = ranks.get((host, pid), ranks.get((host, pid.partition("[")[0])))
+        rank = found if found != SEVERAL else None
     if host is None and rank is None and ask_epilogue:
         host, rank = places.first_to_end
     if host is None and rank is None:
@@ -191,71 +176,3 @@ def located(
         signal = next((match for match in after if match), None)
         host, rank = (signal[1], ranks.get((signal[1], signal[2]))) if signal else (None, None)
     return host or (hosts.get(rank) if rank is not None else None), rank
-
-
-def who_is_where(lines: Sequence[Line]) -> Tuple[Dict[int, str], Dict[Tuple[str, str], int]]:
-    """The host of each rank, and the rank of each process, as NCCL's lines and nccl-tests' list of ranks have them."""
-    hosts: Dict[int, str] = {}
-    ranks: Dict[Tuple[str, str], int] = {}
-    table_host = None
-    for line in lines:
-        table_host = (TABLE_HOST.match(line.text) or {1: table_host})[1]
-        end = END_PLACE.search(line.text) if "rocess " in line.text else TABLE_RANK.match(line.text)
-        if end and end.re is TABLE_RANK and table_host:
-            hosts.setdefault(int(end[1]), table_host)
-        elif end and end.re is END_PLACE:
-            hosts.setdefault(int(named(end.groupdict(), "rank") or 0), named(end.groupdict(), "host") or "")
-        if line.rank is not None:
-            shown = DIAGNOSTICS.search(line.text) if "cuda_diagnostics" in line.text else None
-            shown_host = line.host or (shown[1] if shown else None)
-            if shown_host:
-                hosts.setdefault(line.rank, shown_host)
-        ended = SRUN_END.search(line.text) if "srun: " in line.text else None
-        if ended:
-            hosts.setdefault(int(ended[2]), ended[1])
-        listed = TEST_RANK.match(line.text) if "Pid" in line.text else None
-        if listed:
-            hosts.setdefault(int(listed[1]), listed[3])
-            ranks.setdefault((listed[3], listed[2]), int(listed[1]))
-            continue
-        header = NCCL_HEADER.match(line.text) if " NCCL " in line.text else None
-        if line.rank is not None and not header and line.text.startswith("["):
-            header = MPI_HEADER.match(line.text)
-        if header and line.rank is not None:
-            hosts.setdefault(line.rank, header[1])
-        elif header:
-            number = NCCL_RANK.search(line.text)
-            if number:
-                hosts.setdefault(int(number[1]), header[1])
-                ranks.setdefault((header[1], header[2]), int(number[1]))
-    return hosts, ranks
-
-
-def first_to_end(lines: Sequence[Line]) -> Tuple[Optional[str], Optional[int]]:
-    """Host and rank of the first process that ended, as the launcher names it."""
-    # Slurm lists the tasks of a host in one line, which names no first.
-    together: Set[str] = set()
-    for line in lines:
-        for cause in [*ENDED, *EPILOGUE]:
-            groups = cause.pattern.groupindex
-            match = cause.pattern.search(line.text) if "rank" in groups or "rank2" in groups else None
-            if match:
-                found = match.groupdict()
-                number = named(found, "rank")
-                if number is not None and not together:
-                    return named(found, "host"), int(number)
-                together.update(host for host in [named(found, "host")] if host)
-    return table_first(lines) or (together.pop() if len(together) == 1 else None, None)
-
-
-def table_first(lines: Sequence[Line]) -> Optional[Tuple[str, int]]:
-    """Host and rank of the root cause in torchrun's table of failures, None without one."""
-    begin = next((number for number, line in enumerate(lines) if line.text.startswith(ROOT_CAUSE)), 0)
-    host = None
-    for line in lines[begin:]:
-        match = TABLE_HOST.match(line.text)
-        host = match[1] if match else host
-        rank = TABLE_RANK.match(line.text)
-        if host and rank:
-            return host, int(rank[1])
-    return None

@@ -46,9 +46,10 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.place import (
     Places,
     inventory_name,
     located,
-    named,
 )
+
 from ansible_collections.taco.train.plugins.plugin_utils.failure.problems import fix_of_problem
+from ansible_collections.taco.train.plugins.plugin_utils.failure.rank_map import named
 from ansible_collections.taco.train.plugins.plugin_utils.failure.tracebacks import secondary
 from ansible_collections.taco.train.plugins.plugin_utils.failure.wording import (
     quoted,

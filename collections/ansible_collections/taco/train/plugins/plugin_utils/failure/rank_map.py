@@ -1,0 +1,173 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The host of each rank and the rank of each process, as the lines of a log have them."""
+
+import re
+from typing import Dict, List, Mapping, Optional, Sequence, Set, Tuple
+
+from ansible_collections.taco.train.plugins.plugin_utils.failure.epilogue import ENDED, EPILOGUE
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import Line
+
+NAME = r"[A-Za-z0-9][\w.-]{0,252}"
+NCCL_HEADER = re.compile(rf"(?:^|\s)({NAME}):(\d{{1,10}}):\d{{1,10}} (?:\[(\d+)\] |NCCL )")
+MPI_HEADER = re.compile(rf"^\s{{0,8}}\[(?=[^\]:]{{0,252}}[A-Za-z.])({NAME}):(\d{{1,10}})(?: *:\d+){{0,2}}\] ")
+# What a rank of NCCL says of itself: in the lines of its communicator, of its place in rings and trees, and of its channels.
+NCCL_RANK = re.compile(
+    r" rank (?P<rank>\d{1,7}) (?:nranks|nRanks|\[0x)|"
+    r" NCCL INFO (?:Ring \d{1,3} : \d{1,7} -> (?P<rank2>\d{1,7}) -> \d|Trees? \[0\] [-\d/]{1,40}->(?P<rank3>\d{1,7})->|"
+    r"(?:Channel|Ring) \d{1,3}(?:/\d{1,3})? : (?:\d{1,7}\[\w{1,16}\] -> (?P<rank4>\d{1,7})\[\w{1,16}\] \[receive\]|"
+    r"(?P<rank5>\d{1,7})\[\w{1,16}\] -> \d{1,7}\[\w{1,16}\] (?:\[send\]|via )))|"
+    r"\[Proxy Service (?P<rank6>\d{1,7})\]"
+)
+SRUN_END = re.compile(rf"srun: error: ({NAME}): task (\d{{1,7}}): ")
+SRUN_TASKS = re.compile(rf"srun: error: (?P<host>{NAME}): tasks (?P<tasks>[\d,-]{{1,400}}): ")
+# What launchers print of a rank: at its end, and of the cores that it is bound to.
+OF_A_RANK = re.compile(
+    r"process rank (?P<rank>\d{1,7}) with PID (?P<pid>\d{1,10}) on\s+node (?P<host>[\w.-]{1,253})|"
+    r"Process name: (?P<host2>[\w.-]{1,253})\[(?P<rank2>\d{1,7})\]|"
+    rf"^\[(?P<host3>{NAME}):\d{{1,10}}\] (?:MCW r|R)ank (?P<rank3>\d{{1,7}}) (?:is not )?bound|"
+    rf"srun: error: (?P<host4>{NAME}): task (?P<rank4>\d{{1,7}}): |"
+    rf"#? *Rank +(?P<rank5>\d{{1,7}}) .{{0,40}}?Pid +(?P<pid2>\d{{1,10}}) on +(?P<host5>\S+) device"
+)
+# What a line of one of them has.
+WORDS = ("rocess ", "srun: ", "Pid ", "ank ")
+DIAGNOSTICS = re.compile(
+    r"cuda_diagnostics\.cc:\d+\] (?:retrieving CUDA diagnostic information for host|hostname): ([\w.-]{1,253})"
+)
+# Lists of the ranks below their host: torchrun's table of failures, and mpirun's --display-map.
+TABLE_HOST = re.compile(r"^\s{1,8}(?:host {1,12}: |Data for node: )(\S{1,253})")
+TABLE_RANK = re.compile(
+    r"^\s{1,8}(?:rank {1,12}: (\d{1,7}) \(local_rank: |Process (?:OMPI )?jobid: .{1,200} Process rank: (\d{1,7}))"
+)
+TABLE_PID = re.compile(r"^\s{1,8}exitcode {1,12}: -?\d{1,3} \(pid: (\d{1,10})\)")
+ROOT_CAUSE = "Root Cause (first observed failure):"
+# The hosts that a command of mpirun or horovodrun in the log lists.
+COMMAND = re.compile(
+    r"(?:mpirun|mpiexec|prterun|horovodrun) .{0,2000}?(?:-H|--?hosts?)[ =](?P<hosts>\S+)(?P<rest>.{0,2000})"
+)
+HERE = re.compile(r"(?:localhost|127\.[\d.]+)(?::\d+)?$")
+# The ranks are then not in the order of the slots.
+OTHER_ORDER = re.compile(r"-map-by (?!slot)|--?(?:npernode|N|bynode|ppr|rankfile|rf|map-by ppr|pernode|rank-by)\b")
+MOST_SLOTS = 64
+# Instead of a rank.
+SEVERAL = -1
+
+
+def named(groups: Mapping[str, Optional[str]], name: str) -> Optional[str]:
+    """The value of a group, or of one with the same name and a number."""
+    return next(
+        (groups[key] for key in (name, *(f"{name}{number}" for number in range(2, 8))) if groups.get(key)), None
+    )
+
+
+def process_of(header: Optional["re.Match[str]"]) -> str:
+    """The number of a process, and its device where a line of NCCL has it."""
+    device = header[3] if header and header.re is NCCL_HEADER else None
+    return f"{header[2]}[{device}]" if header and device else header[2] if header else ""
+
+
+def who_is_where(lines: Sequence[Line]) -> Tuple[Dict[int, str], Dict[Tuple[str, str], int]]:
+    """The host of each rank, and the rank of each process by its host and its number."""
+    hosts: Dict[int, str] = {}
+    ranks: Dict[Tuple[str, str], int] = {}
+    table_host, table_rank = None, None
+    for line in lines:
+        text = line.text
+        if text.startswith(" "):
+            table_host = (TABLE_HOST.match(text) or {1: table_host})[1]
+            row, pid = TABLE_RANK.match(text), TABLE_PID.match(text)
+            table_rank = int(row[1] or row[2]) if row else table_rank
+            if row and table_host and table_rank is not None:
+                hosts.setdefault(table_rank, table_host)
+            elif pid and table_host and table_rank is not None:
+                ranks.setdefault((table_host, pid[1]), table_rank)
+        known = OF_A_RANK.search(text) if any(word in text for word in WORDS) else None
+        if known:
+            host, number, pid_of = (named(known.groupdict(), name) for name in ("host", "rank", "pid"))
+            hosts.setdefault(int(number or 0), host or "")
+            if pid_of and host:
+                ranks.setdefault((host, pid_of), int(number or 0))
+            continue
+        if line.rank is not None:
+            shown = DIAGNOSTICS.search(text) if "cuda_diagnostics" in text else None
+            shown_host = line.host or (shown[1] if shown else None)
+            if shown_host:
+                hosts.setdefault(line.rank, shown_host)
+        header = NCCL_HEADER.match(text) if " NCCL " in text else None
+        if line.rank is not None and not header and text.startswith("["):
+            header = MPI_HEADER.match(text)
+        process = process_of(header)
+        if header and (header[1], process) not in ranks:
+            match = NCCL_RANK.search(text) if line.rank is None else None
+            rank = int(named(match.groupdict(), "rank") or 0) if match else line.rank
+            if rank is not None:
+                hosts.setdefault(rank, header[1])
+                ranks[header[1], process] = rank
+                # A process may have several devices, with a rank for each.
+                other = ranks.setdefault((header[1], header[2]), rank)
+                ranks[header[1], header[2]] = rank if other == rank else SEVERAL
+    for rank, host in in_order(lines).items():
+        if all(known == host for number, known in hosts.items() if number == rank):
+            hosts[rank] = host
+    return hosts, ranks
+
+
+def in_order(lines: Sequence[Line]) -> Dict[int, str]:
+    """The host of each rank by the order of the hosts and their slots in the launcher's command, empty without one."""
+    command = next((match for match in map(COMMAND.search, (line.text for line in lines)) if match), None)
+    if not command or OTHER_ORDER.search(command[0]):
+        return {}
+    hosts: List[str] = []
+    for entry in command["hosts"].split(","):
+        host, _colon, slots = entry.partition(":")
+        if not slots.isdecimal() or int(slots) > MOST_SLOTS or HERE.match(host):
+            return {}
+        hosts += [host] * int(slots)
+    return dict(enumerate(hosts))
+
+
+def tasks_of(text: str) -> Tuple[Optional[str], List[int]]:
+    """The host and the ranks in a line of srun about several tasks: tasks 3-5,7."""
+    match = SRUN_TASKS.search(text) if "srun: " in text else None
+    if not match:
+        return None, []
+    ranks: List[int] = []
+    for part in match["tasks"].split(","):
+        first, _dash, last = part.partition("-")
+        if first.isdecimal() and (last.isdecimal() or not last):
+            ranks += range(int(first), min(int(last or first), int(first) + MOST_SLOTS) + 1)
+    return match["host"], ranks
+
+
+def first_to_end(lines: Sequence[Line]) -> Tuple[Optional[str], Optional[int]]:
+    """Host and rank of the first process that ended, as the launcher names it."""
+    # Slurm lists the tasks of a host in one line, which names no first.
+    together: Set[str] = set()
+    for line in lines:
+        for cause in [*ENDED, *EPILOGUE]:
+            groups = cause.pattern.groupindex
+            match = cause.pattern.search(line.text) if "rank" in groups or "rank2" in groups else None
+            if match:
+                found = match.groupdict()
+                number = named(found, "rank")
+                if number is not None and not together:
+                    return named(found, "host"), int(number)
+                together.update(host for host in [named(found, "host")] if host)
+    return table_first(lines) or (together.pop() if len(together) == 1 else None, None)
+
+
+def table_first(lines: Sequence[Line]) -> Optional[Tuple[str, int]]:
+    """Host and rank of the root cause in torchrun's table of failures, None without one."""
+    begin = next((number for number, line in enumerate(lines) if line.text.startswith(ROOT_CAUSE)), None)
+    if begin is None:
+        return None
+    host = None
+    for line in lines[begin:]:
+        match = TABLE_HOST.match(line.text)
+        host = match[1] if match else host
+        rank = TABLE_RANK.match(line.text)
+        if host and rank:
+            return host, int(rank[1])
+    return None
