@@ -32,6 +32,14 @@ DOUBTFUL = [
         "check the plugin in the container (role acceleration), or use an arm without it",
     ),
     cause(
+        # The thread of a rank that serves its peers: its error follows from that of a rank, where another is known.
+        "nccl_warn",
+        r"\[\d+\] (?:\S+ )?(?:NCCL )?WARN (?P<what>(?:\[(?:Proxy Service|Service thread)|Proxy Call to rank (?P<rank>\d+)|Socket recv|"
+        r"\w+: (?:Accept|Call to (?:recv|send)))[^\r\n]{1,300})",
+        "NCCL says {what}",
+        "look at the first error of the other ranks; without one run again with NCCL_DEBUG: INFO in benchmark_env",
+    ),
+    cause(
         "nccl_test",
         r"^(?:[\w.-]+: )?Test NCCL failure (?P<where>\S+) '(?P<why>[^'/]+?)\s*(?:/[^']*)?'",
         "NCCL failed ({why})",
@@ -63,8 +71,8 @@ DOUBTFUL = [
     ),
     cause(
         "traceback",
-        r"^(?:E +)?(?P<what>(?:\w+\.)*(?!ChildFailed|CalledProcess|ProcessExited|WorkerStopped|HostsUpdated|Signal|HorovodInternal|"
-        r"AbortedError|ConnectionReset|BrokenPipe|nccl\w*Error|DistBackend)\w*(?:Error|Exception)"
+        r"^(?:E +)?(?P<what>(?:\w+\.)*(?!Error\b(?<!\.Error)|ChildFailed|CalledProcess|ProcessExited|WorkerStopped|HostsUpdated|Signal|"
+        r"HorovodInternal|AbortedError|ConnectionReset|BrokenPipe|nccl\w*Error|DistBackend)\w*(?:Error|Exception)"
         r"(?::(?![^\r\n]{0,60}(?:ncclCommInitRank|NCCL [Ee]rror|Horovod has been|mpirun failed)) *[^\r\n]{1,300})?)\s*$",
         "the script failed with {what}",
         "look at the traceback in the log",

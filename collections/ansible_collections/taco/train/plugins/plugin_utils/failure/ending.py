@@ -23,7 +23,9 @@ COMPLAINT = re.compile(
 )
 LAST_LINES = 30
 EPILOGUE_TEXT = re.compile(
-    r"^(?:Primary job|Failures:|\S*(?:mpirun|prterun): Forwarding signal|Root Cause|\S+ FAILED|\S*(?:mpirun|prterun|"
+    r"^(?:WARNING: |A deprecated MCA|By default, for Open MPI|A process has executed an operation involving|"
+    r"The call to cu\w+ failed\. This is a warning|Primary job|"
+    r"Failures:|\S*(?:mpirun|prterun): Forwarding signal|Root Cause|\S+ FAILED|\S*(?:mpirun|prterun|"
     r"mpiexec)\S* (?:detected|noticed|has exited))"
 )
 
@@ -41,21 +43,24 @@ def launcher_text(text: str) -> Optional[LauncherText]:
     rules = [number for number, line in enumerate(lines) if RULE.match(line.text)]
     for begin, end in zip(rules, rules[1:]):
         block = "\n".join(line.text.rstrip() for line in lines[begin + 1 : min(end, begin + 1 + 2 * NEAR)]).strip()
-        if not block or EPILOGUE_TEXT.match(block) or block.startswith("WARNING: A deprecated"):
+        if not block or EPILOGUE_TEXT.match(block):
             continue
         paragraph = " ".join(block.partition("\n\n")[0].split())[:300].rstrip(".:")
         return LauncherText(paragraph, groups_of(NODE, lines, begin + 1).get("host"))
     return None
 
 
-def last_line(text: str, rank: Optional[int] = None) -> str:
-    """The last line that reports an error, of a rank where its lines are tagged; mpirun frames its messages with rules."""
+def last_line(text: str, rank: Optional[int] = None, frames: bool = True) -> str:
+    """The last line that reports an error, of a rank where its lines are tagged; mpirun frames its messages with rules.
+
+    Where there is nothing else, the frames' lines count.
+    """
     tagged = tagged_lines(text)
     own = [line for line in tagged if line.rank == rank and line.text.strip()] if rank is not None else []
     lines = [line.text.strip() for line in own or tagged]
-    words = [line for line in lines if line and not FRAME.search(line)] or [
-        line for line in lines if line.strip(" \t-=*")
-    ]
+    words = [line for line in lines if line and not FRAME.search(line)]
+    if frames and not words:
+        words = [line for line in lines if line.strip(" \t-=*")]
     complaints = [line for line in words[-LAST_LINES:] if COMPLAINT.search(line)]
     return (complaints or words)[-1][:200] if words else ""
 

@@ -53,7 +53,7 @@ ENDED = [
         r"(?:Read|Write) error \[(?P<peer3>[\w.:]+)\]:\d+: Connection reset by peer|Connection closed by peer \[(?P<peer4>[\w.:]+)\]|"
         r"peer process has unexpectedly disconnected|remote process exited or there was a network error|[Cc]onnection reset by peer|"
         r"[Bb]roken pipe|Connection closed by peer[^\r\n]{0,60}|readv?\S* ?(?:failed|error).{0,20}reset)",
-        "a rank lost its connection to its peer {peer}, which ended first ({what})",
+        "a peer {peer} closed its connection: it ended first ({what})",
         "look for the rank that ended first, and at the network between the hosts",
         fields={"host": ("peer host",)},
     ),

@@ -6,7 +6,7 @@
 
 import re
 from functools import cached_property
-from typing import Dict, Optional, Sequence, Tuple
+from typing import Dict, List, Optional, Sequence, Set, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.failure.rank_map import (
     COMMAND,
@@ -18,6 +18,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.rank_map import
     first_to_end,
     named,
     process_of,
+    tasks_of,
     who_is_where,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import Line
@@ -90,6 +91,12 @@ class Places:
         return hosts
 
     @cached_property
+    def headers(self) -> Set[str]:
+        """The hosts in the headers of NCCL's and MPI's lines."""
+        matches = (NCCL_HEADER.match(line.text) or MPI_HEADER.match(line.text) for line in self.lines)
+        return {match[1] for match in matches if match}
+
+    @cached_property
     def reached(self) -> Dict[int, str]:
         """The hosts that ssh reached, by the numbers of the lines that name them."""
         matches = {number: REACHED.search(line.text) for number, line in enumerate(self.lines)}
@@ -118,6 +125,14 @@ class Places:
     def first_to_end(self) -> Tuple[Optional[str], Optional[int]]:
         """Host and rank of the first process that ended, as the launcher names it."""
         return first_to_end(self.lines)
+
+    def tasks(self, place: int, host: str) -> List[int]:
+        """The ranks that srun lists together: in a line, or else of a host whose end it reports first."""
+        own = tasks_of(self.lines[place].text)[1]
+        if own or self.first_to_end != (host, None):
+            return own
+        lists = (tasks_of(line.text) for line in self.lines)
+        return next((ranks for name, ranks in lists if name == host), [])
 
     def of_peer(self, peer: str) -> Optional[str]:
         """The host in a name or an address with a port, None for the address of an unknown host."""

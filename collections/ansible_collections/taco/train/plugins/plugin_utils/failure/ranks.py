@@ -83,7 +83,7 @@ RANK = [
     ),
     cause(
         "traceback",
-        r"^(?:E +)?(?P<what>(?:\w+\.)*(?!nccl\w*Error|HorovodInternal|Connection|BrokenPipe|Timeout|EOFError|"
+        r"^(?:E +)?(?P<what>(?:\w+\.)*(?!Error\b(?<!\.Error)|nccl\w*Error|HorovodInternal|Connection|BrokenPipe|Timeout|EOFError|"
         r"Rendezvous|Dist(?:Backend|Network|Store)|Aborted|ChildFailed|"
         r"CalledProcess|ProcessExited|WorkerStopped|HostsUpdated|Signal)\w*(?:Error|Exception|NotFound|Exit|StopIteration|"
         r"AssertionError)(?: \(see above for traceback\))?(?::(?! *(?:Aborted: )?(?:ncclCommInitRank|NCCL [Ee]rror|NCCL "

@@ -4,14 +4,11 @@
 
 """Find in the output of a failed run its cause, the host and the rank, and what to do. The table of causes is in causes.py."""
 
-from typing import Dict, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
+from typing import List, Mapping, NamedTuple, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.failure.advice import fix_of
 from ansible_collections.taco.train.plugins.plugin_utils.failure.candidates import (
-    DIGITS,
-    MOST_CHARACTERS,
     causes_in,
-    context_of,
     unwrapped,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import Cause
@@ -24,12 +21,9 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.causes import (
     FROM_OUTSIDE,
     LISTED,
     LOST,
-    OF_ALL,
     OF_EACH,
     OF_LOGIN,
     OF_ONE,
-    OF_OTHERS,
-    OF_REMOTE,
     OF_RESULT,
     OF_TWO,
     OF_TWO_AFTERWARDS,
@@ -41,27 +35,28 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.ending import (
     last_line,
     launcher_text,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.failure.fields import NEAR, groups_of
+from ansible_collections.taco.train.plugins.plugin_utils.failure.matches import (
+    Match,
+    again,
+    match_at,
+    missing_ranks,
+    reporters,
+)
 from ansible_collections.taco.train.plugins.plugin_utils.failure.place import (
     Places,
     inventory_name,
-    located,
 )
-
 from ansible_collections.taco.train.plugins.plugin_utils.failure.problems import fix_of_problem
-from ansible_collections.taco.train.plugins.plugin_utils.failure.rank_map import named
+from ansible_collections.taco.train.plugins.plugin_utils.failure.silent import silent_hosts
 from ansible_collections.taco.train.plugins.plugin_utils.failure.tracebacks import secondary
 from ansible_collections.taco.train.plugins.plugin_utils.failure.wording import (
+    listed,
     quoted,
-    reported_by,
     sentence,
     with_place,
     with_places,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import Line, tagged_lines
-
-# One of so many lines with the same error names the host or the rank, or none does.
-MOST_REPEATS = 20
 
 
 class Reason(NamedTuple):
@@ -75,16 +70,6 @@ class Reason(NamedTuple):
     rank: Optional[int] = None
 
 
-class Match(NamedTuple):
-    """What a line shows of a cause: the sentence without a place, and the place."""
-
-    text: str
-    host: Optional[str]
-    rank: Optional[int]
-    reporter: bool
-    """Whether the place is that of the process that printed the line, and not one that the line names."""
-
-
 def known_reason(text: str, hosts: Sequence[str] = ()) -> Optional[Reason]:
     """The cause of highest priority that the text shows, its first line of several. Hosts are those of the run."""
     lines = unwrapped(tagged_lines(text))
@@ -94,49 +79,41 @@ def known_reason(text: str, hosts: Sequence[str] = ()) -> Optional[Reason]:
     best = the_first(found, lines)
     cause, place, places = CAUSES[best], found[best], Places(lines)
     first = match_at(places, place, cause, hosts)
-    first = first._replace(text=first.text + also(found, best, lines))
     fix = fix_of(cause, lines, place)
+    together = of_one_line(places, place, cause, first)
+    if cause.name in OF_LOGIN:
+        first = first._replace(text=first.text + also(places, found, best, first, hosts))
+    elif len(together) > 1:
+        of_hosts = [first.host] if first.host else []
+        return Reason(with_places(first.text, of_hosts, together), fix, cause.name, first.host)
     if first.host is None and first.rank is None and cause.name not in FROM_OUTSIDE:
         # A process repeats its error, and only one of the lines may have a header.
         later = (match_at(places, number, cause, hosts) for number in again(lines, place, cause))
         other = next((match for match in later if match.host or match.rank is not None), first)
         first = first._replace(host=other.host, rank=other.rank)
     elif first.reporter or cause.name in OF_EACH:
-        of_hosts, of_ranks = reporters(places, place, cause, hosts)
-        if len(of_ranks) > 1 or len(of_hosts) > 1:
-            host = next(iter(of_hosts)) if len(of_hosts) == 1 else None
-            return Reason(with_places(first.text, of_hosts, of_ranks), fix, cause.name, host)
+        hosts_of, ranks_of = reporters(places, place, cause, hosts)
+        if len(ranks_of) > 1 or len(hosts_of) > 1:
+            host = next(iter(hosts_of)) if len(hosts_of) == 1 else None
+            return Reason(with_places(first.text, hosts_of, ranks_of), fix, cause.name, host)
     return Reason(with_place(first.text, first.host, first.rank), fix, cause.name, first.host, first.rank)
 
 
-def also(found: Mapping[int, int], best: int, lines: Sequence[Line]) -> str:
-    """The line of a second failure to log in or to find a host, which is another than the first."""
-    if CAUSES[best].name not in OF_LOGIN:
-        return ""
-    others = sorted(index for index in found if CAUSES[index].name in OF_LOGIN - {CAUSES[best].name})
-    return f"; also: '{quoted(lines[found[others[0]]].text)}'" if others else ""
+def of_one_line(places: Places, place: int, cause: Cause, match: Match) -> List[int]:
+    """The several ranks that a line names together: Slurm's tasks of a host, those that Horovod waits for."""
+    if cause.name == "stalled":
+        return missing_ranks(places.lines, place)
+    return places.tasks(place, match.host) if match.host and match.rank is None else []
 
 
-def again(lines: Sequence[Line], place: int, cause: Cause) -> List[int]:
-    """The next lines that show a cause once more."""
-    numbers: List[int] = []
-    for number in range(place + 1, len(lines)):
-        if cause.pattern.search(lines[number].text[:MOST_CHARACTERS]):
-            numbers.append(number)
-            if len(numbers) == MOST_REPEATS:
-                break
-    return numbers
-
-
-def reporters(places: Places, place: int, cause: Cause, hosts: Sequence[str]) -> Tuple[Set[str], Set[int]]:
-    """The hosts and the ranks that print the same line but for its numbers: none of them is more to blame than another."""
-    lines = places.lines
-    words = DIGITS.sub("0", lines[place].text)
-    same = [number for number in range(place, len(lines)) if DIGITS.sub("0", lines[number].text) == words]
-    matches = [match_at(places, number, cause, hosts) for number in same[:MOST_REPEATS]]
-    ranks = {match.rank for match in matches if match.rank is not None}
-    ranks.update(rank for rank in (lines[number].rank for number in same) if rank is not None)
-    return {match.host for match in matches if match.host}, ranks
+def also(places: Places, found: Mapping[int, int], best: int, first: Match, hosts: Sequence[str]) -> str:
+    """The other hosts that could not be reached or found, and the line of another failure to log in."""
+    lines, cause = places.lines, CAUSES[best]
+    matches = (match_at(places, number, cause, hosts) for number in again(lines, found[best], cause))
+    others = list(dict.fromkeys(match.host for match in matches if match.host and match.host != first.host))
+    text = f"; the same for {listed(others, 'hosts')}" if others and first.host else ""
+    causes = sorted(index for index in found if CAUSES[index].name in OF_LOGIN - {cause.name})
+    return text + (f"; also: '{quoted(lines[found[causes[0]]].text)}'" if causes else "")
 
 
 def the_first(places: Mapping[int, int], lines: Sequence[Line]) -> int:
@@ -165,68 +142,10 @@ def decides(index: int, name: str) -> bool:
     return name in OF_TWO and (CAUSES[index].name == "killed" or name == "stalled")
 
 
-def match_at(places: Places, place: int, cause: Cause, hosts: Sequence[str]) -> Match:
-    """What a line shows of a cause. Hosts are those of the run."""
-    lines = places.lines
-    line = lines[place]
-    match = cause.pattern.search(line.text[:MOST_CHARACTERS])
-    groups: Dict[str, Optional[str]] = {**match.groupdict()} if match else {}
-    if cause.near:
-        around = "\n".join(near.text for near in lines[place : place + NEAR])
-        before = "\n".join(near.text for near in lines[max(place - NEAR, 0) : place])
-        more = cause.near.search(around) or cause.near.search(before)
-        groups.update({name: value for name, value in more.groupdict().items() if value} if more else {})
-    more = context_of(cause, lines)
-    known = {**(more.groupdict() if more else {}), **groups_of(cause.fields, lines, place)}
-    for name, value in known.items():
-        groups[name] = groups.get(name) or value
-    host, number = named(groups, "host"), named(groups, "rank")
-    rank = int(number) if number is not None else None
-    reporter = host is None and rank is None
-    own_host, own_rank = located(
-        places,
-        place,
-        host or line.host,
-        line.rank if rank is None else rank,
-        cause.name in ENDS or "host" not in groups,
-    )
-    if own_host is None and own_rank is None and cause.name in OF_REMOTE:
-        own_host = places.remote(place)
-    elif own_host is None and cause.name in ENDS:
-        own_host = places.blacklisted
-    values = {name: (named(groups, name) or "").strip() for name in groups}
-    text = places.with_hosts(sentence(cause.found, values, line.text, match.end() if match else 0))
-    if cause.name in OF_ALL:
-        host, rank = None, None
-    elif cause.name in OF_OTHERS:
-        host, reporter = (
-            host or places.hosts.get(-1 if rank is None else rank) or places.of_peer(values.get("peer", "")),
-            False,
-        )
-        if host is None and rank is None:
-            text += reported_by(own_host, own_rank)
-            host, rank = not_reporting(places, cause, own_rank)
-    else:
-        host, rank = own_host, own_rank
-    host = inventory_name(host, hosts, line.text)
-    return Match(text, host, rank, reporter)
-
-
-def not_reporting(places: Places, cause: Cause, rank: Optional[int]) -> Tuple[Optional[str], Optional[int]]:
-    """Host and rank of the first process that ended, where it is not one of those that report another's end."""
-    host, first = places.first_to_end
-    if first is None or rank is None:
-        return None, None
-    own = (line.text for line in places.lines if line.rank == first)
-    if first == rank or any(cause.pattern.search(text[:MOST_CHARACTERS]) for text in own):
-        return None, None
-    return host or places.hosts.get(first), first
-
-
-def reason(
+def reason_of_end(
     text: str, rc: Optional[int], timed_out: bool, timeout: int, problems: List[str], hosts: Sequence[str] = ()
 ) -> Optional[Reason]:
-    """Why a run failed, or None when it didn't."""
+    """Why a run failed by how it ended, or None when it didn't."""
     if timed_out:
         still = f"it was still running after {timeout} s and was ended"
         known = known_reason(text, hosts)
@@ -253,6 +172,25 @@ def reason(
     return None
 
 
+def reason(
+    text: str, rc: Optional[int], timed_out: bool, timeout: int, problems: List[str], hosts: Sequence[str] = ()
+) -> Optional[Reason]:
+    """Why a run failed, with the hosts that print nothing where ranks waited for others; None when it didn't."""
+    why = reason_of_end(text, rc, timed_out, timeout, problems, hosts)
+    if why is None or why.cause not in OF_TWO | {"timeout"}:
+        return why
+    silent = silent_hosts(Places(tagged_lines(text)), hosts)
+    if not silent:
+        return why
+    names = listed(silent, "hosts")
+    host = why.host or (silent[0] if len(silent) == 1 else None)
+    return why._replace(
+        found=f"{why.found}; the log has no line of {names}",
+        fix=f"check the processes and the network of {names} first; {why.fix}",
+        host=host,
+    )
+
+
 def reason_of_status(text: str, rc: int, hosts: Sequence[str]) -> Reason:
     """Why a run ended with a status other than 0."""
     known = known_reason(text, hosts)
@@ -262,7 +200,7 @@ def reason_of_status(text: str, rc: int, hosts: Sequence[str]) -> Reason:
     if printed:
         host = inventory_name(printed.host, hosts, printed.text)
         return Reason(f"mpirun reports: {printed.text}", TRY, "launcher", host)
-    words = last_line(text, known.rank if known else None)
+    words = last_line(text, known.rank if known else None, frames=known is None)
     if known:
         where = known.found.split(":")[0]
         return known._replace(found=f"{where} failed, its last line: '{words}'" if words else known.found)

@@ -1,0 +1,139 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a line shows of a cause: the sentence, the host and the rank, and which other hosts and ranks print the same."""
+
+import re
+from typing import Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
+
+from ansible_collections.taco.train.plugins.plugin_utils.failure.candidates import DIGITS, MOST_CHARACTERS, context_of
+from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import Cause
+from ansible_collections.taco.train.plugins.plugin_utils.failure.causes import ENDS, OF_ALL, OF_OTHERS, OF_REMOTE
+from ansible_collections.taco.train.plugins.plugin_utils.failure.fields import NEAR, groups_of
+from ansible_collections.taco.train.plugins.plugin_utils.failure.place import Places, inventory_name, located
+from ansible_collections.taco.train.plugins.plugin_utils.failure.rank_map import named
+from ansible_collections.taco.train.plugins.plugin_utils.failure.wording import reported_by, sentence
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import Line
+
+# One of so many lines with the same error names the host or the rank, or none does.
+MOST_REPEATS = 20
+# What a line begins with that has the host: NCCL's header, that of MPI, srun's. Another host prints the same behind it.
+BEGIN = re.compile(r"^(?:srun: error: )?\[?[A-Za-z0-9][\w.-]{0,252}(?=:)")
+# The ranks in Horovod's report of a stall.
+MISSING = re.compile(r"missing ranks: ([\d, ]{1,400})")
+MISSING_BELOW = re.compile(r"(?:Missing|Stalled) ranks:\s*$")
+MISSING_RANK = re.compile(r"(\d{1,7}): \[")
+
+
+class Match(NamedTuple):
+    """What a line shows of a cause: the sentence without a place, and the place."""
+
+    text: str
+    host: Optional[str]
+    rank: Optional[int]
+    reporter: bool
+    """Whether the place is that of the process that printed the line, and not one that the line names."""
+
+
+def match_at(places: Places, place: int, cause: Cause, hosts: Sequence[str]) -> Match:
+    """What a line shows of a cause. Hosts are those of the run."""
+    lines = places.lines
+    line = lines[place]
+    match = cause.pattern.search(line.text[:MOST_CHARACTERS])
+    groups: Dict[str, Optional[str]] = {**match.groupdict()} if match else {}
+    if cause.near:
+        around = "\n".join(near.text for near in lines[place : place + NEAR])
+        before = "\n".join(near.text for near in lines[max(place - NEAR, 0) : place])
+        more = cause.near.search(around) or cause.near.search(before)
+        groups.update({name: value for name, value in more.groupdict().items() if value} if more else {})
+    more = context_of(cause, lines)
+    known = {**(more.groupdict() if more else {}), **groups_of(cause.fields, lines, place)}
+    for name, value in known.items():
+        groups[name] = groups.get(name) or value
+    host, number = named(groups, "host"), named(groups, "rank")
+    rank = int(number) if number is not None else None
+    reporter = host is None and rank is None
+    own_host, own_rank = located(
+        places,
+        place,
+        host or line.host,
+        line.rank if rank is None else rank,
+        cause.name in ENDS or "host" not in groups,
+    )
+    if own_host is None and own_rank is None and cause.name in OF_REMOTE:
+        own_host = places.remote(place)
+    elif own_host is None and cause.name in ENDS:
+        own_host = places.blacklisted
+    values = {name: (named(groups, name) or "").strip() for name in groups}
+    text = places.with_hosts(sentence(cause.found, values, line.text, match.end() if match else 0))
+    if cause.name in OF_ALL:
+        host, rank = None, None
+    elif cause.name in OF_OTHERS:
+        host, reporter = (
+            host or places.hosts.get(-1 if rank is None else rank) or places.of_peer(values.get("peer", "")),
+            False,
+        )
+        if rank is None and (host is None or own_host != host):
+            text += reported_by(own_host, own_rank)
+        if host is None and rank is None:
+            host, rank = not_reporting(places, cause, own_rank)
+    else:
+        host, rank = own_host, own_rank
+    host = inventory_name(host, hosts, line.text)
+    return Match(text, host, rank, reporter)
+
+
+def not_reporting(places: Places, cause: Cause, rank: Optional[int]) -> Tuple[Optional[str], Optional[int]]:
+    """Host and rank of the first process that ended, where it is not one of those that report another's end."""
+    host, first = places.first_to_end
+    if first is None or rank is None:
+        return None, None
+    own = (line.text for line in places.lines if line.rank == first)
+    if first == rank or any(cause.pattern.search(text[:MOST_CHARACTERS]) for text in own):
+        return None, None
+    return host or places.hosts.get(first), first
+
+
+def again(lines: Sequence[Line], place: int, cause: Cause) -> List[int]:
+    """The next lines that show a cause once more."""
+    numbers: List[int] = []
+    for number in range(place + 1, len(lines)):
+        if cause.pattern.search(lines[number].text[:MOST_CHARACTERS]):
+            numbers.append(number)
+            if len(numbers) == MOST_REPEATS:
+                break
+    return numbers
+
+
+def masked(line: Line) -> str:
+    """A line without its host and its numbers."""
+    return DIGITS.sub("0", BEGIN.sub("", line.text))
+
+
+def missing_ranks(lines: Sequence[Line], place: int) -> List[int]:
+    """The ranks in Horovod's first report of a stall: in its line, or in the lines below it."""
+    ranks: List[int] = []
+    for number in range(place, min(place + NEAR, len(lines))):
+        match = MISSING.search(lines[number].text)
+        if match:
+            return [int(rank) for rank in re.findall(r"\d+", match[1])]
+        if MISSING_BELOW.match(lines[number].text):
+            below = [MISSING_RANK.match(line.text) for line in lines[number + 1 : number + 1 + MOST_REPEATS]]
+            for row in below:
+                if not row:
+                    break
+                ranks.append(int(row[1]))
+            return ranks
+    return ranks
+
+
+def reporters(places: Places, place: int, cause: Cause, hosts: Sequence[str]) -> Tuple[Set[str], Set[int]]:
+    """The hosts and the ranks that print the same line but for its numbers: none of them is more to blame than another."""
+    lines = places.lines
+    words = masked(lines[place])
+    same = [number for number in range(place, len(lines)) if masked(lines[number]) == words]
+    matches = [match_at(places, number, cause, hosts) for number in same[:MOST_REPEATS]]
+    ranks = {match.rank for match in matches if match.rank is not None}
+    ranks.update(rank for rank in (lines[number].rank for number in same) if rank is not None)
+    return {match.host for match in matches if match.host}, ranks
