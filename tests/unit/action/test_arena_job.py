@@ -305,9 +305,9 @@ def test_a_job_of_another_manager_is_refused_unless_that_is_permitted(arena, man
     for task, doing in (({"state": "absent"}, "deleted"), ({}, "replaced")):
         rc, output, _answers = arena.play(task)
         said = f"localhost: the MPIJob j in the namespace train is not managed by taco.train ({words}), so it is not {doing}"
-        assert rc != 0 and said in output and "mpijob_replace: true" in output, output
+        assert rc != 0 and said in output and "mpijob_any_manager: true" in output, output
     assert "delete" not in arena.verbs() and arena.verbs().count("submit") == 1
-    rc, output, answers = arena.play({"state": "absent", "replace": True})
+    rc, output, answers = arena.play({"state": "absent", "any_manager": True})
     assert rc == 0 and answers["0"]["changed"], output
 
 
@@ -318,7 +318,7 @@ def test_a_job_whose_manager_can_not_be_read_stays(arena):
     assert rc != 0 and "localhost: the manager of the MPIJob j in the namespace train can't be read (cat: " in output, (
         output
     )
-    assert "mpijob_replace: true" in output and "delete" not in arena.verbs()
+    assert "mpijob_any_manager: true" in output and "delete" not in arena.verbs()
 
 
 @pytest.mark.parametrize("part", ['configmaps \\"j-mpijob\\"', 'mpijobs.kubeflow.org "j"'])
@@ -353,3 +353,23 @@ def test_check_mode_submits_nothing(arena):
 def test_without_arena_a_sentence_says_so(arena):
     rc, output, _answers = arena.play({"arena": "no-arena-here"})
     assert rc == 2 and "localhost: there is no no-arena-here that can be started: install it there" in output
+
+
+def test_a_job_that_is_recreated_just_before_its_deletion_stays(arena):
+    """Another client recreates it while its log is saved."""
+    first, second = (shown("SUCCEEDED").replace('"status"', f'"uuid": "{number}", "status"', 1) for number in (1, 2))
+    arena.answers(
+        get=f"if [ -e logged ]; then\n{second}\nelse\n{first}\nfi", logs="touch logged; echo end", delete="exit 0"
+    )
+    rc, output, _answers = arena.play({"state": "absent", "logs_dir": str(arena.folder / "logs")})
+    assert rc != 0 and "localhost: another client created the MPIJob j in the namespace train again" in output, output
+    assert "delete" not in arena.verbs()
+
+
+def test_a_job_that_gets_another_manager_just_before_its_deletion_stays(arena):
+    other = json.dumps({"kind": "MPIJob", "metadata": {"name": "j", "labels": {LABEL: "argo"}}})
+    logs = f"echo '{other}' > {arena.folder}/object.json; echo end"
+    arena.answers(get=shown("SUCCEEDED"), logs=logs, delete="exit 0")
+    rc, output, _answers = arena.play({"state": "absent", "logs_dir": str(arena.folder / "logs")})
+    assert rc != 0 and f"its label {LABEL} is argo" in output, output
+    assert "delete" not in arena.verbs()

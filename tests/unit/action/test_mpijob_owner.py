@@ -62,19 +62,21 @@ def test_a_job_of_another_manager_is_refused_unless_its_replacement_is_permitted
     refusal = (
         "localhost: the MPIJob taco-bench in the namespace default is not managed by taco.train",
         words,
-        "mpijob_replace: true",
+        "mpijob_any_manager: true",
     )
     # The first is the same job but for its label.
-    for options in ({}, {"clean_pod_policy": "None"}, {"gpus_per_worker": 4}, {"check": True}):
+    for options in ({}, {"clean_pod_policy": "None"}, {"gpus_per_worker": 4}, {"check": True}, {"replace": True}):
         actor.refused(*refusal, "it is not used or replaced", **options)
-    for options in ({}, {"check": True}):
+    for options in ({}, {"check": True}, {"replace": True}):
         actor.refused(*refusal, "it is not deleted", state="absent", **options)
     assert uid(actor) == before and len(actor.written()) == written
-    replaced = actor.run(replace=True)
+    replaced = actor.run(any_manager=True)
     assert f"since it is not managed by taco.train ({words})" in replaced["msg"] and uid(actor) != before
-    assert not actor.run(replace=True)["changed"]
+    assert not actor.run(any_manager=True)["changed"]
+    # The permission is none to replace a job of this collection.
+    actor.refused("mpijob_replace: true", gpus_per_worker=4, any_manager=True)
     owned_by(actor, manager)
-    assert actor.run(state="absent", replace=True)["changed"] and actor.jobs() == []
+    assert actor.run(state="absent", any_manager=True)["changed"] and actor.jobs() == []
 
 
 def test_an_identical_job_that_another_client_creates_first_is_not_used(on, monkeypatch):

@@ -33,7 +33,7 @@ ARGUMENT_SPEC = {
     "wait_timeout": {"type": "int", "default": 600},
     "interrupt_running_work": {"type": "bool", "default": False},
     "allow_lost_logs": {"type": "bool", "default": False},
-    "replace": {"type": "bool", "default": False},
+    "any_manager": {"type": "bool", "default": False},
     "poll": {"type": "float", "default": 2.0},
     "logs_dir": {"type": "str"},
     "kubeconfig": {"type": "str"},
@@ -159,7 +159,7 @@ class ActionModule(ActionBase):
 
     def _submit(self, argv: list[str]) -> None:
         if self.left_over:
-            self._delete()
+            self._delete(None)
         answer = self._arena(argv)
         if answer["rc"] != 0 and arena_status.is_left_over(_said(answer)):
             # Another run may be about to submit it, so that its job is not there yet.
@@ -168,12 +168,24 @@ class ActionModule(ActionBase):
             self._display.display(
                 f"{self.host}: Arena keeps the record of a job {self.job.spec.name} that is not there: removing it"
             )
-            self._delete()
+            self._delete(None)
             answer = self._arena(argv)
         if answer["rc"] != 0:
             raise AnsibleActionFail(f"{self.host}: arena submit {self.job.spec.name} failed: {_said(answer)}")
 
-    def _delete(self) -> None:
+    def _delete(self, job: arena_status.ArenaJob | None) -> None:
+        """Delete the job that was checked, or with None the record of one that is not there.
+
+        arena delete knows names only, so what has the name now is read again just before it.
+        """
+        now = self._get()
+        if now is not None and (job is None or now.uid != job.uid):
+            thing, _cause = self._object(now)
+            raise AnsibleActionFail(owner.recreated(thing, now.name, now.namespace, self.host))
+        if now is None and job is not None and not self.left_over:
+            return
+        if now is not None:
+            self._require_ours(now, "deleted")
         answer = self._verb("delete")
         said = _said(answer)
         gone = arena_status.is_absent(said) or arena_status.is_not_found(said, self.job.spec.name)
@@ -197,7 +209,7 @@ class ActionModule(ActionBase):
 
     def _require_ours(self, job: arena_status.ArenaJob, doing: str) -> None:
         """Refuse a job of another manager."""
-        if self.options["replace"]:
+        if self.options["any_manager"]:
             return
         thing, cause = self._object(job)
         if cause is not None:
@@ -296,15 +308,16 @@ class ActionModule(ActionBase):
         """Keep the log of the launcher, delete the job, and wait until it is gone."""
         job = self._get()
         if job is None:
-            if self.left_over and not self._task.check_mode:
-                self._delete()
-            return {"changed": self.left_over, "logs": {}}
+            left_over = self.left_over
+            if left_over and not self._task.check_mode:
+                self._delete(None)
+            return {"changed": left_over, "logs": {}}
         self._require_ours(job, "deleted")
         warnings = [] if self.options["interrupt_running_work"] else self._running_work(job)
         if self._task.check_mode:
             return {"changed": True, "logs": {}, **({"warnings": warnings} if warnings else {})}
         logs = self._keep_log(job)
-        self._delete()
+        self._delete(job)
         end = time.monotonic() + self.options["wait_timeout"]
         while True:
             try:

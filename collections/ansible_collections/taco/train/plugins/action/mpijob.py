@@ -52,6 +52,7 @@ ARGUMENT_SPEC: dict[str, dict[str, Any]] = {
     "launcher_cpu": TEXT,
     "launcher_memory": TEXT,
     "replace": {"type": "bool", "default": False},
+    "any_manager": {"type": "bool", "default": False},
     "interrupt_running_work": {"type": "bool", "default": False},
     "allow_lost_logs": {"type": "bool", "default": False},
     "wait_timeout": {"type": "int", "default": 600},
@@ -85,6 +86,7 @@ class ActionModule(ActionBase):
         wish = Wish(
             options["api_version"],
             options["replace"],
+            options["any_manager"],
             options["wait_timeout"],
             options["poll"],
             options["logs_dir"],

@@ -64,7 +64,7 @@ options:
       - Whether a job may be deleted if the log of its launcher cannot be read. Otherwise it stays, and the task fails with the reason.
     type: bool
     default: false
-  replace:
+  any_manager:
     description:
       - Whether a job without the label C(app.kubernetes.io/managed-by=taco.train) may be deleted. Jobs of this module have the label.
       - Otherwise the task fails and names the manager, which C(kubectl get) prints on the host that the task is for.

@@ -118,8 +118,14 @@ options:
     default: false
     description:
       - Whether a job that has ended or differs in immutable fields is deleted and recreated.
-      - Also permits replacing or deleting a job without the label C(app.kubernetes.io/managed-by=taco.train), which every job of this
-        module has. Otherwise the task fails and names the manager, even if the job doesn't differ.
+      - A job of another manager needs O(any_manager) instead.
+  any_manager:
+    type: bool
+    default: false
+    description:
+      - Whether a job without the label C(app.kubernetes.io/managed-by=taco.train), which every job of this module has, may be replaced or
+        deleted.
+      - Otherwise the task fails and names the manager, even if the job does not differ.
   interrupt_running_work:
     type: bool
     default: false

@@ -46,6 +46,8 @@ class Wish(NamedTuple):
 
     api_version: str | None = None
     replace: bool = False
+    any_manager: bool = False
+    """Whether a job of another manager may be replaced or deleted."""
     timeout: float = 600
     """Seconds."""
     poll: float = 2

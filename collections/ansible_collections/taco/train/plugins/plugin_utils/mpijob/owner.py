@@ -9,7 +9,7 @@ from typing import Any, Mapping
 LABEL = "app.kubernetes.io/managed-by"
 MANAGER = "taco.train"
 LABELS = {LABEL: MANAGER}
-VARIABLE = "mpijob_replace"
+VARIABLE = "mpijob_any_manager"
 
 
 def _label(thing: Any) -> str | None:

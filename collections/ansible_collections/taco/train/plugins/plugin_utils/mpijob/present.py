@@ -50,7 +50,7 @@ def present(jobs: Jobs, job: Job, wish: Wish) -> Outcome:
     _require_ours(jobs, found, wish, "used or replaced")
     outcome = Outcome(version, before=found, after=wanted)
     todo = step(found, wanted)
-    if todo.replace and not wish.replace:
+    if todo.replace and not wish.replace and (found is None or owner.is_ours(found)):
         raise JobError(_refusal(jobs, todo))
     if todo.create:
         _require_capacity(jobs, job)
@@ -98,7 +98,7 @@ def absent(jobs: Jobs, wish: Wish) -> Outcome:
 
 def _require_ours(jobs: Jobs, job: Thing | None, wish: Wish, doing: str) -> None:
     """Refuse a job of another manager, also one that doesn't differ: the other manager may change or delete it at any time."""
-    if job is not None and not wish.replace and not owner.is_ours(job):
+    if job is not None and not wish.any_manager and not owner.is_ours(job):
         raise JobError(owner.refusal(jobs.cluster.host, job, jobs.name, jobs.namespace, doing))
 
 
