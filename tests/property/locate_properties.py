@@ -46,6 +46,7 @@ def test_a_search_ends_with_an_answer_whatever_the_runs_measure(data, size, rack
         "answer": answer_json(step),
         "sentence": sentence(search, step),
         "odd": [],
+        "unrestored": [],
     }
     assert json_schema.problems(document, json_schema.load("locate-1")) == []
     assert inventory(search, step)

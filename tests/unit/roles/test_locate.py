@@ -95,3 +95,37 @@ def test_check_mode_runs_and_writes_nothing(tmp_path):
     rc, output = played.run(tmp_path, PLAY, hosts, options, [*FORKS, "--check"])
     assert rc == 0 and "Round 1: 6 runs at the same time, each host alone" in output, output
     assert not (tmp_path / "results").exists() and not (tmp_path / "order").exists()
+
+
+# Ansible's ssh, which runs the command here until the host is dead.
+SSH = """#!/bin/sh
+[ -e {folder}/dead ] && { echo "No route to host" >&2; exit 255; }
+for command; do :; done
+exec sh -c "$command"
+"""
+# node-b dies during its second run, and answers its last one still.
+DIES = """#!/bin/sh
+echo run >> {folder}/order
+case "$*" in *node-b*) [ -e {folder}/node-b/ran ] && touch {folder}/dead; touch {folder}/node-b/ran ;; esac
+case "$*" in *node-b*) [ -e {folder}/dead ] && exit 1 ;; esac
+echo "step 1: 10$(($$ % 3)).0 steps/s"
+"""
+
+
+def test_a_host_that_dies_is_named_and_so_is_that_it_was_not_restored(tmp_path):
+    hosts, options = lab(tmp_path)
+    (tmp_path / "mpirun").write_text(DIES.replace("{folder}", str(tmp_path)))
+    (tmp_path / "ssh").write_text(SSH.replace("{folder}", str(tmp_path)))
+    (tmp_path / "ssh").chmod(0o755)
+    hosts["node-b"].update(
+        ansible_connection="ssh", ansible_ssh_executable=str(tmp_path / "ssh"), ansible_ssh_transfer_method="piped"
+    )
+    rc, output = played.run(tmp_path, PLAY, hosts, dict(options, locate_max_rounds=6), FORKS)
+    assert rc == 2, output
+    kept = document(tmp_path)
+    (finding,) = kept["answer"]["findings"]
+    assert (finding["kind"], finding["hosts"], kept["answer"]["undecided"]) == ("failing", ["node-b"], []), output
+    assert kept["unrestored"] == ["node-b"]
+    text = "node-b: not reachable at the end of the search"
+    assert rc == 2 and text in output and text in (tmp_path / "results/latest/report.html").read_text(), output
+    assert all((tmp_path / name / "libnccl-net.so").exists() for name in NAMES if name != "node-b")

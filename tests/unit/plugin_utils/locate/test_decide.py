@@ -176,6 +176,10 @@ def test_where_less_is_better_a_slow_host_has_larger_values():
         ({"effect": 0}, "locate_effect"),
         ({"budget": Budget(0, 3)}, "locate_budget_minutes"),
         ({"budget": Budget(5, 0)}, "locate_max_rounds"),
+        ({"budget": Budget(math.nan, 3)}, "locate_budget_minutes"),
+        ({"expected": 0.0}, "locate_expected"),
+        ({"expected": math.inf}, "locate_expected"),
+        ({"hosts": ()}, "benchmark_hosts"),
         ({"boundaries": {"rack": {"z": "r1"}}}, "locate_boundaries"),
     ],
 )

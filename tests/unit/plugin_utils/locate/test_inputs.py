@@ -132,3 +132,45 @@ def test_a_run_of_a_host_that_is_not_in_the_search_is_refused(tmp_path):
     (tmp_path / "locate.json").write_text(json.dumps(value))
     with pytest.raises(SearchError, match=f"{path} is not a search: n9"):
         store.load(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (["search", "hosts"], []),
+        (["search", "effect"], 0),
+        (["search", "effect"], 0.95),
+        (["search", "rates", "miss"], 2),
+        (["search", "rates", "more"], 1),
+        (["search", "budget", "minutes"], 0),
+        (["search", "budget", "rounds"], 0),
+        (["search", "budget", "runs"], 3),
+        (["search", "expected"], -1),
+        (["search", "rounds", 0, "number"], 0),
+        (["search", "rounds", 0, "runs"], []),
+        (["search", "rounds", 0, "runs", 0, "value"], 0),
+        (["search", "rounds", 0, "runs", 0, "hosts"], []),
+        (["search", "rounds", 0, "runs", 0, "seconds"], -1),
+        (["unrestored"], [""]),
+        (["more"], 1),
+    ],
+    ids=str,
+)
+def test_a_value_outside_its_limits_is_no_search(tmp_path, path, value):
+    store.keep(str(tmp_path), store.step(Search(tuple(NAMES)))[0], None, "f", [], True)
+    kept = json.loads((tmp_path / "locate.json").read_text())
+    part = kept
+    for name in path[:-1]:
+        part = part[name]
+    part[path[-1]] = value
+    (tmp_path / "locate.json").write_text(json.dumps(kept))
+    with pytest.raises(SearchError, match="is not a search"):
+        store.load(str(tmp_path))
+
+
+def test_hosts_that_are_not_restored_are_part_of_the_file(tmp_path):
+    store.keep(str(tmp_path), store.step(Search(tuple(NAMES)))[0], None, "f", [], True)
+    assert store.load(str(tmp_path))["unrestored"] == []
+    assert "n1, n2: not reachable" in store.keep_unrestored(str(tmp_path), ["n1", "n2"])
+    assert store.load(str(tmp_path))["unrestored"] == ["n1", "n2"]
+    assert store.keep_unrestored(str(tmp_path), []) == ""

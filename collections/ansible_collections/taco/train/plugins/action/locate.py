@@ -14,6 +14,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.decision.budget import 
 from ansible_collections.taco.train.plugins.plugin_utils.locate import store as searches
 from ansible_collections.taco.train.plugins.plugin_utils.locate.decide import Answer
 from ansible_collections.taco.train.plugins.plugin_utils.locate.inputs import boundaries_of, hardware_of, hosts_of
+from ansible_collections.taco.train.plugins.plugin_utils.locate.lock import acquire, playbook
 from ansible_collections.taco.train.plugins.plugin_utils.locate.odd import odd_json, odd_ones
 from ansible_collections.taco.train.plugins.plugin_utils.locate.search import Search, SearchError, begin, from_json
 from ansible_collections.taco.train.plugins.plugin_utils.locate.wording import announced, sentence
@@ -22,7 +23,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.variables.role_values i
 
 display = Display()
 ARGUMENTS = {
-    "state": {"type": "str", "choices": ["planned", "continued"], "required": True},
+    "state": {"type": "str", "choices": ["planned", "continued", "ended"], "required": True},
     "results_dir": {"type": "str"},
     "run_dir": {"type": "str"},
     "hosts": {"type": "list", "elements": "dict", "default": []},
@@ -33,6 +34,7 @@ ARGUMENTS = {
     "max_rounds": {"type": "int", "default": 12},
     "alone": {"type": "bool", "default": True},
     "expected": {"type": "float"},
+    "unrestored": {"type": "list", "elements": "str", "default": []},
     "fresh": {"type": "bool", "default": False},
     "lab": {"type": "bool", "default": False},
 }
@@ -55,7 +57,12 @@ class ActionModule(ActionBase):
         try:
             if options["state"] == "planned":
                 return self.planned(options, task_vars)
-            return self.continued(options)
+            if not options["run_dir"]:
+                raise SearchError(f"run_dir is not set; it is required with state={options['state']}.")
+            run_dir = absolute(options["run_dir"])
+            if options["state"] == "ended":
+                return {"changed": False, "msg": searches.keep_unrestored(run_dir, options["unrestored"])}
+            return self.continued(run_dir)
         except (SearchError, store.RecordError) as error:
             return {"failed": True, "msg": str(error)}
 
@@ -81,21 +88,21 @@ class ActionModule(ActionBase):
         kept = None if options["fresh"] else searches.unfinished(results, search, identity, display.warning)
         run_dir, search = kept or (searches.new_folder(results), search)
         if kept:
+            acquire(run_dir, playbook(), write=not self._task.check_mode)
             search = searches.with_records(search, store.read(run_dir)[0], complete=False)
         elif not self._task.check_mode:
             store.make_directory(os.path.join(run_dir, "logs"))
+            acquire(run_dir, playbook())
             store.point_latest(run_dir)
         return self.decided(run_dir, search, identity, odd_json(odd_ones(nodes)), options["lab"])
 
-    def continued(self, options):
+    def continued(self, run_dir):
         """Record the results of a round and decide."""
-        if not options["run_dir"]:
-            raise SearchError("run_dir is not set; it is required with state=continued.")
-        run_dir = absolute(options["run_dir"])
         try:
             kept = searches.load(run_dir)
         except SearchError as error:
             raise SearchError(f"{error} Run the search again to begin a new one.") from error
+        acquire(run_dir, playbook(), write=not self._task.check_mode)
         search = searches.with_records(from_json(kept["search"]), store.read(run_dir)[0], complete=True)
         return self.decided(run_dir, search, kept["fingerprint"], kept["odd"], kept["lab"])
 

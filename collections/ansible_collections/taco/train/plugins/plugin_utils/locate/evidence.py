@@ -103,7 +103,7 @@ def points(search: Search) -> List[Point]:
     for one in search.rounds:
         made = []
         for run in one.runs:
-            if run.done and run.value is not None and run.value > 0:
+            if run.done and run.value is not None:
                 like = search.hardware.get(run.hosts[0], "")
                 made.append((run, like, search.crossed(run.hosts)))
         for run, like, crossed in made:

@@ -103,10 +103,14 @@ def begin(search: Search) -> Search:
             f"locate_effect is {search.effect:g}; it must be a share from 0.005 to 0.9, such as 0.1 for 10 %."
         )
     minutes, rounds = search.budget
-    if minutes is not None and minutes <= 0:
+    if minutes is not None and not (math.isfinite(minutes) and minutes > 0):
         raise SearchError(f"locate_budget_minutes is {minutes:g}; it must be more than 0.")
     if rounds is not None and rounds < 1:
         raise SearchError(f"locate_max_rounds is {rounds}; it must be 1 or more.")
+    if search.expected is not None and not (math.isfinite(search.expected) and search.expected > 0):
+        raise SearchError(f"locate_expected is {search.expected:g}; it must be more than 0.")
+    if not names:
+        raise SearchError("The search has no host: set benchmark_hosts, or taco_hosts to the hosts to compare.")
     for name, values in search.boundaries.items():
         strange = sorted(set(values) - set(names))
         if strange:

@@ -20,7 +20,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.locate.search import (
     from_json,
     recorded,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.locate.wording import sentence
+from ansible_collections.taco.train.plugins.plugin_utils.locate.wording import sentence, unrestored
 from ansible_collections.taco.train.plugins.plugin_utils.run import json_schema, store
 
 FILE, INVENTORY, SCHEMA = "locate.json", "locate_inventory.yml", "locate-1"
@@ -138,12 +138,24 @@ def keep(run_dir: str, search: Search, answer: Optional[Answer], identity: str, 
         "answer": answer_json(answer) if answer else None,
         "sentence": sentence(search, answer) if answer else None,
         "odd": list(odd),
+        "unrestored": [],
     }
-    store.require_valid(json_schema.problems(value, json_schema.load(SCHEMA)), path)
-    store.write_text(path, json.dumps(value, indent=1, allow_nan=False) + "\n")
+    _write(path, value)
     if answer:
         store.write_text(os.path.join(run_dir, INVENTORY), inventory(search, answer))
     return path
+
+
+def keep_unrestored(run_dir: str, hosts: Sequence[str]) -> str:
+    """Write the hosts on which the changes of the arm may still be, and return a text about them."""
+    value = dict(load(run_dir), unrestored=list(hosts))
+    _write(os.path.join(run_dir, FILE), value)
+    return unrestored(hosts)
+
+
+def _write(path: str, value: Mapping[str, Any]) -> None:
+    store.require_valid(json_schema.problems(value, json_schema.load(SCHEMA)), path)
+    store.write_text(path, json.dumps(value, indent=1, allow_nan=False) + "\n")
 
 
 def culprits(answer: Answer) -> List[str]:

@@ -11,6 +11,7 @@ from typing import Any, List, Mapping, Sequence
 from ansible_collections.taco.train.plugins.plugin_utils.decision.sequential import accuse_bound, clear_bound
 from ansible_collections.taco.train.plugins.plugin_utils.locate.evidence import Analysis, analysis, hypotheses
 from ansible_collections.taco.train.plugins.plugin_utils.locate.search import Search, from_json
+from ansible_collections.taco.train.plugins.plugin_utils.locate.wording import unrestored
 from ansible_collections.taco.train.plugins.plugin_utils.report.run_page import element, page, section, table
 from ansible_collections.taco.train.plugins.plugin_utils.report.run_table import LAB, markdown_rows
 from ansible_collections.taco.train.plugins.plugin_utils.text import counted, number
@@ -103,7 +104,8 @@ def render(document: Mapping[str, Any], title: str, run: str) -> str:
     ]
     lead = document["sentence"] or OPEN
     head = [element("p", LAB, "lab")] if document["lab"] else []
-    top = "".join([*head, element("h1", title), element("p", lead, "lead")])
+    left = unrestored(document["unrestored"])
+    top = "".join([*head, element("h1", title), element("p", lead, "lead"), element("p", left) if left else ""])
     footer = element(
         "footer", f"Search {run}. Everything here stands in locate.json and records.jsonl beside this page."
     )
@@ -115,6 +117,8 @@ def text(document: Mapping[str, Any], title: str) -> str:
     search = from_json(document["search"])
     state = analysis(search)
     lines = [f"# {title}", "", document["sentence"] or OPEN, ""]
+    if document["unrestored"]:
+        lines += [unrestored(document["unrestored"]), ""]
     if document["lab"]:
         lines[2:2] = [LAB, ""]
     lines += markdown_rows(HOSTS, host_rows(search, state, document), NUMBERS)
