@@ -71,10 +71,10 @@ def test_a_slow_link_accuses_neither_of_its_hosts(seed):
 
 
 class RackFleet(Fleet):
-    """Runs between the two racks are slower."""
+    """Runs between the two halves of the hosts, which are in two racks, are slower."""
 
     def value(self, hosts):
-        racks = {RACKS[host] for host in hosts}
+        racks = {self.hosts.index(host) < len(self.hosts) // 2 for host in hosts}
         return super().value(hosts) * (0.7 if len(racks) > 1 else 1)
 
 
@@ -86,6 +86,26 @@ def test_a_slow_trunk_between_racks_is_a_boundary():
     (finding,) = found.answer.findings
     assert (finding.kind, finding.boundary, finding.proved) == ("boundary", "rack", True)
     assert finding.loss == pytest.approx(0.3, abs=0.06)
+
+
+HALVES = {f"node{number:03d}": "r1" if number <= 3 else "r2" for number in range(1, 7)}
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_slow_trunk_between_few_hosts_is_a_boundary(seed):
+    """Of three pairs one crosses the trunk, too few for a level of their own."""
+    found = searched(RackFleet(random.Random(seed), 6, 0.02), boundaries={"rack": HALVES})
+    (finding,) = found.answer.findings
+    assert (finding.kind, finding.boundary, finding.proved) == ("boundary", "rack", True)
+
+
+def test_a_slow_host_of_few_is_no_boundary():
+    """Its first two partners may be in the other rack, which a slow trunk would explain as well."""
+    for seed in range(60):
+        faults = [Fault(f"node{seed % 6 + 1:03d}", 0.4, True)]
+        found = searched(fleet(6, faults=faults, seed=seed), boundaries={"rack": HALVES})
+        assert not [finding for finding in found.answer.findings if finding.kind == "boundary"], seed
+        assert found.exact or found.answer.kind == "undecided", seed
 
 
 def test_a_boundary_that_is_not_slow_hides_no_host():

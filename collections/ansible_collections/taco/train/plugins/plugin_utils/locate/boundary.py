@@ -10,11 +10,18 @@ from typing import List, NamedTuple, Optional, Sequence
 from ansible_collections.taco.train.plugins.plugin_utils.decision.noise import Noise
 from ansible_collections.taco.train.plugins.plugin_utils.decision.sequential import (
     Evidence,
+    Observation,
     combined,
     decided,
     observation,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.locate.evidence import SUSPECT, Analysis, hypotheses
+from ansible_collections.taco.train.plugins.plugin_utils.locate.crossing import Value, decisive_hosts, differences
+from ansible_collections.taco.train.plugins.plugin_utils.locate.evidence import (
+    SUSPECT,
+    Analysis,
+    hypotheses,
+    run_values,
+)
 from ansible_collections.taco.train.plugins.plugin_utils.locate.search import Search
 
 # A boundary around so many accused hosts, and so large a share of its hosts, is the answer instead of them.
@@ -40,35 +47,37 @@ class Inside(NamedTuple):
     hosts: Sequence[str]
 
 
-def _difference(state: Analysis, name: str) -> List[List[float]]:
-    """Per round the level of runs that cross, minus that of those that don't, with its standard error."""
+def _observations(
+    search: Search, state: Analysis, values: Sequence[Value], name: str, without: Sequence[str]
+) -> List[Observation]:
+    """The difference of each round for a boundary, as the observation of one run, whose noise is that of two medians."""
     noise = state.noise.get(2, Noise())
-    found = []
-    for key, (level, count) in state.levels.items():
-        number, like, crossed = key
-        other = state.levels.get((number, like, crossed - {name}))
-        if name in crossed and other:
-            error = noise.scale * math.sqrt(math.pi / 2 * (1 / count + 1 / other[1]) * noise.inflation)
-            found.append([level - other[0], error, noise.freedom])
-    return found
+    seen = []
+    for one in differences(values, name, frozenset((*state.accused, *without))):
+        error = noise.scale * math.sqrt(math.pi / 2 * (1 / one.across + 1 / one.within) * noise.inflation)
+        seen.append(observation(one.value, Noise(max(error, 1e-4), noise.freedom), search.effect))
+    return seen
 
 
 def crossings(search: Search, state: Analysis) -> List[Crossing]:
     """What the runs show about each boundary that some of them crossed."""
-    found = []
+    found, values = [], run_values(search)
     for name in search.boundaries:
-        differences = _difference(state, name)
-        if not differences:
+        runs = _observations(search, state, values, name, ())
+        if not runs:
             continue
-        runs = [
-            observation(value, Noise(max(error, 1e-4), freedom), search.effect) for value, error, freedom in differences
-        ]
         evidence = combined(runs)
         slower = decided(evidence, search.rates, hypotheses(search))
+        # Without any one host they show it, too.
+        if slower and any(
+            combined(_observations(search, state, values, name, [host])).mixture < SUSPECT
+            for host in decisive_hosts(values, name)
+        ):
+            slower = None
         # Rounds after the first that made it a suspect.
         first = next((place for place in range(len(runs)) if combined(runs[: place + 1]).mixture >= SUSPECT), None)
         again = combined(runs[first + 1 :]).mixture >= SUSPECT if first is not None else False
-        loss = 1 - math.exp(sum(value for value, _error, _freedom in differences) / len(differences))
+        loss = 1 - math.exp(sum(run.residual for run in runs) / len(runs))
         found.append(Crossing(name, loss, evidence, slower, bool(slower and again)))
     return found
 

@@ -9,6 +9,7 @@ whole fleet cancels. A run is as slow as its slowest host: a run with a host tha
 """
 
 import math
+from collections import Counter
 from statistics import median
 from typing import Dict, FrozenSet, List, Mapping, NamedTuple, Sequence, Tuple
 
@@ -22,6 +23,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.decision.sequential imp
     combined,
     observation,
 )
+from ansible_collections.taco.train.plugins.plugin_utils.locate.crossing import Value, shifts
 from ansible_collections.taco.train.plugins.plugin_utils.locate.search import Search
 
 # A class of runs with fewer of them in a round has no level of its own.
@@ -40,7 +42,7 @@ Pair = FrozenSet[str]
 
 
 class Point(NamedTuple):
-    """A run with a value, as the logarithm; larger is faster."""
+    """A run with a value, as the logarithm that is compared with the level of its key; larger is faster."""
 
     round: int
     hosts: Tuple[str, ...]
@@ -78,8 +80,6 @@ class Analysis(NamedTuple):
     accused: Tuple[str, ...]
     links: Mapping[Pair, Evidence]
     """The pairs with a slow run that neither of their hosts explains."""
-    levels: Mapping[Key, Tuple[float, int]]
-    """The level of a class in a round, with the number of its runs."""
 
     def best(self, host: str) -> Evidence:
         """The stronger evidence of a host."""
@@ -96,24 +96,39 @@ def hypotheses(search: Search) -> int:
     return 2 * max(1, len(search.hosts)) + 2 * len(search.boundaries)
 
 
-def points(search: Search) -> List[Point]:
+def run_values(search: Search) -> List[Value]:
     """The runs with a value."""
     sign = 1 if search.higher_is_better else -1
+    return [
+        Value(
+            one.number,
+            search.hardware.get(run.hosts[0], ""),
+            run.hosts,
+            search.crossed(run.hosts),
+            sign * math.log(run.value),
+        )
+        for one in search.rounds
+        for run in one.runs
+        if run.done and run.value is not None
+    ]
+
+
+def points(search: Search) -> List[Point]:
+    """The runs with a value. Those of a large class have its level, the others that of all, moved by the boundaries that they cross."""
+    values = run_values(search)
+    moved = shifts(values, search.boundaries, search.effect)
+    sizes = Counter((value.round, value.like, value.crossed) for value in values)
     found = []
-    for one in search.rounds:
-        made = []
-        for run in one.runs:
-            if run.done and run.value is not None:
-                like = search.hardware.get(run.hosts[0], "")
-                made.append((run, like, search.crossed(run.hosts)))
-        for run, like, crossed in made:
-            alike = sum(other == (like, crossed) for other in [(a, b) for _run, a, b in made])
-            key = (one.number, like, crossed if alike >= LEAST_OF_A_CLASS else frozenset())
-            found.append(Point(one.number, run.hosts, sign * math.log(run.value or 1), key))
+    for value in values:
+        large = sizes[value.round, value.like, value.crossed] >= LEAST_OF_A_CLASS
+        log = value.log - (0.0 if large else sum(moved.get(name, 0.0) for name in value.crossed))
+        found.append(
+            Point(value.round, value.hosts, log, (value.round, value.like, value.crossed if large else frozenset()))
+        )
     return found
 
 
-def _levels(of_runs: Sequence[Point], doubtful: Sequence[str]) -> Dict[Key, Tuple[float, int]]:
+def _levels(of_runs: Sequence[Point], doubtful: Sequence[str]) -> Dict[Key, float]:
     """The median of each class in each round, without the runs of doubtful hosts as far as others are left."""
     by_key: Dict[Key, List[Point]] = {}
     for point in of_runs:
@@ -122,7 +137,7 @@ def _levels(of_runs: Sequence[Point], doubtful: Sequence[str]) -> Dict[Key, Tupl
     for key, members in by_key.items():
         good = [point.log for point in members if not set(point.hosts) & set(doubtful)]
         values = good if len(good) >= 2 else [point.log for point in members]
-        found[key] = (median(values), len(values))
+        found[key] = median(values)
     return found
 
 
@@ -139,11 +154,9 @@ def _inflation(residuals: Sequence[Tuple[Point, float]], doubtful: Sequence[str]
     return min(MOST_INFLATION, max(1.0, (PRIOR_HOSTS + len(means) * ratio) / (PRIOR_HOSTS + len(means))))
 
 
-def _judged(
-    search: Search, of_runs: Sequence[Point], doubtful: Sequence[str]
-) -> Tuple[List[Judged], Dict[int, Noise], Dict[Key, Tuple[float, int]]]:
+def _judged(search: Search, of_runs: Sequence[Point], doubtful: Sequence[str]) -> Tuple[List[Judged], Dict[int, Noise]]:
     levels = _levels(of_runs, doubtful)
-    residuals = [(point, point.log - levels[point.key][0]) for point in of_runs]
+    residuals = [(point, point.log - levels[point.key]) for point in of_runs]
     noise: Dict[int, Noise] = {}
     for size in {len(point.hosts) for point in of_runs}:
         mine = [(point, value) for point, value in residuals if len(point.hosts) == size]
@@ -154,7 +167,7 @@ def _judged(
     runs = [
         Judged(point, value, observation(value, noise[len(point.hosts)], search.effect)) for point, value in residuals
     ]
-    return runs, noise, levels
+    return runs, noise
 
 
 def _of_hosts(
@@ -201,7 +214,7 @@ def analysis(search: Search) -> Analysis:
     doubtful: Tuple[str, ...] = ()
     links: List[Pair] = []
     for _pass in range(MOST_PASSES):
-        runs, noise, levels = _judged(search, of_runs, doubtful)
+        runs, noise = _judged(search, of_runs, doubtful)
         before = (accused, doubtful, links)
         accused = ()
         while True:
@@ -222,4 +235,4 @@ def analysis(search: Search) -> Analysis:
     of_links = {
         pair: combined([run.as_of_a_pair for run in runs if frozenset(run.point.hosts) == pair]) for pair in set(links)
     }
-    return Analysis(runs, noise, pairs, every, accused, of_links, levels)
+    return Analysis(runs, noise, pairs, every, accused, of_links)
