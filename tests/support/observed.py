@@ -10,6 +10,7 @@ GIB = 1024**3
 
 NODE = {
     "schema": 1,
+    "observed_at": "2026-01-05T10:00:00Z",
     "hostname": "gpu1",
     "os": {"id": "ubuntu", "id_like": ["debian"], "version_id": "22.04", "name": "Ubuntu 22.04.4 LTS"},
     "python": {"version": "3.10.12", "executable": "/usr/bin/python3"},

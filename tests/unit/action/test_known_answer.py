@@ -8,6 +8,7 @@ import hashlib
 from unittest.mock import MagicMock
 
 import pytest
+from ansible.errors import AnsibleActionFail
 from ansible.playbook.task import Task
 from observed import NODE
 
@@ -56,7 +57,27 @@ def test_a_host_that_was_seen_to_have_its_pages_is_not_asked(act):
     assert "state_dir" not in result
 
 
-@pytest.mark.parametrize("options", [{"count": 40, "node": SETTLED}, {"count": 50, "node": NODE}, {"count": 50}])
+def test_the_desired_options_have_precedence_and_those_that_the_controller_does_not_know_are_for_the_host(act):
+    desired = {"count": 50, "state": "present"}
+    assert act(hugepages, desired=desired, count=40, node=SETTLED)[1] == []
+    _result, calls = act(hugepages, desired=dict(desired, later="x"), node=SETTLED)
+    assert [call["module_args"] for call in calls] == [{"count": 50, "state": "present", "later": "x"}]
+    with pytest.raises(AnsibleActionFail, match="desired is no dictionary: 'count=50'"):
+        act(hugepages, desired="count=50", node=SETTLED)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"count": 40, "node": SETTLED},
+        {"count": 50, "node": NODE},
+        # It was changed since.
+        {"count": 50, "node": dict(SETTLED, observed_at=None)},
+        # The module reports it.
+        {"count": "many", "node": SETTLED},
+        {"count": 50},
+    ],
+)
 def test_any_other_host_is_asked_without_what_it_said_itself(act, options):
     result, calls = act(hugepages, **options)
     assert result["changed"] and len(calls) == 1

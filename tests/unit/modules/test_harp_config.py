@@ -17,9 +17,8 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.taco.train.plugins.module_utils._harp import files as _harp_files
-from ansible_collections.taco.train.plugins.module_utils._harp.options import OPTIONS
 from ansible_collections.taco.train.plugins.modules import harp_config, node_info
-from ansible_collections.taco.train.plugins.plugin_utils.convergence.harp import known_answer
+from ansible_collections.taco.train.plugins.plugin_utils.convergence.harp import KNOWN
 
 GOOD = """#!/bin/bash
 n=0
@@ -410,11 +409,10 @@ def test_check_mode_predicts_and_writes_nothing(host, options):
 
 def known(host, **options):
     """Return what the controller knows of a host from one observation, when it is asked for this configuration."""
-    asked = {name: option.get("default") for name, option in OPTIONS["argument_spec"].items()}
-    asked.update(config_dir=str(host.config), state_dir=str(host.state), node=node(2), environment=host.environment())
+    asked = dict(config_dir=str(host.config), state_dir=str(host.state), environment=host.environment())
     asked.update(options)
-    seen = dict(asked["node"], harp=node_info.harp(node_info.Root("/"), str(host.config), str(host.state)))
-    return known_answer(asked, seen)
+    observed = dict(harp=node_info.harp(node_info.Root("/"), str(host.config), str(host.state)), observed_at="now")
+    return KNOWN.answer(asked, dict(asked.pop("node", node(2)), **observed))
 
 
 SOURCES = pytest.mark.parametrize(

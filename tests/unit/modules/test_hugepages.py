@@ -19,7 +19,7 @@ from ansible_collections.taco.train.plugins.module_utils._boot.converged import 
 from ansible_collections.taco.train.plugins.module_utils._boot.options import OPTIONS
 from ansible_collections.taco.train.plugins.module_utils._files import atomic, history
 from ansible_collections.taco.train.plugins.modules import hugepages, node_info
-from ansible_collections.taco.train.plugins.plugin_utils.convergence.hugepages import known_answer
+from ansible_collections.taco.train.plugins.plugin_utils.convergence.hugepages import KNOWN
 
 
 def entries(host):
@@ -417,13 +417,13 @@ def test_another_page_size_is_refused_until_the_pages_of_an_earlier_run_are_take
 
 def known(host, memory=64 * 1024**3, **options):
     """Return what the controller knows of a host from one observation, when it is asked for these pages."""
-    asked = {name: option.get("default") for name, option in OPTIONS["argument_spec"].items()}
     node = {
-        "boot": {"hugepages": converged(str(host), asked["state_dir"])},
+        "observed_at": "2026-01-05T10:00:00Z",
+        "boot": {"hugepages": converged(str(host), OPTIONS["argument_spec"]["state_dir"]["default"])},
         "cpu": {"page_1g": True, "page_2m": True},
         "memory": {"total_bytes": memory},
     }
-    return known_answer(dict(asked, **options), node)
+    return KNOWN.answer(options, node)
 
 
 @pytest.mark.parametrize("layout", ["host", "el7"])

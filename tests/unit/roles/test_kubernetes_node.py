@@ -53,7 +53,7 @@ PLAYS = [
         "hosts": "eased,theirs",
         "gather_facts": False,
         "tasks": [
-            {"ansible.builtin.set_fact": {"taco_reboot": {"required": False, "page_size": "1G", "count": 50}}},
+            {"ansible.builtin.set_fact": {"taco_boot": {"reboot_required": False, "page_size": "1G", "count": 50}}},
             role("kubernetes_node", tasks_from="drain"),
             role("kubernetes_node", tasks_from="back"),
         ],
@@ -64,7 +64,7 @@ PLAYS = [
         "tasks": [
             {
                 "ansible.builtin.set_fact": {
-                    "taco_reboot": {"required": True, "page_size": "1G", "count": 50, "said": ["50"]}
+                    "taco_boot": {"reboot_required": True, "page_size": "1G", "count": 50, "said": ["50"]}
                 }
             },
             # What an earlier run left cordoned, and rebooting does not mend.

@@ -14,7 +14,7 @@ PLAY = """
   gather_facts: false
   tasks:
     - ansible.builtin.set_fact:
-        taco_reboot: {required: "{{ needed }}", page_size: 1G, count: 50, said: ["50"], trial: false}
+        taco_boot: {reboot_required: "{{ needed }}", page_size: 1G, count: 50, said: ["50"], trial: false}
     - ansible.builtin.include_role:
         name: taco.train.reboot
 """
@@ -93,8 +93,8 @@ MANY = 1000000
 
 
 def host(fate="well", pages=0, **more):
-    asked = {"required": True, "page_size": "1G", "count": pages, "said": [str(pages)], "trial": False}
-    return dict({"fate": fate, "taco_reboot": asked}, **more)
+    asked = {"reboot_required": True, "page_size": "1G", "count": pages, "said": [str(pages)], "trial": False}
+    return dict({"fate": fate, "taco_boot": asked}, **more)
 
 
 BAD = {

@@ -313,7 +313,7 @@ def test_letters_apart(one, other, letters):
     assert letters_apart(one, other) == letters_apart(other, one) == letters
 
 
-@pytest.mark.parametrize("name", ["taco_node", "taco_run_dir", "taco_reboot", "__taco_x", "other", "tacos", *DECLARED])
+@pytest.mark.parametrize("name", ["taco_node", "taco_run_dir", "taco_boot", "__taco_x", "other", "tacos", *DECLARED])
 def test_what_is_known_or_not_ours_is_not_reported(name):
     assert unknown_variables([name], PREFIXES, DECLARED) == []
 

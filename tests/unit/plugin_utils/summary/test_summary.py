@@ -53,12 +53,12 @@ def test_changes_are_named_by_roles_each_once_and_else_by_tasks():
         ([{"reboot_required": False}], ()),
         ([{"reboot_required": True}, {"rebooted": True}], ()),
         ([{"reboot_required": True}, {"rebooted": False}], ("reboot",)),
-        ([{"ansible_facts": {"taco_reboot": {"required": True}}}], ("reboot",)),
+        ([{"ansible_facts": {"taco_boot": {"reboot_required": True}}}], ("reboot",)),
         # Before ansible-core 2.19, what went through a template may have become text.
-        ([{"ansible_facts": {"taco_reboot": {"required": "True"}}}], ("reboot",)),
-        ([{"reboot_required": True}, {"ansible_facts": {"taco_reboot": {"required": False}}}], ()),
+        ([{"ansible_facts": {"taco_boot": {"reboot_required": "True"}}}], ("reboot",)),
+        ([{"reboot_required": True}, {"ansible_facts": {"taco_boot": {"reboot_required": False}}}], ()),
         ([{"reboot_required": True}, {"changed": True}], ("reboot",)),
-        ([{"ansible_facts": {"taco_reboot": "nonsense"}}], ()),
+        ([{"ansible_facts": {"taco_boot": "nonsense"}}], ()),
     ],
 )
 def test_a_reboot_is_pending_until_it_was_done(results, pending):

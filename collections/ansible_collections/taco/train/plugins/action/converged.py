@@ -11,6 +11,7 @@ from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.taco.train.plugins.plugin_utils.convergence.converged import (
+    BY_ROLE,
     ON_HOST,
     TOLD_OF,
     Asked,
@@ -51,8 +52,11 @@ class ActionModule(ActionBase):
         variables = task_vars or {}
         _ignored, options = self.validate_argument_spec(argument_spec=ARGUMENT_SPEC)
         node = variables.get("taco_node") or {}
-        given = {role: self._given(role, variables) for role in options["roles"]}
+        given = {role: self._given(role, variables) for role in options["roles"] if role not in BY_ROLE}
         roles = {role: tasks is not None and all_known(tasks, node) for role, tasks in given.items()}
+        for role in BY_ROLE.keys() & set(options["roles"]):
+            desired = self._desired(role, variables)
+            roles[role] = desired is not None and BY_ROLE[role].answer(desired, node) is not None
         # A host that has something to do anyway is asked by the roles.
         may_ask = all(roles.values())
         peers = None
@@ -62,6 +66,16 @@ class ActionModule(ActionBase):
                 roles[role] = peers is not None and self._would_stay(module, wanted, variables)
         result.update(changed=False, roles=roles, converged=all(roles.values()), peers_sha256=peers)
         return result
+
+    def _desired(self, role: str, task_vars: dict[str, Any]) -> dict[str, Any] | None:
+        """What the role desires of the host, None when only the role can tell what is wrong with its variables."""
+        try:
+            desired = self._templar.template(task_vars[f"{role}_desired"])
+        except (KeyError, AnsibleError):
+            return None
+        # Until 2.18 ansible-core leaves the mark of what is omitted where it was. Later versions have none; None is a value.
+        omitted = [task_vars["omit"]] if "omit" in task_vars else []
+        return {name: value for name, value in desired.items() if value not in omitted}
 
     def _given(self, role: str, task_vars: dict[str, Any]) -> Given | None:
         """Return the tasks of a role whose conditions hold, None when only the role can tell."""

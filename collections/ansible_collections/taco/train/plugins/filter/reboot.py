@@ -34,7 +34,7 @@ def _rebooted(names, hostvars, active):
     hosts = []
     for name in names:
         known = hostvars[name]
-        left = (known.get("taco_reboot") or {}).get("left")
+        left = (known.get("taco_boot") or {}).get("left")
         lost = ["unreachable", left] if left else ["unreachable"]
         # A host without a note has not reached the task that writes it.
         problems = list(known.get("__reboot_problems", ["no result"])) if name in active else lost

@@ -23,6 +23,7 @@ author:
   - Taco Team (@taco)
 extends_documentation_fragment:
   - ansible.builtin.action_common_attributes
+  - taco.train.desired
 attributes:
   action:
     description: Answers on the controller where O(node) is enough for it, and else runs the module.

@@ -78,6 +78,10 @@ node:
       description: Version of this structure.
       type: int
       sample: 1
+    observed_at:
+      description: Time of the observation in UTC. The roles set it to V(null) when they change the host afterwards.
+      type: str
+      sample: "2026-01-05T10:00:00Z"
     hostname:
       description: Name of the host.
       type: str
@@ -465,6 +469,7 @@ def observe(root, options):
     cpuinfo = cpu(root.text("/proc/cpuinfo"))
     return {
         "schema": 1,
+        "observed_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "hostname": root.text("/proc/sys/kernel/hostname", "/etc/hostname").strip(),
         "os": os_identity(root.text("/etc/os-release", "/usr/lib/os-release")),
         "python": {

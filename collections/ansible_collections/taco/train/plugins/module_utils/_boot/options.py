@@ -17,6 +17,7 @@ OPTIONS = dict(
         trial=dict(type="bool", default=False),
         force=dict(type="bool", default=False),
         node=dict(type="dict"),
+        desired=dict(type="dict"),
         sysroot=dict(type="path", default="/"),
         state_dir=dict(type="path", default="/var/lib/taco-train"),
     ),

@@ -10,12 +10,11 @@ from typing import Any, Callable, Iterator, Mapping, NamedTuple
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.common.yaml import yaml_load
 
-from ansible_collections.taco.train.plugins.module_utils._boot import options as _hugepages_options
-from ansible_collections.taco.train.plugins.module_utils._harp import options as _harp_options
 from ansible_collections.taco.train.plugins.module_utils._node import enis as _enis
 from ansible_collections.taco.train.plugins.plugin_utils.container import convergence
 from ansible_collections.taco.train.plugins.plugin_utils.container import options as container_options
 from ansible_collections.taco.train.plugins.plugin_utils.convergence import enis, harp, hugepages
+from ansible_collections.taco.train.plugins.plugin_utils.convergence.answer import Known
 
 ROLES = Path(__file__).parents[3] / "roles"
 TOLD_OF = ("container_engine", "eni", "harp", "hugepages", "ssh_trust", "training_container")
@@ -41,12 +40,8 @@ KNOWN: dict[str, tuple[Options, Callable[[Options], bool]]] = {
         lambda options: options["nics"] is not None and not enis.judged(options)[1],
     ),
     "taco.train.harp_config": (
-        _harp_options.OPTIONS,
-        lambda options: harp.known_answer(options, options["node"]) is not None,
-    ),
-    "taco.train.hugepages": (
-        _hugepages_options.OPTIONS,
-        lambda options: hugepages.known_answer(options, options["node"]) is not None,
+        harp.KNOWN.spec,
+        lambda options: harp.decide(options, options["node"]) is not None,
     ),
     "taco.train.training_container": (
         container_options.OPTIONS,
@@ -55,6 +50,8 @@ KNOWN: dict[str, tuple[Options, Callable[[Options], bool]]] = {
     # Roles include tasks where there is something to do.
     "ansible.builtin.include_tasks": ({"argument_spec": {}}, lambda options: False),
 }
+# Of each role whose variable ROLE_desired has the options of its module, what is known on the controller.
+BY_ROLE: dict[str, Known] = {"hugepages": hugepages.KNOWN}
 # These are asked in check mode, and without what other hosts are needed for: of that known_peers tells.
 ON_HOST: dict[str, dict[str, Any]] = {"taco.train.ssh_trust": {"peers": [], "purge": False}}
 # These change nothing on the host: they keep what another task has found, and check the variables.

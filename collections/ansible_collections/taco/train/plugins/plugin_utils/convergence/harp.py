@@ -2,33 +2,34 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Answer from what was observed whether a host has the configuration of HARP that is asked for, so that it needs no second look."""
+"""Decide by the observation whether a host has the desired configuration of HARP."""
 
 import hashlib
 import os.path
 from typing import Any, Mapping
 
 from ansible_collections.taco.train.plugins.module_utils._harp import harp
-from ansible_collections.taco.train.plugins.module_utils._harp.options import CONFIG_GLOB, MANIFEST
+from ansible_collections.taco.train.plugins.module_utils._harp.options import CONFIG_GLOB, MANIFEST, OPTIONS
 from ansible_collections.taco.train.plugins.module_utils._node.enis import EniError
+from ansible_collections.taco.train.plugins.plugin_utils.convergence.answer import Known
 
 
 def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
-def known_answer(options: Mapping[str, Any], node: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Return the result of the module harp_config, or None when the host has to be asked.
+def decide(options: Mapping[str, Any], node: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The result of the module harp_config, or None when the host has to be asked.
 
     options are those of the module; node is what node_info returned. Whatever would change something or be refused is left to
-    the module, which says it.
+    the module.
     """
-    there = (node or {}).get("harp") or {}
+    there = node.get("harp") or {}
     path = os.path.join(options["state_dir"], MANIFEST)
     # Both also say that it was this state_dir and these files that were looked at.
     if options["state"] != "present" or not options["manifest"] or there.get("manifest") != path:
         return None
-    if options["config_glob"] != CONFIG_GLOB or options["config_dir"] != there["config_dir"] or node is None:
+    if options["config_glob"] != CONFIG_GLOB or options["config_dir"] != there["config_dir"]:
         return None
     found = [one for one in there["config_files"] if one["size"]]
     if not all(one.get("sha256") for one in found):
@@ -77,3 +78,17 @@ def _from_script(
         return None
     reason = harp.reason_to_run(record, options, expected, target, files)
     return {"sha256": record["sha256"]} if reason is None else None
+
+
+# All options except node, which is the observation, and whatever option is added later.
+KNOWN = Known(
+    OPTIONS,
+    frozenset(
+        [
+            *("state", "force", "source", "script", "script_content", "sha256", "allow_unverified", "interpreter"),
+            *("expected_text", "environment", "timeout", "rendered", "config_dir", "config_glob", "eni_pattern"),
+            *("enis", "minimum_files", "manifest", "container", "interrupt_running_work", "state_dir"),
+        ]
+    ),
+    decide,
+)

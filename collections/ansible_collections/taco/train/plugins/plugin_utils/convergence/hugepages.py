@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Answer from what was observed whether a host has the pages that are asked for, so that it needs no second look."""
+"""Decide by the observation whether a host has the desired pages."""
 
 from typing import Any, Mapping
 
@@ -12,20 +12,24 @@ from ansible_collections.taco.train.plugins.module_utils._boot.hugepages import 
     pages_for,
     require_fit,
 )
+from ansible_collections.taco.train.plugins.module_utils._boot.options import OPTIONS
+from ansible_collections.taco.train.plugins.plugin_utils.convergence.answer import Known
 
 # What only the module on the host can do or undo.
 ONLY_THERE = {"state": "present", "sysroot": "/", "keep_other_sizes": True, "regenerate": True}
 NEVER = ("trial", "runtime")
+# The option force makes no difference to pages that are present.
+OTHERS = ("count", "gpus", "page_size", "max_memory_fraction", "force", "state_dir")
 
 
-def known_answer(options: Mapping[str, Any], node: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Return the result of the module hugepages, or None when the host has to be asked.
+def decide(options: Mapping[str, Any], node: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The result of the module hugepages, or None when the host has to be asked.
 
     options are those of the module; node is what node_info returned. Whatever would change something or be refused is left to
-    the module, which says it.
+    the module.
     """
-    reserved = ((node or {}).get("boot") or {}).get("hugepages")
-    if not node or not reserved or any(options[name] for name in NEVER):
+    reserved = (node.get("boot") or {}).get("hugepages")
+    if not reserved or any(options[name] for name in NEVER):
         return None
     if any(options[name] != value for name, value in ONLY_THERE.items()):
         return None
@@ -44,3 +48,6 @@ def known_answer(options: Mapping[str, Any], node: Mapping[str, Any] | None) -> 
         return None
     result = {name: value for name, value in reserved.items() if name != "state_dir"}
     return {**result, "changed": False, "files": [], "diff": []}
+
+
+KNOWN = Known(OPTIONS, frozenset([*ONLY_THERE, *NEVER, *OTHERS]), decide)

@@ -50,8 +50,8 @@ def _reboot(result: Mapping[str, Any]) -> Optional[bool]:
     """Return whether the host needs a reboot by this result, or None when it says nothing of that."""
     if result.get("rebooted") is True:
         return False
-    fact = (result.get("ansible_facts") or {}).get("taco_reboot")
-    for told in (fact.get("required") if isinstance(fact, Mapping) else None, result.get("reboot_required")):
+    fact = (result.get("ansible_facts") or {}).get("taco_boot")
+    for told in (fact.get("reboot_required") if isinstance(fact, Mapping) else None, result.get("reboot_required")):
         if told is not None:
             return told is True or str(told).lower() == "true"
     return None

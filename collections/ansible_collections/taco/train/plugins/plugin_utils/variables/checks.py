@@ -14,7 +14,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.container.spec import P
 from ansible_collections.taco.train.plugins.plugin_utils.values import IMAGE, SHA256, is_placeholder
 
 # Facts that the collection sets itself.
-FACTS = ("taco_node", "taco_run_dir", "taco_reboot", "taco_placement")
+FACTS = ("taco_node", "taco_run_dir", "taco_boot", "taco_placement")
 
 
 class Unknown:
