@@ -24,6 +24,7 @@ ROOT = Path(__file__).parents[3]
 PYTHONS = sorted(glob.glob(os.path.expanduser("~/.pyenv/versions/3*/bin/python")) + [sys.executable])
 KEYS = {
     "schema",
+    "observed_at",
     "hostname",
     "os",
     "python",

@@ -36,7 +36,7 @@ def made(**changes):
 
 
 def known(there, **changes):
-    return is_known(options(**changes), {"training_container": there})
+    return is_known(options(**changes), {"training_container": there, "observed_at": "now"})
 
 
 def test_the_container_that_was_made_from_these_options_is_known():
@@ -90,6 +90,8 @@ def test_what_would_be_done_or_refused_is_left_to_the_module(asked):
     assert not known(made(), **asked)
 
 
-@pytest.mark.parametrize("node", [{}, {"training_container": None}])
+@pytest.mark.parametrize(
+    "node", [{}, {"training_container": None}, {"training_container": made(), "observed_at": None}]
+)
 def test_of_a_host_without_one_nothing_is_known(node):
     assert not is_known(options(), node)

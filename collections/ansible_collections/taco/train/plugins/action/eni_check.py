@@ -9,6 +9,7 @@ from typing import Any
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.taco.train.plugins.module_utils._node.enis import OPTIONS, refusal
+from ansible_collections.taco.train.plugins.plugin_utils.convergence.answer import take_desired
 from ansible_collections.taco.train.plugins.plugin_utils.convergence.enis import judged
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_values import require_role_values
 
@@ -21,6 +22,7 @@ class ActionModule(ActionBase):
 
     def run(self, tmp: Any = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result = super().run(tmp, task_vars)
+        take_desired(self)
         require_role_values(self, task_vars)
         variables = task_vars or {}
         if self._task.args.get("nics") is None:

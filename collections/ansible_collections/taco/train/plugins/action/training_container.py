@@ -25,6 +25,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.container.options impor
     spec_of,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.container.spec import SpecError, docker_run_argv, mount_folders
+from ansible_collections.taco.train.plugins.plugin_utils.convergence.answer import take_desired
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_values import require_role_values
 
 MODULE = "community.docker.docker_container"
@@ -50,6 +51,7 @@ class ActionModule(ActionBase):
 
     def run(self, tmp: Any = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result = super().run(tmp, task_vars)
+        take_desired(self)
         require_role_values(self, task_vars)
         task_vars = task_vars or {}
         host = task_vars.get("inventory_hostname", "this host")

@@ -8,12 +8,13 @@ module: converged
 short_description: Tell whether roles would leave a host as it is
 version_added: 1.0.0
 description:
-  - Fills in the tasks of roles of this collection with the host's variables, and tells by the fact C(taco_node), which is what
-    M(taco.train.node_info) returned, whether they would change nothing and fail at nothing.
+  - Compares what roles of this collection desire of the host with the fact C(taco_node), the result of M(taco.train.node_info), and returns
+    whether they would change nothing and fail at nothing.
+  - Each role has a variable with what it desires, such as C(hugepages_desired), which is also what it passes to its module.
   - It is one task for all the roles. A play that ends when its hosts are converged saves the tasks of the roles.
   - Only of C(ssh_trust) the host itself is asked, in check mode, and only when all else is converged.
-  - What it can't tell isn't converged, such as a role that has already run in this run. The roles find out then, and say what is
-    wrong. Values of variables that make no difference to this host are not looked at.
+  - A host is not converged where the controller can't decide, such as after a role has changed it and set C(taco_node.observed_at) to
+    V(null). The roles then find out, and report wrong values of variables. Values that make no difference to this host are not checked.
   - The roles' variables are those of the host and the play, and their defaults where the play lists the roles under C(roles).
     C(vars) at such an entry and C(module_defaults) are not seen, so with these ask the roles themselves.
   - A play of your own that changes the host after it was observed must have it observed again before this is asked.

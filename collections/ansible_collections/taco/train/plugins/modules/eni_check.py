@@ -17,6 +17,7 @@ author:
   - Taco Team (@taco)
 extends_documentation_fragment:
   - ansible.builtin.action_common_attributes
+  - taco.train.desired
 attributes:
   check_mode:
     support: full

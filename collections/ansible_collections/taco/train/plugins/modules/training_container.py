@@ -23,6 +23,7 @@ author:
   - Taco Team (@taco)
 extends_documentation_fragment:
   - ansible.builtin.action_common_attributes
+  - taco.train.desired
   - ansible.builtin.action_common_attributes.flow
   - taco.train.attributes.controller
 attributes:

@@ -17,6 +17,7 @@ OPTIONS = dict(
         pattern=dict(type="str"),
         subnet=dict(type="list", elements="str", default=[]),
         nics=dict(type="list", elements="dict"),
+        desired=dict(type="dict"),
         sysroot=dict(type="path", default="/"),
     )
 )

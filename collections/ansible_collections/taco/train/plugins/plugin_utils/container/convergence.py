@@ -13,12 +13,15 @@ from ansible_collections.taco.train.plugins.plugin_utils.container.spec import S
 def is_known(options: Mapping[str, Any], node: Mapping[str, Any]) -> bool:
     """Say whether the module training_container with these options would change nothing and refuse nothing.
 
-    node is what node_info returned. The container's label says what it was made from. Of that, two things can change while it
-    is there: its restart policy (docker update), and which image has the name that it was made from (docker pull). The name of
-    the image is compared as well, for the label could have come with another image (docker commit).
+    node is what node_info returned; its observed_at is null when the host was changed since. The container's label says what it was
+    made from. Of that, two things can change while it is there: its restart policy (docker update), and which image has the name that
+    it was made from (docker pull). The name of the image is compared as well, for the label could have come with another image
+    (docker commit).
     """
     there = node.get("training_container")
-    if not there or options["state"] != "started" or options["pull"] == "always" or harp_refusal(options, ""):
+    if node.get("observed_at") is None or not there or options["state"] != "started" or options["pull"] == "always":
+        return False
+    if harp_refusal(options, ""):
         return False
     try:
         spec = spec_of(options)

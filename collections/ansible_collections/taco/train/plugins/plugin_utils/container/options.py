@@ -40,6 +40,7 @@ OPTIONS: dict[str, Any] = {
         "require_harp": {"type": "bool"},
         "state_dir": {"type": "str", "default": "/var/lib/taco-train"},
         "node": {"type": "dict"},
+        "desired": {"type": "dict"},
         "interrupt_running_work": {"type": "bool", "default": False},
         "may_stay": {"type": "bool", "default": False},
     }
