@@ -76,8 +76,8 @@ EXPLAINED_BY = {
 OF_LOGIN = {"mpi_resolve", "ssh_key", "ssh_host_key", "ssh_resolve", "ssh_connect"}
 # A host prints them through ssh, before it has ranks.
 OF_REMOTE = {"daemon_absent", "daemon_library", "mpi_version", "mpi_prefix", "ssh_host_key"}
-# Rank 0 prints them, of all ranks.
-OF_ALL = {"wrong_data"}
+# Rank 0 prints them of all ranks, or Slurm of the whole job on its first host.
+OF_ALL = {"wrong_data", "time_limit", "preempted", "cancelled"}
 # Every rank of MPICH prints it with its number.
 OF_EACH = {"aborted"}
 # Causes of a run that ends with status 0.

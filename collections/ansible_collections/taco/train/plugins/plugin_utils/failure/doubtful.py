@@ -16,6 +16,14 @@ DOUBTFUL = [
         fields={**NODE, "value": ("value",)},
     ),
     cause(
+        "nccl_plugin",
+        r"WARN NET/OFI (?P<what>\w[^\r\n]{1,200})",
+        "libfabric finds no device for NCCL's plugin (aws-ofi-nccl): {none}; the plugin reports: {what}",
+        "check fi_info in the container: it needs the devices of the network (/dev/infiniband for EFA) and their provider; for EFA also a "
+        "security group that allows all traffic of itself; or set NCCL_NET: Socket in benchmark_env to go without the plugin",
+        context=r"(?P<none>provider \w+ output empty list|No (?:eligible )?providers)",
+    ),
+    cause(
         # NCCL goes on with its own transports.
         # The plugin for libfabric, which is that of AWS, HPE and others.
         "nccl_plugin",

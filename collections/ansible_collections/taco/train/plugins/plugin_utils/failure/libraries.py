@@ -86,9 +86,19 @@ LIBRARIES = [
         "build Horovod and its like again in taco_image for the framework and NCCL that are there",
     ),
     cause(
+        # The loader's errors, whichever exception of Python they become.
         "library",
-        r"(?:ImportError|OSError): (?P<library>\S*\.so[\w.]*): cannot open shared object file|error while loading "
-        r"shared libraries: (?P<library2>[^\s:]+)|Could not load library (?P<library3>lib\S+?)\.? |Unable to load "
+        r"^(?:E +)?(?:\w+\.)*\w+(?:Error|Exception): (?:.* )?(?P<library>[^\s:'\"]*\.so[\w.]*): "
+        r"(?P<why>file too short|invalid ELF header|"
+        r"wrong ELF class: \w+|failed to map segment from shared object|cannot allocate memory in static TLS block|"
+        r"cannot enable executable stack)",
+        "a library can't be loaded: {library} ({why})",
+        "install it again in taco_image, for the CPU and the system there; for TLS set LD_PRELOAD in benchmark_env to it",
+    ),
+    cause(
+        "library",
+        r"^(?:E +)?(?:\w+\.)*\w+(?:Error|Exception): (?:.* )?(?P<library>[^\s:'\"]*\.so[\w.]*): cannot open shared object file|"
+        r"error while loading shared libraries: (?P<library2>[^\s:]+)|Could not load library (?P<library3>lib\S+?)\.? |Unable to load "
         r"(?:any of )?\{?(?P<library4>libcudnn[^\s,}]*)",
         "the image has no library {library}",
         "install it in taco_image, and set LD_LIBRARY_PATH in benchmark_env",

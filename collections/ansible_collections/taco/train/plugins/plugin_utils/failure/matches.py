@@ -80,6 +80,8 @@ def match_at(places: Places, place: int, cause: Cause, hosts: Sequence[str]) -> 
             host, rank = not_reporting(places, cause, own_rank)
     else:
         host, rank = own_host, own_rank
+    if host is None and rank is not None and len(hosts) == 1:
+        host = hosts[0]
     host = inventory_name(host, hosts, line.text)
     return Match(text, host, rank, reporter)
 

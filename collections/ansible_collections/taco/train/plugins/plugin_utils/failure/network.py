@@ -53,6 +53,20 @@ NETWORK = [
         "check the plugin in the container (role acceleration), or use an arm without it",
     ),
     cause(
+        # Addresses of the host itself and of its bridges: docker0, and virbr0 of libvirt. Another host does not reach them.
+        "nccl_connect",
+        r"[Cc]onnect to (?P<peer>(?:127\.\d|172\.17\.|192\.168\.122\.)[\d.]+(?:<\d+>)?).{0,60}?(?P<why>" + LINK + ")",
+        "NCCL could not connect to {peer} ({why}), an address that its peer has on an interface of its own, such as docker0",
+        "set taco_interface, and NCCL_SOCKET_IFNAME in benchmark_env, to the network that the hosts share (or ^lo,docker0,virbr0)",
+    ),
+    cause(
+        "nccl_connect",
+        r"WARN Call to connect (?:failed|timeout) : (?P<why>" + LINK + ")",
+        "NCCL could not connect ({why}), and a rank uses the interface {interface}, which other hosts don't reach",
+        "set taco_interface, and NCCL_SOCKET_IFNAME in benchmark_env, to the network that the hosts share (or ^lo,docker0,virbr0)",
+        context=r"Using (?:interface |\[0\])(?P<interface>(?:lo|docker|virbr|br-)\w*):",
+    ),
+    cause(
         "nccl_connect",
         r"(?:WARN .*?|^(?:socket|ncclSocket|ncclOsSocket)\w+ ?: .{0,40}?)"
         r"(?:Connect to|Call to connect(?: to)?|connect to)\s*(?P<peer>(?=\S{0,80}[.:<])[\da-f][\w.:%-]*(?:<\d+>)?|)\s*.{0,40}?(?P<why>"

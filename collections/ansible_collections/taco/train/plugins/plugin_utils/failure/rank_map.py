@@ -73,6 +73,7 @@ def who_is_where(lines: Sequence[Line]) -> Tuple[Dict[int, str], Dict[Tuple[str,
     hosts: Dict[int, str] = {}
     ranks: Dict[Tuple[str, str], int] = {}
     table_host, table_rank = None, None
+    processes: List[Tuple[str, str]] = []
     for line in lines:
         text = line.text
         if text.startswith(" "):
@@ -89,6 +90,7 @@ def who_is_where(lines: Sequence[Line]) -> Tuple[Dict[int, str], Dict[Tuple[str,
             hosts.setdefault(int(number or 0), host or "")
             if pid_of and host:
                 ranks.setdefault((host, pid_of), int(number or 0))
+                processes += [(host, pid_of)] if "Pid " in text else []
             continue
         if line.rank is not None:
             shown = DIAGNOSTICS.search(text) if "cuda_diagnostics" in text else None
@@ -108,6 +110,10 @@ def who_is_where(lines: Sequence[Line]) -> Tuple[Dict[int, str], Dict[Tuple[str,
                 # A process may have several devices, with a rank for each.
                 other = ranks.setdefault((header[1], header[2]), rank)
                 ranks[header[1], header[2]] = rank if other == rank else SEVERAL
+    if len(set(processes)) < len(processes):
+        # nccl-tests with several GPUs for each process lists GPUs, and mpirun's ranks are those of the processes.
+        for rank, process_name in enumerate(dict.fromkeys(processes)):
+            hosts[rank], ranks[process_name] = process_name[0], rank
     for rank, host in in_order(lines).items():
         if all(known == host for number, known in hosts.items() if number == rank):
             hosts[rank] = host

@@ -24,6 +24,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.causes import (
     OF_EACH,
     OF_LOGIN,
     OF_ONE,
+    OF_REMOTE,
     OF_RESULT,
     OF_TWO,
     OF_TWO_AFTERWARDS,
@@ -96,7 +97,19 @@ def known_reason(text: str, hosts: Sequence[str] = ()) -> Optional[Reason]:
         if len(ranks_of) > 1 or len(hosts_of) > 1:
             host = next(iter(hosts_of)) if len(hosts_of) == 1 else None
             return Reason(with_places(first.text, hosts_of, ranks_of), fix, cause.name, host)
+        if first.rank is None and first.host and cause.name not in OF_REMOTE:
+            first = first._replace(rank=rank_at_end(places, place, cause, hosts))
     return Reason(with_place(first.text, first.host, first.rank), fix, cause.name, first.host, first.rank)
+
+
+def rank_at_end(places: Places, place: int, cause: Cause, hosts: Sequence[str]) -> Optional[int]:
+    """The rank that the launcher says ended first, where one host only shows the cause and the lines have no ranks."""
+    numbers = [place, *again(places.lines, place, cause)]
+    shown = {match_at(places, number, cause, hosts).host for number in numbers}
+    host, rank = places.first_to_end
+    if host or rank is None or len(shown) > 1 or any(places.lines[number].rank is not None for number in numbers):
+        return None
+    return rank if places.hosts.get(rank) in {None, *shown} else None
 
 
 def of_one_line(places: Places, place: int, cause: Cause, match: Match) -> List[int]:

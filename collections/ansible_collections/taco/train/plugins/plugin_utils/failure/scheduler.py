@@ -56,6 +56,14 @@ SCHEDULER = [
     ),
     cause(
         "image",
+        r"(?P<what>(?:manifest for \S+ )?(?:manifest unknown|not found: manifest)[^\r\n]{0,60}|manifest for \S+ not found|"
+        r"pull access denied for \S+?,[^\r\n]{0,60}|unauthorized: (?:authentication|access)[^\r\n]{0,60})",
+        "an image can't be pulled ({what})",
+        "check the name and the tag of taco_image (mpijob_image on Kubernetes), and the registry's credentials",
+        r"pod \"(?P<host>[^\"]+)\" is waiting to start: trying and failing",
+    ),
+    cause(
+        "image",
         r"(?:ErrImagePull|trying and failing to pull image|ImagePullBackOff|pull access denied|manifest unknown|"
         r"manifest for \S+ not found)|pyxis: .{0,200}returned error code|failed to import docker image|could not open image \S",
         "an image can't be pulled or opened",
