@@ -137,6 +137,10 @@ def test_a_play_ends_in_a_table_and_a_report(cluster):
     path = cluster.folder / DELIVERED
     assert path.read_bytes() == CONTENT and str(path) in record["argv"]
     assert record["script"] == {"source": SCRIPT, "path": str(path), "sha256": SHA256}
+    witnesses = record["witnesses"]
+    assert set(witnesses["hosts"]) == {"node-a", "node-b"} and None not in witnesses["hosts"].values()
+    assert witnesses["path"]["verdict"] == "unknown" and witnesses["too_few"].startswith("too few hosts")
+    assert [path.name for path in (cluster.folder / "state/counters").iterdir()] == []
 
 
 @pytest.fixture
@@ -230,7 +234,7 @@ def test_a_failed_run_is_reported_and_fails_the_play(cluster):
     rc, output = cluster.play()
     assert rc != 0
     assert "host node-b is not known" in output and "benchmark_hosts" in output
-    assert cluster.record()["outcome"] == "failed"
+    assert cluster.record()["outcome"] == "failed" and cluster.record()["witnesses"]["runs"] == 1
     report = (cluster.run_dir() / "report.html").read_text()
     assert "No result: the run failed." in report and "node-b is not known" in report
     assert re.search(r"Report: \S+/report.html", output)
@@ -250,6 +254,12 @@ def test_bad_input_names_the_variable_and_runs_nothing(cluster, variables, words
     for word in words:
         assert word in output
     assert not cluster.calls.exists()
+
+
+def test_counters_are_not_read_when_they_are_switched_off(cluster):
+    rc, output = cluster.play(benchmark_witnesses=False)
+    assert rc == 0, output
+    assert "witnesses" not in cluster.record() and not (cluster.folder / "state/counters").exists()
 
 
 def test_rendering_again_changes_nothing(cluster):

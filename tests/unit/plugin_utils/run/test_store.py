@@ -84,3 +84,44 @@ def test_facts_that_are_not_there_are_null(node):
     else:
         assert (system["gpus"], system["hugepages"], system["engine"]) == (None, [], None)
         json.dumps(system)
+
+
+def test_a_record_is_replaced_and_everything_else_stays(tmp_path):
+    path, run_dir = tmp_path / "records.jsonl", str(tmp_path)
+    for number in range(2):
+        store.append(run_dir, recorded.record("horovod_synthetic", suffix=f"{number}"))
+    damaged = b'{"schema": 1, "id": "cut\xff\n\n[]\n'
+    path.write_bytes(damaged + path.read_bytes())
+    path.chmod(0o640)
+    lines = path.read_bytes().splitlines(keepends=True)
+    changed = dict(store.read(run_dir)[0][0], notes=["new"])
+    store.replace(run_dir, [changed])
+    after = path.read_bytes().splitlines(keepends=True)
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert after[:3] == lines[:3] and after[4] == lines[4] and json.loads(after[3]) == changed
+
+
+def test_records_that_are_added_while_others_are_replaced_are_kept(tmp_path):
+    run_dir = str(tmp_path)
+    first = recorded.record("horovod_synthetic", suffix="abcdef")
+    store.append(run_dir, first)
+    children = []
+    for number in range(4):
+        child = os.fork()
+        if child == 0:
+            for part in range(10):
+                store.append(run_dir, recorded.record("horovod_synthetic", suffix=f"{number}{part}"))
+                store.replace(run_dir, [dict(first, notes=[f"{number}"])])
+            os._exit(0)
+        children.append(child)
+    assert [os.waitpid(child, 0)[1] for child in children] == [0] * 4
+    found, problems = store.read(run_dir)
+    assert len({record["id"] for record in found}) == len(found) == 41 and problems == []
+
+
+def test_a_record_that_the_schema_refuses_replaces_nothing(tmp_path):
+    record = recorded.record("horovod_synthetic")
+    store.append(str(tmp_path), record)
+    with pytest.raises(RecordError, match="refused.json"):
+        store.replace(str(tmp_path), [dict(record, ranks=0)])
+    assert [one["ranks"] for one in store.read(str(tmp_path))[0]] == [16]

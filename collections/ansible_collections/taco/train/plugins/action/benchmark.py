@@ -105,7 +105,8 @@ class ActionModule(ActionBase):
             done.append({"label": options["label"], "outcome": record["outcome"], "log": result["log"]})
             done[-1].update(record=record["id"], changed=result["changed"], msg=result.get("msg", ""))
         changed = any(one["changed"] for one in done)
-        return {"changed": changed, "runs": done, "given_up": given_up(self.kept[before:])}
+        records = [one["record"] for one in done]
+        return {"changed": changed, "runs": done, "records": records, "given_up": given_up(self.kept[before:])}
 
     def show(self, label, measured, message):
         """Show what a run of a comparison measured, unless its iterations did, or why it failed."""
@@ -134,7 +135,7 @@ class ActionModule(ActionBase):
         )
         store.append(run_dir, record)
         self.kept.append(record)
-        result = {"changed": "rc" in job, "argv": planned.argv, "record": record, "log": path}
+        result = {"changed": "rc" in job, "argv": planned.argv, "record": record, "records": [identity], "log": path}
         if reason:
             expected = f"{planned.ranks} ranks on {len(options['hosts'])} hosts and a total"
             result["failed"] = options["fail_on_bad_run"]

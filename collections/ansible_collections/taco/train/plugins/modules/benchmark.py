@@ -424,6 +424,11 @@ runs:
   returned: with O(runs)
   type: list
   elements: dict
+records:
+  description: The ids of the records of the completed runs.
+  returned: when a command was run
+  type: list
+  elements: str
 given_up:
   description: The arms that failed twice in a row, each with its case.
   returned: with O(runs)

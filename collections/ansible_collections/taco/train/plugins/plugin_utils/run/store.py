@@ -11,8 +11,10 @@ import fcntl
 import json
 import os
 import re
+import stat
 import tempfile
-from typing import Any, BinaryIO, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, BinaryIO, Iterator, Mapping, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.run import json_schema
 from ansible_collections.taco.train.plugins.plugin_utils.run.record_check import RECORD, record_problems
@@ -83,14 +85,19 @@ def sync_directory(path: str) -> None:
 
 
 def write_text(path: str, text: str, mode: int = 0o644) -> None:
+    """Replace a file with a text, whole or not at all."""
+    write_bytes(path, text.encode("utf-8", "replace"), mode)
+
+
+def write_bytes(path: str, content: bytes, mode: int) -> None:
     """Replace a file, whole or not at all."""
     folder = os.path.dirname(path)
     make_directory(folder)
     try:
         descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=".new-")
         try:
-            with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace", newline="") as stream:
-                stream.write(text)
+            with os.fdopen(descriptor, "wb") as stream:
+                stream.write(content)
                 stream.flush()
                 os.fchmod(stream.fileno(), mode)
                 os.fsync(stream.fileno())
@@ -137,23 +144,59 @@ def require_schema() -> None:
         ) from error
 
 
+@contextmanager
+def _locked(path: str) -> Iterator[BinaryIO]:
+    """The file, opened to append, with its lock. While a process waits for the lock, another one may replace the file."""
+    while True:
+        with open(path, "a+b") as stream:
+            # Runs of groups of hosts end at the same time.
+            fcntl.flock(stream, fcntl.LOCK_EX)
+            if os.path.exists(path) and os.path.samestat(os.fstat(stream.fileno()), os.stat(path)):
+                yield stream
+                return
+
+
+def _line(record: Mapping[str, Any]) -> bytes:
+    return (json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n").encode("utf-8", "replace")
+
+
 def append(run_dir: str, record: Mapping[str, Any]) -> None:
     """Add one line to the run's records, and be sure that it is on the disk."""
     path = os.path.join(run_dir, "records.jsonl")
     require_valid_record(run_dir, path, record)
     make_directory(run_dir)
-    line = json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
     try:
-        with open(path, "a+b") as stream:
-            # Runs of groups of hosts end at the same time.
-            fcntl.flock(stream, fcntl.LOCK_EX)
+        with _locked(path) as stream:
             # A line cut by a crash must not swallow this one.
-            if stream.tell() and not ends_with_newline(stream):
-                line = "\n" + line
-            stream.write(line.encode("utf-8", "replace"))
+            cut = stream.tell() and not ends_with_newline(stream)
+            stream.write((b"\n" if cut else b"") + _line(record))
             stream.flush()
             os.fsync(stream.fileno())
         sync_directory(run_dir)
+    except OSError as error:
+        raise RecordError(f"{path} can't be written on the controller: {error.strerror}; {ELSEWHERE}.") from error
+
+
+def _id_of(line: bytes) -> Any:
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return None
+    return found.get("id") if isinstance(found, dict) else None
+
+
+def replace(run_dir: str, records: Sequence[Mapping[str, Any]]) -> None:
+    """Replace the lines of records that are there already, by their id. All other lines and the mode of the file stay as they are."""
+    path = os.path.join(run_dir, "records.jsonl")
+    for record in records:
+        require_valid_record(run_dir, path, record)
+    new = {record["id"]: _line(record) for record in records}
+    try:
+        with _locked(path) as stream:
+            stream.seek(0)
+            lines = stream.read().splitlines(keepends=True)
+            content = b"".join(new.get(_id_of(line), line) for line in lines)
+            write_bytes(path, content, stat.S_IMODE(os.fstat(stream.fileno()).st_mode))
     except OSError as error:
         raise RecordError(f"{path} can't be written on the controller: {error.strerror}; {ELSEWHERE}.") from error
 

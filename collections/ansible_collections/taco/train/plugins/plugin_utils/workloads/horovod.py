@@ -30,6 +30,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.workloads.kind import (
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import lines_of, tagged_lines, values
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.result import Result, finite
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.script import name_of, required_sha256
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.traffic import of_training
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import Options, Workload, WorkloadError
 
 SCRIPTS = {
@@ -53,6 +54,15 @@ def script_of(options: Options) -> str:
         return f"{FOLDER}/{SCRIPTS[framework]}"
     workload.require_words(options, "script")
     return str(options["script"])
+
+
+def batches(parameters: Options) -> int:
+    """The batches of a run, with those before the first iteration."""
+    words = {
+        name: default if parameters.get(name) is None else int(parameters[name])
+        for name, default in SCRIPT_DEFAULTS.items()
+    }
+    return words["num_warmup_batches"] + words["num_iters"] * words["num_batches_per_iter"]
 
 
 def needs(options: Options) -> dict[str, str]:
@@ -280,4 +290,5 @@ WORKLOAD = WorkloadKind(
     iteration_of=lambda options: value_of_line(ITERATION, 2),
     count_option="num_iters",
     per_device=True,
+    sent=lambda parameters, result, ranks: of_training(parameters, result, ranks, batches(parameters)),
 )

@@ -24,6 +24,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.workloads.kind import W
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import lines_of, values
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.nccl_json import Read
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.result import Result, finite
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.traffic import of_all_reduce_tests
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import Options, Workload, WorkloadError
 
 DEFAULTS = {
@@ -260,6 +261,14 @@ def subject(parameters: Options) -> str:
     return f"{PurePosixPath(str(chosen['binary'])).name}, {chosen['min_bytes']} to {chosen['max_bytes']} bytes"
 
 
+def sent(parameters: Options, found: Result, ranks: int) -> float | None:
+    """The bytes that each host sends in the test of all-reduce; of other collectives they are not computed."""
+    binary = PurePosixPath(str(parameters.get("binary") or DEFAULTS["binary"])).name
+    iters: Any = DEFAULTS["iters"] if parameters.get("iters") is None else parameters["iters"]
+    rows = found["details"]["rows"] if binary == DEFAULTS["binary"] else []
+    return of_all_reduce_tests(parameters, rows, ranks, int(iters))
+
+
 WORKLOAD = WorkloadKind(
     build,
     parse,
@@ -269,4 +278,5 @@ WORKLOAD = WorkloadKind(
     needs,
     asked="transfer data faster",
     iteration=None,
+    sent=sent,
 )

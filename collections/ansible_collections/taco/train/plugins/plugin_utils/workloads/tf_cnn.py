@@ -30,6 +30,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import 
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.platforms import platform_of
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.result import Result, finite
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.script import name_of, required_sha256
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.traffic import of_training
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import Options, Workload, WorkloadError
 
 
@@ -213,4 +214,5 @@ WORKLOAD = WorkloadKind(
     reads=TRAINING,
     batch_size=BATCH_SIZE,
     iteration_of=lambda options: value_of_line(STEP, 2),
+    sent=lambda parameters, result, ranks: of_training(parameters, result, ranks, batches(parameters)),
 )

@@ -1,0 +1,48 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Add the counters of the hosts before and after runs to the records of the runs. Works on the controller only."""
+
+import os
+
+from ansible.plugins.action import ActionBase
+
+from ansible_collections.taco.train.plugins.plugin_utils.run import store
+from ansible_collections.taco.train.plugins.plugin_utils.witnesses.path import CONTRADICTED, problem
+from ansible_collections.taco.train.plugins.plugin_utils.witnesses.record import with_witnesses
+
+ARGUMENTS = {
+    "run_dir": {"type": "str", "required": True},
+    "records": {"type": "list", "elements": "str", "required": True},
+    "before": {"type": "dict", "required": True},
+    "after": {"type": "dict", "required": True},
+    "fail_on_bad_run": {"type": "bool", "default": True},
+}
+
+
+class ActionModule(ActionBase):
+    """Read, decide, write on the controller."""
+
+    _supports_check_mode = True
+    _requires_connection = False
+
+    def run(self, tmp=None, task_vars=None):
+        super().run(tmp, task_vars)
+        _validated, options = self.validate_argument_spec(argument_spec=ARGUMENTS)
+        run_dir = os.path.abspath(os.path.expanduser(options["run_dir"]))
+        before, after = options["before"], options["after"]
+        counters = {host: {"before": before[host], "after": after.get(host)} for host in before}
+        try:
+            records = [one for one in store.read(run_dir)[0] if one["id"] in options["records"]]
+            if not records:
+                return {"changed": False, "path": None, "arms": []}
+            changed, path = with_witnesses(records, counters)
+            if not self._task.check_mode:
+                store.replace(run_dir, changed)
+        except store.RecordError as error:
+            return {"failed": True, "msg": str(error)}
+        result = {"changed": False, "path": path.verdict, "run_dir": options["run_dir"], "arms": [records[0]["arm"]]}
+        if path.verdict == CONTRADICTED:
+            result.update(failed=options["fail_on_bad_run"], msg=problem(path, records[0]["arm"]))
+        return result

@@ -1,0 +1,141 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Read the counters of a host that only grow: interfaces, TCP, CPU, control groups. Everything is read below a given root.
+
+A counter that can't be read is absent. Nobody may take an absent counter for 0.
+"""
+
+import os
+import re
+from typing import Any, Dict, List, Optional
+
+OF_NIC = ("rx_bytes", "tx_bytes", "rx_dropped", "tx_dropped", "rx_errors", "tx_errors")
+OF_TCP = ("OutSegs", "RetransSegs")
+# Columns of /proc/stat whose sum is the time of all CPUs. The time of guests is part of user and nice.
+OF_CPU = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
+# Ends of virtual interfaces that other interfaces count as well.
+INTERNAL = re.compile(r"^(lo$|docker|br-|veth|virbr|cni|flannel|cali|tunl)")
+XID = re.compile(r"^\[\s*(\d+\.\d+)\]\s*(NVRM: Xid .*)$", re.MULTILINE)
+MOST_XIDS = 50
+MOST_OF_A_LINE = 200
+
+
+def _text(*path: str) -> str:
+    try:
+        with open(os.path.join(*path), encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except (OSError, ValueError):
+        return ""
+
+
+def whole_number(text: str) -> Optional[int]:
+    """A text as a counter, None where it is none."""
+    text = text.strip()
+    return int(text) if re.match(r"^[0-9]{1,20}$", text) else None
+
+
+def _names(path: str) -> List[str]:
+    try:
+        return sorted(os.listdir(path))
+    except OSError:
+        return []
+
+
+def _counts(folder: str, name: str) -> bool:
+    """Whether the bytes of an interface are not those of another one: no end of a container, no member of a bridge."""
+    path = os.path.join(folder, name)
+    if os.path.exists(os.path.join(path, "device")):
+        return True
+    inner = any(os.path.exists(os.path.join(path, part)) for part in ("bridge", "brport", "bonding"))
+    return os.path.isdir(path) and not INTERNAL.match(name) and not inner
+
+
+def nics(root: str) -> Dict[str, Dict[str, int]]:
+    """The counters of each interface: of the devices, or where no interface has a device, as in a container, of all."""
+    folder = os.path.join(root, "sys/class/net")
+    names = [name for name in _names(folder) if _counts(folder, name)]
+    devices = [name for name in names if os.path.exists(os.path.join(folder, name, "device"))]
+    found = {}
+    for name in devices or names:
+        values = {one: whole_number(_text(folder, name, "statistics", one)) for one in OF_NIC}
+        found[name] = {one: value for one, value in values.items() if value is not None}
+    return found
+
+
+def tcp(root: str) -> Dict[str, int]:
+    """The segments that TCP sent, and those that it sent again."""
+    lines = [line.split() for line in _text(root, "proc/net/snmp").splitlines() if line.startswith("Tcp:")]
+    if len(lines) != 2 or len(lines[0]) != len(lines[1]):
+        return {}
+    values = dict(zip(lines[0], map(whole_number, lines[1])))
+    return {name: value for name, value in values.items() if name in OF_TCP and value is not None}
+
+
+def cpu(root: str) -> Dict[str, int]:
+    """The time of all CPUs together in ticks: in total, idle, and stolen by the hypervisor."""
+    words = _text(root, "proc/stat").partition("\n")[0].split()
+    numbers = [whole_number(word) for word in words[1 : 1 + len(OF_CPU)]]
+    if words[:1] != ["cpu"] or len(numbers) != len(OF_CPU) or None in numbers:
+        return {}
+    values = dict(zip(OF_CPU, [number or 0 for number in numbers]))
+    return {"total": sum(values.values()), "idle": values["idle"] + values["iowait"], "steal": values["steal"]}
+
+
+def _pairs(text: str) -> Dict[str, int]:
+    words = [line.split() for line in text.splitlines()]
+    values = {pair[0]: whole_number(pair[1]) for pair in words if len(pair) == 2}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _folders(root: str, pid: str) -> List[str]:
+    """The control group of a process for its CPU time, and all groups above it."""
+    found = []
+    for line in _text(root, "proc", pid, "cgroup").splitlines():
+        _number, _colon, rest = line.partition(":")
+        controllers, _colon, path = rest.partition(":")
+        base = os.path.join(root, "sys/fs/cgroup")
+        if controllers:
+            if "cpu" not in controllers.split(","):
+                continue
+            base = os.path.join(base, "cpu")
+        parts = [part for part in path.split("/") if part not in ("", "..")]
+        found += [os.path.join(base, *parts[:count]) for count in range(len(parts), -1, -1)]
+    return found
+
+
+def throttling(root: str, pid: str = "self") -> Dict[str, int]:
+    """How often and for how long a quota stopped the control groups of a process. A quota of a group above holds as well."""
+    periods, microseconds, known = 0, 0, False
+    for folder in _folders(root, pid):
+        values = _pairs(_text(folder, "cpu.stat"))
+        if "nr_throttled" in values:
+            known = True
+            periods += values["nr_throttled"]
+            microseconds += values.get("throttled_usec", values.get("throttled_time", 0) // 1000)
+    return {"periods": periods, "microseconds": microseconds} if known else {}
+
+
+def xids(text: str) -> List[Dict[str, Any]]:
+    """The errors of GPUs in the output of C(dmesg), each with the seconds since the boot."""
+    found = [{"uptime": float(time), "text": line[:MOST_OF_A_LINE]} for time, line in XID.findall(text)]
+    return found[-MOST_XIDS:]
+
+
+def snapshot(root: str, pid: str = "self") -> Dict[str, Any]:
+    """All counters at this moment, with what tells whether two snapshots are of the same boot and network namespace."""
+    uptime = _text(root, "proc/uptime").split()
+    try:
+        namespace = os.readlink(os.path.join(root, "proc/self/ns/net"))
+    except OSError:
+        namespace = ""
+    return {
+        "boot_id": _text(root, "proc/sys/kernel/random/boot_id").strip(),
+        "namespace": namespace,
+        "uptime": float(uptime[0]) if uptime and re.match(r"^\d+(\.\d+)?$", uptime[0]) else None,
+        "nics": nics(root),
+        "tcp": tcp(root),
+        "cpu": cpu(root),
+        "throttling": throttling(root, pid),
+    }

@@ -1,0 +1,98 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Take samples in a process of its own, which outlives the connection, until it is stopped or its time is over.
+
+The process runs as long as its file exists. Each sample replaces the content of the file, so that whatever ends the process, the last
+sample is there.
+"""
+
+import contextlib
+import json
+import os
+import tempfile
+import time
+from typing import Any, Callable, Dict, Optional
+
+FILE = "samples.json"
+LARGEST = 4 << 20
+# Of the first samples: a short run must have two of them.
+FIRST_SECONDS = 1.0
+SECONDS = 5.0
+POLL_SECONDS = 0.5
+MOST_DESCRIPTORS = 1024
+
+# Called for each sample: returns everything that is known up to now.
+Sample = Callable[[], Dict[str, Any]]
+
+
+def _write(path: str, content: Dict[str, Any]) -> None:
+    descriptor, temporary = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".samples-")
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        json.dump(content, file)
+    os.replace(temporary, path)
+
+
+def _token(path: str) -> Optional[str]:
+    """The token of the process that may write the file, None when there is no file."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return str(json.loads(file.read(LARGEST)).get("token"))
+    except (OSError, ValueError, AttributeError):
+        return None
+
+
+def take(path: str, token: str, sample: Sample, end: float) -> None:
+    """Take samples until the file is gone, or is another process's, or the time is over."""
+    pause = FIRST_SECONDS
+    while time.monotonic() < end:
+        due = time.monotonic() + pause
+        while time.monotonic() < due:
+            time.sleep(POLL_SECONDS)
+            if not os.path.exists(path):
+                return
+        content = dict(sample(), token=token)
+        if _token(path) != token:
+            return
+        _write(path, content)
+        pause = min(SECONDS, pause * 2)
+
+
+def start(folder: str, sample: Sample, seconds: float) -> None:
+    """Start the process. An earlier one of the same folder ends."""
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    path = os.path.join(folder, FILE)
+    token = f"{os.getpid()}-{time.time()}"
+    _write(path, {"token": token})
+    child = os.fork()
+    if child:
+        os.waitpid(child, 0)
+        return
+    # Whatever happens here must not go on as a second module.
+    try:
+        os.setsid()
+        if os.fork() == 0:
+            null = os.open(os.devnull, os.O_RDWR)
+            for descriptor in (0, 1, 2):
+                os.dup2(null, descriptor)
+            # Whoever reads a pipe of the module must see its end.
+            os.closerange(3, MOST_DESCRIPTORS)
+            os.chdir("/")
+            os.nice(10)
+            take(path, token, sample, time.monotonic() + seconds)
+    finally:
+        os._exit(0)
+
+
+def stop(folder: str) -> Dict[str, Any]:
+    """Stop the process and return its last sample, empty when there is none."""
+    path = os.path.join(folder, FILE)
+    try:
+        with open(path, encoding="utf-8") as file:
+            found = json.loads(file.read(LARGEST))
+    except (OSError, ValueError):
+        found = {}
+    with contextlib.suppress(OSError):
+        os.unlink(path)
+    return {name: value for name, value in found.items() if name != "token"} if isinstance(found, dict) else {}

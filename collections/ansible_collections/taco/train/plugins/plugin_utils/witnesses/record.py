@@ -1,0 +1,62 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Add the witnesses of runs to their records. Values in, values out."""
+
+from typing import Any, Dict, List, Mapping, Sequence, Tuple
+
+from ansible_collections.taco.train.plugins.plugin_utils.text import number
+from ansible_collections.taco.train.plugins.plugin_utils.witnesses.difference import differences, same_network
+from ansible_collections.taco.train.plugins.plugin_utils.witnesses.outliers import outliers, too_few
+from ansible_collections.taco.train.plugins.plugin_utils.witnesses.path import (
+    CONTRADICTED,
+    Path,
+    path,
+    path_json,
+    problem,
+)
+
+Record = Mapping[str, Any]
+
+
+def with_witnesses(records: Sequence[Record], counters: Any) -> Tuple[List[Dict[str, Any]], Path]:
+    """The records of runs of the same arm with their witnesses, and the path that they took.
+
+    counters are those before the first of the runs and after the last one. A good run that took another path than its arm promises
+    becomes a failed one.
+    """
+    members = {host["name"] for record in records for host in record["hosts"]}
+    happened = {host: one for host, one in differences(counters).items() if host in members}
+    taken = path(records, happened, same_network(counters))
+    witnesses = {
+        "runs": len(records),
+        "hosts": happened,
+        "path": path_json(taken),
+        "outliers": [one._asdict() for one in outliers(happened)],
+        "too_few": too_few(happened),
+    }
+    return [_changed(dict(record, witnesses=witnesses), taken) for record in records], taken
+
+
+def _changed(record: Dict[str, Any], taken: Path) -> Dict[str, Any]:
+    if taken.verdict != CONTRADICTED or record["outcome"] != "ok":
+        return record
+    measured = f"{number(record['result']['value'])} {record['result']['unit']}"
+    text = f"{problem(taken, record['arm'])} The measured {measured} are not a number of this arm."
+    return dict(record, outcome="failed", result=None, problems=[*record["problems"], text])
+
+
+def path_sentence(record: Record) -> str:
+    """The path of a record in words, an empty text for a record without witnesses."""
+    found = (record.get("witnesses") or {}).get("path")
+    if not found or not found["promise"]:
+        return ""
+    verdict = {"proved": "is proved", CONTRADICTED: "was not taken"}.get(found["verdict"], "is not decided")
+    return f"{record['arm']}: the path over {found['promise']} {verdict}: {found['reason']}."
+
+
+def suspects(record: Record) -> List[str]:
+    """The hosts that stand out in a run, each once, the strongest evidence first: a search begins with them."""
+    found = (record.get("witnesses") or {}).get("outliers") or []
+    return list(dict.fromkeys(str(one["host"]) for one in found))

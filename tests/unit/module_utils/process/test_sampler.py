@@ -1,0 +1,70 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The sampling process: it outlives its module, leaves its last sample, and ends when it is told to, whatever was before."""
+
+import json
+import time
+
+import pytest
+
+from ansible_collections.taco.train.plugins.module_utils._process import sampler
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    for name in ("FIRST_SECONDS", "SECONDS", "POLL_SECONDS"):
+        monkeypatch.setattr(sampler, name, 0.02)
+
+
+def counting():
+    state = {"count": 0}
+
+    def sample():
+        state["count"] += 1
+        return dict(state)
+
+    return sample
+
+
+def until(condition, seconds=20):
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.02)
+    assert condition()
+
+
+def content(folder):
+    return json.loads((folder / sampler.FILE).read_text())
+
+
+def test_samples_are_taken_until_the_end(tmp_path):
+    sampler.start(str(tmp_path / "counters"), counting(), 60)
+    until(lambda: content(tmp_path / "counters").get("count", 0) > 2)
+    assert sampler.stop(str(tmp_path / "counters"))["count"] > 2
+    time.sleep(0.2)
+    assert list((tmp_path / "counters").iterdir()) == []
+    assert sampler.stop(str(tmp_path / "counters")) == {}
+
+
+def test_a_new_process_ends_the_one_before(tmp_path):
+    sampler.start(str(tmp_path), lambda: {"name": "old"}, 60)
+    sampler.start(str(tmp_path), lambda: {"name": "new"}, 60)
+    until(lambda: content(tmp_path).get("name") == "new")
+    time.sleep(0.2)
+    assert sampler.stop(str(tmp_path)) == {"name": "new"}
+
+
+def test_its_time_ends_it_and_the_last_sample_stays(tmp_path):
+    sampler.start(str(tmp_path), counting(), 0.3)
+    time.sleep(0.8)
+    last = content(tmp_path)
+    time.sleep(0.2)
+    assert content(tmp_path) == last and sampler.stop(str(tmp_path))["count"] > 1
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '"a"', "null"])
+def test_a_damaged_file_is_no_sample(tmp_path, text):
+    (tmp_path / sampler.FILE).write_text(text)
+    assert sampler.stop(str(tmp_path)) == {}

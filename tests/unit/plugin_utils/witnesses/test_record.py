@@ -1,0 +1,57 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The witnesses in a record: valid, and a run over another path is a failed one."""
+
+import json
+
+import pytest
+import recorded
+from counted import counters, results, snapshot
+
+from ansible_collections.taco.train.plugins.plugin_utils.run.record_check import record_problems
+from ansible_collections.taco.train.plugins.plugin_utils.witnesses.record import path_sentence, suspects, with_witnesses
+
+SENT = 2 * 138 * 10**9
+
+
+def run(arm):
+    text = recorded.log_of("horovod_synthetic", 300.0, 16, "HARP" if arm == "harp" else "Socket")
+    return recorded.record("horovod_synthetic", text=text, arm=arm, num_iters=10)
+
+
+@pytest.mark.parametrize(
+    ("arm", "sent", "verdict"), [("tcp", SENT, "proved"), ("harp", 5, "proved"), ("harp", SENT, "contradicted")]
+)
+def test_a_record_with_witnesses_is_valid(arm, sent, verdict):
+    (record,), taken = with_witnesses([run(arm)], counters({"gpu1": sent, "gpu2": sent, "other": 1}))
+    assert taken.verdict == verdict and record_problems(json.loads(json.dumps(record))) == []
+    assert set(record["witnesses"]["hosts"]) == {"gpu1", "gpu2"} and record["witnesses"]["too_few"]
+    assert record["outcome"] == ("failed" if verdict == "contradicted" else "ok")
+    assert f"the path over {record['witnesses']['path']['promise']}" in path_sentence(record)
+
+
+def test_a_silent_fall_back_fails_with_the_reason_and_the_fix():
+    (record,), _taken = with_witnesses([run("harp")], counters({"gpu1": SENT, "gpu2": SENT}))
+    (problem,) = record["problems"]
+    assert record["result"] is None and "fell back to kernel TCP" in problem and "NCCL_DEBUG=INFO" in problem
+    assert "images/s are not a number of this arm" in problem
+
+
+def test_a_failed_run_keeps_its_reason():
+    record = recorded.record("horovod_synthetic", text="ssh: no", job={"rc": 255}, arm="harp")
+    (after,), taken = with_witnesses([record], counters({"gpu1": SENT, "gpu2": SENT}))
+    assert taken.verdict == "unknown" and after["problems"] == record["problems"]
+
+
+def test_hosts_without_counters_are_null():
+    (record,), _taken = with_witnesses(
+        [run("tcp")], {"gpu1": {"before": {}, "after": {}}, "gpu2": results(snapshot(), None)}
+    )
+    assert record["witnesses"]["hosts"] == {"gpu1": None, "gpu2": None} and record_problems(record) == []
+
+
+def test_suspects_are_the_hosts_that_stand_out():
+    assert suspects({}) == []
+    assert suspects({"witnesses": {"outliers": [{"host": "b"}, {"host": "a"}, {"host": "b"}]}}) == ["b", "a"]
