@@ -81,7 +81,7 @@ VARIABLES = {
     "training_container_environment": {"TOKEN": "geheim"},
     "ssh_trust_state": "present",
 }
-NO_REBOOT = {"batches": [], "seconds": 0, "basis": "none"}
+NO_REBOOT = {"batches": [], "seconds": 0, "basis": "none", "not_allowed": {}}
 
 
 def results():

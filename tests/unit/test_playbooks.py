@@ -30,6 +30,30 @@ def test_every_tag_of_a_playbook_brings_the_look_at_the_host(playbook):
         assert "taco.train.common : Observe the host" in listed(playbook, "--list-tasks", "--tags", tag), tag
 
 
+def tasks(playbook):
+    plays = yaml.safe_load((ROOT / f"playbooks/{playbook}.yml").read_text())
+    return [task for play in plays for kind in ("pre_tasks", "tasks") for task in play.get(kind, [])]
+
+
+@pytest.mark.parametrize("playbook", ["site", "rollback"])
+def test_a_playbook_decides_which_plan_it_applies(playbook):
+    of_plan = [
+        task
+        for task in tasks(playbook)
+        if task.get("ansible.builtin.include_role", {}).get("name") == "taco.train.plan"
+    ]
+    assert [task["ansible.builtin.include_role"]["tasks_from"] for task in of_plan] == ["checked", "compared"]
+    for task in of_plan:
+        assert task["vars"] == {"__plan_of": playbook} and task["when"] == "taco_plan | default(none) is not none"
+
+
+@pytest.mark.parametrize("playbook", ["prepare", "deploy"])
+def test_a_playbook_alone_refuses_a_plan_first(playbook):
+    first = tasks(playbook)[0]
+    assert first["ansible.builtin.include_role"]["tasks_from"] == "not_applied" and first["tags"] == ["always"]
+    assert first["when"] == ["taco_plan | default(none) is not none", "__plan_checked is not defined"]
+
+
 PLAYBOOKS = sorted(path.stem for path in (ROOT / "playbooks").glob("*.yml"))
 INVENTORY = "[web]\nweb1 ansible_connection=local\n[gpu_nodes]\ngpu1 ansible_connection=local\n"
 

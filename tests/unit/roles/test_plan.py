@@ -27,9 +27,38 @@ CHECK = """
       ansible.builtin.include_role:
         name: taco.train.plan
         tasks_from: checked
+      vars:
+        __plan_of: site
     - name: Show that the host goes on
       ansible.builtin.debug:
         msg: "{{ inventory_hostname }} goes on"
+"""
+LOSE = """
+    - name: Lose a host
+      ansible.builtin.fail:
+        msg: lost
+      when: inventory_hostname == 'gpu2'
+"""
+LOST = CHECK.replace("  tasks:\n", "  tasks:" + LOSE)
+APPLY = """
+- name: Apply
+  hosts: all
+  gather_facts: false
+  pre_tasks:
+    - name: Compare the hosts with the plan
+      ansible.builtin.include_role:
+        name: taco.train.plan
+        tasks_from: checked
+  roles:
+    - role: taco.train.reboot
+    - role: taco.train.container_engine
+    - role: taco.train.training_container
+    - role: taco.train.ssh_trust
+  tasks:
+    - name: Compare the applied changes with the plan
+      ansible.builtin.include_role:
+        name: taco.train.plan
+        tasks_from: compared
 """
 VARIABLES = {**COMMON, "harp_source": "none", "eni_count": 8, "hugepages_count": 50, "container_engine_gpu": False}
 
@@ -54,9 +83,9 @@ def hosts(folder, **observed):
     }
 
 
-def played(folder, play, observed=None, **options):
+def played(folder, play, observed=None, arguments=(), **options):
     common = {"taco_state_dir": str(folder / "state"), "taco_results_dir": str(folder / "results")}
-    return run(folder, play, hosts(folder, **(observed or {})), {**common, **options})
+    return run(folder, play, hosts(folder, **(observed or {})), {**common, **options}, arguments)
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +113,12 @@ def test_the_plan_has_what_the_roles_decide_and_no_host_is_changed(saved):
 def test_a_host_that_differs_is_refused_and_each_fact_is_named(saved):
     folder, _output = saved
     observed = {"gpu2": {"os": dict(NODE["os"], version_id="24.04")}}
-    options = {"taco_plan": str(folder / "plan.json"), "taco_image": "registry.example.com/other:2"}
+    # The playbook decides which plan it applies.
+    options = {
+        "taco_plan": str(folder / "plan.json"),
+        "plan_of": "rollback",
+        "taco_image": "registry.example.com/other:2",
+    }
     status, output = played(folder, CHECK, observed, **options)
     lines = output.replace("\\n", "\n")
     assert status == 2 and "goes on" not in output, output
@@ -101,3 +135,53 @@ def test_a_partial_plan_lets_other_hosts_go_on_and_facts_that_no_change_rests_on
     }
     status, output = played(folder, CHECK, observed, taco_plan=str(folder / "plan.json"), plan_partial=True)
     assert status == 2 and "gpu1 goes on" in output and "gpu2 goes on" not in output, output
+
+
+# Without HARP no role reserves pages, so the hosts keep this fact.
+REBOOT = {
+    "training_container_profile": "lightcc",
+    "taco_boot": {"reboot_required": True, "count": 50, "page_size": "1G", "said": ["50"], "trial": False},
+}
+
+
+def test_a_reboot_that_is_required_and_not_allowed_is_listed_with_the_variable(tmp_path):
+    status, output = played(tmp_path, PLAY, plan_file=str(tmp_path / "plan.json"), **REBOOT)
+    assert status == 0, output
+    reboots = json.loads((tmp_path / "plan.json").read_text())["reboots"]
+    assert reboots["batches"] == [] and list(reboots["not_allowed"]) == ["gpu1", "gpu2"]
+    assert "50 of 1G" in reboots["not_allowed"]["gpu2"]
+    assert "reboot required and not allowed: 2 hosts: gpu1, gpu2" in output and "reboot_allowed: true" in output, output
+
+
+@pytest.mark.parametrize("partial", [False, True])
+def test_a_host_that_is_lost_stops_all_others_unless_the_plan_is_partial(saved, partial):
+    folder, _output = saved
+    status, output = played(folder, LOST, taco_plan=str(folder / "plan.json"), plan_partial=partial)
+    assert status == 2 and ("gpu1 goes on" in output) == partial, output
+    assert ("Not compared with the plan" in output and "1 host: gpu2, failed or unreachable" in output) != partial, (
+        output
+    )
+
+
+def test_a_plan_for_more_hosts_than_the_play_has_is_refused(saved):
+    folder, _output = saved
+    status, output = played(folder, CHECK, None, ["--limit", "gpu1"], taco_plan=str(folder / "plan.json"))
+    assert status == 2 and "has 1 host: gpu2, and this play (taco_hosts, --limit) has not" in output, output
+
+
+def test_an_empty_path_of_a_plan_is_refused(saved):
+    status, output = played(saved[0], CHECK, taco_plan="")
+    assert status == 2 and "taco_plan is empty" in output and "goes on" not in output, output
+
+
+def test_the_rollback_of_a_kubernetes_cluster_has_no_plan(tmp_path):
+    status, output = played(tmp_path, PLAY, plan_of="rollback", taco_platform="tke")
+    assert status == 2 and "removes the MPIJob" in output and "which no plan lists" in " ".join(output.split()), output
+
+
+def test_check_mode_applies_a_plan_with_a_reboot_without_a_difference(tmp_path):
+    path, options = str(tmp_path / "plan.json"), {"reboot_allowed": True, **REBOOT}
+    status, output = played(tmp_path, PLAY, plan_file=path, **options)
+    assert status == 0 and "reboots: 2 hosts in 2 batches" in output, output
+    status, output = played(tmp_path, APPLY, None, ["--check"], taco_plan=path, **options)
+    assert status == 0 and "differ from the plan" not in output, output

@@ -158,3 +158,10 @@ def test_where_variables_of_roles_are_private_the_roles_find_out(tmp_path, monke
     monkeypatch.setenv("ANSIBLE_PRIVATE_ROLE_VARS", "1")
     status, output = played(tmp_path)
     assert status == 0 and ROLE_TASK in output, output
+
+
+@pytest.mark.parametrize("path", ["plan.json", ""])
+def test_a_plan_is_refused_because_the_playbook_alone_does_not_apply_it(tmp_path, path):
+    status, output = played(tmp_path, {"taco_plan": path})
+    assert status == 2 and ROLE_TASK not in output, output
+    assert "this playbook alone applies no plan" in output and "taco.train.site" in output, output

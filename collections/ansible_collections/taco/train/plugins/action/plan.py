@@ -17,11 +17,13 @@ from ansible_collections.taco.train.plugins.plugin_utils.plan.collect import (
     applied_differences,
     changes_of,
     differences,
+    reboot_not_allowed,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.plan.forecast import forecast
 from ansible_collections.taco.train.plugins.plugin_utils.plan.group import grouped, own_values
 from ansible_collections.taco.train.plugins.plugin_utils.plan.roles import CONTENT, CONTENTS, VARIABLES
 from ansible_collections.taco.train.plugins.plugin_utils.plan.store import (
+    SET_FILE,
     Plan,
     PlanError,
     change_of_document,
@@ -55,6 +57,8 @@ ARGUMENT_SPEC = {
     "results": {"type": "dict", "default": {}},
     "node": {"type": "dict", "default": {}},
     "hosts": {"type": "dict", "default": {}},
+    "all_hosts": {"type": "list", "elements": "str", "default": []},
+    "partial": {"type": "bool", "default": False},
     "path": {"type": "str"},
     "reboot_batch": {"type": "raw", "default": 1},
     "boot_seconds": {"type": "int", "default": 300},
@@ -109,10 +113,13 @@ class ActionModule(ActionBase):
         variables = self._variables(options["of"], task_vars)
         changes = changes_of(options["results"], options["node"], variables)
         address = str(self._templar.template(task_vars.get("ansible_host", host)))
+        waiting = reboot_not_allowed(options["results"], options["node"], variables)
         return {
             "changes": [whole_change(change) for change in changes],
             "address": address,
             "own": own_values(host, options["node"]),
+            "reboot_not_allowed": waiting,
+            "pending": bool(waiting or (options["results"].get("ssh_trust") or {}).get("unproven")),
             "variables": variables,
             "node": options["node"],
             "text": wording.changes_text(changes),
@@ -121,6 +128,7 @@ class ActionModule(ActionBase):
     def _plan(self, options: dict[str, Any]) -> Plan:
         hosts = {host: tuple(map(change_of_document, found["changes"])) for host, found in options["hosts"].items()}
         needed = [host for host, changes in hosts.items() if any(change.role == "reboot" for change in changes)]
+        waiting = {host: found["reboot_not_allowed"] for host, found in options["hosts"].items()}
         batches = rolling_plan(needed, options["reboot_batch"], 0, options["boot_seconds"]).batches
         return Plan(
             options["of"],
@@ -128,7 +136,10 @@ class ActionModule(ActionBase):
             datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
             hosts,
             {host: found["address"] for host, found in options["hosts"].items()},
-            forecast(batches, options["earlier"], options["boot_seconds"])._asdict(),
+            {
+                **forecast(batches, options["earlier"], options["boot_seconds"])._asdict(),
+                "not_allowed": {host: reason for host, reason in waiting.items() if reason},
+            },
         )
 
     def _saved(self, options: dict[str, Any], _task_vars: Mapping[str, Any]) -> dict[str, Any]:
@@ -147,14 +158,14 @@ class ActionModule(ActionBase):
         }
 
     def _loaded(self, options: dict[str, Any], task_vars: Mapping[str, Any]) -> tuple[Plan, str]:
+        if not options["path"].strip():
+            raise PlanError(f"taco_plan is empty. {SET_FILE}, or do not set taco_plan")
         path = os.path.abspath(os.path.expanduser(options["path"]))
         try:
             with open(path, encoding="utf-8") as stream:
                 plan = read(stream.read(), path)
         except (OSError, UnicodeError) as error:
-            raise PlanError(
-                f"{path} can't be read: {error}; set taco_plan to the file that taco.train.plan wrote"
-            ) from error
+            raise PlanError(f"{path} can't be read: {error}. {SET_FILE}") from error
         addresses = {host: found["address"] for host, found in options["hosts"].items()}
         require_same_fleet(plan, path, options["of"], collection_version(), task_vars["groups"]["all"], addresses)
         return plan, path
@@ -170,7 +181,9 @@ class ActionModule(ActionBase):
             differing = differences(plan.hosts[host], decided, found["node"], found["variables"])
             if differing:
                 refused[host] = wording.refusal(host, path, differing)
-        return {"refused": refused, "count": count(plan)}
+        going_on = [found for host, found in options["hosts"].items() if host not in refused]
+        empty = not any(found["changes"] or found["pending"] for found in going_on)
+        return self._result(plan, path, options, refused) | {"empty": empty}
 
     def _compared(self, options: dict[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
         plan, path = self._loaded(options, task_vars)
@@ -180,4 +193,15 @@ class ActionModule(ActionBase):
             differing = applied_differences(plan.hosts.get(host, ()), applied)
             if differing:
                 refused[host] = wording.mismatch(host, path, differing)
-        return {"refused": refused, "count": count(plan)}
+        return self._result(plan, path, options, refused)
+
+    def _result(self, plan: Plan, path: str, options: dict[str, Any], refused: dict[str, str]) -> dict[str, Any]:
+        """The messages for hosts that are refused. One for hosts that were not compared goes to the first host."""
+        compared, play = options["hosts"], options["all_hosts"]
+        lost, outside = ([host for host in hosts if host not in compared] for hosts in (play, plan.hosts))
+        outside = [host for host in outside if host not in play]
+        if (lost or outside) and not options["partial"]:
+            first = next(iter(compared))
+            texts = [refused.get(first), wording.not_compared(path, lost, outside)]
+            refused = {**refused, first: "\n".join(filter(None, texts))}
+        return {"refused": refused, "fatal": bool(refused) and not options["partial"], "count": count(plan)}

@@ -50,6 +50,16 @@ options:
     description: What O(state=decided) returned, by the name of the host. With the other states.
     type: dict
     default: {}
+  all_hosts:
+    description:
+      - All hosts of the play, those that failed or are unreachable too. With O(state=checked) and O(state=compared).
+    type: list
+    elements: str
+    default: []
+  partial:
+    description: Whether other hosts go on when a host is refused or was not compared. With O(state=checked) and O(state=compared).
+    type: bool
+    default: false
   path:
     description: The file of the plan on the controller. Required but for O(state=decided).
     type: str
@@ -102,6 +112,14 @@ own:
   returned: O(state=decided)
   type: dict
   sample: {gpu1: host, 10.0.2.8: address0}
+reboot_not_allowed:
+  description: The reason of a reboot that is required and not allowed, empty when there is none.
+  returned: O(state=decided)
+  type: str
+pending:
+  description: Whether a reboot that is not allowed or the proof of the SSH trust is left on a host without changes.
+  returned: O(state=decided)
+  type: bool
 variables:
   description: The variables of roles that changes rest on.
   returned: O(state=decided)
@@ -133,7 +151,15 @@ page:
   returned: O(state=saved)
   type: str
 refused:
-  description: A message for each host that differs, by the name of the host.
+  description: A message for each host that differs, by the name of the host. The first host also has that for hosts that were not compared.
   returned: O(state=checked) and O(state=compared)
   type: dict
+empty:
+  description: Whether no host that goes on has a change, a reboot or a proof left.
+  returned: O(state=checked)
+  type: bool
+fatal:
+  description: Whether no host goes on.
+  returned: O(state=checked) and O(state=compared)
+  type: bool
 """

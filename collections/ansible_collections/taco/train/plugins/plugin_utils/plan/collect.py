@@ -22,7 +22,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.plan.change import (
     observed_facts,
     variable_facts,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.plan.roles import ROLES, container_interrupts
+from ansible_collections.taco.train.plugins.plugin_utils.plan.roles import ROLES
 
 # The environment of a container may hold passwords.
 SECRET = ("env", "expected_env")
@@ -78,14 +78,13 @@ def facts_of(role: str, node: Values, variables: Values, parts: Sequence[Part] =
 def change_of(role: str, result: Values, node: Values, variables: Values) -> Change:
     """The change that a result with ``changed`` stands for."""
     rule, parts = ROLES[role], parts_of(result.get("diff"), role)
-    interrupts = container_interrupts(node) if role == "training_container" else rule.interrupts(result)
     return Change(
         role,
         rule.module,
         rule.what(result, node, variables),
         rule.reason(result, node, variables),
         parts,
-        tuple(interrupts),
+        tuple(rule.interrupts(result, node, variables)),
         tuple(rule.later(result, node)),
         facts_of(role, node, variables, parts),
     )
@@ -98,6 +97,13 @@ def changes_of(results: Mapping[str, Any], node: Values, variables: Values) -> l
         for role in ROLES
         if isinstance(results.get(role), Mapping) and results[role].get("changed")
     ]
+
+
+def reboot_not_allowed(results: Mapping[str, Any], node: Values, variables: Values) -> str:
+    """The reason of a reboot that is required and not allowed, empty where there is none."""
+    reboot = results.get("reboot") or {}
+    waits = reboot.get("required") and not reboot.get("changed")
+    return ROLES["reboot"].reason(reboot, node, variables) if waits else ""
 
 
 def differences(

@@ -22,11 +22,11 @@ class Role(NamedTuple):
     variables: tuple[str, ...]
     what: Text
     reason: Text
-    interrupts: Callable[[Values], list[str]]
+    interrupts: Callable[[Values, Values, Values], list[str]]
     later: Callable[[Values, Values], list[Later]]
 
 
-def _nothing(_result: Values) -> list[str]:
+def _nothing(_result: Values, _node: Values, _variables: Values) -> list[str]:
     return []
 
 
@@ -59,13 +59,13 @@ def _hugepages_reason(result: Values, node: Values, variables: Values) -> str:
     return f"{fact}; {rule}, which requires {result.get('count')} of {result.get('page_size')}"
 
 
-def _hugepages_interrupts(result: Values) -> list[str]:
-    """The reboot itself is a change of the role reboot, where it is allowed."""
-    return ["nothing before a reboot, which it requires"] if result.get("reboot_required") else []
-
-
 def _reboot_reason(result: Values, _node: Values, _variables: Values) -> str:
     return f"the running kernel has other pages than the boot configuration with {result.get('count')} of {result.get('page_size')}"
+
+
+def _reboot_interrupts(_result: Values, _node: Values, variables: Values) -> list[str]:
+    pods = ["pods of the node, which is drained"] if variables.get("taco_platform") in ("tke", "ack") else []
+    return ["reboot of the host", *pods]
 
 
 def _harp_what(result: Values, _node: Values, variables: Values) -> str:
@@ -103,7 +103,7 @@ def _engine_reason(_result: Values, node: Values, _variables: Values) -> str:
     return f"Docker Engine runs with runtimes {', '.join(engine.get('runtimes') or []) or 'unknown'}; NVIDIA Container Toolkit: {toolkit}"
 
 
-def _engine_interrupts(result: Values) -> list[str]:
+def _engine_interrupts(result: Values, _node: Values, _variables: Values) -> list[str]:
     return ["restart of Docker Engine"] if "NVIDIA Container Toolkit" in (result.get("msg") or []) else []
 
 
@@ -129,6 +129,12 @@ def _container_reason(_result: Values, node: Values, variables: Values) -> str:
     return f"{fact}; required: running from {image} with the options of training_container_profile"
 
 
+def _container_interrupts(_result: Values, node: Values, _variables: Values) -> list[str]:
+    container: Any = node.get("training_container")
+    running = container and container.get("status") == "running"
+    return [f"container {container['name']} with its processes"] if running else []
+
+
 def _container_later(result: Values, node: Values) -> list[Later]:
     if _engine_runs(node) and result.get("diff"):
         return []
@@ -152,7 +158,7 @@ def _trust_reason(result: Values, node: Values, variables: Values) -> str:
     return f"{fact}; the role ssh_trust lets every host of the play reach every other"
 
 
-def _trust_interrupts(result: Values) -> list[str]:
+def _trust_interrupts(result: Values, _node: Values, _variables: Values) -> list[str]:
     return ["restart of the SSH server of the training container"] if result.get("server") == "restarted" else []
 
 
@@ -187,7 +193,7 @@ ROLES: Mapping[str, Role] = {
         ),
         lambda _result, _node, _variables: "reboot",
         _reboot_reason,
-        lambda _result: ["reboot of the host"],
+        _reboot_interrupts,
         _all_known,
     ),
     "harp": Role(
@@ -249,7 +255,7 @@ ROLES: Mapping[str, Role] = {
         ),
         _container_what,
         _container_reason,
-        lambda _result: [],
+        _container_interrupts,
         _container_later,
     ),
     "ssh_trust": Role(
@@ -280,9 +286,3 @@ ROLES: Mapping[str, Role] = {
 }
 # The variables of all roles together.
 VARIABLES: tuple[str, ...] = tuple(sorted({name for role in ROLES.values() for name in role.variables}))
-
-
-def container_interrupts(node: Values) -> list[str]:
-    """What the change of the training container interrupts on a host that has one."""
-    there: Any = node.get("training_container")
-    return [f"container {there['name']} with its processes"] if there and there.get("status") == "running" else []

@@ -42,7 +42,7 @@ class Plan(NamedTuple):
     addresses: Mapping[str, str]
     """Where the inventory reaches each host."""
     reboots: Mapping[str, Any]
-    """The batches of the rolling reboot, the seconds that they take, and where that number comes from."""
+    """The batches of the rolling reboot, their duration in seconds, the source of that number, and the reboots that are not allowed."""
 
 
 def count(plan: Plan) -> int:

@@ -16,11 +16,15 @@ from ansible_collections.taco.train.plugins.plugin_utils.text import counted
 MOST_HOSTS = 8
 MOST_VALUES = 6
 MOST_LINES = 40
+ALLOW = "Set reboot_allowed: true, or reboot_required_now: false to let the playbook go on without the reboot"
+PARTIAL = "set plan_partial: true to apply it to the other hosts"
 
 
 def headline(plan: Plan, entries: Sequence[Entry]) -> str:
     """The number of changes, of hosts that change and of all hosts."""
     number, hosts = count(plan), [host for host, changes in plan.hosts.items() if changes]
+    if not number and plan.reboots["not_allowed"]:
+        return f"No change on {counted(len(plan.hosts), 'host')}."
     if not number:
         return f"No change: {counted(len(plan.hosts), 'host')} as required."
     kinds = counted(len(entries), "entry", "entries")
@@ -66,13 +70,17 @@ def entry_lines(entry: Entry, diffs: bool = True) -> list[str]:
 
 
 def reboot_lines(reboots: Mapping[str, Any]) -> list[str]:
-    """The batches of the rolling reboot and its forecast."""
-    batches = reboots["batches"]
-    if not batches:
-        return []
-    total = sum(map(len, batches))
-    head = f"reboots: {counted(total, 'host')} in {counted(len(batches), 'batch', 'batches')}, about {duration(reboots['seconds'])}"
-    return [f"{head} ({reboots['basis']})"]
+    """The batches of the rolling reboot and its forecast, and the hosts whose reboot is required and not allowed."""
+    batches, waiting = reboots["batches"], reboots["not_allowed"]
+    lines = []
+    if batches:
+        total = sum(map(len, batches))
+        head = f"reboots: {counted(total, 'host')} in {counted(len(batches), 'batch', 'batches')}, about {duration(reboots['seconds'])}"
+        lines.append(f"{head} ({reboots['basis']})")
+    for reason in dict.fromkeys(waiting.values()):
+        hosts = [host for host, other in waiting.items() if other == reason]
+        lines.append(f"reboot required and not allowed: {hosts_text(hosts)}. Reason: {reason}. {ALLOW}")
+    return lines
 
 
 def render(plan: Plan, entries: Sequence[Entry]) -> str:
@@ -85,18 +93,25 @@ def refusal(host: str, path: str, differences: Sequence[Difference]) -> str:
     """The message for a host that differs from the plan."""
     lines = [f"{host} differs from the plan {path}; nothing was changed on it."]
     lines += [f"{found.name}: in the plan {shown(found.then)}, now {shown(found.now)}" for found in differences]
-    lines.append(
-        "Create the plan again with the playbook taco.train.plan, or set plan_partial: true to apply it to the other hosts."
-    )
+    lines.append(f"Create the plan again with the playbook taco.train.plan, or {PARTIAL}.")
     return "\n".join(lines)
 
 
 def unplanned(host: str, path: str) -> str:
     """The message for a host of the play that the plan does not have."""
     return (
-        f"{host} is not in the plan {path}: exclude it with --limit, set plan_partial: true to apply the plan to the other hosts, or "
-        "create the plan again with the playbook taco.train.plan"
+        f"{host} is not in the plan {path}: exclude it with --limit, {PARTIAL}, or create the plan again with the playbook "
+        "taco.train.plan"
     )
+
+
+def not_compared(path: str, lost: Sequence[str], outside: Sequence[str]) -> str:
+    """The message for hosts that were not compared with the plan: lost ones of the play, and those that the play does not have."""
+    texts = [f"Not compared with the plan {path}: {hosts_text(lost)}, failed or unreachable."] if lost else []
+    texts += (
+        [f"The plan {path} has {hosts_text(outside)}, and this play (taco_hosts, --limit) has not."] if outside else []
+    )
+    return " ".join([*texts, f"Correct this and run the playbook again, or {PARTIAL}."])
 
 
 def mismatch(host: str, path: str, differences: Sequence[Difference]) -> str:
