@@ -89,7 +89,7 @@ def test_a_role_in_a_play_with_the_strategy_free_is_refused_before_it_does_anyth
     status, output = run(configured, OWN_PLAY, hosts, {"taco_results_dir": str(configured / "results")})
     # The host that gets there first ends the play for all.
     assert status == 2 and ": the play 'Train' has the strategy free" in output, output
-    assert "TASK [taco.train.reboot" not in output and "TASK [taco.train.common : Observe" not in output, output
+    assert "TASK [taco.train.reboot" not in output and "TASK [taco.train.common : Gather" not in output, output
 
 
 def test_a_playbook_runs_with_its_own_strategy_whatever_is_configured(configured):

@@ -18,6 +18,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options 
     options_of,
     role_names,
 )
+from ansible_collections.taco.train.plugins.plugin_utils.variables.strategy import require_linear
 from ansible_collections.taco.train.plugins.plugin_utils.variables.value import plain
 
 COLLECTION = "taco.train."
@@ -101,9 +102,16 @@ def _values(action: Any, names: Mapping[str, Spec], task_vars: Values) -> Tuple[
 
 
 def require_role_values(action: Any, task_vars: "Values | None") -> None:
-    """Fail where the task belongs to a role of this collection whose variables have wrong values. Nothing runs on the host."""
+    """Fail in a role of this collection whose variables have wrong values, or in a play without the strategy linear.
+
+    Nothing runs on the host.
+    """
     role = entered_role(action._task)
-    if not role or not task_vars or action._task.args.get("state") in LENIENT_STATES:
+    if not role or not task_vars:
+        return
+    # The role common checks it before the first role alone, and this play may be a later one.
+    require_linear(action._task, task_vars["inventory_hostname"])
+    if action._task.args.get("state") in LENIENT_STATES:
         return
     values, unknown = _values(action, specs_of(role), task_vars)
     gpus = values.get("taco_gpus_per_node")

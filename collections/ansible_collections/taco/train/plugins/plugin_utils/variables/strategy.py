@@ -1,0 +1,33 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Require that a play runs each task on all hosts before the next one."""
+
+from typing import Any
+
+from ansible.errors import AnsibleActionFail
+from ansible.playbook.block import Block
+from ansible.plugins.loader import strategy_loader
+
+
+def is_linear(name: str) -> bool:
+    """Whether a strategy is linear or derives from it, as debug does."""
+    found = strategy_loader.get(name, class_only=True)
+    return found is not None and issubclass(found, strategy_loader.get("ansible.builtin.linear", class_only=True))
+
+
+def require_linear(task: Any, host: str) -> str:
+    """The strategy of the play of a task. It is refused unless it is linear."""
+    parent = task
+    while not isinstance(parent, Block):
+        parent = parent._parent
+    play = parent._play
+    strategy = str(play.strategy)
+    if not is_linear(strategy):
+        raise AnsibleActionFail(
+            f"{host}: the play {play.get_name()!r} has the strategy {strategy}. The roles of taco.train reboot hosts in batches and run "
+            "some tasks once for all hosts, which needs the strategy linear. Set `strategy: ansible.builtin.linear` in the play; it takes "
+            "precedence over ansible.cfg and ANSIBLE_STRATEGY"
+        )
+    return strategy
