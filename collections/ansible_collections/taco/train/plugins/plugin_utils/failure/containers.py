@@ -28,7 +28,7 @@ CONTAINERS = [
     ),
     cause(
         "container_stopped",
-        r"[Cc]ontainer (?P<container>\S+) is (?:not running|restarting|paused)",
+        r"[Cc]ontainer (?P<container>\S+) is (?:not running|restarting|paused)|cannot exec in a (?:paused|stopped) container",
         "the container {container} is not running",
         "run the training_container role (playbook deploy)",
     ),

@@ -24,6 +24,12 @@ DOUBTFUL = [
         context=r"(?P<none>provider \w+ output empty list|No (?:eligible )?providers)",
     ),
     cause(
+        "engine_error",
+        r"[Ee]rror response from daemon: (?P<what>[^\r\n]{1,240})",
+        "the container engine reports: {what}",
+        "check the ports, mounts, devices and the name of the training container (variables training_container_*), and run its role again",
+    ),
+    cause(
         # NCCL goes on with its own transports.
         # The plugin for libfabric, which is that of AWS, HPE and others.
         "nccl_plugin",

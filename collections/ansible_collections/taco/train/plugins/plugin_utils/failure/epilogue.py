@@ -26,7 +26,7 @@ ENDED = [
     ),
     cause(
         "time_limit",
-        r"DUE TO TIME LIMIT|time limit for job execution has been reached|DeadlineExceeded",
+        r"DUE TO TIME LIMIT|time limit for job execution has been reached|DeadlineExceeded(?!Error)",
         "the scheduler's or mpirun's time limit ended the run",
         "raise that limit, or use fewer iterations (benchmark_num_iters)",
     ),
@@ -98,7 +98,8 @@ EPILOGUE = [
     ),
     cause(
         "daemon",
-        r"^\[mpiexec@[\w.-]+\] HYD|unable to run (?:bstrap_proxy|proxy)(?: on (?P<host3>[\w.-]+))?|unable to reliably start one or "
+        r"^\[mpiexec@[\w.-]+\] HYD(?!U_sock|\w+_wait)|unable to run (?:bstrap_proxy|proxy)(?: on (?P<host3>[\w.-]+))?|"
+        r"unable to reliably start one or "
         r"more daemons|daemon has unexpectedly failed after launch|A daemon "
         r".{0,40}died unexpectedly|daemon \S+ on node (?P<host>\S+)|could not connect to some hosts via ssh|ssh not "
         r"successful for host (?P<host2>[\w.-]+)",
@@ -108,7 +109,9 @@ EPILOGUE = [
     cause(
         "srun_step",
         r"Task launch for StepId=\S+ failed on node (?P<host>[\w.-]+): (?P<why>[^\r\n]{1,160})|Unable to create step for job "
-        r"\d+: (?P<why2>[^\r\n]{1,160})",
+        r"\d+: (?P<why2>[^\r\n]{1,160})|(?:Application|task \d+) launch failed: (?P<why3>[^\r\n]{1,160})|"
+        r"(?P<why4>timeout waiting for task launch[^\r\n]{0,60})|(?P<why5>Unable to resolve \"(?P<host2>[\w.-]+)\": Unknown host|"
+        r"can't find address for host (?P<host3>[\w.-]+))",
         "srun could not start the ranks ({why})",
         "look at the slurmd of that node and at what the job was allocated (scontrol show job)",
     ),
@@ -122,8 +125,14 @@ EPILOGUE = [
         "look at what this rank prints",
     ),
     cause(
+        "slurm",
+        r"^(?:srun|salloc|sbatch|slurmstepd): (?:error|fatal): (?![\w.-]+: tasks? |\*)(?P<what>[^\r\n]{1,200})",
+        "Slurm reports: {what}",
+        "check the options of srun, and what the job was allocated (scontrol show job) and the nodes have (sinfo -N -l)",
+    ),
+    cause(
         "cancelled",
-        r"ON (?P<host>[\w.-]+) CANCELLED AT [^\s*]+ \*\*\*",
+        r"CANCELLED AT [^\s*]+ \*\*\*|srun: error: [\w.-]+: tasks? [\d,-]+: Terminated",
         "Slurm cancelled the job or its step",
         "look for who cancelled it (sacct -j JOB, squeue), such as scancel",
     ),

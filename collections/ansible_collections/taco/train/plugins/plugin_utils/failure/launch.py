@@ -70,7 +70,7 @@ LAUNCH = [
     ),
     cause(
         "hostfile",
-        r"unable to open the hostfile|A hostfile was provided that|[Pp]lease correct the hostfile|parse error in the "
+        r"unable to open (?:the hostfile|host file)|A hostfile was provided that|[Pp]lease correct the hostfile|parse error in the "
         r"hostfile|requested hosts are not included in the current allocation|at least "
         r"one node not present in the allocation|hosts in .{0,40}not (?:included|present) in the allocation",
         "mpirun does not take the list of hosts",
@@ -109,14 +109,17 @@ LAUNCH = [
     ),
     cause(
         "mpi_pmi",
-        r"Invalid MPI type|was not built with SLURM's? PMI|OMPI was not built with SLURM|PMI2?_Init failed to initialize",
+        r"Invalid MPI type|[Cc](?:annot|ouldn't) find (?:the specified plugin name for|mpi plugin for) mpi/|MPI plugin \S+ not found|"
+        r"can ?not load PMIx library|PMIX not supported|was not built with SLURM's? PMI|"
+        r"OMPI was not built with SLURM|PMI2?_Init failed to initialize",
         "srun started an MPI that was not built for it",
         "start it with mpirun, or with srun --mpi=pmix where the MPI in taco_image has PMIx",
     ),
     cause(
         "mpi_version",
         r"(?:orted|prted): Error: unknown option|connection from (?:an unidentified|a peer that did not identify itself correctly)|"
-        r"mismatch in versions between two processes|read past end of buffer in file|Open MPI versions? (?:do not|"
+        r"mismatch in versions between two processes|received different version from|read past end of buffer in file|"
+        r"Open MPI versions? (?:do not|"
         r"don't) match|incompatible (?:PMIx|Open MPI) version",
         "the hosts run different versions of Open MPI",
         IMAGE,
@@ -124,9 +127,15 @@ LAUNCH = [
     ),
     cause(
         "executable",
-        r"^(?:/bin/)?(?:ba|da)?sh: (?:line )?(?:\d+: )?(?P<path>/[^\s:]+): Permission denied",
+        r"(?:^(?:/bin/)?(?:ba|da)?sh: (?:line )?(?:\d+: )?|execve\(\): )(?P<path>[^\s:]*/[^\s:]+): Permission denied",
         "a host can't execute {path}",
         "make the file executable (chmod +x) in taco_image, or mount it so that it can be executed",
+    ),
+    cause(
+        "executable",
+        r"(?P<what>[^\r\n]{0,120}[Ee]xec format error)",
+        "a host can't execute a program ({what}): it is for another CPU, or a script without its first line",
+        "use a taco_image for the CPU of the hosts (uname -m), and begin a script with #! and its interpreter",
     ),
     cause(
         # mpirun starts programs, and a script only where it is one.

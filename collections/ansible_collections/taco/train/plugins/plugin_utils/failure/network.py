@@ -175,6 +175,7 @@ NETWORK = [
         r"mca_btl_tcp_endpoint_complete_connect.{0,80}failed: (?P<why3>[^(\r\n]+)|ORTE is unable to establish a "
         r"communication|does not know how to route a message|unable to complete a TCP connection|tcp_peer_send_blocking: send\(\)|"
         r"received unexpected process identifier|inbound MPI TCP connection request|cannot find a corresponding process|"
+        r"mca_btl_tcp_frag_recv: readv failed: (?P<why5>Connection timed out|No route to host)|"
         r"Match incoming connection from .{1,120} failed \(iface|"
         r"\[proxy:[\d:]+@(?P<host2>[\w.-]+)\] .{1,80}unable to connect from "
         r"\"[^\"]+\" to \"(?P<peer3>[^\"]+)\" \((?P<why4>[^)]+)",
@@ -184,7 +185,10 @@ NETWORK = [
     ),
     cause(
         "mpi_ib",
-        r"error polling \w+ CQ with status (?P<what>[A-Z ]{1,60})|InfiniBand (?:RNR )?retry count",
+        r"error polling \w+ CQ with status (?P<what>[A-Z ]{1,60})|"
+        r"(?P<what2>(?:Transport retry count exceeded|Remote (?:access|operation)|Local (?:protection|QP operation)|"
+        r"RNR retry)[^\r\n]{0,20} on "
+        r"mlx\d_\d[^\r\n]{0,60})|InfiniBand (?:RNR )?retry count",
         "RDMA failed in MPI between two hosts ({what})",
         "check ibstat and the cables, or set btl: ^openib in benchmark_mca",
         fields={**NODE, "peer": ("peer host",)},
@@ -275,10 +279,10 @@ NETWORK = [
     ),
     cause(
         "lost_node",
-        r"lost communication with a remote daemon|daemon.{0,40}on node (?P<third>\S+).{0,40}(?:lost|died|failed)|NodeNotReady|"
-        r"node (?P<fourth>\S+) "
-        r"(?:is )?not ready|Timeout, server (?P<fifth>\S+) not responding|(?:client_loop: send disconnect|"
-        r"packet_write_wait)[^\n]{0,80}Broken pipe",
+        r"lost communication with a remote daemon|daemon.{0,40}on node (?P<host>\S+).{0,40}(?:lost|died|failed)|NodeNotReady|"
+        r"node (?P<host2>\S+) "
+        r"(?:is )?not ready|Timeout, server (?P<host3>\S+) not responding|(?:client_loop: send disconnect|"
+        r"packet_write_wait)(?:: Connection to (?P<host4>\S+) port)?[^\n]{0,80}Broken pipe",
         "mpirun lost its connection to a host: it is down, rebooted or cut off",
         "look at that host (uptime, dmesg), and run again",
         fields={"host": ("remote daemon",)},

@@ -29,6 +29,7 @@ SIGNAL_HEADER = re.compile(r"^\[([A-Za-z0-9][\w.-]{0,252}):(\d{1,10})\] \*\*\* P
 # Of MVAPICH: the host and the rank.
 MVAPICH_HEADER = re.compile(r"^\[([A-Za-z0-9][\w.-]{0,252}):mpi_rank_(\d{1,7})\]")
 PSM3_HEADER = re.compile(r"^([A-Za-z0-9][\w.-]{0,252}):pid(\d{1,10})[.:]")
+HYDRA_HEADER = re.compile(r"^\[proxy:[\d:]{1,20}@([A-Za-z0-9][\w.-]{0,252})\]")
 PREFIX_RANK = re.compile(r"\[rank(\d{1,7})\]:")
 TORCH_RANK = re.compile(r"\[(?=[^\n]*NCCL)(?:PG [\w() ]{1,40} )?[Rr]ank (\d{1,7})\]")
 # The environment of a command of horovodrun, which the shell prints when it was ended.
@@ -165,9 +166,12 @@ def located(
     if both:
         return host or both[1], int(both[2]) if rank is None else rank
     header = NCCL_HEADER.search(line.text) or MPI_HEADER.match(line.text) or PSM3_HEADER.match(line.text)
+    proxy = HYDRA_HEADER.match(line.text)
     test = TEST_HEADER.search(line.text)
     if header:
         host, pid = host or header[1], process_of(header)
+    elif proxy:
+        host = host or proxy[1]
     elif test:
         trace = next(
             (match for match in (TEST_TRACE.match(near.text) for near in lines[place : place + 3]) if match), None

@@ -21,7 +21,8 @@ RANK = [
         r")?'(?P<nccl>[^']+)'|CUDA (?:runtime )?(?:error|failure)(?: \(\d+\))?:? (?P<other>(?!.*driver shutting down)[^\r\n]{1,160})|"
         r"cudaError\w+: (?P<third>[^\r\n]{1,160})|CUDA_ERROR_\w+: (?P<fourth>[^\r\n]{1,100})",
         "CUDA failed ({why}{nccl}{other}{third}{fourth})",
-        "look for Xid in the host's dmesg, and test the GPU alone",
+        "run the script with one rank on that GPU: if it fails too, look for Xid in the host's dmesg and compare driver and CUDA, else at "
+        "what the script passes to CUDA",
     ),
     cause(
         "nccl_watchdog",
@@ -126,7 +127,7 @@ RANK = [
     ),
     cause(
         "segfault",
-        r"Segmentation fault|SIGSEGV|exitcode *: -11\b|[Ss]ignal(?: code)?:? 11\b|(?i:exit code|status(?: code)?):? "
+        r"Segmentation fault|SIGSEGV|\]: segfault at |exitcode *: -11\b|[Ss]ignal(?: code)?:? 11\b|(?i:exit code|status(?: code)?):? "
         r"+139\b|KILLED BY SIGNAL: 11",
         "a rank crashed (segmentation fault)",
         "check that Horovod, the framework, NCCL and MPI in taco_image were built for each other",
@@ -145,7 +146,8 @@ RANK = [
     ),
     cause(
         "instruction",
-        r"Illegal instruction|SIGILL|(?i:exit code):? +132\b|was compiled to use \S+ instructions, but these|[Ss]ignal:? 4\b",
+        r"Illegal instruction|SIGILL|trap invalid opcode|"
+        r"(?i:exit code):? +132\b|was compiled to use \S+ instructions, but these|[Ss]ignal:? 4\b",
         "the host's CPU lacks an instruction that the program uses, such as AVX",
         "use a taco_image built for this CPU, or other hosts",
         r"process rank (?P<rank>\d+) with PID \S+ on node (?P<host>\S+) exited\s+on\s+signal 4",
@@ -165,7 +167,7 @@ RANK = [
     cause(
         "terminate",
         r"what\(\): +(?!.*(?:NCCL|Connection (?:reset|closed)|[Bb]roken pipe|what\(\)))(?P<why>[^\r\n]{1,200})|(?:F "
-        r"tensorflow|Check failed: )(?P<check>[^\r\n]{1,200})|Fatal Python error: (?P<fatal>[^\r\n]{1,100})|"
+        r"tensorflow\S*\] (?:Check failed: )?|Check failed: )(?P<check>[^\r\n]{1,200})|Fatal Python error: (?P<fatal>[^\r\n]{1,100})|"
         r"[Aa]ssertion [`'\u2018]?(?P<assertion>[^\r\n]{1,160}) failed",
         "the program aborted ({what}{why}{check}{fatal}{assertion})",
         "run the script with one rank: if it aborts too, its arguments or taco_image are at fault, else what the ranks exchange",

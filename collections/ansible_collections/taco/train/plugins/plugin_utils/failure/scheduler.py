@@ -41,8 +41,17 @@ SCHEDULER = [
         "request what the nodes have (taco_gpus_per_node, benchmark_hosts), or free it (kubectl describe node)",
     ),
     cause(
+        "pod_pending",
+        r"(?P<why>MountVolume\.\w+ failed for volume [^\r\n]{1,160}|Unable to attach or mount volumes: [^\r\n]{1,160}|"
+        r"Failed to create pod sandbox: [^\r\n]{1,160}|Allocate failed due to requested number of devices unavailable[^\r\n]{1,120}|"
+        r"pod (?P<host>\S+) does not have a host assigned)",
+        "Kubernetes did not start a pod ({why})",
+        "look at the pod's events (kubectl describe pod): its volumes (mpijob_mounts), its network, and the devices that its node has free",
+    ),
+    cause(
         "cluster",
-        r"Unable to connect to the server: (?P<why>[^\r\n]{1,160})|The connection to the server \S+ was refused|"
+        r"error executing command in container: (?P<why5>[^\r\n]{1,160})|Unable to connect to the server: (?P<why>[^\r\n]{1,160})|"
+        r"The connection to the server \S+ was refused|"
         r"dial tcp \S+:10250: (?P<why4>[^\r\n]{1,120})|error dialing backend: (?P<why2>[^\r\n]{1,160})|unable to "
         r"upgrade connection: (?P<why3>[^\r\n]{1,120})",
         "Kubernetes did not pass a command to a pod ({why})",
@@ -57,9 +66,10 @@ SCHEDULER = [
     cause(
         "image",
         r"(?P<what>(?:manifest for \S+ )?(?:manifest unknown|not found: manifest)[^\r\n]{0,60}|manifest for \S+ not found|"
-        r"pull access denied for \S+?,[^\r\n]{0,60}|unauthorized: (?:authentication|access)[^\r\n]{0,60})",
+        r"pull access denied for \S+?,[^\r\n]{0,60}|unauthorized: [a-z][^\r\n]{1,60}|no matching manifest for \S+[^\r\n]{0,40}|"
+        r"toomanyrequests: [^\r\n]{1,60}|Get \"https?://[^\"]{1,200}/v[12]/[^\"]{0,200}\": [^\r\n]{1,120})",
         "an image can't be pulled ({what})",
-        "check the name and the tag of taco_image (mpijob_image on Kubernetes), and the registry's credentials",
+        "check the name and the tag of taco_image (mpijob_image on Kubernetes), the registry's credentials, and that the host reaches it",
         r"pod \"(?P<host>[^\"]+)\" is waiting to start: trying and failing",
     ),
     cause(
@@ -71,7 +81,8 @@ SCHEDULER = [
     ),
     cause(
         "lost_node",
-        r"Node failure on (?P<host>\S+)|(?:ON (?P<host2>[\w.-]+) CANCELLED AT \S+ )?DUE TO NODE (?:(?P<other>\S+) )?FAILURE",
+        r"Node failure on (?P<host>\S+)|DUE TO NODE (?P<host2>(?!FAILURE)\S+) FAILURE|"
+        r"(?:ON (?P<host3>[\w.-]+) CANCELLED AT \S+ )?DUE TO NODE FAILURE",
         "Slurm lost a host: it is down, rebooted or cut off",
         "look at that host (uptime, dmesg, scontrol show node), and run again without it",
     ),

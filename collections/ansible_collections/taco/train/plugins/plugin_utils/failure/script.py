@@ -87,7 +87,8 @@ SCRIPT = [
     ),
     cause(
         "permission",
-        r"PermissionError: \[Errno 13\] Permission denied: '(?P<path>[^']+)'",
+        r"PermissionError: \[Errno 13\] Permission denied: '(?P<path>[^']+)'|"
+        r"PermissionDeniedError: (?P<path2>/\S{1,200}); Permission denied",
         "a rank may not write or read {path}",
         "change the owner of the folder on the host, or run the container as a user that may use it",
     ),

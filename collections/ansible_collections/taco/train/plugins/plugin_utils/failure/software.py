@@ -67,7 +67,8 @@ SOFTWARE = [
     cause(
         "cudnn",
         r"(?P<what>CUDNN_STATUS_(?:NOT_INITIALIZED|"
-        r"VERSION_MISMATCH|SUBLIBRARY_\w+|ARCH_MISMATCH|INTERNAL_ERROR\w*|EXECUTION_FAILED|NOT_SUPPORTED|MAPPING_ERROR))|DNN library is "
+        r"VERSION_MISMATCH|SUBLIBRARY_\w+|ARCH_MISMATCH|INTERNAL_ERROR\w*|EXECUTION_FAILED|NOT_SUPPORTED|MAPPING_ERROR|BAD_PARAM))|"
+        r"CUDNN_STATUS_SUCCESS \(\d|DNN library is "
         r"not found|because cuDNN failed to initialize|No DNN in stream executor|Could not create cudnn handle",
         "cuDNN can't be used ({what}): another version than the framework was built for, or a full GPU",
         "use the cuDNN that the framework in taco_image was built for, and end other programs on the GPU",
@@ -80,9 +81,15 @@ SOFTWARE = [
         "use a taco_image whose CUDA supports this GPU (an A100 needs CUDA 11), and end other programs on the GPU (nvidia-smi)",
     ),
     cause(
+        "cublas",
+        r"(?P<what>CUBLAS_STATUS_INVALID_VALUE[^\r\n]{0,80})",
+        "a call of cuBLAS has arguments that do not fit ({what}): the shapes, or two versions of cuBLAS are mixed",
+        "leave other CUDA libraries out of LD_LIBRARY_PATH in benchmark_env (pip's nvidia-cublas and the image's), then check the shapes",
+    ),
+    cause(
         "architecture",
         r"no kernel image is available for execution|is not compatible with the current PyTorch installation|"
-        r"CUDA_ERROR_NO_BINARY_FOR_GPU|Unsupported gpu architecture|invalid device function",
+        r"CUDA_ERROR_NO_BINARY_FOR_GPU|Unsupported gpu architecture|invalid device function|device kernel image is invalid",
         "the program was not built for this GPU's architecture",
         "use a taco_image whose framework supports this GPU",
     ),
@@ -122,7 +129,10 @@ SOFTWARE = [
         r"CUDA_ERROR_NO_DEVICE|No CUDA GPUs are available|NVIDIA-SMI "
         r"has failed|couldn't communicate with the NVIDIA driver|kernel driver does not appear to be running|Torch "
         r"not compiled with CUDA enabled|CUDA is not available|[Nn]o GPU(?:s)? (?:found|detected|available|visible)|"
-        r"libcuda(?:\.so\S*)?: cannot open",
+        r"libcuda(?:\.so\S*)?: cannot open|CUDA driver initialization failed|CUDA unknown error - this may be|"
+        r"on a CUDA device but torch\.cuda\.is_available\(\) is False|only supports (?:the )?NHWC|"
+        r"explicitly assigned to /device:GPU:\d+ but "
+        r"available devices are \[ /job:localhost/replica:0/task:0/device:CPU:0 ?[\],]",
         "a rank has no GPU",
         GPUS,
     ),
@@ -138,7 +148,8 @@ SOFTWARE = [
         "gpu_index",
         r"invalid device ordinal|Invalid number of GPUs: (?P<want>\d+) requested but only (?P<have>\d+)|"
         r"[Vv]isible_device_list'? listed an invalid|CUDA_ERROR_INVALID_DEVICE\b|invalid resource handle.{0,20}device "
-        r"ordinal|IndexError: list index out of range at .*local_rank\(\)",
+        r"ordinal|IndexError: list index out of range at .*local_rank\(\)|AssertionError: Invalid device id|"
+        r"device >= 0 && device < num_gpus|on CUDA device \d+ but torch\.cuda\.device_count\(\) is (?P<have2>\d+)",
         "a host has fewer GPUs than ranks ({want} requested, {have} found)",
         "set the slots in benchmark_hosts or taco_gpus_per_node to the GPUs that the container has",
     ),
@@ -200,13 +211,15 @@ SOFTWARE = [
     ),
     cause(
         "storage",
-        r"Stale (?:NFS )?file handle|\[Errno (?:5|107|116)\] ",
+        r"Stale (?:NFS )?file handle|\[Errno (?:5|107|116)\] |nfs: server \S+ not responding|(?:EXT4-fs|XFS|BTRFS)\S* error|"
+        r"^(?!.*(?:UCX|ucx|NCCL|ibv_|mlx5)).*(?:Input/output error|Transport endpoint is not connected|Remote I/O error|"
+        r"Cannot send after transport endpoint shutdown|Read-only file system)|LustreError: ",
         "a file system failed",
         "look at the mounts and at dmesg of the host",
     ),
     cause(
         "disk",
-        r"No space left on device|Disk quota exceeded|ENOSPC|disk is full|write error: no space",
+        r"[Nn]o space left on device|Disk quota exceeded|ENOSPC|disk is full|write error: no space",
         "a disk is full",
         "free space on the hosts (df -h, docker system df), or set benchmark_chdir to a folder on another disk",
         fields=NODE,
@@ -233,9 +246,9 @@ SOFTWARE = [
     ),
     cause(
         "memory",
-        r"oom-kill|OOMKilled|OOM Killed|Out of memory: Kill|oom_reaper|[Oo]ut[ -][Oo]f[ -][Mm]emory handler|cgroup "
+        r"oom-kill|OOMKilled|OOM Killed|[Oo]ut of memory: Kill|oom_reaper|[Oo]ut[ -][Oo]f[ -][Mm]emory handler|cgroup "
         r"out-of-memory|MemoryError|std::bad_alloc|Cannot allocate memory|[Uu]nable to allocate .{0,60}(?:array|"
-        r"bytes)|is killed by signal: Killed|DefaultCPUAllocator: (?:can't|not enough)|exceeded (?:job |step )?memory limit",
+        r"bytes)|is killed by signal: Killed|DefaultCPUAllocator: (?:can't|not enough)|[Ee]xceeded (?:job |step )?memory limit",
         "the host's memory, or the container's limit, is full",
         "use hosts with more memory, or fewer huge pages (hugepages_count), slots or data loader workers",
     ),

@@ -84,7 +84,9 @@ SSH = [
     cause(
         "ssh_key",
         r"(?:(?:[\w.-]+@)?(?P<host>[\w.-]+): )?Permission denied \((?P<why>[a-z][^)]*)\)|Too many authentication "
-        r"failures|Load key .*: (?P<key>bad permissions|invalid format)|UNPROTECTED PRIVATE KEY FILE|Bad owner or "
+        r"failures|Load key .*: (?P<key>bad permissions|invalid format|error in libcrypto)|(?:This account is currently|"
+        r"password has expired|"
+        r"sign_and_send_pubkey: signing failed)[^\r\n]{0,60}|UNPROTECTED PRIVATE KEY FILE|Bad owner or "
         r"permissions on",
         "ssh was not let in ({why}{key})",
         TRUST,
