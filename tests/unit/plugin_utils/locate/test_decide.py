@@ -213,3 +213,23 @@ def test_random_faults_are_located_and_healthy_fleets_accused_of_nothing():
     assert sum(one.exact for one in faults) >= 19
     healthy = [trial(seed, 32, 0.01 * (1 + seed % 5), 0) for seed in range(30)]
     assert sum(one.wrong for one in healthy) <= 2
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_two_outliers_of_one_host_accuse_it_of_nothing(seed):
+    class Unlucky(Fleet):
+        """The first two runs of node035 over several hosts are slow by chance."""
+
+        left = 2
+
+        def value(self, hosts):
+            unlucky = self.left and len(hosts) > 1 and "node035" in hosts
+            self.left -= bool(unlucky)
+            return super().value(hosts) * (0.85 if unlucky else 1)
+
+    found = searched(Unlucky(random.Random(seed), 64, 0.015, outliers=0))
+    assert (found.answer.kind, found.accused) == ("nobody", set())
+
+
+def test_links_of_a_large_noisy_fleet_do_not_keep_the_search_going():
+    assert max(trial(5000 + seed, 256, 0.045, 0).rounds for seed in range(10, 13)) <= 12

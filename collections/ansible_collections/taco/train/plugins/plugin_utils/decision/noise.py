@@ -9,6 +9,7 @@ what benchmarks usually vary. Outliers have the same density wherever they are, 
 """
 
 import math
+from functools import lru_cache
 from statistics import median
 from typing import NamedTuple, Sequence
 
@@ -37,10 +38,16 @@ class Noise(NamedTuple):
     def log_density(self, residual: float) -> float:
         """The logarithm of the density at a distance from the level."""
         freedom = self.freedom
-        norm = math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2) - 0.5 * math.log(freedom * math.pi)
+        norm = _log_norm(freedom)
         power = -(freedom + 1) / 2 * math.log1p((residual / self.scale) ** 2 / freedom)
         regular = (1 - OUTLIERS) * math.exp(norm + power) / self.scale
         return math.log(regular + OUTLIERS / OUTLIER_RANGE)
+
+
+@lru_cache(maxsize=64)
+def _log_norm(freedom: float) -> float:
+    """The logarithm of the density of Student's t at 0."""
+    return math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2) - 0.5 * math.log(freedom * math.pi)
 
 
 def robust_scale(residuals: Sequence[float], levels: int) -> float:

@@ -48,12 +48,14 @@ class Observation(NamedTuple):
 class Evidence(NamedTuple):
     """Logarithms of likelihood ratios against "not slower".
 
-    mixture is that of "slower"; largest is an upper limit over all losses from the least effect on.
+    mixture is that of "slower"; largest is an upper limit over all losses from the least effect on. slow counts the runs that are nearer
+    to the least effect than to none.
     """
 
     mixture: float = 0.0
     largest: float = 0.0
     runs: int = 0
+    slow: int = 0
 
 
 NO_EVIDENCE = Evidence()
@@ -92,7 +94,7 @@ def combined(runs: Sequence[Observation]) -> Evidence:
         estimate += _by_estimate(run, losses)
         largest += run.at_least
         losses.append(-run.residual)
-    return Evidence(_log_sum(fixed, estimate), largest, len(runs))
+    return Evidence(_log_sum(fixed, estimate), largest, len(runs), sum(run.residual < -run.least / 2 for run in runs))
 
 
 def accuse_bound(rates: Rates, hypotheses: int) -> float:

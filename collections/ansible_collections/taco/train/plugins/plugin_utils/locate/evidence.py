@@ -30,9 +30,11 @@ from ansible_collections.taco.train.plugins.plugin_utils.locate.search import Se
 LEAST_OF_A_CLASS = 3
 # The ratio from which a host or pair is a suspect: its next runs are the proof.
 SUSPECT = math.log(20)
-# The ratio of a single run from which its pair runs again.
-UNEXPLAINED = math.log(20)
+# The ratio of a single run from which its pair runs again, with up to so many hosts; with more, more runs are slow by chance.
+UNEXPLAINED, HOSTS_OF_UNEXPLAINED = math.log(20), 16
 MOST_PASSES = 8
+# A host is accused from so many slow runs on: two outliers of one host are as likely as the rate of false accusations in a large fleet.
+LEAST_SLOW = 3
 # The weight of "runs of one host are independent", in hosts, and the most that they may depend on each other.
 PRIOR_HOSTS = 32
 MOST_INFLATION = 6.0
@@ -196,14 +198,20 @@ def _without(runs: Sequence[Judged], host: str, members: Sequence[str]) -> Evide
 def _links(runs: Sequence[Judged], pairs: Mapping[str, Evidence], accused: Sequence[str], bound: float) -> List[Pair]:
     """The pairs whose slow runs remain unexplained: both hosts are cleared by their other runs."""
     found = []
+    least = UNEXPLAINED + math.log(max(1.0, len(pairs) / HOSTS_OF_UNEXPLAINED))
     for run in runs:
         members = run.point.hosts
-        if len(members) != 2 or set(members) & set(accused) or run.evidence.mixture < UNEXPLAINED:
+        if len(members) != 2 or set(members) & set(accused) or run.evidence.mixture < least:
             continue
         others = [_without(runs, host, members) for host in members]
         if all(one.runs and one.largest <= bound for one in others):
             found.append(frozenset(members))
     return found
+
+
+def _strength(*evidence: Evidence) -> float:
+    """The strongest evidence that rests on enough slow runs for an accusation."""
+    return max((one.mixture for one in evidence if one.slow >= LEAST_SLOW), default=0.0)
 
 
 def analysis(search: Search) -> Analysis:
@@ -219,13 +227,13 @@ def analysis(search: Search) -> Analysis:
         accused = ()
         while True:
             pairs, every = _of_hosts(runs, hosts, accused, links)
-            rest = [host for host in hosts if host not in accused]
-            top = max(rest, key=lambda host: max(pairs[host].mixture, every[host].mixture), default=None)
-            if top is None or max(pairs[top].mixture, every[top].mixture) < accept:
+            strengths = {host: _strength(pairs[host], every[host]) for host in hosts if host not in accused}
+            top = max(strengths, key=strengths.__getitem__, default=None)
+            if top is None or strengths[top] < accept:
                 break
             accused = (*accused, top)
         # One that later accusations explain is no longer accused.
-        accused = tuple(host for host in accused if max(pairs[host].mixture, every[host].mixture) >= accept)
+        accused = tuple(host for host in accused if _strength(pairs[host], every[host]) >= accept)
         pairs, every = _of_hosts(runs, hosts, accused, links)
         suspects = [host for host in hosts if max(pairs[host].mixture, every[host].mixture) >= SUSPECT]
         doubtful = tuple(sorted({*accused, *suspects}))
