@@ -98,9 +98,19 @@ def test_a_container_tells_what_it_was_made_from_and_what_has_the_name_of_its_im
         "image": "training:1",
         "image_id": "sha256:1",
         "image_id_by_name": "sha256:2",
+        "image_digest": None,
         "restart_policy": "unless-stopped",
         "options_sha256": "abc",
     }
+
+
+@pytest.mark.parametrize(
+    ("digests", "found"),
+    [(["r/training@sha256:9f"], "sha256:9f"), ([], None), (None, None), ([None], None), (["x"], None)],
+)
+def test_an_image_of_a_registry_has_a_digest(digests, found):
+    image = {"Id": CONTAINER["Image"], "RepoDigests": digests}
+    assert judge_container(CONTAINER, image)["image_digest"] == found
 
 
 @pytest.mark.parametrize(

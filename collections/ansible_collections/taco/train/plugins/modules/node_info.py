@@ -166,9 +166,9 @@ node:
     training_container:
       description:
         - The container named O(container), or V(null) without one. Its C(image) is the name that it was made from, C(image_id) what
-          had that name then and C(image_id_by_name) what has it now. C(options_sha256) is what M(taco.train.training_container) noted
-          of the options that it was made from, V(null) when the image has such a label itself. The C(status) is V(unknown) when the
-          engine is stopped.
+          had that name then and C(image_id_by_name) what has it now. C(image_digest) is that of its registry.
+        - The C(options_sha256) is what M(taco.train.training_container) noted of the options that it was made from, V(null) when the image
+          has such a label itself. The C(status) is V(unknown) when the engine is stopped.
       type: dict
       sample:
         name: taco-train
@@ -177,6 +177,7 @@ node:
         image: registry.example.com/taco-training:1
         image_id: sha256:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae
         image_id_by_name: sha256:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae
+        image_digest: sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
         restart_policy: unless-stopped
         options_sha256: fcde2b2edba56bf408601fb721fe9b5c338d10ee429ea04fae5511b68fbf8fb9
     harp:
@@ -229,8 +230,9 @@ node:
       sample:
         settings: {cpu_governor: performance, clocksource: tsc}
         sysctls: {net.core.rmem_max: "212992"}
-        nics: {eth1: {mtu: "9000", numa_node: "1", rx_queues: "16"}}
-        gpus: [{numa_node: "0", current_link_width: "16"}]
+        nics: {eth1: {mtu: "9000", numa_node: "1", rx_queues: "16", firmware: 26.39.2048}}
+        gpus: [{numa_node: "0", current_link_width: "16", ecc_mode: Enabled, clock_max: "1980"}]
+        packages: {docker-ce: 5:24.0.7-1}
 """
 
 import glob
@@ -249,6 +251,7 @@ from ansible_collections.taco.train.plugins.module_utils._boot.converged import 
 from ansible_collections.taco.train.plugins.module_utils._boot.layout import observe_boot
 from ansible_collections.taco.train.plugins.module_utils._boot.pools import observe_hugepages
 from ansible_collections.taco.train.plugins.module_utils._harp.options import CONFIG_GLOB, MANIFEST, RECORD
+from ansible_collections.taco.train.plugins.module_utils._node import details
 from ansible_collections.taco.train.plugins.module_utils._node.connection import reached_interface
 from ansible_collections.taco.train.plugins.module_utils._node.engine import (
     DAEMON_JSON,
@@ -460,6 +463,18 @@ def metadata(root, source):
         raise MetadataError(f"{base}: {error}; correct the option metadata, or set it to off") from error
 
 
+def settings(root):
+    """Return the facets, of the running system with the details that files don't have."""
+    if not root.is_running_system:
+        return facets(root.path)
+    return facets(
+        root.path,
+        details.driver_of,
+        lambda: details.gpu_settings(root.output(*details.GPU_COMMAND, seconds=QUERY_SECONDS).stdout),
+        lambda: details.rpm_packages(root.output(*details.RPM_COMMAND).stdout),
+    )
+
+
 def observe(root, options):
     """Return all about the host below the root."""
     container_engine, engine_free = engine(root)
@@ -494,7 +509,7 @@ def observe(root, options):
         "ssh_trust": ssh_trust(root, options["state_dir"], container),
         "disk": {"root_free_bytes": root.free_bytes("/"), "engine_free_bytes": engine_free},
         "metadata": told,
-        "facets": facets(root.path),
+        "facets": settings(root),
     }
 
 

@@ -61,6 +61,12 @@ def _label(inspected: Dict[str, Any]) -> Optional[str]:
     return ((inspected.get("Config") or {}).get("Labels") or {}).get(OPTIONS_LABEL)
 
 
+def _digest(image: Dict[str, Any]) -> Optional[str]:
+    """The digest under which a registry knows an image, None for an image that was never in one."""
+    digests = [text for text in image.get("RepoDigests") or [] if isinstance(text, str)]
+    return digests[0].partition("@")[2] or None if digests else None
+
+
 def image_of(container: Dict[str, Any]) -> Optional[str]:
     """Return the name of the image that a container was made from, None when there is no container."""
     return (container.get("Config") or {}).get("Image")
@@ -83,6 +89,7 @@ def judge_container(known: Dict[str, Any], image: Dict[str, Any]) -> Optional[Di
         "image": image_of(known),
         "image_id": known.get("Image"),
         "image_id_by_name": image.get("Id"),
+        "image_digest": _digest(image) if image.get("Id") == known.get("Image") else None,
         "restart_policy": (host.get("RestartPolicy") or {}).get("Name"),
         "options_sha256": None if inherited else _label(known),
     }

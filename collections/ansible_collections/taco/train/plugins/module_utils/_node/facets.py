@@ -2,11 +2,16 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Read settings that are usually the same on all hosts of a fleet. Everything is read below a given root; no command is run here."""
+"""Read settings that are usually the same on all hosts of a fleet. Everything is read below a given root; no command is run here.
+
+The details that files don't have come from the caller (details.py).
+"""
 
 import os
 import re
-from typing import Dict, List
+from typing import Callable, Dict, List, Mapping
+
+from ansible_collections.taco.train.plugins.module_utils._node.details import dpkg_packages, with_gpu_settings
 
 SYSCTLS = (
     *("net/core/rmem_max", "net/core/wmem_max", "net/core/rmem_default", "net/core/wmem_default", "net/core/somaxconn"),
@@ -29,6 +34,8 @@ SETTINGS = {
 }
 OF_NIC = ("mtu", "speed", "duplex", "tx_queue_len")
 OF_DEVICE = ("numa_node", "current_link_width", "max_link_width", "max_link_speed")
+# An idle GPU lowers the speed of its link, an interface doesn't.
+OF_NIC_DEVICE = (*OF_DEVICE, "current_link_speed")
 NVIDIA, GPU_CLASS = "0x10de", "0x03"
 WORDS = re.compile(r"^(model name|microcode)\s*:\s*(.+)$", re.MULTILINE)
 
@@ -50,9 +57,11 @@ def _names(*path: str) -> List[str]:
 
 
 def _nic(folder: str) -> Dict[str, str]:
-    """The settings of an interface, with those of its PCI device."""
+    """The settings of an interface, with those of its PCI device, which of a virtio device is the one above it."""
     found = {name: _read(folder, name) for name in OF_NIC}
-    found.update({name: _read(folder, "device", name) for name in OF_DEVICE})
+    device = os.path.realpath(os.path.join(folder, "device"))
+    carrier = os.path.dirname(device) if os.path.basename(device).startswith("virtio") else device
+    found.update({name: _read(carrier, name) for name in OF_NIC_DEVICE})
     queues = _names(folder, "queues")
     found["rx_queues"] = str(sum(name.startswith("rx-") for name in queues))
     found["tx_queues"] = str(sum(name.startswith("tx-") for name in queues))
@@ -65,25 +74,40 @@ def _gpus(root: str) -> List[Dict[str, str]]:
     bus = os.path.join(root, "sys/bus/pci/devices")
     devices = [os.path.join(bus, name) for name in _names(bus)]
     gpus = [one for one in devices if _read(one, "vendor") == NVIDIA and _read(one, "class").startswith(GPU_CLASS)]
-    return [{name: _read(one, name) for name in OF_DEVICE if _read(one, name)} for one in gpus]
+    settings = [{name: _read(one, name) for name in OF_DEVICE if _read(one, name)} for one in gpus]
+    return [dict(values, pci=os.path.basename(one)) for one, values in zip(gpus, settings)]
 
 
-def facets(root: str) -> Dict[str, object]:
-    """The settings of a host by name; what can't be read is absent."""
+def _whole(*path: str) -> str:
+    try:
+        with open(os.path.join(*path), encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError:
+        return ""
+
+
+def facets(
+    root: str,
+    driver_of: Callable[[str], Mapping[str, str]] = lambda interface: {},
+    gpu_settings: Callable[[], Dict[str, Dict[str, str]]] = dict,
+    packages: Callable[[], Dict[str, str]] = dict,
+) -> Dict[str, object]:
+    """The settings of a host by name; what can't be read is absent. Packages are asked for where there is no status of dpkg."""
     net = os.path.join(root, "sys/class/net")
     nics = {
-        name: _nic(os.path.join(net, name)) for name in _names(net) if os.path.exists(os.path.join(net, name, "device"))
+        name: dict(_nic(os.path.join(net, name)), **driver_of(name))
+        for name in _names(net)
+        if os.path.exists(os.path.join(net, name, "device"))
     }
     settings = {name: _read(root, path) for name, path in SETTINGS.items()}
-    try:
-        with open(os.path.join(root, "proc/cpuinfo"), encoding="utf-8", errors="replace") as file:
-            settings.update({name.replace(" ", "_"): value for name, value in WORDS.findall(file.read())})
-    except OSError:
-        pass
+    cpuinfo = _whole(root, "proc/cpuinfo")
+    settings.update({name.replace(" ", "_"): value for name, value in WORDS.findall(cpuinfo)})
+    gpus = _gpus(root)
     sysctls = {name.replace("/", "."): _read(root, "proc/sys", name) for name in SYSCTLS}
     return {
         "settings": {name: value for name, value in settings.items() if value},
         "sysctls": {name: value for name, value in sysctls.items() if value},
         "nics": nics,
-        "gpus": _gpus(root),
+        "gpus": with_gpu_settings(gpus, gpu_settings() if gpus else {}),
+        "packages": dpkg_packages(_whole(root, "var/lib/dpkg/status")) or packages(),
     }
