@@ -8,8 +8,8 @@ import shlex
 from html import escape
 from typing import Any, Collection, Iterable, Mapping, Optional, Sequence, Union
 
+from ansible_collections.taco.train.plugins.plugin_utils.report import counters, values
 from ansible_collections.taco.train.plugins.plugin_utils.report import run_table as words
-from ansible_collections.taco.train.plugins.plugin_utils.report import values
 from ansible_collections.taco.train.plugins.plugin_utils.report.chart import Level, iterations_chart
 from ansible_collections.taco.train.plugins.plugin_utils.report.chart_sizes import sizes_chart
 from ansible_collections.taco.train.plugins.plugin_utils.report.style import STYLE
@@ -136,6 +136,17 @@ def notes(records: Iterable[Record], problems: Iterable[str]) -> str:
     return section("To read the number by", f"<ul>{items}</ul>") if items else ""
 
 
+def witnesses(records: Sequence[Record]) -> str:
+    """What the hosts counted around the latest run that has counters."""
+    latest = next((record for record in reversed(records) if record.get("witnesses")), None)
+    if latest is None:
+        return ""
+    items = "".join(element("li", text) for text in counters.sentences(latest))
+    return section(
+        "Counters of the hosts", f"<ul>{items}</ul>", table(counters.HEAD, counters.rows(latest), counters.RIGHT)
+    )
+
+
 def command_lines(argv: Sequence[str]) -> str:
     """Return a command for a shell, an option a line."""
     lines: list[list[str]] = []
@@ -230,6 +241,7 @@ def render(
         charts(records),
         sizes(records),
         notes(records, problems),
+        witnesses(records),
         systems(records),
         preflight(verdict),
         reproduction(records),

@@ -1,0 +1,66 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The counters of the hosts around a run, in words: the path of the bytes, hosts that stand out, a row for each host."""
+
+from typing import Any, List, Mapping, Optional, Sequence
+
+from ansible_collections.taco.train.plugins.plugin_utils.text import counted
+from ansible_collections.taco.train.plugins.plugin_utils.witnesses.outliers import busy, retransmits
+from ansible_collections.taco.train.plugins.plugin_utils.witnesses.path import amount
+from ansible_collections.taco.train.plugins.plugin_utils.witnesses.record import path_sentence
+
+Record = Mapping[str, Any]
+HEAD = ("Host", "Sent", "Received", "Sent again", "Drops", "Busy", "CPU stolen", "CPU throttled")
+RIGHT = set(HEAD[1:])
+UNKNOWN = "not known"
+
+
+def sentences(record: Record) -> List[str]:
+    """The path, the hosts that stand out, and why none could."""
+    found = record.get("witnesses")
+    if not found:
+        return []
+    path = path_sentence(record)
+    said = [path] if path else []
+    said += [f"{one['text']}." for one in found["outliers"]]
+    if found["too_few"]:
+        said.append(f"{found['too_few'][0].upper()}{found['too_few'][1:]}.")
+    elif not found["outliers"]:
+        said.append("No host stands out from the others.")
+    if found["runs"] > 1:
+        said.append(f"The counters are those of {counted(found['runs'], 'run')} together.")
+    return said
+
+
+def _sum(happened: Mapping[str, Any], name: str) -> Optional[int]:
+    values = [nic[name] for nic in happened["nics"].values()]
+    return None if not values or None in values else sum(values)
+
+
+def _percent(share: Optional[float]) -> str:
+    return UNKNOWN if share is None else f"{100 * share:.2g} %"
+
+
+def rows(record: Record) -> List[Sequence[str]]:
+    """What each host counted."""
+    found: List[Sequence[str]] = []
+    for host, happened in ((record.get("witnesses") or {}).get("hosts") or {}).items():
+        if happened is None:
+            found.append((host, *[UNKNOWN] * (len(HEAD) - 1)))
+            continue
+        sizes = [_sum(happened, name) for name in ("sent", "received")]
+        drops, throttled = _sum(happened, "drops"), happened["throttled_seconds"]
+        found.append(
+            (
+                host,
+                *(UNKNOWN if size is None else amount(size) for size in sizes),
+                _percent(retransmits(happened)),
+                UNKNOWN if drops is None else str(drops),
+                _percent(busy(happened)),
+                _percent(happened["steal"]),
+                UNKNOWN if throttled is None else f"{throttled:.1f} s",
+            )
+        )
+    return found
