@@ -17,6 +17,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.launch import L
 from ansible_collections.taco.train.plugins.plugin_utils.failure.libraries import LIBRARIES
 from ansible_collections.taco.train.plugins.plugin_utils.failure.network import NETWORK
 from ansible_collections.taco.train.plugins.plugin_utils.failure.ranks import RANK
+from ansible_collections.taco.train.plugins.plugin_utils.failure.rendezvous import RENDEZVOUS
 from ansible_collections.taco.train.plugins.plugin_utils.failure.scheduler import SCHEDULER
 from ansible_collections.taco.train.plugins.plugin_utils.failure.script import SCRIPT
 from ansible_collections.taco.train.plugins.plugin_utils.failure.software import SOFTWARE
@@ -30,6 +31,7 @@ CAUSES = [
     *LIBRARIES,
     *SOFTWARE,
     *NETWORK,
+    *RENDEZVOUS,
     *SCRIPT,
     *RANK,
     *ENDED,
@@ -40,7 +42,7 @@ CAUSES = [
 ENDS = {cause.name for cause in [*ENDED, *EPILOGUE]}
 # What ends a run from outside. The processes that it ends fail in many ways afterwards.
 FROM_OUTSIDE = {"preempted", "time_limit", "hangup", "terminated", "interrupted"}
-FOLLOWS = {cause.name for cause in [*NETWORK, *SCRIPT, *RANK, *ENDED, *DOUBTFUL, *EPILOGUE]}
+FOLLOWS = {cause.name for cause in [*NETWORK, *RENDEZVOUS, *SCRIPT, *RANK, *ENDED, *DOUBTFUL, *EPILOGUE]}
 # What launchers say of the processes that ended, each in a line: the first ended first, and the launcher ended the others.
 FIRST_COUNTS = {"killed", "signal", "exit_code"}
 LISTED = re.compile(r"srun: error: |Process \d{1,7} exit with")

@@ -86,8 +86,9 @@ DOUBTFUL = [
     cause(
         "traceback",
         r"^(?:E +)?(?P<what>(?:\w+\.)*(?!Error\b(?<!\.Error)|ChildFailed|CalledProcess|ProcessExited|WorkerStopped|HostsUpdated|Signal|"
-        r"HorovodInternal|AbortedError|ConnectionReset|BrokenPipe|nccl\w*Error|DistBackend)\w*(?:Error|Exception)"
-        r"(?::(?![^\r\n]{0,60}(?:ncclCommInitRank|NCCL [Ee]rror|Horovod has been|mpirun failed)) *[^\r\n]{1,300})?)\s*$",
+        r"HorovodInternal|AbortedError|ConnectionReset|BrokenPipe|nccl\w*Error|DistBackend)\w*(?:Error|Exception|TimeoutExpired)"
+        r"(?::(?![^\r\n]{0,60}(?:ncclCommInitRank|NCCL [Ee]rror|Horovod (?:has been|detected)|mpirun failed|"
+        r"Job has been shutdown)) *[^\r\n]{1,300})?)\s*$",
         "the script failed with {what}",
         "look at the traceback in the log",
     ),

@@ -36,7 +36,8 @@ ENDED = [
         r"KILLED BY SIGNAL: 9|(?i:exit|status)(?:ed with)?(?: status| exit)?(?: code)?:?\s+(?:137|-9)\b|^Killed$|"
         r"[Ss]ignal 9 \(?(?:SIGKILL|Killed)|Killed \(signal 9\)|srun: error: "
         r"(?P<host2>[\w.-]+): (?:task (?P<rank2>\d+)|tasks [\d,-]+): (?:Killed|"
-        r"Out Of Memory)|^Process (?P<rank3>\d+) exit with status code (?:137|-9)\b|return code = -9\b",
+        r"Out Of Memory)|^Process (?P<rank3>\d+) exit with status code (?:137|-9)\b|"
+        r"process (?P<rank4>\d+) terminated with signal SIGKILL|return code = -9\b",
         "a rank was killed (signal 9), which the kernel does when memory is full",
         "look for oom-kill in the host's dmesg; use fewer huge pages (hugepages_count), slots or data loader workers",
     ),
@@ -45,6 +46,14 @@ ENDED = [
         r"RendezvousClosedError",
         "the rendezvous of torchrun was closed: the agent of another host ended first",
         "look at the log of that host, and use another --rdzv_id for each run",
+    ),
+    cause(
+        "peer_closed",
+        r"retrieving ncclUniqueId from \[(?P<rank>\d+)\].*got error: (?P<what>(?:Connection reset|Broken pipe|"
+        r"[Ff]ailed to recv, got 0 bytes)"
+        r"[^\r\n]{0,60})",
+        "it closed its connection to the other ranks: it ended first ({what})",
+        "look at what this rank prints, and at the end of its host's log",
     ),
     cause(
         "peer_closed",

@@ -70,7 +70,8 @@ LAUNCH = [
     ),
     cause(
         "hostfile",
-        r"unable to open (?:the hostfile|host file)|A hostfile was provided that|[Pp]lease correct the hostfile|parse error in the "
+        r"Invalid host input, please make sure|unable to open (?:the hostfile|host file)|A hostfile was provided that|"
+        r"[Pp]lease correct the hostfile|parse error in the "
         r"hostfile|requested hosts are not included in the current allocation|at least "
         r"one node not present in the allocation|hosts in .{0,40}not (?:included|present) in the allocation",
         "mpirun does not take the list of hosts",
@@ -205,7 +206,7 @@ LAUNCH = [
         "nccl_interface",
         r"(?:Bootstrap|NET/Socket|NET/IB|Net|NET) ?: (?:[Nn]o (?:usable )?(?:socket |listening |IP )*interface found|"
         r"No interface found in the same subnet as remote address (?P<peer>[\d.:a-f]+))|Unable to find (?:address for|"
-        r"interface for|a set of common)[: ]*(?P<value>[\w.-]*)|Unable to find a set of common.{0,60}interfaces|"
+        r"interface for)[: ]*(?P<value>[\w.-]*)|Unable to find a set of common.{0,60}interfaces|"
         r"[Ii]nterface (?P<named>\S+) (?:not found|does not exist|was not found)|WARN Socket creation failed|"
         r"connecting to address (?P<peer2>\S*) ?with family \d+ is neither AF_INET|No "
         r"interface (?:is )?found (?:for|"

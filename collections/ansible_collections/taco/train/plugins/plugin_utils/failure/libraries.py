@@ -33,6 +33,21 @@ LIBRARIES = [
         "HOROVOD_GPU_OPERATIONS=NCCL (benchmark_horovod_build_env)",
     ),
     cause(
+        "framework_build",
+        r"Distributed package doesn't have (?P<what>\w+) built in|Torch not compiled with (?P<what2>CUDA) enabled",
+        "PyTorch in the image was built without {what}",
+        "use a taco_image whose PyTorch is built for CUDA (python3 -c 'import torch; print(torch.version.cuda)'), or run on the CPU "
+        "with gloo",
+    ),
+    cause(
+        # What older and newer versions of NumPy lack.
+        "import",
+        r"(?P<why>module 'numpy' has no attribute '(?:object|bool|int|float|complex|str|typeDict)'|numpy\.(?:dtype|ufunc) size changed|"
+        r"A module that was compiled using NumPy 1\.x cannot be run in NumPy 2[^\r\n]{0,20})",
+        "NumPy in the image is another than the script or the framework needs ({why})",
+        "install an older NumPy in taco_image: before 1.24 for np.object and its like, before 2 for modules that were built for 1.x",
+    ),
+    cause(
         "model",
         r"module '[\w.]*applications' has no attribute '(?P<model>\w+)'|module '?torchvision\.models'? has no attribute "
         r"'(?P<model2>\w+)'|Invalid model name '(?P<model3>[^']+)'",

@@ -27,13 +27,16 @@ RANK = [
     cause(
         "nccl_watchdog",
         r"[Ww]atchdog caught collective operation timeout:? ?(?P<what>.{0,160})|Some NCCL operations have failed or "
-        r"timed out|NCCL (?:watchdog|operation).{0,60}tim(?:ed out|eout)",
+        r"timed out|NCCL (?:watchdog|operation).{0,60}tim(?:ed out|eout)|"
+        r"(?P<what2>Timed out waiting \d+ms for (?:recv|send) operation|watchdog got stuck for \d+ seconds)",
         "a collective operation did not end in time: another rank is missing ({what})",
         "look at what the other ranks print, and at the network between the hosts",
     ),
     cause(
         "stalled",
-        r'(?:Missing|Stalled) ranks:|\[missing ranks: (?P<rank>\d+)|marked by "!"\) is stalled|submitted to be '
+        r'(?:Missing|Stalled) ranks:|\[missing ranks: (?P<rank>\d+)|marked by "!"\) is stalled|'
+        r"waiting for send/recv from rank (?P<rank2>\d+)|"
+        r"Ranks? (?P<rank3>\d+)[\d, ]{0,200} failed to pass monitoredBarrier|submitted to be "
         r"reduced, gathered or broadcasted by subset of ranks",
         "a rank did not take part in an exchange that the others wait for",
         "look at the last line that this rank prints: it has failed, waits (for data, a lock, a download), or skips the operation",

@@ -30,9 +30,12 @@ SCRIPT = [
     ),
     cause(
         "rendezvous_env",
-        r"environment variable (?P<variable>\w+) expected, but not set",
-        "torch.distributed needs the environment variable {variable}, which nobody set",
-        "start the script with torchrun, or set MASTER_ADDR, MASTER_PORT, RANK and WORLD_SIZE from the variables of mpirun",
+        r"environment variable (?P<variable>\w+) expected, but not set|^KeyError: '(?P<variable2>(?:LOCAL_|WORLD_)?RANK|WORLD_SIZE|"
+        r"MASTER_(?:ADDR|PORT)|(?:OMPI_COMM_WORLD|SLURM|PMI|MV2_COMM_WORLD)_\w+)'",
+        "the script needs the environment variable {variable}, which its launcher did not set",
+        "start the script with the launcher that it is for (torchrun, mpirun, srun), or set MASTER_ADDR, MASTER_PORT, RANK and "
+        "WORLD_SIZE from "
+        "the variables of mpirun",
     ),
     cause(
         "device_mismatch",
@@ -73,7 +76,8 @@ SCRIPT = [
     ),
     cause(
         "data_loader",
-        r"(?P<what>DataLoader worker \(pid.{1,200}?\) exited unexpectedly[^\r\n]{0,60})",
+        r"(?P<what>DataLoader worker \(pid.{1,200}?\) exited unexpectedly[^\r\n]{0,60}|DataLoader timed out after[^\r\n]{0,30}|"
+        r"Pin memory thread exited unexpectedly|Unexpected segmentation fault encountered in worker)",
         "a data loader's process ended ({what})",
         "run with num_workers 0 in the script to see its error; look for oom-kill in the host's dmesg, and set "
         "training_container_shm_size to a larger size",

@@ -127,8 +127,8 @@ SOFTWARE = [
         r"no CUDA-capable device|no supported devices found for platform CUDA|failed call to cuInit: (?!UNKNOWN ERROR \(303\))|"
         r"No devices were found|Failed to initialize NVML: (?!Driver/library)|Found no NVIDIA driver|"
         r"CUDA_ERROR_NO_DEVICE|No CUDA GPUs are available|NVIDIA-SMI "
-        r"has failed|couldn't communicate with the NVIDIA driver|kernel driver does not appear to be running|Torch "
-        r"not compiled with CUDA enabled|CUDA is not available|[Nn]o GPU(?:s)? (?:found|detected|available|visible)|"
+        r"has failed|couldn't communicate with the NVIDIA driver|kernel driver does not appear to be running"
+        r"|CUDA is not available|[Nn]o GPU(?:s)? (?:found|detected|available|visible)|"
         r"libcuda(?:\.so\S*)?: cannot open|CUDA driver initialization failed|CUDA unknown error - this may be|"
         r"on a CUDA device but torch\.cuda\.is_available\(\) is False|only supports (?:the )?NHWC|"
         r"explicitly assigned to /device:GPU:\d+ but "
@@ -169,7 +169,7 @@ SOFTWARE = [
     ),
     cause(
         "shm_gone",
-        r"attaching to shared memory segment .{0,120}No such file",
+        r"(?:attaching to shared memory segment|unable to open shared memory object) .{0,120}No such file",
         "another rank's shared memory in /dev/shm was gone: that rank ended, or runs in another container",
         "look at what the other ranks of that host print, and run all ranks of a host in one container",
     ),
@@ -182,8 +182,9 @@ SOFTWARE = [
     cause(
         "shm_size",
         r"posix_fallocate failed|Error(?: while)? (?:creating|attaching to|: ).{0,30}shared memory segment|"
-        r"/dev/shm/\S+.{0,80}No space left|No space left on device.{0,80}(?:/dev/shm|SemLock)|unable to (?:open|write to|resize|"
-        r"allocate) shared memory|insufficient shared memory|DataLoader worker .{0,40}(?:Bus error|SIGBUS)|shared "
+        r"/dev/shm/\S+.{0,80}No space left|No space left on device.{0,80}(?:/dev/shm|SemLock)|unable to (?:mmap|"
+        r"write to) [^\r\n]{0,60}file </torch_|unable to (?:open|write to|resize|"
+        r"allocate) shared memory(?!.*Too many open)|insufficient shared memory|DataLoader worker .{0,40}(?:Bus error|SIGBUS)|shared "
         r"memory \(shm\)|shm_open.{0,80}failed|space.{0,40}shared memory backing|not enough space for (?:the "
         r")?(?:shared memory|/dev/shm)",
         "the container's /dev/shm is full",

@@ -1,0 +1,112 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Causes when the ranks look for each other and the scripts for their data in the network, most specific first."""
+
+from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import LINK, OPEN_NETWORK, cause
+
+RENDEZVOUS = [
+    cause(
+        "port",
+        r"Address already in use|EADDRINUSE|server socket has failed to listen on any local|\bbind failed|[Ff]ailed to bind to",
+        "a port ({port}) is in use: an earlier run still goes on",
+        "end it on the hosts (pgrep -af python), or use another port",
+        r"(?:bind to|listen on) (?:\S*:)?(?P<port>\d{2,5})\b|\bport:? (?P<port2>\d{2,5})\b|:(?P<port3>\d{4,5})\b[^\n]{0,60}(?:EADDRINUSE|"
+        r"[Aa]ddress already in use)",
+    ),
+    cause(
+        "address_translated",
+        r"declared addresses [^\r\n]{1,1000} connected from a different address (?P<peer>[\w.:]+)",
+        "a host's connection arrives from another address ({peer}) than the host has: its network translates addresses",
+        "run the containers in the host's network (training_container_profile: harp or lightcc), or set taco_interface to a network that "
+        "does not translate",
+    ),
+    cause(
+        # The libraries' last word, which has the name of the model.
+        "download",
+        r"(?P<what>(?:We couldn't connect to|Couldn't reach|Can't load (?:tokenizer|the configuration|the model|feature extractor|"
+        r"image processor|"
+        r"config) for) ?'?[^\r\n]{1,260}|Cannot find an appropriate cached snapshot folder[^\r\n]{0,120})",
+        "the script could not load a model or data from the internet or its cache ({what})",
+        "download it beforehand to each host and give its path, or its cache (HF_HOME, HF_HUB_OFFLINE: 1 in benchmark_env); or set a proxy "
+        "(https_proxy) there",
+    ),
+    cause(
+        "download",
+        # [o]: ansible-test refuses the name of the function, also in a text.
+        r"(?P<what>HTTPSConnectionPool\(host='[^']+'[^)]*\): (?:Max retries|Read timed out)[^\r\n]{0,60}|url[o]pen error [^>\r\n]{1,80}|"
+        r"(?:LocalEntryNotFound|OfflineModeIsEnabled)Error|URL fetch failure on [^\r\n]{1,160})",
+        "the script could not download from the internet ({what})",
+        "put the data and models on the hosts or into taco_image, or set a proxy (https_proxy) in benchmark_env",
+    ),
+    cause(
+        "download_access",
+        r"(?P<what>You are trying to access a gated repo[^\r\n]{0,80}|Access to (?:model|dataset) \S+ is restricted[^\r\n]{0,80}|"
+        r"(?:GatedRepo|RepositoryNotFound)Error[^\r\n]{0,120}|\S+ is not a local folder and is not a valid model identifier[^\r\n]{0,80}|"
+        r"HTTP Error 40[134][^\r\n]{0,60}|40[13] Client Error[^\r\n]{0,160})",
+        "a server does not give a model or data to the script ({what})",
+        "check the name, and set HF_TOKEN in benchmark_env to a token with access, or put the files on the hosts and give their path",
+    ),
+    cause(
+        "master_address",
+        r"(?P<what>socket\.gaierror: \[Errno -[235]\][^\r\n]{0,60}|host not found: Name or service not known|"
+        r"network addresses of \([^)]{1,120}\) cannot be retrieved[^\r\n]{0,80}|"
+        r"hostname of the client socket cannot be retrieved)",
+        "the name of a host, such as that of rank 0, can't be resolved ({what})",
+        "set MASTER_ADDR to a name or an address that every host can resolve, and look at the traceback for other names",
+    ),
+    cause(
+        # Later than the ranks' start: the agents of torchrun keep in touch.
+        "rendezvous",
+        r"has failed to send a keep-alive heartbeat to the rendezvous|The connection to the C10d store has failed",
+        "torchrun lost its rendezvous store ({host}): the agent there ended or can't be reached",
+        "look at the log of the host in --rdzv_endpoint for what ended first there, and at the network to it",
+        context=r"--rdzv[-_]endpoint[ =]\"?(?P<host>[\w.-]+)|has failed to send a keep-alive heartbeat",
+    ),
+    cause(
+        "rendezvous",
+        r"(?P<what>RendezvousTimeoutError)",
+        "the agents of torchrun did not find each other ({what})",
+        "start torchrun on every host with the same --rdzv_id, --rdzv_endpoint and --nnodes within the timeout; without --rdzv_id each "
+        "host "
+        "waits in a rendezvous of its own. Then check that the endpoint's port is open",
+    ),
+    cause(
+        "gloo_connect",
+        r"^(?:[\w.]+: )?(?:\[(?P<rank>\d+)\] is setting up NCCL communicator .*?)?(?P<why>(?:store->get(?!.*(?:Connection reset|"
+        r"Broken pipe|got 0 bytes))|"
+        r"Timeout waiting for key|wait timeout "
+        r"after|Wait timeout)[^\r\n]{1,160})",
+        "the ranks could not connect to each other: rank 0 did not answer ({why})",
+        OPEN_NETWORK,
+    ),
+    cause(
+        "gloo_connect",
+        r"connect \[(?P<peer>127\.[\d.]+)\]:\d+: (?P<why>" + LINK + ")",
+        "the ranks could not connect to each other: a host has {peer}, an address of its own, for its name ({why})",
+        "take the host's own name from the line of 127.0.1.1 in /etc/hosts, or set GLOO_SOCKET_IFNAME in benchmark_env",
+    ),
+    cause(
+        "gloo_connect",
+        r"Read data from KVStore server failed|[Gg]loo.{0,120}(?:Connect(?:ion)? .{0,60}(?:refused|timed? ?out|failed)|timed out|timeout)|"
+        r"connectFullMesh failed|(?:The client|client socket|TCPStore)[^\n]{0,120}(?:timed out|failed to connect|"
+        r"refused|timeout)|HTTPConnectionPool.{0,200}(?:refused|timed out)|"
+        r"NoValidAddressesFound|connection to the C10d store has failed|RuntimeError: connect\(\) timed out|wait "
+        r"timeout after|Timed out after \d+ seconds waiting for clients|Timed out initializing process group|Timed out "
+        r"waiting for [^\n]{1,120}check connectivity between servers",
+        "the ranks could not connect to each other ({why})",
+        OPEN_NETWORK,
+        r"(?P<why>Connection refused|[Cc]onnection timed out|No route to host|Address already in use)",
+    ),
+    cause(
+        "lost_node",
+        r"lost communication with a remote daemon|daemon.{0,40}on node (?P<host>\S+).{0,40}(?:lost|died|failed)|NodeNotReady|"
+        r"node (?P<host2>\S+) "
+        r"(?:is )?not ready|Timeout, server (?P<host3>\S+) not responding|(?:client_loop: send disconnect|"
+        r"packet_write_wait)(?:: Connection to (?P<host4>\S+) port)?[^\n]{0,80}Broken pipe",
+        "mpirun lost its connection to a host: it is down, rebooted or cut off",
+        "look at that host (uptime, dmesg), and run again",
+        fields={"host": ("remote daemon",)},
+    ),
+]
