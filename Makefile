@@ -15,17 +15,18 @@ KUBELAB_PLAY := ansible-playbook -i inventories/kubelab
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 
-.PHONY: help demo demo-horovod demo-k8s demo-vm test test-all test-vm vm-slice lint docs unit sanity sanity-all targets targets-all cores lab-cores galaxy molecule site killed kubernetes install build lab-up lab-down kubelab-up kubelab-down vm-up vm-down bench bench-plan bench-slice bench-locate venv venv-dev tools
+.PHONY: help demo demo-horovod demo-k8s demo-vm demo-locate test test-all test-vm vm-slice lint docs unit sanity sanity-all targets targets-all cores lab-cores galaxy molecule site killed kubernetes locate install build lab-up lab-down kubelab-up kubelab-down vm-up vm-down bench bench-plan bench-slice bench-locate venv venv-dev tools
 
 help:
 	@echo "make demo      build a lab of $(LAB_NODES) nodes, take them from bare hosts to a comparison of three arms, show the report"
 	@echo "make demo-horovod HOROVOD_SCRIPT=PATH   a number of upstream Horovod, TensorFlow and Horovod's own benchmark"
 	@echo "make demo-k8s  the lab as a cluster: benchmark pods of an MPIJob as on TKE, and compare placements as on ACK"
 	@echo "make demo-vm   the same on machines that really reboot, and back to the boot files that they came with"
+	@echo "make demo-locate  slow a random node of a lab of 6 down, and find it"
 	@echo "make test      lint docs unit sanity targets install molecule site kubernetes vm-slice bench-slice"
 	@echo "make test-vm   the whole scenario on machines that really reboot, and reboots that go wrong"
 	@echo "make docs      the documentation site, in .docs/build/html"
-	@echo "make test-all  test test-vm killed, every supported ansible-core, target code under every Python, galaxy"
+	@echo "make test-all  test test-vm killed locate, every supported ansible-core, target code under every Python, galaxy"
 	@echo "make bench     the collection beside a plain playbook, general roles and raw ssh on $(BENCH_HOSTS) hosts; needs root"
 	@echo "make bench-locate  searches for slow hosts on simulated fleets, beside bisection and pairs by a threshold"
 	@echo "make lab-up    only the lab; make lab-down, kubelab-down and vm-down remove what was started"
@@ -56,6 +57,14 @@ demo-vm: venv
 	ansible-playbook playbooks/site.yml -i inventories/vm
 	ansible-playbook playbooks/rollback.yml -i inventories/vm
 
+# One node of the lab gets a random fault, the search names it, and the fault is printed beside the answer.
+demo-locate: venv
+	$(LAB) up --nodes 6
+	ansible-playbook playbooks/prepare.yml playbooks/deploy.yml -i inventories/lab
+	$(PYTHON) labs/docker/fault.py hide
+	ansible-playbook playbooks/locate.yml -i inventories/lab -e @labs/docker/locate.yml --forks 12
+	$(PYTHON) labs/docker/fault.py reveal
+
 # One after the other, also under make -j: they share two cores and a lab at a time.
 test: venv-dev tools
 	$(MAKE) lint
@@ -77,6 +86,7 @@ test-all: venv-dev tools
 	$(MAKE) test
 	$(MAKE) test-vm
 	$(MAKE) killed
+	$(MAKE) locate
 	$(MAKE) sanity-all
 	$(MAKE) targets-all
 	$(MAKE) cores
@@ -175,6 +185,12 @@ kubernetes: venv-dev tools
 	$(KUBELAB) up --nodes 2
 	pytest -q tests/integration/test_kubernetes.py
 	$(KUBELAB) down
+	$(LAB) down
+
+# Searches for real faults of nodes, and of the network between them.
+locate: venv-dev tools
+	$(LAB) up --nodes 6
+	pytest -q tests/integration/test_locate.py
 	$(LAB) down
 
 # What a converged host costs, beside what people would use instead: tests/bench/README.md. `make test` has it on one host and two only.

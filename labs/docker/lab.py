@@ -18,6 +18,7 @@ import shutil
 import sys
 
 import engine
+import fault
 import horovod_image
 import images
 import keys
@@ -75,6 +76,7 @@ def down(arguments):
     if found:
         print("lab: removing the nodes", flush=True)
         nodes.down(found)
+    fault.forget()
     engine.stop()
     if state.FILE.exists():
         state.FILE.unlink()

@@ -156,14 +156,18 @@ def identity_tar(index):
     return buffer.getvalue()
 
 
-def limit(engine, index, rate):
-    """Limit what a node sends on eth0, so that communication costs time there as it does between hosts."""
+def tbf(rate):
+    """The queueing discipline that limits an interface to a rate, as arguments of tc."""
     # A burst of 10 ms of the rate, or a pause would make what follows it faster. A queue that holds all that anybody sends at
     # once: a lost packet costs TCP 200 ms, now and then, and nothing could be measured beside that.
     mbit = re.fullmatch(r"(\d+)mbit", rate)
     burst = max(16, int(mbit.group(1)) * 10 // 8) if mbit else 256
-    tbf = ["tbf", "rate", rate, "burst", f"{burst}kb", "limit", "64mb"]
-    engine("exec", name(index), "tc", "qdisc", "replace", "dev", "eth0", "root", *tbf)
+    return ["tbf", "rate", rate, "burst", f"{burst}kb", "limit", "64mb"]
+
+
+def limit(engine, index, rate):
+    """Limit what a node sends on eth0, so that communication costs time there as it does between hosts."""
+    engine("exec", name(index), "tc", "qdisc", "replace", "dev", "eth0", "root", *tbf(rate))
 
 
 def create(engine, slot, index, options, training_archive):

@@ -51,7 +51,8 @@ def test_hosts_of_other_hardware_have_another_text():
 
 def node(driver="535.1", mtu=9000):
     nics = [{"name": "eth0", "mtu": mtu, "mac": "aa"}]
-    return {"gpus": {"driver_version": driver}, "nics": nics, "hostname": object(), "sysctls": ["a", "b"]}
+    disk = {"engine_free_bytes": object(), "observed_at": object()}
+    return {"gpus": {"driver_version": driver}, "nics": nics, "hostname": object(), "sysctls": ["a", "b"], "disk": disk}
 
 
 def test_the_minority_of_hosts_is_named_without_a_reference():

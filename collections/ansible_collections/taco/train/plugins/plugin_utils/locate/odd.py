@@ -7,20 +7,9 @@
 from typing import Any, Dict, List, Mapping, NamedTuple, Sequence
 
 # Facts that are different on every host by their nature.
-OWN = (
-    "hostname",
-    "address",
-    "mac",
-    "uuid",
-    "serial",
-    "boot_id",
-    "time",
-    "uptime",
-    "free",
-    "available",
-    "available_bytes",
-    "id",
-)
+OWN = {"hostname", "address", "mac", "uuid", "serial", "boot_id", "id", "observed_at"}
+# Words in the name of a fact that changes all the time, such as engine_free_bytes.
+CHANGING = {"free", "available", "used", "time", "uptime"}
 MOST_SHARE = 0.34
 LEAST_HOSTS = 4
 
@@ -38,7 +27,7 @@ def flat(value: Any, path: str = "") -> Dict[str, str]:
     if isinstance(value, Mapping):
         found: Dict[str, str] = {}
         for name, part in value.items():
-            if str(name) not in OWN:
+            if name not in OWN and not CHANGING & set(str(name).split("_")):
                 found.update(flat(part, f"{path}.{name}".lstrip(".")))
         return found
     if isinstance(value, (list, tuple)):
