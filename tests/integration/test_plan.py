@@ -101,6 +101,7 @@ def test_the_plan_of_bare_nodes_changes_nothing_and_is_applied_exactly(fleet):
     jsonschema.validate(document, json.loads((COLLECTION / "docs/schemas/plan-1.json").read_text()))
     assert roles(document) == dict.fromkeys(NODES, ROLES) and document["changes"] == 8
     assert "8 changes on 2 of 2 hosts, in 4 entries." in output
+    assert "reboot required and not allowed: 2 hosts" in output and "reboot_allowed: true" in output, output
     assert (fleet.folder / "bare.html").read_text().startswith("<!DOCTYPE html>")
     status, output = fleet.apply("bare")
     assert status == 0, output
@@ -110,6 +111,17 @@ def test_the_plan_of_bare_nodes_changes_nothing_and_is_applied_exactly(fleet):
         assert on_node(node, "docker ps --format '{{.Names}}'").split() == ["taco-train"]
 
 
+def test_check_mode_applies_a_plan_with_reboots_without_a_difference_and_changes_nothing(fleet):
+    status, output = fleet.run("rollback")
+    assert status == 0, output
+    before, allowed = [listing(node) for node in NODES], ("-e", "reboot_allowed=true")
+    document, _output = fleet.plan("reboots", *allowed)
+    assert document["reboots"]["batches"] == [[node] for node in NODES] and not document["reboots"]["not_allowed"]
+    status, output = fleet.apply("reboots", "--check", *allowed)
+    assert status == 0 and "differ from the plan" not in output, output
+    assert [listing(node) for node in NODES] == before
+
+
 def test_planned_again_it_is_empty_and_costs_few_executions(fleet):
     applied(fleet)
     path = fleet.folder / "again.json"
@@ -117,7 +129,7 @@ def test_planned_again_it_is_empty_and_costs_few_executions(fleet):
         "plan", "-e", f"plan_file={path}", "-e", "plan_fail_on_change=true", ANSIBLE_VERBOSITY="3"
     )
     assert status == 0, output
-    assert json.loads(path.read_text())["changes"] == 0 and "No change: 2 hosts as required." in output
+    assert json.loads(path.read_text())["changes"] == 0 and "No change on 2 hosts." in output
     executions = Counter(re.findall(r"^<(\S+)> SSH: EXEC ssh ", output, re.MULTILINE))
     assert len(executions) == len(NODES) and all(count <= MOST_EXECUTIONS for count in executions.values()), executions
 
@@ -163,6 +175,15 @@ def test_a_file_that_is_no_plan_changes_nothing(fleet, text, words):
     assert "PLAY [Reserve hugepages" not in output
 
 
+@pytest.mark.parametrize(
+    ("playbook", "words"),
+    [("site", "taco_plan is empty"), ("prepare", "applies no plan"), ("deploy", "applies no plan")],
+)
+def test_an_empty_path_and_a_playbook_that_applies_no_plan_are_refused(fleet, playbook, words):
+    status, output = fleet.run(playbook, "-e", "taco_plan=")
+    assert status == 2 and words in " ".join(output.split()), output
+
+
 def test_killed_while_it_is_applied_the_next_plan_has_exactly_the_rest(fleet):
     status, output = fleet.run("rollback")
     assert status == 0, output
@@ -187,7 +208,7 @@ def test_a_rollback_is_planned_and_applied_alike(fleet):
     applied(fleet)
     document, _output = fleet.plan("rollback", "-e", "plan_of=rollback")
     assert document["of"] == "rollback" and roles(document) == dict.fromkeys(NODES, ROLES)
-    status, output = fleet.apply("rollback")
+    status, output = fleet.apply("rollback", "-e", "plan_of=rollback")
     assert status == 2 and "is a plan of the playbook rollback, expected site" in " ".join(output.split()), output
     status, output = fleet.apply("rollback", playbook="rollback")
     assert status == 0, output

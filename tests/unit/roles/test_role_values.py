@@ -42,7 +42,10 @@ CASES = {
     ),
     "locate": ({}, [NO_GPUS, "or set benchmark_hosts"]),
     "mpijob": ({"taco_platform": "tke"}, [NO_GPUS, "or set mpijob_gpus_per_worker"]),
-    "plan": ({"taco_container_name": "a b"}, ["taco_container_name: a b; expected", "correct taco_container_name"]),
+    "plan": (
+        {"taco_container_name": "a b", "plan_file": "plan.html"},
+        ["taco_container_name: a b; expected", "plan_file: plan.html; expected a path that doesn't end with .html"],
+    ),
     "placement": ({"placement_arena": "-x"}, ["placement_arena: -x; expected a text that doesn't begin with a dash"]),
     "reboot": ({"reboot_timeout": 0}, ["reboot_timeout: 0; expected a whole number, 1 or more"]),
     "ssh_trust": ({"ssh_trust_port": 99999}, ["ssh_trust_port: 99999; expected a port from 1 to 65535"]),

@@ -146,6 +146,10 @@ class ActionModule(ActionBase):
         plan, path = self._plan(options), os.path.abspath(os.path.expanduser(options["path"]))
         entries = grouped(plan.hosts, {host: found["own"] for host, found in options["hosts"].items()})
         html = os.path.splitext(path)[0] + ".html"
+        if html == path:
+            raise PlanError(
+                f"{path} would be replaced by the page of the plan: set plan_file to a name that does not end with .html"
+            )
         # A plan is no change, so check mode writes it, too.
         run_store.write_text(path, render(plan), OWNER_ONLY)
         run_store.write_text(html, page.render(plan, entries), OWNER_ONLY)

@@ -171,6 +171,7 @@ SHA256_OF_FILE = Rule(
     lambda value: SHA256.match(str(value).strip()) is not None and not is_placeholder(str(value).strip().lower()),
 )
 REPEATS = Rule("repeats", f"a number, {LEAST_REPEATS} or more, or {AUTO}", repeats_of)
+PLAN_FILE = Rule("plan file", "a path that doesn't end with .html", _text(r"(?!.*\.html\Z)[^\n]*[^\n/]"))
 CONFIG_FILE = Rule("file name", "ztcp*.conf without a folder, such as ztcp{index}.conf", _text(r"ztcp[^/\s]*\.conf"))
 
 RULES: Dict[str, Rule] = {
@@ -288,4 +289,5 @@ RULES: Dict[str, Rule] = {
     "locate_budget_minutes": ABOVE_ZERO,
     "locate_max_rounds": SOME,
     "locate_expected": ABOVE_ZERO,
+    "plan_file": PLAN_FILE,
 }
