@@ -131,7 +131,7 @@ def test_files_of_harp_are_those_with_its_name_and_their_size_is_told(run, host)
 
 IDENTITY = {"public_key": "ssh-ed25519 A", "host_key": "ssh-ed25519 B", "port": 2222}
 ITSELF = dict(IDENTITY, name="node-0", address="10.0.2.8")
-UNKNOWN = {"name": None, "address": None, "peers": 0, "peers_sha256": None, "proven": False}
+UNKNOWN = {"name": None, "address": None, "peers": 0, "peers_sha256": None, "proven": False, "active_in": None}
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_a_host_is_known_to_its_peers_by_what_its_own_list_of_them_says(run, hos
     host.write("var/lib/taco-train/ssh/identity.json", json.dumps(IDENTITY))
     host.write("var/lib/taco-train/ssh/peers.json", json.dumps(peers))
     trust = run(node_info.main, sysroot=str(host.root))["node"]["ssh_trust"]
-    assert trust == dict(IDENTITY, peers_sha256=None, proven=False, **found)
+    assert trust == dict(IDENTITY, peers_sha256=None, proven=False, active_in=None, **found)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.taco.train.plugins.module_utils._ssh import identity as _ssh_identity
-from ansible_collections.taco.train.plugins.module_utils._ssh import server
+from ansible_collections.taco.train.plugins.module_utils._ssh import inspection, removal, server
 from ansible_collections.taco.train.plugins.modules import ssh_trust
 
 USER = getpass.getuser()
@@ -222,6 +222,29 @@ def test_a_users_own_lines_stay(hosts):
     assert hosts[0].config.stat().st_mode & 0o777 == 0o600
 
 
+def test_an_observation_is_active_exactly_where_the_module_changes_nothing(hosts, monkeypatch):
+    host = hosts[0]
+    monkeypatch.setattr(inspection, "USER", USER)
+    monkeypatch.setattr(inspection, "CLIENT_CONFIG", str(host.config))
+
+    def active(port=host.port):
+        return inspection.is_active(str(host.state), "", host.address, port)
+
+    assert not active()
+    trusting(hosts)
+    before = host.tree()
+    assert active() and not active(free_port(host.address)) and host.tree() == before
+    for name in ("authorized_keys", "known_hosts", "config", "sshd_config", "identity.json", "peers.json"):
+        text = (host.ssh / name).read_text()
+        (host.ssh / name).write_text(text + "# an edit\n")
+        assert not active(), name
+        (host.ssh / name).write_text(text)
+    host.config.write_text("Host *\n")
+    assert not active() and host(peers=[], purge=False)["changed"] and active()
+    host.stop()
+    assert not active()
+
+
 def test_a_port_that_somebody_else_has(hosts, monkeypatch):
     with socket.socket() as taken:
         taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -229,7 +252,7 @@ def test_a_port_that_somebody_else_has(hosts, monkeypatch):
         taken.listen()
         hosts[0]("identity")
         before = hosts[0].tree()
-        monkeypatch.setattr(ssh_trust.ssh_server, "BANNER_SECONDS", 0.2)
+        monkeypatch.setattr(server, "BANNER_SECONDS", 0.2)
         result = hosts[0](peers=[hosts[0].peer()])
     assert result["failed"]
     assert f"port {hosts[0].port} on 127.0.0.2 is taken by something else" in result["msg"]
@@ -248,8 +271,8 @@ def test_a_port_that_somebody_else_has(hosts, monkeypatch):
     ],
 )
 def test_what_cannot_work_says_what_to_do(hosts, monkeypatch, options, words):
-    monkeypatch.setattr(ssh_trust.ssh_server, "BANNER_SECONDS", 0.2)
-    monkeypatch.setattr(ssh_trust.ssh_server, "START_SECONDS", 0.5)
+    monkeypatch.setattr(server, "BANNER_SECONDS", 0.2)
+    monkeypatch.setattr(server, "START_SECONDS", 0.5)
     hosts[0]("identity")
     result = hosts[0](peers=[hosts[0].peer()], **options)
     assert result["failed"] and words in result["msg"], result
@@ -311,7 +334,7 @@ def test_commands_run_in_the_container(hosts, tmp_path, monkeypatch):
     engine.write_text(CONTAINER)
     engine.chmod(0o755)
     pid_file = tmp_path / "sshd.pid"
-    monkeypatch.setattr(ssh_trust, "CONTAINER_PID_FILE", str(pid_file))
+    monkeypatch.setattr(inspection, "CONTAINER_PID_FILE", str(pid_file))
     options = {"container": "box", "engine_command": [str(engine)]}
     hosts[0]("identity", **options)
     peers = [hosts[0].peer()]
@@ -351,7 +374,7 @@ def containers(hosts, tmp_path, monkeypatch):
     engine = tmp_path / "engine"
     engine.write_text(CONTAINERS.replace("CONFIG", str(hosts[0].config)))
     engine.chmod(0o755)
-    monkeypatch.setattr(ssh_trust, "CONTAINER_PID_FILE", str(tmp_path / "run/sshd.pid"))
+    monkeypatch.setattr(inspection, "CONTAINER_PID_FILE", str(tmp_path / "run/sshd.pid"))
     yield [{"container": name, "engine_command": [str(engine)]} for name in ("one", "two")]
     for name in ("one", "two"):
         left = tmp_path / name / "sshd.pid"
@@ -482,7 +505,7 @@ def test_two_first_runs_agree_on_the_keys(hosts, monkeypatch):
 def test_absent_removes_what_it_can_names_the_rest_and_goes_on(hosts, monkeypatch):
     host = hosts[0]
     trusting(hosts)
-    remove_file = ssh_trust.remove_file
+    remove_file = removal.remove_file
 
     def one_stays(path):
         if path.endswith("authorized_keys"):
@@ -493,7 +516,7 @@ def test_absent_removes_what_it_can_names_the_rest_and_goes_on(hosts, monkeypatc
         raise server.SshServerError("the SSH server did not stop")
 
     stop = server.stop
-    monkeypatch.setattr(ssh_trust, "remove_file", one_stays)
+    monkeypatch.setattr(removal, "remove_file", one_stays)
     monkeypatch.setattr(server, "stop", no_stop)
     failed = host("absent")
     assert failed["failed"]
@@ -503,7 +526,7 @@ def test_absent_removes_what_it_can_names_the_rest_and_goes_on(hosts, monkeypatc
     assert sorted(os.listdir(host.ssh)) == left
     assert str(host.ssh) not in host.config.read_text()
     # The server that goes on running is found again.
-    monkeypatch.setattr(ssh_trust, "remove_file", remove_file)
+    monkeypatch.setattr(removal, "remove_file", remove_file)
     monkeypatch.setattr(server, "stop", stop)
     done = host("absent")
     assert done["changed"] and done["server"] == "stopped", done

@@ -16,8 +16,9 @@ TRUST = {
     "address": "10.0.2.8",
     "peers": 2,
     "peers_sha256": "abc",
+    "active_in": "taco-train",
 }
-ASKED = {"address": "10.0.2.8", "port": "2222"}
+ASKED = {"container": "taco-train", "address": "10.0.2.8", "port": "2222"}
 
 
 def test_a_host_that_is_known_as_it_is_reached_has_peers_to_compare():
@@ -29,6 +30,9 @@ def test_a_host_that_is_known_as_it_is_reached_has_peers_to_compare():
     [
         (dict(ASKED, address="10.0.2.9"), TRUST, 2, False),
         (dict(ASKED, port="2223"), TRUST, 2, False),
+        (dict(ASKED, container="other"), TRUST, 2, False),
+        (dict(ASKED, container=None), dict(TRUST, active_in=None), 2, False),
+        (ASKED, dict(TRUST, active_in=None), 2, False),
         (dict(ASKED, port=""), TRUST, 2, False),
         (ASKED, dict(TRUST, name="node-1"), 2, False),
         (ASKED, dict(TRUST, name=None, address=None, peers=0, peers_sha256=None), 2, False),

@@ -9,7 +9,11 @@ from typing import Any
 from ansible.errors import AnsibleError
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.taco.train.plugins.plugin_utils.convergence.converged import ROLES, is_converged
+from ansible_collections.taco.train.plugins.plugin_utils.convergence.converged import (
+    ROLES,
+    from_first_changed,
+    is_converged,
+)
 from ansible_collections.taco.train.plugins.plugin_utils.convergence.peers import agreed_peers
 
 ARGUMENT_SPEC = {"roles": {"type": "list", "elements": "str", "choices": sorted(ROLES), "required": True}}
@@ -17,7 +21,11 @@ TRUST = "ssh_trust"
 
 
 class ActionModule(ActionBase):
-    """Compute what the roles desire, and ask the host what only it can tell; the rest is decided in plugin_utils."""
+    """Compute what the roles desire; the rest is decided in plugin_utils. Nothing runs on the host."""
+
+    _supports_check_mode = True
+    _supports_async = False
+    _requires_connection = False
 
     def run(self, tmp: Any = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result = super().run(tmp, task_vars)
@@ -29,10 +37,10 @@ class ActionModule(ActionBase):
         peers = None
         trust = desired.get(TRUST)
         if trust is not None:
-            # A host that another role changes is asked by the roles.
-            peers = self._peers(trust, node, variables) if all(roles.values()) else None
-            roles[TRUST] = peers is not None and self._would_stay(trust, variables)
+            peers = self._peers(trust, node, variables) if roles[TRUST] else None
+            roles[TRUST] = peers is not None
         result.update(changed=False, roles=roles, converged=all(roles.values()), peers_sha256=peers)
+        result["remaining"] = from_first_changed(roles)
         return result
 
     def _desired(self, role: str, task_vars: dict[str, Any]) -> dict[str, Any] | None:
@@ -49,17 +57,3 @@ class ActionModule(ActionBase):
         hosts = len(task_vars["ansible_play_hosts"])
         limited = "ansible_limit" in task_vars
         return agreed_peers(desired, node.get(TRUST), task_vars["inventory_hostname"], hosts, limited)
-
-    def _would_stay(self, desired: dict[str, Any], task_vars: dict[str, Any]) -> bool:
-        """Whether the module changes nothing and fails at nothing in check mode, without the peers, which are compared here."""
-        arguments = {name: desired[name] for name in ("container", "address", "port", "state_dir")}
-        check_mode, self._task.check_mode = self._task.check_mode, True
-        try:
-            answer = self._execute_module(
-                module_name="taco.train.ssh_trust",
-                module_args={**arguments, "peers": [], "purge": False},
-                task_vars=task_vars,
-            )
-        finally:
-            self._task.check_mode = check_mode
-        return not answer.get("failed") and not answer.get("changed")

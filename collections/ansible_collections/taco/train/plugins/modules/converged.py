@@ -12,7 +12,7 @@ description:
     whether they would change nothing and fail at nothing.
   - Each role has a variable with what it desires, such as C(hugepages_desired), which is also what it passes to its module.
   - It is one task for all the roles. A play that ends when its hosts are converged saves the tasks of the roles.
-  - Only of C(ssh_trust) the host itself is asked, in check mode, and only when all else is converged.
+  - Nothing runs on the host.
   - A host is not converged where the controller can't decide, such as after a role has changed it and set C(taco_node.observed_at) to
     V(null). The roles then find out, and report wrong values of variables. Values that make no difference to this host are not checked.
   - The roles' variables are those of the host and the play, and their defaults where the play lists the roles under C(roles).
@@ -98,9 +98,15 @@ roles:
   returned: success
   type: dict
   sample: {hugepages: true, harp: false}
+remaining:
+  description: The first of the roles that would change the host, and all roles after it.
+  returned: success
+  type: list
+  elements: str
+  sample: [harp]
 peers_sha256:
   description:
-    - Checksum of the peers that the host trusts. V(null) when C(ssh_trust) is not among the roles, or the host was not asked about it.
+    - Checksum of the peers that the host trusts. V(null) when C(ssh_trust) is not among the roles, or would change the host.
     - There are as many of them as the play has hosts, or more when it is limited to a part of them.
   returned: success
   type: str

@@ -199,6 +199,8 @@ node:
         - The keys of the training container, as C(public_key), C(host_key) and C(port); the C(name) and C(address) under which the
           hosts know it; how many C(peers) it trusts, itself among them, the checksum of their list, and whether it is C(proven) that
           the container named O(container), or without one the host, reaches them.
+        - C(active_in) is the name of the running container in which M(taco.train.ssh_trust) would change nothing for these peers,
+          null where a file or the server differs.
       type: dict
       sample:
         public_key: ssh-ed25519 AAAA
@@ -209,6 +211,7 @@ node:
         peers: 2
         peers_sha256: 3fdba35f04dc8c462986c992bcf875546257113072a909c162f7e470e581e278
         proven: true
+        active_in: taco-train
     disk:
       description: Free space as C(root_free_bytes) and, where the container engine keeps images, C(engine_free_bytes).
       type: dict
@@ -283,6 +286,7 @@ from ansible_collections.taco.train.plugins.module_utils._node.os_release import
 from ansible_collections.taco.train.plugins.module_utils._process.failure import failure
 from ansible_collections.taco.train.plugins.module_utils._process.timed import run_timed
 from ansible_collections.taco.train.plugins.module_utils._ssh import folder as ssh_folder
+from ansible_collections.taco.train.plugins.module_utils._ssh.inspection import is_active
 
 COMMAND_SECONDS = 10
 # A metadata service is on the host's own network and answers at once, or not at all.
@@ -424,9 +428,14 @@ def ssh_trust(root, state_dir, container):
         os.path.join(folder, name) for name in (ssh_folder.IDENTITY, ssh_folder.PEERS, ssh_folder.PROOF)
     )
     container_id = container["id"] if container else ""
-    return ssh_folder.judge_trust(
+    trust = ssh_folder.judge_trust(
         root.json(identity), root.json(peers), root.sha256(peers), root.text(proof), container_id
     )
+    if trust is None:
+        return None
+    runs = root.is_running_system and container is not None and container["status"] == "running"
+    active = runs and is_active(state_dir, container["name"], trust["address"], trust["port"])
+    return dict(trust, active_in=container["name"] if active else None)
 
 
 def metadata(root, source):

@@ -164,285 +164,31 @@ proven:
   sample: [gpu1, gpu2]
 """
 
-import json
 import os
-import pwd
-import shutil
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.taco.train.plugins.module_utils._files.atomic import FileError, remove_file
+from ansible_collections.taco.train.plugins.module_utils._files.atomic import FileError
 from ansible_collections.taco.train.plugins.module_utils._files.created_folders import FoldersError
 from ansible_collections.taco.train.plugins.module_utils._process.failure import failure
-from ansible_collections.taco.train.plugins.module_utils._process.place import Place, PlaceError
-from ansible_collections.taco.train.plugins.module_utils._ssh import files as ssh_files
-from ansible_collections.taco.train.plugins.module_utils._ssh import folder as ssh_folder
-from ansible_collections.taco.train.plugins.module_utils._ssh import server as ssh_server
-from ansible_collections.taco.train.plugins.module_utils._ssh.identity import (
-    KEYS,
-    PUBLIC,
-    alone,
-    ensure_identity,
-    find_identity,
-    identity_text,
-    read,
-    write,
-)
-
-# The container can't write to the folder that it shares with the host.
-CONTAINER_PID_FILE = "/run/taco-train-sshd.pid"
-
-
-def wanted_files(options, folder, identity, pid_file):
-    """Return {path: text} of every file in the folder, and the peers."""
-    known = json.loads(read(os.path.join(folder, ssh_folder.PEERS)) or "[]")
-    peers = ssh_files.merged_peers(known, options["peers"], options["purge"])
-    texts = {
-        "authorized_keys": ssh_files.authorized_keys(peers),
-        "known_hosts": ssh_files.known_hosts(peers),
-        "config": ssh_files.client_config(peers, folder, options["user"]),
-        ssh_folder.IDENTITY: identity_text(identity, options["port"]),
-        ssh_folder.PEERS: json.dumps(peers, indent=1, sort_keys=True) + "\n",
-        "sshd_config": ssh_files.sshd_config(
-            options["address"], options["port"], options["user"], folder, pid_file, identity["host_key"]
-        ),
-    }
-    return {os.path.join(folder, name): text for name, text in texts.items()}, peers
-
-
-def write_files(place, files, folder, client_config, client_text):
-    """Write the files that differ. The server's configuration is tried before it replaces one that works."""
-    for path, text in files.items():
-        target = path
-        if path.endswith("/sshd_config"):
-            target = path + ".new"
-        write(target, text, PUBLIC)
-        if target != path:
-            ssh_server.check_config(place, target)
-            os.replace(target, path)
-    if client_text is not None:
-        # The container may be unable to write where the host can and the other way round: hand it over by the folder.
-        staged = os.path.join(folder, "client_config")
-        write(staged, client_text, PUBLIC)
-        if not place.sees(staged):
-            raise ssh_server.SshServerError(
-                f"{place} does not see {folder}: start it with the mount {folder}:{folder}:ro, as the role "
-                "taco.train.training_container does"
-            )
-        place.run("mkdir", "-p", "-m", "0700", os.path.dirname(client_config))
-        place.run("install", "-m", "0600", staged, client_config)
-
-
-def runs(config):
-    """Say whether a server with this configuration, or with none, listens where it says."""
-    if config is None:
-        return False
-    return ssh_files.judge_banner(ssh_server.read_banner(*ssh_files.listens_on(config)), config) == "running"
-
-
-def judge_server(place, options, config, folder, pid_file):
-    """The result of judge_banner, or V(elsewhere) for a server of ours that doesn't run in this place."""
-    banner = ssh_server.read_banner(options["address"], options["port"])
-    judged = ssh_files.judge_banner(banner, config)
-    if judged == "foreign":
-        raise ssh_server.SshServerError(
-            f"port {options['port']} on {options['address']} is taken by something else (it says {banner!r}): "
-            "set taco_ssh_port to a free port"
-        )
-    # All containers that share the host's network share its addresses, so the banner doesn't tell whose server answers.
-    if judged != "stopped" and ssh_server.process(place, pid_file, os.path.join(folder, "sshd_config")) is None:
-        return "elsewhere"
-    return judged
-
-
-def run_server(place, options, folder, pid_file, judged):
-    """Make the server run the configuration in the folder."""
-    path = os.path.join(folder, "sshd_config")
-    config = read(path)
-    ssh_server.check_config(place, path)
-    if judged in ("stale", "elsewhere"):
-        ssh_server.stop(place, pid_file, path, options["address"], options["port"])
-    ssh_server.start(place, path, options["address"], options["port"], ssh_files.banner_of(config))
-
-
-def ensure_trust(options, folder, check_mode):
-    """Write what differs, run the server, and prove it when asked."""
-    place = Place(options["container"], options["engine_command"])
-    with alone(folder, check_mode):
-        result, peers, reached = write_trust(place, options, folder, check_mode)
-    if options["prove"] and not check_mode:
-        # A login takes up to 10 s and changes nothing here. Meanwhile another run may replace or remove the peers.
-        result["proven"] = prove(place, peers, options)
-        with alone(folder, check_mode):
-            now = ssh_folder.checksum(read(os.path.join(folder, ssh_folder.PEERS)) or "")
-            if reached.split()[0] == now:
-                write(os.path.join(folder, ssh_folder.PROOF), reached, PUBLIC)
-    unproven = read(os.path.join(folder, ssh_folder.PROOF)) != reached
-    return dict(result, unproven=(check_mode and result["changed"]) or unproven)
-
-
-def write_trust(place, options, folder, check_mode):
-    """Write what differs, run the server, and return the result without a proof, the peers and the text of their proof."""
-    identity = find_identity(folder)
-    if identity is None:
-        if check_mode:
-            return dict(changed=True, files=[], server="started", proven=[], diff=[]), [], ""
-        raise ssh_server.SshServerError(f"there are no keys in {folder}: run ssh_trust with state: identity first")
-    pid_file = CONTAINER_PID_FILE if options["container"] else os.path.join(folder, "sshd.pid")
-    texts, peers = wanted_files(options, folder, identity, pid_file)
-    before = {path: read(path) for path in texts}
-    files = {path: text for path, text in texts.items() if before[path] != text}
-
-    config = texts[os.path.join(folder, "sshd_config")]
-    judged = judge_server(place, options, config, folder, pid_file)
-    if not check_mode:
-        place.check()
-    own = place.read(options["client_config"])
-    client_text = ssh_files.with_include(own, os.path.join(folder, "config"))
-    if client_text == own:
-        client_text = None
-
-    changed_files = sorted(files) + ([options["client_config"]] if client_text is not None else [])
-    server = {"running": "left alone", "stale": "restarted", "stopped": "started", "elsewhere": "started"}[judged]
-    diff = [
-        dict(before=before[path] or "", after=text, before_header=path, after_header=path)
-        for path, text in sorted(files.items())
-    ]
-    if client_text is not None:
-        header = options["client_config"]
-        diff.append(dict(before=own, after=client_text, before_header=header, after_header=header))
-    changed = bool(changed_files) or judged != "running"
-    proof = os.path.join(folder, ssh_folder.PROOF)
-    checksum = ssh_folder.checksum(texts[os.path.join(folder, ssh_folder.PEERS)])
-    reached = ssh_folder.proof_text(checksum, place.container_id())
-    old = before[os.path.join(folder, "sshd_config")]
-    if not check_mode:
-        if changed or options["prove"]:
-            # First of all: a run that fails or is killed from here on has proven nothing.
-            remove_file(proof)
-        if old and ssh_files.listens_on(old) != ssh_files.listens_on(config) and runs(old):
-            # At another address it would be nobody's once the new one has its place in the pid file.
-            ssh_server.stop(place, pid_file, os.path.join(folder, "sshd_config"), *ssh_files.listens_on(old))
-        write_files(place, files, folder, options["client_config"], client_text)
-        if judged != "running":
-            run_server(place, options, folder, pid_file, judged)
-    result = dict(
-        changed=changed,
-        identity=dict(identity, port=options["port"]),
-        files=changed_files,
-        server=server,
-        proven=[],
-        diff=diff,
-    )
-    return result, peers, reached
-
-
-def prove(place, peers, options):
-    """Log in to every peer, or say which can't be reached."""
-    names = [peer["name"] for peer in peers]
-    # mpirun calls plain ssh, which reads the user's own file. Only another file has to be named.
-    # It finds it by the password database; HOME does not matter to it.
-    usual = os.path.join(pwd.getpwuid(os.geteuid()).pw_dir, ".ssh", "config")
-    arguments = [] if options["container"] or options["client_config"] == usual else ["-F", options["client_config"]]
-    problems = ssh_server.unreachable(place, names, arguments)
-    if problems:
-        raise ssh_server.SshServerError(
-            f"{len(problems)} of {len(names)} peers can't be reached from {place}: {'; '.join(problems)}. Check that port "
-            f"{options['port']} (taco_ssh_port) is open between the hosts and that ssh_trust ran on all of them"
-        )
-    return names
-
-
-def ensure_absence(options, folder, check_mode):
-    """Stop the server and remove the keys and files."""
-    with alone(folder, check_mode):
-        return remove_trust(options, folder, check_mode)
-
-
-def remove_trust(options, folder, check_mode):
-    """Do as much of it as can be done, and name what could not be done."""
-    place = Place(options["container"], options["engine_command"])
-    config = read(os.path.join(folder, "sshd_config"))
-    pid_file = CONTAINER_PID_FILE if options["container"] else os.path.join(folder, "sshd.pid")
-    running = runs(config)
-    client = place.read(options["client_config"])
-    kept = ssh_files.without_include(client, os.path.join(folder, "config"))
-    # The folder itself stays: a container that runs would go on seeing the one that was removed.
-    present = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
-    if not check_mode:
-        steps = []
-        if kept != client:
-            steps.append(
-                (options["client_config"], lambda: write_files(place, {}, folder, options["client_config"], kept))
-            )
-        if running:
-            path = os.path.join(folder, "sshd_config")
-            steps.append(
-                ("the SSH server", lambda: ssh_server.stop(place, pid_file, path, *ssh_files.listens_on(config)))
-            )
-        problems = attempts(steps)
-        # The next run finds a server that goes on running by these, and the server can't answer without its key.
-        staying = ("sshd_config", "sshd.pid", KEYS["host_key"]) if problems else ()
-        names = [name for name in os.listdir(folder) if name not in staying] if os.path.isdir(folder) else []
-        problems += attempts([(os.path.join(folder, name), remover(os.path.join(folder, name))) for name in names])
-        if problems:
-            raise ssh_server.SshServerError(
-                f"not all of it could be removed: {'; '.join(problems)}. Correct that and run this again: it goes on from there"
-            )
-    files = [os.path.join(folder, name) for name in present] + ([options["client_config"]] if kept != client else [])
-    server = "stopped" if running else "left alone"
-    return dict(changed=bool(files) or running, files=files, server=server, proven=[], diff=[])
-
-
-def remover(path):
-    """A function that removes a file, or the folder of a key that was not finished."""
-    return lambda: shutil.rmtree(path) if os.path.isdir(path) and not os.path.islink(path) else remove_file(path)
-
-
-def attempts(steps):
-    """Do every step, and describe those that failed. A step is a name and a function."""
-    problems = []
-    for name, act in steps:
-        try:
-            act()
-        except (PlaceError, FileError, OSError) as error:
-            problems.append(f"{name} ({error})")
-    return problems
-
+from ansible_collections.taco.train.plugins.module_utils._process.place import PlaceError
+from ansible_collections.taco.train.plugins.module_utils._ssh.files import SshFilesError
+from ansible_collections.taco.train.plugins.module_utils._ssh.folder import FOLDER
+from ansible_collections.taco.train.plugins.module_utils._ssh.identity import ensure_identity
+from ansible_collections.taco.train.plugins.module_utils._ssh.options import OPTIONS
+from ansible_collections.taco.train.plugins.module_utils._ssh.removal import ensure_absence
+from ansible_collections.taco.train.plugins.module_utils._ssh.trust import ensure_trust
 
 STATES = {"identity": ensure_identity, "trusted": ensure_trust, "absent": ensure_absence}
 
 
 def main():
-    peer = dict(
-        name=dict(type="str", required=True),
-        address=dict(type="str", required=True),
-        port=dict(type="int", required=True),
-        public_key=dict(type="str", required=True, no_log=False),
-        host_key=dict(type="str", required=True, no_log=False),
-    )
-    module = AnsibleModule(
-        argument_spec=dict(
-            state=dict(type="str", choices=["identity", "trusted", "absent"], default="trusted"),
-            container=dict(type="str", default=""),
-            engine_command=dict(type="list", elements="str", default=["docker"]),
-            peers=dict(type="list", elements="dict", default=[], options=peer),
-            purge=dict(type="bool", default=True),
-            address=dict(type="str"),
-            port=dict(type="int", default=2222),
-            user=dict(type="str", default="root"),
-            client_config=dict(type="path", default="/root/.ssh/config"),
-            prove=dict(type="bool", default=False),
-            state_dir=dict(type="path", default="/var/lib/taco-train"),
-        ),
-        required_if=[("state", "trusted", ["address"])],
-        supports_check_mode=True,
-    )
+    module = AnsibleModule(supports_check_mode=True, **OPTIONS)
     options = module.params
-    folder = os.path.join(options["state_dir"], ssh_folder.FOLDER)
+    folder = os.path.join(options["state_dir"], FOLDER)
     try:
         result = STATES[options["state"]](options, folder, module.check_mode)
-    except (ssh_files.SshFilesError, PlaceError, FileError, FoldersError, OSError, ValueError) as error:
+    except (SshFilesError, PlaceError, FileError, FoldersError, OSError, ValueError) as error:
         module.fail_json(msg=failure(error))
     module.exit_json(**result)
 

@@ -5,7 +5,8 @@
 """What the module ssh_trust keeps on a host about itself and its peers, and what that tells whoever looks later."""
 
 import hashlib
-from typing import Any, Dict, Optional
+import json
+from typing import Any, Dict, Optional, Sequence
 
 FOLDER = "ssh"  # below the state_dir
 IDENTITY = "identity.json"
@@ -18,6 +19,11 @@ PUBLISHED = ("public_key", "host_key", "port")
 def checksum(peers: str) -> str:
     """Return the checksum of the peers in the text of their file."""
     return hashlib.sha256(peers.encode("utf-8")).hexdigest()
+
+
+def peers_text(peers: Sequence[Dict[str, Any]]) -> str:
+    """The text of the file PEERS."""
+    return json.dumps(peers, indent=1, sort_keys=True) + "\n"
 
 
 def proof_text(peers_sha256: str, container_id: str) -> str:

@@ -38,7 +38,7 @@ def _by(known: Known) -> Callable[[Options, Options], bool]:
     return lambda desired, node: known.answer(desired, node) is not None
 
 
-# Of each role whether a host is as desired. For the role ssh_trust the host itself is asked, too.
+# Of each role whether a host is as desired. For the role ssh_trust, agreed_peers has to agree, too.
 ROLES: dict[str, Callable[[Options, Options], bool]] = {
     "container_engine": lambda desired, _node: not any(desired.values()),
     "eni": _by(ENIS),
@@ -58,3 +58,9 @@ def is_converged(role: str, desired: Options | None, node: Options) -> bool:
     if desired is None or node.get("observed_at") is None:
         return False
     return not desired or ROLES[role](desired, node)
+
+
+def from_first_changed(roles: Mapping[str, bool]) -> list[str]:
+    """The first role that is not converged, and all after it: a change of one may be a reason for a change of the next."""
+    names = list(roles)
+    return names[min((place for place, name in enumerate(names) if not roles[name]), default=len(names)) :]
