@@ -6,6 +6,9 @@ LAB_NODES ?= 2
 HOROVOD_SCRIPT ?=
 BENCH_HOSTS ?= 10 40 200
 BENCH_REPEATS ?= 1
+BENCH_PLAN_HOSTS ?= 10 100
+BENCH_FIRST_HOSTS ?= 10 40
+BENCH := PYTHONPATH=$(CURDIR)/tests:$(CURDIR)/labs/docker python -m bench
 COLLECTION := collections/ansible_collections/taco/train
 LAB := $(PYTHON) labs/docker/lab.py
 VMLAB := $(PYTHON) labs/vm/vmlab.py
@@ -15,7 +18,7 @@ KUBELAB_PLAY := ansible-playbook -i inventories/kubelab
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 
-.PHONY: help demo demo-horovod demo-k8s demo-vm demo-locate test test-all test-vm vm-slice lint docs unit sanity sanity-all targets targets-all cores lab-cores galaxy molecule site killed kubernetes locate install build lab-up lab-down kubelab-up kubelab-down vm-up vm-down bench bench-plan bench-slice bench-locate venv venv-dev tools
+.PHONY: help demo demo-horovod demo-k8s demo-vm demo-locate test test-all test-vm vm-slice lint docs unit sanity sanity-all targets targets-all cores lab-cores galaxy molecule site killed kubernetes locate install build lab-up lab-down kubelab-up kubelab-down vm-up vm-down bench bench-first bench-plan bench-slice bench-locate venv venv-dev tools
 
 help:
 	@echo "make demo      build a lab of $(LAB_NODES) nodes, take them from bare hosts to a comparison of three arms, show the report"
@@ -28,6 +31,7 @@ help:
 	@echo "make docs      the documentation site, in .docs/build/html"
 	@echo "make test-all  test test-vm killed locate, every supported ansible-core, target code under every Python, galaxy"
 	@echo "make bench     the collection beside a plain playbook, general roles and raw ssh on $(BENCH_HOSTS) hosts; needs root"
+	@echo "make bench-first  the same on bare hosts; make bench-plan BENCH_PLAN_HOSTS=\"$(BENCH_PLAN_HOSTS)\"  what a plan costs"
 	@echo "make bench-locate  searches for slow hosts on simulated fleets, beside bisection and pairs by a threshold"
 	@echo "make lab-up    only the lab; make lab-down, kubelab-down and vm-down remove what was started"
 
@@ -195,13 +199,16 @@ locate: venv-dev tools
 
 # What a converged host costs, beside what people would use instead: tests/bench/README.md. `make test` has it on one host and two only.
 bench: venv-dev tools
-	PYTHONPATH=$(CURDIR)/tests:$(CURDIR)/labs/docker python -m bench --hosts "$(BENCH_HOSTS)" --repeats "$(BENCH_REPEATS)"
+	$(BENCH) --hosts "$(BENCH_HOSTS)" --repeats "$(BENCH_REPEATS)"
 
-# What a plan of converged hosts costs, and how many entries the plan of 200 hosts in 4 kinds has.
+# What the first run costs, on bare hosts.
+bench-first: venv-dev tools
+	$(BENCH) --first --hosts "$(BENCH_FIRST_HOSTS)" --only abc --no-between --targets first --results results/bench-first
+
+# What a plan costs of converged hosts and of hosts with a change, and how many entries the plan of 200 hosts in 4 kinds has.
 bench-plan: venv-dev tools
 	PYTHONPATH=$(CURDIR)/tests:$(CURDIR)/tests/support:$(CURDIR)/collections python -m bench.kinds
-	PYTHONPATH=$(CURDIR)/tests:$(CURDIR)/labs/docker python -m bench --hosts "10 100" --only ap --no-between \
-		--targets executions --results results/bench-plan
+	$(BENCH) --hosts "$(BENCH_PLAN_HOSTS)" --only pq --no-between --targets plan --results results/bench-plan
 
 # How often searches for slow hosts are right, on simulated fleets.
 bench-locate: venv-dev

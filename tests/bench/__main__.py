@@ -19,11 +19,11 @@ def main(arguments):
         namespaces.refuse_without_root()
         tree.ensure()
         return namespaces.enter(arguments)
-    from bench import contest
+    from bench import contest, first
 
     namespaces.furnish(work)
     try:
-        return contest.run(options, work)
+        return contest.run((first.FirstRun if options.first else contest.Contest)(options, work))
     except KeyboardInterrupt:
         return 130
 

@@ -25,6 +25,8 @@ class Competitor(NamedTuple):
     key: str
     name: str
     plays: List[str]  # below ROOT; none for raw ssh
+    arguments: Sequence[str] = ()  # further ones of ansible-playbook
+    converged: bool = True  # whether a change in its recap is an error
 
 
 COLLECTION = Competitor("a", "taco.train", ["playbooks/prepare.yml", "playbooks/deploy.yml"])
@@ -32,8 +34,11 @@ STEPS = Competitor("b", "the documents' steps", ["tests/bench/playbooks/steps.ym
 ROLES = Competitor("c", "general roles", ["tests/bench/playbooks/roles.yml"])
 RAW = Competitor("d", "raw ssh, the same modules", [])
 CHECKS = Competitor("e", "raw ssh, checks by the shell", [])
-# No way to the same end state: what it costs to plan the changes of hosts that need none. Only `make bench-plan` has it.
+# No ways to the same end state: what it costs to plan the changes of hosts that need none, and of hosts that need some. Only
+# `make bench-plan` has them.
 PLAN = Competitor("p", "taco.train, a plan", ["playbooks/plan.yml"])
+CHANGES = Competitor("q", "a plan with changes", ["playbooks/plan.yml"], ["-e", "hugepages_count=40"], converged=False)
+PLANS = [PLAN, CHANGES]
 ALL = [COLLECTION, STEPS, ROLES, RAW, CHECKS]
 # Those that a target holds against each other are near each other, as most of a run on many hosts is (b) and (c).
 TURNS = [COLLECTION, RAW, CHECKS, STEPS, ROLES]
@@ -99,7 +104,16 @@ def command(competitor: Competitor, hosts, work: Path, forks: int, rounds: int) 
         path = work / f"inventory-{len(hosts)}.json"
         path.write_text(json.dumps(inventory(hosts, work), indent=1), encoding="utf-8")
         extra = ["-e", f"taco_results_dir={work}/results"]
-        return ["ansible-playbook", *competitor.plays, "-i", str(path), "--forks", str(forks), *extra]
+        return [
+            "ansible-playbook",
+            *competitor.plays,
+            "-i",
+            str(path),
+            "--forks",
+            str(forks),
+            *extra,
+            *competitor.arguments,
+        ]
     path = work / f"addresses-{len(hosts)}"
     path.write_text("".join(host.address + "\n" for host in hosts), encoding="utf-8")
     kind = "modules" if competitor is RAW else "checks"
@@ -109,7 +123,7 @@ def command(competitor: Competitor, hosts, work: Path, forks: int, rounds: int) 
 
 def in_turn(competing: Sequence[Competitor], repeat: int) -> List[Competitor]:
     """Return the competitors in the order of a repeat: everybody has every place in it, as far as the repeats go."""
-    order = [one for one in [*TURNS, PLAN] if one in competing]
+    order = [one for one in [*TURNS, *PLANS] if one in competing]
     first = repeat % len(order)
     return order[first:] + order[:first]
 

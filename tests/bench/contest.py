@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from bench import competitors, hosts, idle, tree
-from bench.figures import Figure, judged, missed
+from bench.figures import Figure, missed, targets_of
 from bench.measure import measure
 from bench.table import page
 from bench.versions import versions
@@ -33,7 +33,7 @@ class Contest:
         self.options = options
         self.work = work
         self.environment = competitors.environment(work)
-        self.competing = [one for one in [*competitors.ALL, competitors.PLAN] if one.key in options.only]
+        self.competing = [one for one in [*competitors.ALL, *competitors.PLANS] if one.key in options.only]
         self.logs = options.keep_logs or work / "logs"
         self.rounds = 0
         self.runs = {(one.key, count): [] for count in options.hosts for one in self.competing}
@@ -42,15 +42,20 @@ class Contest:
         for folder in (work / "home", work / "cp", work / "results", self.logs):
             folder.mkdir(parents=True, exist_ok=True)
 
+    def found(self, count):
+        """Make what so many hosts share."""
+        hosts.bridges(count)
+        hosts.running_kernel(self.work)
+        self.authorized = hosts.make_key(self.work / "id_ed25519", "bench")
+        self.layers = [hosts.base_layer(self.work), tree.ensure()]
+
     def up(self):
         """Make the hosts, others for each number of them.
 
         A first one only writes the boot configuration, which takes seconds and is the same for all.
         """
-        hosts.bridge()
-        hosts.running_kernel(self.work)
-        self.authorized = hosts.make_key(self.work / "id_ed25519", "bench")
-        self.layers = [hosts.base_layer(self.work), tree.ensure()]
+        say(f"making {sum(self.options.hosts)} hosts")
+        self.found(sum(self.options.hosts))
         golden = hosts.planned(1, self.work)
         processes = self.start(golden)
         self.play(competitors.COLLECTION, golden, 0, "boot", arguments=["--tags", "hugepages"])
@@ -60,9 +65,7 @@ class Contest:
             if source.exists():
                 (boot / name).parent.mkdir(parents=True, exist_ok=True)
                 subprocess.run(["cp", "-a", str(source), str(boot / name)], check=True)
-        self.engine.kill()
-        self.engine.wait()
-        hosts.stop(golden, processes)
+        self.stop(golden, processes)
         self.layers.insert(0, boot)
         everyone = hosts.planned(sum(self.options.hosts), self.work)
         self.start(everyone)
@@ -85,6 +88,12 @@ class Contest:
         hosts.await_ready(planned, processes)
         return processes
 
+    def stop(self, chosen, processes):
+        """End hosts and their engine."""
+        self.engine.kill()
+        self.engine.wait()
+        hosts.stop(chosen, processes)
+
     def play(self, competitor, chosen, repeat, label="", arguments=(), **environment):
         """Run a competitor once and return what it cost and how often it went to a host. A label stands for a run that does
         not count, and may change something.
@@ -94,17 +103,18 @@ class Contest:
         before = sum(hosts.count_sessions(chosen))
         done = measure(command, dict(self.environment, **environment), competitors.ROOT, log)
         executions = (sum(hosts.count_sessions(chosen)) - before) / len(chosen)
-        wrong = competitors.trouble(competitor, chosen, done.status, done.output, converged=not label)
+        wrong = competitors.trouble(competitor, chosen, done.status, done.output, competitor.converged and not label)
         if wrong:
             raise BenchError(f"{competitor.name}, {len(chosen)} hosts: {wrong}:\n{done.output[-6000:]}")
         return done, executions
 
-    def converge(self, count):
-        """Bring so many hosts into the state that every competitor leads to, and keep what raw ssh is to send them."""
-        say(f"{count} hosts: bringing them into the state that every competitor leads to")
-        self.play(competitors.COLLECTION, self.groups[count], 0, "converge")
-        if competitors.RAW in self.competing:
-            self.play(competitors.COLLECTION, self.groups[count], 0, "keep", **competitors.keeping(self.work))
+    def converge(self):
+        """Bring the hosts into the state that every competitor leads to, and keep what raw ssh is to send them."""
+        for count in self.options.hosts:
+            say(f"{count} hosts: bringing them into the state that every competitor leads to")
+            self.play(competitors.COLLECTION, self.groups[count], 0, "converge")
+            if competitors.RAW in self.competing:
+                self.play(competitors.COLLECTION, self.groups[count], 0, "keep", **competitors.keeping(self.work))
 
     def compete(self):
         """Let the competitors take turns."""
@@ -120,10 +130,14 @@ class Contest:
 
     def once(self, competitor, count):
         """Measure a competitor on so many hosts once more, and return what it cost."""
-        runs = self.runs[competitor.key, count]
-        done, executions = self.play(competitor, self.groups[count], len(runs))
+        done, executions = self.play(competitor, self.groups[count], len(self.runs[competitor.key, count]))
         if competitor is competitors.COLLECTION:
             self.rounds = round(executions)
+        return self.keep(competitor, count, done, executions)
+
+    def keep(self, competitor, count, done, executions):
+        """Keep and print what a run cost, and return it."""
+        runs = self.runs[competitor.key, count]
         runs.append((done, executions))
         say(
             f"{count} hosts, run {len(runs)}: ({competitor.key}) {done.wall:.1f} s, {done.cpu:.1f} s of processor time, "
@@ -176,29 +190,30 @@ class Contest:
         return [self.figure(one, count) for count in self.options.hosts for one in self.competing]
 
 
-def run(options, work):
-    """Run the contest and return the exit status of the command."""
-    contest = Contest(options, work)
+def measured(contest):
+    """Run a contest. Raises BenchError or RuntimeError."""
+    contest.up()
+    contest.converge()
+    contest.compete()
+    between = contest.between() if contest.options.between else []
+    unknown = contest.engine_log.read_text(encoding="utf-8")
+    if unknown:
+        raise BenchError(f"the stand-in for the engine was asked what it does not know: {unknown[:2000]}")
+    return contest.figures(), between
+
+
+def run(contest):
+    """Run the contest, print and keep the results, and return the exit status of the command."""
+    options = contest.options
     try:
-        say(f"making {sum(options.hosts)} hosts")
-        contest.up()
-        for count in options.hosts:
-            contest.converge(count)
-        contest.compete()
-        between = contest.between() if options.between else []
-        unknown = contest.engine_log.read_text(encoding="utf-8")
-        if unknown:
-            raise BenchError(f"the stand-in for the engine was asked what it does not know: {unknown[:2000]}")
+        figures, between = measured(contest)
     except (BenchError, RuntimeError) as error:
         say(str(error))
         return 2
-    figures = contest.figures()
     setting = dict(
         versions(), cores=hosts.cores(), forks=options.forks, load=Path("/proc/loadavg").read_text().split()[0]
     )
-    targets = judged(figures) + (idle.judged(between) if between else [])
-    if options.targets == "executions":
-        targets = [one for one in targets if one.key == "executions"]
+    targets = targets_of(options.targets, figures, idle.judged(between) if between else [])
     text = page(figures, between, targets, setting)
     options.results.mkdir(parents=True, exist_ok=True)
     record = {

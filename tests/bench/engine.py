@@ -13,6 +13,7 @@ import asyncio
 import hashlib
 import json
 import re
+import resource
 import struct
 import sys
 from http import HTTPStatus
@@ -277,6 +278,8 @@ async def serve(engine, pid_file, reader, writer):
 
 async def run(folders):
     """Serve every host, given as the folders that hold its pid and its socket."""
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     for folder in folders:
         engine = Engine(folder.parent.name)
 

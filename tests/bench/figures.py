@@ -7,9 +7,15 @@
 from typing import List, NamedTuple, Optional, Sequence
 
 MOST_EXECUTIONS = 6
+MOST_PLAN_EXECUTIONS = 2
+# 1,000 hosts in 12 minutes, where there are enough hosts for the start of the command not to count.
+MOST_PLAN_SECONDS = 0.72
+MANY = 100
+MOST_PLAN_MEMORY = 2 * 1024**3
 MOST_OF_RAW = 2.0
 LEAST_OF_STEPS = 5.0
 FLAT = 0.15
+PLAN_FLAT = 0.2
 
 
 class Figure(NamedTuple):
@@ -74,10 +80,13 @@ def growth(figures: Sequence[Figure], key: str, of_what: str = "wall") -> Option
     return getattr(last, f"{of_what}_per_host") / few if few else None
 
 
-def _executions(figures: Sequence[Figure]) -> List[Target]:
-    most = max(one.executions for one in figures if one.key == "a")
-    expected, found = f"at most {MOST_EXECUTIONS}", f"{most:.1f}"
-    return [Target("executions", "remote executions per host of (a)", expected, found, most <= MOST_EXECUTIONS)]
+def _executions(figures: Sequence[Figure], key: str = "a", limit: int = MOST_EXECUTIONS) -> List[Target]:
+    measured = [one.executions for one in figures if one.key == key]
+    if not measured:
+        return []
+    most = max(measured)
+    name = f"remote executions per host of ({key})"
+    return [Target("executions", name, f"at most {limit}", f"{most:.1f}", most <= limit)]
 
 
 def _raw(figures: Sequence[Figure]) -> List[Target]:
@@ -102,13 +111,53 @@ def _steps(figures: Sequence[Figure]) -> List[Target]:
     return targets
 
 
-def _flat(figures: Sequence[Figure]) -> List[Target]:
-    times = growth(figures, "a")
+def _flat(figures: Sequence[Figure], key: str = "a", limit: float = FLAT) -> List[Target]:
+    times = growth(figures, key)
     if times is None:
         return []
     counts = sizes(figures)
-    name = f"wall per host of (a), {counts[-1]} over {counts[0]} hosts"
-    return [Target("flat", name, f"at most {1 + FLAT:g}x", f"{times:.2f}x", times <= 1 + FLAT)]
+    name = f"wall per host of ({key}), {counts[-1]} over {counts[0]} hosts"
+    return [Target("flat", name, f"at most {1 + limit:g}x", f"{times:.2f}x", times <= 1 + limit)]
+
+
+def _plan_cost(figures: Sequence[Figure]) -> List[Target]:
+    targets = []
+    for one in (figure for figure in figures if figure.key == "p"):
+        if one.hosts >= MANY:
+            name, limit = f"seconds of a plan of {one.hosts} hosts", one.hosts * MOST_PLAN_SECONDS
+            targets.append(Target("seconds", name, f"at most {limit:.0f}", f"{one.wall:.0f}", one.wall <= limit))
+        name, mib = f"memory of a plan of {one.hosts} hosts", one.memory / 1024**2
+        limit = MOST_PLAN_MEMORY
+        targets.append(Target("memory", name, f"at most {limit >> 20} MiB", f"{mib:.0f} MiB", one.memory <= limit))
+    return targets
+
+
+def plan_targets(figures: Sequence[Figure]) -> List[Target]:
+    """The targets of plans, (p) of hosts that need no change and (q) of hosts that need one."""
+    executions = [target for key in "pq" for target in _executions(figures, key, MOST_PLAN_EXECUTIONS)]
+    return executions + _plan_cost(figures) + _flat(figures, "p", PLAN_FLAT)
+
+
+def first_targets(figures: Sequence[Figure]) -> List[Target]:
+    """The targets of the first run: no other way is faster."""
+    targets = []
+    for hosts in sizes(figures):
+        for key in "bc":
+            times = ratio(of(figures, key, hosts), of(figures, "a", hosts))
+            if times is not None:
+                name = f"wall of ({key}) over (a), {hosts} bare hosts"
+                targets.append(Target("first", name, "at least 1x", f"{times:.2f}x", times >= 1))
+    return targets
+
+
+def targets_of(kind: str, figures: Sequence[Figure], between: Sequence[Target]) -> List[Target]:
+    """The targets of a kind of the option --targets. between are those of the time between two runs."""
+    if kind == "plan":
+        return plan_targets(figures)
+    if kind == "first":
+        return first_targets(figures)
+    targets = [*judged(figures), *between]
+    return [one for one in targets if one.key == "executions"] if kind == "executions" else targets
 
 
 def judged(figures: Sequence[Figure]) -> List[Target]:

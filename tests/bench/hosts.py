@@ -19,9 +19,10 @@ from bench import idle
 
 HERE = Path(__file__).resolve().parent
 PREFIX = 16
-GATEWAY = "10.64.0.1"
-BRIDGE = "bench0"
+# A bridge of Linux has 1023 ports.
+HOSTS_OF_BRIDGE = 1000
 READY_SECONDS = 120
+READY_SECONDS_OF_HOST = 0.5
 PAGES = 50
 GIB = 1024**3
 CMDLINE = f"BOOT_IMAGE=/boot/vmlinuz-6.1.0-bench-amd64 root=/dev/vda1 ro quiet default_hugepagesz=1G hugepagesz=1G hugepages={PAGES}\n"
@@ -50,6 +51,10 @@ class Host(NamedTuple):
     folder: Path
 
     @property
+    def network(self):
+        return self.number // HOSTS_OF_BRIDGE
+
+    @property
     def log(self):
         return self.folder / "run/sshd.log"
 
@@ -61,11 +66,18 @@ class Host(NamedTuple):
 def planned(count: int, work: Path) -> List[Host]:
     """Return the hosts that there will be. Addresses begin at 10.64.1.1."""
     return [
-        Host(
-            number, f"bench{number:03d}", f"10.64.{1 + number // 250}.{1 + number % 250}", work / f"hosts/{number:03d}"
-        )
-        for number in range(count)
+        Host(number, f"bench{number:03d}", address(number), work / f"hosts/{number:03d}") for number in range(count)
     ]
+
+
+def address(number: int) -> str:
+    """The address of a host."""
+    network, place = divmod(number, HOSTS_OF_BRIDGE)
+    return f"10.{64 + network}.{1 + place // 250}.{1 + place % 250}"
+
+
+def gateway(network: int) -> str:
+    return f"10.{64 + network}.0.1"
 
 
 def write(path: Path, text: str, mode: int = 0o644) -> None:
@@ -118,7 +130,7 @@ def furnish(host: Host, authorized: str) -> str:
 
 def start(host: Host, lower: List[Path]) -> subprocess.Popen:
     """Start a host and return the process that it lives as long as."""
-    init = [str(HERE / "host/init.sh"), host.name, host.address, str(PREFIX), GATEWAY, f"h{host.number}"]
+    init = [str(HERE / "host/init.sh"), host.name, host.address, str(PREFIX), gateway(host.network), f"h{host.number}"]
     command = ["unshare", "--mount", "--uts", "--net", "sh", *init, str(host.folder), ":".join(map(str, lower))]
     with open(host.folder / "run/console.log", "wb") as console:
         return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=console, stderr=console)
@@ -126,11 +138,11 @@ def start(host: Host, lower: List[Path]) -> subprocess.Popen:
 
 def await_ready(hosts: List[Host], processes: List[subprocess.Popen]) -> None:
     """Plug every host in and wait until its sshd answers; raise with what it said when one has ended."""
-    deadline = time.monotonic() + READY_SECONDS
+    deadline = time.monotonic() + READY_SECONDS + READY_SECONDS_OF_HOST * len(hosts)
     for host, process in zip(hosts, processes):
         while f"h{host.number}" not in {name for _number, name in socket.if_nameindex()}:
             _check(host, process, deadline)
-        subprocess.run(["ip", "link", "set", f"h{host.number}", "master", BRIDGE, "up"], check=True)
+        subprocess.run(["ip", "link", "set", f"h{host.number}", "master", f"bench{host.network}", "up"], check=True)
     for host, process in zip(hosts, processes):
         while not answers(host.address):
             _check(host, process, deadline)
@@ -148,20 +160,23 @@ def _check(host: Host, process: subprocess.Popen, deadline: float) -> None:
     if process.poll() is not None or time.monotonic() > deadline:
         said = (host.folder / "run/console.log").read_text(encoding="utf-8", errors="replace")
         log = host.log.read_text(encoding="utf-8", errors="replace") if host.log.exists() else ""
-        raise RuntimeError(f"{host.name} did not start within {READY_SECONDS} s: {said}{log}")
+        raise RuntimeError(f"{host.name} did not start in time: {said}{log}")
     time.sleep(0.02)
 
 
-def bridge() -> None:
-    """Make the network that the hosts are plugged into."""
+def bridges(count: int) -> None:
+    """Make the networks that so many hosts are plugged into."""
     for name in ("default", "all"):
         Path(f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6").write_text("1")
-    for command in (
-        f"link add {BRIDGE} type bridge",
-        f"addr add {GATEWAY}/{PREFIX} dev {BRIDGE}",
-        f"link set {BRIDGE} up",
-        "link set lo up",
-    ):
+    commands = ["link set lo up"]
+    for network in range(1 + (count - 1) // HOSTS_OF_BRIDGE):
+        name = f"bench{network}"
+        commands += [
+            f"link add {name} type bridge",
+            f"addr add {gateway(network)}/{PREFIX} dev {name}",
+            f"link set {name} up",
+        ]
+    for command in commands:
         subprocess.run(["ip", *command.split()], check=True)
 
 

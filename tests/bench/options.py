@@ -9,7 +9,9 @@ from pathlib import Path
 
 FORKS = 20
 KEYS = "abcde"
-PLAN = "p"
+PLANS = "pq"
+RAW = "de"
+TARGETS = ("all", "executions", "plan", "first")
 
 
 def sizes(text):
@@ -44,8 +46,9 @@ def parsed(arguments):
         "--repeats", type=repeats, default=[1], metavar="R", help="measurements of each (BENCH_REPEATS)"
     )
     parser.add_argument("--forks", type=int, default=FORKS, help=f"hosts at a time, for all; {FORKS} as in ansible.cfg")
-    parser.add_argument("--only", default=KEYS, metavar="KEYS", help="competitors by their letters, (a) among them")
-    parser.add_argument("--targets", choices=["all", "executions"], default="all", help="which targets decide")
+    parser.add_argument("--only", default=KEYS, metavar="KEYS", help="competitors by their letters")
+    parser.add_argument("--first", action="store_true", help="measure the first run, on bare hosts")
+    parser.add_argument("--targets", choices=TARGETS, default="all", help="which targets decide")
     parser.add_argument(
         "--no-between", dest="between", action="store_false", help="leave out what is between two runs of a comparison"
     )
@@ -54,8 +57,10 @@ def parsed(arguments):
     )
     parser.add_argument("--keep-logs", type=Path, help="folder for the output of every run")
     options = parser.parse_args(arguments)
-    if "a" not in options.only or set(options.only) - set(KEYS + PLAN):
-        parser.error(f"--only {options.only}: expected letters of {KEYS + PLAN}, a among them")
+    if not options.only or set(options.only) - set(KEYS + PLANS):
+        parser.error(f"--only {options.only}: expected letters of {KEYS + PLANS}")
+    if set(options.only) & set(RAW) and "a" not in options.only:
+        parser.error(f"--only {options.only}: d and e send what a sends, so they need a")
     if len(options.repeats) not in (1, len(options.hosts)):
         parser.error("--repeats: expected one number, or one for each number of hosts")
     options.repeats *= len(options.hosts) if len(options.repeats) == 1 else 1

@@ -94,7 +94,8 @@ def page(
             "growth",
         ]
         parts.append(markdown(header, growth_rows(figures), 1))
-    header = ["hosts", "between two runs s", "with a change on the hosts s", "executions a host for a change"]
-    parts.append(markdown(header, idle.rows(between), 0))
+    if between:
+        header = ["hosts", "between two runs s", "with a change on the hosts s", "executions a host for a change"]
+        parts.append(markdown(header, idle.rows(between), 0))
     parts.append(markdown(["target", "expected", "found", ""], target_rows(targets), 4))
     return "\n".join(parts)

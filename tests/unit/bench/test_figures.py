@@ -5,7 +5,7 @@
 """Ratios, growth and targets of the bench."""
 
 import pytest
-from bench.figures import Figure, growth, judged, missed, of, ratio, sizes
+from bench.figures import Figure, first_targets, growth, judged, missed, of, plan_targets, ratio, sizes, targets_of
 
 
 def figure(key, hosts, wall, executions=6.0, few=None):
@@ -72,3 +72,36 @@ def test_each_target_can_be_missed(figures, name):
 )
 def test_the_bounds_themselves_are_good_enough(figures):
     assert missed(judged(figures)) == []
+
+
+def plan_figure(hosts, wall, key="p", executions=1.0, memory=0, few=None):
+    return figure(key, hosts, wall, executions, few)._replace(memory=memory)
+
+
+def test_a_plan_has_targets_for_executions_seconds_memory_and_growth():
+    figures = [plan_figure(10, 9.0), plan_figure(1000, 700.0, few=0.7), plan_figure(10, 9.0, "q", 2.0)]
+    targets = plan_targets(figures)
+    assert [one.key for one in targets] == ["executions", "executions", "memory", "seconds", "memory", "flat"]
+    assert missed(targets) == [] and targets_of("plan", figures, []) == targets
+
+
+@pytest.mark.parametrize(
+    ("wrong", "name"),
+    [
+        (plan_figure(10, 9.0, "q", 3.0), "remote executions per host of (q)"),
+        (plan_figure(1000, 721.0, few=0.7), "seconds of a plan of 1000 hosts"),
+        (plan_figure(1000, 700.0, memory=2**31 + 1), "memory of a plan of 1000 hosts"),
+        (plan_figure(1000, 700.0, few=0.5), "wall per host of (p), 1000 over 10 hosts"),
+    ],
+)
+def test_each_target_of_a_plan_can_be_missed(wrong, name):
+    assert [one.name for one in missed(plan_targets([plan_figure(10, 5.0), wrong]))] == [name]
+
+
+def test_the_first_run_is_compared_with_the_other_ways():
+    targets = first_targets([figure("a", 10, 10.0), figure("b", 10, 9.0), figure("c", 10, 12.0)])
+    assert [(one.name, one.found) for one in targets] == [
+        ("wall of (b) over (a), 10 bare hosts", "0.90x"),
+        ("wall of (c) over (a), 10 bare hosts", "1.20x"),
+    ]
+    assert missed(targets) == targets[:1]
