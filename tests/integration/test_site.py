@@ -18,9 +18,9 @@ from ansible_collections.taco.train.plugins.plugin_utils.text import number
 
 INVENTORY = "inventories/lab"
 NODES = ("taco-lab-node-0", "taco-lab-node-1")
-# Remote executions on each host before the benchmark when nothing has changed: a look, and a question to its SSH server. The
+# Remote executions on each host before the benchmark when nothing has changed: an observation. The
 # pages of the lab's nodes are not their own, so hugepages asks as well.
-MOST_EXECUTIONS = 3
+MOST_EXECUTIONS = 2
 
 
 @pytest.fixture(scope="session")

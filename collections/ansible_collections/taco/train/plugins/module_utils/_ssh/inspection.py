@@ -56,7 +56,7 @@ def runs(config: Optional[str]) -> bool:
     return ssh_files.judge_banner(ssh_server.read_banner(*ssh_files.listens_on(config)), config) == "running"
 
 
-def inspect(place: Place, options: Mapping[str, Any], folder: str, identity: Mapping[str, str]) -> Inspection:
+def inspect(place: Place, options: Mapping[str, Any], folder: str, identity: Dict[str, str]) -> Inspection:
     """The files and the server of a host with keys. Raises SshServerError where something else has the port."""
     known = json.loads(read(os.path.join(folder, ssh_folder.PEERS)) or "[]")
     peers = ssh_files.merged_peers(known, options["peers"], options["purge"])
