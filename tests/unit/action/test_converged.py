@@ -117,8 +117,6 @@ def test_a_host_as_required_is_known_without_asking_it(act):
     ("node", "role"),
     [
         ({"container_engine": None}, "container_engine"),
-        # A role has changed the host since.
-        ({"observed_at": None}, "training_container"),
         ({"training_container": None}, "training_container"),
         ({"training_container": dict(MADE, status="exited")}, "training_container"),
         ({"ssh_trust": None}, "ssh_trust"),
@@ -133,6 +131,11 @@ def test_a_host_that_was_seen_to_differ_goes_through_the_role_and_those_after_it
     assert result["roles"] == {name: name != role for name in DEPLOYED} and result["converged"] is False
     assert result["remaining"] == DEPLOYED[DEPLOYED.index(role) :]
     assert (result["peers_sha256"] is None) is (role == "ssh_trust")
+
+
+def test_an_observation_from_before_a_change_tells_nothing(act):
+    result = act(node={"observed_at": None})
+    assert result["remaining"] == DEPLOYED and result["peers_sha256"] is None
 
 
 @pytest.mark.parametrize(
