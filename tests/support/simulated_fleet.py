@@ -83,6 +83,7 @@ class Outcome(NamedTuple):
     runs: int
     accused: frozenset
     expected: frozenset
+    seconds: tuple
 
     @property
     def exact(self):
@@ -104,20 +105,22 @@ def draw_faults(rng, hosts, count, least=0.05, most=0.5):
     return [Fault(host, rng.uniform(least, most), rng.random() < 0.5) for host in rng.sample(hosts, count)]
 
 
-def searched(fleet, effect=0.1, rounds=20, **options):
-    """The outcome of a search on a fleet."""
-    search = Search(tuple(fleet.hosts), effect=effect, budget=Budget(rounds=rounds), **options)
+def searched(fleet, effect=0.1, rounds=20, minutes=None, seconds=lambda: 60.0, **options):
+    """The outcome of a search on a fleet. seconds gives the length of each run."""
+    search = Search(tuple(fleet.hosts), effect=effect, budget=Budget(minutes, rounds), **options)
     runs = 0
     while True:
         step = next_step(search)
         if isinstance(step, Answer):
             break
         fleet.next_round()
-        done = [Run(run.hosts, fleet.value(run.hosts), None, 60.0) for run in step.runs]
+        done = [Run(run.hosts, fleet.value(run.hosts), None, seconds()) for run in step.runs]
         runs += len(done)
         search = recorded(search._replace(rounds=(*search.rounds, step)), done)
     found = frozenset(host for one in step.findings if one.kind == "host" for host in one.hosts)
-    return Outcome(step, len(search.rounds), runs, found, frozenset(fleet.faults))
+    return Outcome(
+        step, len(search.rounds), runs, found, frozenset(fleet.faults), tuple(one.seconds for one in search.rounds)
+    )
 
 
 def trial(seed, size, noise, count, effect=0.1, least=0.05, most=0.5, **options):
