@@ -62,7 +62,7 @@ def test_the_desired_options_have_precedence_and_those_that_the_controller_does_
     assert act(hugepages, desired=desired, count=40, node=SETTLED)[1] == []
     _result, calls = act(hugepages, desired=dict(desired, later="x"), node=SETTLED)
     assert [call["module_args"] for call in calls] == [{"count": 50, "state": "present", "later": "x"}]
-    with pytest.raises(AnsibleActionFail, match="desired is no dictionary: 'count=50'"):
+    with pytest.raises(AnsibleActionFail, match="expected a dictionary with options"):
         act(hugepages, desired="count=50", node=SETTLED)
 
 

@@ -38,7 +38,7 @@ def take_desired(action: Any) -> None:
     desired = arguments.pop(DESIRED, None) or {}
     if not isinstance(desired, Mapping):
         raise AnsibleActionFail(
-            f"{DESIRED} is no dictionary: {desired!r}; expected options of the module {action._task.action}"
+            f"{DESIRED} is a {type(desired).__name__}; expected a dictionary with options of the module {action._task.action}"
         )
     action._task.args = {**arguments, **desired}
 
