@@ -52,6 +52,13 @@ def test_hosts_without_counters_are_null():
     assert record["witnesses"]["hosts"] == {"gpu1": None, "gpu2": None} and record_problems(record) == []
 
 
-def test_suspects_are_the_hosts_that_stand_out():
-    assert suspects({}) == []
-    assert suspects({"witnesses": {"outliers": [{"host": "b"}, {"host": "a"}, {"host": "b"}]}}) == ["b", "a"]
+def test_suspects_are_the_hosts_that_stand_out_in_the_newest_run_over_all_hosts():
+    def record(*named, hosts=("a", "b")):
+        return {
+            "hosts": [{"name": host} for host in hosts],
+            "witnesses": {"outliers": [{"host": host} for host in named]},
+        }
+
+    assert suspects([], ["a"]) == [] and suspects([{"hosts": [{"name": "a"}]}], ["a"]) == []
+    records = [record("a"), record("b", "a", "b"), record("a", hosts=("a",))]
+    assert suspects(records, ["b", "a"]) == ["b", "a"]

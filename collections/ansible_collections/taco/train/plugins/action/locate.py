@@ -20,6 +20,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.locate.search import Se
 from ansible_collections.taco.train.plugins.plugin_utils.locate.wording import announced, sentence
 from ansible_collections.taco.train.plugins.plugin_utils.run import store
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_values import require_role_values
+from ansible_collections.taco.train.plugins.plugin_utils.witnesses.record import suspects
 
 display = Display()
 ARGUMENTS = {
@@ -86,6 +87,10 @@ class ActionModule(ActionBase):
             )
         results, identity = absolute(options["results_dir"]), searches.fingerprint(search, options["options"])
         kept = None if options["fresh"] else searches.unfinished(results, search, identity, display.warning)
+        if not kept:
+            # The counters of an ordinary run before the search.
+            named = suspects(store.read(os.path.join(results, "latest"))[0], names)
+            search = search._replace(suspects=tuple(named))
         run_dir, search = kept or (searches.new_folder(results), search)
         if kept:
             acquire(run_dir, playbook(), write=not self._task.check_mode)

@@ -129,7 +129,8 @@ def next_step(search: Search) -> Union[Round, Answer]:
         return search.rounds[-1]
     if not search.comparable:
         return Answer("undecided", [], list(search.hosts), _too_few(search), None)
-    if not search.rounds and search.alone:
+    # The counters show the network too, which a host alone doesn't use.
+    if not search.rounds and search.alone and not search.suspects:
         return _limited(search, Round(1, ALONE, tuple(Run((host,)) for host in search.comparable)), None)
     state = analysis(search)
     crossed = boundary.crossings(search, state)

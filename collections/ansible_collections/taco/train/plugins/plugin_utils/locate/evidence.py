@@ -37,6 +37,9 @@ MOST_PASSES = 8
 LEAST_SLOW = 3
 # The weight of "runs of one host are independent", in hosts, and the most that they may depend on each other.
 PRIOR_HOSTS = 32
+# The ratio, for each host of the fleet, of one that the counters of an earlier run named: they name any healthy host in at most 1 run of
+# 100, and half of the slow ones.
+NAMED = 50
 MOST_INFLATION = 6.0
 
 Key = Tuple[int, str, FrozenSet[str]]
@@ -172,12 +175,20 @@ def _judged(search: Search, of_runs: Sequence[Point], doubtful: Sequence[str]) -
     return runs, noise
 
 
+def _named(search: Search, host: str, evidence: Evidence) -> Evidence:
+    """The evidence of a host together with that of the counters, which counts as slow runs, but never alone."""
+    if host not in search.suspects or not evidence.runs:
+        return evidence
+    ratio = math.log(NAMED * len(search.comparable))
+    return evidence._replace(mixture=evidence.mixture + ratio, slow=evidence.slow + LEAST_SLOW - 1)
+
+
 def _of_hosts(
-    runs: Sequence[Judged], hosts: Sequence[str], accused: Sequence[str], links: Sequence[Pair]
+    search: Search, runs: Sequence[Judged], accused: Sequence[str], links: Sequence[Pair]
 ) -> Tuple[Dict[str, Evidence], Dict[str, Evidence]]:
     """The evidence of each host from runs over several hosts, and from all runs."""
-    several: Dict[str, List[Observation]] = {host: [] for host in hosts}
-    single: Dict[str, List[Observation]] = {host: [] for host in hosts}
+    several: Dict[str, List[Observation]] = {host: [] for host in search.comparable}
+    single: Dict[str, List[Observation]] = {host: [] for host in several}
     for run in runs:
         members = run.point.hosts
         if len(members) == 2 and frozenset(members) in links:
@@ -185,8 +196,8 @@ def _of_hosts(
         for host in members:
             if host in several and not any(other in accused for other in members if other != host):
                 (several if len(members) > 1 else single)[host].append(run.observation)
-    pairs = {host: combined(seen) for host, seen in several.items()}
-    return pairs, {host: combined([*single[host], *several[host]]) for host in hosts}
+    pairs = {host: _named(search, host, combined(seen)) for host, seen in several.items()}
+    return pairs, {host: _named(search, host, combined([*single[host], *seen])) for host, seen in several.items()}
 
 
 def _without(runs: Sequence[Judged], host: str, members: Sequence[str]) -> Evidence:
@@ -226,7 +237,7 @@ def analysis(search: Search) -> Analysis:
         before = (accused, doubtful, links)
         accused = ()
         while True:
-            pairs, every = _of_hosts(runs, hosts, accused, links)
+            pairs, every = _of_hosts(search, runs, accused, links)
             strengths = {host: _strength(pairs[host], every[host]) for host in hosts if host not in accused}
             top = max(strengths, key=strengths.__getitem__, default=None)
             if top is None or strengths[top] < accept:
@@ -234,7 +245,7 @@ def analysis(search: Search) -> Analysis:
             accused = (*accused, top)
         # One that later accusations explain is no longer accused.
         accused = tuple(host for host in accused if _strength(pairs[host], every[host]) >= accept)
-        pairs, every = _of_hosts(runs, hosts, accused, links)
+        pairs, every = _of_hosts(search, runs, accused, links)
         suspects = [host for host in hosts if max(pairs[host].mixture, every[host].mixture) >= SUSPECT]
         doubtful = tuple(sorted({*accused, *suspects}))
         links = _links(runs, pairs, accused, reject)

@@ -63,6 +63,8 @@ class Search(NamedTuple):
     expected: Optional[float] = None
     """The value that a run over two hosts should have, None where it isn't known."""
     rounds: Tuple[Round, ...] = ()
+    suspects: Tuple[str, ...] = ()
+    """The hosts that the counters of an earlier run named."""
 
     @property
     def time(self) -> Time:
@@ -156,6 +158,7 @@ def as_json(search: Search) -> Dict[str, Any]:
         "alone": search.alone,
         "higher_is_better": search.higher_is_better,
         "expected": search.expected,
+        "suspects": list(search.suspects),
         "rounds": [
             {
                 "number": one.number,
@@ -183,5 +186,6 @@ def from_json(value: Mapping[str, Any]) -> Search:
         alone=value["alone"],
         higher_is_better=value["higher_is_better"],
         expected=value["expected"],
+        suspects=tuple(value["suspects"]),
         rounds=rounds,
     )

@@ -34,7 +34,7 @@ def case_id(number: int) -> str:
 
 def fingerprint(search: Search, options: Mapping[str, Any]) -> str:
     """A text that tells this search from others. The budget is no part of it: a search goes on with a larger one."""
-    same = as_json(search._replace(rounds=(), higher_is_better=True))
+    same = as_json(search._replace(rounds=(), higher_is_better=True, suspects=()))
     del same["budget"]
     text = json.dumps([same, options], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()

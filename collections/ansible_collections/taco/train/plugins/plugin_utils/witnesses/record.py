@@ -56,7 +56,10 @@ def path_sentence(record: Record) -> str:
     return f"{record['arm']}: the path over {found['promise']} {verdict}: {found['reason']}."
 
 
-def suspects(record: Record) -> List[str]:
-    """The hosts that stand out in a run, each once, the strongest evidence first: a search begins with them."""
-    found = (record.get("witnesses") or {}).get("outliers") or []
+def suspects(records: Sequence[Record], hosts: Sequence[str]) -> List[str]:
+    """The hosts that stand out in the newest run over all these hosts, each once, the strongest evidence first."""
+    over_all = [
+        one for one in records if one.get("witnesses") and {host["name"] for host in one["hosts"]} == set(hosts)
+    ]
+    found = over_all[-1]["witnesses"]["outliers"] if over_all else []
     return list(dict.fromkeys(str(one["host"]) for one in found))
