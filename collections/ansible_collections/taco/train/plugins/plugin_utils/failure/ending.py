@@ -14,7 +14,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import 
 # Lines that frame or follow what a program prints last.
 FRAME = re.compile(
     r"^[\s=*_.-]*$|non-zero|Primary job|per user-direction|Process name:|Exit code:|the job to be terminated|noticed that process"
-    r"|Terminating remaining workers|srun: |Process \d+ exit with|^(?:traceback|error_file|exitcode|time|host|rank) *: |<NO_OTHER_FAILURES>"
+    r"|Terminating remaining workers|srun: |Process \d+ exit with|^(?:traceback|error_file|exitcode|time|host|rank) *: |"
+    r"<NO_OTHER_FAILURES>|^Root Cause|^\[\d+\]:$|ChildFailedError:?$|\S+ FAILED$"
     r"|(?:orte|prte)_base_help_aggregate|sent help message|NCCL INFO"
 )
 # What says that something is wrong.

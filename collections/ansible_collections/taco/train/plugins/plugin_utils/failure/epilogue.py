@@ -101,7 +101,8 @@ EPILOGUE = [
         r"\([^)]*\))?)|KILLED BY SIGNAL: (?P<signal2>\d+)|TERMINATED BY SIGNAL: (?P<signal3>\d+)|"
         r"srun: error: (?P<host2>[\w.-]+): (?:task (?P<rank2>\d+)|tasks [\d,-]+): "
         r"(?P<signal7>Aborted|Floating point exception|Trace/breakpoint trap)\b|"
-        r"Signal: (?P<signal4>[\w ]{1,40} \(\d+\))|failed \(exitcode: -(?P<signal5>\d+)\)|line \d+: +\d+ (?P<signal6>Aborted|Terminated)\b",
+        r"exitcode *: -(?P<signal8>\d+)\b|Signal: (?P<signal4>[\w ]{1,40} \(\d+\))|failed \(exitcode: -(?P<signal5>\d+)\)|"
+        r"line \d+: +\d+ (?P<signal6>Aborted|Terminated)\b",
         "a rank ended with signal {signal}",
         "look at what this rank prints",
     ),

@@ -58,7 +58,7 @@ SEVERAL = -1
 def named(groups: Mapping[str, Optional[str]], name: str) -> Optional[str]:
     """The value of a group, or of one with the same name and a number."""
     return next(
-        (groups[key] for key in (name, *(f"{name}{number}" for number in range(2, 8))) if groups.get(key)), None
+        (groups[key] for key in (name, *(f"{name}{number}" for number in range(2, 9))) if groups.get(key)), None
     )
 
 
@@ -149,6 +149,9 @@ def tasks_of(text: str) -> Tuple[Optional[str], List[int]]:
 
 def first_to_end(lines: Sequence[Line]) -> Tuple[Optional[str], Optional[int]]:
     """Host and rank of the first process that ended, as the launcher names it."""
+    first = table_first(lines)
+    if first:
+        return first
     # Slurm lists the tasks of a host in one line, which names no first.
     together: Set[str] = set()
     for line in lines:
@@ -161,7 +164,7 @@ def first_to_end(lines: Sequence[Line]) -> Tuple[Optional[str], Optional[int]]:
                 if number is not None and not together:
                     return named(found, "host"), int(number)
                 together.update(host for host in [named(found, "host")] if host)
-    return table_first(lines) or (together.pop() if len(together) == 1 else None, None)
+    return (together.pop() if len(together) == 1 else None, None)
 
 
 def table_first(lines: Sequence[Line]) -> Optional[Tuple[str, int]]:
