@@ -160,6 +160,12 @@ def test_where_variables_of_roles_are_private_the_roles_find_out(tmp_path, monke
     assert status == 0 and ROLE_TASK in output, output
 
 
+def test_an_empty_plan_ends_it_early(tmp_path):
+    checked = {"taco_plan": "plan.json", "__plan_checked": {"empty": True}}
+    status, output = played(tmp_path, checked, node=NODE)
+    assert status == 0 and ROLE_TASK not in output, output
+
+
 @pytest.mark.parametrize("path", ["plan.json", ""])
 def test_a_plan_is_refused_because_the_playbook_alone_does_not_apply_it(tmp_path, path):
     status, output = played(tmp_path, {"taco_plan": path})

@@ -4,6 +4,7 @@
 
 """A plan names what its changes rest on, groups equal hosts, and is printed and drawn."""
 
+import pytest
 from planned import CHANGES, VARIABLES, fleet, node, plan, results
 
 from ansible_collections.taco.train.plugins.plugin_utils.plan import page, wording
@@ -74,6 +75,23 @@ def test_other_content_of_a_file_is_named_with_its_lines():
     assert found == [
         Difference("new content of /var/lib/taco-train/host-manifest.json", "address: 10.0.1.8", "address: 10.9.9.9")
     ]
+
+
+@pytest.mark.parametrize("text", ["hugepages=50\r\n", "hugepages=50"])
+def test_other_ends_of_lines_are_named_by_checksums(text):
+    decided = results()
+    decided["hugepages"]["diff"][0]["after"] = text
+    found = differences(CHANGES, changes_of(decided, node(), VARIABLES), node(), VARIABLES)
+    assert len(found) == 1 and found[0].then.startswith("sha256 ") and found[0].then != found[0].now
+
+
+def test_each_part_of_an_object_counts():
+    decided = results()
+    decided["hugepages"]["diff"].append(dict(decided["hugepages"]["diff"][1]))
+    planned = changes_of(decided, node(), VARIABLES)
+    decided["hugepages"]["diff"][1]["after"] = "quiet hugepages=60\n"
+    found = differences(planned, changes_of(decided, node(), VARIABLES), node(), VARIABLES)
+    assert [difference.name for difference in found] == ["new content of kernel line of the boot entries"]
 
 
 def test_what_was_applied_is_compared_with_the_plan():

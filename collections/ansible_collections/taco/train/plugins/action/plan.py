@@ -113,10 +113,11 @@ class ActionModule(ActionBase):
         variables = self._variables(options["of"], task_vars)
         changes = changes_of(options["results"], options["node"], variables)
         address = str(self._templar.template(task_vars.get("ansible_host", host)))
+        port = self._templar.template(task_vars.get("ansible_port", ""))
         waiting = reboot_not_allowed(options["results"], options["node"], variables)
         return {
             "changes": [whole_change(change) for change in changes],
-            "address": address,
+            "address": f"{address} port {port}" if port else address,
             "own": own_values(host, options["node"]),
             "reboot_not_allowed": waiting,
             "pending": bool(waiting or (options["results"].get("ssh_trust") or {}).get("unproven")),

@@ -70,8 +70,9 @@ def checksum(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def content_checksum(content: bytes) -> str:
+def content_checksum(content: bytes | str) -> str:
     """The checksum of a file's content, as a message shows it."""
+    content = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
     return f"sha256 {hashlib.sha256(content).hexdigest()[:SHORT]}"
 
 
@@ -107,7 +108,7 @@ def variable_facts(variables: Values, names: Sequence[str]) -> dict[str, Any]:
 def _without_passwords(name: str, value: Any) -> Any:
     if not value or not (name in HIDDEN or CREDENTIALS.search(canonical(value))):
         return value
-    return content_checksum(canonical(value).encode())
+    return content_checksum(canonical(value))
 
 
 def file_facts(parts: Sequence[Part]) -> dict[str, str]:
@@ -116,7 +117,7 @@ def file_facts(parts: Sequence[Part]) -> dict[str, str]:
 
 
 def _content(text: str) -> str:
-    return content_checksum(text.encode("utf-8", "surrogatepass")) if text else ABSENT
+    return content_checksum(text) if text else ABSENT
 
 
 def changed_facts(then: Values, now: Values) -> list[Difference]:

@@ -18,6 +18,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.plan.change import (
     Part,
     Values,
     changed_facts,
+    content_checksum,
     file_facts,
     observed_facts,
     variable_facts,
@@ -135,7 +136,7 @@ def _changes_differ(role: str, then: "Change | None", now: "Change | None") -> l
     """How two changes of a role differ: in their kind, or in the content of a file or an object."""
     if then is None or now is None:
         return [] if then is now else [Difference(f"change of the role {role}", _what(then), _what(now))]
-    before, after = ({part.name: part.after for part in change.parts} for change in (then, now))
+    before, after = map(_contents, (then, now))
     found = [
         Difference(f"new content of {name}", *_lines(before.get(name, ABSENT), after.get(name, ABSENT)))
         for name in sorted({**before, **after})
@@ -146,12 +147,20 @@ def _changes_differ(role: str, then: "Change | None", now: "Change | None") -> l
     return found
 
 
+def _contents(change: Change) -> dict[str, str]:
+    """The new content by the name of the file or object. An object can have several parts."""
+    names = dict.fromkeys(part.name for part in change.parts)
+    return {name: "".join(part.after for part in change.parts if part.name == name) for name in names}
+
+
 def _what(change: "Change | None") -> str:
     return change.what if change else "none"
 
 
 def _lines(then: str, now: str) -> tuple[str, str]:
-    """The first lines in which two texts differ."""
+    """The first lines in which two texts differ, their checksums where the texts differ in the ends of lines only."""
+    if then.splitlines() == now.splitlines():
+        return content_checksum(then), content_checksum(now)
     lines = list(difflib.unified_diff(then.splitlines(), now.splitlines(), lineterm="", n=0))[2:]
     sides = ([line[1:].strip() for line in lines if line.startswith(sign)] for sign in "-+")
     old, new = ("; ".join(side[:MOST_LINES]) or "no such line" for side in sides)
