@@ -38,7 +38,7 @@ class Fleet:
         self.faults = {fault.host: fault for fault in faults}
         self.own, self.common = noise * math.sqrt(1 - lasting), noise * math.sqrt(lasting)
         self.state = {host: rng.gauss(0, self.common) for host in self.hosts}
-        self.level = 0.0
+        self.level, self.at_the_same_time = 0.0, 0
 
     def next_round(self):
         """Let time pass."""
@@ -114,6 +114,7 @@ def searched(fleet, effect=0.1, rounds=20, minutes=None, seconds=lambda: 60.0, *
         if isinstance(step, Answer):
             break
         fleet.next_round()
+        fleet.at_the_same_time = len(step.runs)
         done = [Run(run.hosts, fleet.value(run.hosts), None, seconds()) for run in step.runs]
         runs += len(done)
         search = recorded(search._replace(rounds=(*search.rounds, step)), done)

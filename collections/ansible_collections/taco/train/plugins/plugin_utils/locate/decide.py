@@ -18,7 +18,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.decision.sequential imp
     clear_bound,
     combined,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.locate import boundary, schedule
+from ansible_collections.taco.train.plugins.plugin_utils.locate import boundary, schedule, shared
 from ansible_collections.taco.train.plugins.plugin_utils.locate.evidence import (
     SUSPECT,
     Analysis,
@@ -43,7 +43,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.locate.search import (
 
 
 class Finding(NamedTuple):
-    """One cause: a host, a link, a boundary, or a host whose runs fail."""
+    """One cause: a host, a link, a boundary, the network that all hosts share, or a host whose runs fail."""
 
     kind: str
     hosts: Sequence[str]
@@ -136,7 +136,7 @@ def next_step(search: Search) -> Union[Round, Answer]:
     crossed = boundary.crossings(search, state)
     rest, links = unsettled(search, state), open_links(search, state)
     if _paired(search) and not rest and not links and not boundary.undecided(crossed):
-        return answer(search, state, [], "")
+        return _shared_round(search, state) or answer(search, state, [], "")
     if all_pairs_failed(search):
         return answer(search, state, rest, "the runs of all hosts fail: " + last_reason(search))
     broken = failing(search)
@@ -147,6 +147,14 @@ def next_step(search: Search) -> Union[Round, Answer]:
     if not groups:
         return answer(search, state, rest, "no two hosts are left that could run together")
     return _limited(search, Round(len(search.rounds) + 1, PAIRS, tuple(Run(group) for group in groups)), state)
+
+
+def _shared_round(search: Search, state: Analysis) -> Optional[Round]:
+    """A round of one pair alone, where no host or boundary explains a low number and it is not known whether pairs disturb each other."""
+    planned, found = shared.next_round(search), shared.shared(search, state)
+    explained = answer(search, state, [], "").kind == "located" or found is not None and found.slower is not None
+    within = search.budget.allows(search.time, 1, len(search.rounds))
+    return None if explained or not within else planned
 
 
 def _limited(search: Search, planned: Round, state: Optional[Analysis]) -> Union[Round, Answer]:
@@ -189,6 +197,10 @@ def answer(search: Search, state: Analysis, rest: Sequence[str], reason: str) ->
     for pair, evidence in state.links.items():
         if evidence.mixture >= bound:
             found.append(_link(state, sorted(pair)))
+    disturbed = shared.shared(search, state)
+    if disturbed and disturbed.slower and not found:
+        words = f"pairs of hosts that run at the same time are {disturbed.loss:.0%} slower than one pair alone: the network that they share"
+        found.append(Finding("shared", [], disturbed.loss, True, words))
     # A host without enough peers is never cleared.
     left = [host for host in search.hosts if host in rest or host not in search.comparable]
     minutes = search.time.of_a_run / 60 if search.time.of_a_run else None

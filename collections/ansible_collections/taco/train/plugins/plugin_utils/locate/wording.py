@@ -7,7 +7,7 @@
 from typing import Any, List, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.locate.decide import Answer
-from ansible_collections.taco.train.plugins.plugin_utils.locate.search import ALONE, Round, Search
+from ansible_collections.taco.train.plugins.plugin_utils.locate.search import ALONE, PAIRS, SINGLE, Round, Search
 from ansible_collections.taco.train.plugins.plugin_utils.text import counted
 
 MOST_NAMES = 8
@@ -58,7 +58,7 @@ def unrestored(hosts: Sequence[str]) -> str:
 
 def announced(search: Search, found: Round) -> str:
     """The next round, before it is run."""
-    kind = "each host alone" if found.kind == ALONE else "pairs of hosts"
+    kind = {ALONE: "each host alone", PAIRS: "pairs of hosts", SINGLE: "one pair alone"}[found.kind]
     left = sum(not run.done for run in found.runs)
     took = search.time.of_a_run
     minutes = f", about {took / 60:.1f} minutes" if took else ""

@@ -35,7 +35,7 @@ def findings(document: Mapping[str, Any]) -> List[Sequence[str]]:
     return [
         (
             cause["text"],
-            ", ".join(cause["hosts"]) or "all that cross it",
+            ", ".join(cause["hosts"]) or ("all" if cause["kind"] == "shared" else "all that cross it"),
             "none" if cause["loss"] is None else f"{cause['loss']:.0%}",
             "proved" if cause["proved"] else "suspicion",
         )
