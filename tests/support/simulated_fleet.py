@@ -105,8 +105,8 @@ def draw_faults(rng, hosts, count, least=0.05, most=0.5):
     return [Fault(host, rng.uniform(least, most), rng.random() < 0.5) for host in rng.sample(hosts, count)]
 
 
-def searched(fleet, effect=0.1, rounds=20, minutes=None, seconds=lambda: 60.0, **options):
-    """The outcome of a search on a fleet. seconds gives the length of each run."""
+def searched(fleet, effect=0.1, rounds=20, minutes=None, seconds=lambda: 60.0, failure=None, **options):
+    """The outcome of a search on a fleet. seconds gives the length of each run; failure is the reason of one without a value."""
     search = Search(tuple(fleet.hosts), effect=effect, budget=Budget(minutes, rounds), **options)
     runs = 0
     while True:
@@ -115,7 +115,7 @@ def searched(fleet, effect=0.1, rounds=20, minutes=None, seconds=lambda: 60.0, *
             break
         fleet.next_round()
         fleet.at_the_same_time = len(step.runs)
-        done = [Run(run.hosts, fleet.value(run.hosts), None, seconds()) for run in step.runs]
+        done = [Run(run.hosts, fleet.value(run.hosts), failure, seconds()) for run in step.runs]
         runs += len(done)
         search = recorded(search._replace(rounds=(*search.rounds, step)), done)
     found = frozenset(host for one in step.findings if one.kind == "host" for host in one.hosts)

@@ -30,10 +30,18 @@ class Shared(NamedTuple):
     slower: Optional[bool]
 
 
-def _logs(search: Search, one: Round) -> List[float]:
-    """The logarithms of the values of a round; larger is faster."""
+def _logs(search: Search, one: Round) -> List[Tuple[str, float]]:
+    """The hardware and the logarithm of the value of each run of a round; larger is faster."""
     sign = 1 if search.higher_is_better else -1
-    return [sign * math.log(run.value) for run in one.runs if run.value is not None]
+    return [
+        (search.hardware.get(run.hosts[0], ""), sign * math.log(run.value)) for run in one.runs if run.value is not None
+    ]
+
+
+def _levels(search: Search, like: str) -> List[float]:
+    """The median of hosts of like hardware in each round of pairs."""
+    of_rounds = [[log for its, log in _logs(search, one) if its == like] for one in search.rounds if one.kind == PAIRS]
+    return [median(logs) for logs in of_rounds if logs]
 
 
 def next_round(search: Search) -> Optional[Round]:
@@ -49,15 +57,15 @@ def next_round(search: Search) -> Optional[Round]:
 
 def shared(search: Search, state: Analysis) -> Optional[Shared]:
     """What the runs of one pair alone show; None without such a run."""
-    of_rounds = [_logs(search, one) for one in search.rounds if one.kind == PAIRS]
-    levels = [median(logs) for logs in of_rounds if logs]
-    singles = [value for one in search.rounds if one.kind == SINGLE for value in _logs(search, one)]
-    if not levels or not singles:
+    singles = [found for one in search.rounds if one.kind == SINGLE for found in _logs(search, one)]
+    runs: List[Observation] = []
+    for like, value in singles:
+        levels = _levels(search, like)
+        runs.append(observation(levels[-1] - value, _noise(state, levels), EFFECT))
+    if not runs:
         return None
-    noise = _noise(state, levels)
-    runs: List[Observation] = [observation(levels[-1] - value, noise, EFFECT) for value in singles]
     slower = decided(combined(runs), search.rates, hypotheses(search) + 1)
-    return Shared(1 - math.exp(levels[-1] - median(singles)), slower)
+    return Shared(1 - math.exp(median(run.residual for run in runs)), slower)
 
 
 def _noise(state: Analysis, levels: List[float]) -> Noise:
