@@ -159,7 +159,7 @@ test-vm: venv-dev tools
 	molecule reset --scenario-name vm
 	molecule test --scenario-name vm
 	$(VMLAB) up --nodes 3
-	pytest -q tests/integration/test_vm.py
+	pytest -q tests/integration/test_vm_plan.py tests/integration/test_vm.py
 	$(VMLAB) down
 
 # The short of it: one machine, one reboot.

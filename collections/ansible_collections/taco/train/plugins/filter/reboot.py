@@ -53,9 +53,9 @@ def reboot_result(batches, hostvars, active, done, may_fail):
     return result(_rebooted(names, hostvars, active), waiting, int(may_fail))._asdict()
 
 
-def reboot_history(text, names=(), hostvars=None, active=()):
+def reboot_history(text, names=(), hostvars=None, active=(), took=None):
     """Read the seconds of earlier reboots, and add those of hosts that have rebooted now."""
-    return history.added(history.read(text), _rebooted(names, hostvars or {}, active))
+    return history.added(history.read(text), _rebooted(names, hostvars or {}, active), took)
 
 
 def reboot_failure(found, task=None):

@@ -5,7 +5,7 @@
 """How long the reboots of each host took, as a file on the controller has it. Values in, values out."""
 
 import json
-from typing import Dict, List, Sequence
+from typing import Dict, List, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.reboot.rolling import Rebooted
 
@@ -35,8 +35,13 @@ def _is_time(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0
 
 
-def added(history: History, hosts: Sequence[Rebooted]) -> History:
-    """The history with the hosts that rebooted without a problem, the last reboots of each host only."""
-    news = {host.name: [host.seconds] for host in hosts if host.seconds and not host.problems}
+def added(history: History, hosts: Sequence[Rebooted], took: Optional[float] = None) -> History:
+    """The history with the hosts that rebooted without a problem, the last reboots of each host only.
+
+    took are the seconds of the batch: what it took besides the slowest boot is part of the time of each host.
+    """
+    boots = [host.seconds for host in hosts if host.seconds]
+    overhead = max(took - max(boots), 0.0) if took is not None and boots else 0.0
+    news = {host.name: [host.seconds + overhead] for host in hosts if host.seconds and not host.problems}
     names = sorted({*history, *news})
     return {name: [*history.get(name, []), *news.get(name, [])][-MOST:] for name in names}
