@@ -115,15 +115,16 @@ class ActionModule(ActionBase):
         address = str(self._templar.template(task_vars.get("ansible_host", host)))
         port = self._templar.template(task_vars.get("ansible_port", ""))
         waiting = reboot_not_allowed(options["results"], options["node"], variables)
+        # Ansible keeps several copies of the result of each host. A new plan needs little of it.
+        compared = {"variables": variables, "node": options["node"]} if task_vars.get("taco_plan") else {}
         return {
             "changes": [whole_change(change) for change in changes],
             "address": f"{address} port {port}" if port else address,
-            "own": own_values(host, options["node"]),
+            "own": own_values(host, options["node"]) if changes else {},
             "reboot_not_allowed": waiting,
             "pending": bool(waiting or (options["results"].get("ssh_trust") or {}).get("unproven")),
-            "variables": variables,
-            "node": options["node"],
             "text": wording.changes_text(changes),
+            **compared,
         }
 
     def _plan(self, options: dict[str, Any]) -> Plan:
