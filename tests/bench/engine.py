@@ -157,6 +157,11 @@ class Engine:
         self.containers[self._find(name)]["State"].update(Status="running", Running=True)
         return 204, None
 
+    def wait(self, name, query, body):
+        """`docker run --detach` begins to wait and takes no notice of the answer."""
+        self._find(name)
+        return 200, {"StatusCode": 0}
+
     def remove(self, name, query, body):
         del self.containers[self._find(name)]
         return 204, None
@@ -181,6 +186,7 @@ ROUTES = [
     ("GET", "/containers/([^/]+)/json", Engine.inspect),
     ("GET", "/containers/([^/]+)/top", Engine.top),
     ("POST", "/containers/([^/]+)/start", Engine.start),
+    ("POST", "/containers/([^/]+)/wait", Engine.wait),
     ("DELETE", "/containers/([^/]+)", Engine.remove),
     ("POST", "/containers/([^/]+)/exec", Engine.prepare_execution),
     ("GET", "/exec/([^/]+)/json", Engine.execution),

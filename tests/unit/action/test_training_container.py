@@ -198,6 +198,12 @@ def test_a_container_with_running_processes_is_not_ended_unasked(act, options):
     assert not allowed.get("failed") and "taco.train.running_work" not in [name for name, _options in calls]
 
 
+def test_a_check_asks_the_engine_once(act):
+    result, calls = act(answer=engine(RECREATE, ""), check=True, node=BUSY, profile="lightcc")
+    assert result["actions"] == RECREATE
+    assert [name for name, _told in calls] == ["community.docker.docker_container", "taco.train.running_work"]
+
+
 def test_a_check_warns_of_running_processes_and_ends_well(act):
     for state in ("started", "absent"):
         result, _calls = act(answer=engine(RECREATE, "pid 7"), check=True, node=BUSY, state=state, profile="lightcc")

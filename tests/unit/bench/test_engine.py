@@ -35,6 +35,7 @@ def test_a_container_is_what_it_was_created_as(ask):
     assert status == 201
     assert ask("GET", "/containers/json") == (200, []), "it does not run yet"
     assert ask("POST", f"/v1.41/containers/{created['Id']}/start") == (204, None)
+    assert ask("POST", "/containers/box/wait", condition="next-exit") == (200, {"StatusCode": 0})
     _status, found = ask("GET", "/v1.41/containers/box/json")
     assert found["State"]["Running"] and found["HostConfig"] == BODY["HostConfig"]
     assert found["Config"]["Cmd"] == BODY["Cmd"] and "A=1" in found["Config"]["Env"]

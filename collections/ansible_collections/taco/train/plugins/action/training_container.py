@@ -78,6 +78,9 @@ class ActionModule(ActionBase):
         unmanaged = self._without_module(options, host, task_vars)
         if unmanaged is not None:
             return {**result, **unmanaged}
+        # A plan has the difference also without --diff. Ansible shows it only with --diff.
+        self._task.diff = True
+        self._prediction: dict[str, Any] | None = None
         warnings, refused = self._running_work(options, wanted, task_vars)
         if refused is not None:
             return {**result, **refused}
@@ -93,9 +96,10 @@ class ActionModule(ActionBase):
             )
             if recorded.get("failed"):
                 return dict(result, **recorded)
-        # A plan has the difference also without --diff. Ansible shows it only with --diff.
-        self._task.diff = True
-        answer = self._execute_module(module_name=MODULE, module_args=wanted, task_vars=task_vars)
+        if self._task.check_mode and self._prediction is not None:
+            answer = self._prediction
+        else:
+            answer = self._execute_module(module_name=MODULE, module_args=wanted, task_vars=task_vars)
         problem = answer.get("msg", "") if answer.get("failed") else None
         if problem is None and options["state"] == "started" and not self._task.check_mode:
             problem = trouble_after_start(answer)
@@ -144,8 +148,8 @@ class ActionModule(ActionBase):
         if not may_interrupt(options, options["node"]):
             return [], None
         if options["state"] == "started":
-            predicted = self._predicted(wanted, task_vars)
-            if not ends_processes(predicted):
+            self._prediction = self._predicted(wanted, task_vars)
+            if not ends_processes(self._prediction):
                 return [], None
         asked = {
             "interruption": interruption(options["name"], options["state"]),
