@@ -60,11 +60,31 @@ def test_what_every_host_evaluates_does_not_grow_with_the_hosts():
 
 
 def test_the_first_run_of_a_segment_says_how_many_follow():
-    runs, arms = planned(["harp", "taco"])
-    (visit,) = segments.visits(runs, arms, {"harp": "harp", "taco": "taco"}, ["first", *["other"] * 7])
+    runs, arms = planned(["lightcc", "taco"])
+    arms = {name: arm._replace(plugin="on") for name, arm in arms.items()}
+    (visit,) = segments.visits(runs, arms, {"lightcc": "lightcc", "taco": "taco"}, ["first", *["other"] * 7])
     assert visit["label"] == "first, and 7 more on hosts in the same state"
-    assert (visit["first"], visit["end"], visit["tasks"]) == (0, 8, "plain")
-    assert visit["settings"] == [f"{CASE} harp", f"{CASE} taco"]
+    assert (visit["first"], visit["end"], visit["tasks"], visit["counted"]) == (0, 8, "plain", False)
+    assert visit["settings"] == [f"{CASE} lightcc", f"{CASE} taco"]
+
+
+def test_the_first_run_of_an_arm_whose_path_can_be_proved_is_counted_alone():
+    runs, arms = planned(["harp", "taco"])
+    found = segments.visits(runs, arms, {"harp": "harp", "taco": "taco"}, ["run"] * 8)
+    assert [(one["first"], one["end"], one["counted"]) for one in found] == [(0, 1, True), (1, 8, False)]
+    warm, arms = planned(["tcp", "lightcc"], warmup_runs=1)
+    found = segments.visits(warm, arms, {"tcp": "tcp", "lightcc": "lightcc"}, ["run"] * len(warm))
+    (place,) = [one["first"] for one in found if one["counted"]]
+    assert (warm[place].arm, warm[place].warmup) == ("tcp", False)
+    runs, arms = planned(["default", "topology"])
+    assert not any(one["counted"] for one in segments.visits(runs, arms, {"default": 1, "topology": 2}, ["run"] * 8))
+
+
+def test_an_arm_that_took_another_path_is_refuted():
+    def record(arm, verdict=None):
+        return {"arm": arm, **({"witnesses": {"path": {"verdict": verdict}}} if verdict else {})}
+
+    assert segments.refuted([record("a", "contradicted"), record("b", "proved"), record("c"), record("a")]) == {"a"}
 
 
 ARMS = st.lists(

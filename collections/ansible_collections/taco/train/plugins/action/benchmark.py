@@ -14,7 +14,7 @@ from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.mpirun import MpirunError
-from ansible_collections.taco.train.plugins.plugin_utils.comparison.segments import given_up, setting
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.segments import given_up, refuted, setting
 from ansible_collections.taco.train.plugins.plugin_utils.progress import Progress, run_seconds
 from ansible_collections.taco.train.plugins.plugin_utils.run import needs, store
 from ansible_collections.taco.train.plugins.plugin_utils.run.follow import LogFollower, terminal
@@ -94,10 +94,13 @@ class ActionModule(ActionBase):
             return {"failed": True, "msg": str(error), "argv": todo[0][1].argv if todo else []}
 
     def run_all(self, todo, before, launcher, task_vars):
-        """Do the runs of a comparison, except those of an arm that failed too often in a row in a case since it was planned."""
+        """Do the runs of a comparison, except those of an arm that failed too often in a row in a case since it was planned, or that
+        took another path than it promises.
+        """
         done = []
         for options, planned in todo:
-            if setting(options["case"]["id"], planned.arm.name) in given_up(self.kept[before:]):
+            kept = self.kept[before:]
+            if setting(options["case"]["id"], planned.arm.name) in given_up(kept) or planned.arm.name in refuted(kept):
                 continue
             result = self.run_and_record(dict(options, fail_on_bad_run=False), planned, launcher, task_vars)
             record = result["record"]

@@ -34,7 +34,8 @@ class ActionModule(ActionBase):
         before, after = options["before"], options["after"]
         counters = {host: {"before": before[host], "after": after.get(host)} for host in before}
         try:
-            records = [one for one in store.read(run_dir)[0] if one["id"] in options["records"]]
+            kept = store.read(run_dir)[0]
+            records = [one for one in kept if one["id"] in options["records"] and "witnesses" not in one]
             if not records:
                 return {"changed": False, "path": None, "arms": []}
             changed, path = with_witnesses(records, counters)

@@ -176,14 +176,15 @@ def main():
     options = module.params
     folder = os.path.join(options["state_dir"], FOLDER)
     result = {"changed": False}
-    try:
-        if options["state"] == "ended":
-            result["samples"] = {} if module.check_mode else sampler.stop(folder)
-        result["counters"] = snapshot(options)
-        if options["state"] == "started" and not module.check_mode:
+    if options["state"] == "ended":
+        result["samples"] = {} if module.check_mode else sampler.stop(folder)
+    result["counters"] = snapshot(options)
+    if options["state"] == "started" and not module.check_mode:
+        try:
             sampler.start(folder, Sampling(), options["seconds"])
-    except OSError as error:
-        module.fail_json(msg=failure(error))
+        except OSError as error:
+            # A run without samples is better than none.
+            module.warn("The connections of the run are not sampled: " + failure(error))
     module.exit_json(**result)
 
 

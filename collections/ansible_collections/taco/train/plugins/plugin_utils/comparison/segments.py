@@ -5,7 +5,7 @@
 """Group the runs of a comparison by the state of the hosts that they need, and decide which arms are not tried again."""
 
 import itertools
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
+from typing import Any, Container, Dict, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import Arm, Commands
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule import Run
@@ -26,6 +26,22 @@ class HostState(NamedTuple):
 
 def state_of(arm: Arm) -> HostState:
     return HostState(arm.place, arm.plugin, arm.horovod, arm.before, arm.after)
+
+
+def counted(runs: Sequence[Run], arms: Mapping[str, Arm]) -> Dict[str, Run]:
+    """For each arm whose path the counters of the hosts can prove, its first run over several hosts that counts."""
+    found: Dict[str, Run] = {}
+    for run in runs:
+        arm = arms[run.arm]
+        if arm.plugin != "keep" and not arm.lossy and not run.warmup and len(run.case.hosts) > 1:
+            found.setdefault(run.arm, run)
+    return found
+
+
+def refuted(records: Sequence[Mapping[str, Any]]) -> Set[str]:
+    """The arms of which a run took another path than they promise: so would the others."""
+    paths = {record["arm"]: record["witnesses"]["path"]["verdict"] for record in records if record.get("witnesses")}
+    return {arm for arm, verdict in paths.items() if verdict == "contradicted"}
 
 
 def segments(runs: Sequence[Run], arms: Mapping[str, Arm]) -> List[List[Run]]:
@@ -79,16 +95,25 @@ def _segment_label(labels: Sequence[str]) -> str:
     return labels[0] if len(labels) == 1 else f"{labels[0]}, and {len(labels) - 1} more on hosts in the same state"
 
 
+def _parts(group: Sequence[Run], alone: Container[Tuple[str, str, int]]) -> List[List[Run]]:
+    """A segment in parts, so that each of some runs has one of its own."""
+    parts = itertools.groupby(group, key=lambda run: run.key if run.key in alone else None)
+    return [list(part) for _key, part in parts]
+
+
 def visits(
     runs: Sequence[Run], arms: Mapping[str, Arm], raw_arms: Mapping[str, Any], labels: Sequence[str]
 ) -> List[Dict[str, Any]]:
     """The segments of the runs as the tasks that bring the hosts into their state take them.
 
-    Small on purpose: every host evaluates the loop over them. first and end are places in the list of runs.
+    Small on purpose: every host evaluates the loop over them. first and end are places in the list of runs. A run between two reads of the
+    counters is a segment: the counters don't tell which of several arms sent the bytes.
     """
     found: List[Dict[str, Any]] = []
     first = 0
-    for group in segments(runs, arms):
+    alone = {run.key for run in counted(runs, arms).values()}
+    parts = [_parts(group, alone) for group in segments(runs, arms)]
+    for group in itertools.chain.from_iterable(parts):
         arm, end = arms[group[0].arm], first + len(group)
         found.append(
             {
@@ -97,6 +122,7 @@ def visits(
                 "place": arm.place,
                 # Where nothing is placed and no command runs, these tasks would be skipped on every host, one after the other.
                 "tasks": "changed" if arm.place or arm.before or arm.after else "plain",
+                "counted": group[0].key in alone,
                 "settings": list(dict.fromkeys(setting(run.case.id, run.arm) for run in group)),
                 "first": first,
                 "end": end,
