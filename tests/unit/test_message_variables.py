@@ -64,7 +64,7 @@ def test_every_variable_in_a_message_exists(path):
 def test_the_number_of_repeats_has_one_default():
     role = yaml.safe_load((COLLECTION / "roles/compare/defaults/main.yml").read_text())["compare_repeats"]
     module = re.search(
-        r"^  repeats:.*?default: (\d+)", (COLLECTION / "plugins/modules/compare.py").read_text(), re.M | re.S
+        r"^  repeats:.*?default: (\d+)", (COLLECTION / "plugins/modules/comparison_plan.py").read_text(), re.M | re.S
     )
     hosts, options = (
         [{"name": "gpu1", "slots": 2}],

@@ -8,7 +8,9 @@ import itertools
 from typing import Any, Container, Dict, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import Arm, Commands
-from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule import Run
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.control import with_raw_control
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule import Run, plan
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import Comparison
 
 # An arm that failed so often in a row in a case would most likely fail again, each time at its time limit.
 MOST_IN_A_ROW = 2
@@ -130,3 +132,16 @@ def visits(
         )
         first = end
     return found
+
+
+def remaining_runs(comparison: Comparison, runs: Sequence[Run], raw_arms: Sequence[Any]) -> Dict[str, Any]:
+    """The remaining runs of a comparison and their segments, as the tasks of a role take them."""
+    names = [arm.name for arm in comparison.arms]
+    raw = dict(zip(names, with_raw_control(raw_arms, comparison.control)))
+    found = steps(runs, plan(comparison), raw)
+    labels = [run["label"] for run in found]
+    return {
+        "runs": found,
+        "segments": visits(runs, dict(zip(names, comparison.arms)), raw, labels),
+        "auto": comparison.auto,
+    }

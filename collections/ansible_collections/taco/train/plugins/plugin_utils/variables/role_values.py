@@ -32,7 +32,7 @@ COUNTS = {
     "mpijob": "mpijob_gpus_per_worker",
 }
 # A module that reverts or only reads needs few of the variables, and must not stop at another one.
-LENIENT_STATES = ("absent", "continued", "judged", "restored", "uncordoned")
+LENIENT_STATES = ("absent", "continued", "restored", "uncordoned")
 Values = Mapping[str, Any]
 
 

@@ -4,18 +4,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 DOCUMENTATION = r"""
-module: compare
-short_description: Plan the runs of a comparison, and compute its verdicts
+module: comparison_plan
+short_description: Plan the runs of a comparison
 version_added: 1.0.0
 description:
-  - With O(state=planned) it plans the runs of a matrix of arms, workloads, numbers of hosts and batch sizes, in an order in which a slow
-    change of the machines affects all arms equally, and finds the folder of an interrupted comparison with the same options.
-  - With O(state=judged) it reads the records of a comparison and writes C(comparison.json) beside them.
-  - The value of a run depends on its workload, see P(taco.train.benchmark#role). In a round each arm runs once. Arms are compared by the
-    ratio of their values in each round, by Student's t on the logarithms. V(better) and V(worse) need a ratio beyond O(min_effect),
-    V(equivalent) one within it, with a p below 1 - O(confidence) after the corrections for the number of comparisons (Holm) and of
-    verdicts on the same runs. Anything else is V(inconclusive). An arm with more than one failed attempt in five is neither V(better) nor
-    V(equivalent). Runs that differ in more than their arm get no verdict.
+  - Plans the runs of a matrix of arms, workloads, numbers of hosts and batch sizes, in an order in which a slow change of the machines
+    affects all arms equally.
+  - Continues an interrupted comparison with the same options in its folder.
   - Works on the controller only, and needs SciPy 1.15 or newer there.
 author:
   - Taco Team (@taco)
@@ -30,13 +25,6 @@ attributes:
   diff_mode:
     support: none
 options:
-  state:
-    description:
-      - Whether to plan runs or to compute verdicts.
-      - V(continued) is for O(repeats=auto). It computes verdicts, and plans further rounds of undecided cases.
-    type: str
-    choices: [planned, continued, judged]
-    required: true
   name:
     description: The last part of the name of the results folder.
     type: str
@@ -46,13 +34,10 @@ options:
       - A predefined comparison, V(taco_vs_horovod), V(embedding), V(mixed_precision) or V(xla). It sets O(arms), O(baseline) and
         O(workloads) where they are empty or the default of the role P(taco.train.compare#role).
     type: str
-    version_added: 1.0.0
   results_dir:
-    description: The folder for all results, on the controller. Required with O(state=planned).
+    description: The folder for all results, on the controller.
     type: str
-  run_dir:
-    description: The folder of the comparison, on the controller. Required with O(state=continued) and O(state=judged).
-    type: str
+    required: true
   arms:
     description: The arms, each the name of a built-in arm or a mapping; see P(taco.train.benchmark_arm#filter).
     type: list
@@ -84,14 +69,13 @@ options:
   repeats:
     description:
       - Measured runs of each arm, 4 or more. If you raise it later, only the missing runs are added.
-      - With V(auto) a case has 4 at first, and O(state=continued) adds more until its verdicts are decided.
+      - With V(auto) a case has 4 at first, and M(taco.train.comparison_rounds) adds more until its verdicts are decided.
     type: raw
     default: 6
   budget_minutes:
     description: With O(repeats=auto), the approximate time limit of all runs together in minutes. The first 4 rounds of each case are
       always run.
     type: float
-    version_added: 1.0.0
   warmup_runs:
     description: Warm-up runs of each arm, which are not compared.
     type: int
@@ -100,7 +84,6 @@ options:
     description: Whether to measure the baseline a second time in each round, as an arm named C(control) (an A/A test).
     type: bool
     default: false
-    version_added: 1.0.0
   hosts:
     description: The hosts of the ranks, each a mapping of C(name) and C(slots).
     type: list
@@ -121,18 +104,11 @@ options:
     description: Whether the caller places the workers before each run. Otherwise an arm with a C(place) is refused.
     type: bool
     default: false
-    version_added: 1.0.0
   place_changes:
     description: A text that describes what else changes with the placement. The report shows it with the placement.
     type: list
     elements: str
     default: []
-    version_added: 1.0.0
-  records:
-    description: How many records the comparison had when it was planned. An arm that failed twice in a row since then gets no more rounds.
-    type: int
-    default: 0
-    version_added: 1.0.0
   min_effect:
     description: The smallest relevant difference, as a fraction.
     type: float
@@ -141,92 +117,61 @@ options:
     description: The confidence of the intervals. One minus it is the error rate of all verdicts of a report together.
     type: float
     default: 0.95
-  allow_unlike:
-    description: Whether to compute verdicts for runs that differ in more than their arm.
-    type: bool
-    default: false
-  line_rate_gbps:
-    description: The line rate of a host in Gbit/s, with which the bus bandwidth at the largest message size is compared.
-    type: float
   against:
-    description:
-      - Earlier comparisons, each its folder or its C(comparison.json). The task fails if an arm is slower than in one of them and the runs
-        are comparable.
+    description: Earlier comparisons for M(taco.train.comparison_verdict). The task fails if one of them can't be used.
     type: list
     elements: str
     default: []
-  day_spread:
-    description:
-      - The assumed spread between days if O(against) has comparisons of fewer than three days. With three or more days it is estimated
-        from them.
-    type: float
-    default: 0.1
-    version_added: 1.0.0
 """
 
 EXAMPLES = r"""
-- name: Judge a comparison again, with another smallest difference that counts
-  taco.train.compare:
-    state: judged
-    run_dir: results/latest
-    min_effect: 0.05
+- name: Plan a comparison of HARP with kernel TCP on two hosts
+  taco.train.comparison_plan:
+    results_dir: results
+    arms: [tcp, harp]
+    hosts: [{name: gpu1, slots: 8}, {name: gpu2, slots: 8}]
+    defaults: {workload: horovod_synthetic, model: VGG16}
   delegate_to: localhost
   run_once: true
-
-- name: Fail when training has become slower than it was
-  taco.train.compare:
-    state: judged
-    run_dir: results/latest
-    against: baselines/comparison.json
-  delegate_to: localhost
-  run_once: true
+  register: planned
 """
 
 RETURN = r"""
 run_dir:
   description: The folder of the comparison.
-  returned: with O(state=planned) and O(state=continued)
+  returned: always
   type: str
 runs:
-  description: The runs that are left, in their order, as O(taco.train.benchmark#module:runs) takes them.
-  returned: with O(state=planned) and O(state=continued)
+  description: The remaining runs, in their order, for O(taco.train.benchmark#module:runs).
+  returned: always
   type: list
   elements: dict
 segments:
   description:
-    - Those runs in groups that need the same state of the hosts, so that hosts are visited once for a group.
+    - These runs in groups that need the same state of the hosts, so that each host is visited once for a group.
     - The runs of a group are those from C(first) up to the one before C(end). C(settings) are its arms, each with its case.
-  returned: with O(state=planned) and O(state=continued)
+  returned: always
   type: list
   elements: dict
 records:
-  description: How many records the comparison has before the first of these runs.
-  returned: with O(state=planned) and O(state=continued)
+  description: The number of records that the comparison had before the first of the planned runs.
+  returned: always
   type: int
-against:
-  description: The earlier comparisons that were given, each with its whole path.
-  returned: with O(state=planned) and O(state=continued)
-  type: list
-  elements: str
 auto:
   description: Whether rounds are added until every verdict is decided.
-  returned: with O(state=planned) and O(state=continued)
+  returned: always
   type: bool
 planned:
-  description: How many runs the comparison has.
-  returned: with O(state=planned)
+  description: The number of runs of the comparison.
+  returned: always
   type: int
 done:
   description: The number of completed runs.
-  returned: with O(state=planned)
+  returned: always
   type: int
-comparison:
-  description: The content of C(comparison.json).
-  returned: with O(state=judged)
-  type: dict
-problems:
-  description: A sentence for each line of C(records.jsonl) that is no record.
-  returned: with O(state=judged)
+against:
+  description: The absolute paths of O(against).
+  returned: always
   type: list
   elements: str
 """

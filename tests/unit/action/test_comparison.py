@@ -12,10 +12,10 @@ import action_run
 import pytest
 from measured import DEFAULTS, HOSTS, records
 
-from ansible_collections.taco.train.plugins.action import compare
+from ansible_collections.taco.train.plugins.action import comparison_plan, comparison_rounds, comparison_verdict
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import read
 
-PLANNED = {"state": "planned", "results_dir": "/nonexistent/results", "arms": ["tcp", "taco"], "hosts": HOSTS}
+PLANNED = {"results_dir": "/nonexistent/results", "arms": ["tcp", "taco"], "hosts": HOSTS}
 
 
 class Cluster:
@@ -25,13 +25,16 @@ class Cluster:
         self.folder = folder
         self.results = folder / "results"
 
-    def task(self, *arguments, **options):
-        return action_run.run(compare, options, "--check" in arguments)
+    def rounds(self, **options):
+        return action_run.run(comparison_rounds, options)
+
+    def verdict(self, *arguments, **options):
+        return action_run.run(comparison_verdict, options, "--check" in arguments)
 
     def plan(self, *arguments, **spec):
         spec = dict({"arms": ["tcp", "taco"], "repeats": 4, "warmup_runs": 0}, **spec)
         told = {"results_dir": str(self.results), "hosts": HOSTS, "defaults": DEFAULTS}
-        return self.task(*arguments, state="planned", **told, **spec)
+        return action_run.run(comparison_plan, {**told, **spec}, "--check" in arguments)
 
     def measure(self, run_dir, speeds, number=None):
         comparison = read({"arms": ["tcp", "taco"], "repeats": 4, "warmup_runs": 0}, HOSTS, DEFAULTS)
@@ -87,7 +90,7 @@ def test_one_that_was_finished_and_judged_is_measured_anew(cluster):
     first = cluster.plan()["run_dir"]
     cluster.measure(first, {"tcp": 100, "taco": 200})
     assert cluster.plan()["run_dir"] == first, "it was not judged yet"
-    judged = cluster.task(state="judged", run_dir=first)
+    judged = cluster.verdict(run_dir=first)
     assert judged["comparison"]["cases"][0]["comparisons"][0]["verdict"] == "better"
     assert json.loads(Path(first, "comparison.json").read_text()) == judged["comparison"]
     assert judged["msg"].startswith("taco (lossy) is faster than tcp on ResNet50: 2.00 times")
@@ -97,7 +100,7 @@ def test_one_that_was_finished_and_judged_is_measured_anew(cluster):
 def test_more_repeats_take_up_the_finished_comparison(cluster):
     first = cluster.plan()["run_dir"]
     cluster.measure(first, {"tcp": 100, "taco": 200})
-    cluster.task(state="judged", run_dir=first)
+    cluster.verdict(run_dir=first)
     second = cluster.plan(repeats=6)
     assert second["run_dir"] == first and len(second["runs"]) == 4
 
@@ -112,13 +115,13 @@ def test_options_that_arrive_as_text_are_the_same_comparison(cluster):
         "repeats": 4,
         "warmup_runs": 0,
     }
-    assert cluster.task(state="planned", **told, **text)["run_dir"] == first
+    assert action_run.run(comparison_plan, {**told, **text})["run_dir"] == first
 
 
 def test_a_baseline_that_is_the_latest_is_the_one_from_before(cluster):
     then = cluster.plan()["run_dir"]
     cluster.measure(then, {"tcp": 100, "taco": 200})
-    cluster.task(state="judged", run_dir=then)
+    cluster.verdict(run_dir=then)
     found = cluster.plan(against=str(cluster.results / "latest"))
     assert found.get("against") == [os.path.realpath(then)], found
 
@@ -128,18 +131,18 @@ def test_an_unusable_baseline_is_refused_before_the_first_run_and_costs_no_verdi
     comparison = read({"arms": ["tcp", "taco"], "repeats": 4, "warmup_runs": 0, "batch_sizes": [32]}, HOSTS, DEFAULTS)
     lines = [json.dumps(dict(one, schema=1)) for one in records(comparison, {"tcp": 100, "taco": 200})]
     Path(other, "records.jsonl").write_text("\n".join(lines) + "\n")
-    cluster.task(state="judged", run_dir=other)
+    cluster.verdict(run_dir=other)
     assert "has none of the arms and settings" in cluster.plan(against=other)["msg"]
     now = cluster.plan()["run_dir"]
     cluster.measure(now, {"tcp": 100, "taco": 200})
-    assert cluster.task(state="judged", run_dir=now, against=other)["failed"]
+    assert cluster.verdict(run_dir=now, against=other)["failed"]
     assert json.loads(Path(now, "comparison.json").read_text())["regression"] is None
 
 
 def test_a_comparison_that_is_continued_is_no_baseline_of_itself(cluster):
     run_dir = cluster.plan()["run_dir"]
     cluster.measure(run_dir, {"tcp": 100, "taco": 200})
-    cluster.task(state="judged", run_dir=run_dir)
+    cluster.verdict(run_dir=run_dir)
     found = cluster.plan(repeats=6, against=str(cluster.results / "latest"))
     assert found["failed"] and "this comparison is continued there" in found["msg"]
 
@@ -147,11 +150,10 @@ def test_a_comparison_that_is_continued_is_no_baseline_of_itself(cluster):
 def test_a_day_that_is_named_three_times_is_one_day(cluster):
     then = cluster.plan()["run_dir"]
     cluster.measure(then, {"tcp": 100, "taco": 200})
-    cluster.task(state="judged", run_dir=then)
+    cluster.verdict(run_dir=then)
     now = cluster.plan()["run_dir"]
     cluster.measure(now, {"tcp": 100, "taco": 190})
-    found = cluster.task(
-        state="judged",
+    found = cluster.verdict(
         run_dir=now,
         against=[then, then + "/comparison.json", os.path.join(then, "..", Path(then).name)],
     )
@@ -164,17 +166,17 @@ def test_check_mode_plans_and_judges_and_writes_nothing(cluster):
     assert len(found["runs"]) == 8 and not cluster.results.exists()
     run_dir = cluster.plan()["run_dir"]
     cluster.measure(run_dir, {"tcp": 100, "taco": 200})
-    assert cluster.task("--check", state="judged", run_dir=run_dir)["comparison"]["complete"]
+    assert cluster.verdict("--check", run_dir=run_dir)["comparison"]["complete"]
     assert not Path(run_dir, "comparison.json").exists()
 
 
 def test_an_arm_that_became_slower_fails_the_task_after_the_results_were_written(cluster):
     then = cluster.plan()["run_dir"]
     cluster.measure(then, {"tcp": 100, "taco": 200})
-    cluster.task(state="judged", run_dir=then)
+    cluster.verdict(run_dir=then)
     now = cluster.plan()["run_dir"]
     cluster.measure(now, {"tcp": 100, "taco": 170})
-    found = cluster.task(state="judged", run_dir=now, against=then)
+    found = cluster.verdict(run_dir=now, against=then)
     assert found["failed"] and "taco (lossy) on horovod_synthetic/ResNet50/2x2/64: 0.85 times" in found["msg"]
     assert json.loads(Path(now, "comparison.json").read_text())["regression"]["worse"]
     # The options of an earlier run come from its records: version 1.0.0 kept a part of them in comparison.json.
@@ -182,34 +184,37 @@ def test_an_arm_that_became_slower_fails_the_task_after_the_results_were_written
     for case in stored["cases"]:
         del case["settings"]
     Path(then, "comparison.json").write_text(json.dumps(stored))
-    assert cluster.task(state="judged", run_dir=now, against=then)["failed"]
-    same = cluster.task(state="judged", run_dir=then, against=then)
+    assert cluster.verdict(run_dir=now, against=then)["failed"]
+    same = cluster.verdict(run_dir=then, against=then)
     assert not same.get("failed") and same["comparison"]["regression"]["worse"] == []
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("action", "options", "words"),
     [
-        ({"state": "planned", "arms": ["tcp", "taco"]}, "needs results_dir"),
-        ({"state": "judged"}, "needs run_dir"),
-        ({"state": "judged", "run_dir": "/nonexistent"}, "/nonexistent/comparison-plan.json can't be read"),
-        ({"state": "judged", "run_dir": "/nonexistent", "min_effect": 3}, "compare_min_effect is 3.0"),
-        ({**PLANNED, "arms": ["tcp"]}, "compare_arms has only tcp"),
+        (comparison_plan, {"arms": ["tcp", "taco"]}, "results_dir"),
+        (comparison_verdict, {}, "run_dir"),
+        (comparison_rounds, {"run_dir": "/nonexistent"}, "/nonexistent/comparison-plan.json can't be read"),
+        (comparison_verdict, {"run_dir": "/nonexistent"}, "/nonexistent/comparison-plan.json can't be read"),
+        (comparison_verdict, {"run_dir": "/nonexistent", "min_effect": 3}, "compare_min_effect is 3.0"),
+        (comparison_plan, {**PLANNED, "arms": ["tcp"]}, "compare_arms has only tcp"),
         (
+            comparison_plan,
             {**PLANNED, "defaults": {"model": "vgg16"}},
             "tcp on horovod_synthetic/vgg16/2x2/256 can't be run: benchmark_model is vgg16",
         ),
-        ({**PLANNED, "workloads": [{"batch_size": "many"}]}, "compare_workloads"),
-        ({**PLANNED, "against": "/nonexistent"}, "/nonexistent can't be read as the result of a comparison"),
+        (comparison_plan, {**PLANNED, "workloads": [{"batch_size": "many"}]}, "compare_workloads"),
+        (comparison_plan, {**PLANNED, "against": "/nonexistent"}, "/nonexistent can't be read as the result of a comp"),
         (
+            comparison_plan,
             {**PLANNED, "defaults": {"lightcc": {"topk_ratio": 7}}},
             "tcp on horovod_synthetic/ResNet50/2x2/256 can't be run",
         ),
     ],
 )
-def test_what_is_wrong_is_said_in_a_sentence(cluster, options, words):
-    found = cluster.task(**options)
-    assert found["failed"] and words in found["msg"]
+def test_an_error_is_a_sentence(action, options, words):
+    result = action_run.run(action, options)
+    assert result["failed"] and words in result["msg"]
 
 
 def test_with_auto_a_look_adds_rounds_until_the_verdicts_are_decided(cluster):
@@ -227,18 +232,18 @@ def test_with_auto_a_look_adds_rounds_until_the_verdicts_are_decided(cluster):
     ]
     file = Path(first["run_dir"], "records.jsonl")
     file.write_text("\n".join(lines[:8]) + "\n")
-    second = cluster.task(state="continued", run_dir=first["run_dir"], records=first["records"])
+    second = cluster.rounds(run_dir=first["run_dir"], records=first["records"])
     assert [run["case"]["repeat"] for run in second["runs"]] == [4, 4, 5, 5], second
     assert second["msg"] == "horovod_synthetic/ResNet50/2x2/64: 6 rounds; it goes on."
     # Interrupted here, the rounds that were added are those that are left.
     again = cluster.plan(**spec)
     assert again["run_dir"] == first["run_dir"] and len(again["runs"]) == 4
     file.write_text("\n".join(lines) + "\n")
-    third = cluster.task(state="continued", run_dir=first["run_dir"], records=0)
+    third = cluster.rounds(run_dir=first["run_dir"], records=0)
     assert [run["case"]["repeat"] for run in third["runs"]] == [6, 6, 7, 7]
     stored = json.loads(Path(first["run_dir"], "comparison.json").read_text())
     assert stored["looks"] == [8, 12] and stored["auto"]["cases"] == {
         "horovod_synthetic/ResNet50/2x2/64": {"rounds": 8, "stop": None}
     }
-    judged = cluster.task(state="judged", run_dir=first["run_dir"])
+    judged = cluster.verdict(run_dir=first["run_dir"])
     assert judged["comparison"]["looks"] == [8, 12] and judged["comparison"]["auto"] == stored["auto"]

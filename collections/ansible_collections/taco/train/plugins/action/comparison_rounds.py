@@ -1,0 +1,54 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Plan further rounds for the undecided cases of a comparison. Works on the controller only."""
+
+from ansible.plugins.action import ActionBase
+
+from ansible_collections.taco.train.plugins.plugin_utils.comparison import repeats, segments, store
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.evaluation import absolute, evaluate
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.options import check_limits
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import ComparisonError
+from ansible_collections.taco.train.plugins.plugin_utils.run.store import RecordError
+
+ARGUMENTS = {
+    "run_dir": {"type": "str", "required": True},
+    "min_effect": {"type": "float", "default": 0.03},
+    "confidence": {"type": "float", "default": 0.95},
+    "allow_unlike": {"type": "bool", "default": False},
+    "records": {"type": "int", "default": 0},
+}
+
+
+class ActionModule(ActionBase):
+    """Read, decide, write on the controller."""
+
+    _supports_check_mode = True
+    _requires_connection = False
+
+    def run(self, tmp=None, task_vars=None):
+        super().run(tmp, task_vars)
+        _validated, options = self.validate_argument_spec(argument_spec=ARGUMENTS)
+        try:
+            check_limits(options)
+            return self.further_rounds(absolute(options["run_dir"]), options)
+        except (ComparisonError, RecordError) as error:
+            return {"failed": True, "msg": str(error)}
+
+    def further_rounds(self, run_dir, options):
+        """Return the runs of the rounds that undecided cases get."""
+        evaluation = evaluate(run_dir, options)
+        after = repeats.decide(
+            *(evaluation.current, evaluation.result["cases"], evaluation.cases),
+            segments.given_up(evaluation.records[options["records"] :]),
+            repeats.time_of(evaluation.records),
+            not options["allow_unlike"],
+        )
+        comparison = repeats.with_rounds(evaluation.planned, after)
+        result = dict(evaluation.result, auto=repeats.part(evaluation.planned, after))
+        if not self._task.check_mode:
+            store.keep(run_dir, result)
+        left = repeats.added(comparison, evaluation.cases, evaluation.records)
+        runs = segments.remaining_runs(comparison, left, evaluation.spec["arms"])
+        return dict(runs, changed=False, run_dir=run_dir, msg=" ".join(result["auto"]["said"]))
