@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from ansible_collections.taco.train.plugins.plugin_utils.variables.checks import FACTS
+
 COLLECTION = Path(__file__).parents[2] / "collections/ansible_collections/taco/train"
 ROLES = sorted(path for path in (COLLECTION / "roles").iterdir() if path.is_dir())
 # The variables that several roles share have the collection's name for a prefix.
@@ -60,7 +62,21 @@ def test_variables_carry_the_prefix_of_their_role(role):
     assert all(name.startswith(prefix) for name in load(role / "defaults/main.yml"))
     for tasks in sorted((role / "tasks").glob("*.yml")):
         for name in re.findall(r"^\s+register: (\S+)$", tasks.read_text(), re.MULTILINE):
-            assert name.startswith("__" + prefix), f"{tasks.name}: {name}"
+            assert name.startswith("__" + prefix) or name in FACTS, f"{tasks.name}: {name}"
+
+
+# Their registered variables and those of the roles that they compose are one unit of code.
+COMPOSING = ("kubernetes_node", "plan")
+
+
+def test_no_role_uses_internal_variables_of_another_role():
+    names = [path.name for path in ROLES]
+    for path in sorted(COLLECTION.glob("roles/*/*/*.yml")):
+        own = path.relative_to(COLLECTION / "roles").parts[0]
+        others = "|".join(name for name in names if name not in (own, "common"))
+        found = re.findall(rf"__(?:{others})_\w+", path.read_text()) if own not in COMPOSING else []
+        found = [name for name in found if not name.startswith(f"__{own}_")]
+        assert not found, (path, found)
 
 
 def test_every_option_is_described(role):

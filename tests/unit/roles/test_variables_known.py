@@ -29,6 +29,7 @@ def facts_set(tasks):
     names = set()
     for task in tasks:
         names.update(task.get("ansible.builtin.set_fact", {}))
+        names.update([task["register"]] if "register" in task else [])
         for part in ("block", "rescue", "always"):
             names |= facts_set(task.get(part, []))
     return names

@@ -112,5 +112,7 @@ def test_a_run_holds_its_container_and_can_be_ended_there():
 
 def test_workers_that_the_arm_is_not_active_on_are_named():
     workers = {"gpu1": {"changed": True}, "gpu2": {"failed": True, "msg": "no plugin"}, "gpu3": {}}
-    assert not_active(workers) == "the arm is not active on gpu2: no plugin"
-    assert not_active({"gpu1": {}}) is None
+    assert not_active(workers, {}) == "the arm is not active on gpu2: no plugin"
+    reasons = {"gpu1": "no clocks", "gpu2": ""}
+    assert not_active({"gpu1": {}}, reasons) == "the arm is not active on gpu1: no clocks"
+    assert not_active({"gpu1": {}}, {}) is None

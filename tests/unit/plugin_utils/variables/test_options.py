@@ -33,6 +33,8 @@ FREE = {
     "benchmark_launcher": "a host, which can be one that is added later",
     "benchmark_exec_prefix": "any command that enters a container",
     "benchmark_pip_args": "arguments of pip",
+    "benchmark_series": "set by roles that plan runs",
+    "benchmark_job": "the result of another program",
     "taco_hosts": "a pattern of hosts, which Ansible itself reads",
     "taco_kubeconfig": "a path on another machine; kubernetes.api opens it",
     "taco_kube_context": "a name in the kubeconfig; kubernetes.api looks it up",

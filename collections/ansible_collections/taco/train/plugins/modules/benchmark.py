@@ -249,6 +249,10 @@ options:
       - Its C(environment) is passed to the ranks.
     type: dict
     default: {}
+  not_ready:
+    description: For each host the reason why it is not ready for the run. The run is then recorded as failed. An empty text is no reason.
+    type: dict
+    default: {}
   placement:
     description: For each pod its node, for the record.
     type: dict

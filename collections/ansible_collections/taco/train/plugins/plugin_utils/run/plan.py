@@ -74,6 +74,7 @@ PLACES: Dict[str, Dict[str, Any]] = {
     "lab": {"type": "bool", "default": False},
     "system": {"type": "dict", "default": {}},
     "workers": {"type": "dict", "default": {}},
+    "not_ready": {"type": "dict", "default": {}},
     "placement": {"type": "dict", "default": {}},
     "images": {"type": "dict", "default": {}},
     "scripts": {"type": "list", "elements": "dict", "default": []},
@@ -218,11 +219,13 @@ def guarded(argv: List[str], exec_prefix: List[str]) -> Tuple[List[str], List[st
     ]
 
 
-def not_active(workers: Dict[str, Any]) -> Optional[str]:
-    """Return the workers on which the arm could not be activated, each with the error."""
-    said = [
-        f"{host}: {worker.get('msg')}"
+def not_active(workers: Dict[str, Any], not_ready: Dict[str, str]) -> Optional[str]:
+    """Return the workers on which the arm could not be activated, each with the error or the reason in not_ready."""
+    reasons = {
+        host: worker.get("msg")
         for host, worker in workers.items()
         if (worker or {}).get("failed") or (worker or {}).get("unreachable")
-    ]
-    return "the arm is not active on " + "; ".join(said) if said else None
+    }
+    reasons.update({host: reason for host, reason in not_ready.items() if reason})
+    text = "; ".join(f"{host}: {reason}" for host, reason in reasons.items())
+    return f"the arm is not active on {text}" if text else None

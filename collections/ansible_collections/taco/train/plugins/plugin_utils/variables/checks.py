@@ -14,7 +14,16 @@ from ansible_collections.taco.train.plugins.plugin_utils.container.spec import P
 from ansible_collections.taco.train.plugins.plugin_utils.values import IMAGE, SHA256, is_placeholder
 
 # Facts that the collection sets itself.
-FACTS = ("taco_node", "taco_run_dir", "taco_boot", "taco_placement")
+FACTS = (
+    "taco_node",
+    "taco_run_dir",
+    "taco_boot",
+    "taco_placement",
+    "taco_benchmark",
+    "taco_benchmark_done",
+    "taco_benchmark_restored",
+    "taco_mpijob",
+)
 
 
 class Unknown:
