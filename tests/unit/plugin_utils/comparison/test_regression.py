@@ -100,7 +100,7 @@ def test_every_option_of_a_run_is_compared(option, then, now):
     found = regression(is_now, [("old.json", was)])
     assert verdicts(found) == {"tcp": "refused", "taco": "refused"}
     assert found["fails"] == found["worse"] == found["better"] == []
-    assert found["unlike"] == [f"nccl_tests/-/2x2/-: the benchmark_{option} is {now} now and was {then}."]
+    assert found["unlike"] == [f"nccl_tests/-/2x2/-: the {option} is {now} now and was {then}."]
     assert found["unlike"][0] in found["comparisons"][0]["reason"]
 
 

@@ -8,7 +8,7 @@ import json
 from typing import Any, Container, Dict, Iterable, List, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import placement as comparison_placement
-from ansible_collections.taco.train.plugins.plugin_utils.run.plan import OPTIONS
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import OPTIONS
 
 GIB = 1 << 30
 # Of a host's part in a record: what changes a number, by the words for it.
@@ -28,24 +28,6 @@ OF_A_HOST = {
 }
 # What nodes may not differ in when the workers of one arm ran on other nodes than those of another.
 OF_ALL_NODES = ("driver", "gpu_names", "instance_type", "cpus", "memory_bytes")
-# These options of a run don't change its number. Every other option does, and is compared.
-NO_EFFECT = ("timeout", "json_path", "script_checksum")
-# The words for the options that have some; any other is named as its variable.
-WORDS = {
-    "script": "script",
-    "batch_size": "batch size",
-    "num_iters": "number of iterations",
-    "num_warmup_batches": "number of warm-up batches",
-    "num_batches_per_iter": "batches of an iteration",
-    "extra_args": "arguments of the script",
-    "interface": "network interface of MPI",
-    "framework": "framework",
-    "lightcc": "LightCC's options beside the arm's",
-    "mixed_precision": "mixed precision",
-    "xla": "XLA",
-    "env": "environment beside the arm's",
-    "mca": "MCA parameters",
-}
 UNKNOWN = "not known"
 
 
@@ -73,14 +55,14 @@ def settings_of(record: Dict[str, Any], besides: Container[str] = ()) -> Dict[st
         parameters["script"] = f"SHA-256 {sha256}"
     return {
         words_of([name])[0]: "not set" if parameters[name] is None else _text(parameters[name])
-        for name in OPTIONS
-        if name in parameters and name not in NO_EFFECT and name not in besides
+        for name, option in OPTIONS.items()
+        if name in parameters and option.affects_value and name not in besides
     }
 
 
 def words_of(names: Iterable[str]) -> Tuple[str, ...]:
-    """Return the words for options of a run."""
-    return tuple(WORDS.get(name, f"benchmark_{name}") for name in names)
+    """Return the words for options of a run; an option without words is its name."""
+    return tuple(OPTIONS[name].words or name for name in names)
 
 
 def _inventory_name(record: Dict[str, Any], host: str) -> str:

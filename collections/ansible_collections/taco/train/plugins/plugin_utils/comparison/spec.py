@@ -137,8 +137,7 @@ def _case(
         )
     if batch_size is not None:
         options["batch_size"] = batch_size
-    # A model that a workload doesn't read is none of its options, but can name what a command trains.
-    options = dict(completed(options), **({"model": workload["model"]} if workload.get("model") else {}))
+    options = completed(options)
     if options.get("batch_size") is not None:
         options["batch_size"] = _whole(options["batch_size"], "batch_sizes", 1)
     parts = [label, str(options.get("model") or "-"), shape(hosts), str(options.get("batch_size") or "-")]
@@ -157,7 +156,7 @@ def _sizes(value: Dict[str, Any], hosts: Sequence[Dict[str, Any]], workload: str
 
 
 def _batch_sizes(value: Dict[str, Any], workload: Dict[str, Any], kind: str) -> List[Any]:
-    reads_it = kind not in WORKLOADS or "batch_size" in WORKLOADS[kind].reads
+    reads_it = kind not in WORKLOADS or "batch_size" in WORKLOADS[kind].options
     given = value.get("batch_sizes") if reads_it else []
     return list(dict.fromkeys(given)) if given else [workload.get("batch_size")]
 

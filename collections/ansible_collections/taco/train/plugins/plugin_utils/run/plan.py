@@ -10,6 +10,8 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 from ansible_collections.taco.train.plugins.module_utils._acceleration.processes import LOCK, PID_FILE
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import Arm, ArmError, arm_of
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.mpirun import MPIRUN, mpirun_command
+from ansible_collections.taco.train.plugins.plugin_utils.workloads import registry
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.option import COMMON
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.platforms import PLATFORMS
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS, completed
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import Workload, WorkloadError
@@ -20,47 +22,13 @@ LOCALHOST = "localhost"
 # Seconds between SIGTERM and SIGKILL.
 KILL_AFTER = 10
 
-# What a workload can be told: these make up the parameters of a record, and a comparison may set each of them.
-OPTIONS: Dict[str, Dict[str, Any]] = {
-    "workload": {"type": "str", "choices": sorted(WORKLOADS), "default": "horovod_synthetic"},
-    "interface": {"type": "str", "default": "eth0"},
-    "framework": {"type": "str", "choices": ["tensorflow", "tensorflow2", "pytorch"]},
-    "script": {"type": "str"},
-    "script_checksum": {"type": "str"},
-    "model": {"type": "str", "default": "ResNet50"},
-    "batch_size": {"type": "int"},
-    "num_iters": {"type": "int", "default": 10},
-    "num_warmup_batches": {"type": "int", "default": 10},
-    "num_batches_per_iter": {"type": "int", "default": 10},
-    "num_batches": {"type": "int"},
-    "binary": {"type": "str"},
-    "min_bytes": {"type": "str"},
-    "max_bytes": {"type": "str"},
-    "step_factor": {"type": "int"},
-    "iters": {"type": "int"},
-    "warmup": {"type": "int"},
-    "json_path": {"type": "str"},
-    "demo": {"type": "str", "choices": ["benchmark", "ps", "estimator"]},
-    "demo_dir": {"type": "str"},
-    "is_dynamic": {"type": "bool"},
-    "dnn_layer_num": {"type": "int"},
-    "command": {"type": "list", "elements": "str"},
-    "mpi": {"type": "bool", "default": True},
-    "chdir": {"type": "str"},
-    "cleanup": {"type": "list", "elements": "str"},
-    "pattern": {"type": "str"},
-    "total_pattern": {"type": "str"},
-    "unit": {"type": "str"},
-    "higher_is_better": {"type": "bool", "default": True},
-    "extra_args": {"type": "list", "elements": "str", "default": []},
-    "lightcc": {"type": "dict", "default": {}},
-    "mixed_precision": {"type": "bool", "default": False},
-    "xla": {"type": "bool", "default": False},
-    "env": {"type": "dict", "default": {}},
-    "mca": {"type": "dict", "default": {}},
-    "device": {"type": "str", "choices": ["GPU", "CPU"], "default": "GPU"},
-    "timeout": {"type": "int", "default": 1800},
-}
+# These make up the parameters of a record, and a comparison may set each of them.
+OPTIONS: Dict[str, Dict[str, Any]] = {name: option.spec for name, option in registry.OPTIONS.items()}
+OPTIONS.update(
+    (name, dict(OPTIONS[name], default=option.default))
+    for name, option in registry.OPTIONS.items()
+    if name == "workload" or name in COMMON
+)
 # How a run is reached and where it is kept.
 PLACES: Dict[str, Dict[str, Any]] = {
     "arm": {"type": "raw", "default": "taco"},
@@ -144,7 +112,7 @@ def effective(options: Dict[str, Any]) -> Dict[str, Any]:
     except ArmError as error:
         raise WorkloadError(str(error)) from error
     set_by_arm = arm.options or {}
-    unread = [name for name in set_by_arm if name not in WORKLOADS[options["workload"]].reads]
+    unread = [name for name in set_by_arm if name not in WORKLOADS[options["workload"]].options]
     if unread:
         raise WorkloadError(
             f"arm {arm.name} sets the option {unread[0]}, which workload {options['workload']} doesn't read: leave it out of "

@@ -18,8 +18,6 @@ from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry impo
 
 # The built-in arms that promise the kernel's TCP.
 OVER_TCP = ("tcp", "lightcc", "horovod")
-# What exchanges gradients through NCCL whatever else it does; of a user's own command that isn't known.
-WITH_NCCL = ("horovod_synthetic", "nccl_tests", "tf_cnn_benchmarks")
 # The exit status of timeout(1) when it ended the command, and when it had to kill it.
 TIMEOUT_STATUS = (124, 137)
 MOST_OF_A_LINE = 300
@@ -77,7 +75,7 @@ def not_taken(arm: Arm, text: str, network: Optional[str], options: Dict[str, An
             "of your own for RDMA"
         ]
     silent = in_use is None and arm.plugin != "keep" and options["device"] == "GPU" and len(options["hosts"]) > 1
-    if silent and options["workload"] in WITH_NCCL:
+    if silent and WORKLOADS[options["workload"]].nccl:
         return [
             f"NCCL did not say which network it used, so nothing shows that arm {arm.name} took effect: leave NCCL_DEBUG=INFO in "
             "benchmark_env as it is, or use an arm with plugin: keep"

@@ -15,16 +15,29 @@ import re
 from pathlib import PurePosixPath
 from typing import Any, Optional, Sequence
 
-from ansible_collections.taco.train.plugins.plugin_utils.workloads import pattern, result, workload
+from ansible_collections.taco.train.plugins.plugin_utils.workloads import option, pattern, result, workload
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import pattern as parse_pattern
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.kind import TOTAL, IterationOf, WorkloadKind
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import lines_of, raw_lines
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.option import Option
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import (
-    SWITCHES,
     Options,
     Workload,
     WorkloadError,
 )
+
+OPTIONS = {
+    "command": Option("list", "The command, as a list of arguments.", []),
+    "model": Option("str", "What the command trains, for the reports."),
+    "mpi": Option(
+        "bool", "Whether the command is started by ``mpirun``, once for each slot, or once on the launcher.", True
+    ),
+    "chdir": Option("str", "The working directory of the command."),
+    "cleanup": Option("list", "Files to remove before the command runs.", []),
+    **option.PATTERNS,
+    **option.TENSORFLOW,
+    **option.EXTRA_ARGS,
+}
 
 
 def words_of(options: Options, name: str) -> list[str]:
@@ -119,6 +132,8 @@ def iteration_of(options: Options) -> Optional[IterationOf]:
 
 
 WORKLOAD = WorkloadKind(
+    "your own program",
+    OPTIONS,
     build,
     parse,
     UNIT,
@@ -128,6 +143,5 @@ WORKLOAD = WorkloadKind(
     TOTAL,
     asked="run faster",
     mpi=None,
-    reads=frozenset(SWITCHES),
     iteration_of=iteration_of,
 )

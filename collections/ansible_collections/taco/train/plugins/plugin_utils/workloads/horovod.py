@@ -18,16 +18,16 @@ import re
 from statistics import fmean
 from typing import Any, Mapping, Sequence
 
+from ansible_collections.taco.train.plugins.plugin_utils.workloads import option, workload
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import result as parsed
-from ansible_collections.taco.train.plugins.plugin_utils.workloads import workload
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.kind import (
     BATCH_SIZE,
-    TRAINING,
     WorkloadKind,
     model_of,
     value_of_line,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import lines_of, tagged_lines, values
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.option import Option
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.result import Result, finite
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.script import name_of, required_sha256
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.traffic import of_training
@@ -41,8 +41,21 @@ SCRIPTS = {
 # Where the vendor's images keep the script.
 FOLDER = "/mnt"
 
-# What the script assumes; said on the command line only when it differs, as in the vendor's commands.
-SCRIPT_DEFAULTS = {"num_warmup_batches": 10, "num_batches_per_iter": 10, "num_iters": 10}
+OPTIONS = {
+    "framework": Option(
+        "str",
+        "Which of Horovod's synthetic benchmarks to run. Not set means ``tensorflow``, or the framework of ``script``. Without a "
+        "script, it selects the one in the vendor's images, such as ``/mnt/tensorflow_synthetic_benchmark.py``.",
+        choices=tuple(SCRIPTS),
+        words="framework",
+    ),
+    **option.SCRIPT,
+    "model": Option("str", "The name of the model in the script.", "ResNet50"),
+    **option.batch_size(BATCH_SIZE),
+    **option.ITERATIONS,
+    **option.TENSORFLOW,
+    **option.EXTRA_ARGS,
+}
 
 
 def script_of(options: Options) -> str:
@@ -95,9 +108,10 @@ def check_framework(framework: str | None, options: Options) -> None:
 
 def command(options: Options, script: str) -> list[str]:
     words = ["python3", script, f"--model={options['model']}", f"--batch-size={options['batch_size']}"]
-    for name, default in SCRIPT_DEFAULTS.items():
+    # What the script assumes is on the command line only when it differs, as in the vendor's commands.
+    for name, declared in option.ITERATIONS.items():
         value = options.get(name)
-        if value not in (None, default):
+        if value not in (None, declared.default):
             words.append(f"--{name.replace('_', '-')}={value}")
     if options.get("device", "GPU") == "CPU":
         words.append("--no-cuda")
@@ -279,14 +293,15 @@ def disagreements(result: Result, found: Found) -> list[str]:
 
 
 WORKLOAD = WorkloadKind(
+    "Horovod's synthetic benchmark",
+    OPTIONS,
     build,
     parse,
     UNIT,
     "the median of the iterations, over all devices",
     model_of,
     needs,
-    reads=TRAINING,
-    batch_size=BATCH_SIZE,
+    nccl=True,
     iteration_of=lambda options: value_of_line(ITERATION, 2),
     count_option="num_iters",
     per_device=True,

@@ -4,15 +4,15 @@
 
 """The declaration of a workload: how it is built, how its output is read, and what its numbers are."""
 
-from typing import Callable, FrozenSet, NamedTuple, Optional, Pattern, Sequence, Union
+from typing import Callable, Mapping, NamedTuple, Optional, Pattern, Sequence, Union
 
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import clean
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.option import Option
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.result import Result, finite
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import SWITCHES, Options, Workload
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import Options, Workload
 
-MODEL = frozenset({"model", "batch_size"})
+# Without a batch size in the options of Horovod's and TensorFlow's scripts.
 BATCH_SIZE = 256
-TRAINING = MODEL | set(SWITCHES)
 TOTAL = "the last number that benchmark_total_pattern finds"
 
 IterationOf = Callable[[str], Optional[float]]
@@ -21,6 +21,10 @@ IterationOf = Callable[[str], Optional[float]]
 class WorkloadKind(NamedTuple):
     """One workload, with everything that a report must know of its numbers."""
 
+    summary: str
+    """The workload in a sentence."""
+    options: Mapping[str, Option]
+    """The options that only some workloads have."""
     build: Callable[[Options, Sequence[int]], Workload]
     """build(options, slots) -> Workload; raises WorkloadError."""
     parse: Callable[..., Result]
@@ -45,10 +49,8 @@ class WorkloadKind(NamedTuple):
     """Whether mpirun starts it, once for each slot; None where the option `mpi` decides."""
     running_mean: bool = False
     """Whether each element of the series is a mean over all steps so far, so that the elements are not independent."""
-    reads: FrozenSet[str] = frozenset()
-    """The options that it reads, of those in MODEL and in arm_options.OPTIONS."""
-    batch_size: Optional[int] = None
-    """The batch size where the options set none; None leaves it to the program."""
+    nccl: bool = False
+    """Whether its ranks exchange data through NCCL, so that NCCL's log shows the network."""
     iteration_of: Callable[[Options], Optional[IterationOf]] = lambda options: None
     """iteration_of(options) -> the function that finds the value of an iteration in a line; None without any in the output."""
     count_option: Optional[str] = None

@@ -19,21 +19,34 @@ from decimal import Decimal
 from pathlib import PurePosixPath
 from typing import Any, Mapping, Sequence
 
-from ansible_collections.taco.train.plugins.plugin_utils.workloads import nccl_json, nccl_sizes, result, workload
+from ansible_collections.taco.train.plugins.plugin_utils.workloads import (
+    nccl_json,
+    nccl_sizes,
+    option,
+    result,
+    workload,
+)
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.kind import WorkloadKind
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import lines_of, values
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.nccl_json import Read
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.option import Option
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.result import Result, finite
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.traffic import of_all_reduce_tests
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import Options, Workload, WorkloadError
 
-DEFAULTS = {
-    "binary": "all_reduce_perf",
-    "min_bytes": "8",
-    "max_bytes": "128M",
-    "step_factor": 2,
-    "iters": 20,
-    "warmup": 5,
+OPTIONS = {
+    "binary": Option("str", "The program.", "all_reduce_perf"),
+    "min_bytes": Option("str", "The smallest size, in bytes or with K, M or G.", "8"),
+    "max_bytes": Option("str", "The largest size.", "128M"),
+    "step_factor": Option("int", "The factor from one size to the next.", 2),
+    "iters": Option("int", "Iterations at each size.", 20),
+    "warmup": Option("int", "Iterations before those.", 5),
+    "json_path": Option(
+        "str",
+        "File in the container for the results as JSON, which newer versions can write. Not set means that the printed table is parsed.",
+        affects_value=False,
+    ),
+    **option.EXTRA_ARGS,
 }
 # How nccl-tests reads a size: a number and one letter, of 1024.
 SIZE = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,6})?) ?([KMG]?)", re.IGNORECASE)
@@ -57,7 +70,7 @@ NO_HOROVOD = "nccl_tests use no Horovod, so LightCC has no part in this number: 
 
 def needs(options: Options) -> dict[str, str]:
     """The program, by the variable that names it."""
-    return {"benchmark_binary": str(options.get("binary") or DEFAULTS["binary"])}
+    return {"benchmark_binary": str(options.get("binary") or OPTIONS["binary"].default)}
 
 
 def check(options: Options) -> None:
@@ -83,7 +96,7 @@ def command(options: Options) -> list[str]:
 
 def build(options: Options, slots: Sequence[int]) -> Workload:
     """Return the Workload of options and of the slots of each host, or raise the first that can't be run."""
-    options = dict(options, **{name: value for name, value in DEFAULTS.items() if options.get(name) is None})
+    options = option.with_defaults(OPTIONS, options)
     check(options)
     # A file that is there already is left alone, and the JSON goes into another beside it.
     cleanup: tuple[str, ...] = ()
@@ -257,7 +270,7 @@ def wrong_values(read: Read) -> list[str]:
 
 def subject(parameters: Options) -> str:
     """The test and its message sizes, in words."""
-    chosen = {name: value if parameters.get(name) is None else parameters[name] for name, value in DEFAULTS.items()}
+    chosen = option.with_defaults(OPTIONS, parameters)
     return f"{PurePosixPath(str(chosen['binary'])).name}, {chosen['min_bytes']} to {chosen['max_bytes']} bytes"
 
 
@@ -270,6 +283,8 @@ def sent(parameters: Options, found: Result, ranks: int) -> float | None:
 
 
 WORKLOAD = WorkloadKind(
+    "NVIDIA's test of NCCL alone, nccl-tests",
+    OPTIONS,
     build,
     parse,
     UNIT,
@@ -279,4 +294,5 @@ WORKLOAD = WorkloadKind(
     asked="transfer data faster",
     iteration=None,
     sent=sent,
+    nccl=True,
 )

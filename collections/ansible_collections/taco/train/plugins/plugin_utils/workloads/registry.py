@@ -4,11 +4,12 @@
 
 """The workloads by name. A workload is one file that declares it, and one line here."""
 
-from typing import Any, Dict, Optional
+from typing import Any, Dict, Iterable, Optional
 
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import command, horovod, nccl_tests, tf_cnn, ttf
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.kind import MODEL, IterationOf, WorkloadKind
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import Options
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.kind import IterationOf, WorkloadKind
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.option import COMMON, Option, with_defaults
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import Options, WorkloadError
 
 WORKLOADS: Dict[str, WorkloadKind] = {
     "horovod_synthetic": horovod.WORKLOAD,
@@ -19,16 +20,36 @@ WORKLOADS: Dict[str, WorkloadKind] = {
 }
 
 
+WORKLOAD = Option("str", "The workload.", "horovod_synthetic", tuple(sorted(WORKLOADS)))
+# Every option of a run. Workloads that share an option share its type.
+OPTIONS: Dict[str, Option] = {
+    "workload": WORKLOAD,
+    **COMMON,
+    **{name: declared for kind in WORKLOADS.values() for name, declared in kind.options.items()},
+}
+
+
 def completed(options: Options) -> Dict[str, Any]:
-    """Return the options of a run with the batch size of its workload where none is set, and without a model that it doesn't read."""
-    found = dict(options)
-    kind = WORKLOADS.get(str(found.get("workload")))
+    """Return the options of a run with the defaults of its workload, and null for the options of other workloads."""
+    kind = WORKLOADS.get(str(options.get("workload")))
     if kind is None:
-        return found
-    found.update((name, None) for name in MODEL - kind.reads if name in found)
-    if "batch_size" in kind.reads and found.get("batch_size") is None:
-        found["batch_size"] = kind.batch_size
-    return found
+        return dict(options)
+    foreign = {name: None for name in options if name in OPTIONS and not is_option(kind, name)}
+    return dict(with_defaults(dict(kind.options), options), **foreign)
+
+
+def is_option(kind: WorkloadKind, name: str) -> bool:
+    return name == "workload" or name in COMMON or name in kind.options
+
+
+def require_options(workload: Any, names: Iterable[str], variable: str) -> None:
+    """Raise for the first name that is no option of a workload. variable is named in the error."""
+    kind = WORKLOADS.get(str(workload))
+    strange = [name for name in names if kind and not is_option(kind, name)]
+    if kind and strange:
+        raise WorkloadError(
+            f"{variable} has {strange[0]}, which is no option of workload {workload}; its options are {', '.join(kind.options)}."
+        )
 
 
 def iteration_of(options: Options) -> Optional[IterationOf]:

@@ -17,30 +17,39 @@ import re
 from statistics import median
 from typing import Any, Iterable, Mapping, Sequence
 
-from ansible_collections.taco.train.plugins.plugin_utils.workloads import result, workload
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.horovod import SCRIPT_DEFAULTS, SCRIPTS
+from ansible_collections.taco.train.plugins.plugin_utils.workloads import option, result, workload
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.horovod import SCRIPTS
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.kind import (
     BATCH_SIZE,
-    TRAINING,
     WorkloadKind,
     model_of,
     value_of_line,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import lines_of, values
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.option import Option
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.platforms import platform_of
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.result import Result, finite
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.script import name_of, required_sha256
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.traffic import of_training
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import Options, Workload, WorkloadError
 
+OPTIONS = {
+    **option.SCRIPT,
+    "model": Option("str", "The name of the model in the script."),
+    **option.batch_size(BATCH_SIZE),
+    "num_batches": Option("int", "Number of measured batches. Not set means the batches of all iterations."),
+    **option.ITERATIONS,
+    **option.TENSORFLOW,
+    **option.EXTRA_ARGS,
+}
+
 
 def batches(options: Options) -> int:
     """Return how many batches are measured: as many as asked for, or those of all iterations."""
     if options.get("num_batches") is not None:
         return int(options["num_batches"])
-    iterations = {name: SCRIPT_DEFAULTS[name] for name in ("num_iters", "num_batches_per_iter")}
-    iterations.update((name, int(options[name])) for name in iterations if options.get(name) is not None)
-    return iterations["num_iters"] * iterations["num_batches_per_iter"]
+    iterations = option.with_defaults(option.ITERATIONS, options)
+    return int(iterations["num_iters"]) * int(iterations["num_batches_per_iter"])
 
 
 def check(options: Options) -> None:
@@ -76,8 +85,8 @@ def command(options: Options) -> list[str]:
     ]
     words.append(f"--num_batches={batches(options)}")
     # Without it the script chooses a number of its own.
-    warmup = options.get("num_warmup_batches")
-    words.append(f"--num_warmup_batches={SCRIPT_DEFAULTS['num_warmup_batches'] if warmup is None else warmup}")
+    warmup = option.with_defaults(option.ITERATIONS, options)["num_warmup_batches"]
+    words.append(f"--num_warmup_batches={warmup}")
     words.append("--variable_update=horovod")
     if options.get("device", "GPU") == "CPU":
         # TensorFlow's kernels for CPUs don't have the layout that the script assumes.
@@ -203,6 +212,8 @@ def wrong_world(
 
 # Every rank prints its steps, so the last rank to reach a step is shown too.
 WORKLOAD = WorkloadKind(
+    "TensorFlow's benchmark of convolutional networks, tf_cnn_benchmarks",
+    OPTIONS,
     build,
     parse,
     UNIT,
@@ -211,8 +222,7 @@ WORKLOAD = WorkloadKind(
     needs,
     iteration="printed step",
     running_mean=True,
-    reads=TRAINING,
-    batch_size=BATCH_SIZE,
+    nccl=True,
     iteration_of=lambda options: value_of_line(STEP, 2),
     sent=lambda parameters, result, ranks: of_training(parameters, result, ranks, batches(parameters)),
 )

@@ -20,7 +20,7 @@ import re
 from typing import Any, Mapping, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.module_utils._acceleration.demo_dataset import FOLDER
-from ansible_collections.taco.train.plugins.plugin_utils.workloads import pattern, result, workload
+from ansible_collections.taco.train.plugins.plugin_utils.workloads import option, pattern, result, workload
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.command import iteration_of as iteration_by_pattern
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.command import parse as parse_by_pattern
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.kind import (
@@ -30,14 +30,24 @@ from ansible_collections.taco.train.plugins.plugin_utils.workloads.kind import (
     value_of_line,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import lines_of, values
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.option import Option
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import (
-    SWITCHES,
     Options,
     Workload,
     WorkloadError,
 )
 
 DEMOS = ("benchmark", "ps", "estimator")
+OPTIONS = {
+    "demo": Option("str", "The demo. Not set means ``benchmark``.", choices=DEMOS),
+    "demo_dir": Option("str", f"The folder of the demos in the container. Not set means ``{FOLDER}``."),
+    **option.batch_size(None, "the demo's default"),
+    "is_dynamic": Option("bool", "Whether the demo uses dynamic embedding. Not set means the demo's default."),
+    "dnn_layer_num": Option("int", "Fully connected layers of the demo's deep part. Not set means the demo's default."),
+    **option.PATTERNS,
+    **option.TENSORFLOW,
+    **option.EXTRA_ARGS,
+}
 # The data set's cache holds batches of one size, so the document has it removed whenever the batch size changes.
 CACHE = (".index", ".data-00000-of-00001")
 ONE_PROCESS = (
@@ -151,6 +161,8 @@ def iteration_of(options: Options) -> Optional[IterationOf]:
 
 
 WORKLOAD = WorkloadKind(
+    "the demo of the vendor's TensorFlow with dynamic embedding, one process on the launcher",
+    OPTIONS,
     build,
     parse,
     UNIT,
@@ -160,6 +172,5 @@ WORKLOAD = WorkloadKind(
     TOTAL,
     iteration="interval",
     mpi=False,
-    reads=frozenset({"batch_size", "is_dynamic", "dnn_layer_num", *SWITCHES}),
     iteration_of=iteration_of,
 )
