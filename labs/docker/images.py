@@ -60,7 +60,7 @@ NODE = Image(
     ["node/setup.sh"],
     ["/sbin/init"],
 )
-# What the training workload imports, installed in the image as a framework is. The workload itself is delivered by benchmark_script.
+# What the training workload imports, installed in the image as a framework is. benchmark_options.script delivers the workload.
 PACKAGES = "usr/lib/python3/dist-packages"
 WORKLOAD_MODULES = "collectives exchange_plan exchange_settings gradients model_tensors topk traffic".split()
 # What ranks of mpirun need in a container, whatever they compute.

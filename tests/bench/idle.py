@@ -22,10 +22,12 @@ CHANGING = [{"name": "off", "plugin": "off"}, {"name": "on", "plugin": "on"}]
 CHANGES = 5
 VARIABLES = {
     "benchmark_workload": "command",
-    "benchmark_command": ["sh", "-c", "sleep 0.2; echo value 100"],
-    "benchmark_mpi": False,
-    "benchmark_pattern": "value (?P<value>[0-9.]+)",
-    "benchmark_unit": "steps/s",
+    "benchmark_options": {
+        "command": ["sh", "-c", "sleep 0.2; echo value 100"],
+        "mpi": False,
+        "pattern": "value (?P<value>[0-9.]+)",
+        "unit": "steps/s",
+    },
     "benchmark_exec_prefix": [],
     "benchmark_plugin_path": PLUGIN,
     "benchmark_progress": False,

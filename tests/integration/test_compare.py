@@ -40,9 +40,11 @@ KNOWN = {
     "compare_repeats": 6,
     "benchmark_workload": "command",
     "compare_workloads": [{"model": "Sleeper"}],
-    "benchmark_command": ["python3", "-c", SLEEPER],
-    "benchmark_pattern": "step [0-9]+: (?P<value>[0-9.]+) steps/s",
-    "benchmark_unit": "steps/s",
+    "benchmark_options": {
+        "command": ["python3", "-c", SLEEPER],
+        "pattern": "step [0-9]+: (?P<value>[0-9.]+) steps/s",
+        "unit": "steps/s",
+    },
 }
 # Many short runs, to be interrupted.
 SHORT = {
@@ -50,9 +52,13 @@ SHORT = {
     "compare_arms": ["tcp", "harp"],
     "compare_workloads": [{"model": "MobileNetV2"}],
     "compare_repeats": 4,
-    "benchmark_num_iters": 2,
-    "benchmark_num_batches_per_iter": 1,
-    "benchmark_num_warmup_batches": 0,
+    "benchmark_options": {
+        "script": str(ROOT / "labs/docker/training/gradient_exchange.py"),
+        "batch_size": 64,
+        "num_iters": 2,
+        "num_batches_per_iter": 1,
+        "num_warmup_batches": 0,
+    },
 }
 RUNS = 10
 

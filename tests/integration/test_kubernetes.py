@@ -21,7 +21,9 @@ from integration.paths import COLLECTION, ROOT
 INVENTORY = "inventories/kubelab"
 WORKERS = ["taco-bench-worker-0", "taco-bench-worker-1"]
 NODES = {"taco-lab-node-0", "taco-lab-node-1"}
-SHORT = {"benchmark_num_iters": 2, "benchmark_num_batches_per_iter": 1, "benchmark_num_warmup_batches": 1}
+SCRIPT = ROOT / "labs/docker/training/gradient_exchange.py"
+OPTIONS = {"batch_size": 64, "num_iters": 2, "num_batches_per_iter": 1, "num_warmup_batches": 1}
+SHORT = {"benchmark_options": {**OPTIONS, "script": str(SCRIPT)}}
 
 
 @pytest.fixture(scope="module")
@@ -290,15 +292,14 @@ def test_arena_is_killed_restored_and_submits_the_benchmark_as_the_job(v1, playb
     require_as_before(v1)
     # The script is on the nodes, as in the vendor's image, since nothing can be copied into a pod before its command runs. Nor can
     # the plugin of the lab's image be removed before, so it finds a configuration.
-    script = ROOT / "labs/docker/training/gradient_exchange.py"
     for node in NODES:
         copy = faults.command(
-            node, f"mkdir -p {ON_NODES}/config && tee {ON_NODES}/{script.name} > {ON_NODES}/config/ztcp0.conf"
+            node, f"mkdir -p {ON_NODES}/config && tee {ON_NODES}/{SCRIPT.name} > {ON_NODES}/config/ztcp0.conf"
         )
-        subprocess.run(copy, input=script.read_bytes(), check=True)
+        subprocess.run(copy, input=SCRIPT.read_bytes(), check=True)
     there = {
         "benchmark_arm": {"name": "image", "plugin": "keep"},
-        "benchmark_script": f"{ON_NODES}/{script.name}",
+        "benchmark_options": {**OPTIONS, "script": f"{ON_NODES}/{SCRIPT.name}"},
         "mpijob_mounts": [f"{ON_NODES}:{ON_NODES}", f"{ON_NODES}/config:{CONFIG}"],
     }
     done = playbook("ack.yml", *ON_ACK, ack_state="submitted", **there)

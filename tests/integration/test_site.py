@@ -193,7 +193,14 @@ def test_what_somebody_changed_since_is_seen_and_put_right(site, playbook, on_no
     assert inspected(on_node, second, ".Image") == before
 
 
-SHORT = ("-e", json.dumps({"benchmark_num_iters": 2, "benchmark_num_warmup_batches": 1}))
+OPTIONS = {
+    "script": str(ROOT / "labs/docker/training/gradient_exchange.py"),
+    "batch_size": 64,
+    "num_iters": 2,
+    "num_warmup_batches": 1,
+    "num_batches_per_iter": 2,
+}
+SHORT = ("-e", json.dumps({"benchmark_options": OPTIONS}))
 
 # What is wrong -> the playbook, the variables that make it so, and what the message must hold.
 BAD_INPUT = {
@@ -256,7 +263,7 @@ def test_a_host_that_cant_be_reached_and_one_without_python_don_t_hide_what_is_w
 
 
 BAD_RUN = {
-    "hangs": ({"benchmark_num_iters": 1000000, "benchmark_timeout": 5}, "benchmark_timeout"),
+    "hangs": ({"benchmark_options": {**OPTIONS, "num_iters": 1000000}, "benchmark_timeout": 5}, "benchmark_timeout"),
     "wrong host": ({"benchmark_hosts": [{"name": "nosuchhost", "slots": 1}]}, "nosuchhost"),
 }
 

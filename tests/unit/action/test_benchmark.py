@@ -16,6 +16,8 @@ import pytest
 import yaml
 from screen import run_in_terminal
 
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import OPTIONS
+
 ROOT = Path(__file__).parents[3]
 SCHEMA = json.loads((ROOT / "collections/ansible_collections/taco/train/docs/schemas/record-1.json").read_text())
 GOOD = """\
@@ -64,13 +66,15 @@ class Bench:
 
     def prepared(self, *arguments, **options):
         """Write a play of the benchmark with these options; returns the arguments of ansible-playbook."""
+        run = {"timeout": 20, **options.pop("options", {})}
+        run.update({name: options.pop(name) for name in list(options) if name in OPTIONS})
         options = dict(
             {
+                "options": run,
                 "hosts": HOSTS,
                 "mpirun": str(self.mpirun),
                 "run_dir": str(self.run_dir),
                 "target_log_dir": str(self.folder / "target"),
-                "timeout": 20,
                 "system": {"gpu1": NODE},
             },
             **options,
@@ -234,8 +238,8 @@ def test_an_mpirun_that_is_not_there(bench):
         ({"hosts": []}, ("at least one host", "benchmark_hosts")),
         ({"hosts": [{"name": "a", "slots": 0}]}, ("host a needs", "taco_gpus_per_node")),
         ({"arm": "tpc"}, ("There is no arm 'tpc'", "benchmark_arm")),
-        ({"overrides": {"modell": "x"}}, ("no option modell", "model")),
-        ({"overrides": {"batch_size": "many"}}, ("batch_size", "many")),
+        ({"options": {"modell": "x"}}, ("no option modell", "model")),
+        ({"options": {"batch_size": "many"}}, ("batch_size", "many")),
         ({"lightcc": {"topk_ratio": 2}}, ("LIGHT_TOPK_RATIO", "at most 1")),
         ({"timeout": 0}, ("benchmark_timeout is 0",)),
         ({"hosts": [{"name": "a", "slots": 1}] * 2}, ("a stands in 'hosts' twice",)),
@@ -282,7 +286,7 @@ def test_an_arm_that_did_not_take_effect_makes_the_run_a_failed_one(bench, arm, 
 def test_a_bad_run_of_a_comparison_is_kept_and_does_not_stop_it(bench):
     bench.fake("exit 3\n")
     case = {"id": "horovod_synthetic/ResNet50/2x2/256", "repeat": -1, "warmup": True}
-    result = bench.play(fail_on_bad_run=False, case=case, overrides={"model": "VGG16", "batch_size": 8})
+    result = bench.play(fail_on_bad_run=False, case=case, options={"model": "VGG16", "batch_size": 8})
     assert not result.get("failed") and "status 3" in result["msg"]
     (record,) = bench.records()
     jsonschema.validate(record, SCHEMA)
@@ -346,7 +350,7 @@ def test_the_runs_of_a_segment_are_done_one_after_the_other_and_each_shows_what_
     bench.fake(FAILS_WITHOUT_LIGHTCC.format(calls=bench.folder / "calls", good=GOOD))
     turns = ["taco", "harp", "harp", "taco", "harp"]
     runs = [run_of(arm, number, runs_left=5 - number) for number, arm in enumerate(turns, 1)]
-    result = bench.play(hosts=[], runs=runs, overrides={"model": "VGG16"}, num_iters=2)
+    result = bench.play(hosts=[], runs=runs, options={"model": "VGG16"}, num_iters=2)
     assert not result.get("failed"), bench.output
     kept = bench.records()
     for record in kept:

@@ -66,7 +66,7 @@ def test_a_preset_is_planned_and_its_arms_reach_the_runs(cluster):
     found = cluster.plan(preset="embedding", arms=[], baseline="")
     assert found["runs"][0]["label"] == "static, ttf_dynamic_embedding on 1x1, run 1 of 8"
     assert found["runs"][0]["arm"]["options"] == {"is_dynamic": False}
-    assert found["runs"][0]["overrides"]["batch_size"] == 64, "what benchmark_batch_size sets wins"
+    assert found["runs"][0]["overrides"]["batch_size"] == 64, "what benchmark_options.batch_size sets wins"
     kept = json.loads(Path(found["run_dir"], "comparison-plan.json").read_text())["spec"]
     assert (kept["baseline"], [arm["name"] for arm in kept["arms"]]) == ("static", ["static", "dynamic"])
 
@@ -201,7 +201,7 @@ def test_an_arm_that_became_slower_fails_the_task_after_the_results_were_written
         (
             comparison_plan,
             {**PLANNED, "defaults": {"model": "vgg16"}},
-            "tcp on horovod_synthetic/vgg16/2x2/256 can't be run: benchmark_model is vgg16",
+            "tcp on horovod_synthetic/vgg16/2x2/256 can't be run: benchmark_options.model is vgg16",
         ),
         (comparison_plan, {**PLANNED, "workloads": [{"batch_size": "many"}]}, "compare_workloads"),
         (comparison_plan, {**PLANNED, "against": "/nonexistent"}, "/nonexistent can't be read as the result of a comp"),

@@ -109,7 +109,7 @@ def test_wrong_values_of_any_role_stop_every_host_and_are_named_with_their_hosts
         "-e",
         "hugepages_count=fifty",
         "-e",
-        "benchmark_script=files/../nosuch.py",
+        '{"benchmark_options": {"script": "files/../nosuch.py"}}',
         "-e",
         '{"compare_arms": ["tcp", "nope"]}',
     ]
@@ -121,7 +121,7 @@ def test_wrong_values_of_any_role_stop_every_host_and_are_named_with_their_hosts
         for name, host in verdict["hosts"].items()
     }
     everywhere = {"benchmark_arm", "benchmark_timeout", "reboot_batch", "hugepages_count", "compare_arms"}
-    everywhere |= {"hugepages_page_size", "harp_script_sha256", "benchmark_script"}
+    everywhere |= {"hugepages_page_size", "harp_script_sha256", "benchmark_options.script"}
     assert of_hosts == {"gpu1": everywhere | {"taco_ssh_port"}, "gpu2": everywhere | {"eni_subnets"}}
 
 

@@ -77,7 +77,7 @@ def test_a_download_that_takes_too_long_is_ended(dataset, folder):
 
 def test_an_image_without_the_demos_names_the_variable(dataset, folder):
     (folder / "download_dataset.sh").unlink()
-    assert "set benchmark_demo_dir" in dataset(checksum=CHECKSUM)["msg"]
+    assert "set benchmark_options.demo_dir" in dataset(checksum=CHECKSUM)["msg"]
 
 
 def test_it_runs_in_the_training_container(dataset, folder):

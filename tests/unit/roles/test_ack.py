@@ -85,8 +85,7 @@ class Lab:
             "gpu_topology_poll": 0.1,
             "gpu_topology_timeout": 20,
             "benchmark_device": "CPU",
-            "benchmark_model": "VGG16",
-            "benchmark_batch_size": 8,
+            "benchmark_options": {"model": "VGG16", "batch_size": 8},
             "benchmark_progress": False,
             "benchmark_plugin_path": str(self.folder / "libnccl-net.so"),
             "compare_repeats": 4,
@@ -133,9 +132,12 @@ def test_pods_that_nobody_can_reach_are_taken_down_and_the_labels_put_back(lab):
 SUBMITTED = {
     "ack_state": "submitted",
     "benchmark_workload": "tf_cnn_benchmarks",
-    "benchmark_model": "vgg16",
     "benchmark_device": "GPU",
-    "benchmark_script": "/tensorflow/benchmarks/scripts/tf_cnn_benchmarks/tf_cnn_benchmarks.py",
+    "benchmark_options": {
+        "model": "vgg16",
+        "batch_size": 8,
+        "script": "/tensorflow/benchmarks/scripts/tf_cnn_benchmarks/tf_cnn_benchmarks.py",
+    },
     "benchmark_arm": {"name": "image", "plugin": "keep"},
 }
 
@@ -174,9 +176,9 @@ def test_a_command_of_a_job_of_arena_that_failed_is_a_failed_run(lab):
 
 
 def test_a_script_that_is_not_in_the_image_is_refused_before_the_job(lab):
-    rc, output, found = submitted(
-        lab, "", "SUCCEEDED", benchmark_script="https://example.com/bench.py", benchmark_script_checksum="none"
-    )
+    script = {"script": "https://example.com/bench.py", "script_checksum": "none"}
+    options = dict(SUBMITTED["benchmark_options"], **script)
+    rc, output, found = submitted(lab, "", "SUCCEEDED", benchmark_options=options)
     assert rc != 0 and "which is not in the image" in output and found == [], output
     calls = (lab.folder / "calls.jsonl").read_text() if (lab.folder / "calls.jsonl").exists() else ""
     assert '["submit"' not in calls

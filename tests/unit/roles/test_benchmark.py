@@ -82,8 +82,7 @@ class Cluster:
             "benchmark_exec_prefix": [],
             "benchmark_mpirun": str(self.folder / "mpirun"),
             "benchmark_device": "CPU",
-            "benchmark_batch_size": 8,
-            "benchmark_script": SCRIPT,
+            "benchmark_options": {"batch_size": 8, "script": SCRIPT},
             "benchmark_plugin_path": str(self.folder / "libnccl-net.so"),
         }
         hosts = {name: {"taco_node": {"hostname": name}} for name in ("node-a", "node-b")}
@@ -164,17 +163,17 @@ def site(tmp_path):
 def test_a_script_of_a_url_is_downloaded_and_delivered_once(cluster, site):
     url, fetched = site
     for _time in (1, 2):
-        rc, output = cluster.play(benchmark_script=url, benchmark_script_checksum="sha256:" + SHA256)
+        rc, output = cluster.play(benchmark_options={"script": url, "script_checksum": "sha256:" + SHA256})
         assert rc == 0 and (cluster.folder / DELIVERED).read_bytes() == CONTENT, output
     assert re.search(r"node-b : ok=\d+ changed=0", output), output
     assert fetched == ["/" + SCRIPT]
 
 
 def test_a_worker_without_the_script_is_named_before_mpirun_starts(cluster):
-    rc, output = cluster.play(benchmark_script=None)
+    rc, output = cluster.play(benchmark_options={"script": None})
     assert rc != 0 and not cluster.calls.exists()
-    assert "there is no /mnt/tensorflow_synthetic_benchmark.py on node-a, node-b (benchmark_script)" in output
-    assert "To fix it, set benchmark_script to a URL or to a file on the controller" in output
+    assert "there is no /mnt/tensorflow_synthetic_benchmark.py on node-a, node-b (benchmark_options.script)" in output
+    assert "To fix it, set benchmark_options.script to a URL or to a file on the controller" in output
     record = cluster.record()
     assert (record["outcome"], record["script"]["sha256"]) == ("failed", None)
 
@@ -188,8 +187,7 @@ def test_variables_reach_the_command(cluster):
         benchmark_arm="harp",
         benchmark_env={"NCCL_DEBUG": "WARN"},
         benchmark_mca={"btl": "^openib"},
-        benchmark_model="VGG16",
-        benchmark_num_iters=1,
+        benchmark_options={"model": "VGG16", "num_iters": 1, "batch_size": 8, "script": SCRIPT},
         benchmark_timeout=77,
         report_title="My title",
     )
@@ -206,8 +204,10 @@ def test_variables_reach_the_command(cluster):
 
 
 def test_the_container_is_the_default_place(cluster):
-    script = {"benchmark_script": "https://localhost/" + SCRIPT, "benchmark_script_checksum": "sha256:" + SHA256}
-    rc, output = cluster.play("--check", benchmark_exec_prefix=None, taco_container_name="mine", **script)
+    script = {"script": "https://localhost/" + SCRIPT, "script_checksum": "sha256:" + SHA256}
+    rc, output = cluster.play(
+        "--check", benchmark_exec_prefix=None, taco_container_name="mine", benchmark_options=script
+    )
     assert rc == 0 and f"python3 {cluster.folder / DELIVERED}" in output, output
     assert "docker exec mine timeout --foreground -k 10 1800" in output
     assert not cluster.calls.exists() and not (cluster.folder / "results").exists()

@@ -45,9 +45,11 @@ def lab(tmp_path, slow="nobody", broken="nobody"):
         "benchmark_mpirun": str(tmp_path / "mpirun"),
         "benchmark_device": "CPU",
         "benchmark_workload": "command",
-        "benchmark_command": ["train"],
-        "benchmark_pattern": "step [0-9]+: (?P<value>[0-9.]+) steps/s",
-        "benchmark_unit": "steps/s",
+        "benchmark_options": {
+            "command": ["train"],
+            "pattern": "step [0-9]+: (?P<value>[0-9.]+) steps/s",
+            "unit": "steps/s",
+        },
         "locate_arm": {"name": "plain", "plugin": "off", "after": [note]},
     }
     return hosts, options

@@ -61,7 +61,7 @@ class Site:
             "taco_state_dir": str(self.folder / "state"),
             "benchmark_mpirun": str(self.folder / "mpirun"),
             "benchmark_device": "CPU",
-            "benchmark_batch_size": 8,
+            "benchmark_options": {"batch_size": 8},
             "benchmark_plugin_path": str(self.folder / "libnccl-net.so"),
             "mpijob_python": sys.executable,
             "mpijob_poll": 0.2,
@@ -97,7 +97,13 @@ def site(tmp_path):
 def test_the_benchmark_runs_in_the_pods_and_its_record_says_where_they_were(site):
     script = site.folder / "synthetic_benchmark.py"
     script.write_text("print('mpirun is a double here')\n")
-    rc, output = site.play("benchmark", "--tags", "benchmark", "-e", f"benchmark_script={script}")
+    rc, output = site.play(
+        "benchmark",
+        "--tags",
+        "benchmark",
+        "-e",
+        json.dumps({"benchmark_options": {"script": str(script), "batch_size": 8}}),
+    )
     assert rc == 0, output
     (line,) = (site.folder / "results/latest/records.jsonl").read_text().splitlines()
     record = json.loads(line)

@@ -119,7 +119,7 @@ def test_static_and_dynamic_embedding_are_arms_of_one_case_with_a_verdict():
     assert [one["verdict"] for one in found["cases"][0]["comparisons"]] == ["better"]
     assert found["sentence"].startswith("dynamic is faster than static on TTF demo benchmark: 1.40 times")
     assert [arm.get("options") for arm in found["arms"]] == [{"is_dynamic": False}, {"is_dynamic": True}]
-    assert "benchmark_is_dynamic" not in found["cases"][0]["settings"]
+    assert "benchmark_options.is_dynamic" not in found["cases"][0]["settings"]
 
 
 def test_arms_that_differ_in_another_option_are_still_refused():
@@ -135,7 +135,7 @@ def test_the_pages_of_a_comparison_of_demos_name_the_demo_and_no_model():
     measured = effective_records(comparison, {"static": 10.0, "dynamic": 14.0})
     found = assemble(comparison, measured, "embedding")
     for page in (comparison_page.render(found, measured), comparison_text.render(found, measured)):
-        assert "TTF demo benchmark" in page and "benchmark_is_dynamic=true" in page
+        assert "TTF demo benchmark" in page and "benchmark_options.is_dynamic=true" in page
         assert "ResNet50" not in page and "images/s" not in page and "2 nodes" not in page
     assert "TTF demo benchmark" in comparison_text.terminal(found)
 

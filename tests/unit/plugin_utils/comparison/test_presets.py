@@ -89,10 +89,10 @@ def test_an_unknown_name_gets_the_list():
 
 
 def test_preflight_checks_the_runs_of_a_preset():
-    run = {"benchmark_workload": "ttf_dynamic_embedding", "benchmark_framework": "pytorch"}
+    run = {"benchmark_workload": "ttf_dynamic_embedding", "benchmark_options": {"demo": "benchmark"}}
     values = dict(DEFAULTS, **run, benchmark_arm="taco", compare_preset="xla")
     fleet = (("gpu1", 8), ("gpu2", 8))
-    groups.compare(dict(values, benchmark_demo="ps"), fleet)
+    groups.compare(dict(values, benchmark_options={"demo": "ps"}), fleet)
     with pytest.raises(ComparisonError, match="named in lower case"):
         groups.compare(dict(values, compare_preset="taco_vs_horovod"), fleet)
     # What a preset runs in place of the benchmark's workload is checked there, and not twice.

@@ -32,12 +32,12 @@ SAID = {
     "script": (
         "python3: can't open file '/mnt/no.py': [Errno 2] No such file or directory\n",
         "script /mnt/no.py is not there",
-        "benchmark_script",
+        "benchmark_options.script",
     ),
     "script without quotes": (
         "python3: can't open file /mnt/no.py: [Errno 2] No such file or directory\n",
         "script /mnt/no.py is not there",
-        "benchmark_script",
+        "benchmark_options.script",
     ),
     "container": (
         "Error response from daemon: No such container: taco-train\n",
@@ -83,8 +83,16 @@ SAID = {
         "benchmark_interface",
     ),
     "harp": ("ERROR: no non-empty ztcp*.conf was found\n", "HARP found no configuration", "harp role"),
-    "memory": ("E ResourceExhaustedError: OOM when allocating tensor\n", "memory is full", "benchmark_batch_size"),
-    "argument": ("x.py: error: unrecognized arguments: --no-such\n", "does not know --no-such", "benchmark_extra_args"),
+    "memory": (
+        "E ResourceExhaustedError: OOM when allocating tensor\n",
+        "memory is full",
+        "benchmark_options.batch_size",
+    ),
+    "argument": (
+        "x.py: error: unrecognized arguments: --no-such\n",
+        "does not know --no-such",
+        "benchmark_options.extra_args",
+    ),
 }
 
 

@@ -23,12 +23,12 @@ def worker(path, seen):
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        (HOROVOD, {"benchmark_script": MNT}),
-        ({"workload": "tf_cnn_benchmarks", "script": "/b/tf.py"}, {"benchmark_script": "/b/tf.py"}),
-        ({"workload": "nccl_tests"}, {"benchmark_binary": "all_reduce_perf"}),
+        (HOROVOD, {"benchmark_options.script": MNT}),
+        ({"workload": "tf_cnn_benchmarks", "script": "/b/tf.py"}, {"benchmark_options.script": "/b/tf.py"}),
+        ({"workload": "nccl_tests"}, {"benchmark_options.binary": "all_reduce_perf"}),
         (
             {"workload": "ttf_dynamic_embedding", "demo": "ps"},
-            {"benchmark_demo_dir": "/opt/dynamic-embedding-demo/ps"},
+            {"benchmark_options.demo_dir": "/opt/dynamic-embedding-demo/ps"},
         ),
         ({"workload": "command", "command": ["python3"]}, {}),
     ],
@@ -39,8 +39,8 @@ def test_each_workload_names_what_it_needs_by_its_variable(options, expected):
 
 def test_a_worker_without_the_script_is_named_with_container_path_and_variable():
     found = problem(HOROVOD, {"gpu1": worker(MNT, THERE), "gpu2": worker(MNT, ABSENT)}, {}, "taco-train")
-    assert found.found == f"there is no {MNT} in the container taco-train on gpu2 (benchmark_script)"
-    assert found.fix.startswith("set benchmark_script to a URL or to a file on the controller")
+    assert found.found == f"there is no {MNT} in the container taco-train on gpu2 (benchmark_options.script)"
+    assert found.fix.startswith("set benchmark_options.script to a URL or to a file on the controller")
 
 
 def test_a_delivered_script_that_the_container_does_not_see_is_a_missing_mount():
@@ -55,7 +55,7 @@ def test_a_script_that_differs_between_workers_or_from_its_checksum_is_refused()
     found = problem(HOROVOD, workers, {}, "")
     assert "not the same on all workers: gpu1 has SHA-256 1" in found.found and "image" in found.fix
     found = problem(dict(HOROVOD, script_checksum=f"sha256:{SHA256}"), {"gpu1": worker(MNT, THERE)}, {}, "")
-    assert f"expected SHA-256 {SHA256}, found 1" in found.found and "benchmark_script_checksum" in found.fix
+    assert f"expected SHA-256 {SHA256}, found 1" in found.found and "benchmark_options.script_checksum" in found.fix
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,10 @@ def test_what_was_found_or_was_not_observed_is_left_to_the_run(options, seen, en
 
 def test_a_program_that_is_not_on_the_path_is_named():
     found = problem(NCCL, {"gpu1": worker("all_reduce_perf", ABSENT)}, {"PATH": None}, "")
-    assert found.found == "there is no all_reduce_perf on gpu1 (benchmark_binary)" and "benchmark_binary" in found.fix
+    assert (
+        found.found == "there is no all_reduce_perf on gpu1 (benchmark_options.binary)"
+        and "benchmark_options.binary" in found.fix
+    )
 
 
 def test_the_content_of_the_images_script_is_known_from_the_workers():

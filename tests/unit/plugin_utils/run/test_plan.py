@@ -88,8 +88,8 @@ def test_workers_that_need_different_things_are_no_cluster():
         ({"lightcc": {"ratio": 1}}, "benchmark_lightcc has no ratio"),
         ({"env": {"LIGHT_TOPK": "1"}}, "the closest is LIGHT_TOPK_"),
         ({"arm": {"name": "Mine"}}, "lower-case"),
-        ({"workload": "command"}, "benchmark_command is empty"),
-        ({"workload": "tf_cnn_benchmarks"}, "benchmark_script"),
+        ({"workload": "command"}, "benchmark_options.command is empty"),
+        ({"workload": "tf_cnn_benchmarks"}, "benchmark_options.script"),
     ],
 )
 def test_what_cant_be_run_is_refused_before_anything_starts(given, words):

@@ -45,12 +45,12 @@ def test_the_last_total_counts():
 @pytest.mark.parametrize(
     ("text", "options", "said"),
     [
-        ("", {}, "No line of the output matches benchmark_pattern"),
-        (TEXT.replace("12", "nan"), {}, "benchmark_pattern found 'nan', which is not a usable number"),
-        (TEXT.replace("12", "0"), {}, "benchmark_pattern found '0'"),
-        (TEXT.replace("12", "-1"), {}, "benchmark_pattern found '-1'"),
-        (TEXT.replace("12", "1,2"), {}, "benchmark_pattern found '1,2', which has a decimal comma"),
-        (TEXT.replace("12", "1.200,5"), {}, "benchmark_pattern found '1.200,5', which has a decimal comma"),
+        ("", {}, "No line of the output matches benchmark_options.pattern"),
+        (TEXT.replace("12", "nan"), {}, "benchmark_options.pattern found 'nan', which is not a usable number"),
+        (TEXT.replace("12", "0"), {}, "benchmark_options.pattern found '0'"),
+        (TEXT.replace("12", "-1"), {}, "benchmark_options.pattern found '-1'"),
+        (TEXT.replace("12", "1,2"), {}, "benchmark_options.pattern found '1,2', which has a decimal comma"),
+        (TEXT.replace("12", "1.200,5"), {}, "benchmark_options.pattern found '1.200,5', which has a decimal comma"),
         ("6,989 it/s\n", {"pattern": "(?P<value>[0-9.]+)"}, "finds '6', which is only a part of the number '6,989'"),
         (
             "6,989 it/s\n",
@@ -64,11 +64,11 @@ def test_the_last_total_counts():
         ),
         ("speed 6,5 it/s\n", {"pattern": r"speed (?P<value>[0-9.]+)"}, "only a part of the number '6,5'"),
         (TEXT.replace("10.5", "1e308").replace("12 ", "1e308 ").replace("step 3", ""), {}, "no usable number"),
-        (TEXT, {"total_pattern": TOTAL_PATTERN}, "No line of the output matches benchmark_total_pattern"),
+        (TEXT, {"total_pattern": TOTAL_PATTERN}, "No line of the output matches benchmark_options.total_pattern"),
         (TEXT + TOTAL.replace("4", "2"), {"total_pattern": TOTAL_PATTERN}, "4 ranks were started and 2 took part"),
         (TEXT, {"pattern": "("}, "no regular expression"),
         (TEXT, {"pattern": "step"}, "must name the group"),
-        (TEXT, {"pattern": None}, "benchmark_pattern is not set"),
+        (TEXT, {"pattern": None}, "benchmark_options.pattern is not set"),
     ],
 )
 def test_what_makes_numbers_unfit_is_said(text, options, said):
@@ -110,7 +110,7 @@ def test_a_number_at_the_cut_end_of_the_text_is_left_out():
 
 def test_what_else_the_ttf_demo_prints_needs_a_pattern():
     (problem,) = ttf.parse("step 5, 120 ms\n", expected_ranks=8)["problems"]
-    assert "set benchmark_pattern" in problem
+    assert "set benchmark_options.pattern" in problem
     found = ttf.parse("step 5, 120 ms\n", 8, options={"pattern": r"(?P<value>\d+) ms", "higher_is_better": False})
     assert (found["problems"], found["value"], found["ranks"], found["unit"]) == ([], 120.0, 1, "steps/s")
 

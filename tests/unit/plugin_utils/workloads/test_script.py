@@ -43,7 +43,7 @@ def test_an_absolute_path_that_the_controller_lacks_is_one_in_the_training_image
 @pytest.mark.parametrize(
     ("script", "checksum", "words"),
     [
-        (URL, None, "benchmark_script_checksum is not set: set it to sha256:"),
+        (URL, None, "benchmark_options.script_checksum is not set: set it to sha256:"),
         ("ftp://example.com/train.py", "none", "https:// or http://"),
         ("https://example.com/", "none", "name a file"),
         ("https://example.com/a/%2e%2e", "none", "name a file"),
@@ -59,7 +59,7 @@ def test_an_absolute_path_that_the_controller_lacks_is_one_in_the_training_image
     ],
 )
 def test_what_cannot_be_delivered_names_the_variable(script, checksum, words):
-    with pytest.raises(WorkloadError, match="benchmark_script") as caught:
+    with pytest.raises(WorkloadError, match="benchmark_options.script") as caught:
         source_of(script, checksum, None, "/d")
     assert words in str(caught.value)
 
@@ -86,7 +86,9 @@ def test_the_folder_of_a_script_is_named_after_its_content():
 def test_a_file_of_the_controller_with_another_checksum_is_refused():
     checksum = f"sha256:{SHA256}"
     source = source_of("train.py", checksum, "/play/train.py", "/d")
-    with pytest.raises(WorkloadError, match=f"expected SHA-256 {SHA256}, found 1+; correct benchmark_script_checksum"):
+    with pytest.raises(
+        WorkloadError, match=f"expected SHA-256 {SHA256}, found 1+; correct benchmark_options.script_checksum"
+    ):
         delivery("train.py", checksum, source, "1" * 64, "/state")
 
 
@@ -119,12 +121,15 @@ def test_runs_with_different_scripts_are_not_alike_and_those_with_the_same_conte
 
 def test_preflight_refuses_a_script_that_only_the_controller_can_have_and_lacks():
     variables = {
-        "benchmark_script": "~/a.py",
+        "benchmark_options": {"script": "~/a.py"},
         "compare_workloads": [{"script": "files/b.py"}, {"script": "/mnt/c.py"}, 3],
     }
     found = {wrong.variable: wrong.check for wrong in absent_scripts(variables, lambda script: None)}
-    assert found["benchmark_script"].found == "benchmark_script: ~/a.py, which is no file on the controller"
-    assert found["benchmark_script"].fix == "correct benchmark_script"
-    assert set(found) == {"benchmark_script", "compare_workloads"}
+    assert (
+        found["benchmark_options.script"].found
+        == "benchmark_options.script: ~/a.py, which is no file on the controller"
+    )
+    assert found["benchmark_options.script"].fix == "correct benchmark_options.script"
+    assert set(found) == {"benchmark_options.script", "compare_workloads"}
     assert absent_scripts(variables, lambda script: "/x") == []
-    assert absent_scripts({"benchmark_script": URL}, lambda script: None) == []
+    assert absent_scripts({"benchmark_options": {"script": URL}}, lambda script: None) == []

@@ -106,7 +106,7 @@ def test_the_ttf_demo_runs_as_it_is_when_nothing_is_set():
 def test_the_other_ttf_demos_are_scripts_without_arguments(demo):
     workload = build("ttf_dynamic_embedding", dict(COMMON, demo=demo, demo_dir="/d", batch_size=256))
     assert (workload.command, workload.chdir, list(workload.cleanup)) == (["bash", "start.sh"], f"/d/{demo}", [])
-    assert "benchmark_batch_size was left out" in workload.notes[1]
+    assert "benchmark_options.batch_size was left out" in workload.notes[1]
     assert len(build("ttf_dynamic_embedding", dict(COMMON, demo=demo)).notes) == 1
 
 
@@ -123,32 +123,36 @@ def test_a_users_command_runs_under_mpirun_or_alone():
 @pytest.mark.parametrize(
     ("name", "options", "said"),
     [
-        ("tf_cnn_benchmarks", dict(TF_CNN, script=None), "benchmark_script is None; it must be set"),
+        ("tf_cnn_benchmarks", dict(TF_CNN, script=None), "benchmark_options.script is None; it must be set"),
         ("tf_cnn_benchmarks", dict(TF_CNN, script="/mnt/tensorflow_synthetic_benchmark.py"), "horovod_synthetic"),
         ("tf_cnn_benchmarks", dict(TF_CNN, model="ResNet50"), "named in lower case: set it to resnet50"),
-        ("tf_cnn_benchmarks", dict(TF_CNN, batch_size=None), "benchmark_batch_size is not set"),
-        ("tf_cnn_benchmarks", dict(TF_CNN, num_batches=0), "benchmark_num_batches is 0"),
-        ("nccl_tests", dict(COMMON, min_bytes="1T"), "benchmark_min_bytes is '1T'.*K, M or G"),
-        ("nccl_tests", dict(COMMON, max_bytes=True), "benchmark_max_bytes is True"),
-        ("nccl_tests", dict(COMMON, min_bytes="0"), "benchmark_min_bytes is '0'"),
-        ("nccl_tests", dict(COMMON, min_bytes="1M", max_bytes="8K"), "more than benchmark_max_bytes"),
-        ("nccl_tests", dict(COMMON, step_factor=1), "benchmark_step_factor is 1; it must be 2 or more"),
-        ("nccl_tests", dict(COMMON, iters="many"), "benchmark_iters is many"),
+        ("tf_cnn_benchmarks", dict(TF_CNN, batch_size=None), "benchmark_options.batch_size is not set"),
+        ("tf_cnn_benchmarks", dict(TF_CNN, num_batches=0), "benchmark_options.num_batches is 0"),
+        ("nccl_tests", dict(COMMON, min_bytes="1T"), "benchmark_options.min_bytes is '1T'.*K, M or G"),
+        ("nccl_tests", dict(COMMON, max_bytes=True), "benchmark_options.max_bytes is True"),
+        ("nccl_tests", dict(COMMON, min_bytes="0"), "benchmark_options.min_bytes is '0'"),
+        ("nccl_tests", dict(COMMON, min_bytes="1M", max_bytes="8K"), "more than benchmark_options.max_bytes"),
+        ("nccl_tests", dict(COMMON, step_factor=1), "benchmark_options.step_factor is 1; it must be 2 or more"),
+        ("nccl_tests", dict(COMMON, iters="many"), "benchmark_options.iters is many"),
         ("nccl_tests", dict(COMMON, device="CPU"), "on GPUs only"),
-        ("nccl_tests", dict(COMMON, binary="-x"), "benchmark_binary"),
-        ("nccl_tests", dict(COMMON, json_path="-"), "benchmark_json_path"),
-        ("ttf_dynamic_embedding", dict(COMMON, demo="other"), "benchmark_demo is 'other'"),
-        ("ttf_dynamic_embedding", dict(COMMON, batch_size=0), "benchmark_batch_size is 0"),
-        ("ttf_dynamic_embedding", dict(COMMON, is_dynamic="maybe"), "benchmark_is_dynamic is 'maybe'"),
-        ("ttf_dynamic_embedding", dict(COMMON, demo="ps", is_dynamic=True), "benchmark_is_dynamic is for"),
+        ("nccl_tests", dict(COMMON, binary="-x"), "benchmark_options.binary"),
+        ("nccl_tests", dict(COMMON, json_path="-"), "benchmark_options.json_path"),
+        ("ttf_dynamic_embedding", dict(COMMON, demo="other"), "benchmark_options.demo is 'other'"),
+        ("ttf_dynamic_embedding", dict(COMMON, batch_size=0), "benchmark_options.batch_size is 0"),
+        ("ttf_dynamic_embedding", dict(COMMON, is_dynamic="maybe"), "benchmark_options.is_dynamic is 'maybe'"),
+        ("ttf_dynamic_embedding", dict(COMMON, demo="ps", is_dynamic=True), "benchmark_options.is_dynamic is for"),
         ("ttf_dynamic_embedding", dict(COMMON, pattern="x"), "must name the group"),
-        ("command", dict(COMMAND, command=[]), "benchmark_command is empty"),
-        ("command", dict(COMMAND, command="ls"), "benchmark_command is 'ls'; it must be a list of words"),
-        ("command", dict(COMMAND, cleanup="x"), "benchmark_cleanup is 'x'"),
-        ("command", dict(COMMAND, pattern=None), "benchmark_pattern is not set"),
-        ("command", dict(COMMAND, pattern="("), r"benchmark_pattern is '\('.*no regular expression"),
-        ("command", dict(COMMAND, pattern=5), "benchmark_pattern is 5.*no regular expression"),
-        ("command", dict(COMMAND, total_pattern="total"), "benchmark_total_pattern is 'total'; it must name the group"),
+        ("command", dict(COMMAND, command=[]), "benchmark_options.command is empty"),
+        ("command", dict(COMMAND, command="ls"), "benchmark_options.command is 'ls'; it must be a list of words"),
+        ("command", dict(COMMAND, cleanup="x"), "benchmark_options.cleanup is 'x'"),
+        ("command", dict(COMMAND, pattern=None), "benchmark_options.pattern is not set"),
+        ("command", dict(COMMAND, pattern="("), r"benchmark_options.pattern is '\('.*no regular expression"),
+        ("command", dict(COMMAND, pattern=5), "benchmark_options.pattern is 5.*no regular expression"),
+        (
+            "command",
+            dict(COMMAND, total_pattern="total"),
+            "benchmark_options.total_pattern is 'total'; it must name the group",
+        ),
         ("command", dict(COMMAND, interface=""), "benchmark_interface"),
     ],
 )

@@ -21,7 +21,6 @@ from ansible_collections.taco.train.plugins.plugin_utils.run.follow import LogFo
 from ansible_collections.taco.train.plugins.plugin_utils.run.options import of_each, with_overrides
 from ansible_collections.taco.train.plugins.plugin_utils.run.plan import (
     KILL_AFTER,
-    OPTIONS,
     PLACES,
     guarded,
     not_active,
@@ -37,9 +36,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload impo
 OUTER_SECONDS = 30
 MAX_OUTPUT_BYTES = 8 * 1024 * 1024
 ARGUMENTS = dict(
-    OPTIONS,
-    **PLACES,
-    overrides={"type": "dict", "default": {}},
+    PLACES,
+    options={"type": "dict", "default": {}},
     runs={"type": "list", "elements": "dict"},
     records_before={"type": "int", "default": 0},
     job={"type": "dict"},
@@ -66,9 +64,11 @@ class ActionModule(ActionBase):
         _validated, options = self.validate_argument_spec(argument_spec=ARGUMENTS)
         launcher = str(self._task.delegate_to or task_vars["inventory_hostname"])
         runs, before = options.pop("runs"), options.pop("records_before")
-        overrides, self.done = options.pop("overrides"), options.pop("job")
+        run_options, self.done = options.pop("options"), options.pop("job")
         try:
-            of_runs = of_each(options, overrides, runs) if runs is not None else [with_overrides(options, overrides)]
+            of_runs = (
+                of_each(options, run_options, runs) if runs is not None else [with_overrides(options, run_options)]
+            )
             todo = [(one, plan(with_delivered(one))) for one in of_runs]
             for one, planned in todo:
                 if not one["case"]:

@@ -32,11 +32,13 @@ options:
       - The module records it and runs nothing.
     type: dict
     version_added: 1.0.0
-  workload:
-    description: The workload. The role P(taco.train.benchmark#role) describes them.
-    type: str
-    choices: [command, horovod_synthetic, nccl_tests, tf_cnn_benchmarks, ttf_dynamic_embedding]
-    default: horovod_synthetic
+  options:
+    description:
+      - The options of the run, with the names of the variables of the role P(taco.train.benchmark#role) without C(benchmark_).
+      - These are C(workload), the options of this workload (see the guide to workloads), and C(interface), C(lightcc), C(env), C(mca),
+        C(device) and C(timeout).
+    type: dict
+    default: {}
   arm:
     description:
       - The arm, the name of a built-in arm or a mapping; see P(taco.train.benchmark_arm#filter).
@@ -62,154 +64,6 @@ options:
     description: Path of C(mpirun) on the launcher.
     type: str
     default: /usr/local/openmpi/bin/mpirun
-  interface:
-    description: The network interface for MPI's own traffic.
-    type: str
-    default: eth0
-  script:
-    description:
-      - Path of the benchmark script on every host. Not set means C(/mnt/tensorflow_synthetic_benchmark.py), or the script of O(framework).
-      - A script in O(scripts) has the same name there, and runs from its copy on the hosts.
-    type: str
-  script_checksum:
-    description: The required checksum of the script, as C(sha256:) and 64 hexadecimal digits, or V(none).
-    type: str
-  model:
-    description: The name of the model in the script.
-    type: str
-    default: ResNet50
-  batch_size:
-    description: >-
-      Batch size of each device. Not set means 256 for V(horovod_synthetic) and V(tf_cnn_benchmarks), and the demo's default for
-      V(ttf_dynamic_embedding).
-    type: int
-  num_iters:
-    description: Number of measured iterations.
-    type: int
-    default: 10
-  num_warmup_batches:
-    description: Batches before the first iteration.
-    type: int
-    default: 10
-  num_batches_per_iter:
-    description: Batches of each iteration.
-    type: int
-    default: 10
-  framework:
-    description: >-
-      Which of Horovod's synthetic benchmarks to run: V(tensorflow), V(tensorflow2) or V(pytorch). Not set means V(tensorflow), or the
-      framework of O(script).
-    type: str
-    choices: [tensorflow, tensorflow2, pytorch]
-  num_batches:
-    description: Batches that C(tf_cnn_benchmarks) measures. Not set means the batches of all iterations.
-    type: int
-  binary:
-    description: The program of C(nccl_tests). Not set means C(all_reduce_perf).
-    type: str
-  min_bytes:
-    description: The smallest size for C(nccl_tests), in bytes or with K, M or G. Not set means 8.
-    type: str
-  max_bytes:
-    description: The largest size for C(nccl_tests). Not set means 128M.
-    type: str
-  step_factor:
-    description: The factor from one size of C(nccl_tests) to the next. Not set means 2.
-    type: int
-  iters:
-    description: Iterations of C(nccl_tests) at each size. Not set means 20.
-    type: int
-  warmup:
-    description: Iterations of C(nccl_tests) before those. Not set means 5.
-    type: int
-  json_path:
-    description: >-
-      File in the container for the results of C(nccl_tests) as JSON, which newer versions can write. Not set means that the printed table
-      is parsed.
-    type: str
-  demo:
-    description: >-
-      The demo of C(ttf_dynamic_embedding): V(benchmark), V(ps) or V(estimator). Not set means V(benchmark).
-    type: str
-    choices: [benchmark, ps, estimator]
-  demo_dir:
-    description: The folder of the demos in the container. Not set means C(/opt/dynamic-embedding-demo).
-    type: str
-  is_dynamic:
-    description: Whether the demo uses dynamic embedding. Not set means the demo's default.
-    type: bool
-  dnn_layer_num:
-    description: Fully connected layers of the demo's deep part. Not set means the demo's default.
-    type: int
-  command:
-    description: The command of workload C(command), as a list of arguments.
-    type: list
-    elements: str
-  mpi:
-    description: Whether C(command) is started by C(mpirun), once for each slot, or once on the launcher.
-    type: bool
-    default: true
-  chdir:
-    description: The working directory of C(command).
-    type: str
-  cleanup:
-    description: Files to remove before C(command) runs.
-    type: list
-    elements: str
-  pattern:
-    description: >-
-      A regular expression for the lines of iterations; its group C(value) is the number, for C(command) and
-      C(ttf_dynamic_embedding).
-    type: str
-  total_pattern:
-    description: >-
-      A regular expression for the value of the run. Not set means the median of the iterations.
-    type: str
-  unit:
-    description: The unit of the numbers of O(pattern).
-    type: str
-  higher_is_better:
-    description: Whether a higher value is better.
-    type: bool
-    default: true
-  lightcc:
-    description: >-
-      LightCC's options, with precedence over those of the arm, such as C(topk_ratio); the role lists all of them. An arm without LightCC
-      ignores them.
-    type: dict
-    default: {}
-  mixed_precision:
-    description: Whether TensorFlow uses mixed precision.
-    type: bool
-    default: false
-  xla:
-    description: Whether TensorFlow compiles with XLA.
-    type: bool
-    default: false
-  extra_args:
-    description: Additional arguments of the script.
-    type: list
-    elements: str
-    default: []
-  env:
-    description:
-      - Environment variables of the ranks, with precedence over those of the arm.
-      - Null removes a default of O(platform), and exports the launcher's value of any other variable.
-    type: dict
-    default: {}
-  mca:
-    description: Parameters of Open MPI's components, with precedence over the defaults of O(platform). Null removes a default.
-    type: dict
-    default: {}
-  device:
-    description: The device that the benchmark must report.
-    type: str
-    choices: [GPU, CPU]
-    default: GPU
-  timeout:
-    description: Time limit of the run in seconds.
-    type: int
-    default: 1800
   run_dir:
     description: The folder of the run, on the controller. The link C(latest) beside it is set to this folder.
     type: str
@@ -225,14 +79,14 @@ options:
       - On V(cvm) and V(tke) these are E(NCCL_ALGO=RING), E(NCCL_DEBUG=INFO) and C(btl_tcp_if_include).
       - On V(ack) these are E(NCCL_DEBUG=INFO), E(NCCL_SOCKET_IFNAME), C(pml), C(btl), C(btl_tcp_if_include),
         C(oob_tcp_if_include) and C(orte_keep_fqdn_hostnames).
-      - Null in O(env) or O(mca) removes a default.
+      - Null in C(env) or C(mca) of O(options) removes a default.
     type: str
     choices: [cvm, tke, ack]
     default: cvm
   local:
     description:
       - Whether all ranks run in the container of C(mpirun), which does not share the network of its host. C(mpirun) gets C(localhost) as
-        the only one of O(hosts), and O(interface) is not used.
+        the only one of O(hosts), and the option C(interface) is not used.
     type: bool
     default: false
   lab:
@@ -266,7 +120,7 @@ options:
     description:
       - The scripts that were copied to the hosts, in the format of P(taco.train.benchmark_files#lookup). The record of a run has the
         source and the checksum of its script.
-      - For any other script, O(script) is a path on every host.
+      - For any other script, the option C(script) is a path on every host.
     type: list
     elements: dict
     default: []
@@ -295,14 +149,10 @@ options:
     description: Whether the task fails if the run fails. The record has the failure in any case.
     type: bool
     default: true
-  overrides:
-    description: Options of the workload and O(arm) as one mapping, with precedence over the options above.
-    type: dict
-    default: {}
   runs:
     description:
-      - Runs of a comparison to do one after the other in this task, instead of a single run. Each is a mapping of O(overrides) and of its
-        own O(arm), O(hosts), O(case), O(label) and O(runs_left).
+      - Runs of a comparison to do one after the other in this task, instead of a single run. Each is a mapping of C(overrides), the options that differ from
+        O(options), and of its own O(arm), O(hosts), O(case), O(label) and O(runs_left).
       - Each is recorded before the next one starts. A failed run does not fail the task. An arm that failed twice in a row in a case,
         after the first O(records_before) records, is skipped there.
     type: list
@@ -328,13 +178,14 @@ EXAMPLES = r"""
 
 - name: Run a short benchmark of VGG16 over kernel TCP, with an environment variable for the ranks
   taco.train.benchmark:
+    options:
+      model: VGG16
+      batch_size: 128
+      num_iters: 5
+      num_warmup_batches: 5
+      env: {NCCL_DEBUG: INFO}
+      timeout: 600
     arm: tcp
-    model: VGG16
-    batch_size: 128
-    num_iters: 5
-    num_warmup_batches: 5
-    env: {NCCL_DEBUG: INFO}
-    timeout: 600
     hosts: [{name: gpu1, slots: 8}, {name: gpu2, slots: 8}]
     exec_prefix: [docker, exec, taco-train]
     run_dir: results/today
@@ -351,52 +202,57 @@ EXAMPLES = r"""
 
 - name: Run the PyTorch version of Horovod's benchmark
   taco.train.benchmark:
-    framework: pytorch
-    script: /opt/horovod/pytorch_synthetic_benchmark.py
-    model: resnet50
+    options:
+      framework: pytorch
+      script: /opt/horovod/pytorch_synthetic_benchmark.py
+      model: resnet50
     hosts: [{name: gpu1, slots: 8}]
     exec_prefix: [docker, exec, taco-train]
     run_dir: results/today
 
 - name: Measure the bandwidth of the network with nccl-tests
   taco.train.benchmark:
-    workload: nccl_tests
+    options:
+      workload: nccl_tests
+      binary: /opt/nccl-tests/build/all_reduce_perf
+      min_bytes: 1M
+      max_bytes: 1G
+      iters: 50
     arm: harp
-    binary: /opt/nccl-tests/build/all_reduce_perf
-    min_bytes: 1M
-    max_bytes: 1G
-    iters: 50
     hosts: [{name: gpu1, slots: 8}, {name: gpu2, slots: 8}]
     exec_prefix: [docker, exec, taco-train]
     run_dir: results/today
 
 - name: Run tf_cnn_benchmarks with mixed precision and XLA
   taco.train.benchmark:
-    workload: tf_cnn_benchmarks
-    model: resnet50
-    num_batches: 200
-    mixed_precision: true
-    xla: true
+    options:
+      workload: tf_cnn_benchmarks
+      model: resnet50
+      num_batches: 200
+      mixed_precision: true
+      xla: true
     hosts: [{name: gpu1, slots: 8}]
     exec_prefix: [docker, exec, taco-train]
     run_dir: results/today
 
 - name: Run the demo of dynamic embedding
   taco.train.benchmark:
-    workload: ttf_dynamic_embedding
-    demo: benchmark
-    is_dynamic: true
+    options:
+      workload: ttf_dynamic_embedding
+      demo: benchmark
+      is_dynamic: true
     hosts: [{name: gpu1, slots: 8}]
     exec_prefix: [docker, exec, taco-train]
     run_dir: results/today
 
 - name: Run a training program of your own, which prints lines such as "throughput 812.5 samples/s"
   taco.train.benchmark:
-    workload: command
-    command: [python3, /data/train.py, --epochs, "1"]
-    chdir: /data
-    pattern: 'throughput (?P<value>[0-9.]+) samples/s'
-    unit: samples/s
+    options:
+      workload: command
+      command: [python3, /data/train.py, --epochs, "1"]
+      chdir: /data
+      pattern: 'throughput (?P<value>[0-9.]+) samples/s'
+      unit: samples/s
     hosts: [{name: gpu1, slots: 8}, {name: gpu2, slots: 8}]
     exec_prefix: [docker, exec, taco-train]
     run_dir: results/today

@@ -85,7 +85,7 @@ def download(options: Dict[str, Any], check_mode: bool = False, run: Run = run_t
         return {"changed": True, "checksum": None, "msg": f"{script} would be run"}
     if found is None:
         raise DatasetError(
-            f"expected the script {script} of the TTF demos, found none ({_last_lines(summed)}): set benchmark_demo_dir to their "
+            f"expected the script {script} of the TTF demos, found none ({_last_lines(summed)}): set benchmark_options.demo_dir to their "
             "folder in the training image, or taco_image to an image that has them"
         )
     refused = refusal(options["checksum"], found, options["allow_unverified"], script)

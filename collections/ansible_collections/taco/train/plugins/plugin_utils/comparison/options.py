@@ -11,6 +11,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import 
 from ansible_collections.taco.train.plugins.plugin_utils.run import plan
 from ansible_collections.taco.train.plugins.plugin_utils.run.options import checked
 from ansible_collections.taco.train.plugins.plugin_utils.run.plan import OPTIONS, PLACES
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import require_options
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import WorkloadError
 
 
@@ -29,9 +30,13 @@ def typed(options: Dict[str, Any], where: str) -> Dict[str, Any]:
         raise ComparisonError(f"{where}: {error}") from error
 
 
-def typed_part(workload: Mapping[str, Any]) -> Dict[str, Any]:
-    """Return the options that a workload sets, with their types."""
+def typed_part(workload: Mapping[str, Any], default: str) -> Dict[str, Any]:
+    """Return the options of one of compare_workloads with their types. default is the workload where it sets none."""
     known = {key: value for key, value in workload.items() if key in OPTIONS}
+    try:
+        require_options(workload.get("workload") or default, known, "compare_workloads")
+    except WorkloadError as error:
+        raise ComparisonError(str(error)) from error
     return {key: value for key, value in typed(known, "compare_workloads").items() if key in known}
 
 
@@ -67,7 +72,9 @@ def checked_comparison(
 ) -> Tuple[Comparison, Dict[str, Any]]:
     """The comparison, and the options that its runs have in common. spec gets its workloads with their types."""
     common = typed(defaults, "benchmark_*")
-    spec["workloads"] = [dict(workload, **typed_part(workload)) for workload in spec["workloads"] or []]
+    spec["workloads"] = [
+        dict(workload, **typed_part(workload, common["workload"])) for workload in spec["workloads"] or []
+    ]
     comparison = read(spec, hosts, common)
     check_places(comparison, places)
     check_runs(comparison)

@@ -75,7 +75,7 @@ def with_preset(
 ) -> Dict[str, Any]:
     """The options of the comparison, with the values of a preset for missing ones.
 
-    given are the variables compare_* without the prefix, batch_size is benchmark_batch_size. An empty name changes nothing.
+    given are the variables compare_* without the prefix, batch_size is benchmark_options.batch_size. An empty name changes nothing.
     """
     found = dict(given)
     if not name:

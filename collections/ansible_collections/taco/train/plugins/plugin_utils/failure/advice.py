@@ -25,7 +25,7 @@ def fix_of(cause: Cause, lines: Sequence[Line], place: int) -> str:
         return fix
     raised = frame(lines, place) if cause.name == "traceback" else None
     if raised:
-        return f"look at line {raised[1]} of {raised[0]}, and at what it gets: benchmark_extra_args, the data, the number of ranks"
+        return f"look at line {raised[1]} of {raised[0]}, and at what it gets: benchmark_options.extra_args, the data, the number of ranks"
     return cause.fix
 
 

@@ -21,7 +21,7 @@ OPEN_NETWORK = (
     "allow all ports between the hosts (firewall, security group), and set taco_interface to the network that "
     "they share"
 )
-BATCH = "set benchmark_batch_size to a smaller number, and end other programs on the GPU (nvidia-smi)"
+BATCH = "set benchmark_options.batch_size to a smaller number, and end other programs on the GPU (nvidia-smi)"
 NCCL_INFO = "run again with NCCL_DEBUG: INFO in benchmark_env and look at the first NCCL WARN"
 # Why a connection was not made.
 LINK = (

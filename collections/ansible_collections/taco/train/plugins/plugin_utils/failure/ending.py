@@ -78,7 +78,7 @@ OF_STATUS = {
 }
 WITHOUT_CAUSE = {
     126: "make the program executable in taco_image (chmod +x), for the CPU of the hosts",
-    127: "set benchmark_mpirun, benchmark_script or benchmark_binary to a program that taco_image has (a whole path)",
+    127: "set benchmark_mpirun, benchmark_options.script or benchmark_options.binary to a program that taco_image has (a whole path)",
     255: "look at ssh between the hosts: run the ssh_trust role, and ssh HOST true from the launcher",
 }
 TRY = (

@@ -28,7 +28,7 @@ ENDED = [
         "time_limit",
         r"DUE TO TIME LIMIT|time limit for job execution has been reached|DeadlineExceeded(?!Error)",
         "the scheduler's or mpirun's time limit ended the run",
-        "raise that limit, or use fewer iterations (benchmark_num_iters)",
+        "raise that limit, or use fewer iterations (benchmark_options.num_iters)",
     ),
     cause(
         "killed",

@@ -65,7 +65,7 @@ LAUNCH = [
         r"(?:mpirun|prterun|mpiexec) could not find anything to do|When resolving deprecated command line options|"
         r"conflicting (?:directives|policies)",
         "mpirun does not take an argument {option}",
-        "set benchmark_mca, benchmark_env and benchmark_extra_args to what this mpirun knows (mpirun --help)",
+        "set benchmark_mca, benchmark_env and benchmark_options.extra_args to what this mpirun knows (mpirun --help)",
         fields={"option": ("option", "command line option")},
     ),
     cause(
@@ -163,7 +163,7 @@ LAUNCH = [
         r"to the specified working directory|change to the specified working|chdir.{0,40}(?:No such file|Permission "
         r"denied)",
         "a host has no working folder {folder}",
-        "set benchmark_chdir to a folder that every container has",
+        "set benchmark_options.chdir to a folder that every container has",
         fields={**NODE, "folder": ("working directory",)},
     ),
     cause(
@@ -173,13 +173,13 @@ LAUNCH = [
         r"(?P<path>/\S{0,200}bin/[\w.-]+)['\"\u2019]?: No such file or directory|"
         r"env: ['\u2018]?(?P<env>[^'\u2019:\s]+)['\u2019]?: No such file",
         "the image has no {program}{shell}{path}{env}",
-        "set benchmark_script or benchmark_binary, or use another taco_image",
+        "set benchmark_options.script or benchmark_options.binary, or use another taco_image",
     ),
     cause(
         "script",
         r"can't open file '?(?P<script>[^'\r\n]+?)'?: \[Errno (?P<errno>\d+)\]",
         "the script {script} is not there",
-        "set benchmark_script to its path in the training image",
+        "set benchmark_options.script to its path in the training image",
     ),
     cause(
         # torch.distributed.launch of PyTorch 2 passes it with a dash, that of PyTorch 1 with an underscore.
@@ -193,7 +193,7 @@ LAUNCH = [
         r"(?:unrecognized arguments?|unrecognized option|invalid option|no such option|unknown option|Unknown command "
         r"line flag)s?(?: -- |: ?| )'?(?P<argument>[^'\r\n]+)'?|FATAL Flags parsing error",
         "the script does not know {argument}",
-        "set benchmark_extra_args or benchmark_script",
+        "set benchmark_options.extra_args or benchmark_options.script",
     ),
     cause(
         "oob_interface",

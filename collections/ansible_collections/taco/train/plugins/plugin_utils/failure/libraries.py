@@ -52,7 +52,7 @@ LIBRARIES = [
         r"module '[\w.]*applications' has no attribute '(?P<model>\w+)'|module '?torchvision\.models'? has no attribute "
         r"'(?P<model2>\w+)'|Invalid model name '(?P<model3>[^']+)'",
         "the script knows no model {model}",
-        "set benchmark_model to a model that the script and its framework have, in their spelling",
+        "set benchmark_options.model to a model that the script and its framework have, in their spelling",
     ),
     cause(
         "framework_version",
@@ -69,13 +69,13 @@ LIBRARIES = [
         r"named '?(?P<contrib>"
         r"tensorflow\.(?:contrib|examples)[\w.]*)'?",
         "the script is for another version of TensorFlow ({module}{attribute}{contrib})",
-        "set benchmark_script to one for the TensorFlow in taco_image, or use another taco_image",
+        "set benchmark_options.script to one for the TensorFlow in taco_image, or use another taco_image",
     ),
     cause(
         "module",
         r"(?:ModuleNotFoundError|ImportError|^\S{0,200}python[\d.]{0,6}): No module named '?(?P<module>[\w.]+)'?",
         "the image has no Python module {module}",
-        "install it in taco_image, or set benchmark_script to a script that doesn't need it",
+        "install it in taco_image, or set benchmark_options.script to a script that doesn't need it",
     ),
     cause(
         # Libraries of CUDA that are older than the one that needs them.

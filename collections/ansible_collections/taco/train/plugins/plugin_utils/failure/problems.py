@@ -9,7 +9,7 @@ import re
 FIXES = [
     (
         r"build nccl-tests with MPI=1",
-        "build nccl-tests in taco_image with MPI=1 and MPI_HOME, and set benchmark_binary to that build",
+        "build nccl-tests in taco_image with MPI=1 and MPI_HOME, and set benchmark_options.binary to that build",
     ),
     (
         r"counted .* at its start",
@@ -25,7 +25,7 @@ FIXES = [
     ),
     (
         r"matches benchmark_",
-        "set benchmark_pattern or benchmark_total_pattern to what the script prints, and let the script run to its end",
+        "set benchmark_options.pattern or benchmark_options.total_pattern to what the script prints, and let the script run to its end",
     ),
     (
         r"several (?:runs|models)|where one is expected|stand in it twice",

@@ -62,7 +62,7 @@ RANK = [
         "nan",
         r"(?P<what>[Ll]oss is NaN|NanLossDuringTrainingError|Model diverged with loss = NaN|[Nn]aN loss)",
         "training diverged ({what})",
-        "use a smaller learning rate, or mixed precision off (benchmark_mixed_precision)",
+        "use a smaller learning rate, or mixed precision off (benchmark_options.mixed_precision)",
     ),
     cause(
         "harp",

@@ -14,7 +14,7 @@ SCRIPT = [
         "python_version",
         r"(?P<what>SyntaxError: (?:invalid syntax|Missing parentheses in call to 'print'|future feature \w+ is not defined)[^\r\n]{0,80})",
         "the script is for another version of Python, or is damaged ({what})",
-        "set benchmark_script to one for Python 3, or use a taco_image with the Python that the script needs",
+        "set benchmark_options.script to one for Python 3, or use a taco_image with the Python that the script needs",
     ),
     cause(
         "cuda_fork",
@@ -66,7 +66,7 @@ SCRIPT = [
         r"must match|Incompatible shapes|Dimensions must be equal|Given groups=|"
         r"The expanded size of the tensor|shape '|Shapes? (?:must|\())[^\r\n]{0,160})",
         "tensors in the script have shapes that do not fit ({what})",
-        "check benchmark_model and benchmark_batch_size against the sizes that the script's model and data have",
+        "check benchmark_options.model and benchmark_options.batch_size against the sizes that the script's model and data have",
     ),
     cause(
         "ddp_unused",

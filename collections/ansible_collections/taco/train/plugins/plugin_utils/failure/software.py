@@ -222,7 +222,7 @@ SOFTWARE = [
         "disk",
         r"[Nn]o space left on device|Disk quota exceeded|ENOSPC|disk is full|write error: no space",
         "a disk is full",
-        "free space on the hosts (df -h, docker system df), or set benchmark_chdir to a folder on another disk",
+        "free space on the hosts (df -h, docker system df), or set benchmark_options.chdir to a folder on another disk",
         fields=NODE,
     ),
     cause(

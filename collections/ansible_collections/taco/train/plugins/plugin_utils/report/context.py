@@ -76,7 +76,7 @@ def arms(comparison: Part) -> Table:
 
 def options(arm: Part) -> dict[str, str]:
     """Return the options of the run that an arm sets, by the names of the variables."""
-    return {f"benchmark_{name}": str(value).lower() for name, value in (arm.get("options") or {}).items()}
+    return {f"benchmark_options.{name}": str(value).lower() for name, value in (arm.get("options") or {}).items()}
 
 
 def environment(variables: Mapping[str, Any] | None) -> str:

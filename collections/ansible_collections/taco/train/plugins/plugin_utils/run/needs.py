@@ -10,14 +10,14 @@ from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry impo
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.script import FOLDER, required_sha256
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import Options
 
-SCRIPT = "benchmark_script"
+SCRIPT = "benchmark_options.script"
 FIXES = {
-    SCRIPT: "set benchmark_script to a URL or to a file on the controller, which is then delivered to the workers, or to its path "
+    SCRIPT: "set benchmark_options.script to a URL or to a file on the controller, which is then delivered to the workers, or to its path "
     "in the training image",
-    "benchmark_binary": "set benchmark_binary to its path in the training image, or use another taco_image",
-    "benchmark_demo_dir": "set benchmark_demo_dir to the folder of the demos in the training image, or use another taco_image",
+    "benchmark_options.binary": "set benchmark_options.binary to its path in the training image, or use another taco_image",
+    "benchmark_options.demo_dir": "set benchmark_options.demo_dir to the folder of the demos in the training image, or use another taco_image",
 }
-SAME = "use the same image on every host, or set benchmark_script to a file on the controller"
+SAME = "use the same image on every host, or set benchmark_options.script to a file on the controller"
 
 
 class Problem(NamedTuple):
@@ -40,7 +40,9 @@ def script_wanted(options: Options) -> Optional[tuple[str, Optional[str]]]:
 
 def _sees(name: str, path: str, environment: Mapping[str, Any]) -> bool:
     """Whether the worker's own look decides: a program is also found by the PATH of the run."""
-    return path.startswith("/") or ("/" not in path and environment.get("PATH") is None and name == "benchmark_binary")
+    return path.startswith("/") or (
+        "/" not in path and environment.get("PATH") is None and name == "benchmark_options.binary"
+    )
 
 
 def _seen(workers: Mapping[str, Any], path: str) -> dict[str, Mapping[str, Any]]:
@@ -81,7 +83,7 @@ def _wrong_script(options: Options, path: str, sums: Mapping[str, Optional[str]]
         found = (
             f"{path} on {other} is not the script that was promised: expected SHA-256 {expected}, found {sums[other]}"
         )
-        return Problem(found, "correct benchmark_script_checksum or benchmark_script")
+        return Problem(found, "correct benchmark_options.script_checksum or benchmark_options.script")
     if len(set(sums.values())) > 1:
         text = "; ".join(f"{host} has SHA-256 {one}" for host, one in sums.items())
         return Problem(f"{path} is not the same on all workers: {text}", SAME)

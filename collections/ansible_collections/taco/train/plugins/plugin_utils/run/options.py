@@ -9,6 +9,7 @@ from typing import Any, Dict, List, Sequence
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from ansible_collections.taco.train.plugins.plugin_utils.run.plan import OF_EACH_RUN, OPTIONS, PLACES, effective
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import require_options
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import WorkloadError
 
 ABSENT = (None, "")
@@ -23,7 +24,7 @@ def checked(given: Dict[str, Any], spec: Dict[str, Any]) -> Dict[str, Any]:
 
 
 def _chosen(overrides: Dict[str, Any]) -> Dict[str, Any]:
-    strange = sorted(set(overrides) - set(OPTIONS) - {"arm"})
+    strange = sorted(set(overrides) - set(OPTIONS))
     if strange:
         raise WorkloadError(f"A run has no option {strange[0]}; it has {', '.join(sorted(OPTIONS))}.")
     return {key: value for key, value in overrides.items() if value not in ABSENT}
@@ -34,8 +35,10 @@ def _overridden(options: Dict[str, Any], overrides: Dict[str, Any]) -> Dict[str,
 
 
 def with_overrides(options: Dict[str, Any], overrides: Dict[str, Any]) -> Dict[str, Any]:
-    """Return the options of a run with those of overrides and of its arm in their place."""
-    return effective(_overridden(options, overrides))
+    """Return the options of a run with those of its arm in their place. overrides are those of its workload."""
+    run = _overridden(options, overrides)
+    require_options(run["workload"], _chosen(overrides), "options")
+    return effective(run)
 
 
 def of_each(options: Dict[str, Any], overrides: Dict[str, Any], runs: Sequence[Dict[str, Any]]) -> List[Dict[str, Any]]:

@@ -29,7 +29,9 @@ from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import KEYS 
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import job_of
 from ansible_collections.taco.train.plugins.plugin_utils.run import plan
 from ansible_collections.taco.train.plugins.plugin_utils.run.options import checked
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.option import COMMON
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.platforms import on_cluster
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import require_options
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import WorkloadError
 
 Values = Mapping[str, Any]
@@ -55,8 +57,12 @@ class Group(NamedTuple):
 
 def _run_options(values: Values) -> Dict[str, Any]:
     """The options of a run as the role benchmark hands them on."""
-    options = {name: values.get("benchmark_" + name) for name in plan.OPTIONS}
-    return dict(options, interface=values.get("benchmark_interface") or values.get("taco_interface") or "eth0")
+    own = values.get("benchmark_options") or {}
+    require_options(values.get("benchmark_workload"), own, "benchmark_options", COMMON)
+    options = {name: values.get("benchmark_" + name) for name in ("workload", *COMMON)}
+    return dict(
+        {**own, **options}, interface=values.get("benchmark_interface") or values.get("taco_interface") or "eth0"
+    )
 
 
 def _ranks(values: Values, fleet: Fleet) -> List[Dict[str, Any]]:
@@ -100,12 +106,13 @@ def _compared(values: Values) -> Dict[str, Any]:
     preset = values.get("compare_preset")
     if not given["arms"] and not preset:
         given["arms"] = list(needs(values).arms)
-    return with_preset(preset, given, values.get("benchmark_batch_size"))
+    return with_preset(preset, given, (values.get("benchmark_options") or {}).get("batch_size"))
 
 
 def benchmark(values: Values, fleet: Fleet) -> None:
     """Check the run of the role benchmark, unless a comparison has workloads of its own in its place."""
     _require_data_set_sha256(values)
+    checked(_run_options(values), plan.OPTIONS)
     given = values.get("benchmark_arm")
     arm = given if is_set(given) else needs(values).arm
     _require_harp([arm_of(arm)], "benchmark_arm", values)

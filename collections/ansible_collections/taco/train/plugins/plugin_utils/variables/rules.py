@@ -35,10 +35,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.reboot import rolling
 from ansible_collections.taco.train.plugins.plugin_utils.values import IMAGE, SHA256, is_placeholder
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import nccl_tests
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import pattern as parse_pattern
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.horovod import SCRIPTS
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.script import FORM as CHECKSUM_FORM
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.script import WAIVED, read_checksum, required_sha256
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.ttf import DEMOS
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import WorkloadError
 
 # Raised by the functions of later steps for a value that they refuse.
@@ -243,25 +241,7 @@ RULES: Dict[str, Rule] = {
     "container_engine_nvidia_key_url": REPOSITORY,
     "container_engine_prove_image": IMAGE_NAME,
     "benchmark_arm": ARM,
-    "benchmark_model": WORD,
-    "benchmark_batch_size": SOME,
-    "benchmark_num_iters": SOME,
-    "benchmark_num_batches_per_iter": SOME,
-    "benchmark_num_batches": SOME,
-    "benchmark_script": RUN_SCRIPT,
-    "benchmark_script_checksum": CHECKSUM,
-    "benchmark_framework": one_of(list(SCRIPTS)),
-    "benchmark_binary": WORD,
-    "benchmark_min_bytes": BYTES,
-    "benchmark_max_bytes": BYTES,
-    "benchmark_step_factor": at_least(2),
-    "benchmark_iters": SOME,
-    "benchmark_json_path": WORD,
-    "benchmark_demo": one_of(DEMOS),
-    "benchmark_dnn_layer_num": SOME,
     "benchmark_dataset_sha256": SHA256_OF_FILE,
-    "benchmark_pattern": VALUE_PATTERN,
-    "benchmark_total_pattern": VALUE_PATTERN,
     "benchmark_lightcc": LIGHTCC,
     "benchmark_timeout": SOME,
     "benchmark_env": ENVIRONMENT,

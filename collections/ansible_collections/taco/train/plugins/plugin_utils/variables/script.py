@@ -21,7 +21,8 @@ def scripts_of(variables: Mapping[str, Any]) -> dict[str, str]:
         if isinstance(workloads, list)
         else []
     )
-    named = [(variables.get("benchmark_script"), "benchmark_script")]
+    options = variables.get("benchmark_options")
+    named = [(options.get("script") if isinstance(options, Mapping) else None, "benchmark_options.script")]
     named += [(script, "compare_workloads") for script in compared]
     return {script: variable for script, variable in reversed(named) if isinstance(script, str) and script}
 

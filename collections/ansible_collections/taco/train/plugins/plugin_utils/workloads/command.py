@@ -44,7 +44,7 @@ def words_of(options: Options, name: str) -> list[str]:
     """Return an option's list of words as texts."""
     given = options.get(name) or []
     if not isinstance(given, (list, tuple)) or not all(isinstance(word, (str, int, float)) for word in given):
-        raise WorkloadError(f"benchmark_{name} is {given!r}; it must be a list of words.")
+        raise WorkloadError(f"benchmark_options.{name} is {given!r}; it must be a list of words.")
     return [str(word) for word in given]
 
 
@@ -52,10 +52,10 @@ def build(options: Options, slots: Sequence[int]) -> Workload:
     """Return the Workload of options and of the slots of each host, or raise the first that can't be run."""
     command = words_of(options, "command")
     if not command or not command[0]:
-        raise WorkloadError("benchmark_command is empty; it must be a list of words, the program first.")
+        raise WorkloadError("benchmark_options.command is empty; it must be a list of words, the program first.")
     if pattern.compiled(options, "pattern") is None:
         raise WorkloadError(
-            "benchmark_pattern is not set; it must be a regular expression that finds one number of an iteration in a "
+            "benchmark_options.pattern is not set; it must be a regular expression that finds one number of an iteration in a "
             "line, in a group named value."
         )
     pattern.compiled(options, "total_pattern")
@@ -94,7 +94,7 @@ def parse(
     except WorkloadError as error:
         return result.result(lines, unit, [str(error)], **told)
     if pattern is None:
-        return result.result(lines, unit, ["benchmark_pattern is not set, so nothing can be read."], **told)
+        return result.result(lines, unit, ["benchmark_options.pattern is not set, so nothing can be read."], **told)
     raw = raw_lines(text)
     each = parse_pattern.find(pattern, raw)
     problems = parse_pattern.problems(each, "pattern", pattern.pattern)
@@ -137,7 +137,7 @@ WORKLOAD = WorkloadKind(
     build,
     parse,
     UNIT,
-    "the median of the numbers that benchmark_pattern finds",
+    "the median of the numbers that benchmark_options.pattern finds",
     lambda parameters: PurePosixPath(str((parameters.get("command") or ["command"])[0])).name,
     lambda options: {},
     TOTAL,

@@ -62,7 +62,7 @@ def script_of(options: Options) -> str:
     """Return the path of the script: the one given, or that of the framework in the vendor's images."""
     framework = options.get("framework") or "tensorflow"
     if framework not in SCRIPTS:
-        raise WorkloadError(f"benchmark_framework is {framework!r}; it must be one of {', '.join(SCRIPTS)}.")
+        raise WorkloadError(f"benchmark_options.framework is {framework!r}; it must be one of {', '.join(SCRIPTS)}.")
     if not options.get("script"):
         return f"{FOLDER}/{SCRIPTS[framework]}"
     workload.require_words(options, "script")
@@ -80,7 +80,7 @@ def batches(parameters: Options) -> int:
 
 def needs(options: Options) -> dict[str, str]:
     """The script, by the variable that names it."""
-    return {"benchmark_script": script_of(options)}
+    return {"benchmark_options.script": script_of(options)}
 
 
 def framework_of(options: Options, script: str) -> str | None:
@@ -95,14 +95,16 @@ def check_framework(framework: str | None, options: Options) -> None:
     if framework == "pytorch":
         if model != model.lower():
             raise WorkloadError(
-                f"benchmark_model is {model}, and PyTorch's models are named in lower case: set it to {model.lower()}."
+                f"benchmark_options.model is {model}, and PyTorch's models are named in lower case: set it to {model.lower()}."
             )
         on = [name for name in workload.SWITCHES if options.get(name)]
         if on:
-            raise WorkloadError(f"benchmark_{on[0]} is a switch of TensorFlow and the script is PyTorch's: unset it.")
+            raise WorkloadError(
+                f"benchmark_options.{on[0]} is a switch of TensorFlow and the script is PyTorch's: unset it."
+            )
     elif framework and model == model.lower():
         raise WorkloadError(
-            f"benchmark_model is {model}, and Keras names its models with capital letters, such as ResNet50 or VGG16."
+            f"benchmark_options.model is {model}, and Keras names its models with capital letters, such as ResNet50 or VGG16."
         )
 
 

@@ -60,7 +60,7 @@ def size_of(options: Options, name: str) -> int:
     count = int(Decimal(match.group(1)) * SUFFIXES[match.group(2).upper()]) if match else 0
     if isinstance(options[name], bool) or count < 1:
         raise WorkloadError(
-            f"benchmark_{name} is {options[name]!r}; it must be a number of bytes, 1 or more, or one with K, M or G."
+            f"benchmark_options.{name} is {options[name]!r}; it must be a number of bytes, 1 or more, or one with K, M or G."
         )
     return count
 
@@ -70,7 +70,7 @@ NO_HOROVOD = "nccl_tests use no Horovod, so LightCC has no part in this number: 
 
 def needs(options: Options) -> dict[str, str]:
     """The program, by the variable that names it."""
-    return {"benchmark_binary": str(options.get("binary") or OPTIONS["binary"].default)}
+    return {"benchmark_options.binary": str(options.get("binary") or OPTIONS["binary"].default)}
 
 
 def check(options: Options) -> None:
@@ -80,7 +80,7 @@ def check(options: Options) -> None:
     workload.require_at_least(options, 0, "warmup")
     if size_of(options, "min_bytes") > size_of(options, "max_bytes"):
         raise WorkloadError(
-            f"benchmark_min_bytes is {options['min_bytes']}, more than benchmark_max_bytes, {options['max_bytes']}."
+            f"benchmark_options.min_bytes is {options['min_bytes']}, more than benchmark_options.max_bytes, {options['max_bytes']}."
         )
     if options.get("device", "GPU") != "GPU":
         raise WorkloadError("Workload nccl_tests runs on GPUs only: set benchmark_device to GPU.")

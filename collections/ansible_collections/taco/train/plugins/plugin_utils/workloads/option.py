@@ -93,6 +93,11 @@ def batch_size(default: Optional[int], unset: str = "") -> Dict[str, Option]:
     return {"batch_size": Option("int", text, default, words="batch size")}
 
 
+def variable_of(name: str) -> str:
+    """The variable that sets an option."""
+    return f"benchmark_{name}" if name in COMMON else f"benchmark_options.{name}"
+
+
 def with_defaults(declared: Dict[str, Option], options: Any) -> Dict[str, Any]:
     """Return options with the default of each declared option that is missing or null."""
     missing = {name: option.default for name, option in declared.items() if options.get(name) is None}

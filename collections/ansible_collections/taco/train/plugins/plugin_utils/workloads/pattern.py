@@ -40,10 +40,12 @@ def compiled(options: Options, name: str) -> Pattern[str] | None:
     try:
         regex = re.compile(pattern)
     except (re.error, TypeError, RecursionError, OverflowError) as error:
-        raise WorkloadError(f"benchmark_{name} is {pattern!r}, which is no regular expression: {error}.") from error
+        raise WorkloadError(
+            f"benchmark_options.{name} is {pattern!r}, which is no regular expression: {error}."
+        ) from error
     if "value" not in regex.groupindex:
         raise WorkloadError(
-            f"benchmark_{name} is {pattern!r}; it must name the group of the number, such as "
+            f"benchmark_options.{name} is {pattern!r}; it must name the group of the number, such as "
             r"'speed: (?P<value>[0-9.]+)'."
         )
     return regex
@@ -93,15 +95,19 @@ def found_in(regex: Pattern[str], raw: str) -> re.Match[str] | None:
 def problems(found: Found, name: str, pattern: str) -> list[str]:
     """Return what makes a pattern's numbers unfit for use."""
     if not found.texts:
-        return [f"No line of the output matches benchmark_{name}, {pattern!r}: the run did not finish, or it is wrong."]
+        return [
+            f"No line of the output matches benchmark_options.{name}, {pattern!r}: the run did not finish, or it is wrong."
+        ]
     if found.cut:
         return [
-            f"benchmark_{name} finds {found.cut[0]!r}, which is only a part of the number {found.cut[1]!r}; let the group value take the "
+            f"benchmark_options.{name} finds {found.cut[0]!r}, which is only a part of the number {found.cut[1]!r}; let the group value take the "
             "whole number, such as (?P<value>[0-9.,]+), or let the expression match what follows it."
         ]
     bad = [text for text, number in zip(found.texts, found.numbers) if result.unusable([number])]
     if bad and DECIMAL_COMMA.fullmatch(bad[0] or ""):
-        return [f"benchmark_{name} found {bad[0]!r}, which has a decimal comma; set LC_ALL: C in benchmark_env."]
+        return [
+            f"benchmark_options.{name} found {bad[0]!r}, which has a decimal comma; set LC_ALL: C in benchmark_env."
+        ]
     if bad:
-        return [f"benchmark_{name} found {bad[0]!r}, which is not a usable number."]
+        return [f"benchmark_options.{name} found {bad[0]!r}, which is not a usable number."]
     return []

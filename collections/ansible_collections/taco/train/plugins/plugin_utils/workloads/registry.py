@@ -4,7 +4,7 @@
 
 """The workloads by name. A workload is one file that declares it, and one line here."""
 
-from typing import Any, Dict, Iterable, Optional
+from typing import Any, Container, Dict, Iterable, Optional
 
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import command, horovod, nccl_tests, tf_cnn, ttf
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.kind import IterationOf, WorkloadKind
@@ -42,14 +42,14 @@ def is_option(kind: WorkloadKind, name: str) -> bool:
     return name == "workload" or name in COMMON or name in kind.options
 
 
-def require_options(workload: Any, names: Iterable[str], variable: str) -> None:
-    """Raise for the first name that is no option of a workload. variable is named in the error."""
+def require_options(workload: Any, names: Iterable[str], variable: str, elsewhere: Container[str] = ()) -> None:
+    """Raise for the first name that is no option of a workload. elsewhere are options that variable can't have."""
     kind = WORKLOADS.get(str(workload))
-    strange = [name for name in names if kind and not is_option(kind, name)]
-    if kind and strange:
-        raise WorkloadError(
-            f"{variable} has {strange[0]}, which is no option of workload {workload}; its options are {', '.join(kind.options)}."
-        )
+    for name in names if kind else ():
+        if kind and (not is_option(kind, name) or name in elsewhere):
+            raise WorkloadError(
+                f"{variable} has {name}, which is no option of workload {workload}; its options are {', '.join(kind.options)}."
+            )
 
 
 def iteration_of(options: Options) -> Optional[IterationOf]:

@@ -61,19 +61,19 @@ def check(options: Options) -> None:
     workload.require_at_least(options, 0, "num_warmup_batches")
     if name_of(options["script"]) in SCRIPTS.values():
         raise WorkloadError(
-            f"benchmark_script is {options['script']}, the script of workload horovod_synthetic: set it to the path of "
+            f"benchmark_options.script is {options['script']}, the script of workload horovod_synthetic: set it to the path of "
             "tf_cnn_benchmarks.py."
         )
     if options["model"] != options["model"].lower():
         raise WorkloadError(
-            f"benchmark_model is {options['model']}, and the models of tf_cnn_benchmarks are named in lower case: set it "
+            f"benchmark_options.model is {options['model']}, and the models of tf_cnn_benchmarks are named in lower case: set it "
             f"to {options['model'].lower()}."
         )
 
 
 def needs(options: Options) -> dict[str, str]:
     """The script, by the variable that names it."""
-    return {"benchmark_script": str(options["script"])} if options.get("script") else {}
+    return {"benchmark_options.script": str(options["script"])} if options.get("script") else {}
 
 
 def command(options: Options) -> list[str]:

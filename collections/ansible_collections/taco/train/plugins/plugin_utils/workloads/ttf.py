@@ -54,19 +54,21 @@ ONE_PROCESS = (
     "The TTF demo runs on the launcher alone, without Horovod and NCCL: of an arm its environment and its options take part, "
     "without the variables of Horovod and LightCC; benchmark_lightcc and further hosts make no difference to it."
 )
-NO_ARGUMENTS = "The TTF demo {} has no argument for the batch size: benchmark_batch_size was left out."
+NO_ARGUMENTS = "The TTF demo {} has no argument for the batch size: benchmark_options.batch_size was left out."
 
 
 def check(options: Options, demo: str) -> None:
     if demo not in DEMOS:
-        raise WorkloadError(f"benchmark_demo is {demo!r}; it must be one of {', '.join(DEMOS)}.")
+        raise WorkloadError(f"benchmark_options.demo is {demo!r}; it must be one of {', '.join(DEMOS)}.")
     workload.require_at_least(options, 1, "batch_size", "dnn_layer_num")
     if options.get("is_dynamic") not in (None, True, False):
-        raise WorkloadError(f"benchmark_is_dynamic is {options['is_dynamic']!r}; it must be true or false.")
+        raise WorkloadError(f"benchmark_options.is_dynamic is {options['is_dynamic']!r}; it must be true or false.")
     if demo != "benchmark":
         given = [name for name in ("is_dynamic", "dnn_layer_num") if options.get(name) is not None]
         if given:
-            raise WorkloadError(f"benchmark_{given[0]} is for benchmark_demo benchmark, and it is {demo}: unset it.")
+            raise WorkloadError(
+                f"benchmark_options.{given[0]} is for benchmark_options.demo benchmark, and it is {demo}: unset it."
+            )
     pattern.compiled(options, "pattern")
 
 
@@ -85,7 +87,7 @@ def folder(options: Options) -> str:
 
 def needs(options: Options) -> dict[str, str]:
     """The folder of the demo, by the variable that names the folder of all demos."""
-    return {"benchmark_demo_dir": folder(options)}
+    return {"benchmark_options.demo_dir": folder(options)}
 
 
 def build(options: Options, slots: Sequence[int]) -> Workload:
@@ -110,7 +112,7 @@ def build(options: Options, slots: Sequence[int]) -> Workload:
 UNIT = "steps/s"
 STEPS = re.compile(r"(?:.{0,300}[\s:\]])?global_step/sec: (\S+)\s*$")
 NOTHING = (
-    "The output has no line 'global_step/sec' of TensorFlow, and what else the demo prints is not known: set benchmark_pattern "
+    "The output has no line 'global_step/sec' of TensorFlow, and what else the demo prints is not known: set benchmark_options.pattern "
     "to a regular expression that finds its number, in a group named value."
 )
 

@@ -9,6 +9,7 @@ from typing import Any, Mapping, NamedTuple, Optional, Sequence
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration import lightcc
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import Arm
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.mpirun import whole_number
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.option import variable_of
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.platforms import default_env, merged_env, merged_mca
 
 # Switches of TensorFlow, from the vendor's document (section TTF).
@@ -116,12 +117,12 @@ def require_words(options: Options, *names: str) -> None:
     for name in names:
         value = options.get(name)
         if not isinstance(value, str) or not value or value.startswith("-"):
-            raise WorkloadError(f"benchmark_{name} is {value!r}; it must be set, and not begin with a dash.")
+            raise WorkloadError(f"{variable_of(name)} is {value!r}; it must be set, and not begin with a dash.")
 
 
 def require_batch_size(options: Options) -> None:
     if options.get("batch_size") is None:
-        raise WorkloadError("benchmark_batch_size is not set; it must be 1 or more.")
+        raise WorkloadError("benchmark_options.batch_size is not set; it must be 1 or more.")
     require_at_least(options, 1, "batch_size")
 
 
@@ -132,4 +133,4 @@ def require_at_least(options: Options, least: int, *names: str) -> None:
             continue
         number = whole_number(options[name])
         if number is None or number < least:
-            raise WorkloadError(f"benchmark_{name} is {options[name]}; it must be {least} or more.")
+            raise WorkloadError(f"{variable_of(name)} is {options[name]}; it must be {least} or more.")
