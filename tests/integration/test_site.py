@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import jsonschema
 import pytest
 import yaml
-from integration.paths import COLLECTION
+from integration.paths import COLLECTION, ROOT
 
 from ansible_collections.taco.train.plugins.plugin_utils.text import number
 

@@ -74,7 +74,7 @@ def test_a_workload_without_a_model_has_none_in_its_record(workload):
 
 
 def test_the_option_of_an_arm_wins_over_that_of_the_run():
-    found = with_overrides(options(is_dynamic=False), {"workload": DEMO, "arm": DYNAMIC})
+    found = with_overrides(options(arm=DYNAMIC), {"workload": DEMO, "is_dynamic": False})
     assert found["is_dynamic"] is True
     assert " ".join(plan(found).argv).endswith("env TF_CPP_MIN_LOG_LEVEL=1 python train.py --is_dynamic=True")
     mixed = {"name": "mixed", "base": "taco", "options": {"mixed_precision": True, "xla": True}}

@@ -93,10 +93,18 @@ def test_preflight_checks_the_runs_of_a_preset():
     values = dict(DEFAULTS, **run, benchmark_arm="taco", compare_preset="xla")
     fleet = (("gpu1", 8), ("gpu2", 8))
     groups.compare(dict(values, benchmark_options={"demo": "ps"}), fleet)
+    pytorch = {"benchmark_workload": "horovod_synthetic", "benchmark_options": {"framework": "pytorch"}}
     with pytest.raises(ComparisonError, match="named in lower case"):
-        groups.compare(dict(values, compare_preset="taco_vs_horovod"), fleet)
+        groups.compare(dict(values, **pytorch, compare_preset="taco_vs_horovod"), fleet)
     # What a preset runs in place of the benchmark's workload is checked there, and not twice.
-    groups.benchmark(dict(values, benchmark_workload="command", compare_preset="embedding"), fleet)
+    groups.benchmark(
+        dict(
+            values,
+            **dict(pytorch, benchmark_workload="tf_cnn_benchmarks", benchmark_options={}),
+            compare_preset="embedding",
+        ),
+        fleet,
+    )
 
 
 def test_the_documentation_names_every_preset():

@@ -146,7 +146,7 @@ EXAMPLES = r"""
 - name: Run it
   taco.train.benchmark:
     hosts: "{{ benchmark_hosts }}"
-    env: "{{ arm.environment }}"
+    options: {env: "{{ arm.environment }}"}
     run_dir: results/today
 
 - name: Put back what was there

@@ -151,8 +151,8 @@ options:
     default: true
   runs:
     description:
-      - Runs of a comparison to do one after the other in this task, instead of a single run. Each is a mapping of C(overrides), the options that differ from
-        O(options), and of its own O(arm), O(hosts), O(case), O(label) and O(runs_left).
+      - Runs of a comparison to do one after the other in this task, instead of a single run. Each is a mapping of C(overrides), the
+        options that differ from O(options), and of its own O(arm), O(hosts), O(case), O(label) and O(runs_left).
       - Each is recorded before the next one starts. A failed run does not fail the task. An arm that failed twice in a row in a case,
         after the first O(records_before) records, is skipped there.
     type: list

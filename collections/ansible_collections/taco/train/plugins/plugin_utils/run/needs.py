@@ -12,10 +12,11 @@ from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload impo
 
 SCRIPT = "benchmark_options.script"
 FIXES = {
-    SCRIPT: "set benchmark_options.script to a URL or to a file on the controller, which is then delivered to the workers, or to its path "
-    "in the training image",
+    SCRIPT: "set benchmark_options.script to a URL or to a file on the controller, which is then delivered to the workers, or to its "
+    "path in the training image",
     "benchmark_options.binary": "set benchmark_options.binary to its path in the training image, or use another taco_image",
-    "benchmark_options.demo_dir": "set benchmark_options.demo_dir to the folder of the demos in the training image, or use another taco_image",
+    "benchmark_options.demo_dir": "set benchmark_options.demo_dir to the folder of the demos in the training image, or use "
+    "another taco_image",
 }
 SAME = "use the same image on every host, or set benchmark_options.script to a file on the controller"
 

@@ -112,7 +112,10 @@ def _compared(values: Values) -> Dict[str, Any]:
 def benchmark(values: Values, fleet: Fleet) -> None:
     """Check the run of the role benchmark, unless a comparison has workloads of its own in its place."""
     _require_data_set_sha256(values)
-    checked(_run_options(values), plan.OPTIONS)
+    try:
+        checked(_run_options(values), plan.OPTIONS)
+    except WorkloadError as error:
+        raise GroupError(f"benchmark_options: {error}") from error
     given = values.get("benchmark_arm")
     arm = given if is_set(given) else needs(values).arm
     _require_harp([arm_of(arm)], "benchmark_arm", values)

@@ -30,7 +30,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import 
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.option import Option
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.result import Result, finite
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.script import name_of, required_sha256
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.traffic import of_training
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.traffic import of_training, printed_exchange
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import Options, Workload, WorkloadError
 
 SCRIPTS = {
@@ -71,11 +71,8 @@ def script_of(options: Options) -> str:
 
 def batches(parameters: Options) -> int:
     """The batches of a run, with those before the first iteration."""
-    words = {
-        name: default if parameters.get(name) is None else int(parameters[name])
-        for name, default in SCRIPT_DEFAULTS.items()
-    }
-    return words["num_warmup_batches"] + words["num_iters"] * words["num_batches_per_iter"]
+    counts = option.with_defaults(option.ITERATIONS, parameters)
+    return int(counts["num_warmup_batches"]) + int(counts["num_iters"]) * int(counts["num_batches_per_iter"])
 
 
 def needs(options: Options) -> dict[str, str]:
@@ -147,8 +144,6 @@ COUNT = re.compile(r"\s*Number of (GPU|CPU)s: (\d{1,9})\s*$")
 ITERATION = re.compile(r"(?:.{0,300}[^\w'\"])?Iter #(\d{1,9}): " + NUMBER + r" img/sec per (GPU|CPU)(?:[,;\s]|$)")
 PER_DEVICE = re.compile(r"\s*Img/sec per (GPU|CPU): " + NUMBER + r" \+-" + NUMBER + r"\s*$")
 TOTAL = re.compile(r"\s*Total img/sec on (\d{1,9}) (GPU|CPU)\(s\): " + NUMBER + r" \+-" + NUMBER + r"\s*$")
-# Of the lab's benchmark: what crossed between hosts, and how long the link alone would need.
-EXCHANGE = re.compile(r"LAB bytes between nodes: (\d{1,15}) a batch(?:, ([\d.]{1,12}) s at [\d.]{1,12} Mbit/s)?")
 
 
 def parse(
@@ -175,7 +170,7 @@ def parse(
     said = problems(read, found, expected_ranks, device)
     value = None if said else parsed.middle(read["iterations"], read["ranks"])
     series = parsed.scaled(read["iterations"], read["ranks"])
-    return parsed.result(lines, UNIT, said, value=value, series=series, details=details(lines), **read)
+    return parsed.result(lines, UNIT, said, value=value, series=series, details=printed_exchange(lines), **read)
 
 
 def read_lines(lines: list[str]) -> Found:
@@ -218,12 +213,6 @@ def warm_up_left_out(read: Result) -> bool:
     if mean is None or len(iterations) < 2 or None in iterations:
         return False
     return bool(abs(fmean(iterations) - mean) > MEAN_ROUNDED >= abs(fmean(iterations[1:]) - mean))
-
-
-def details(lines: list[str]) -> dict[str, Any]:
-    """Return what only the lab's benchmark prints: bytes between hosts in a batch, and the seconds that they need at line rate."""
-    found = values(EXCHANGE, lines)
-    return {"exchange": {"bytes": int(found[-1][0]), "seconds": finite(found[-1][1])}} if found else {}
 
 
 def interval(pair: Sequence[str]) -> dict[str, float | None]:

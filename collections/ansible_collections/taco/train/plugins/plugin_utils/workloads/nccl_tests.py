@@ -276,10 +276,9 @@ def subject(parameters: Options) -> str:
 
 def sent(parameters: Options, found: Result, ranks: int) -> float | None:
     """The bytes that each host sends in the test of all-reduce; of other collectives they are not computed."""
-    binary = PurePosixPath(str(parameters.get("binary") or DEFAULTS["binary"])).name
-    iters: Any = DEFAULTS["iters"] if parameters.get("iters") is None else parameters["iters"]
-    rows = found["details"]["rows"] if binary == DEFAULTS["binary"] else []
-    return of_all_reduce_tests(parameters, rows, ranks, int(iters))
+    chosen = option.with_defaults(OPTIONS, parameters)
+    reduces = PurePosixPath(str(chosen["binary"])).name == OPTIONS["binary"].default
+    return of_all_reduce_tests(parameters, found["details"]["rows"] if reduces else [], ranks, int(chosen["iters"]))
 
 
 WORKLOAD = WorkloadKind(

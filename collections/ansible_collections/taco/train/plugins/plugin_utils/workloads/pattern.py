@@ -100,8 +100,8 @@ def problems(found: Found, name: str, pattern: str) -> list[str]:
         ]
     if found.cut:
         return [
-            f"benchmark_options.{name} finds {found.cut[0]!r}, which is only a part of the number {found.cut[1]!r}; let the group value take the "
-            "whole number, such as (?P<value>[0-9.,]+), or let the expression match what follows it."
+            f"benchmark_options.{name} finds {found.cut[0]!r}, which is only a part of the number {found.cut[1]!r}; let the "
+            "group value take the whole number, such as (?P<value>[0-9.,]+), or let the expression match what follows it."
         ]
     bad = [text for text, number in zip(found.texts, found.numbers) if result.unusable([number])]
     if bad and DECIMAL_COMMA.fullmatch(bad[0] or ""):

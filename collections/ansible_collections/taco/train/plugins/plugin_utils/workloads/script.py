@@ -76,8 +76,8 @@ def required_sha256(script: Optional[str], checksum: Optional[str]) -> Optional[
         return read_checksum(checksum)
     if script and is_url(script):
         raise WorkloadError(
-            f"benchmark_options.script is {script}, and benchmark_options.script_checksum is not set: set it to sha256: and the output of sha256sum "
-            f"for the script, or to {WAIVED} to run the script unverified."
+            f"benchmark_options.script is {script}, and benchmark_options.script_checksum is not set: set it to sha256: and the "
+            f"output of sha256sum for the script, or to {WAIVED} to run the script unverified."
         )
     return None
 
@@ -123,8 +123,8 @@ def delivery(
     """What a play has to do for a script, and the path that the workers then have it at; found is the SHA-256 of the file."""
     if source.kind == "controller" and source.sha256 not in (None, found):
         raise WorkloadError(
-            f"benchmark_options.script is {script}: expected SHA-256 {source.sha256}, found {found}; correct benchmark_options.script_checksum or "
-            "the file."
+            f"benchmark_options.script is {script}: expected SHA-256 {source.sha256}, found {found}; correct "
+            "benchmark_options.script_checksum or the file."
         )
     sha256 = source.sha256 or found
     folder = posixpath.join(state_dir, FOLDER, sha256[:SHORT] if sha256 else "unknown")

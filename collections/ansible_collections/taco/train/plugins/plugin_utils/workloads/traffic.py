@@ -4,17 +4,28 @@
 
 """The bytes that each host of a run must send to the others. Values in, values out; None where nobody knows."""
 
-from typing import Any, Mapping, Optional, Sequence
+import re
+from typing import Any, Dict, List, Mapping, Optional, Sequence
 
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import values
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.published import parameters_of
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.result import finite
 
 BYTES_OF_A_GRADIENT = 4
 HALF_PRECISION = "--fp16-allreduce"
 # Options of nccl-tests that change how often a size is sent.
 REPETITIONS = ("-n", "--iters", "-m", "--agg_iters", "-G", "--cudagraph", "-N", "--run_cycles", "-S", "--split")
 SPLIT = "NCCL_TESTS_SPLIT"
+# Of the lab's benchmark: the bytes between hosts, and how long the link alone would need.
+EXCHANGE = re.compile(r"LAB bytes between nodes: (\d{1,15}) a batch(?:, ([\d.]{1,12}) s at [\d.]{1,12} Mbit/s)?")
 
 Options = Mapping[str, Any]
+
+
+def printed_exchange(lines: List[str]) -> Dict[str, Any]:
+    """What only the lab's benchmark prints: bytes between hosts in a batch, and the seconds that they need at line rate."""
+    found = values(EXCHANGE, lines)
+    return {"exchange": {"bytes": int(found[-1][0]), "seconds": finite(found[-1][1])}} if found else {}
 
 
 def of_all_reduces(size: float, count: float, ranks: int) -> Optional[float]:
