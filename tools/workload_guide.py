@@ -11,6 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "collections"))
 
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.lightcc import SETTINGS
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS
 
 GUIDE = ROOT / "collections/ansible_collections/taco/train/docs/docsite/rst/workloads.rst"
@@ -52,9 +53,31 @@ def section(name, kind):
     return "\n".join(lines) + "\n" + "".join(row(*option) for option in kind.options.items())
 
 
+LIGHTCC = """
+Options of LightCC
+------------------
+
+``benchmark_lightcc`` is a mapping of these options. They have precedence over those of the arm; an arm without LightCC ignores them.
+Top-k compresses gradients with loss.
+
+.. list-table::
+   :header-rows: 1
+
+   * - Option
+     - Default
+     - Meaning
+"""
+
+
+def lightcc_row(setting):
+    default = f"``{json.dumps(setting.default)}`` {setting.unit}".strip()
+    return f"   * - ``{setting.option}``\n     - {default}\n     - {setting.description}\n"
+
+
 def guide():
     """The text of the guide."""
-    return HEAD + "".join(section(name, kind) for name, kind in WORKLOADS.items())
+    workloads = "".join(section(name, kind) for name, kind in WORKLOADS.items())
+    return HEAD + workloads + LIGHTCC + "".join(lightcc_row(setting) for setting in SETTINGS.values())
 
 
 if __name__ == "__main__":
