@@ -74,6 +74,7 @@ def test_peers_count_connections_that_began_after_the_first_sample():
             "retransmits": 2,
             "seconds": 5.0,
             "busy": 4.0,
+            "busiest": 0.8,
             "rwnd_limited": 0.0,
             "sndbuf_limited": 0.0,
         }

@@ -25,7 +25,7 @@ def fleet(count, noise, seed, slow=None, key=None, value=None):
             "seconds": 60.0,
             "segments": 10**7,
             "retransmits": int(1e7 * max(0, 0.002 + draw(0, 0.0005 * noise))),
-            "peers": [{"peer": "x", "seconds": 60.0, "busy": 60 * min(1, max(0, 0.4 + draw(0, 0.025 * noise)))}],
+            "peers": [{"peer": "x", "seconds": 60.0, "busiest": min(1, max(0, 0.4 + draw(0, 0.025 * noise)))}],
             "nics": {
                 "eth0": {"sent": 1, "received": 1, "drops": int(60 * max(0, 3 + draw(0, 5 * noise))), "errors": 0}
             },
@@ -56,7 +56,7 @@ def test_healthy_hosts_are_named_in_at_most_one_run_of_a_hundred(count, noise):
 @pytest.mark.parametrize(
     ("key", "value", "measure"),
     [
-        ("peers", [{"peer": "x", "seconds": 60.0, "busy": 59.0}], "busy"),
+        ("peers", [{"peer": "x", "seconds": 60.0, "busiest": 0.98}], "busy"),
         ("throttled_seconds", 20.0, "throttled"),
         ("retransmits", 300000, "retransmits"),
         ("gpus", {"GPU-1": {"clock": 900, "clock_max": 1980, "temperature": 60}}, "clock"),

@@ -96,3 +96,6 @@ def _add_times(
     for name in ("busy", "rwnd_limited", "sndbuf_limited"):
         grown = max(0, last[1].get(name, 0) - first[1].get(name, 0)) / 1000.0
         total[name] = round(total.get(name, 0) + min(grown, seconds), 3)
+        if name == "busy":
+            # Most connections between ranks are idle: one that is always busy must not disappear among them.
+            total["busiest"] = round(max(total.get("busiest", 0), min(grown / seconds, 1)), 4)

@@ -16,7 +16,7 @@ NIC = {
     "errors": ("rx_errors", "tx_errors"),
 }
 PEER = ("connections", "sent", "received", "retransmits")
-PEER_SECONDS = ("seconds", "busy", "rwnd_limited", "sndbuf_limited")
+PEER_SECONDS = ("seconds", "busy", "rwnd_limited", "sndbuf_limited", "busiest")
 GPU = ("clock", "clock_max", "temperature")
 ERRORS = ("uncorrected", "corrected")
 

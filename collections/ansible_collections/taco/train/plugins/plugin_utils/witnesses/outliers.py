@@ -68,10 +68,8 @@ def retransmits(happened: Happened) -> Optional[float]:
 
 
 def busy(happened: Happened) -> Optional[float]:
-    """The largest share of the time in which connections to a peer had data to send: a slow link, or a slow peer, keeps it waiting."""
-    shares = [
-        peer["busy"] / peer["seconds"] for peer in happened.get("peers") or [] if peer.get("seconds") and "busy" in peer
-    ]
+    """The largest share of the time in which a connection had data to send: a slow link, or a slow peer, keeps it waiting."""
+    shares = [peer["busiest"] for peer in happened.get("peers") or [] if peer.get("busiest") is not None]
     return max(shares) if shares else None
 
 
@@ -92,7 +90,7 @@ def hottest(happened: Happened) -> Optional[float]:
 
 MEASURES = (
     Measure("retransmits", "of its TCP segments were sent again", retransmits, 0.0005, 0.005),
-    Measure("busy", "of the time its connections to a peer had data to send", busy, 0.025, 0.2),
+    Measure("busy", "of the time its busiest connection to a peer had data to send", busy, 0.025, 0.2),
     Measure(
         "drops",
         "packets a second were dropped or damaged",
