@@ -52,7 +52,7 @@ PEER_NAME = re.compile(r"([A-Za-z][\w.-]*)(?:<\d+>|$)")
 def inventory_name(host: Optional[str], hosts: Sequence[str], text: str) -> Optional[str]:
     """The name that the inventory has for a host; else the only host of the run that a line names; else the host itself."""
     if host and hosts and host not in hosts:
-        short = [name for name in hosts if not ADDRESS.match(host) and name.split(".")[0] == host.split(".")[0]]
+        short = [name for name in hosts if not ADDRESS.match(host) and name.partition(".")[0] == host.partition(".")[0]]
         host = short[0] if len(short) == 1 else host
     if host in hosts or not hosts:
         return host
@@ -185,8 +185,8 @@ def located(
         rank = int(told[-1]) if told else None
     hosts, ranks = places.hosts, places.ranks
     if rank is None and pid and host:
-        found = ranks.get((host, pid), ranks.get((host, pid.partition("[")[0])))
-        rank = found if found != SEVERAL else None
+        known = ranks.get((host, pid), ranks.get((host, pid.partition("[")[0])))
+        rank = known if known != SEVERAL else None
     if host is None and rank is None and ask_epilogue:
         host, rank = places.first_to_end
     if host is None and rank is None:

@@ -159,11 +159,11 @@ def first_to_end(lines: Sequence[Line]) -> Tuple[Optional[str], Optional[int]]:
             groups = cause.pattern.groupindex
             match = cause.pattern.search(line.text) if "rank" in groups or "rank2" in groups else None
             if match:
-                found = match.groupdict()
-                number = named(found, "rank")
+                groups_of_match = match.groupdict()
+                number = named(groups_of_match, "rank")
                 if number is not None and not together:
-                    return named(found, "host"), int(number)
-                together.update(host for host in [named(found, "host")] if host)
+                    return named(groups_of_match, "host"), int(number)
+                together.update(host for host in [named(groups_of_match, "host")] if host)
     return (together.pop() if len(together) == 1 else None, None)
 
 

@@ -215,7 +215,7 @@ def reason_of_status(text: str, rc: int, hosts: Sequence[str]) -> Reason:
         return Reason(f"mpirun reports: {printed.text}", TRY, "launcher", host)
     words = last_line(text, known.rank if known else None, frames=known is None)
     if known:
-        where = known.found.split(":")[0]
+        where = known.found.partition(":")[0]
         return known._replace(found=f"{where} failed, its last line: '{words}'" if words else known.found)
     found = f"mpirun ended with status {rc}" + (f" and '{words}'" if words else "")
     status = rc if rc > 0 else 128 - rc
