@@ -7,9 +7,13 @@
 import json
 
 import pytest
+import yaml
+from guides import COLLECTION
 from observed import NODE
 from observed import VARIABLES as COMMON
 from played import run
+
+from ansible_collections.taco.train.plugins.plugin_utils.convergence.converged import ROLES
 
 PLAY = """
 - name: Plan
@@ -185,3 +189,11 @@ def test_check_mode_applies_a_plan_with_a_reboot_without_a_difference(tmp_path):
     assert status == 0 and "reboots: 2 hosts in 2 batches" in output, output
     status, output = played(tmp_path, APPLY, None, ["--check"], taco_plan=path, **options)
     assert status == 0 and "differ from the plan" not in output, output
+
+
+def test_the_playbook_reads_the_variables_of_every_role_and_runs_none_of_their_tasks():
+    play = yaml.safe_load((COLLECTION / "playbooks/plan.yml").read_text())[1]
+    tasks = [task for task in play["pre_tasks"] if "ansible.builtin.import_role" in task]
+    assert {task["ansible.builtin.import_role"]["name"] for task in tasks} == {f"taco.train.{role}" for role in ROLES}
+    assert all(task["tags"] == ["never"] and task["check_mode"] for task in tasks)
+    assert not any(task["ansible.builtin.import_role"]["rolespec_validate"] for task in tasks)
