@@ -88,6 +88,20 @@ def test_the_record_holds_a_measured_total_over_both_nodes(site):
     # Horovod prints the total as ranks times the mean of a device, each rounded to a tenth.
     assert result["total"]["mean"] == pytest.approx(4 * result["per_device"]["mean"], abs=0.3)
     assert record["network"] == "LabHARP"
+    witnesses = record["witnesses"]
+    assert set(witnesses["hosts"]) == set(NODES) and None not in witnesses["hosts"].values()
+    # Top-k, and the stand-in for HARP uses kernel TCP.
+    assert witnesses["path"]["verdict"] == "unknown"
+
+
+def test_the_bytes_of_a_run_over_tcp_prove_its_path(site, playbook, results):
+    done = playbook("benchmark.yml", "-e", "benchmark_arm=tcp", timeout=600)
+    assert done.returncode == 0, done.stdout
+    _run, record = newest_record(results)
+    path = record["witnesses"]["path"]
+    assert path["verdict"] == "proved", path
+    for host in path["hosts"].values():
+        assert 1 <= host["sent"] / host["expected"] < 1.1, path
 
 
 def test_the_table_the_report_and_the_log_are_there_and_say_that_this_is_a_lab(site):
