@@ -77,6 +77,8 @@ class Site:
             os.environ,
             ANSIBLE_CONFIG=str(ROOT / "ansible.cfg"),
             ANSIBLE_DISPLAY_OK_HOSTS="true",
+            # Both pods are this machine: ansible.builtin.copy creates their folder only for one at a time.
+            ANSIBLE_FORKS="1",
             ANSIBLE_DISPLAY_SKIPPED_HOSTS="true",
             ANSIBLE_LOCAL_TEMP=str(self.folder / "tmp"),
             PATH=os.pathsep.join([str(self.folder), str(Path(sys.executable).parent), os.environ["PATH"]]),
