@@ -8,7 +8,6 @@ import pytest
 
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.published import (
     PUBLISHED,
-    allreduce_bus_bandwidth,
     efficiency,
 )
 
@@ -49,11 +48,3 @@ def test_placement_by_topology_is_worth_what_was_published():
 def test_no_efficiency_of_what_was_not_measured(numbers):
     with pytest.raises(ValueError, match="numbers above zero"):
         efficiency(*numbers)
-
-
-def test_bus_bandwidth_is_nccl_tests():
-    # The table's first row: 1 MiB over 4 ranks in 188.4 us is 5.57 GB/s, and 8.35 GB/s on the bus.
-    assert allreduce_bus_bandwidth(1048576, 188.4e-6, 4) == pytest.approx(8.35, abs=0.01)
-    assert allreduce_bus_bandwidth(10**9, 1, 1) == 0
-    with pytest.raises(ValueError, match="above zero"):
-        allreduce_bus_bandwidth(1, 0, 4)

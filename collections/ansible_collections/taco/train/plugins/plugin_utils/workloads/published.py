@@ -131,14 +131,3 @@ def efficiency(total: float, devices: float, single: float) -> float:
     if not (total > 0 and devices > 0 and single > 0):
         raise ValueError(f"An efficiency is of numbers above zero, and these are {total}, {devices} and {single}.")
     return total / (devices * single)
-
-
-def allreduce_bus_bandwidth(size_bytes: float, seconds: float, ranks: int) -> float:
-    """Return the bus bandwidth of an all-reduce in GB/s (10^9 bytes), as nccl-tests define it.
-
-    size / time * 2 (n - 1) / n, from https://github.com/NVIDIA/nccl-tests, doc/PERFORMANCE.md. Raises ValueError for a
-    time or a number of ranks that is not above zero.
-    """
-    if not (seconds > 0 and ranks > 0):
-        raise ValueError(f"A bandwidth is of a time and ranks above zero, and these are {seconds} and {ranks}.")
-    return size_bytes / seconds * 2 * (ranks - 1) / ranks / 1e9
