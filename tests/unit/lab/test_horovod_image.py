@@ -237,7 +237,7 @@ def test_the_playbooks_run_its_own_benchmark_and_nothing_of_harp():
     arm = arm_of(values["benchmark_arm"])
     assert arm == Arm("upstream", "upstream Horovod over kernel TCP", {}, "keep", "image")
     assert arm.as_in_image
-    options = {name.partition("_")[2]: value for name, value in values.items() if name.startswith("benchmark_")}
+    options = values["benchmark_options"]
     assert options["script"] == "{{ inventory_dir }}/../../.lab/horovod/" + horovod_image.SCRIPT
     workload = horovod.build(dict(options, arm=arm, device="CPU", interface="eth0"), [2, 2])
     assert workload.command == [
