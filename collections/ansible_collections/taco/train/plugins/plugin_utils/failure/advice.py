@@ -8,7 +8,13 @@ import re
 from typing import Optional, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import Cause
-from ansible_collections.taco.train.plugins.plugin_utils.failure.pods import FIXES, in_pods
+from ansible_collections.taco.train.plugins.plugin_utils.failure.pods import (
+    BARE_NAME,
+    FIXES,
+    MOST_CHARACTERS,
+    NAMES,
+    in_pods,
+)
 from ansible_collections.taco.train.plugins.plugin_utils.failure.tracebacks import BEGIN
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import Line
 
@@ -23,6 +29,8 @@ def fix_of(cause: Cause, lines: Sequence[Line], place: int) -> str:
     fix = FIXES.get(cause.name)
     if fix and in_pods(lines):
         return fix
+    if fix == NAMES and BARE_NAME.search(lines[place].text[:MOST_CHARACTERS]):
+        return f"{cause.fix}; for a pod {fix}"
     raised = frame(lines, place) if cause.name == "traceback" else None
     if raised:
         return f"look at line {raised[1]} of {raised[0]}, and at what it gets: benchmark_options.extra_args, the data, the number of ranks"

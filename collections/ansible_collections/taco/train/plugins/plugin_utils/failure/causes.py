@@ -10,6 +10,7 @@ are those of the programs' own sources, over the versions in use.
 
 import re
 
+from ansible_collections.taco.train.plugins.plugin_utils.failure.batch import BATCH_LIMITS
 from ansible_collections.taco.train.plugins.plugin_utils.failure.containers import CONTAINERS
 from ansible_collections.taco.train.plugins.plugin_utils.failure.doubtful import DOUBTFUL
 from ansible_collections.taco.train.plugins.plugin_utils.failure.epilogue import ENDED, EPILOGUE
@@ -25,6 +26,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.ssh import SSH
 
 CAUSES = [
     *SCHEDULER,
+    *BATCH_LIMITS,
     *CONTAINERS,
     *SSH,
     *LAUNCH,
@@ -50,6 +52,7 @@ LISTED = re.compile(r"srun: error: |Process \d{1,7} exit with")
 OF_TWO = {
     "nccl_connect",
     "nccl_ib",
+    "nccl_ofi",
     "nccl_watchdog",
     "mpi_connect",
     "mpi_ib",

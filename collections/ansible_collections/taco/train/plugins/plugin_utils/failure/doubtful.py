@@ -10,7 +10,8 @@ DOUBTFUL = [
     cause(
         # Open MPI goes on without the value.
         "wrong_interface",
-        r"invalid value was given for (?:btl|oob)_tcp_if_(?:include|exclude)",
+        r"invalid value was given for (?:btl|oob)_tcp_if_(?:include|exclude)|"
+        r"(?:btl|oob)_tcp\S*[^\r\n]{0,80}\b(?:invalid|unknown) interface(?: name)?:? \"?(?P<value>[\w.:-]+)",
         "a host has no network interface {value}",
         "set benchmark_interface or taco_interface",
         fields={**NODE, "value": ("value",)},
@@ -24,10 +25,26 @@ DOUBTFUL = [
         context=r"(?P<none>provider \w+ output empty list|No (?:eligible )?providers)",
     ),
     cause(
+        # Kubernetes starts a container again and again. What it prints says why.
+        "pod_crash",
+        r"CrashLoopBackOff|Back-off restarting failed container",
+        "a container of a pod ends and is started again and again",
+        "look at its last output (kubectl logs POD --previous) and its status (kubectl describe pod)",
+    ),
+    cause(
         "engine_error",
         r"[Ee]rror response from daemon: (?P<what>[^\r\n]{1,240})",
         "the container engine reports: {what}",
         "check the ports, mounts, devices and the name of the training container (variables training_container_*), and run its role again",
+    ),
+    cause(
+        # The plugin finds no device or no provider.
+        "nccl_plugin",
+        r"WARN NET/OFI (?P<what>[^\r\n]{0,80}(?:[Nn]o (?:such )?(?:eligible )?(?:device|provider)|[Ff]ailed to (?:open|find|discover)|"
+        r"[Cc]ould ?n[o']t (?:open|find))[^\r\n]{0,120})",
+        "NCCL's plugin for libfabric (aws-ofi-nccl) finds no device ({what})",
+        "check fi_info in the container: it needs the devices of the network (/dev/infiniband for EFA) and their provider; or set "
+        "NCCL_NET: Socket in benchmark_env to go without the plugin",
     ),
     cause(
         # NCCL goes on with its own transports.

@@ -8,7 +8,7 @@ import re
 from typing import NamedTuple, Optional
 
 from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import NODE
-from ansible_collections.taco.train.plugins.plugin_utils.failure.fields import NEAR, RULE, groups_of
+from ansible_collections.taco.train.plugins.plugin_utils.failure.fields import NEAR, RULE, fields_near, groups_of
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import tagged_lines
 
 # Lines that frame or follow what a program prints last.
@@ -23,6 +23,24 @@ COMPLAINT = re.compile(
     r"(?i)\b(?:errors?|fatal|fail(?:ed|ure)?|can(?:not|'t)|could not|unable|denied|not found|invalid|abort(?:ed|ing)?|refused)\b"
 )
 LAST_LINES = 30
+# What benchmarks print of an iteration.
+ITERATION = re.compile(
+    r"\bIter #\d|\d (?:images|img|examples|samples|tokens)/sec|images/sec: \d|\b[Ss]tep[s:= #]{1,3}\d|\b[Ii]ter(?:ation)?[:= #]{1,3}\d|"
+    r"\b[Ee]poch[:= #\[]{1,3}\d|\d +(?:float|half|double|bfloat16|u?int\d*) +(?:sum|none)\b"
+)
+# Fields of mpirun's texts that say what it is about.
+DECISIVE = (
+    "application name",
+    "executable",
+    "application",
+    "file",
+    "directory",
+    "interface",
+    "value",
+    "message",
+    "error message",
+    "error",
+)
 EPILOGUE_TEXT = re.compile(
     r"^(?:WARNING: |A deprecated MCA|By default, for Open MPI|A process has executed an operation involving|"
     r"The call to cu\w+ failed\. This is a warning|Primary job|"
@@ -47,6 +65,9 @@ def launcher_text(text: str) -> Optional[LauncherText]:
         if not block or EPILOGUE_TEXT.match(block):
             continue
         paragraph = " ".join(block.partition("\n\n")[0].split())[:300].rstrip(".:")
+        values = fields_near(lines, begin + 1)
+        more = ", ".join(f"{name}: {values[name]}" for name in DECISIVE if name in values)
+        paragraph += f" ({more})" if more and more not in paragraph else ""
         return LauncherText(paragraph, groups_of(NODE, lines, begin + 1).get("host"))
     return None
 

@@ -4,10 +4,12 @@
 
 """What follows from another rank's failure, and what launchers conclude: causes only where nothing else is found."""
 
+from ansible_collections.taco.train.plugins.plugin_utils.failure.batch import BATCH_ENDED
 from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import cause
 
 # How a process or the run was ended.
 ENDED = [
+    *BATCH_ENDED,
     cause(
         "hangup",
         r"closing signal SIGHUP|Received 1 death signal|[Gg]ot signal: 1\b|process rank (?P<rank>\d+) with PID \S+ on node (?P<host>\S+) "
@@ -76,7 +78,8 @@ EPILOGUE = [
     ),
     cause(
         "aborted",
-        r"MPI_ABORT was invoked on rank (?P<rank>\d+)|application called MPI_Abort\([^)]{1,60}\) - process (?P<rank3>\d+)|"
+        r"(?:MPI_ABORT was invoked|NCCL communicator was aborted) on rank (?P<rank>\d+)|"
+        r"application called MPI_Abort\([^)]{1,60}\) - process (?P<rank3>\d+)|"
         r"process rank (?P<rank2>\d+) with PID \S+ on\s+node "
         r"(?P<host>\S+) (?:calling|exiting)",
         "a rank called MPI_Abort or left without MPI_Finalize",

@@ -128,6 +128,18 @@ LAUNCH = [
     ),
     cause(
         "executable",
+        r"tried to fork a new process via the|could not execute the (?:application|executable|program)\b",
+        "a host can't execute {program} ({why})",
+        "check the path on that host and in its taco_image: a file, not a folder, executable (chmod +x), for its CPU, on a file system "
+        "that is not mounted with noexec",
+        fields={
+            **NODE,
+            "program": ("application name", "executable", "application", "program"),
+            "why": ("error", "error message"),
+        },
+    ),
+    cause(
+        "executable",
         r"(?:^(?:/bin/)?(?:ba|da)?sh: (?:line )?(?:\d+: )?|execve\(\): )(?P<path>[^\s:]*/[^\s:]+): Permission denied",
         "a host can't execute {path}",
         "make the file executable (chmod +x) in taco_image, or mount it so that it can be executed",

@@ -101,6 +101,15 @@ LIBRARIES = [
         "build Horovod and its like again in taco_image for the framework and NCCL that are there",
     ),
     cause(
+        # Horovod's extension is linked to the framework that it was built for.
+        "horovod_build",
+        r"Error: (?:.* )?(?P<library>\S*lib(?:torch|c10|tensorflow_framework|tensorflow_cc|mxnet)\w*\.so[\w.]*): cannot open shared object",
+        "Horovod in the image was built for another version of the framework, or for none that is there: it needs {library}",
+        "install the framework first in taco_image and build Horovod anew for it (pip install --no-cache-dir --force-reinstall horovod, "
+        "benchmark_horovod_build_env)",
+        context=r"import horovod|from horovod|horovod/(?:torch|tensorflow|mxnet|common|keras|_keras)/",
+    ),
+    cause(
         # The loader's errors, whichever exception of Python they become.
         "library",
         r"^(?:E +)?(?:\w+\.)*\w+(?:Error|Exception): (?:.* )?(?P<library>[^\s:'\"]*\.so[\w.]*): "

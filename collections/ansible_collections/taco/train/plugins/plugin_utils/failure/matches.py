@@ -12,6 +12,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import Ca
 from ansible_collections.taco.train.plugins.plugin_utils.failure.causes import ENDS, OF_ALL, OF_OTHERS, OF_REMOTE
 from ansible_collections.taco.train.plugins.plugin_utils.failure.fields import NEAR, groups_of
 from ansible_collections.taco.train.plugins.plugin_utils.failure.place import Places, inventory_name, located
+from ansible_collections.taco.train.plugins.plugin_utils.failure.pods import pod_at
 from ansible_collections.taco.train.plugins.plugin_utils.failure.rank_map import named
 from ansible_collections.taco.train.plugins.plugin_utils.failure.wording import reported_by, sentence
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import Line
@@ -23,7 +24,9 @@ BEGIN = re.compile(r"^(?:srun: error: )?\[?[A-Za-z0-9][\w.-]{0,252}(?=:)")
 # The ranks in Horovod's report of a stall.
 MISSING = re.compile(r"missing ranks: ([\d, ]{1,400})")
 MISSING_BELOW = re.compile(r"(?:Missing|Stalled) ranks:\s*$")
-MISSING_RANK = re.compile(r"(\d{1,7}): \[")
+MOST_OF_A_NAME = 300
+MISSING_RANK = re.compile(r"(\d{1,7}): \[([^\]]{0,2000})")
+TENSOR = re.compile(r"([\w./:-]{1,200}) $")
 
 
 class Match(NamedTuple):
@@ -82,6 +85,8 @@ def match_at(places: Places, place: int, cause: Cause, hosts: Sequence[str]) -> 
         host, rank = own_host, own_rank
     if host is None and rank is not None and len(hosts) == 1:
         host = hosts[0]
+    if host is None and rank is None:
+        host = pod_at(cause.name, lines, place)
     host = inventory_name(host, hosts, line.text)
     return Match(text, host, rank, reporter)
 
@@ -128,6 +133,21 @@ def missing_ranks(lines: Sequence[Line], place: int) -> List[int]:
                 ranks.append(int(row[1]))
             return ranks
     return ranks
+
+
+def differ(lines: Sequence[Line], place: int) -> bool:
+    """Whether ranks miss different tensors in Horovod's report of a stall: each submits some that others do not."""
+    missing: Dict[int, Set[str]] = {}
+    for line in lines[place : place + MOST_REPEATS]:
+        row, match = MISSING_RANK.match(line.text), MISSING.search(line.text)
+        tensor = TENSOR.search(line.text[: match.start() - 1][-MOST_OF_A_NAME:]) if match else None
+        if row:
+            missing.setdefault(int(row[1]), set()).update(re.findall(r"[^,\s]+", row[2]))
+        elif match and tensor:
+            for rank in re.findall(r"\d+", match[1]):
+                missing.setdefault(int(rank), set()).add(tensor[1])
+    sets = list(missing.values())
+    return any(one - other and other - one for one in sets for other in sets)
 
 
 def reporters(places: Places, place: int, cause: Cause, hosts: Sequence[str]) -> Tuple[Set[str], Set[int]]:

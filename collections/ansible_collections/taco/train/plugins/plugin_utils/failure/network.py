@@ -45,9 +45,18 @@ NETWORK = [
         r"wait contrib: (?P<host>[\w.-]+)",
     ),
     cause(
+        # The plugin works, and the transfer to a peer failed.
+        "nccl_ofi",
+        r"NET/OFI (?:Request (?:\S+ )?)?(?P<what>[Cc]ompleted with error[^\r\n]{0,240})|"
+        r"(?P<what2>(?:Unresponsive (?:remote|receiver)|Unreachable remote|Remote job aborted|Receiver not ready)"
+        r"\b[^\r\n]{0,100})|(?:libfabric|efa)\S*[^\r\n]{0,80}\b(?P<what3>prov_errno:? [^\r\n]{1,120})",
+        "a transfer over libfabric (EFA) to another rank failed ({what})",
+        "look for a rank that ended first; then check that the security group of the hosts allows all traffic from and to itself, and "
+        "test the link (fi_pingpong -p efa between the two hosts)",
+    ),
+    cause(
         "nccl_plugin",
         r"tcpx\w* ?[^\r\n]{0,80}NCCL WARN (?P<what2>[^\r\n]{1,160})|"
-        r"NET/OFI Request \S+ completed with error[^\r\n]{0,20}?(?:Error: (?P<what>[^\r\n]{1,120}))?|"
         r"Failed to initialize any NET plugin|ncclNetPlugin_v\d+ symbol.*not found|WARN Error: network \S+ not found",
         "NCCL's network plugin failed ({what})",
         "check the plugin in the container (role acceleration), or use an arm without it",
@@ -80,20 +89,20 @@ NETWORK = [
     ),
     cause(
         "nccl_ib",
-        r"(?P<what>Got completion[^\r\n]{0,80} with (?:error|status=) ?12\b[^\r\n]{0,100})",
+        r"(?P<what>Got completion[^\r\n]{0,80} with (?:error|status=) ?12\b[^\r\n]{0,240})",
         "RDMA in NCCL got no answer from a peer ({what})",
         "check the link and the switch between the two hosts (ibstat, PFC), that NCCL_IB_GID_INDEX is right for RoCE and NCCL_IB_HCA for "
         "both, or set NCCL_IB_DISABLE: 1 in benchmark_env",
     ),
     cause(
         "nccl_ib",
-        r"(?P<what>Got completion[^\r\n]{0,80} with (?:error|status=) ?13\b[^\r\n]{0,100})",
+        r"(?P<what>Got completion[^\r\n]{0,80} with (?:error|status=) ?13\b[^\r\n]{0,240})",
         "a peer of RDMA in NCCL was not ready to receive ({what})",
         "check the peer's host for load and errors; set NCCL_IB_RETRY_CNT and NCCL_IB_TIMEOUT higher in benchmark_env",
     ),
     cause(
         "nccl_ib",
-        r"(?P<what>Got completion[^\r\n]{0,80} with (?:error|status=) ?(?:4|9|10|11)\b[^\r\n]{0,100})",
+        r"(?P<what>Got completion[^\r\n]{0,80} with (?:error|status=) ?(?:4|9|10|11)\b[^\r\n]{0,240})",
         "RDMA in NCCL was refused access to memory ({what})",
         "load nvidia_peermem, and switch ACS and the IOMMU off on the host, or set NCCL_NET_GDR_LEVEL: LOC in benchmark_env",
     ),

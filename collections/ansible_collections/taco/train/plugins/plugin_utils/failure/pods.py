@@ -5,7 +5,7 @@
 """What to do where the hosts are the pods of an MPIJob: the operator makes their names, keys and limits, and not the roles of hosts."""
 
 import re
-from typing import Sequence
+from typing import Optional, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import Line
 
@@ -16,6 +16,19 @@ OF_A_POD = re.compile(
     r"\b[a-z0-9][a-z0-9-]{0,200}-launcher(?:-[a-z0-9]{5})?\b|\b[a-z0-9-]{0,200}mpijob[a-z0-9-]{0,200}-worker-\d|"
     r"\b(?P<job>[a-z0-9][a-z0-9-]{0,200})-worker-\d+\.(?:(?P=job)\b|[a-z0-9.-]{1,200}\.svc\b)"
 )
+# A worker's bare name, which a virtual machine may also have.
+BARE_NAME = re.compile(r"\b[a-z0-9][a-z0-9-]{0,200}-(?:worker|launcher|master)-\d+\b")
+# The pod or the node that an event, a table or a description of kubectl is about.
+OF_LINE = re.compile(
+    r"(?:^|\s)pods?/(?P<host>[a-z0-9][\w.-]*)|^(?:[a-z0-9][\w.-]* +)?(?P<host2>[a-z0-9][a-z0-9.-]*-[a-z0-9.-]*) +\d+/\d+ +[A-Z]|"
+    r"\b[Pp]od:? \"?(?:[a-z0-9-]+/)?(?P<host3>[a-z0-9][a-z0-9.-]*-[a-z0-9.-]*)\b|container \S+ in pod (?P<host4>[a-z0-9][a-z0-9.-]*)"
+)
+NODE = re.compile(r"\b[Nn]ode:? \"?(?P<host>[a-z0-9][a-z0-9.-]*\d)\b")
+NAME = re.compile(r"^Name: +(?P<host>[a-z0-9][\w.-]*)\s*$")
+# A description of a pod is shorter than this many lines.
+MOST_OF_A_DESCRIPTION = 200
+# Causes that Kubernetes reports of a pod.
+OF_PODS = {"memory", "pod_pending", "pod_evicted", "pod_crash", "image", "cluster", "killed", "lost_node"}
 NAMES = (
     "check that all worker pods run (kubectl get pods) and that the cluster's DNS has their names: the job's headless Service "
     "(kubectl get endpoints) and CoreDNS; then run the mpijob role again"
@@ -57,6 +70,19 @@ FIXES = {
     "gloo_connect": TRAFFIC,
     "nccl_connect": TRAFFIC,
 }
+
+
+def pod_at(cause: str, lines: Sequence[Line], place: int) -> Optional[str]:
+    """The pod or the node that a line of kubectl is about: the one in it, or that of the description that it stands in."""
+    if cause not in OF_PODS:
+        return None
+    match = OF_LINE.search(lines[place].text[:MOST_CHARACTERS])
+    if match:
+        return next(value for value in match.groupdict().values() if value)
+    above = (NAME.match(line.text) for line in reversed(lines[max(place - MOST_OF_A_DESCRIPTION, 0) : place]))
+    described = next((match["host"] for match in above if match), None)
+    node = NODE.search(lines[place].text[:MOST_CHARACTERS])
+    return described or (node["host"] if node else None)
 
 
 def in_pods(lines: Sequence[Line]) -> bool:

@@ -6,6 +6,22 @@
 
 from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import NCCL_INFO, NODE, cause
 
+# Open MPI could load no component of one of its frameworks.
+COMPONENTS = (
+    "mpi_component",
+    r"(?P<what>\b(?:opal|orte|ompi|prte|pmix|mca)_\w*(?:base_select|base_open|framework_open)) failed",
+    "Open MPI in the image found none of its components that it can use ({what})",
+    "install Open MPI anew in taco_image: one version, with its whole folder lib/openmpi; set OPAL_PREFIX in benchmark_env if it was "
+    "moved, and remove LD_LIBRARY_PATH and OMPI_MCA_* of another MPI",
+)
+# Every rank waits for another one: none is to blame.
+SUBMIT_OTHERS = cause(
+    "stalled",
+    r"",
+    "the ranks submit different tensors, and each waits for the others",
+    "make every rank call the same operations in the same order: look at code under a condition on the rank or the data (the last "
+    "batch, validation, an early stop), and name the tensors alike on every rank",
+)
 RANK = [
     cause(
         "wrong_data",
@@ -112,6 +128,9 @@ RANK = [
         "leave it out of benchmark_mca, and run the same taco_image on every host",
         fields={**NODE, "framework": ("framework",), "component": ("component",)},
     ),
+    # The line of the abort has the host.
+    cause(*COMPONENTS, context=r"^\[(?P<host>[\w.-]+):\d+\] Local abort before MPI_INIT"),
+    cause(*COMPONENTS),
     cause(
         "mpi_error",
         r"\*\*\* (?P<what>MPI_ERR\w*: [^\r\n]{1,100})|\*\*\* An error occurred in (?P<call>\w+)|PML add procs failed|"

@@ -30,6 +30,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.causes import (
     OF_TWO_AFTERWARDS,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.failure.ending import (
+    ITERATION,
     OF_STATUS,
     TRY,
     WITHOUT_CAUSE,
@@ -39,6 +40,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.ending import (
 from ansible_collections.taco.train.plugins.plugin_utils.failure.matches import (
     Match,
     again,
+    differ,
     match_at,
     missing_ranks,
     reporters,
@@ -48,6 +50,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.place import (
     inventory_name,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.failure.problems import fix_of_problem
+from ansible_collections.taco.train.plugins.plugin_utils.failure.ranks import SUBMIT_OTHERS
 from ansible_collections.taco.train.plugins.plugin_utils.failure.silent import silent_hosts
 from ansible_collections.taco.train.plugins.plugin_utils.failure.tracebacks import secondary
 from ansible_collections.taco.train.plugins.plugin_utils.failure.wording import (
@@ -79,6 +82,8 @@ def known_reason(text: str, hosts: Sequence[str] = ()) -> Optional[Reason]:
         return None
     best = the_first(found, lines)
     cause, place, places = CAUSES[best], found[best], Places(lines)
+    if cause.name == "stalled" and differ(lines, place):
+        return Reason(sentence(SUBMIT_OTHERS.found, {}, ""), SUBMIT_OTHERS.fix, SUBMIT_OTHERS.name)
     first = match_at(places, place, cause, hosts)
     fix = fix_of(cause, lines, place)
     together = of_one_line(places, place, cause, first)
@@ -164,9 +169,8 @@ def reason_of_end(
         known = known_reason(text, hosts)
         if known and known.cause not in ENDS:
             # Ranks that are being ended lose each other, too.
-            more = (
-                "; if iterations went on until the end, set benchmark_timeout higher" if known.cause in OF_TWO else ""
-            )
+            higher = known.cause in OF_TWO and ITERATION.search(text)
+            more = "; if iterations went on until the end, set benchmark_timeout higher" if higher else ""
             return known._replace(found=f"{still}; {known.found}", fix=known.fix + more)
         words = last_line(text)
         still += f"; its last line: '{words}'" if words else ""

@@ -50,6 +50,12 @@ RENDEZVOUS = [
     ),
     cause(
         "master_address",
+        r"(?P<what>socket\.gaierror: \[Errno -3\][^\r\n]{0,60}|[^\r\n]{0,80}Temporary failure in name resolution)",
+        "the name of a host, such as that of rank 0, can't be resolved: the name server does not answer ({what})",
+        "check the name server (/etc/resolv.conf in the container), or set MASTER_ADDR to an address",
+    ),
+    cause(
+        "master_address",
         r"(?P<what>socket\.gaierror: \[Errno -[235]\][^\r\n]{0,60}|host not found: Name or service not known|"
         r"network addresses of \([^)]{1,120}\) cannot be retrieved[^\r\n]{0,80}|"
         r"hostname of the client socket cannot be retrieved)",

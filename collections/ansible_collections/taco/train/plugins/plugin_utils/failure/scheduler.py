@@ -35,7 +35,8 @@ SCHEDULER = [
     ),
     cause(
         "pod_pending",
-        r"\d+/\d+ nodes are available: (?P<why>[^\r\n]{1,200})|(?P<quota>exceeded quota: [^\r\n]{1,160})|"
+        r"\d+/\d+ nodes are available: (?P<why>[^\r\n]{1,200})|(?P<why3>no nodes available to schedule pods)|"
+        r"(?P<quota>exceeded quota: [^\r\n]{1,160})|"
         r"is (?P<why2>waiting to start: (?:ContainerCreating|PodInitializing))",
         "Kubernetes did not start a pod ({why}{quota})",
         "request what the nodes have (taco_gpus_per_node, benchmark_hosts), or free it (kubectl describe node)",
@@ -44,7 +45,8 @@ SCHEDULER = [
         "pod_pending",
         r"(?P<why>MountVolume\.\w+ failed for volume [^\r\n]{1,160}|Unable to attach or mount volumes: [^\r\n]{1,160}|"
         r"Failed to create pod sandbox: [^\r\n]{1,160}|Allocate failed due to requested number of devices unavailable[^\r\n]{1,120}|"
-        r"pod (?P<host>\S+) does not have a host assigned)",
+        r"pod (?P<host>\S+) does not have a host assigned|CreateContainer(?:Config)?Error[^\r\n]{0,120}|RunContainerError[^\r\n]{0,120}|"
+        r"(?:configmap|secret|persistentvolumeclaim) \"[^\"]{1,120}\" not found)",
         "Kubernetes did not start a pod ({why})",
         "look at the pod's events (kubectl describe pod): its volumes (mpijob_mounts), its network, and the devices that its node has free",
     ),
@@ -59,9 +61,11 @@ SCHEDULER = [
     ),
     cause(
         "pod_evicted",
-        r"The node was low on resource: (?P<why>[^.\r\n]+)|Pod was (?:evicted|preempted)|DisruptionTarget",
+        r"The node was low on resource: (?P<why>[^.\r\n]+)|Pod was (?:evicted|preempted)|DisruptionTarget|"
+        r"Reason: +Evicted|\d/\d+ +Evicted\b|Evicted pod[:/ ]|TaintManagerEviction|Preempted by (?:a )?pod",
         "Kubernetes evicted a pod ({why})",
         "look at the node's conditions, and request what the pods need",
+        r"The node was low on resource: (?P<why2>[^.\r\n]+)",
     ),
     cause(
         "image",
@@ -74,7 +78,8 @@ SCHEDULER = [
     ),
     cause(
         "image",
-        r"(?:ErrImagePull|trying and failing to pull image|ImagePullBackOff|pull access denied|manifest unknown|"
+        r"(?:ErrImagePull|Back-off pulling image|InvalidImageName|"
+        r"trying and failing to pull image|ImagePullBackOff|pull access denied|manifest unknown|"
         r"manifest for \S+ not found)|pyxis: .{0,200}returned error code|failed to import docker image|could not open image \S",
         "an image can't be pulled or opened",
         "check taco_image, and the registry's credentials",

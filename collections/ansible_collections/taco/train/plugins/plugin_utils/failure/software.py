@@ -22,6 +22,14 @@ SOFTWARE = [
         "run the harp role (playbook prepare)",
     ),
     cause(
+        "hugepage_files",
+        r"Couldn't get fd on hugepage file|EAL: .{0,60}Cannot open '[^']*huge",
+        "HARP can't create files in the mount of the huge pages, and no pages of {size} kB are free",
+        "set training_container_profile: harp (on Kubernetes leave /dev/hugepages in mpijob_mounts), and check that the mount is writable "
+        "and has pages of the size hugepages_page_size (findmnt -t hugetlbfs, HugePages_Free in /proc/meminfo)",
+        context=r"EAL: No (?:available|free) [^\n]{0,60}?hugepages-(?P<size>\d+)kB",
+    ),
+    cause(
         # Pages are free, and their files can't be made.
         "hugepage_files",
         r"Couldn't get fd on hugepage file|EAL: .{0,60}(?:Cannot open '[^']*huge|no mounted hugetlbfs)|"

@@ -33,6 +33,13 @@ SSH = [
     ),
     cause(
         "ssh_resolve",
+        r"Could not resolve hostname (?P<host>[^\s:]+): (?P<why>Temporary failure in name resolution|Try again)",
+        "the name of {host} can't be resolved: the launcher's name server does not answer ({why})",
+        "check the name server of the launcher (/etc/resolv.conf in its container, getent hosts NAME), or run the ssh_trust role, and set "
+        "benchmark_hosts to names from the inventory",
+    ),
+    cause(
+        "ssh_resolve",
         r"Could not resolve hostname (?P<host>[^\s:]+)|getaddrinfo(?:\(\))? (?:failed )?(?:for "
         r")?(?P<other>[\w.-]*).{0,40}(?:Name or service not known|Temporary failure in name resolution)|(?:unknown "
         r"host|cannot resolve):? (?P<third>[\w.-]+)",

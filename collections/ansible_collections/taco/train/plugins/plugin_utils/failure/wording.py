@@ -93,5 +93,9 @@ def listed(names: Sequence[str], noun: str) -> str:
 def tidy(text: str) -> str:
     """A sentence without what its absent parts leave."""
     return (
-        re.sub(r"\s{2,}", " ", EMPTY.sub("", text)).replace(" ,", ",").replace("connect to (", "connect (").strip(" ,:")
+        re.sub(r"\s{2,}", " ", EMPTY.sub("", text))
+        .replace(" ,", ",")
+        .replace(" )", ")")
+        .replace("connect to (", "connect (")
+        .strip(" ,:")
     )
