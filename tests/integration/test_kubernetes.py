@@ -204,7 +204,7 @@ def require_as_before(cluster):
 ON_ACK = ("-e", "@labs/kubernetes/ack.yml")
 ON_NODES = "/opt/bench"
 CONFIG = "/usr/local/tfabric/tools/config"
-IN_A_RUN = {"KILL_AT_TASK": "Run the benchmark over all hosts", "KILL_AFTER_SECONDS": "3"}
+IN_A_RUN = {"KILL_AT_TASK": "Run the benchmark for each run of the series", "KILL_AFTER_SECONDS": "3"}
 # The command has ended then, and its record is not in the file.
 BEFORE_THE_RECORD = {"KILL_AT_CALL": "ansible_collections.taco.train.plugins.plugin_utils.run.store.append"}
 
