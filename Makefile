@@ -18,7 +18,7 @@ KUBELAB_PLAY := ansible-playbook -i inventories/kubelab
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 
-.PHONY: help demo demo-horovod demo-k8s demo-vm demo-locate test test-all test-vm vm-slice lint docs unit sanity sanity-all targets targets-all cores lab-cores galaxy molecule site killed kubernetes locate install build lab-up lab-down kubelab-up kubelab-down vm-up vm-down bench bench-first bench-plan bench-slice bench-locate venv venv-dev tools
+.PHONY: help demo demo-horovod demo-k8s demo-vm demo-locate test test-all test-vm vm-plan vm-slice lint docs unit sanity sanity-all targets targets-all cores lab-cores galaxy molecule site killed kubernetes locate install build lab-up lab-down kubelab-up kubelab-down vm-up vm-down bench bench-first bench-plan bench-slice bench-locate venv venv-dev tools
 
 help:
 	@echo "make demo      build a lab of $(LAB_NODES) nodes, take them from bare hosts to a comparison of three arms, show the report"
@@ -29,7 +29,7 @@ help:
 	@echo "make test      lint docs unit sanity targets install molecule site kubernetes vm-slice bench-slice"
 	@echo "make test-vm   the whole scenario on machines that really reboot, and reboots that go wrong"
 	@echo "make docs      the documentation site, in .docs/build/html"
-	@echo "make test-all  test test-vm killed locate, every supported ansible-core, target code under every Python, galaxy"
+	@echo "make test-all  test test-vm vm-plan killed locate, every supported ansible-core, target code under every Python, galaxy"
 	@echo "make bench     the collection beside a plain playbook, general roles and raw ssh on $(BENCH_HOSTS) hosts; needs root"
 	@echo "make bench-first  the same on bare hosts; make bench-plan BENCH_PLAN_HOSTS=\"$(BENCH_PLAN_HOSTS)\"  what a plan costs"
 	@echo "make bench-locate  searches for slow hosts on simulated fleets, beside bisection and pairs by a threshold"
@@ -89,6 +89,7 @@ test-all: venv-dev tools
 	@.venv/bin/python tools/cores.py
 	$(MAKE) test
 	$(MAKE) test-vm
+	$(MAKE) vm-plan
 	$(MAKE) killed
 	$(MAKE) locate
 	$(MAKE) sanity-all
@@ -159,7 +160,13 @@ test-vm: venv-dev tools
 	molecule reset --scenario-name vm
 	molecule test --scenario-name vm
 	$(VMLAB) up --nodes 3
-	pytest -q tests/integration/test_vm_plan.py tests/integration/test_vm.py
+	pytest -q tests/integration/test_vm.py
+	$(VMLAB) down
+
+# The forecast of a plan beside the time of the reboots.
+vm-plan: venv-dev tools
+	$(VMLAB) up --nodes 3
+	pytest -q tests/integration/test_vm_plan.py
 	$(VMLAB) down
 
 # The short of it: one machine, one reboot.
