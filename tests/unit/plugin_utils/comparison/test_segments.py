@@ -80,6 +80,12 @@ def test_the_first_run_of_an_arm_whose_path_can_be_proved_is_counted_alone():
     assert not any(one["counted"] for one in segments.visits(runs, arms, {"default": 1, "topology": 2}, ["run"] * 8))
 
 
+def test_no_run_of_a_workload_whose_bytes_nobody_knows_is_counted_alone():
+    runs, arms = planned(["harp", "tcp"])
+    unknown = [run._replace(case=run.case._replace(workload="command")) for run in runs]
+    assert segments.counted(runs, arms) and not segments.counted(unknown, arms)
+
+
 def test_an_arm_that_took_another_path_is_refuted():
     def record(arm, verdict=None):
         return {"arm": arm, **({"witnesses": {"path": {"verdict": verdict}}} if verdict else {})}

@@ -11,6 +11,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms impor
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.control import with_raw_control
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule import Run, plan
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import Comparison
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS
 
 # An arm that failed so often in a row in a case would most likely fail again, each time at its time limit.
 MOST_IN_A_ROW = 2
@@ -34,8 +35,8 @@ def counted(runs: Sequence[Run], arms: Mapping[str, Arm]) -> Dict[str, Run]:
     """For each arm whose path the counters of the hosts can prove, its first run over several hosts that counts."""
     found: Dict[str, Run] = {}
     for run in runs:
-        arm = arms[run.arm]
-        if arm.plugin != "keep" and not arm.lossy and not run.warmup and len(run.case.hosts) > 1:
+        arm, provable = arms[run.arm], WORKLOADS[run.case.workload].sent is not None
+        if provable and arm.plugin != "keep" and not arm.lossy and not run.warmup and len(run.case.hosts) > 1:
             found.setdefault(run.arm, run)
     return found
 

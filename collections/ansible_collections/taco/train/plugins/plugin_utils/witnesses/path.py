@@ -55,7 +55,7 @@ def expected_bytes(records: Sequence[Record]) -> Dict[str, float]:
     for record in records:
         if record["outcome"] == "ok" and len(record["hosts"]) > 1:
             kind = WORKLOADS[record["workload"]]
-            size = kind.sent(record["parameters"], record["result"], record["ranks"])
+            size = kind.sent and kind.sent(record["parameters"], record["result"], record["ranks"])
             for host in record["hosts"] if size else ():
                 found[host["name"]] = found.get(host["name"], 0.0) + (size or 0.0)
     return found

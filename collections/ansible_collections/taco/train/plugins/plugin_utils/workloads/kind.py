@@ -57,8 +57,9 @@ class WorkloadKind(NamedTuple):
     """The option with the number of iterations that a run prints, where one has it."""
     per_device: bool = False
     """Whether the value of an iteration is that of one device."""
-    sent: Callable[[Options, Result, int], Optional[float]] = lambda parameters, result, ranks: None
-    """sent(parameters, result, ranks) -> the bytes that each host of a good run must send to the others; None where nobody knows."""
+    sent: Optional[Callable[[Options, Result, int], Optional[float]]] = None
+    """sent(parameters, result, ranks) -> the bytes that each host of a good run must send to the others; None where nobody knows.
+    Without it, the path of no run of the workload can be proved."""
 
 
 def model_of(parameters: Options) -> str:
