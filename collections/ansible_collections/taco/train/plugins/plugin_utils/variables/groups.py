@@ -58,7 +58,7 @@ class Group(NamedTuple):
 def _run_options(values: Values) -> Dict[str, Any]:
     """The options of a run as the role benchmark hands them on."""
     own = values.get("benchmark_options") or {}
-    require_options(values.get("benchmark_workload"), own, "benchmark_options", COMMON)
+    require_options(values.get("benchmark_workload"), own, "benchmark_options", ("workload", *COMMON))
     options = {name: values.get("benchmark_" + name) for name in ("workload", *COMMON)}
     return dict(
         {**own, **options}, interface=values.get("benchmark_interface") or values.get("taco_interface") or "eth0"
