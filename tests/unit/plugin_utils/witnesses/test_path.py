@@ -11,7 +11,7 @@ from counted import counters
 from ansible_collections.taco.train.plugins.plugin_utils.witnesses import path as paths
 from ansible_collections.taco.train.plugins.plugin_utils.witnesses.difference import differences
 from ansible_collections.taco.train.plugins.plugin_utils.witnesses.path import path
-from ansible_collections.taco.train.plugins.plugin_utils.workloads import nccl_tests, tf_cnn, traffic
+from ansible_collections.taco.train.plugins.plugin_utils.workloads import horovod, nccl_tests, tf_cnn, traffic
 
 # ResNet-50: 25.6 million gradients of 4 bytes, 2 hosts with 8 ranks each, 10 + 10 x 10 batches.
 RESNET = 2 * 15 / 16 * 25.6e6 * 4 * 110
@@ -91,12 +91,19 @@ def test_a_reset_or_missing_counter_leaves_the_path_undecided():
 
 
 def test_the_lab_prints_its_bytes():
-    assert traffic.of_training({"model": "ResNet50"}, {"details": {"exchange": {"bytes": 100}}}, 4, 7) == 700
+    assert traffic.of_training({"model": "ResNet50"}, {"details": {"exchange": {"bytes": 100}}}, 4, 7, ()) == 700
+
+
+def test_nobody_knows_what_a_script_of_the_user_sends():
+    """It may accumulate gradients over batches, or freeze a part of the model."""
+    known, own = ({"model": "VGG16", "script": f"/data/{name}.py"} for name in ("pytorch_synthetic_benchmark", "train"))
+    assert horovod.WORKLOAD.sent(known, {}, 2) and horovod.WORKLOAD.sent(own, {}, 2) is None
+    assert tf_cnn.WORKLOAD.sent({"model": "vgg16", "script": "/data/train.py"}, {}, 2) is None
 
 
 def test_half_precision_halves_the_bytes():
     options = {"model": "VGG16", "extra_args": ["--fp16-allreduce"]}
-    assert traffic.of_training(options, {}, 2, 10) == 138e6 * 2 * 10
+    assert traffic.of_training(options, {}, 2, 10, ()) == 138e6 * 2 * 10
     assert tf_cnn.WORKLOAD.sent({"model": "vgg16", "num_batches": 10}, {}, 2) == 138e6 * 4 * 10
 
 

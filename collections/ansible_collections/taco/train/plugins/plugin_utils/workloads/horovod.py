@@ -296,5 +296,5 @@ WORKLOAD = WorkloadKind(
     iteration_of=lambda options: value_of_line(ITERATION, 2),
     count_option="num_iters",
     per_device=True,
-    sent=lambda parameters, result, ranks: of_training(parameters, result, ranks, batches(parameters)),
+    sent=lambda options, result, ranks: of_training(options, result, ranks, batches(options), SCRIPTS.values()),
 )

@@ -33,6 +33,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.workloads.script import
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.traffic import of_training
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import Options, Workload, WorkloadError
 
+SCRIPT = "tf_cnn_benchmarks.py"
 OPTIONS = {
     **option.SCRIPT,
     "model": Option("str", "The name of the model in the script."),
@@ -62,7 +63,7 @@ def check(options: Options) -> None:
     if name_of(options["script"]) in SCRIPTS.values():
         raise WorkloadError(
             f"benchmark_options.script is {options['script']}, the script of workload horovod_synthetic: set it to the path of "
-            "tf_cnn_benchmarks.py."
+            f"{SCRIPT}."
         )
     if options["model"] != options["model"].lower():
         raise WorkloadError(
@@ -224,5 +225,5 @@ WORKLOAD = WorkloadKind(
     running_mean=True,
     nccl=True,
     iteration_of=lambda options: value_of_line(STEP, 2),
-    sent=lambda parameters, result, ranks: of_training(parameters, result, ranks, batches(parameters)),
+    sent=lambda parameters, result, ranks: of_training(parameters, result, ranks, batches(parameters), (SCRIPT,)),
 )

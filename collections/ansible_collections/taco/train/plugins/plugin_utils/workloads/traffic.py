@@ -5,11 +5,12 @@
 """The bytes that each host of a run must send to the others. Values in, values out; None where nobody knows."""
 
 import re
-from typing import Any, Dict, List, Mapping, Optional, Sequence
+from typing import Any, Container, Dict, List, Mapping, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import values
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.published import parameters_of
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.result import finite
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.script import name_of
 
 BYTES_OF_A_GRADIENT = 4
 HALF_PRECISION = "--fp16-allreduce"
@@ -33,11 +34,18 @@ def of_all_reduces(size: float, count: float, ranks: int) -> Optional[float]:
     return 2 * (ranks - 1) / ranks * size * count if ranks > 1 and size > 0 and count > 0 else None
 
 
-def of_training(parameters: Options, result: Mapping[str, Any], ranks: int, batches: int) -> Optional[float]:
-    """The bytes of a training run: of the gradients of its model, or as the lab's benchmark counted them."""
+def of_training(
+    parameters: Options, result: Mapping[str, Any], ranks: int, batches: int, scripts: Container[str]
+) -> Optional[float]:
+    """The bytes of a training run: of the gradients of its model, or as the lab's benchmark counted them.
+
+    Only these scripts are known to sum all gradients of the model in each batch; another one may accumulate or freeze some.
+    """
     exchange = (result.get("details") or {}).get("exchange") or {}
     if exchange.get("bytes"):
         return float(exchange["bytes"]) * batches
+    if parameters.get("script") and name_of(parameters["script"]) not in scripts:
+        return None
     millions = parameters_of(parameters.get("model"))
     if millions is None:
         return None
