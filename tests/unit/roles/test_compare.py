@@ -105,12 +105,10 @@ def test_a_host_is_visited_once_for_each_change_of_its_state(tmp_path):
     assert rc == 0, output
     assert [one["outcome"] for one in records(tmp_path)] == 8 * ["ok"]
     assert [one["arm"] for one in records(tmp_path)][:4] == ["without", "with", "with", "without"]
-    # without, with with, without, with, without without, with: six states, and the restoring at the end. The first run of each arm is
-    # between two reads of the counters, and alone.
-    assert (tmp_path / "sent").read_text().split().count("node-b") == 6 + 1 + 2 * 2 + 1
-    assert [set(one.get("witnesses", {}).get("hosts", {})) for one in records(tmp_path)] == 2 * [set(hosts)] + 6 * [
-        set()
-    ]
+    # without, with with, without, with, without without, with: six states, and the restoring at the end. Nobody knows the bytes of a
+    # command, so no counters are read.
+    assert (tmp_path / "sent").read_text().split().count("node-b") == 6 + 1
+    assert not any(one.get("witnesses") for one in records(tmp_path))
     assert {one["system"]["node-b"]["hostname"] for one in records(tmp_path)} != {None}
     assert "with, command on 2x2, run 2 of 8: iteration 1, 100.0 steps/s" in output
     assert (tmp_path / "node-b/libnccl-net.so").read_text() == "the plugin"
