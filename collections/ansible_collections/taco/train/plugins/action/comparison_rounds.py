@@ -6,17 +6,13 @@
 
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.taco.train.plugins.plugin_utils.comparison import repeats, segments, store
-from ansible_collections.taco.train.plugins.plugin_utils.comparison.evaluation import absolute, evaluate
+from ansible_collections.taco.train.plugins.plugin_utils.comparison import evaluation, repeats, segments, store
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.options import check_limits
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import ComparisonError
 from ansible_collections.taco.train.plugins.plugin_utils.run.store import RecordError
 
 ARGUMENTS = {
-    "run_dir": {"type": "str", "required": True},
-    "min_effect": {"type": "float", "default": 0.03},
-    "confidence": {"type": "float", "default": 0.95},
-    "allow_unlike": {"type": "bool", "default": False},
+    **evaluation.ARGUMENTS,
     "records": {"type": "int", "default": 0},
 }
 
@@ -32,23 +28,23 @@ class ActionModule(ActionBase):
         _validated, options = self.validate_argument_spec(argument_spec=ARGUMENTS)
         try:
             check_limits(options)
-            return self.further_rounds(absolute(options["run_dir"]), options)
+            return self.further_rounds(evaluation.absolute(options["run_dir"]), options)
         except (ComparisonError, RecordError) as error:
             return {"failed": True, "msg": str(error)}
 
     def further_rounds(self, run_dir, options):
         """Return the runs of the rounds that undecided cases get."""
-        evaluation = evaluate(run_dir, options)
+        state = evaluation.evaluate(run_dir, options)
         after = repeats.decide(
-            *(evaluation.current, evaluation.result["cases"], evaluation.cases),
-            segments.given_up(evaluation.records[options["records"] :]),
-            repeats.time_of(evaluation.records),
+            *(state.current, state.result["cases"], state.cases),
+            segments.given_up(state.records[options["records"] :]),
+            repeats.time_of(state.records),
             not options["allow_unlike"],
         )
-        comparison = repeats.with_rounds(evaluation.planned, after)
-        result = dict(evaluation.result, auto=repeats.part(evaluation.planned, after))
+        comparison = repeats.with_rounds(state.planned, after)
+        result = dict(state.result, auto=repeats.part(state.planned, after))
         if not self._task.check_mode:
             store.keep(run_dir, result)
-        left = repeats.added(comparison, evaluation.cases, evaluation.records)
-        runs = segments.remaining_runs(comparison, left, evaluation.spec["arms"])
+        left = repeats.added(comparison, state.cases, state.records)
+        runs = segments.remaining_runs(comparison, left, state.spec["arms"])
         return dict(runs, changed=False, run_dir=run_dir, msg=" ".join(result["auto"]["said"]))

@@ -6,17 +6,13 @@
 
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.taco.train.plugins.plugin_utils.comparison import regression, store
-from ansible_collections.taco.train.plugins.plugin_utils.comparison.evaluation import absolute, evaluate
+from ansible_collections.taco.train.plugins.plugin_utils.comparison import evaluation, regression, store
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.options import check_limits
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import ComparisonError
 from ansible_collections.taco.train.plugins.plugin_utils.run.store import RecordError
 
 ARGUMENTS = {
-    "run_dir": {"type": "str", "required": True},
-    "min_effect": {"type": "float", "default": 0.03},
-    "confidence": {"type": "float", "default": 0.95},
-    "allow_unlike": {"type": "bool", "default": False},
+    **evaluation.ARGUMENTS,
     "line_rate_gbps": {"type": "float"},
     "against": {"type": "list", "elements": "str", "default": []},
     "day_spread": {"type": "float", "default": 0.1},
@@ -34,23 +30,23 @@ class ActionModule(ActionBase):
         _validated, options = self.validate_argument_spec(argument_spec=ARGUMENTS)
         try:
             check_limits(options)
-            return self.verdicts(absolute(options["run_dir"]), options)
+            return self.verdicts(evaluation.absolute(options["run_dir"]), options)
         except (ComparisonError, RecordError) as error:
             return {"failed": True, "msg": str(error)}
 
     def verdicts(self, run_dir, options):
         """Return the verdicts, as a failure if an arm became slower than in an earlier comparison."""
-        evaluation = evaluate(run_dir, options)
-        result = evaluation.result
+        state = evaluation.evaluate(run_dir, options)
+        result = state.result
         if options["against"]:
             # The verdicts of these runs are kept even where an earlier comparison can't be used.
             self.keep(run_dir, result)
-            earlier = store.earlier([absolute(path) for path in options["against"]])
+            earlier = store.earlier([evaluation.absolute(path) for path in options["against"]])
             result["regression"] = regression.regression(
                 result, earlier, options["day_spread"], refuse_unlike=not options["allow_unlike"]
             )
         self.keep(run_dir, result)
-        problems = evaluation.problems
+        problems = state.problems
         answer = {"changed": False, "comparison": result, "problems": problems, "msg": result["sentence"]}
         slower = (result["regression"] or {}).get("fails")
         if slower:
