@@ -168,7 +168,7 @@ def test_the_terminal_says_it_too():
 
 def test_what_preflight_did_not_pass_is_there_as_on_the_page():
     text = comparison_text.render(compared.comparison(), compared.records(), compared.VERDICT, "Title")
-    assert "## Preflight\n\nPreflight of 1 host: 7 passed, 0 failed, 1 to be looked at, 2 left out.\n\n| Status" in text
+    assert "## Preflight\n\nPreflight of 1 host: 7 passed, 0 failed, 1 warned, 2 skipped.\n\n| Status" in text
     assert section(text, "Preflight")[2:] == [["warn", "gpu1", "disk.free", "50", "40", "make room"]]
     passed = dict(compared.VERDICT, summary={"pass": 7}, hosts={"gpu1": {"checks": []}})
     text = comparison_text.render(compared.comparison(), compared.records(), passed, "Title")

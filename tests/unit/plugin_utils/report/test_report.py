@@ -149,7 +149,7 @@ def test_the_table():
         "- Failed, logs/two.log: It broke.\n"
         "- Note: top-k is lossy.\n"
         "- Line 3 is cut.\n"
-        "- Preflight of 1 host: 7 passed, 0 failed, 1 to be looked at, 2 left out.\n"
+        "- Preflight of 1 host: 7 passed, 0 failed, 1 warned, 2 skipped.\n"
     )
 
 

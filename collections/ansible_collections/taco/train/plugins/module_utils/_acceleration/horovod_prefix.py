@@ -13,7 +13,7 @@ from typing import Any, Dict, List, Optional
 # LightCC's name changed between versions; both bring the package `horovod`, as upstream's does.
 HOROVODS = ("horovod", "light-horovod", "tencent-lightcc")
 # Horovod is built against those that are there.
-FRAMEWORKS = ("mxnet", "tensorflow", "tensorflow-gpu", "torch", "ttensorflow")
+FRAMEWORKS = ("mxnet", "tensorflow", "tensorflow-cpu", "tensorflow-gpu", "torch", "ttensorflow")
 BUILD_FILE = "taco-train-build.json"
 # Beside a build's folder: itself until it is whole, and what pip said.
 UNFINISHED = ".new"

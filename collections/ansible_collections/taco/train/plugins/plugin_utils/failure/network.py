@@ -56,8 +56,14 @@ NETWORK = [
     ),
     cause(
         "nccl_plugin",
+        r"WARN Error: network (?P<network>[^\r\n]{1,80}?) not found",
+        "NCCL has no network {network}, which NCCL_NET names: the plugin that has it (libnccl-net.so) is not loaded",
+        "check the plugin in the container (role acceleration) and LD_LIBRARY_PATH in benchmark_env, or remove NCCL_NET from benchmark_env",
+    ),
+    cause(
+        "nccl_plugin",
         r"tcpx\w* ?[^\r\n]{0,80}NCCL WARN (?P<what2>[^\r\n]{1,160})|"
-        r"Failed to initialize any NET plugin|ncclNetPlugin_v\d+ symbol.*not found|WARN Error: network \S+ not found",
+        r"Failed to initialize any NET plugin|ncclNetPlugin_v\d+ symbol.*not found",
         "NCCL's network plugin failed ({what})",
         "check the plugin in the container (role acceleration), or use an arm without it",
     ),

@@ -36,8 +36,7 @@ SCHEDULER = [
     cause(
         "pod_pending",
         r"\d+/\d+ nodes are available: (?P<why>[^\r\n]{1,200})|(?P<why3>no nodes available to schedule pods)|"
-        r"(?P<quota>exceeded quota: [^\r\n]{1,160})|"
-        r"is (?P<why2>waiting to start: (?:ContainerCreating|PodInitializing))",
+        r"(?P<quota>exceeded quota: [^\r\n]{1,160})",
         "Kubernetes did not start a pod ({why}{quota})",
         "request what the nodes have (taco_gpus_per_node, benchmark_hosts), or free it (kubectl describe node)",
     ),
@@ -49,6 +48,20 @@ SCHEDULER = [
         r"(?:configmap|secret|persistentvolumeclaim) \"[^\"]{1,120}\" not found)",
         "Kubernetes did not start a pod ({why})",
         "look at the pod's events (kubectl describe pod): its volumes (mpijob_mounts), its network, and the devices that its node has free",
+    ),
+    cause(
+        # A symptom: the events of this pod or of another one have the reason.
+        "pod_pending",
+        r"is (?P<why>waiting to start: (?:ContainerCreating|PodInitializing))",
+        "Kubernetes did not start a pod ({why})",
+        "look at the pod's events (kubectl describe pod); a launcher waits for its workers, so look at theirs as well",
+    ),
+    cause(
+        "pod_container",
+        r"unable to upgrade connection: container not found \(\"(?P<container>[^\"]{1,253})\"\)",
+        "the container {container} of a pod is not running",
+        "see why it ended or has not started (kubectl get pods, kubectl describe pod, kubectl logs --previous), then run the mpijob role "
+        "again",
     ),
     cause(
         "cluster",

@@ -115,7 +115,7 @@ def render(
 
 def notes(records: Iterable[Part], problems: Iterable[str]) -> list[str]:
     found = dict.fromkeys([note for record in records for note in record.get("notes") or []] + list(problems))
-    return ["## To read the numbers by", "", *(f"- {cell(note)}" for note in found), ""] if found else []
+    return ["## Notes", "", *(f"- {cell(note)}" for note in found), ""] if found else []
 
 
 def terminal_table(comparison: Part) -> list[str]:

@@ -133,7 +133,7 @@ def failures(records: Iterable[Record]) -> str:
 def notes(records: Iterable[Record], problems: Iterable[str]) -> str:
     said = dict.fromkeys([note for record in records for note in record["notes"]] + list(problems))
     items = "".join(element("li", note) for note in said)
-    return section("To read the number by", f"<ul>{items}</ul>") if items else ""
+    return section("Notes", f"<ul>{items}</ul>") if items else ""
 
 
 def witnesses(records: Sequence[Record]) -> str:

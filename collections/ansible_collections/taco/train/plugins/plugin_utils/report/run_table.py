@@ -129,7 +129,7 @@ def preflight_rows(verdict: Mapping[str, Any]) -> tuple[tuple[str, ...], list[tu
     return ("Status", "Host", "Check", "Expected", "Found", "Fix"), rows
 
 
-STATUSES = {"pass": "passed", "fail": "failed", "warn": "to be looked at", "skip": "left out"}
+STATUSES = {"pass": "passed", "fail": "failed", "warn": "warned", "skip": "skipped"}
 
 
 def render(

@@ -10,11 +10,11 @@ from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms impor
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.mpirun import as_text
 from ansible_collections.taco.train.plugins.plugin_utils.failure import reason as run_reason
 from ansible_collections.taco.train.plugins.plugin_utils.run import needs, store
-from ansible_collections.taco.train.plugins.plugin_utils.run.plan import LOCKED_STATUS, OPTIONS, RunPlan
+from ansible_collections.taco.train.plugins.plugin_utils.run.plan import LOCKED_STATUS, RunPlan
 from ansible_collections.taco.train.plugins.plugin_utils.run.spread import spread
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import nccl_log, script
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import lines_of
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS, own_options
 
 # The built-in arms that promise the kernel's TCP.
 OVER_TCP = ("tcp", "lightcc", "horovod")
@@ -154,7 +154,7 @@ def make_record(
         "arm_spec": plan.arm._asdict(),
         "case": options["case"],
         "workload": options["workload"],
-        "parameters": dict({key: options[key] for key in OPTIONS}, launcher=launcher),
+        "parameters": dict(own_options(options), launcher=launcher),
         "script": script_of(options),
         "hosts": [{"name": str(host["name"]), "slots": int(host["slots"])} for host in options["hosts"]],
         "ranks": plan.ranks,

@@ -42,6 +42,12 @@ def is_option(kind: WorkloadKind, name: str) -> bool:
     return name == "workload" or name in COMMON or name in kind.options
 
 
+def own_options(options: Options) -> Dict[str, Any]:
+    """Return the options of a run that its workload has."""
+    kind = WORKLOADS[options["workload"]]
+    return {name: options[name] for name in OPTIONS if is_option(kind, name)}
+
+
 def require_options(workload: Any, names: Iterable[str], variable: str, elsewhere: Container[str] = ()) -> None:
     """Raise for the first name that is no option of a workload. elsewhere are options that variable can't have."""
     kind = WORKLOADS.get(str(workload))
