@@ -180,7 +180,10 @@ def _too_few(search: Search) -> str:
 def answer(search: Search, state: Analysis, rest: Sequence[str], reason: str) -> Answer:
     """What the search ends with; rest are the hosts that it could not decide."""
     broken = failing(search)
-    found = [Finding("failing", [host], None, True, f"{host}: its runs fail: {why.rstrip('.')}") for host, why in broken.items()]
+    found = [
+        Finding("failing", [host], None, True, f"{host}: its runs fail: {why.rstrip('.')}")
+        for host, why in broken.items()
+    ]
     area = boundary.inside(search, state.accused)
     if area:
         losses = [loss_of(state, host) for host in state.accused]
