@@ -4,10 +4,12 @@
 
 """Whatever part of a playbook a person asks for by its tag, the tasks that it relies on come with it."""
 
+import json
 import re
 import subprocess
 from pathlib import Path
 
+import playbook
 import pytest
 import yaml
 
@@ -48,13 +50,6 @@ def test_a_playbook_decides_which_plan_it_applies(playbook):
         assert task["vars"] == {"__plan_of": playbook} and task["when"] == "taco_plan | default(none) is not none"
 
 
-@pytest.mark.parametrize("playbook", ["prepare", "deploy"])
-def test_a_playbook_alone_refuses_a_plan_first(playbook):
-    first = tasks(playbook)[0]
-    assert first["ansible.builtin.include_role"]["tasks_from"] == "not_applied" and first["tags"] == ["always"]
-    assert first["when"] == ["taco_plan | default(none) is not none", "__plan_checked is not defined"]
-
-
 PLAYBOOKS = sorted(path.stem for path in (ROOT / "playbooks").glob("*.yml"))
 INVENTORY = "[web]\nweb1 ansible_connection=local\n[gpu_nodes]\ngpu1 ansible_connection=local\n"
 
@@ -72,6 +67,30 @@ def test_every_play_fails_when_no_host_matches_or_belongs_to_workers_that_anothe
     for play in yaml.safe_load((ROOT / f"playbooks/{playbook}.yml").read_text()):
         checked = "query('taco.train.hosts', taco_hosts | default('gpu_nodes'))" in play.get("hosts", "")
         assert checked or "ansible.builtin.import_playbook" in play or play["hosts"] == "taco_workers", play["name"]
+
+
+# They change no host, or they apply a plan.
+WITH_A_PLAN = {"plan", "preflight", "rollback", "site"}
+
+
+# On TKE, three playbooks begin with mpijob.
+@pytest.mark.parametrize(
+    ("name", "platform"), [("benchmark", "tke"), *((name, "cvm") for name in sorted({*PLAYBOOKS} - WITH_A_PLAN))]
+)
+def test_a_playbook_alone_refuses_a_plan_before_any_other_task(tmp_path, name, platform):
+    (tmp_path / "hosts.ini").write_text(INVENTORY)
+    extra = {"taco_plan": "plan.json", "taco_platform": platform, "taco_results_dir": str(tmp_path)}
+    arguments = ["-i", "hosts.ini", ROOT / f"playbooks/{name}.yml", "-e", json.dumps(extra)]
+    status, output = playbook.run(tmp_path, arguments)
+    assert status == 2 and "taco_plan is plan.json, and this playbook alone applies no plan" in " ".join(output.split())
+    assert [task for task in re.findall(r"^TASK \[(.*)\]", output, re.M) if "Refuse a plan" not in task] == [], output
+
+
+@pytest.mark.parametrize("name", ["site", "rollback"])
+def test_a_plan_is_applied_as_a_whole(tmp_path, name):
+    options = ["--start-at-task", "x", "--tags", "harp", "--skip-tags", "eni"]
+    output = refused(tmp_path, name, "-e", "taco_plan=plan.json", *options)
+    assert "--start-at-task, --tags, --skip-tags could skip a change of it" in output, output
 
 
 @pytest.mark.parametrize("playbook", ["ack", "benchmark", "site"])

@@ -8,6 +8,7 @@ import os
 from datetime import datetime, timezone
 from typing import Any, Mapping
 
+from ansible import context
 from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible.plugins.action import ActionBase
 
@@ -33,6 +34,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.plan.store import (
     require_same_fleet,
     whole_change,
 )
+from ansible_collections.taco.train.plugins.plugin_utils.plan.whole import not_whole
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.controller import collection_version
 from ansible_collections.taco.train.plugins.plugin_utils.reboot.rolling import RollingError
 from ansible_collections.taco.train.plugins.plugin_utils.reboot.rolling import plan as rolling_plan
@@ -166,6 +168,9 @@ class ActionModule(ActionBase):
     def _loaded(self, options: dict[str, Any], task_vars: Mapping[str, Any]) -> tuple[Plan, str]:
         if not options["path"].strip():
             raise PlanError(f"taco_plan is empty. {SET_FILE}, or do not set taco_plan")
+        refusal = not_whole(options["path"], context.CLIARGS)
+        if refusal:
+            raise PlanError(refusal)
         path = os.path.abspath(os.path.expanduser(options["path"]))
         try:
             with open(path, encoding="utf-8") as stream:

@@ -14,6 +14,8 @@ description:
   - Returns a host pattern for the keyword C(hosts) of a play. Ansible skips a play that no host matches and reports success. This
     lookup fails instead, and names the pattern and the groups of the inventory.
   - A limit (C(--limit)) that leaves no host of the pattern is an error too.
+  - With the extra variable C(taco_plan), options that skip tasks (C(--tags), C(--skip-tags), C(--start-at-task), C(--step)) are an error,
+    because a plan is applied as a whole.
   - C(--syntax-check) and the options that only list hosts, tasks or tags are not checked.
 options:
   _terms:
@@ -44,6 +46,7 @@ from ansible.errors import AnsibleLookupError
 from ansible.inventory.manager import InventoryManager
 from ansible.plugins.lookup import LookupBase
 
+from ansible_collections.taco.train.plugins.plugin_utils.plan.whole import not_whole
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.matched_hosts import no_host
 
 # They start no play. `ansible-playbook --syntax-check` is run without an inventory.
@@ -64,6 +67,10 @@ class LookupModule(LookupBase):
         wanted = patterns(terms)
         if any(context.CLIARGS.get(option) for option in ONLY_LISTED):
             return wanted
+        # Here nothing of the command line skips it.
+        refusal = not_whole(variables["taco_plan"], context.CLIARGS) if variables.get("taco_plan") is not None else ""
+        if refusal:
+            raise AnsibleLookupError(f"{refusal}. No host was changed.")
         groups = variables["groups"]
         manager = InventoryManager(self._loader, parse=False)
         for group, hosts in groups.items():
