@@ -6,23 +6,50 @@
 
 import copy
 import random
+import re
 
 import pytest
+from guides import COLLECTION
 from planned import VARIABLES, node
 from planned import results as of_four_roles
 
 from ansible_collections.taco.train.plugins.plugin_utils.plan import wording
 from ansible_collections.taco.train.plugins.plugin_utils.plan.change import variable_facts
 from ansible_collections.taco.train.plugins.plugin_utils.plan.collect import changes_of, differences
-from ansible_collections.taco.train.plugins.plugin_utils.plan.roles import CONTENT, CONTENTS, ROLES
+from ansible_collections.taco.train.plugins.plugin_utils.plan.roles import CONTENT, CONTENTS, ROLES, UNRELATED
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import all_options, options_of
 
+# The observation of a host of each family, and the file that reserves its pages.
+FAMILIES = {
+    "debian": ({}, "/etc/default/grub.d/zz-taco-hugepages.cfg"),
+    "redhat": (
+        {
+            "os": {
+                "id": "rocky",
+                "id_like": ["rhel", "centos", "fedora"],
+                "version_id": "8.9",
+                "name": "Rocky Linux 8.9",
+            },
+            "boot": {"layout": "bls", "firmware": "efi", "reason": "grubby is there", "hugepages": None},
+            "container_engine": None,
+        },
+        "/etc/default/grub",
+    ),
+}
 
-def results():
-    return {**of_four_roles(), "container_engine": {"changed": True, "msg": ["Docker Engine"]}}
+
+def host(family):
+    return {**node(), **FAMILIES[family][0]}
 
 
-CHANGES = changes_of(results(), node(), VARIABLES)
+def results(family="debian"):
+    found = {**of_four_roles(), "container_engine": {"changed": True, "msg": ["Docker Engine"]}}
+    file = FAMILIES[family][1]
+    found["hugepages"]["diff"][0].update(before_header=file, after_header=file)
+    return found
+
+
+CHANGES = {family: changes_of(results(family), host(family), VARIABLES) for family in FAMILIES}
 # Facts that no rule of a role reads.
 IRRELEVANT = (
     "memory.available_bytes",
@@ -31,19 +58,6 @@ IRRELEVANT = (
     "kernel.boot_id",
     "gpus.driver_version",
 )
-
-
-# Variables of the roles that decide on no change, and why.
-UNRELATED = {
-    "reboot_boot_seconds": "the forecast",
-    "harp_timeout": "how long a script may run",
-    "harp_template": "the rendered files are in the diff",
-    "container_engine_prove": "a check",
-    "container_engine_prove_image": "a check",
-    "training_container_require_harp": "a check",
-    "training_container_may_stay": "set by the playbook rollback",
-    "ssh_trust_prove": "a check",
-}
 
 
 def replaced(value, path, new):
@@ -59,9 +73,19 @@ def replaced(value, path, new):
 
 
 @pytest.mark.parametrize("role", sorted(set(ROLES) - {"benchmark"}))
-def test_a_change_rests_on_every_variable_of_its_role(role):
-    documented = {name for name in options_of(role) if name not in UNRELATED}
-    assert documented - set(ROLES[role].variables) == set()
+def test_a_change_rests_on_every_variable_that_its_role_desires_something_by(role):
+    lines = (COLLECTION / f"roles/{role}/vars/main.yml").read_text().splitlines() if role != "reboot" else []
+    read = {name for line in lines if not line.lstrip().startswith("#") for name in re.findall(r"\w+", line)}
+    missing = (read & set(all_options()) | set(options_of(role))) - set(ROLES[role].variables)
+    assert missing - set(UNRELATED) == set() and set(UNRELATED) <= set(all_options())
+
+
+@pytest.mark.parametrize("role", ["container_engine", "harp", "reboot", "training_container"])
+def test_a_plan_is_refused_with_another_permission_to_interrupt_running_work(role):
+    planned = changes_of({role: results()[role]}, node(), dict(VARIABLES, taco_interrupt_running_work=False))
+    variables = dict(VARIABLES, taco_interrupt_running_work=True)
+    found = differences(planned, changes_of({role: results()[role]}, node(), variables), node(), variables)
+    assert [one.name for one in found] == ["taco_interrupt_running_work"]
 
 
 def test_the_content_of_a_file_that_a_variable_names_is_a_fact():
@@ -79,18 +103,22 @@ def test_a_url_with_a_password_is_a_checksum():
     assert facts["container_engine_rpm_url"].startswith("sha256 ") and "geheim" not in str(facts)
 
 
-def relevant(random_source):
-    """(node, variables, results, name) with one thing changed that a planned change rests on."""
-    change = random_source.choice(CHANGES)
-    name = random_source.choice(sorted(change.facts))
-    new = random_source.choice(["other", 4711, ["other"], {"other": 1}])
-    observed, variables, decided = node(), dict(VARIABLES), results()
+def kind(name):
+    if not name.startswith("taco_node."):
+        return "file" if name.startswith("file ") else "variable"
+    return "package" if name.startswith(("taco_node.container_engine.", "taco_node.python.")) else "fact"
+
+
+def relevant(source, family, name):
+    """(node, variables, results) of a host on which one thing is changed that a planned change rests on."""
+    new = source.choice(["other", ["other"], {"other": 1}])
+    observed, variables, decided = host(family), dict(VARIABLES), results(family)
     if name.startswith("taco_node."):
         path = name[len("taco_node.") :]
         if "*" in path:
             before, _star, after = path.partition(".*.")
             items = observed[before] if before != "hugepages.pools" else observed["hugepages"]["pools"]
-            random_source.choice(items)[after] = new
+            source.choice(items)[after] = new
         else:
             # Of the pages that are reserved, the observation always has both.
             new = {"count": 4, "page_size": "2M"} if path == "boot.hugepages" else new
@@ -102,32 +130,44 @@ def relevant(random_source):
             for one in (result.get("diff") or [])
             if isinstance(one, dict) and one["before_header"] == name[len("file ") :]
         )
-        part["before"] += "an edit\n"
+        # Edited, created or removed.
+        part["before"] = source.choice([part["before"] + "an edit\n", "" if part["before"] else "new\n"])
     else:
         variables[name] = new
-    return observed, variables, decided, name
+    return observed, variables, decided
 
 
 def test_500_of_500_relevant_mutations_are_refused_and_named():
     source = random.Random(7)
-    for number in range(500):
-        observed, variables, decided, name = relevant(source)
-        found = differences(CHANGES, changes_of(decided, observed, variables), observed, variables)
-        assert name in {one.name for one in found}, (number, name, found)
+    # Each fact once, the others at random.
+    every = [(family, name) for family, changes in CHANGES.items() for change in changes for name in change.facts]
+    for family in FAMILIES:
+        assert {kind(name) for other, name in every if other == family} == {"fact", "file", "package", "variable"}
+    for number, (family, name) in enumerate(every + source.choices(every, k=500 - len(every))):
+        observed, variables, decided = relevant(source, family, name)
+        found = differences(CHANGES[family], changes_of(decided, observed, variables), observed, variables)
+        assert name in {one.name for one in found}, (number, family, name, found)
         message = wording.refusal("gpu1", "plan.json", found)
         assert "gpu1" in message and f"{name}: in the plan " in message and ", now " in message
 
 
 def test_0_of_500_irrelevant_mutations_are_refused():
     source = random.Random(8)
-    only_pages = [change for change in CHANGES if change.role in ("hugepages", "reboot")]
-    decided = {role: result for role, result in results().items() if role in ("hugepages", "reboot")}
+    pages = ("hugepages", "reboot")
     others = sorted({path for role in ("training_container", "ssh_trust") for path in ROLES[role].facts})
-    others += [name for name in sorted(all_options()) if not any(name in ROLES[role].variables for role in decided)]
+    others += [name for name in sorted(all_options()) if not any(name in ROLES[role].variables for role in pages)]
     for number in range(500):
-        path, new = source.choice([*IRRELEVANT, *others]), source.choice(["other", 4711])
-        observed, variables = (
-            (node(), {**VARIABLES, path: new}) if path in all_options() else (replaced(node(), path, new), VARIABLES)
+        family, path, new = (
+            source.choice(list(FAMILIES)),
+            source.choice([*IRRELEVANT, *others]),
+            source.choice(["other", 4711]),
         )
-        found = differences(only_pages, changes_of(decided, observed, variables), observed, variables)
-        assert found == [], (number, path, found)
+        decided = {role: result for role, result in results(family).items() if role in pages}
+        observed, variables = host(family), dict(VARIABLES)
+        if path in all_options():
+            variables[path] = new
+        else:
+            observed = replaced(observed, path, new)
+        planned = [change for change in CHANGES[family] if change.role in pages]
+        found = differences(planned, changes_of(decided, observed, variables), observed, variables)
+        assert found == [], (number, family, path, found)

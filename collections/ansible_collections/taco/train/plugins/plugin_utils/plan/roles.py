@@ -8,6 +8,7 @@ from typing import Any, Callable, Mapping, NamedTuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.plan.change import Later, Values
 from ansible_collections.taco.train.plugins.plugin_utils.text import counted
+from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import options_of
 
 Text = Callable[[Values, Values, Values], str]
 """A text from the result of the module, the observation and the variables."""
@@ -168,26 +169,50 @@ def _trust_later(result: Values, node: Values) -> list[Later]:
     return [Later("the public keys, and the files with the keys of all hosts", "the keys are created on the hosts")]
 
 
-NICS = ("nics.*.name", "nics.*.mac", "nics.*.pci", "nics.*.primary", "nics.*.addresses")
-OS = ("os.id", "os.id_like", "os.version_id")
-_BOOT = ("boot.layout", "boot.hugepages", "cpu.page_1g", "cpu.page_2m", "memory.total_bytes")
-_PAGES: tuple[str, ...] = ("hugepages_state", "hugepages_count", "hugepages_page_size", "hugepages_max_memory_fraction")
-_PAGES += ("hugepages_keep_other_sizes", "hugepages_runtime", "hugepages_trial", "hugepages_regenerate")
-_PAGES += ("hugepages_force", "taco_gpus_per_node", "taco_state_dir")
 # The content of a file on the controller, by the variable that names the file.
 CONTENT = "content of "
 CONTENTS: Mapping[str, str] = {"harp_script": "files", "reboot_tasks_before": "tasks", "reboot_tasks_after": "tasks"}
 """Variables that name such a file, and the folder of a role or a playbook in which Ansible looks for it."""
+UNRELATED: Mapping[str, str] = {
+    "reboot_boot_seconds": "the forecast",
+    "harp_timeout": "how long a script may run",
+    "harp_template": "the rendered files are in the diff",
+    "container_engine_prove": "a check",
+    "container_engine_prove_image": "a check",
+    "training_container_require_harp": "a check",
+    "training_container_may_stay": "set by the playbook rollback",
+    "ssh_trust_prove": "a check",
+}
+"""Variables of the roles that decide on no change, and why."""
+# The permission to interrupt running work, and the container whose processes are running work.
+INTERRUPTION = ("taco_interrupt_running_work", "taco_container_name")
+
+
+def variables_of(role: str, *shared: str) -> tuple[str, ...]:
+    """The variables that a change of a role rests on: those of the role, and those of other roles."""
+    own = [name for name in options_of(role) if name not in UNRELATED]
+    return (*own, *(CONTENT + name for name in own if name in CONTENTS), *shared)
+
+
+NICS = ("nics.*.name", "nics.*.mac", "nics.*.pci", "nics.*.primary", "nics.*.addresses")
+OS = ("os.id", "os.id_like", "os.version_id")
+_BOOT = ("boot.layout", "boot.hugepages", "cpu.page_1g", "cpu.page_2m", "memory.total_bytes")
 ROLES: Mapping[str, Role] = {
-    "hugepages": Role("taco.train.hugepages", _BOOT, _PAGES, _hugepages_what, _hugepages_reason, _nothing, _all_known),
+    "hugepages": Role(
+        "taco.train.hugepages",
+        _BOOT,
+        variables_of("hugepages", "taco_gpus_per_node", "taco_state_dir"),
+        _hugepages_what,
+        _hugepages_reason,
+        _nothing,
+        _all_known,
+    ),
     "reboot": Role(
         "ansible.builtin.reboot",
         ("boot.hugepages", "kernel.cmdline", "hugepages.pools.*.size_bytes", "hugepages.pools.*.total"),
-        (
-            *("hugepages_count", "hugepages_page_size", "taco_platform", "reboot_allowed", "reboot_required_now"),
-            *("reboot_batch", "reboot_may_fail", "reboot_timeout", "reboot_commands_before", "reboot_commands_after"),
-            *("reboot_tasks_before", "reboot_tasks_after"),
-            *(CONTENT + "reboot_tasks_before", CONTENT + "reboot_tasks_after"),
+        variables_of(
+            "reboot",
+            *("hugepages_count", "hugepages_page_size", "taco_platform", *INTERRUPTION),
             *("kubernetes_node_drain", "kubernetes_node_force", "kubernetes_node_delete_emptydir_data"),
             "kubernetes_node_grace",
         ),
@@ -199,11 +224,7 @@ ROLES: Mapping[str, Role] = {
     "harp": Role(
         "taco.train.harp_config",
         ("harp.config_dir", "harp.config_files", "harp.record", *NICS),
-        (
-            *("harp_state", "harp_source", "harp_script", "harp_script_sha256", "harp_template", "harp_environment"),
-            *("harp_interpreter", "harp_expected_text", "eni_pattern", "harp_minimum_files", "taco_state_dir"),
-            *("harp_allow_unverified", "harp_force", "harp_template_dest", CONTENT + "harp_script"),
-        ),
+        variables_of("harp", "eni_pattern", "taco_state_dir", *INTERRUPTION),
         _harp_what,
         _harp_reason,
         _nothing,
@@ -218,18 +239,7 @@ ROLES: Mapping[str, Role] = {
             "python.requests",
             *OS,
         ),
-        (
-            *(
-                "container_engine_install",
-                "container_engine_gpu",
-                "container_engine_source",
-                "container_engine_packages",
-            ),
-            *("container_engine_force", "container_engine_python_packages"),
-            *("container_engine_deb_url", "container_engine_deb_suite", "container_engine_deb_key_url"),
-            *("container_engine_rpm_url", "container_engine_rpm_release", "container_engine_rpm_key_url"),
-            *("container_engine_nvidia_deb_url", "container_engine_nvidia_rpm_url", "container_engine_nvidia_key_url"),
-        ),
+        variables_of("container_engine", *INTERRUPTION),
         _engine_what,
         _engine_reason,
         _engine_interrupts,
@@ -241,18 +251,7 @@ ROLES: Mapping[str, Role] = {
             *("container_engine.running", "training_container.status", "training_container.image"),
             *("training_container.image_id", "training_container.options_sha256", "training_container.restart_policy"),
         ),
-        (
-            *(
-                "taco_container_name",
-                "taco_image",
-                "taco_state_dir",
-                "training_container_state",
-                "training_container_image",
-            ),
-            *("training_container_profile", "training_container_gpus", "training_container_privileged"),
-            *("training_container_shm_size", "training_container_ulimits", "training_container_mounts_extra"),
-            *("training_container_environment", "training_container_pull"),
-        ),
+        variables_of("training_container", "taco_image", "taco_state_dir", *INTERRUPTION),
         _container_what,
         _container_reason,
         _container_interrupts,
@@ -261,14 +260,7 @@ ROLES: Mapping[str, Role] = {
     "ssh_trust": Role(
         "taco.train.ssh_trust",
         tuple("ssh_trust." + name for name in ("public_key", "host_key", "port", "name", "address", "peers_sha256")),
-        (
-            "ssh_trust_state",
-            "ssh_trust_port",
-            "ssh_trust_address",
-            "taco_interface",
-            "taco_ssh_port",
-            "taco_container_name",
-        ),
+        variables_of("ssh_trust", "taco_interface", "taco_ssh_port", "taco_container_name", "taco_state_dir"),
         _trust_what,
         _trust_reason,
         _trust_interrupts,
