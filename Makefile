@@ -110,7 +110,7 @@ docs: venv-dev
 	.venv/bin/python tools/docs.py
 
 unit: venv-dev tools
-	pytest -q --numprocesses 2 tests/unit tests/property
+	pytest -q --numprocesses 2 --dist worksteal tests/unit tests/property
 
 sanity: venv-dev tools
 	.venv/bin/python tools/sanity.py

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Kernel lines and GRUB files, more than a hundred thousand: made from seeds, held against the rules and a real shell."""
+"""Kernel lines and GRUB files, made from seeds and compared with the rules and a real shell."""
 
 import os
 import random
@@ -31,7 +31,7 @@ from ansible_collections.taco.train.plugins.module_utils._boot.shell_assignments
 )
 from ansible_collections.taco.train.plugins.module_utils._files.history import History
 
-SEEDS = range(100)
+SEEDS = range(10)
 LINES_PER_SEED = 900
 FILES_PER_SEED = 120
 
@@ -183,7 +183,7 @@ def test_a_shell_reads_the_same_values_out_of_a_file(seed, tmp_path):
         assert [mine[key] for key in KEYS] == said[2 * number : 2 * number + 2], text
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(4))
 def test_an_environment_block_keeps_its_size_and_its_other_variables(seed):
     rng = random.Random(seed)
     for _number in range(200):
@@ -230,7 +230,7 @@ class Host:
         }
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(10))
 def test_apply_and_put_back_are_the_identity(seed, tmp_path):
     rng = random.Random(seed)
     for number in range(10):

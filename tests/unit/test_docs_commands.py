@@ -6,13 +6,12 @@
 
 import ast
 import configparser
-import os
 import re
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 
+import playbook
 import pytest
 import yaml
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
@@ -52,23 +51,22 @@ KNOWN = {name: spec for options in DECLARED.values() for name, spec in options.i
 def project(tmp_path):
     """Return an empty project with an inventory of two hosts, which are this machine."""
     (tmp_path / "inventory.yml").write_text(INVENTORY)
-    (tmp_path / "ansible.cfg").write_text("[defaults]\n")
     return tmp_path
 
 
 def run(*arguments, cwd):
-    environment = dict(
-        os.environ,
-        ANSIBLE_COLLECTIONS_PATH=str(ROOT / "collections"),
-        ANSIBLE_CONFIG=str(Path(cwd) / "ansible.cfg"),
-        PATH=os.path.dirname(sys.executable) + os.pathsep + os.environ["PATH"],
-        ANSIBLE_NOCOLOR="1",
-    )
+    environment = playbook.environment(ANSIBLE_CONFIG=playbook.NO_CONFIGURATION)
     done = subprocess.run(
         list(arguments), cwd=cwd, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
     assert done.returncode == 0, done.stdout
     return done.stdout
+
+
+def run_playbook(*arguments, cwd):
+    status, output = playbook.run(cwd, [*arguments, "-i", "inventory.yml"], ANSIBLE_CONFIG=playbook.NO_CONFIGURATION)
+    assert status == 0, output
+    return output
 
 
 def of_roles(variables):
@@ -90,6 +88,14 @@ def test_there_are_blocks_to_look_at():
     assert {path.stem for path in GUIDES} >= {"quickstart", "undo", "inclusion", "troubleshooting"}
 
 
+TESTS = {
+    node.name
+    for file in (Path(__file__), ROOT / "tests/integration/test_docs.py")
+    for node in ast.parse(file.read_text()).body
+    if isinstance(node, ast.FunctionDef)
+}
+
+
 @of(BLOCKS)
 def test_a_block_says_which_test_runs_it_or_what_it_needs(block):
     assert block.kind, "no mark before it: `.. tested: NAME`, `.. needs: WHAT`, in Markdown <!-- tested: NAME -->"
@@ -98,9 +104,7 @@ def test_a_block_says_which_test_runs_it_or_what_it_needs(block):
     if block.kind == "shows":
         assert block.mark == "output"
     if block.kind == "tested":
-        files = [Path(__file__), ROOT / "tests/integration/test_docs.py"]
-        names = {node.name for file in files for node in ast.walk(ast.parse(file.read_text())) if hasattr(node, "name")}
-        assert f"test_{block.mark}" in names
+        assert f"test_{block.mark}" in TESTS
 
 
 @pytest.mark.parametrize("path", GUIDES, ids=lambda path: path.stem)
@@ -126,7 +130,7 @@ def test_inventory(block, project):
 @marked("play")
 def test_play(block, project):
     (project / "play.yml").write_text(block.text)
-    run("ansible-playbook", "play.yml", "-i", "inventory.yml", "--syntax-check", cwd=project)
+    run_playbook("play.yml", "--syntax-check", cwd=project)
     for play in yaml.safe_load(block.text):
         for role in play.get("roles", []):
             of_roles(role.get("vars", {}))
@@ -171,8 +175,8 @@ def playbook_commands():
             if words and words[0] == "ansible-playbook":
                 named = [word for word in words[1:] if word.startswith(("taco.train.", "playbooks/"))]
                 options = [word for option in ("--tags", "--skip-tags", "--limit") for word in after(words, option)]
-                for playbook in named:
-                    found.setdefault((playbook, *options), block.where)
+                for name in named:
+                    found.setdefault((name, *options), block.where)
     return found
 
 
@@ -186,8 +190,8 @@ CALLS = playbook_commands()
 @pytest.mark.parametrize("call", sorted(CALLS), ids=lambda call: f"{CALLS[call]} {' '.join(call)}")
 def test_a_playbook_that_a_command_names_is_there_with_its_tags_and_hosts(call, project):
     name, *options = call
-    playbook = name if name.startswith("taco.train.") else str(ROOT / name)
-    listed = run("ansible-playbook", playbook, "-i", "inventory.yml", "--list-tasks", *options, cwd=project)
+    named = name if name.startswith("taco.train.") else ROOT / name
+    listed = run_playbook(named, "--list-tasks", *options, cwd=project)
     # Of each play and each task. With a tag that doesn't exist only the tasks with the tag always are left.
     assert listed.count("TAGS: [") > (2 if options else 1), listed
 

@@ -208,13 +208,6 @@ def test_a_search_that_cannot_begin_names_its_variable(change, text):
         begin(Search(("a", "b"))._replace(**change))
 
 
-def test_random_faults_are_located_and_healthy_fleets_accused_of_nothing():
-    faults = [trial(seed, 32, 0.01 * (1 + seed % 5), 1, least=0.12) for seed in range(20)]
-    assert sum(one.exact for one in faults) >= 19
-    healthy = [trial(seed, 32, 0.01 * (1 + seed % 5), 0) for seed in range(30)]
-    assert sum(one.wrong for one in healthy) <= 2
-
-
 @pytest.mark.parametrize("seed", range(6))
 def test_two_outliers_of_one_host_accuse_it_of_nothing(seed):
     class Unlucky(Fleet):
