@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import ARMS, ArmError, arm_of
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.lightcc import SETTINGS, group_size, validate
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.nccl_log import plugin_in_use
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.nccl_log import plugin
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import environment
 
@@ -68,7 +68,7 @@ def usable(found):
 )
 def test_no_text_makes_a_parser_raise(name, text, ranks, options):
     usable(WORKLOADS[name].parse(text, expected_ranks=ranks, device="GPU", options=options))
-    plugin_in_use(text)
+    plugin(text)
 
 
 @given(name=st.sampled_from(sorted(FIXTURES)), workload=st.sampled_from(sorted(WORKLOADS)), cut=st.floats(0, 1))

@@ -8,8 +8,6 @@ from collections import Counter
 
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import amount, binary_quantity
 
-WHOLE = ("cpu", "pods")
-
 
 def requests_of(pod):
     """The requests of a pod. A limit without a request is one, and an init container only counts if it is larger."""

@@ -236,7 +236,6 @@ def test_the_playbooks_run_its_own_benchmark_and_nothing_of_harp():
     assert "mounts" not in PROFILES[values["training_container_profile"]]
     arm = arm_of(values["benchmark_arm"])
     assert arm == Arm("upstream", "upstream Horovod over kernel TCP", {}, "keep", "image")
-    assert arm.as_in_image
     options = values["benchmark_options"]
     assert options["script"] == "{{ inventory_dir }}/../../.lab/horovod/" + horovod_image.SCRIPT
     workload = horovod.build(dict(options, arm=arm, device="CPU", interface="eth0"), [2, 2])

@@ -10,14 +10,14 @@ from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms impor
 
 
 def test_the_built_in_arms_are_those_of_the_vendors_comparison():
-    assert {name: (arm.plugin, arm.horovod, arm.lossy, arm.as_in_image) for name, arm in ARMS.items()} == {
-        "taco": ("on", "image", True, True),
-        "harp": ("on", "image", False, True),
-        "tcp": ("off", "image", False, False),
-        "lightcc": ("off", "image", True, False),
-        "horovod": ("off", "upstream", False, False),
-        "default": ("keep", "image", False, True),
-        "topology": ("keep", "image", False, True),
+    assert {name: (arm.plugin, arm.horovod, arm.lossy) for name, arm in ARMS.items()} == {
+        "taco": ("on", "image", True),
+        "harp": ("on", "image", False),
+        "tcp": ("off", "image", False),
+        "lightcc": ("off", "image", True),
+        "horovod": ("off", "upstream", False),
+        "default": ("keep", "image", False),
+        "topology": ("keep", "image", False),
     }
     assert ARMS["taco"].env == {
         "HOROVOD_MPI_THREADS_DISABLE": "1",
@@ -62,7 +62,6 @@ def test_yaml_reads_on_and_off_as_truth_values():
 def test_commands_are_lists_of_words():
     arm = arm_of({"name": "a", "before": [["tc", "qdisc", "add", 1]], "after": [["true"]]})
     assert (arm.before, arm.after) == ((("tc", "qdisc", "add", "1"),), (("true",),))
-    assert not arm.as_in_image
 
 
 @pytest.mark.parametrize(

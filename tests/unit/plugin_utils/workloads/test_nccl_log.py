@@ -10,7 +10,6 @@ from ansible_collections.taco.train.plugins.plugin_utils.workloads.nccl_log impo
     networks,
     of_others,
     plugin,
-    plugin_in_use,
     why_not_loaded,
 )
 
@@ -18,29 +17,29 @@ INFO = "[1,2]<stdout>:gpu1:2122:2137 [2] NCCL INFO "
 
 
 @pytest.mark.parametrize(
-    ("said", "in_use"),
+    ("said", "expected"),
     [
         (["Using network Socket"], False),
         (["Using network IB"], False),
-        (["Using network HARP"], True),
-        (["Using network AWS Libfabric"], True),
+        (["Using network HARP"], "HARP"),
+        (["Using network AWS Libfabric"], "AWS Libfabric"),
         (["Using network HARP", "Using network Socket"], False),
         (["NET/Plugin : No plugin found (libnccl-net.so), using internal implementation"], False),
         (["NET/Plugin: Using internal network plugin."], False),
         (["NET/Plugin: Loaded net plugin HARP (v4)"], None),
-        (["NET/Plugin: Loaded net plugin HARP (v4)", "Using network HARP"], True),
-        (["NET/Plugin: Failed to find ncclCollNetPlugin_v4 symbol.", "Using network HARP"], True),
+        (["NET/Plugin: Loaded net plugin HARP (v4)", "Using network HARP"], "HARP"),
+        (["NET/Plugin: Failed to find ncclCollNetPlugin_v4 symbol.", "Using network HARP"], "HARP"),
         (["NET/Socket : Using [0]eth0:10.0.0.1<0>"], None),
         ([], None),
     ],
 )
-def test_a_plugin_is_in_use_when_nccl_names_a_network_that_is_not_its_own(said, in_use):
-    assert plugin_in_use("".join(INFO + line + "\n" for line in said)) is in_use
+def test_a_plugin_is_in_use_when_nccl_names_a_network_that_is_not_its_own(said, expected):
+    assert plugin("".join(INFO + line + "\n" for line in said)) == expected
 
 
 @pytest.mark.parametrize("text", [None, 5, b"Using network HARP"])
 def test_what_is_no_text_says_nothing(text):
-    assert plugin_in_use(text) is None
+    assert plugin(text) is None
 
 
 def test_the_words_outside_a_line_of_nccl_say_nothing():

@@ -26,8 +26,6 @@ from ansible_collections.taco.train.plugins.module_utils._node.enis import Ambig
 RECORD_VERSION = 2
 MANIFEST_VERSION = 1
 TAIL_LINES = 12
-# How many configuration files the vendor's script writes is not published, so one is all that can be demanded of any host.
-ONE_FILE = "1"
 PER_ENI = "per_eni"
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")

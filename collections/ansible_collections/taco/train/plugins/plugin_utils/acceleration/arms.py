@@ -63,11 +63,6 @@ class Arm(NamedTuple):
         """Whether gradients are compressed with loss."""
         return lightcc.is_lossy(self.env)
 
-    @property
-    def as_in_image(self) -> bool:
-        """Whether the image as it is needs no change for this arm."""
-        return self.plugin != "off" and self.horovod == "image" and not self.before and not self.after
-
 
 ARMS = {
     arm.name: arm

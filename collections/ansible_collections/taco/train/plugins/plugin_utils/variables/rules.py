@@ -34,9 +34,6 @@ from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import VER
 from ansible_collections.taco.train.plugins.plugin_utils.reboot import rolling
 from ansible_collections.taco.train.plugins.plugin_utils.values import IMAGE, SHA256, is_placeholder
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import nccl_tests
-from ansible_collections.taco.train.plugins.plugin_utils.workloads import pattern as parse_pattern
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.script import FORM as CHECKSUM_FORM
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.script import WAIVED, read_checksum, required_sha256
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import WorkloadError
 
 # Raised by the functions of later steps for a value that they refuse.
@@ -116,12 +113,6 @@ SCRIPT = Rule(
     "a path, or a URL that begins with https:// or http://",
     _text(r"(?i:https?)://\S+|(?!.*://)[^\n]*\S[^\n]*"),
 )
-RUN_SCRIPT = Rule(
-    SCRIPT.kind,
-    SCRIPT.expected,
-    lambda value: not str(value).startswith(("-", " ")) and required_sha256(str(value), WAIVED) is None,
-)
-CHECKSUM = Rule("checksum", CHECKSUM_FORM, lambda value: read_checksum(str(value)))
 METADATA = Rule("URL or word", "off, auto, or a URL", _text(r"off|auto|(?i:https?)://\S+"))
 INTERFACE = Rule("interface", "the name of a network interface", _text(r"[^\s/,:-][^\s/:]*"))
 INTERFACES = Rule("interface", "names of network interfaces, or subnets", _text(r"[^\s,-][^\s]*"))
@@ -130,9 +121,6 @@ CONTAINER = Rule(
 )
 IMAGE_NAME = Rule("image", "registry/name:tag or name@sha256:...", lambda value: IMAGE.match(str(value)) is not None)
 PATTERN = Rule("regular expression", "a regular expression", lambda value: find_enis([], str(value)))
-VALUE_PATTERN = Rule(
-    "pattern", "a regular expression with a group named value", lambda text: parse_pattern.compiled({"it": text}, "it")
-)
 NETWORK = Rule("network", "a network such as 10.0.1.0/24", network_of)
 ADDRESS = Rule("address", "an IP address such as 10.0.1.8", lambda value: ipaddress.ip_address(str(value)))
 NAMESPACE = Rule("namespace", "small letters, digits and dashes", lambda value: require_names("job", 1, str(value)))

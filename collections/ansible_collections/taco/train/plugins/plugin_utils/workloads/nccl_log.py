@@ -96,12 +96,6 @@ def plugin(text: Any) -> Union[str, bool, None]:
     return False if any(NO_PLUGIN.search(line) for line in lines) else None
 
 
-def plugin_in_use(text: Any) -> bool | None:
-    """Whether NCCL sent through a plugin, whichever it is; None when no line tells."""
-    found = plugin(text)
-    return found if found is None else bool(found)
-
-
 def of_others(name: Any) -> bool:
     """Whether a plugin is known not to be HARP. A name that nobody knows may be HARP's, which is not public."""
     return isinstance(name, str) and name != HARP and bool(OF_OTHERS.search(name))
