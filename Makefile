@@ -8,7 +8,7 @@ BENCH_HOSTS ?= 10 40 200
 BENCH_REPEATS ?= 1
 BENCH_PLAN_HOSTS ?= 10 100
 BENCH_FIRST_HOSTS ?= 10 40
-BENCH := PYTHONPATH=$(CURDIR)/tests:$(CURDIR)/labs/docker python -m bench
+BENCH := PYTHONPATH=$(CURDIR)/tests:$(CURDIR)/labs/docker:$(CURDIR)/collections python -m bench
 COLLECTION := collections/ansible_collections/taco/train
 LAB := $(PYTHON) labs/docker/lab.py
 VMLAB := $(PYTHON) labs/vm/vmlab.py

@@ -7,7 +7,7 @@
 import sys
 
 from bench import namespaces
-from bench.options import parsed
+from bench.options import PLANS, parsed
 
 
 def main(arguments):
@@ -22,8 +22,13 @@ def main(arguments):
     from bench import contest, first
 
     namespaces.furnish(work)
+    kind = first.FirstRun if options.first else contest.Contest
+    if not set(options.only) - set(PLANS):
+        from bench.plans import Plans
+
+        kind = Plans
     try:
-        return contest.run((first.FirstRun if options.first else contest.Contest)(options, work))
+        return contest.run(kind(options, work))
     except KeyboardInterrupt:
         return 130
 

@@ -27,6 +27,7 @@ class Competitor(NamedTuple):
     plays: List[str]  # below ROOT; none for raw ssh
     arguments: Sequence[str] = ()  # further ones of ansible-playbook
     converged: bool = True  # whether a change in its recap is an error
+    most: int = 1000  # hosts that it is measured on
 
 
 COLLECTION = Competitor("a", "taco.train", ["playbooks/prepare.yml", "playbooks/deploy.yml"])
@@ -37,7 +38,9 @@ CHECKS = Competitor("e", "raw ssh, checks by the shell", [])
 # No ways to the same end state: what it costs to plan the changes of hosts that need none, and of hosts that need some. Only
 # `make bench-plan` has them.
 PLAN = Competitor("p", "taco.train, a plan", ["playbooks/plan.yml"])
-CHANGES = Competitor("q", "a plan with changes", ["playbooks/plan.yml"], ["-e", "hugepages_count=40"], converged=False)
+CHANGES = Competitor(
+    "q", "a plan with changes", ["playbooks/plan.yml"], ["-e", "hugepages_count=40"], converged=False, most=100
+)
 PLANS = [PLAN, CHANGES]
 ALL = [COLLECTION, STEPS, ROLES, RAW, CHECKS]
 # Those that a target holds against each other are near each other, as most of a run on many hosts is (b) and (c).

@@ -74,8 +74,7 @@ class Contest:
 
     def start(self, planned):
         """Start hosts with the engine that answers for them."""
-        known = [hosts.furnish(host, self.authorized) for host in planned]
-        (self.work / "known_hosts").write_text("".join(known), encoding="utf-8")
+        (self.work / "known_hosts").write_text("".join(self.furnish(planned)), encoding="utf-8")
         engine = [sys.executable, "-m", "bench.engine", *(str(host.folder / "run") for host in planned)]
         self.engine_log = self.logs / "engine.log"
         with open(self.engine_log, "ab") as log:
@@ -83,10 +82,18 @@ class Contest:
         self.engine.stdout.readline()
         processes = []
         for host in planned:
-            processes.append(hosts.start(host, self.layers))
+            processes.append(hosts.start(host, self.layers_of(host)))
             hosts.note_pid(host, processes[-1])
         hosts.await_ready(planned, processes)
         return processes
+
+    def furnish(self, planned):
+        """Write the files that each host alone has, and return the lines of known_hosts."""
+        return [hosts.furnish(host, self.authorized) for host in planned]
+
+    def layers_of(self, _host):
+        """The layers below the files of a host alone."""
+        return self.layers
 
     def stop(self, chosen, processes):
         """End hosts and their engine."""
@@ -121,12 +128,16 @@ class Contest:
         fewest = self.options.hosts[0]
         for count, repeats in zip(self.options.hosts, self.options.repeats):
             for repeat in range(repeats):
-                for competitor in competitors.in_turn(self.competing, repeat):
+                for competitor in competitors.in_turn(self.competing_on(count), repeat):
                     if count == fewest:
                         self.once(competitor, count)
                         continue
                     before, _done, after = [self.once(competitor, size) for size in (fewest, count, fewest)]
                     self.beside[competitor.key, count] += [before, after]
+
+    def competing_on(self, count):
+        """The competitors that are measured on so many hosts."""
+        return [one for one in self.competing if count <= one.most]
 
     def once(self, competitor, count):
         """Measure a competitor on so many hosts once more, and return what it cost."""
@@ -187,7 +198,7 @@ class Contest:
 
     def figures(self):
         """Return what every competitor cost, the fewest hosts first."""
-        return [self.figure(one, count) for count in self.options.hosts for one in self.competing]
+        return [self.figure(one, count) for count in self.options.hosts for one in self.competing_on(count)]
 
 
 def measured(contest):

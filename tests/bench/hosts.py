@@ -55,6 +55,11 @@ class Host(NamedTuple):
         return self.number // HOSTS_OF_BRIDGE
 
     @property
+    def mac(self):
+        """The MAC address of the host's first interface."""
+        return ":".join(["02:01", *(f"{int(part):02x}" for part in self.address.split("."))])
+
+    @property
     def log(self):
         return self.folder / "run/sshd.log"
 
@@ -130,7 +135,15 @@ def furnish(host: Host, authorized: str) -> str:
 
 def start(host: Host, lower: List[Path]) -> subprocess.Popen:
     """Start a host and return the process that it lives as long as."""
-    init = [str(HERE / "host/init.sh"), host.name, host.address, str(PREFIX), gateway(host.network), f"h{host.number}"]
+    init = [
+        str(HERE / "host/init.sh"),
+        host.name,
+        host.address,
+        str(PREFIX),
+        gateway(host.network),
+        f"h{host.number}",
+        host.mac,
+    ]
     command = ["unshare", "--mount", "--uts", "--net", "sh", *init, str(host.folder), ":".join(map(str, lower))]
     with open(host.folder / "run/console.log", "wb") as console:
         return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=console, stderr=console)

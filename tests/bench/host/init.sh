@@ -4,26 +4,26 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # Runs first in the namespaces of one host of the bench: mount, UTS and network. Makes them a host and becomes its sshd.
-#   init.sh NAME ADDRESS PREFIX GATEWAY LINK FOLDER LOWER
+#   init.sh NAME ADDRESS PREFIX GATEWAY LINK MAC FOLDER LOWER
 # FOLDER holds the host's upper layer, its log and its engine's socket; LOWER are the layers that all hosts share.
 set -eu
 
-name=$1 address=$2 prefix=$3 gateway=$4 link=$5 folder=$6 lower=$7
+name=$1 address=$2 prefix=$3 gateway=$4 link=$5 mac=$6 folder=$7 lower=$8
 
 hostname "$name"
 echo 1 > /proc/sys/net/ipv6/conf/default/disable_ipv6
 echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6
 # The end of the first cable is in the network of the bench's process 1. The other interfaces are four cables of which both
-# ends are here: eight ENIs that are up.
+# ends are here: eight ENIs that are up. HARP's record has their MAC addresses, so they are the same on every host.
 ip -batch - << BATCH
 link set lo up
-link add eth0 type veth peer name $link netns 1
+link add eth0 address $mac type veth peer name $link netns 1
 addr add $address/$prefix dev eth0
 link set eth0 up
-link add eth1 type veth peer name eth2
-link add eth3 type veth peer name eth4
-link add eth5 type veth peer name eth6
-link add eth7 type veth peer name eth8
+link add eth1 address 02:00:00:00:00:01 type veth peer name eth2 address 02:00:00:00:00:02
+link add eth3 address 02:00:00:00:00:03 type veth peer name eth4 address 02:00:00:00:00:04
+link add eth5 address 02:00:00:00:00:05 type veth peer name eth6 address 02:00:00:00:00:06
+link add eth7 address 02:00:00:00:00:07 type veth peer name eth8 address 02:00:00:00:00:08
 link set eth1 up
 link set eth2 up
 link set eth3 up
@@ -54,4 +54,6 @@ cd "$root"
 mkdir -p .before
 pivot_root . .before
 umount -l /.before
+# A copy of a converged host has the server of its training container, too.
+[ ! -e /var/lib/taco-train/ssh/sshd_config ] || /usr/sbin/sshd -f /var/lib/taco-train/ssh/sshd_config
 exec /usr/sbin/sshd -D -E /run/bench/sshd.log

@@ -4,6 +4,10 @@
 
 """Old versions, GPUs of another model and a controller without its dependencies are found before anything is changed."""
 
+import os
+import subprocess
+import sys
+
 import jmespath
 import pytest
 from observed import NODE, VARIABLES, node
@@ -139,3 +143,11 @@ def test_what_is_missing_on_the_controller_stops_every_host():
     found = GOOD._replace(collections={})
     verdict = judge({"gpu1": Host(NODE, VARIABLES)}, jmespath.search, controller=found)
     assert verdict["status"] == "fail" and verdict["fleet"][0]["id"] == "controller.collections"
+
+
+@pytest.mark.parametrize("action", ["plan", "verdict"])
+def test_the_process_of_a_play_does_not_import_scipy(action):
+    module = f"ansible_collections.taco.train.plugins.action.{action}"
+    code = f"import sys, {module}; sys.exit(any(name.partition('.')[0] in ('numpy', 'scipy') for name in sys.modules))"
+    environment = dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path))
+    assert subprocess.run([sys.executable, "-c", code], env=environment, check=False).returncode == 0

@@ -14,7 +14,6 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
 import yaml
 
 from ansible_collections.taco.train.plugins.plugin_utils.check import Check
-from ansible_collections.taco.train.plugins.plugin_utils.comparison.statistics import MISSING
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.version_numbers import is_older
 
 COLLECTION = str(Path(__file__).resolve().parents[3])
@@ -63,6 +62,9 @@ def collection_version() -> str:
 
 def look() -> Controller:
     """The state of this machine. The least versions are those of the collection's own galaxy.yml."""
+    # Imported here, in the process of the task: in that of the play, SciPy would make each task of each host slower.
+    from ansible_collections.taco.train.plugins.plugin_utils.comparison.statistics import MISSING
+
     dependencies = _metadata(COLLECTION).get("dependencies") or {}
     required = {name: str(version).lstrip(">= ") for name, version in dependencies.items()}
     return Controller(required, {name: _version(name) for name in required}, MISSING or "")
