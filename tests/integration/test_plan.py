@@ -22,6 +22,7 @@ ROLES = ["hugepages", "harp", "training_container", "ssh_trust"]
 # An observation. The pages of the lab's nodes are not their own, so hugepages asks as well.
 MOST_EXECUTIONS = 2
 AUTHORIZED = "/var/lib/taco-train/ssh/authorized_keys"
+LOCK = "/var/lib/taco-train/plan.lock"
 
 
 def on_node(node, script):
@@ -199,8 +200,14 @@ def test_killed_while_it_is_applied_the_next_plan_has_exactly_the_rest(fleet):
     assert roles(document) == dict.fromkeys(NODES, ROLES) and roles(rest) == dict.fromkeys(NODES, ROLES[1:])
     status, output = fleet.apply("killed")
     assert status == 2 and "differs from the plan" in output, output
+    on_node(NODES[0], f"""echo '{{"controller": "ci-2", "pid": 1, "user": "alice"}}' > {LOCK}""")
+    status, output = fleet.apply("rest")
+    assert status == 2 and "of the user alice on ci-2 applies a plan" in " ".join(output.split()), output
+    on_node(NODES[0], f"rm {LOCK}")
     status, output = fleet.apply("rest")
     assert status == 0, output
+    for node in NODES:
+        on_node(node, f"test ! -e {LOCK}")
     assert fleet.plan("empty")[0]["changes"] == 0
 
 

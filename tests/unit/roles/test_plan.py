@@ -5,6 +5,7 @@
 """The role plan on this machine as two hosts: it saves what the roles decide in check mode, and refuses a host that differs."""
 
 import json
+import socket
 
 import pytest
 import yaml
@@ -44,6 +45,17 @@ LOSE = """
       when: inventory_hostname == 'gpu2'
 """
 LOST = CHECK.replace("  tasks:\n", "  tasks:" + LOSE)
+COMPARE = (
+    CHECK
+    + """
+    - name: Compare the applied changes with the plan
+      ansible.builtin.include_role:
+        name: taco.train.plan
+        tasks_from: compared
+      vars:
+        __plan_of: site
+"""
+)
 APPLY = """
 - name: Apply
   hosts: all
@@ -82,13 +94,15 @@ def hosts(folder, **observed):
     }
     node = dict(NODE, container_engine=None, boot=dict(NODE["boot"], hugepages=reserved))
     return {
-        host: dict(VARIABLES, taco_node=dict(node, hostname=host, **observed.get(host, {})))
+        host: dict(VARIABLES, observed_node=dict(node, hostname=host, **observed.get(host, {})))
         for host in ("gpu1", "gpu2")
     }
 
 
 def played(folder, play, observed=None, arguments=(), **options):
     common = {"taco_state_dir": str(folder / "state"), "taco_results_dir": str(folder / "results")}
+    # Over each observation of this machine.
+    common["taco_node"] = "{{ observed_node }}"
     return run(folder, play, hosts(folder, **(observed or {})), {**common, **options}, arguments)
 
 
@@ -129,6 +143,25 @@ def test_a_host_that_differs_is_refused_and_each_fact_is_named(saved):
     assert "gpu1 differs from the plan" in lines and "gpu2 differs from the plan" in lines, output
     assert "taco_node.os.version_id: in the plan 22.04, now 24.04" in lines, output
     assert "taco_image: in the plan registry.example.com/taco-training:1, now registry.example.com/other:2" in lines
+    assert not (folder / "state").exists()
+
+
+def test_hosts_that_another_playbook_has_locked_are_refused_and_it_is_named(saved):
+    folder, _output = saved
+    lock, options = folder / "state/plan.lock", {"taco_plan": str(folder / "plan.json")}
+    owner = {"controller": "ci-2", "pid": 4711, "started": "9", "user": "alice", "since": "2026-11-25T15:00:00Z"}
+    lock.parent.mkdir(exist_ok=True)
+    lock.write_text(json.dumps(owner))
+    status, output = played(folder, CHECK, **options)
+    assert status == 2 and "goes on" not in output and "TASK [taco.train.hugepages" not in output, output
+    assert "gpu2: the process 4711 of the user alice on ci-2 applies a plan to this host since 2026-11-25T15" in output
+    assert f"'path={lock} state=absent'" in output and json.loads(lock.read_text()) == owner, output
+    # One that has ended.
+    lock.write_text(json.dumps(dict(owner, controller=socket.gethostname())))
+    status, output = played(folder, CHECK, **options)
+    assert status == 0 and "gpu1 goes on" in output and json.loads(lock.read_text())["pid"] != 4711, output
+    status, output = played(folder, COMPARE, **options)
+    assert status == 2 and "the applied changes differ from the plan" in output and not lock.exists(), output
 
 
 def test_a_partial_plan_lets_other_hosts_go_on_and_facts_that_no_change_rests_on_do_not_matter(saved):
@@ -184,7 +217,9 @@ def test_the_rollback_of_a_kubernetes_cluster_has_no_plan(tmp_path):
 
 
 def test_check_mode_applies_a_plan_with_a_reboot_without_a_difference(tmp_path):
-    path, options = str(tmp_path / "plan.json"), {"reboot_allowed": True, **REBOOT}
+    # The action converged reads it as it is, so that it is no template.
+    observed = {"taco_node": hosts(tmp_path)["gpu1"]["observed_node"]}
+    path, options = str(tmp_path / "plan.json"), {"reboot_allowed": True, **REBOOT, **observed}
     status, output = played(tmp_path, PLAY, plan_file=path, **options)
     assert status == 0 and "reboots: 2 hosts in 2 batches" in output, output
     status, output = played(tmp_path, APPLY, None, ["--check"], taco_plan=path, **options)

@@ -5,14 +5,13 @@
 """Tests of the lock of a search: its process has it until it ends, however it ends."""
 
 import json
-import multiprocessing
 import os
 import subprocess
 import sys
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.locate.lock import FILE, acquire, playbook
+from ansible_collections.taco.train.plugins.plugin_utils.locate.lock import FILE, acquire
 from ansible_collections.taco.train.plugins.plugin_utils.locate.search import SearchError
 
 
@@ -71,16 +70,3 @@ def test_a_check_writes_nothing_and_a_missing_folder_is_named(tmp_path):
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(SearchError, match="taco_results_dir"):
         acquire(str(tmp_path / "absent"), os.getpid())
-
-
-def _report(queue):
-    queue.put(playbook())
-
-
-def test_the_process_of_a_task_has_the_lock_for_its_playbook():
-    context = multiprocessing.get_context("fork")
-    queue = context.SimpleQueue()
-    task = context.Process(target=_report, args=(queue,))
-    task.start()
-    assert queue.get() == os.getpid() == playbook()
-    task.join()

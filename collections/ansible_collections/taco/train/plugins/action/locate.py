@@ -14,11 +14,12 @@ from ansible_collections.taco.train.plugins.plugin_utils.decision.budget import 
 from ansible_collections.taco.train.plugins.plugin_utils.locate import store as searches
 from ansible_collections.taco.train.plugins.plugin_utils.locate.decide import Answer
 from ansible_collections.taco.train.plugins.plugin_utils.locate.inputs import boundaries_of, hardware_of, hosts_of
-from ansible_collections.taco.train.plugins.plugin_utils.locate.lock import acquire, playbook
+from ansible_collections.taco.train.plugins.plugin_utils.locate.lock import acquire
 from ansible_collections.taco.train.plugins.plugin_utils.locate.odd import odd_json, odd_ones
 from ansible_collections.taco.train.plugins.plugin_utils.locate.search import Search, SearchError, begin, from_json
 from ansible_collections.taco.train.plugins.plugin_utils.locate.wording import announced, sentence
 from ansible_collections.taco.train.plugins.plugin_utils.run import store
+from ansible_collections.taco.train.plugins.plugin_utils.run.owner import playbook
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_values import require_role_values
 from ansible_collections.taco.train.plugins.plugin_utils.witnesses.record import suspects
 

@@ -54,7 +54,7 @@ STATES = {
     },
 }
 ARGUMENT_SPEC = {
-    "state": {"type": "str", "choices": ["decided", "saved", "checked", "compared"], "required": True},
+    "state": {"type": "str", "choices": ["decided", "saved", "loaded", "checked", "compared"], "required": True},
     "of": {"type": "str", "choices": ["site", "rollback"], "default": "site"},
     "results": {"type": "dict", "default": {}},
     "node": {"type": "dict", "default": {}},
@@ -66,7 +66,7 @@ ARGUMENT_SPEC = {
     "boot_seconds": {"type": "int", "default": 300},
     "earlier": {"type": "dict", "default": {}},
 }
-REQUIRED_IF = [("state", state, ["path"]) for state in ("saved", "checked", "compared")]
+REQUIRED_IF = [("state", state, ["path"]) for state in ("saved", "loaded", "checked", "compared")]
 
 
 class ActionModule(ActionBase):
@@ -165,7 +165,7 @@ class ActionModule(ActionBase):
             "page": html,
         }
 
-    def _loaded(self, options: dict[str, Any], task_vars: Mapping[str, Any]) -> tuple[Plan, str]:
+    def _read(self, options: dict[str, Any], task_vars: Mapping[str, Any]) -> tuple[Plan, str]:
         if not options["path"].strip():
             raise PlanError(f"taco_plan is empty. {SET_FILE}, or do not set taco_plan")
         refusal = not_whole(options["path"], context.CLIARGS)
@@ -181,8 +181,12 @@ class ActionModule(ActionBase):
         require_same_fleet(plan, path, options["of"], collection_version(), task_vars["groups"]["all"], addresses)
         return plan, path
 
+    def _loaded(self, options: dict[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
+        plan, _path = self._read(options, task_vars)
+        return {"count": count(plan), "changing": [host for host, changes in plan.hosts.items() if changes]}
+
     def _checked(self, options: dict[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
-        plan, path = self._loaded(options, task_vars)
+        plan, path = self._read(options, task_vars)
         refused = {}
         for host, found in options["hosts"].items():
             if host not in plan.hosts:
@@ -197,7 +201,7 @@ class ActionModule(ActionBase):
         return self._result(plan, path, options, refused) | {"empty": empty}
 
     def _compared(self, options: dict[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
-        plan, path = self._loaded(options, task_vars)
+        plan, path = self._read(options, task_vars)
         refused = {}
         for host, found in options["hosts"].items():
             applied = list(map(change_of_document, found["changes"]))

@@ -28,10 +28,11 @@ options:
     description:
       - V(decided) returns the changes of the host of the task.
       - V(saved) writes the plan of O(hosts) to O(path), and a page beside it.
+      - V(loaded) reads the plan in O(path) and returns the hosts that it changes.
       - V(checked) returns the O(hosts) that differ from the plan in O(path).
       - V(compared) returns the O(hosts) on which other changes were applied than the plan has.
     type: str
-    choices: [decided, saved, checked, compared]
+    choices: [decided, saved, loaded, checked, compared]
     required: true
   of:
     description: The playbook that applies the plan.
@@ -77,6 +78,7 @@ options:
     default: {}
 seealso:
   - module: taco.train.node_info
+  - module: taco.train.plan_lock
 """
 
 EXAMPLES = r"""
@@ -133,6 +135,12 @@ count:
   returned: all states but V(decided)
   type: int
   sample: 12
+changing:
+  description: The hosts for which the plan has changes.
+  returned: O(state=loaded)
+  type: list
+  elements: str
+  sample: [gpu1]
 entries:
   description: The number of entries after grouping.
   returned: O(state=saved)

@@ -26,8 +26,9 @@ from ansible_collections.taco.train.plugins.module_utils._files.atomic import (
 
 RECORD = "folders.json"
 VERSION = 1
+PLAN_LOCK = "plan.lock"
 # The files in the state folder that are nobody else's, and of no use once everything else is gone.
-OWN_FILES = (RECORD, "hugepages.lock")
+OWN_FILES = (RECORD, "hugepages.lock", PLAN_LOCK)
 # What a kill left of a file that was being written.
 _UNFINISHED = re.compile(r"\..+\.[0-9]+\.tmp")
 

@@ -105,6 +105,16 @@ def unplanned(host: str, path: str) -> str:
     )
 
 
+def locked(host: str, owner: Mapping[str, Any], path: str) -> str:
+    """The message for a host to which another playbook applies a plan. path is the file of the lock on the host."""
+    process, user, controller, since = (owner.get(name) for name in ("pid", "user", "controller", "since"))
+    return (
+        f"{host}: the process {process} of the user {user} on {controller} applies a plan to this host since {since}; nothing was "
+        "changed on it. Wait until it has ended. If it has ended and this message stays, remove its lock: "
+        f"ansible {host} -i INVENTORY -b -m ansible.builtin.file -a 'path={path} state=absent'"
+    )
+
+
 def not_compared(path: str, lost: Sequence[str], outside: Sequence[str]) -> str:
     """The message for hosts that were not compared with the plan: lost ones of the play, and those that the play does not have."""
     texts = [f"Not compared with the plan {path}: {hosts_text(lost)}, failed or unreachable."] if lost else []
