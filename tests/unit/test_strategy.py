@@ -49,13 +49,19 @@ OWN_PLAY = """
 """
 
 
-@pytest.fixture
-def configured(tmp_path, monkeypatch):
-    """Return a folder in which strategies of somebody else are installed and free is the one of the configuration."""
-    (tmp_path / "strategies").mkdir()
+@pytest.fixture(scope="module")
+def strategies(tmp_path_factory):
+    """Return a folder with strategies of somebody else."""
+    folder = tmp_path_factory.mktemp("strategies")
     for base in ("linear", "free"):
-        (tmp_path / f"strategies/own_{base}.py").write_text(OWN_STRATEGY.format(name=f"own_{base}", base=base))
-    monkeypatch.setenv("ANSIBLE_STRATEGY_PLUGINS", str(tmp_path / "strategies"))
+        (folder / f"own_{base}.py").write_text(OWN_STRATEGY.format(name=f"own_{base}", base=base))
+    return folder
+
+
+@pytest.fixture
+def configured(tmp_path, strategies, monkeypatch):
+    """Return a folder for plays where these strategies are installed and free is the one of the configuration."""
+    monkeypatch.setenv("ANSIBLE_STRATEGY_PLUGINS", str(strategies))
     monkeypatch.setenv("ANSIBLE_STRATEGY", "free")
     return tmp_path
 

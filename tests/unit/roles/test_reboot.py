@@ -106,8 +106,8 @@ BAD = {
 
 def rolling(folder, hosts, *, fatal=True, more="", **options):
     """Reboot the hosts in batches of three; return the exit status, the output on one line and the recap by host."""
-    (folder / "connection").mkdir()
-    (folder / "connection/stand_in.py").write_text(CONNECTION.format(folder=str(folder)))
+    (folder / "connection_plugins").mkdir()
+    (folder / "connection_plugins/stand_in.py").write_text(CONNECTION.format(folder=str(folder)))
     for name, text in (("reboot", REBOOT), ("settle", SETTLE)):
         (folder / name).write_text(text.replace("FOLDER", str(folder)))
         (folder / name).chmod(0o755)
@@ -119,7 +119,6 @@ def rolling(folder, hosts, *, fatal=True, more="", **options):
         ROLLING.format(folder=folder, fatal=str(fatal).lower(), more=more),
         hosts,
         {"reboot_allowed": True, "reboot_batch": 3, "taco_results_dir": str(folder / "results"), **options},
-        ANSIBLE_CONNECTION_PLUGINS=str(folder / "connection"),
         ANSIBLE_PIPELINING="1",
         ANSIBLE_CALLBACKS_ENABLED="taco.train.summary",
         TACO_SUMMARY_WIDTH="400",
