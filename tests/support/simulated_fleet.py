@@ -59,6 +59,14 @@ class Fleet:
         return math.log(1 - fault.loss) if fault and (size > 1 or not fault.network) else 0.0
 
 
+class TrunkFleet(Fleet):
+    """Runs between the two halves of the hosts are slower."""
+
+    def value(self, hosts):
+        sides = {self.hosts.index(host) < len(self.hosts) // 2 for host in hosts}
+        return super().value(hosts) * (0.7 if len(sides) > 1 else 1)
+
+
 class BrokenFleet(Fleet):
     """Each broken host ends all of its runs from a round on."""
 
@@ -131,4 +139,4 @@ def trial(seed, size, noise, count, effect=0.1, least=0.05, most=0.5, **options)
     return searched(Fleet(rng, size, noise, draw_faults(rng, names, count, least, most)), effect, **options)
 
 
-__all__ = ["ALONE", "BrokenFleet", "Fault", "Fleet", "Outcome", "draw_faults", "searched", "trial"]
+__all__ = ["ALONE", "BrokenFleet", "Fault", "Fleet", "Outcome", "TrunkFleet", "draw_faults", "searched", "trial"]

@@ -9,7 +9,7 @@ import math
 import random
 
 import pytest
-from simulated_fleet import Fault, Fleet, searched, trial
+from simulated_fleet import Fault, Fleet, TrunkFleet, searched, trial
 
 from ansible_collections.taco.train.plugins.plugin_utils.decision.budget import Budget
 from ansible_collections.taco.train.plugins.plugin_utils.locate.decide import Answer, next_step
@@ -70,19 +70,11 @@ def test_a_slow_link_accuses_neither_of_its_hosts(seed):
     assert (finding.kind, set(finding.hosts), finding.proved) == ("link", linked.pair, True)
 
 
-class RackFleet(Fleet):
-    """Runs between the two halves of the hosts, which are in two racks, are slower."""
-
-    def value(self, hosts):
-        racks = {self.hosts.index(host) < len(self.hosts) // 2 for host in hosts}
-        return super().value(hosts) * (0.7 if len(racks) > 1 else 1)
-
-
 RACKS = {f"node{number:03d}": "r1" if number <= 8 else "r2" for number in range(1, 17)}
 
 
 def test_a_slow_trunk_between_racks_is_a_boundary():
-    found = searched(RackFleet(random.Random(3), 16, 0.02), boundaries={"rack": RACKS})
+    found = searched(TrunkFleet(random.Random(3), 16, 0.02), boundaries={"rack": RACKS})
     (finding,) = found.answer.findings
     assert (finding.kind, finding.boundary, finding.proved) == ("boundary", "rack", True)
     assert finding.loss == pytest.approx(0.3, abs=0.06)
@@ -94,7 +86,7 @@ HALVES = {f"node{number:03d}": "r1" if number <= 3 else "r2" for number in range
 @pytest.mark.parametrize("seed", range(10))
 def test_a_slow_trunk_between_few_hosts_is_a_boundary(seed):
     """Of three pairs one crosses the trunk, too few for a level of their own."""
-    found = searched(RackFleet(random.Random(seed), 6, 0.02), boundaries={"rack": HALVES})
+    found = searched(TrunkFleet(random.Random(seed), 6, 0.02), boundaries={"rack": HALVES})
     (finding,) = found.answer.findings
     assert (finding.kind, finding.boundary, finding.proved) == ("boundary", "rack", True)
 

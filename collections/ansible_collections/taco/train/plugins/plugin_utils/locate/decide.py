@@ -18,12 +18,11 @@ from ansible_collections.taco.train.plugins.plugin_utils.decision.sequential imp
     clear_bound,
     combined,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.locate import boundary, schedule, shared
+from ansible_collections.taco.train.plugins.plugin_utils.locate import boundary, schedule, shared, split
 from ansible_collections.taco.train.plugins.plugin_utils.locate.evidence import (
     SUSPECT,
     Analysis,
     Judged,
-    analysis,
     hypotheses,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.locate.failures import (
@@ -40,6 +39,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.locate.search import (
     Search,
     open_runs,
 )
+from ansible_collections.taco.train.plugins.plugin_utils.text import some
 
 
 class Finding(NamedTuple):
@@ -132,8 +132,8 @@ def next_step(search: Search) -> Union[Round, Answer]:
     # The counters show the network too, which a host alone doesn't use.
     if not search.rounds and search.alone and not search.suspects:
         return _limited(search, Round(1, ALONE, tuple(Run((host,)) for host in search.comparable)), None)
-    state = analysis(search)
-    crossed = boundary.crossings(search, state)
+    search, state = split.known(search)
+    crossed = split.crossings(search, state)
     rest, links = unsettled(search, state), open_links(search, state)
     if _paired(search) and not rest and not links and not boundary.undecided(crossed):
         return _shared_round(search, state) or answer(search, state, [], "")
@@ -162,7 +162,8 @@ def _limited(search: Search, planned: Round, state: Optional[Analysis]) -> Union
     rounds = len(search.rounds)
     if search.budget.allows(search.time, 1, rounds):
         return planned
-    state = state or analysis(search)
+    if state is None:
+        search, state = split.known(search)
     return answer(search, state, unsettled(search, state), search.budget.reason(search.time, rounds))
 
 
@@ -192,8 +193,10 @@ def answer(search: Search, state: Analysis, rest: Sequence[str], reason: str) ->
         found.append(Finding("boundary", area.hosts, median(losses), certain, words, area.name, area.value))
     else:
         found += [_host(search, state, host) for host in state.accused]
-    for crossing in boundary.crossings(search, state):
-        if crossing.slower:
+    for crossing in split.crossings(search, state):
+        if crossing.slower and crossing.name == split.NAME:
+            found.append(_groups(search, crossing))
+        elif crossing.slower:
             words = f"runs that cross {crossing.name} are {crossing.loss:.0%} slower"
             found.append(Finding("boundary", [], crossing.loss, crossing.proved, words, crossing.name))
     bound = accuse_bound(search.rates, hypotheses(search))
@@ -221,6 +224,12 @@ def _host(search: Search, state: Analysis, host: str) -> Finding:
         where = ", also alone: GPUs, CPUs or memory" if sum(alone) > 0 else ", with partners only: its network"
     proof = "proved by swap" if sure else "a suspicion: the proof by swap is missing"
     return Finding("host", [host], loss, sure, f"{host} is {loss:.0%} slower than its peers{where} ({proof})")
+
+
+def _groups(search: Search, crossing: boundary.Crossing) -> Finding:
+    hosts = split.smaller(search)
+    words = f"runs between {some(hosts)} and the other hosts are {crossing.loss:.0%} slower than those inside the two groups: what connects them"
+    return Finding("groups", hosts, crossing.loss, crossing.proved, words)
 
 
 def _link(state: Analysis, pair: Sequence[str]) -> Finding:

@@ -8,17 +8,7 @@ from typing import Any, List, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.locate.decide import Answer
 from ansible_collections.taco.train.plugins.plugin_utils.locate.search import ALONE, PAIRS, SINGLE, Round, Search
-from ansible_collections.taco.train.plugins.plugin_utils.text import counted
-
-MOST_NAMES = 8
-
-
-def names(hosts: Any) -> str:
-    """Some names of hosts, and how many more there are."""
-    listed = list(hosts)
-    more = len(listed) - MOST_NAMES
-    return ", ".join(listed[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
-
+from ansible_collections.taco.train.plugins.plugin_utils.text import counted, some
 
 def price(answer: Answer) -> str:
     """The price of one more round."""
@@ -39,7 +29,7 @@ def sentence(search: Search, answer: Answer) -> str:
             "what they have in common, the configuration."
         )
     if answer.undecided:
-        parts.append(f"Undecided: {names(answer.undecided)}.")
+        parts.append(f"Undecided: {some(answer.undecided)}.")
     if answer.reason:
         parts.append(f"The search ended because {answer.reason}.")
         parts.append(price(answer))
@@ -51,7 +41,7 @@ def unrestored(hosts: Sequence[str]) -> str:
     if not hosts:
         return ""
     return (
-        f"{names(hosts)}: not reachable at the end of the search, so the changes of the arm may still be there. Run the playbook again "
+        f"{some(hosts)}: not reachable at the end of the search, so the changes of the arm may still be there. Run the playbook again "
         "when all hosts can be reached: its end restores them."
     )
 

@@ -9,8 +9,9 @@ from statistics import median
 from typing import Any, List, Mapping, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.decision.sequential import accuse_bound, clear_bound
-from ansible_collections.taco.train.plugins.plugin_utils.locate.evidence import Analysis, analysis, hypotheses
+from ansible_collections.taco.train.plugins.plugin_utils.locate.evidence import Analysis, hypotheses
 from ansible_collections.taco.train.plugins.plugin_utils.locate.search import Search, from_json
+from ansible_collections.taco.train.plugins.plugin_utils.locate.split import known
 from ansible_collections.taco.train.plugins.plugin_utils.locate.wording import unrestored
 from ansible_collections.taco.train.plugins.plugin_utils.report.run_page import element, page, section, table
 from ansible_collections.taco.train.plugins.plugin_utils.report.run_table import LAB, markdown_rows
@@ -94,8 +95,7 @@ def method(search: Search) -> str:
 
 def render(document: Mapping[str, Any], title: str, run: str) -> str:
     """The page of a search, from the content of locate.json."""
-    search = from_json(document["search"])
-    state = analysis(search)
+    search, state = known(from_json(document["search"]))
     sections = [
         section("Causes", table(FINDINGS, findings(document), NUMBERS)) if findings(document) else "",
         section("Hosts", table(HOSTS, host_rows(search, state, document), NUMBERS), element("p", method(search))),
@@ -114,8 +114,7 @@ def render(document: Mapping[str, Any], title: str, run: str) -> str:
 
 def text(document: Mapping[str, Any], title: str) -> str:
     """The answer with its tables, for the terminal and as Markdown."""
-    search = from_json(document["search"])
-    state = analysis(search)
+    search, state = known(from_json(document["search"]))
     lines = [f"# {title}", "", document["sentence"] or OPEN, ""]
     if document["unrestored"]:
         lines += [unrestored(document["unrestored"]), ""]
