@@ -15,6 +15,7 @@ import sys
 import threading
 from pathlib import Path
 
+import jinja2
 import pytest
 import yaml
 
@@ -312,3 +313,19 @@ def test_what_benchmarks_left_on_the_hosts_can_be_removed(cluster):
     assert rc == 0 and "changed=3" in output, output
     assert sorted(state.rglob("*")) == [state / "horovod", state / "horovod/mine"]
     assert "changed=0" in cluster.play("--limit", "node-a")[1]
+
+
+@pytest.mark.parametrize(
+    ("prefix", "container"),
+    [
+        (["docker", "exec", "taco-train"], "taco-train"),
+        (["podman", "exec", "train"], "train"),
+        (["ssh", "-q", "gpu1"], ""),
+        ([], ""),
+        (["docker", "exec", "-i", "train"], ""),
+    ],
+)
+def test_only_an_engine_with_exec_names_a_container(prefix, container):
+    roles = ROOT / "collections/ansible_collections/taco/train/roles"
+    text = yaml.safe_load((roles / "benchmark/vars/main.yml").read_text())["__benchmark_container"]
+    assert jinja2.Template(text).render(__benchmark_exec_prefix=prefix) == container

@@ -80,6 +80,12 @@ def test_the_first_run_of_an_arm_whose_path_can_be_proved_is_counted_alone():
     assert not any(one["counted"] for one in segments.visits(runs, arms, {"default": 1, "topology": 2}, ["run"] * 8))
 
 
+def test_without_witnesses_no_run_is_a_segment_of_its_own():
+    runs, arms = planned(["harp", "taco"])
+    found = segments.visits(runs, arms, {"harp": "harp", "taco": "taco"}, ["run"] * 8, witnesses=False)
+    assert [(one["first"], one["end"], one["counted"]) for one in found] == [(0, 8, False)]
+
+
 def test_no_run_of_a_workload_whose_bytes_nobody_knows_is_counted_alone():
     runs, arms = planned(["harp", "tcp"])
     unknown = [run._replace(case=run.case._replace(workload="command")) for run in runs]

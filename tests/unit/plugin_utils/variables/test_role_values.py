@@ -62,3 +62,18 @@ def test_variables_of_other_roles_are_left_to_them():
 def test_values_that_do_not_go_together_name_the_variables():
     text = refused("hugepages", {"hugepages_trial": True, "hugepages_runtime": True})
     assert "hugepages_trial and hugepages_runtime are both true" in text and "expected" not in text
+
+
+@pytest.mark.parametrize("role", ["benchmark", "locate"])
+def test_the_options_of_runs_are_checked(role):
+    assert "no option of workload horovod_synthetic; expected one of framework, script" in refused(
+        role, {"benchmark_options": {"nonsense": 1}}
+    )
+    assert "batch_size" in refused(role, {"benchmark_options": {"batch_size": 0}})
+
+
+def test_the_arm_of_a_search_replaces_that_of_the_runs():
+    assert refused("locate", {"locate_arm": "tcp"}) == ""
+    assert "locate_arm has the arm harp" in refused(
+        "locate", {"locate_arm": "harp", "training_container_profile": "lightcc"}
+    )

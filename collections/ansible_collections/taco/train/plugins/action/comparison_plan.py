@@ -40,6 +40,7 @@ ARGUMENTS = {
     "confidence": {"type": "float", "default": 0.95},
     "against": {"type": "list", "elements": "str", "default": []},
     "verdict": {"type": "str"},
+    "witnesses": {"type": "bool", "default": True},
     "places": {"type": "bool", "default": False},
     "place_changes": {"type": "list", "elements": "str", "default": []},
 }
@@ -102,7 +103,7 @@ class ActionModule(ActionBase):
         if left and not comparison.auto:
             text += f". {detectable_text(comparison, options['min_effect'], options['confidence'])}"
         return {
-            **remaining_runs(comparison, left, spec["arms"]),
+            **remaining_runs(comparison, left, spec["arms"], options["witnesses"]),
             "changed": False,
             "run_dir": run_dir,
             "records": len(kept),

@@ -14,6 +14,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.run.store import Record
 ARGUMENTS = {
     **evaluation.ARGUMENTS,
     "records": {"type": "int", "default": 0},
+    "witnesses": {"type": "bool", "default": True},
 }
 
 
@@ -46,5 +47,5 @@ class ActionModule(ActionBase):
         if not self._task.check_mode:
             store.keep(run_dir, result)
         left = repeats.added(comparison, state.cases, state.records)
-        runs = segments.remaining_runs(comparison, left, state.spec["arms"])
+        runs = segments.remaining_runs(comparison, left, state.spec["arms"], options["witnesses"])
         return dict(runs, changed=False, run_dir=run_dir, msg=" ".join(result["auto"]["said"]))

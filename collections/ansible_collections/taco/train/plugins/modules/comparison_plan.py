@@ -104,6 +104,10 @@ options:
     description: Whether the caller places the workers before each run. Otherwise an arm with a C(place) is refused.
     type: bool
     default: false
+  witnesses:
+    description: Whether the counters of the hosts are read around the first run of each arm. Such a run is a segment of its own.
+    type: bool
+    default: true
   place_changes:
     description: A text that describes what else changes with the placement. The report shows it with the placement.
     type: list

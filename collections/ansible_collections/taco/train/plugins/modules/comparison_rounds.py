@@ -29,6 +29,10 @@ options:
     description: The number of records before the first run of this play. An arm that failed twice in a row since then gets no more rounds.
     type: int
     default: 0
+  witnesses:
+    description: Whether the counters of the hosts are read around the first run of each arm. Such a run is a segment of its own.
+    type: bool
+    default: true
 """
 
 EXAMPLES = r"""

@@ -105,16 +105,16 @@ def _parts(group: Sequence[Run], alone: Container[Tuple[str, str, int]]) -> List
 
 
 def visits(
-    runs: Sequence[Run], arms: Mapping[str, Arm], raw_arms: Mapping[str, Any], labels: Sequence[str]
+    runs: Sequence[Run], arms: Mapping[str, Arm], raw_arms: Mapping[str, Any], labels: Sequence[str], witnesses: bool = True
 ) -> List[Dict[str, Any]]:
     """The segments of the runs as the tasks that bring the hosts into their state take them.
 
     Small on purpose: every host evaluates the loop over them. first and end are places in the list of runs. A run between two reads of the
-    counters is a segment: the counters don't tell which of several arms sent the bytes.
+    counters is a segment: the counters don't tell which of several arms sent the bytes. Without witnesses no counters are read.
     """
     found: List[Dict[str, Any]] = []
     first = 0
-    alone = {run.key for run in counted(runs, arms).values()}
+    alone = {run.key for run in counted(runs, arms).values()} if witnesses else set()
     parts = [_parts(group, alone) for group in segments(runs, arms)]
     for group in itertools.chain.from_iterable(parts):
         arm, end = arms[group[0].arm], first + len(group)
@@ -135,7 +135,9 @@ def visits(
     return found
 
 
-def remaining_runs(comparison: Comparison, runs: Sequence[Run], raw_arms: Sequence[Any]) -> Dict[str, Any]:
+def remaining_runs(
+    comparison: Comparison, runs: Sequence[Run], raw_arms: Sequence[Any], witnesses: bool
+) -> Dict[str, Any]:
     """The remaining runs of a comparison and their segments, as the tasks of a role take them."""
     names = [arm.name for arm in comparison.arms]
     raw = dict(zip(names, with_raw_control(raw_arms, comparison.control)))
@@ -143,6 +145,6 @@ def remaining_runs(comparison: Comparison, runs: Sequence[Run], raw_arms: Sequen
     labels = [run["label"] for run in found]
     return {
         "runs": found,
-        "segments": visits(runs, dict(zip(names, comparison.arms)), raw, labels),
+        "segments": visits(runs, dict(zip(names, comparison.arms)), raw, labels, witnesses),
         "auto": comparison.auto,
     }

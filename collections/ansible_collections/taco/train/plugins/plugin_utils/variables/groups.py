@@ -112,13 +112,19 @@ def _compared(values: Values) -> Dict[str, Any]:
 def benchmark(values: Values, fleet: Fleet) -> None:
     """Check the run of the role benchmark, unless a comparison has workloads of its own in its place."""
     _require_data_set_sha256(values)
+    _require_run(values, fleet, "benchmark_arm")
+
+
+def _require_run(values: Values, fleet: Fleet, variable: str) -> None:
+    """Check the options of a run and its arm, which is the one of the first variable that is set."""
     try:
         checked(_run_options(values), plan.OPTIONS)
     except WorkloadError as error:
         raise GroupError(f"benchmark_options: {error}") from error
-    given = values.get("benchmark_arm")
-    arm = given if is_set(given) else needs(values).arm
-    _require_harp([arm_of(arm)], "benchmark_arm", values)
+    if not is_set(values.get(variable)):
+        variable = "benchmark_arm"
+    arm = values[variable] if is_set(values.get(variable)) else needs(values).arm
+    _require_harp([arm_of(arm)], variable, values)
     hosts = _ranks(values, fleet)
     if not hosts or _compared(values)["workloads"]:
         return
@@ -139,11 +145,9 @@ def compare(values: Values, fleet: Fleet) -> None:
     checked_comparison(options, hosts, _run_options(values), places)
 
 
-def locate(values: Values, _fleet: Fleet) -> None:
-    """Check the arm of the role locate; its run is that of the role benchmark."""
-    arm = values.get("locate_arm")
-    if is_set(arm):
-        _require_harp([arm_of(arm)], "locate_arm", values)
+def locate(values: Values, fleet: Fleet) -> None:
+    """Check the runs of the role locate: those of the role benchmark, with the arm of the search."""
+    _require_run(values, fleet, "locate_arm")
 
 
 def ssh_trust(values: Values, fleet: Fleet) -> None:

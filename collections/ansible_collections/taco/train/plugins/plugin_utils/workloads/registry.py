@@ -54,7 +54,7 @@ def require_options(workload: Any, names: Iterable[str], variable: str, elsewher
     for name in names if kind else ():
         if kind and (not is_option(kind, name) or name in elsewhere):
             raise WorkloadError(
-                f"{variable} has {name}, which is no option of workload {workload}; its options are {', '.join(kind.options)}."
+                f"{variable} has {name}, which is no option of workload {workload}; expected one of {', '.join(kind.options)}."
             )
 
 
