@@ -67,6 +67,18 @@ class TrunkFleet(Fleet):
         return super().value(hosts) * (0.7 if len(sides) > 1 else 1)
 
 
+class GroupFleet(Fleet):
+    """Runs with so many of some hosts are slower: those of a port group with a narrow uplink."""
+
+    def __init__(self, rng, size, noise, group, least, loss=0.3):
+        super().__init__(rng, size, noise)
+        self.group, self.least, self.group_loss = set(group), least, loss
+
+    def value(self, hosts):
+        slow = len(self.group & set(hosts)) >= self.least
+        return super().value(hosts) * (1 - self.group_loss if slow else 1)
+
+
 class BrokenFleet(Fleet):
     """Each broken host ends all of its runs from a round on."""
 
@@ -139,4 +151,4 @@ def trial(seed, size, noise, count, effect=0.1, least=0.05, most=0.5, **options)
     return searched(Fleet(rng, size, noise, draw_faults(rng, names, count, least, most)), effect, **options)
 
 
-__all__ = ["ALONE", "BrokenFleet", "Fault", "Fleet", "Outcome", "TrunkFleet", "draw_faults", "searched", "trial"]
+__all__ = ["ALONE", "BrokenFleet", "Fault", "Fleet", "GroupFleet", "Outcome", "TrunkFleet", "draw_faults", "searched", "trial"]

@@ -217,4 +217,4 @@ def test_two_outliers_of_one_host_accuse_it_of_nothing(seed):
 
 
 def test_links_of_a_large_noisy_fleet_do_not_keep_the_search_going():
-    assert max(trial(5000 + seed, 256, 0.045, 0).rounds for seed in range(10, 13)) <= 12
+    assert max(trial(5000 + seed, 256, 0.045, 0).rounds for seed in range(10, 13)) <= 20

@@ -18,7 +18,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.decision.sequential imp
     clear_bound,
     combined,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.locate import boundary, schedule, shared, split
+from ansible_collections.taco.train.plugins.plugin_utils.locate import boundary, halves, schedule, shared, split
 from ansible_collections.taco.train.plugins.plugin_utils.locate.evidence import (
     SUSPECT,
     Analysis,
@@ -136,7 +136,7 @@ def next_step(search: Search) -> Union[Round, Answer]:
     crossed = split.crossings(search, state)
     rest, links = unsettled(search, state), open_links(search, state)
     if _paired(search) and not rest and not links and not boundary.undecided(crossed):
-        return _shared_round(search, state) or answer(search, state, [], "")
+        return _last_rounds(search, state) or answer(search, state, [], "")
     if all_pairs_failed(search):
         return answer(search, state, rest, "the runs of all hosts fail: " + last_reason(search))
     broken = failing(search)
@@ -149,12 +149,14 @@ def next_step(search: Search) -> Union[Round, Answer]:
     return _limited(search, Round(len(search.rounds) + 1, PAIRS, tuple(Run(group) for group in groups)), state)
 
 
-def _shared_round(search: Search, state: Analysis) -> Optional[Round]:
-    """A round of one pair alone, where no host or boundary explains a low number and it is not known whether pairs disturb each other."""
-    planned, found = shared.next_round(search), shared.shared(search, state)
-    explained = answer(search, state, [], "").kind == "located" or found is not None and found.slower is not None
-    within = search.budget.allows(search.time, 1, len(search.rounds))
-    return None if explained or not within else planned
+def _last_rounds(search: Search, state: Analysis) -> Optional[Round]:
+    """Where no host or boundary explains a low number: one pair alone, then more than two hosts in a run."""
+    explained = any(one.kind != "group" for one in answer(search, state, [], "").findings)
+    if explained or not search.budget.allows(search.time, 1, len(search.rounds)):
+        return None
+    disturbed = shared.shared(search, state)
+    planned = shared.next_round(search) if disturbed is None or disturbed.slower is None else None
+    return planned or halves.next_round(search, state)
 
 
 def _limited(search: Search, planned: Round, state: Optional[Analysis]) -> Union[Round, Answer]:
@@ -207,11 +209,16 @@ def answer(search: Search, state: Analysis, rest: Sequence[str], reason: str) ->
     if disturbed and disturbed.slower and not found:
         words = f"pairs of hosts that run at the same time are {disturbed.loss:.0%} slower than one pair alone: the network that they share"
         found.append(Finding("shared", [], disturbed.loss, True, words))
+    large = halves.outcome(search, state)
+    if large.group and not found:
+        found.append(_group(large.group))
     # A host without enough peers is never cleared.
     left = [host for host in search.hosts if host in rest or host not in search.comparable]
     minutes = search.time.of_a_run / 60 if search.time.of_a_run else None
     if not reason and len(left) > len(rest):
         reason = "hosts without 4 peers of like hardware can't be compared"
+    if large.whole and not found and not reason and not _below(search):
+        reason = _at_scale(search, large.whole)
     kind = "located" if found else "undecided" if left or reason else "configuration" if _below(search) else "nobody"
     return Answer(kind, found, left, reason, minutes)
 
@@ -230,6 +237,20 @@ def _groups(search: Search, crossing: boundary.Crossing) -> Finding:
     hosts = split.smaller(search)
     words = f"runs between {some(hosts)} and the other hosts are {crossing.loss:.0%} slower than those inside the two groups: what connects them"
     return Finding("groups", hosts, crossing.loss, crossing.proved, words)
+
+
+def _group(group: halves.Group) -> Finding:
+    proof = "proved by an exchange of hosts" if group.proved else "a suspicion: the exchange of hosts is missing"
+    words = f"{some(group.hosts)} are {group.loss:.0%} slower in a run over {group.size} hosts than the others, and not in pairs ({proof})"
+    return Finding("group", group.hosts, group.loss, group.proved, words)
+
+
+def _at_scale(search: Search, loss: float) -> str:
+    count = len(search.comparable)
+    return (
+        f"the run over {count} hosts is {loss:.0%} slower than those over {count // 2} and 2 hosts let expect, and both halves are alike: "
+        f"the cause needs hosts of both halves, or more than {count // 2} of them"
+    )
 
 
 def _link(state: Analysis, pair: Sequence[str]) -> Finding:

@@ -24,7 +24,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.decision.sequential imp
     observation,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.locate.crossing import Value, shifts
-from ansible_collections.taco.train.plugins.plugin_utils.locate.search import SINGLE, Search
+from ansible_collections.taco.train.plugins.plugin_utils.locate.search import ALONE, PAIRS, Search
 
 # A class of runs with fewer of them in a round has no level of its own.
 LEAST_OF_A_CLASS = 3
@@ -113,7 +113,7 @@ def run_values(search: Search) -> List[Value]:
             sign * math.log(run.value),
         )
         for one in search.rounds
-        if one.kind != SINGLE
+        if one.kind in (ALONE, PAIRS)
         for run in one.runs
         if run.done and run.value is not None
     ]

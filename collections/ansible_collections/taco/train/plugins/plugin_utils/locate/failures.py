@@ -36,7 +36,7 @@ def since_the_last_good_run(search: Search) -> Dict[str, List[Failure]]:
                 if run.value is not None:
                     if one.kind == PAIRS:
                         failures[host] = []
-                elif one.kind == PAIRS or usable:
+                elif one.kind == PAIRS or one.kind == ALONE and usable:
                     partner = next((other for other in run.hosts if other != host), None)
                     failures[host].append(Failure(one.number, partner, run.reason or "no reason was recorded"))
     return failures

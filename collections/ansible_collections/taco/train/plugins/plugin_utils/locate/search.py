@@ -13,8 +13,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.decision.sequential imp
 SCHEMA = 1
 LEAST_PEERS = 4
 """A host is compared with its peers: with fewer of them nothing tells whether it or they are slow."""
-ALONE, PAIRS, SINGLE = "alone", "pairs", "single"
-"""Each host alone; disjoint pairs at the same time; one pair and nothing beside it."""
+ALONE, PAIRS, SINGLE, HALVES = "alone", "pairs", "single", "halves"
+"""Each host alone; disjoint pairs at the same time; one pair and nothing beside it; halves of the hosts, or all of them."""
 
 
 class SearchError(Exception):

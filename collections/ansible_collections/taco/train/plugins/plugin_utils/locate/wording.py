@@ -6,8 +6,10 @@
 
 from typing import Any, List, Sequence
 
+from ansible_collections.taco.train.plugins.plugin_utils.locate import halves
 from ansible_collections.taco.train.plugins.plugin_utils.locate.decide import Answer
-from ansible_collections.taco.train.plugins.plugin_utils.locate.search import ALONE, PAIRS, SINGLE, Round, Search
+from ansible_collections.taco.train.plugins.plugin_utils.locate.search import ALONE, HALVES, PAIRS, SINGLE, Round, Search
+from ansible_collections.taco.train.plugins.plugin_utils.locate.split import known
 from ansible_collections.taco.train.plugins.plugin_utils.text import counted, some
 
 def price(answer: Answer) -> str:
@@ -23,6 +25,8 @@ def sentence(search: Search, answer: Answer) -> str:
     spent = f"{counted(len(search.rounds), 'round')}, {search.time.spent / 60:.1f} minutes"
     if answer.kind == "nobody":
         parts.append(f"No host is slower than its peers by {search.effect:.0%} or more, alone or with another one.")
+        if halves.outcome(search, known(search)[1]).needed:
+            parts.append("Runs over more than two hosts were not compared to the end.")
     if answer.kind == "configuration":
         parts.append(
             f"All hosts are alike, and runs over two of them are below the expected value of {search.expected:g}: the cause is in "
@@ -48,8 +52,8 @@ def unrestored(hosts: Sequence[str]) -> str:
 
 def announced(search: Search, found: Round) -> str:
     """The next round, before it is run."""
-    kind = {ALONE: "each host alone", PAIRS: "pairs of hosts", SINGLE: "one pair alone"}[found.kind]
+    kinds = {ALONE: "each host alone", PAIRS: "pairs of hosts", SINGLE: "one pair alone", HALVES: "many hosts in a run"}
     left = sum(not run.done for run in found.runs)
     took = search.time.of_a_run
     minutes = f", about {took / 60:.1f} minutes" if took else ""
-    return f"Round {found.number}: {counted(left, 'run')} at the same time, {kind}{minutes}."
+    return f"Round {found.number}: {counted(left, 'run')} at the same time, {kinds[found.kind]}{minutes}."
