@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.decision.budget import Budget
 from ansible_collections.taco.train.plugins.plugin_utils.locate.decide import Answer, next_step
+from ansible_collections.taco.train.plugins.plugin_utils.locate.evidence import analysis
 from ansible_collections.taco.train.plugins.plugin_utils.locate.search import ALONE, Run, Search, recorded
 
 OUTLIERS = 0.005
@@ -144,6 +145,18 @@ def searched(fleet, effect=0.1, rounds=20, minutes=None, seconds=lambda: 60.0, f
     )
 
 
+def rounds_until_accused(fleet, host, suspects, effect=0.1, rounds=12):
+    """The number of rounds after which a search that begins with suspects accuses a host, None without."""
+    search = Search(tuple(fleet.hosts), effect=effect, budget=Budget(None, rounds), suspects=tuple(suspects))
+    while not isinstance(step := next_step(search), Answer):
+        fleet.next_round()
+        done = [Run(run.hosts, fleet.value(run.hosts), None, 60.0) for run in step.runs]
+        search = recorded(search._replace(rounds=(*search.rounds, step)), done)
+        if host in analysis(search).accused:
+            return len(search.rounds)
+    return None
+
+
 def trial(seed, size, noise, count, effect=0.1, least=0.05, most=0.5, **options):
     """The outcome of one random fleet."""
     rng = random.Random(f"{seed} {size} {noise} {count}")
@@ -151,4 +164,4 @@ def trial(seed, size, noise, count, effect=0.1, least=0.05, most=0.5, **options)
     return searched(Fleet(rng, size, noise, draw_faults(rng, names, count, least, most)), effect, **options)
 
 
-__all__ = ["ALONE", "BrokenFleet", "Fault", "Fleet", "GroupFleet", "Outcome", "TrunkFleet", "draw_faults", "searched", "trial"]
+__all__ = ["ALONE", "BrokenFleet", "Fault", "Fleet", "GroupFleet", "Outcome", "TrunkFleet", "draw_faults", "rounds_until_accused", "searched", "trial"]

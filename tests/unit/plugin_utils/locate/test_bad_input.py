@@ -18,7 +18,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.locate.search import Ru
 def test_too_few_hosts_are_undecided_without_a_run(size):
     found = searched(Fleet(random.Random(1), size, 0.02))
     assert (found.answer.kind, found.rounds, len(found.answer.undecided)) == ("undecided", 0, size)
-    assert f"({size} host" in found.answer.reason and "add hosts" in found.answer.reason
+    assert f"({size} host" in found.answer.reason and f"add {5 - size} or more hosts" in found.answer.reason
 
 
 def test_hosts_of_unlike_hardware_are_undecided_without_a_run():

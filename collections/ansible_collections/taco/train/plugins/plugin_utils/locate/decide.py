@@ -33,6 +33,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.locate.failures import 
 )
 from ansible_collections.taco.train.plugins.plugin_utils.locate.search import (
     ALONE,
+    LEAST_PEERS,
     PAIRS,
     Round,
     Run,
@@ -174,9 +175,10 @@ def _paired(search: Search) -> bool:
 
 
 def _too_few(search: Search) -> str:
+    most = max(len(search.peers(host)) for host in search.hosts)
     return (
-        f"no host has 4 peers of like hardware ({len(search.hosts)} hosts): add hosts to the search, since with fewer nothing tells "
-        "whether a host or its peers are slow"
+        f"no host has {LEAST_PEERS} peers of like hardware ({len(search.hosts)} hosts): add {LEAST_PEERS - most} or more hosts of like "
+        "hardware to the search, since with fewer nothing tells whether a host or its peers are slow. More rounds decide nothing"
     )
 
 

@@ -20,7 +20,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.locate.search import HA
 
 # A run over fewer hosts is a pair or one host.
 LEAST_HOSTS = 3
-# The least loss of the whole to find: what the halves let expect of it is an estimate.
+# The least loss to find: what the halves let expect of the whole is an estimate, and each run over many hosts costs a round.
 EFFECT = 0.25
 # A comparison that is not decided after so many rounds, or fails so often, ends.
 MOST_ROUNDS, MOST_FAILURES = 6, 2
@@ -105,7 +105,7 @@ def _compared(search: Search, state: Analysis, halves: Tuple[Hosts, Hosts]) -> V
     noise = plain._replace(scale=plain.scale * math.sqrt(2), inflation=1.0)
     count = 2 * hypotheses(search)
     slower = [
-        decided(combined([observation(sign * gap, noise, search.effect) for gap in gaps]), search.rates, count)
+        decided(combined([observation(sign * gap, noise, max(search.effect, EFFECT)) for gap in gaps]), search.rates, count)
         for sign in (1, -1)
     ]
     for place in (0, 1):
@@ -143,7 +143,7 @@ def _whole(search: Search, state: Analysis, hosts: Hosts) -> Outcome:
     plain = state.noise.get(2, Noise())
     drift = 1.4826 * median(abs(after - before) for before, after in zip(pairs, pairs[1:])) if len(pairs) > 1 else 0.0
     noise = plain._replace(scale=math.hypot(plain.scale, 2 * max(drift, plain.scale)), inflation=1.0)
-    evidence = combined([observation(value - expected, noise, EFFECT) for value in found])
+    evidence = combined([observation(value - expected, noise, max(search.effect, EFFECT)) for value in found])
     slower = decided(evidence, search.rates, 2 * hypotheses(search))
     if slower is None and len(found) < MOST_ROUNDS:
         return Outcome((hosts,))
