@@ -43,6 +43,13 @@ def test_other_types_of_boundaries_are_refused(names, value, text):
         boundaries_of(names, ["a"], lambda _host, _name: value)
 
 
+def test_pods_are_hosts_of_the_inventory_without_the_domain_of_their_job():
+    hosts = [{"name": f"j-worker-{number}.j.ns.svc", "slots": 8} for number in range(2)]
+    assert hosts_of(hosts, ["j-worker-0", "j-worker-1"]) == ("j-worker-0", "j-worker-1")
+    assert hosts_of([{"name": "gpu1.example.com"}], ["gpu1.example.com"]) == ("gpu1.example.com",)
+    assert "8 ranks" in hardware_of({"j-worker-0": {}}, hosts)["j-worker-0"]
+
+
 def test_hosts_of_other_hardware_have_another_text():
     gpus = {"count": 2, "devices": [{"name": "V100"}]}
     found = hardware_of({"a": {"gpus": gpus}, "b": {"gpus": gpus}, "c": {}}, [{"name": "a", "slots": 2}])

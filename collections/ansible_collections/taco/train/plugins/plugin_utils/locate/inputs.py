@@ -4,14 +4,19 @@
 
 """Check the variables of a search: its hosts, their boundaries and their hardware. Values in, values out."""
 
-from typing import Any, Callable, Dict, Mapping, Sequence, Tuple
+from typing import Any, Callable, Container, Dict, Mapping, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.locate.search import SearchError
 
 
+def host_named(name: str, hosts: Container[str]) -> str:
+    """The host of the inventory that mpirun knows by a name: a pod's has the domain of its job in addition."""
+    return name if name in hosts else name.partition(".")[0]
+
+
 def hosts_of(hosts: Sequence[Mapping[str, Any]], play: Sequence[str]) -> Tuple[str, ...]:
     """The names of the hosts of a search, each a host of the play: a run of a group starts on its first host."""
-    names = tuple(str(host.get("name")) for host in hosts)
+    names = tuple(host_named(str(host.get("name")), play) for host in hosts)
     strange = [name for name in names if name not in play]
     if strange:
         raise SearchError(
@@ -47,7 +52,7 @@ def boundaries_of(names: Any, hosts: Sequence[str], value_of: Callable[[str, str
 
 def hardware_of(nodes: Mapping[str, Any], hosts: Sequence[Mapping[str, Any]]) -> Dict[str, str]:
     """What makes hosts comparable: GPUs, CPUs, instance type and ranks, as one text."""
-    slots = {str(host.get("name")): host.get("slots") for host in hosts}
+    slots = {host_named(str(host.get("name")), nodes): host.get("slots") for host in hosts}
     found = {}
     for host, node in nodes.items():
         gpus = node.get("gpus") or {}

@@ -11,6 +11,7 @@ from datetime import datetime, timezone
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Set, Tuple, Union
 
 from ansible_collections.taco.train.plugins.plugin_utils.locate.decide import Answer, answer_json, next_step
+from ansible_collections.taco.train.plugins.plugin_utils.locate.inputs import host_named
 from ansible_collections.taco.train.plugins.plugin_utils.locate.search import (
     Round,
     Run,
@@ -105,7 +106,7 @@ def with_records(search: Search, records: Sequence[Mapping[str, Any]], complete:
     for record in records:
         if (record.get("case") or {}).get("id") == case_id(number):
             result, problems = record.get("result"), record.get("problems") or ["no reason was recorded"]
-            hosts = tuple(host["name"] for host in record["hosts"])
+            hosts = tuple(host_named(host["name"], search.hosts) for host in record["hosts"])
             seconds = record.get("duration_s") or 0.0
             runs.append(Run(hosts, result["value"] if result else None, None if result else problems[0], seconds))
             if result:
