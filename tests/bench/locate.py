@@ -18,8 +18,8 @@ from functools import partial
 from statistics import median
 from typing import NamedTuple
 
-from bench import witnesses
-from simulated_fleet import Fleet, GroupFleet, TrunkFleet, draw_faults, searched
+from bench import together, witnesses
+from simulated_fleet import Fleet, draw_faults, searched
 
 SIZES, NOISES, COUNTS = (8, 16, 64), (0.01, 0.03, 0.05), (0, 1, 2, 3)
 RANDOM_SIZES = (8, 16, 32, 64, 128)
@@ -134,52 +134,6 @@ def drawn(pool, trials, faults, effect, sizes=RANDOM_SIZES):
     return tally(pool.map(partial(drawn_one, effect, faults, sizes), range(trials), chunksize=5))
 
 
-def trunk(rng, size, noise):
-    """A fleet with a slow network between its halves, and what the answer must be."""
-    fleet = TrunkFleet(rng, size, noise)
-    return fleet, ("groups", [set(fleet.hosts[: size // 2]), set(fleet.hosts[size // 2 :])])
-
-
-def group(rng, size, noise):
-    """A fleet in which a quarter of the hosts, three or more, is slow together."""
-    place = rng.randrange(4) * (size // 4)
-    names = Fleet(rng, size, noise).hosts[place : place + size // 4]
-    return GroupFleet(rng, size, noise, names, 3), ("group", [set(names)])
-
-
-def whole(rng, size, noise):
-    """A fleet that is slow in runs over more than half of the hosts."""
-    fleet = GroupFleet(rng, size, noise, Fleet(rng, size, noise).hosts, size // 2 + 1, 0.4)
-    return fleet, ("undecided", [])
-
-
-KINDS = {
-    "slow between undeclared halves": trunk,
-    "a quarter is slow together": group,
-    "slow with more than half of the hosts": whole,
-}
-
-
-def together_one(effect, case):
-    """Whether the answer is exact, whether a host is accused, and the rounds."""
-    name, size, noise, seed = case
-    fleet, (kind, groups) = KINDS[name](random.Random(f"together {case}"), size, noise)
-    found = searched(fleet, effect)
-    causes = [one for one in found.answer.findings if one.kind == kind and set(one.hosts) in groups]
-    exact = len(causes) == 1 == len(found.answer.findings) or kind == found.answer.kind == "undecided" and not found.accused
-    return exact, bool(found.accused), found.rounds
-
-
-def together(pool, trials, effect):
-    """Rows of faults that show only in some groups of hosts."""
-    for name in KINDS:
-        for size in (16, 64):
-            cases = [(name, size, 0.03, seed) for seed in range(trials)]
-            outcomes = pool.map(partial(together_one, effect), cases, chunksize=5)
-            exact, accused, rounds = zip(*outcomes)
-            yield name, size, Tally(sum(exact) / trials, sum(accused) / trials, median(rounds))
-
-
 def excess(seed):
     """By how many runs a search with a random budget, and runs of random lengths, exceeds it."""
     rng = random.Random(f"excess {seed}")
@@ -280,14 +234,18 @@ def main(arguments):
         if options.trials:
             print("\n| hosts | fault, at 3 % noise                   | exact % | accused % | rounds |")
             print("| ----: | ------------------------------------- | ------: | --------: | -----: |")
-        for name, size, one in together(pool, options.trials, options.effect) if options.trials else ():
-            print(f"| {size:>5} | {name:<37} | {100 * one.exact:>7.1f} | {100 * one.accused:>9.1f} | {one.rounds:>6.1f} |")
+        for name, size, exact, accused, rounds in (
+            together.rows(pool, options.trials, options.effect) if options.trials else ()
+        ):
+            print(f"| {size:>5} | {name:<37} | {100 * exact:>7.1f} | {100 * accused:>9.1f} | {rounds:>6.1f} |")
         if not options.faults:
             return 0
         print(f"\n| {'target':<60} | {'expected':<13} | {'found':>7} | |")
         print(f"| {'-' * 60} | {'-' * 13} | {'-' * 7} | --- |")
         met = targets(pool, options)
-    print(f"\n{time.monotonic() - began:.0f} s. Simulated fleets and counters; the CPU time of the counters is measured here.")
+    print(
+        f"\n{time.monotonic() - began:.0f} s. Simulated fleets and counters; the CPU time of the counters is measured here."
+    )
     return 0 if met else 1
 
 

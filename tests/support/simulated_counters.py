@@ -41,5 +41,7 @@ def _host(rng, fault, slowest, upstream):
         "steal": abs(rng.gauss(0, 0.001)),
         "throttled_seconds": throttled,
         "peers": [{"peer": "next", "busiest": busy * rng.lognormvariate(0, SPREAD)}],
-        "gpus": {"GPU-0": {"clock": round(clock), "clock_max": 1500, "temperature": round(rng.gauss(60, 2)), "reasons": []}},
+        "gpus": {
+            "GPU-0": {"clock": round(clock), "clock_max": 1500, "temperature": round(rng.gauss(60, 2)), "reasons": []}
+        },
     }

@@ -148,13 +148,15 @@ def searched(fleet, effect=0.1, rounds=20, minutes=None, seconds=lambda: 60.0, f
 def rounds_until_accused(fleet, host, suspects, effect=0.1, rounds=12):
     """The number of rounds after which a search that begins with suspects accuses a host, None without."""
     search = Search(tuple(fleet.hosts), effect=effect, budget=Budget(None, rounds), suspects=tuple(suspects))
-    while not isinstance(step := next_step(search), Answer):
+    while True:
+        step = next_step(search)
+        if isinstance(step, Answer):
+            return None
         fleet.next_round()
         done = [Run(run.hosts, fleet.value(run.hosts), None, 60.0) for run in step.runs]
         search = recorded(search._replace(rounds=(*search.rounds, step)), done)
         if host in analysis(search).accused:
             return len(search.rounds)
-    return None
 
 
 def trial(seed, size, noise, count, effect=0.1, least=0.05, most=0.5, **options):
@@ -164,4 +166,16 @@ def trial(seed, size, noise, count, effect=0.1, least=0.05, most=0.5, **options)
     return searched(Fleet(rng, size, noise, draw_faults(rng, names, count, least, most)), effect, **options)
 
 
-__all__ = ["ALONE", "BrokenFleet", "Fault", "Fleet", "GroupFleet", "Outcome", "TrunkFleet", "draw_faults", "rounds_until_accused", "searched", "trial"]
+__all__ = [
+    "ALONE",
+    "BrokenFleet",
+    "Fault",
+    "Fleet",
+    "GroupFleet",
+    "Outcome",
+    "TrunkFleet",
+    "draw_faults",
+    "rounds_until_accused",
+    "searched",
+    "trial",
+]

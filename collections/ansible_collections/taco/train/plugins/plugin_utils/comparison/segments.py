@@ -105,7 +105,11 @@ def _parts(group: Sequence[Run], alone: Container[Tuple[str, str, int]]) -> List
 
 
 def visits(
-    runs: Sequence[Run], arms: Mapping[str, Arm], raw_arms: Mapping[str, Any], labels: Sequence[str], witnesses: bool = True
+    runs: Sequence[Run],
+    arms: Mapping[str, Arm],
+    raw_arms: Mapping[str, Any],
+    labels: Sequence[str],
+    witnesses: bool = True,
 ) -> List[Dict[str, Any]]:
     """The segments of the runs as the tasks that bring the hosts into their state take them.
 

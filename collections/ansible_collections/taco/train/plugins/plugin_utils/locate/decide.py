@@ -237,7 +237,10 @@ def _host(search: Search, state: Analysis, host: str) -> Finding:
 
 def _groups(search: Search, crossing: boundary.Crossing) -> Finding:
     hosts = split.smaller(search)
-    words = f"runs between {some(hosts)} and the other hosts are {crossing.loss:.0%} slower than those inside the two groups: what connects them"
+    words = (
+        f"runs between {some(hosts)} and the other hosts are {crossing.loss:.0%} slower than those inside the two groups: "
+        "what connects them"
+    )
     return Finding("groups", hosts, crossing.loss, crossing.proved, words)
 
 

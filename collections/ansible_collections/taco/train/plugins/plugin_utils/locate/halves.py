@@ -82,7 +82,9 @@ def _exchanged(search: Search, state: Analysis, group: Group, other: Hosts) -> O
     if verdict.open:
         return Outcome(mixed, group)
     return Outcome(
-        group=group._replace(hosts=group.hosts if verdict.slower is None else (first, second)[verdict.slower], proved=True)
+        group=group._replace(
+            hosts=group.hosts if verdict.slower is None else (first, second)[verdict.slower], proved=True
+        )
     )
 
 
@@ -105,7 +107,9 @@ def _compared(search: Search, state: Analysis, halves: Tuple[Hosts, Hosts]) -> V
     noise = plain._replace(scale=plain.scale * math.sqrt(2), inflation=1.0)
     count = 2 * hypotheses(search)
     slower = [
-        decided(combined([observation(sign * gap, noise, max(search.effect, EFFECT)) for gap in gaps]), search.rates, count)
+        decided(
+            combined([observation(sign * gap, noise, max(search.effect, EFFECT)) for gap in gaps]), search.rates, count
+        )
         for sign in (1, -1)
     ]
     for place in (0, 1):

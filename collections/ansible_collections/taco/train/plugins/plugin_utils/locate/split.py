@@ -73,7 +73,10 @@ def _confirmed(search: Search) -> bool:
         earlier = search._replace(rounds=search.rounds[:count], boundaries=plain)
         if _same(found_in(earlier, analysis(earlier)), sides):
             later = search._replace(rounds=search.rounds[count:])
-            return any(one.name == NAME and one.evidence.mixture >= SUSPECT for one in boundary.crossings(later, analysis(later)))
+            return any(
+                one.name == NAME and one.evidence.mixture >= SUSPECT
+                for one in boundary.crossings(later, analysis(later))
+            )
     return False
 
 
@@ -92,7 +95,9 @@ def smaller(search: Search) -> List[str]:
 
 def found_in(search: Search, state: Analysis) -> Optional[Sides]:
     """The group of each host, None where one level of each round explains the runs as well."""
-    values = [value for value in run_values(search) if len(value.hosts) == 2 and not set(value.hosts) & set(state.accused)]
+    values = [
+        value for value in run_values(search) if len(value.hosts) == 2 and not set(value.hosts) & set(state.accused)
+    ]
     by_key: Dict[Key, List[Value]] = {}
     for value in values:
         by_key.setdefault((value.round, value.like, value.crossed), []).append(value)

@@ -4,13 +4,21 @@
 
 """The answer of a search in words. Values in, text out."""
 
-from typing import Any, List, Sequence
+from typing import List, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.locate import halves
 from ansible_collections.taco.train.plugins.plugin_utils.locate.decide import Answer
-from ansible_collections.taco.train.plugins.plugin_utils.locate.search import ALONE, HALVES, PAIRS, SINGLE, Round, Search
+from ansible_collections.taco.train.plugins.plugin_utils.locate.search import (
+    ALONE,
+    HALVES,
+    PAIRS,
+    SINGLE,
+    Round,
+    Search,
+)
 from ansible_collections.taco.train.plugins.plugin_utils.locate.split import known
 from ansible_collections.taco.train.plugins.plugin_utils.text import counted, some
+
 
 def price(answer: Answer) -> str:
     """The price of one more round."""
