@@ -74,7 +74,9 @@ class Options:
         for index, group in enumerate(self.groups):
             if any(name.startswith(group.prefixes) for name in wrong):
                 continue
-            if group.prefixes[0] == "compare_" and not self._is_given(group.prefixes[0], values):
+            # Beside the role benchmark, a search without values of its own has nothing more to check.
+            optional = group.prefixes[0] == "compare_" or group.prefixes[0] == "locate_" and len(self.groups) > 1
+            if optional and not self._is_given(group.prefixes[0], values):
                 continue
             key = (index, texts)
             if key not in self._groups:
