@@ -5,6 +5,7 @@
 """What the counters of an ordinary run save a search, on simulated fleets, and what they cost on this machine."""
 
 import json
+import os
 import random
 import resource
 import subprocess
@@ -57,7 +58,10 @@ def _seconds():
         for state in ("started", "ended"):
             arguments = Path(folder, "arguments.json")
             arguments.write_text(json.dumps({"ANSIBLE_MODULE_ARGS": {"state": state, "state_dir": folder}}))
-            subprocess.run([sys.executable, counters.__file__, str(arguments)], check=True, capture_output=True)
+            argv = [sys.executable, counters.__file__, str(arguments)]
+            subprocess.run(
+                argv, check=True, capture_output=True, env=dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path))
+            )
         both = _children() - began
     sample, began = counters.Sampling(), time.process_time()
     sample()

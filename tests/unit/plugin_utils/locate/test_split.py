@@ -43,10 +43,11 @@ def test_slow_hosts_and_noise_are_no_groups():
     assert kinds and "groups" not in kinds
 
 
-def test_a_slow_host_beside_a_slow_trunk_is_no_answer_about_other_hosts():
-    for seed in range(8):
-        found = searched(TrunkFleet(random.Random(seed), 16, 0.02, [Fault("node003", 0.5, False)]), rounds=20)
-        assert found.accused <= {"node003"}, seed
+def test_a_slow_host_beside_a_slow_trunk_is_named_and_seldom_another_one():
+    fleets = [TrunkFleet(random.Random(seed), 16, 0.02, [Fault("node003", 0.5, False)]) for seed in range(8)]
+    accused = [searched(fleet, rounds=20).accused for fleet in fleets]
+    assert all("node003" in hosts for hosts in accused)
+    assert sum(len(hosts) > 1 for hosts in accused) <= 1
 
 
 def test_two_outliers_make_no_groups():

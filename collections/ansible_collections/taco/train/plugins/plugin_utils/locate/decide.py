@@ -136,7 +136,7 @@ def next_step(search: Search) -> Union[Round, Answer]:
     search, state = split.known(search)
     crossed = split.crossings(search, state)
     rest, links = unsettled(search, state), open_links(search, state)
-    if _paired(search) and not rest and not links and not boundary.undecided(crossed):
+    if _paired(search) and not (rest or links or boundary.undecided(crossed) or _failed_after_pairs(search)):
         return _last_rounds(search, state) or answer(search, state, [], "")
     if all_pairs_failed(search):
         return answer(search, state, rest, "the runs of all hosts fail: " + last_reason(search))
@@ -168,6 +168,12 @@ def _limited(search: Search, planned: Round, state: Optional[Analysis]) -> Union
     if state is None:
         search, state = split.known(search)
     return answer(search, state, unsettled(search, state), search.budget.reason(search.time, rounds))
+
+
+def _failed_after_pairs(search: Search) -> bool:
+    """Whether a run after the last round of pairs failed: pairs show which host ended it."""
+    last = max(one.number for one in search.rounds if one.kind == PAIRS)
+    return any(run.value is None for one in search.rounds if one.number > last for run in one.runs)
 
 
 def _paired(search: Search) -> bool:

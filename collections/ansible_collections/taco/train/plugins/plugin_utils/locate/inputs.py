@@ -11,7 +11,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.locate.search import Se
 
 def host_named(name: str, hosts: Container[str]) -> str:
     """The host of the inventory that mpirun knows by a name: a pod's has the domain of its job in addition."""
-    return name if name in hosts else name.partition(".")[0]
+    short = name.partition(".")[0]
+    return short if name not in hosts and short in hosts else name
 
 
 def hosts_of(hosts: Sequence[Mapping[str, Any]], play: Sequence[str]) -> Tuple[str, ...]:
