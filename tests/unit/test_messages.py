@@ -63,7 +63,7 @@ def test_the_message_of_a_task_names_the_host_and_what_helps(task, text):
 
 # Where a machine's own name is data: a comment in a public key, and a fact of the host.
 OWN_NAME = re.compile(r"os\.uname|nodename|gethostname|platform\.node|/etc/hostname")
-OWN_NAME_IS_DATA = {"identity.py", "node_info.py"}
+OWN_NAME_IS_DATA = {"identity.py", "node.py"}
 
 
 @pytest.mark.parametrize("path", TARGET_CODE, ids=lambda path: path.stem)

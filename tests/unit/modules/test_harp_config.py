@@ -17,7 +17,9 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.taco.train.plugins.module_utils._harp import files as _harp_files
-from ansible_collections.taco.train.plugins.modules import harp_config, node_info
+from ansible_collections.taco.train.plugins.module_utils._observation.harp import harp
+from ansible_collections.taco.train.plugins.module_utils._observation.root import Root
+from ansible_collections.taco.train.plugins.modules import harp_config
 from ansible_collections.taco.train.plugins.plugin_utils.convergence.harp import KNOWN
 
 GOOD = """#!/bin/bash
@@ -411,7 +413,7 @@ def known(host, **options):
     """Return what the controller knows of a host from one observation, when it is asked for this configuration."""
     asked = dict(config_dir=str(host.config), state_dir=str(host.state), environment=host.environment())
     asked.update(options)
-    observed = dict(harp=node_info.harp(node_info.Root("/"), str(host.config), str(host.state)), observed_at="now")
+    observed = dict(harp=harp(Root("/"), str(host.config), str(host.state)), observed_at="now")
     return KNOWN.answer(asked, dict(asked.pop("node", node(2)), **observed))
 
 

@@ -18,7 +18,9 @@ from ansible_collections.taco.train.plugins.module_utils._boot import config as 
 from ansible_collections.taco.train.plugins.module_utils._boot.converged import converged
 from ansible_collections.taco.train.plugins.module_utils._boot.options import OPTIONS
 from ansible_collections.taco.train.plugins.module_utils._files import atomic, history
-from ansible_collections.taco.train.plugins.modules import hugepages, node_info
+from ansible_collections.taco.train.plugins.module_utils._observation.node import boot
+from ansible_collections.taco.train.plugins.module_utils._observation.root import Root
+from ansible_collections.taco.train.plugins.modules import hugepages
 from ansible_collections.taco.train.plugins.plugin_utils.convergence.hugepages import KNOWN
 
 
@@ -456,11 +458,11 @@ def booted(pages, host):
 
 def test_only_of_the_running_system_is_it_observed(pages, host):
     booted(pages, host)
-    root = node_info.Root(str(host))
-    assert node_info.boot(root, "/var/lib/taco-train")["hugepages"] is None
+    root = Root(str(host))
+    assert boot(root, "/var/lib/taco-train")["hugepages"] is None
     root.is_running_system = True
-    assert node_info.boot(root, "/var/lib/taco-train")["hugepages"]["count"] == 4
-    assert node_info.boot(root, "/opt/state")["hugepages"] is None
+    assert boot(root, "/var/lib/taco-train")["hugepages"]["count"] == 4
+    assert boot(root, "/opt/state")["hugepages"] is None
 
 
 def spoil(path, text=None):

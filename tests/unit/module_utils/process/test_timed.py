@@ -38,6 +38,7 @@ def test_output_and_status_are_returned():
 def test_a_missing_command_is_no_error():
     done = run_timed(["no-such-command-here"], 30)
     assert (done.status, done.stdout, done.stderr) == (None, "", "no-such-command-here is not installed")
+    assert done.missing
 
 
 def test_a_command_that_hangs_is_ended_with_its_children(tmp_path):
@@ -45,7 +46,7 @@ def test_a_command_that_hangs_is_ended_with_its_children(tmp_path):
     script = f"sleep 60 & echo $! > {marker}; wait"
     started = time.monotonic()
     done = run_timed(["sh", "-c", script], 1)
-    assert done.status is None and "took longer than 1 s" in done.stderr
+    assert done.status is None and not done.missing and "took longer than 1 s" in done.stderr
     assert time.monotonic() - started < 20
     status = Path(f"/proc/{int(marker.read_text())}/status")
     deadline = time.monotonic() + 10

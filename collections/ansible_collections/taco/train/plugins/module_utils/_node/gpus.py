@@ -74,9 +74,9 @@ def pci_gpus(root: str) -> List[Dict[str, Any]]:
     return gpus
 
 
-def query_problem(status: Optional[int], stdout: str, stderr: str, installed: bool = True) -> Optional[str]:
-    """Return why nvidia-smi, which is installed, listed no GPU; None when it did, or isn't installed."""
-    if not installed or (status == 0 and parse_nvidia_smi(stdout)):
+def query_problem(status: Optional[int], stdout: str, stderr: str) -> Optional[str]:
+    """Return why nvidia-smi, which is installed, listed no GPU; None when it did."""
+    if status == 0 and parse_nvidia_smi(stdout):
         return None
     words = " ".join((stderr or stdout).split())[:200]
     return words if status is None else f"nvidia-smi ended with status {status}: {words or 'no output'}"

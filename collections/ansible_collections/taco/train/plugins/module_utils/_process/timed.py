@@ -31,6 +31,11 @@ class Output(NamedTuple):
     stderr: str
     timed_out: bool = False
 
+    @property
+    def missing(self) -> bool:
+        """Whether the command isn't installed."""
+        return self.status is None and not self.timed_out
+
 
 def start_session(argv: List[str], **options: Any) -> Any:
     """Start a process in a session of its own, which kill_group ends as a whole. Options are those of subprocess.Popen.

@@ -1,0 +1,28 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Observe the configuration of HARP."""
+
+import glob
+import os
+from typing import Any, Dict
+
+from ansible_collections.taco.train.plugins.module_utils._harp.options import CONFIG_GLOB, MANIFEST, RECORD
+from ansible_collections.taco.train.plugins.module_utils._observation.root import Root
+
+
+def harp(root: Root, config_dir: str, state_dir: str) -> Dict[str, Any]:
+    """Return the configuration files with their sizes, the manifest and the record of the setup script."""
+    names = glob.glob(os.path.join(glob.escape(root.join(config_dir)), CONFIG_GLOB))
+    paths = [os.path.join(config_dir, os.path.basename(name)) for name in sorted(names)]
+    manifest = os.path.join(state_dir, MANIFEST)
+    return {
+        "config_dir": config_dir,
+        "config_files": [
+            {"path": path, "size": os.path.getsize(root.join(path)), "sha256": root.sha256(path)} for path in paths
+        ],
+        "manifest": manifest if os.path.isfile(root.join(manifest)) else None,
+        "manifest_sha256": root.sha256(manifest),
+        "record": root.json(os.path.join(state_dir, RECORD)),
+    }
