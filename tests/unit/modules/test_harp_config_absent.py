@@ -10,6 +10,7 @@ import os
 import pytest
 
 from ansible_collections.taco.train.plugins.module_utils._files.history import History
+from ansible_collections.taco.train.plugins.module_utils._harp import configuration
 from ansible_collections.taco.train.plugins.module_utils._process.running_work import Work
 from ansible_collections.taco.train.plugins.modules import harp_config
 
@@ -189,7 +190,7 @@ def test_a_change_under_running_work_is_refused_with_the_processes_and_nothing_c
         return [Work(4711, "alice", "python3 train.py", "GPU GPU-1"), Work(920, "root", "mpirun", "container box")]
 
     warned = []
-    monkeypatch.setattr(harp_config, "running_work", works)
+    monkeypatch.setattr(configuration, "running_work", works)
     monkeypatch.setattr(harp_config.AnsibleModule, "warn", lambda module, text: warned.append(text))
     before = {path: kept for path, kept in host.tree().items() if path.startswith(str(host.config))}
     refused = CHANGES[change](host, container="box")

@@ -2,16 +2,17 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Keep in mind which configuration files of HARP came about here, and take them back."""
+"""Record which configuration files of HARP were created or changed, and revert them."""
 
 import base64
 import contextlib
 import difflib
 import glob
+import hashlib
 import json
 import os
 import shutil
-from typing import Any, Callable, Dict, Iterator, List
+from typing import Any, Callable, Dict, Iterator, List, Optional
 
 from ansible_collections.taco.train.plugins.module_utils._files.atomic import (
     FileError,
@@ -22,6 +23,7 @@ from ansible_collections.taco.train.plugins.module_utils._files.atomic import (
 )
 from ansible_collections.taco.train.plugins.module_utils._files.created_folders import CreatedFolders, held
 from ansible_collections.taco.train.plugins.module_utils._files.history import History, HistoryError
+from ansible_collections.taco.train.plugins.module_utils._harp.changes import difference, text_of
 from ansible_collections.taco.train.plugins.module_utils._harp.options import MANIFEST
 from ansible_collections.taco.train.plugins.module_utils._harp.script import wait_for_script
 
@@ -55,6 +57,12 @@ def alone(state_dir: str, create: bool) -> Iterator[None]:
 def config_paths(folder: str, pattern: str) -> List[str]:
     """List the configuration files in a folder."""
     return [path for path in sorted(glob.glob(os.path.join(glob.escape(folder), pattern))) if os.path.isfile(path)]
+
+
+def checksums(folder: str, pattern: str) -> Dict[str, str]:
+    """Return {path: checksum} of the configuration files that aren't empty."""
+    contents = {path: read_bytes(path) for path in config_paths(folder, pattern)}
+    return {path: hashlib.sha256(content).hexdigest() for path, content in contents.items() if content}
 
 
 @contextlib.contextmanager
@@ -107,10 +115,6 @@ def settle(state_dir: str) -> None:
     remove_file(os.path.join(state_dir, "harp", BEFORE))
 
 
-def text_of(content: Any) -> str:
-    return (content or b"").decode("utf-8", "replace")
-
-
 def require_unedited(past: History, force: bool) -> None:
     """Refuse to undo what somebody did since."""
     edited = []  # type: List[str]
@@ -126,7 +130,7 @@ def require_unedited(past: History, force: bool) -> None:
         )
 
 
-def take_back(state_dir: str, force: bool, check_mode: bool, permit: Callable[[], None]) -> List[Dict[str, str]]:
+def revert(state_dir: str, force: bool, check_mode: bool, permit: Callable[[], None]) -> List[Dict[str, str]]:
     """Restore the configuration files, remove what was written beside them, and return the differences.
 
     permit is called before the first configuration file changes, and raises where none may.
@@ -141,16 +145,14 @@ def take_back(state_dir: str, force: bool, check_mode: bool, permit: Callable[[]
         changed = [path for path in sorted(before) if differs(past, path, before[path])]
         if changed:
             permit()
-        diff = [_difference(path, before[path]) for path in changed]
+        diff = [difference(path, read_bytes(path), _original(before[path])) for path in changed]
         if not check_mode:
             _restore(past, sorted(before), changed)
         return diff + _removed(state_dir, check_mode)
 
 
-def _difference(path: str, before: Dict[str, Any]) -> Dict[str, str]:
-    original = None if before["original"] is None else base64.b64decode(before["original"])
-    header = path if original is not None else path + " (absent)"
-    return dict(before=text_of(read_bytes(path)), after=text_of(original), before_header=path, after_header=header)
+def _original(entry: Dict[str, Any]) -> Optional[bytes]:
+    return None if entry["original"] is None else base64.b64decode(entry["original"])
 
 
 def _restore(past: History, paths: List[str], changed: List[str]) -> None:
@@ -174,14 +176,11 @@ def _restore(past: History, paths: List[str], changed: List[str]) -> None:
 def _removed(state_dir: str, check_mode: bool) -> List[Dict[str, str]]:
     """Remove the manifest and the folder of what is remembered; that last, since a run that is killed begins from it again."""
     manifest, folder = os.path.join(state_dir, MANIFEST), os.path.join(state_dir, "harp")
-    diff = []
-    for path in [path for path in (manifest, folder) if os.path.lexists(path)]:
-        before = (
-            text_of(read_bytes(path))
-            if path == manifest
-            else "the scripts that ran, what they said and what they left\n"
-        )
-        diff.append(dict(before=before, after="", before_header=path, after_header=path + " (absent)"))
+    contents = {
+        manifest: read_bytes(manifest),
+        folder: b"the setup scripts, their output and the history of the files\n",
+    }
+    diff = [difference(path, content, None) for path, content in contents.items() if os.path.lexists(path)]
     if not check_mode:
         remove_file(manifest)
         if os.path.isdir(folder):

@@ -1,0 +1,91 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Configure HARP by its setup script or by rendered files, write the host manifest, and revert all of it."""
+
+import os
+from typing import Any, Callable, Dict, List, Mapping
+
+from ansible_collections.taco.train.plugins.module_utils._files.atomic import FileError, replace_file
+from ansible_collections.taco.train.plugins.module_utils._files.created_folders import CreatedFolders, FoldersError
+from ansible_collections.taco.train.plugins.module_utils._files.history import HistoryError
+from ansible_collections.taco.train.plugins.module_utils._harp import harp
+from ansible_collections.taco.train.plugins.module_utils._harp.changes import Change, changes, difference
+from ansible_collections.taco.train.plugins.module_utils._harp.files import alone, checksums, history, revert, settle
+from ansible_collections.taco.train.plugins.module_utils._harp.options import MANIFEST
+from ansible_collections.taco.train.plugins.module_utils._harp.script import ScriptError
+from ansible_collections.taco.train.plugins.module_utils._harp.setup import apply_script
+from ansible_collections.taco.train.plugins.module_utils._node.enis import EniError
+from ansible_collections.taco.train.plugins.module_utils._process.running_work import require_idle, running_work
+
+ERRORS = (harp.HarpError, FoldersError, HistoryError, ScriptError, EniError, FileError, OSError, UnicodeError)
+
+
+def configure(options: Mapping[str, Any], check_mode: bool, warn: Callable[[str], None]) -> Dict[str, Any]:
+    """Apply the options of the module harp_config and return its result. Raises one of ERRORS."""
+
+    def permit() -> None:
+        _permit_change(options, check_mode, warn)
+
+    if options["state"] == "absent":
+        diff = revert(options["state_dir"], options["force"], check_mode, permit)
+        result = dict(changed=bool(diff), ran=False, enis=[], diff=diff)  # type: Dict[str, Any]
+    else:
+        result = _present(options, check_mode, permit)
+    files = checksums(options["config_dir"], options["config_glob"])
+    return dict(result, files=[dict(path=path, size=os.path.getsize(path)) for path in files])
+
+
+def _permit_change(options: Mapping[str, Any], check_mode: bool, warn: Callable[[str], None]) -> None:
+    """Raise if work runs on the host. Warn instead in check mode, or if running work may be interrupted."""
+    scope = dict(gpus=True, container=options["container"], containers=False, engine_command=["docker"])
+    refusal = require_idle("The change of HARP's configuration", running_work(scope), "interrupt")
+    if refusal and not options["interrupt_running_work"] and not check_mode:
+        raise harp.HarpError(refusal)
+    if refusal:
+        warn(refusal)
+
+
+def _present(options: Mapping[str, Any], check_mode: bool, permit: Callable[[], None]) -> Dict[str, Any]:
+    target = harp.target_of(options)
+    result = dict(changed=False, ran=False, diff=[], enis=target.enis)  # type: Dict[str, Any]
+    if options["source"] == "script":
+        result.update(apply_script(options, target, check_mode, permit))
+    written = _apply_template(options, target.minimum, check_mode, permit) if options["source"] == "template" else []
+    if options["manifest"] and options["node"]:
+        result["manifest"] = os.path.join(options["state_dir"], MANIFEST)
+        written += _write_manifest(options, target.enis, check_mode)
+    diff = result["diff"] + [difference(*change) for change in written]
+    return dict(result, changed=bool(diff), diff=diff)
+
+
+def _apply_template(
+    options: Mapping[str, Any], minimum: int, check_mode: bool, permit: Callable[[], None]
+) -> List[Change]:
+    """Write the rendered files that differ and return their changes."""
+    config_dir, config_glob, state_dir = options["config_dir"], options["config_glob"], options["state_dir"]
+    contents = harp.checked_rendered(options["rendered"], config_dir)
+    paths = harp.merged_files(list(checksums(config_dir, config_glob)), contents, config_dir, config_glob)
+    harp.check_files(paths, minimum, config_dir, config_glob, "harp_template rendered too little")
+    differing = changes(contents)
+    if differing:
+        permit()
+    if differing and not check_mode:
+        with alone(state_dir, create=True):
+            settle(state_dir)
+            for path, before, after in differing:
+                CreatedFolders(state_dir).make(os.path.dirname(path))
+                history(state_dir).note(path, after, [], generated=True)
+                replace_file(path, after, mode=0o644 if before is None else None)
+    return differing
+
+
+def _write_manifest(options: Mapping[str, Any], enis: List[str], check_mode: bool) -> List[Change]:
+    """Write the host manifest if it differs and return its change."""
+    path = os.path.join(options["state_dir"], MANIFEST)
+    differing = changes({path: harp.manifest_text(options["node"], enis)})
+    if differing and not check_mode:
+        CreatedFolders(options["state_dir"]).make_state_dir()
+        replace_file(path, differing[0].after, mode=0o644)
+    return differing

@@ -1,0 +1,43 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Get the bytes of the setup script from the options, a file on the host or a URL."""
+
+from typing import Any, Mapping
+
+from ansible_collections.taco.train.plugins.module_utils._files.atomic import read_bytes
+from ansible_collections.taco.train.plugins.module_utils._harp.harp import HarpError, is_url
+
+LARGEST_SCRIPT = 8 * 1024 * 1024
+DOWNLOAD_SECONDS = 60
+
+
+def fetch_script(options: Mapping[str, Any]) -> bytes:
+    """Return the bytes of the script, or raise HarpError."""
+    script = options["script"]
+    if options["script_content"] is not None:
+        return str(options["script_content"]).encode("utf-8")
+    if is_url(script):
+        return _download(script)
+    content = read_bytes(script)
+    if content is None:
+        raise HarpError(f"there is no {script}, neither on the controller nor on this host: set harp_script")
+    return content
+
+
+def _download(script: str) -> bytes:
+    if not script.lower().startswith(("http://", "https://")):
+        raise HarpError(f"{script} can't be downloaded: use http or https (harp_script)")
+    # The import takes longer than the check of a host that is already configured.
+    from ansible.module_utils.urls import open_url
+
+    try:
+        content = bytes(open_url(script, timeout=DOWNLOAD_SECONDS, http_agent="taco.train").read(LARGEST_SCRIPT + 1))
+    except OSError as error:
+        raise HarpError(
+            f"{script} can't be downloaded: {error}. Set harp_script to a URL or path that works"
+        ) from error
+    if len(content) > LARGEST_SCRIPT:
+        raise HarpError(f"{script} is larger than {LARGEST_SCRIPT} bytes and no setup script (harp_script)")
+    return content
