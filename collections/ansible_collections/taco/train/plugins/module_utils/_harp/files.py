@@ -6,7 +6,6 @@
 
 import base64
 import contextlib
-import difflib
 import glob
 import hashlib
 import json
@@ -116,7 +115,10 @@ def settle(state_dir: str) -> None:
 
 
 def require_unedited(past: History, force: bool) -> None:
-    """Refuse to undo what somebody did since."""
+    """Refuse to revert files that were edited since."""
+    # Imported only here, since it takes longer than the other imports of this file.
+    import difflib
+
     edited = []  # type: List[str]
     for path in past.paths():
         if past.edited(path) and not force:

@@ -5,7 +5,6 @@
 """Read the instance metadata from its service."""
 
 import time
-import urllib.error
 from typing import Any, Dict, Optional
 
 from ansible_collections.taco.train.plugins.module_utils._node.metadata import (
@@ -46,7 +45,9 @@ def _is_instance(root: Root) -> bool:
 
 
 def _reader(base: str) -> Get:
-    # The import takes a third as long as all other work of the module node_info.
+    # These imports take a third as long as all other work of the module node_info.
+    from urllib.error import HTTPError
+
     from ansible.module_utils.urls import open_url
 
     end = time.monotonic() + TOTAL_SECONDS
@@ -56,7 +57,7 @@ def _reader(base: str) -> Get:
             raise MetadataError(f"not all answers came within {TOTAL_SECONDS} s")
         try:
             answer = open_url(base + path, timeout=ANSWER_SECONDS, use_proxy=False)
-        except urllib.error.HTTPError as error:
+        except HTTPError as error:
             if error.code == 404:
                 return None
             raise
