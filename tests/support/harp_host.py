@@ -2,12 +2,14 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A host on which the module harp_config runs, with a setup script that succeeds."""
+"""A host on which HARP is configured, with a setup script that succeeds."""
 
 import hashlib
 
-from ansible_collections.taco.train.plugins.modules import harp_config
+from ansible_collections.taco.train.plugins.module_utils._harp.configuration import ERRORS, configure
+from ansible_collections.taco.train.plugins.module_utils._harp.options import OPTIONS
 
+DEFAULTS = {name: option.get("default") for name, option in OPTIONS["argument_spec"].items()}
 GOOD = """#!/bin/bash
 n=0
 for name in ${TACO_ENI_INTERFACES//,/ }; do echo "$name" > "$FOLDER/ztcp$n.conf"; n=$((n + 1)); done
@@ -50,23 +52,25 @@ def node(count):
 class HarpHost:
     """The folders of a host, and the options that each task on it has."""
 
-    def __init__(self, root, run):
+    def __init__(self, root):
         self.config = root / "config"
         self.state = root / "state"
         self.root = root
+        self.warnings = []
         self.config.mkdir()
         self.state.mkdir()
-        self.runner = run
+
+    def options(self, **options):
+        """All options of the module harp_config, by default those of a host with two ENIs."""
+        folders = {"config_dir": str(self.config), "state_dir": str(self.state)}
+        return {**DEFAULTS, **folders, "environment": self.environment(), "node": node(2), **options}
 
     def __call__(self, check=False, **options):
-        common = {
-            "config_dir": str(self.config),
-            "state_dir": str(self.state),
-            "environment": self.environment(),
-            "node": node(2),
-        }
-        common.update(options)
-        return self.runner(harp_config.main, check=check, **common)
+        """Return the result of the module, or its error."""
+        try:
+            return configure(self.options(**options), check, self.warnings.append)
+        except ERRORS as error:
+            return {"failed": True, "msg": str(error)}
 
     def environment(self, **more):
         return dict({"FOLDER": str(self.config), "EXTRA": "here"}, **more)

@@ -18,6 +18,7 @@ from ansible_collections.taco.train.plugins.module_utils._harp.harp import HarpE
 @pytest.fixture
 def server():
     """Serve what pages holds: path -> (status, bytes)."""
+    pytest.importorskip("ansible.module_utils.urls")
     pages = {}
 
     class Handler(http.server.BaseHTTPRequestHandler):

@@ -2,51 +2,33 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Taking HARP's configuration back: a host as it was before, whatever came in between, and nobody's own edits lost."""
+"""HARP's configuration is reverted: the host is as it was before, and edits of others stay."""
 
-import hashlib
 import os
 
 import pytest
+from harp_host import HarpHost, rendered
 
 from ansible_collections.taco.train.plugins.module_utils._files.history import History
 from ansible_collections.taco.train.plugins.module_utils._harp import configuration
 from ansible_collections.taco.train.plugins.module_utils._process.running_work import Work
-from ansible_collections.taco.train.plugins.modules import harp_config
 
 SETUP = 'for n in 0 1; do echo "new $n" > "$FOLDER/ztcp$n.conf"; done\necho setup successfully\n'
-RENDERED = [{"dest": f"ztcp{number}.conf", "content": f"rendered {number}\n"} for number in range(2)]
-NODE = {
-    "hostname": "node-0",
-    "nics": [],
-    "gpus": {"devices": []},
-    "cpu": {"count": 2},
-    "hugepages": {"default_size_bytes": 2097152, "pools": []},
-}
+RENDERED = rendered("rendered 0\n", "rendered 1\n")
 
 
-class Host:
-    def __init__(self, root, run):
-        self.root, self.run = root, run
-        self.config, self.state = root / "config", root / "state"
-        self.config.mkdir()
-        self.state.mkdir()
-        # One that the script writes over, and one of somebody else.
+class EditedHost(HarpHost):
+    def __init__(self, root):
+        super().__init__(root)
+        # One file that the script overwrites, and one of another owner.
         (self.config / "ztcp0.conf").write_text("old 0\n")
         (self.config / "ztcp0.conf").chmod(0o640)
-        os.utime(self.config / "ztcp0.conf", (1000, 1000))
+        os.utime(str(self.config / "ztcp0.conf"), (1000, 1000))
         (self.config / "ztcp9.conf").write_text("somebody's\n")
         self.before = self.tree()
 
-    def __call__(self, check=False, **options):
-        common = {"config_dir": str(self.config), "state_dir": str(self.state), "node": NODE, "minimum_files": 2}
-        return self.run(harp_config.main, check=check, **dict(common, enis=["eth1", "eth2"], **options))
-
-    def script(self, text=SETUP, **options):
-        path = self.root / "setup.sh"
-        path.write_text(text)
-        checksum = hashlib.sha256(text.encode()).hexdigest()
-        return self(script=str(path), sha256=checksum, environment={"FOLDER": str(self.config)}, **options)
+    def setup(self, text=SETUP, **options):
+        return self(**dict(self.script(text), **options))
 
     def tree(self):
         """Return every file and folder with its content, mode and time."""
@@ -60,15 +42,15 @@ class Host:
 
 
 @pytest.fixture
-def host(tmp_path, run):
-    return Host(tmp_path, run)
+def host(tmp_path):
+    return EditedHost(tmp_path)
 
 
 WAYS = {
-    "script": lambda host: host.script(),
+    "script": lambda host: host.setup(),
     "template": lambda host: host(source="template", rendered=RENDERED),
-    "script and then template": lambda host: [host.script(), host(source="template", rendered=RENDERED)][-1],
-    "failed script": lambda host: host.script(SETUP + "exit 3\n"),
+    "script and then template": lambda host: [host.setup(), host(source="template", rendered=RENDERED)][-1],
+    "failed script": lambda host: host.setup(SETUP + "exit 3\n"),
     "template twice": lambda host: [host(source="template", rendered=RENDERED) for _ in range(2)][0],
 }
 
@@ -78,18 +60,18 @@ def test_afterwards_the_host_is_as_it_was(host, way):
     WAYS[way](host)
     between = host.tree()
     assert between != host.before
-    foretold = host(check=True, state="absent")
-    assert foretold["changed"] and host.tree() == between
+    predicted = host(check=True, state="absent")
+    assert predicted["changed"] and host.tree() == between
     done = host(state="absent")
     assert done["changed"] and host.tree() == host.before
-    assert done["diff"] == foretold["diff"]
+    assert done["diff"] == predicted["diff"]
     assert [os.path.basename(entry["path"]) for entry in done["files"]] == ["ztcp0.conf", "ztcp9.conf"]
     again = host(state="absent")
     assert not again["changed"] and host.tree() == host.before
 
 
 def test_the_difference_is_shown(host):
-    host.script()
+    host.setup()
     diff = {one["before_header"]: one for one in host(check=True, state="absent")["diff"]}
     first, second = (diff[str(host.config / f"ztcp{number}.conf")] for number in range(2))
     assert (first["before"], first["after"]) == ("new 0\n", "old 0\n")
@@ -104,7 +86,7 @@ def test_where_nothing_was_done_nothing_is_taken_back(host):
 
 @pytest.mark.parametrize(("name", "edit"), [("ztcp1.conf", "edited"), ("ztcp0.conf", None)])
 def test_what_somebody_edited_since_is_shown_and_nothing_is_taken_back(host, name, edit):
-    host.script()
+    host.setup()
     path = host.config / name
     path.unlink()
     if edit:
@@ -119,14 +101,14 @@ def test_what_somebody_edited_since_is_shown_and_nothing_is_taken_back(host, nam
 
 
 def test_a_file_that_the_script_left_alone_stays_what_its_owner_makes_of_it(host):
-    host.script()
+    host.setup()
     (host.config / "ztcp9.conf").write_text("somebody's, newer\n")
     assert not host(state="absent").get("failed")
     assert (host.config / "ztcp9.conf").read_text() == "somebody's, newer\n"
 
 
 def test_killed_in_between_it_goes_on(host, monkeypatch):
-    host.script()
+    host.setup()
     put_back = History.put_back
 
     def second_fails(self, path):
@@ -142,14 +124,14 @@ def test_killed_in_between_it_goes_on(host, monkeypatch):
 
 
 def test_after_it_the_script_runs_again(host):
-    host.script()
+    host.setup()
     host(state="absent")
-    assert host.script()["ran"]
+    assert host.setup()["ran"]
     assert host(state="absent")["changed"] and host.tree() == host.before
 
 
 def test_files_that_cannot_be_restored_are_named_and_the_others_are_restored(host, monkeypatch):
-    host.script()
+    host.setup()
     put_back = History.put_back
 
     def first_fails(self, path):
@@ -173,7 +155,7 @@ def test_files_that_cannot_be_restored_are_named_and_the_others_are_restored(hos
 
 
 CHANGES = {
-    "script": lambda host, **options: host.script(**options),
+    "script": lambda host, **options: host.setup(**options),
     "template": lambda host, **options: host(source="template", rendered=RENDERED, **options),
     "absent": lambda host, **options: host(state="absent", **options),
 }
@@ -182,16 +164,14 @@ CHANGES = {
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_change_under_running_work_is_refused_with_the_processes_and_nothing_changes(host, monkeypatch, change):
     if change == "absent":
-        host.script()
-    asked = []
+        host.setup()
+    calls = []
 
     def works(options):
-        asked.append(options)
+        calls.append(options)
         return [Work(4711, "alice", "python3 train.py", "GPU GPU-1"), Work(920, "root", "mpirun", "container box")]
 
-    warned = []
     monkeypatch.setattr(configuration, "running_work", works)
-    monkeypatch.setattr(harp_config.AnsibleModule, "warn", lambda module, text: warned.append(text))
     before = {path: kept for path, kept in host.tree().items() if path.startswith(str(host.config))}
     refused = CHANGES[change](host, container="box")
     assert refused["failed"]
@@ -201,12 +181,12 @@ def test_a_change_under_running_work_is_refused_with_the_processes_and_nothing_c
         "taco_interrupt_running_work: true",
     ):
         assert words in refused["msg"], refused["msg"]
-    foretold = CHANGES[change](host, container="box", check=True)
-    assert foretold["changed"] and "(pid 4711" in warned.pop()
+    predicted = CHANGES[change](host, container="box", check=True)
+    assert predicted["changed"] and "(pid 4711" in host.warnings.pop()
     assert before == {path: kept for path, kept in host.tree().items() if path.startswith(str(host.config))}
-    assert {(one["gpus"], one["container"]) for one in asked} == {(True, "box")}
+    assert {(one["gpus"], one["container"]) for one in calls} == {(True, "box")}
     done = CHANGES[change](host, interrupt_running_work=True)
-    assert done["changed"] and "(pid 4711" in warned.pop()
-    # A host that is as it must be is not asked.
-    asked.clear()
-    assert not CHANGES[change](host).get("failed") and asked == []
+    assert done["changed"] and "(pid 4711" in host.warnings.pop()
+    # Running work is not searched on a host without a change.
+    calls.clear()
+    assert not CHANGES[change](host).get("failed") and calls == []

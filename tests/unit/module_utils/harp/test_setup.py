@@ -194,21 +194,20 @@ def test_python_scripts_run_under_python3(host):
 
 
 SLOW = GOOD.replace("n=0", 'touch "$FOLDER/begun"; while [ ! -e "$FOLDER/go" ]; do sleep 0.05; done; n=0')
-MAIN = "from ansible_collections.taco.train.plugins.modules import harp_config; harp_config.main()"
+CONFIGURE = """
+import json, sys
+from ansible_collections.taco.train.plugins.module_utils._harp.configuration import configure
+print(json.dumps(configure(json.loads(sys.argv[1]), False, print)))
+"""
 
 
-def test_a_second_controller_is_refused_while_the_script_runs(host, tmp_path, monkeypatch):
+def test_a_second_controller_is_refused_while_the_script_runs(host, monkeypatch):
     """Two real processes: the first is in the middle of the vendor's script."""
     monkeypatch.setattr(files, "LOCK_SECONDS", 1)
-    script = dict(host.script(SLOW), node=node(2), config_dir=str(host.config), state_dir=str(host.state))
-    arguments = dict(
-        script, environment=host.environment(), _ansible_remote_tmp=str(tmp_path), _ansible_check_mode=False
-    )
-    path = tmp_path / "arguments.json"
-    path.write_text(json.dumps({"ANSIBLE_MODULE_ARGS": arguments}))
+    script = host.script(SLOW)
+    argv = [sys.executable, "-c", CONFIGURE, json.dumps(host.options(**script))]
     environment = dict(os.environ, PYTHONPATH=str(Path(__file__).parents[4] / "collections"))
-    argv = [sys.executable, "-c", MAIN, str(path)]
-    with subprocess.Popen(argv, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as first:
+    with subprocess.Popen(argv, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as first:
         deadline = time.monotonic() + 60
         while not (host.config / "begun").exists():
             assert time.monotonic() < deadline and first.poll() is None
@@ -219,5 +218,5 @@ def test_a_second_controller_is_refused_while_the_script_runs(host, tmp_path, mo
         output = first.communicate()[0]
     assert second["failed"] and "another run has been changing HARP's configuration" in second["msg"]
     assert predicted["changed"]
-    assert json.loads(output)["ran"] and host.runs() == 1
+    assert json.loads(output.decode())["ran"] and host.runs() == 1
     assert not host(**script)["changed"]

@@ -30,6 +30,7 @@ class Metadata(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def service():
+    pytest.importorskip("ansible.module_utils.urls")
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Metadata)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}"
