@@ -30,7 +30,7 @@ def configure(options: Mapping[str, Any], check_mode: bool, warn: Callable[[str]
 
     if options["state"] == "absent":
         diff = revert(options["state_dir"], options["force"], check_mode, permit)
-        result = dict(changed=bool(diff), ran=False, enis=[], diff=diff)  # type: Dict[str, Any]
+        result: Dict[str, Any] = dict(changed=bool(diff), ran=False, enis=[], diff=diff)
     else:
         result = _present(options, check_mode, permit)
     files = checksums(options["config_dir"], options["config_glob"])
@@ -49,7 +49,7 @@ def _permit_change(options: Mapping[str, Any], check_mode: bool, warn: Callable[
 
 def _present(options: Mapping[str, Any], check_mode: bool, permit: Callable[[], None]) -> Dict[str, Any]:
     target = harp.target_of(options)
-    result = dict(changed=False, ran=False, diff=[], enis=target.enis)  # type: Dict[str, Any]
+    result: Dict[str, Any] = dict(changed=False, ran=False, diff=[], enis=target.enis)
     if options["source"] == "script":
         result.update(apply_script(options, target, check_mode, permit))
     written = _apply_template(options, target.minimum, check_mode, permit) if options["source"] == "template" else []

@@ -7,7 +7,7 @@
 import hashlib
 import json
 import os
-from typing import Any, Callable, Dict, Mapping
+from typing import Any, Callable, Dict, Mapping, Optional
 
 from ansible_collections.taco.train.plugins.module_utils._files.atomic import read_bytes, remove_file, replace_file
 from ansible_collections.taco.train.plugins.module_utils._harp import harp
@@ -45,7 +45,7 @@ def apply_script(
     return result
 
 
-def _decision(options: Mapping[str, Any], expected: Any, target: harp.Target) -> Dict[str, Any]:
+def _decision(options: Mapping[str, Any], expected: Optional[str], target: harp.Target) -> Dict[str, Any]:
     """Return whether the script has to run, and why. expected is its checksum or None."""
     try:
         record = json.loads((read_bytes(os.path.join(options["state_dir"], RECORD)) or b"").decode("utf-8"))
