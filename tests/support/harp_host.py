@@ -6,6 +6,8 @@
 
 import hashlib
 
+from fake_urls import FakeServer
+
 from ansible_collections.taco.train.plugins.module_utils._harp.configuration import ERRORS, configure
 from ansible_collections.taco.train.plugins.module_utils._harp.options import OPTIONS
 
@@ -57,6 +59,7 @@ class HarpHost:
         self.state = root / "state"
         self.root = root
         self.warnings = []
+        self.server = FakeServer()
         self.config.mkdir()
         self.state.mkdir()
 
@@ -68,7 +71,7 @@ class HarpHost:
     def __call__(self, check=False, **options):
         """Return the result of the module, or its error."""
         try:
-            return configure(self.options(**options), check, self.warnings.append)
+            return configure(self.options(**options), check, self.warnings.append, self.server.open_url)
         except ERRORS as error:
             return {"failed": True, "msg": str(error)}
 

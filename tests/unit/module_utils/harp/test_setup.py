@@ -197,7 +197,7 @@ SLOW = GOOD.replace("n=0", 'touch "$FOLDER/begun"; while [ ! -e "$FOLDER/go" ]; 
 CONFIGURE = """
 import json, sys
 from ansible_collections.taco.train.plugins.module_utils._harp.configuration import configure
-print(json.dumps(configure(json.loads(sys.argv[1]), False, print)))
+print(json.dumps(configure(json.loads(sys.argv[1]), False, print, None)))
 """
 
 

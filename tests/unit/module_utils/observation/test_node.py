@@ -53,7 +53,7 @@ from ansible_collections.taco.train.plugins.module_utils._node.nics import parse
 from ansible_collections.taco.train.plugins.module_utils._observation.node import observe
 from ansible_collections.taco.train.plugins.module_utils._observation.root import Root
 from ansible_collections.taco.train.plugins.module_utils._process.timed import run_timed
-node = observe(Root(sys.argv[2]), json.loads(sys.argv[3]))
+node = observe(Root(sys.argv[2]), json.loads(sys.argv[3]), None)
 for name in ("observed_at", "python", "disk"):
     node.pop(name)
 enis = find_enis(node["nics"])
@@ -79,7 +79,7 @@ def tree(root):
 
 def test_everything_is_observed_and_nothing_is_changed(host):
     before = tree(host.root)
-    node = observe(Root(str(host.root)), OPTIONS)
+    node = observe(Root(str(host.root)), OPTIONS, None)
     assert tree(host.root) == before
     assert set(node) == KEYS and node["schema"] == 1
     assert node["hostname"] == "gpu1"
@@ -104,13 +104,13 @@ def test_everything_is_observed_and_nothing_is_changed(host):
 
 
 def test_an_empty_root_has_nothing(tmp_path):
-    node = observe(Root(str(tmp_path)), OPTIONS)
+    node = observe(Root(str(tmp_path)), OPTIONS, None)
     assert set(node) == KEYS
     assert (node["hostname"], node["nics"], node["gpus"]["count"], node["memory"]["total_bytes"]) == ("", [], 0, None)
 
 
 def test_the_running_system_is_observed():
-    node = observe(Root("/"), OPTIONS)
+    node = observe(Root("/"), OPTIONS, None)
     assert node["kernel"]["release"] == os.uname().release
     assert node["memory"]["total_bytes"] > 0 and node["cpu"]["count"] > 0
     loopback = next(nic for nic in node["nics"] if nic["name"] == "lo")

@@ -218,10 +218,17 @@ from ansible_collections.taco.train.plugins.module_utils._harp.options import OP
 from ansible_collections.taco.train.plugins.module_utils._process.failure import failure
 
 
+def open_url(*arguments, **options):
+    """Open a URL. The import takes longer than the check of a configured host, so only a run that needs it pays for it."""
+    from ansible.module_utils import urls
+
+    return urls.open_url(*arguments, **options)
+
+
 def main():
     module = AnsibleModule(supports_check_mode=True, **OPTIONS)
     try:
-        result = configure(module.params, module.check_mode, module.warn)
+        result = configure(module.params, module.check_mode, module.warn, open_url)
     except ERRORS as error:
         module.fail_json(msg=failure(error))
     module.exit_json(**result)

@@ -22,8 +22,10 @@ from ansible_collections.taco.train.plugins.module_utils._process.running_work i
 ERRORS = (harp.HarpError, FoldersError, HistoryError, ScriptError, EniError, FileError, OSError, UnicodeError)
 
 
-def configure(options: Mapping[str, Any], check_mode: bool, warn: Callable[[str], None]) -> Dict[str, Any]:
-    """Apply the options of the module harp_config and return its result. Raises one of ERRORS."""
+def configure(
+    options: Mapping[str, Any], check_mode: bool, warn: Callable[[str], None], open_url: Callable[..., Any]
+) -> Dict[str, Any]:
+    """Apply the options of the module harp_config and return its result. Raises one of ERRORS. open_url is that of Ansible."""
 
     def permit() -> None:
         _permit_change(options, check_mode, warn)
@@ -32,7 +34,7 @@ def configure(options: Mapping[str, Any], check_mode: bool, warn: Callable[[str]
         diff = revert(options["state_dir"], options["force"], check_mode, permit)
         result: Dict[str, Any] = dict(changed=bool(diff), ran=False, enis=[], diff=diff)
     else:
-        result = _present(options, check_mode, permit)
+        result = _present(options, check_mode, permit, open_url)
     files = checksums(options["config_dir"], options["config_glob"])
     return dict(result, files=[dict(path=path, size=os.path.getsize(path)) for path in files])
 
@@ -47,11 +49,13 @@ def _permit_change(options: Mapping[str, Any], check_mode: bool, warn: Callable[
         warn(refusal)
 
 
-def _present(options: Mapping[str, Any], check_mode: bool, permit: Callable[[], None]) -> Dict[str, Any]:
+def _present(
+    options: Mapping[str, Any], check_mode: bool, permit: Callable[[], None], open_url: Callable[..., Any]
+) -> Dict[str, Any]:
     target = harp.target_of(options)
     result: Dict[str, Any] = dict(changed=False, ran=False, diff=[], enis=target.enis)
     if options["source"] == "script":
-        result.update(apply_script(options, target, check_mode, permit))
+        result.update(apply_script(options, target, check_mode, permit, open_url))
     written = _apply_template(options, target.minimum, check_mode, permit) if options["source"] == "template" else []
     if options["manifest"] and options["node"]:
         result["manifest"] = os.path.join(options["state_dir"], MANIFEST)

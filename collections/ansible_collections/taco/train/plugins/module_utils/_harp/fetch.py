@@ -4,7 +4,7 @@
 
 """Get the bytes of the setup script from the options, a file on the host or a URL."""
 
-from typing import Any, Mapping
+from typing import Any, Callable, Mapping
 
 from ansible_collections.taco.train.plugins.module_utils._files.atomic import read_bytes
 from ansible_collections.taco.train.plugins.module_utils._harp.harp import HarpError, is_url
@@ -13,25 +13,22 @@ LARGEST_SCRIPT = 8 * 1024 * 1024
 DOWNLOAD_SECONDS = 60
 
 
-def fetch_script(options: Mapping[str, Any]) -> bytes:
+def fetch_script(options: Mapping[str, Any], open_url: Callable[..., Any]) -> bytes:
     """Return the bytes of the script, or raise HarpError."""
     script = options["script"]
     if options["script_content"] is not None:
         return str(options["script_content"]).encode("utf-8")
     if is_url(script):
-        return _download(script)
+        return _download(script, open_url)
     content = read_bytes(script)
     if content is None:
         raise HarpError(f"there is no {script}, neither on the controller nor on this host: set harp_script")
     return content
 
 
-def _download(script: str) -> bytes:
+def _download(script: str, open_url: Callable[..., Any]) -> bytes:
     if not script.lower().startswith(("http://", "https://")):
         raise HarpError(f"{script} can't be downloaded: use http or https (harp_script)")
-    # The import takes longer than the check of a host that is already configured.
-    from ansible.module_utils.urls import open_url
-
     try:
         content = bytes(open_url(script, timeout=DOWNLOAD_SECONDS, http_agent="taco.train").read(LARGEST_SCRIPT + 1))
     except OSError as error:

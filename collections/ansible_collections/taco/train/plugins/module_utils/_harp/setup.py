@@ -18,7 +18,11 @@ from ansible_collections.taco.train.plugins.module_utils._harp.script import run
 
 
 def apply_script(
-    options: Mapping[str, Any], target: harp.Target, check_mode: bool, permit: Callable[[], None]
+    options: Mapping[str, Any],
+    target: harp.Target,
+    check_mode: bool,
+    permit: Callable[[], None],
+    open_url: Callable[..., Any],
 ) -> Dict[str, Any]:
     """Run the script where necessary and return a part of the result of the module."""
     if not options["script"]:
@@ -30,7 +34,7 @@ def apply_script(
     if check_mode:
         permit()
         return result
-    content = fetch_script(options)
+    content = fetch_script(options, open_url)
     sha256 = hashlib.sha256(content).hexdigest()
     harp.check_sha256(options["script"], sha256, expected)
     with alone(options["state_dir"], create=True):

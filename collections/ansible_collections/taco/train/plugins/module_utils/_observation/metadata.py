@@ -5,7 +5,7 @@
 """Read the instance metadata from its service."""
 
 import time
-from typing import Any, Dict, Optional
+from typing import Any, Callable, Dict, Optional
 
 from ansible_collections.taco.train.plugins.module_utils._node.metadata import (
     BASE,
@@ -26,13 +26,13 @@ TOTAL_SECONDS = 30
 LARGEST_ANSWER = 65536
 
 
-def metadata(root: Root, source: str) -> Optional[Dict[str, Any]]:
+def metadata(root: Root, source: str, open_url: Callable[..., Any]) -> Optional[Dict[str, Any]]:
     """Return the metadata of the instance, or None. A missing answer is an error only where the source is a URL."""
     if source.lower() in OFF or (source == AUTO and not _is_instance(root)):
         return None
     base = BASE if source == AUTO else source.rstrip("/") + "/"
     try:
-        return dict(read_metadata(_reader(base)), url=base)
+        return dict(read_metadata(_reader(base, open_url)), url=base)
     except (OSError, MetadataError) as error:
         if source == AUTO:
             return None
@@ -44,11 +44,9 @@ def _is_instance(root: Root) -> bool:
     return root.is_running_system and is_tencent(*(root.text("/sys/class/dmi/id/" + name) for name in names))
 
 
-def _reader(base: str) -> Get:
-    # These imports take a third as long as all other work of the module node_info.
+def _reader(base: str, open_url: Callable[..., Any]) -> Get:
+    # Imported only here, since few observations need it.
     from urllib.error import HTTPError
-
-    from ansible.module_utils.urls import open_url
 
     end = time.monotonic() + TOTAL_SECONDS
 

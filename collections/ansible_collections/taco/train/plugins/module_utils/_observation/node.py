@@ -8,7 +8,7 @@ import importlib.util
 import platform
 import sys
 import time
-from typing import Any, Dict, Mapping
+from typing import Any, Callable, Dict, Mapping
 
 from ansible_collections.taco.train.plugins.module_utils._boot.converged import converged
 from ansible_collections.taco.train.plugins.module_utils._boot.layout import observe_boot
@@ -33,11 +33,11 @@ def boot(root: Root, state_dir: str) -> Dict[str, Any]:
     return dict(observe_boot(root.path), hugepages=converged(root.path, state_dir) if root.is_running_system else None)
 
 
-def observe(root: Root, options: Mapping[str, Any]) -> Dict[str, Any]:
-    """Return the facts of the host. options are those of the module node_info."""
+def observe(root: Root, options: Mapping[str, Any], open_url: Callable[..., Any]) -> Dict[str, Any]:
+    """Return the facts of the host. options are those of the module node_info, open_url is that of Ansible."""
     state_dir = options["state_dir"]
     engine, engine_free = container_engine(root)
-    instance = metadata(root, options["metadata"])
+    instance = metadata(root, options["metadata"], open_url)
     container = training_container(root, engine, options["container"])
     return {
         "schema": SCHEMA,
