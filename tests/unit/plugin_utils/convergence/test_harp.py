@@ -19,7 +19,8 @@ def host(tmp_path):
 
 def known(host, **options):
     """Return the answer of the controller by an observation of now, or None."""
-    options = host.options(**options)
+    common = dict(config_dir=str(host.config), state_dir=str(host.state), environment=host.environment(), node=node(2))
+    options = dict(common, **options)
     observation = dict(options.pop("node"), harp=harp(Root("/"), str(host.config), str(host.state)), observed_at="now")
     return KNOWN.answer(options, observation)
 
