@@ -15,8 +15,11 @@ from boot_host import DROP_IN, LINE, tree
 
 from ansible_collections.taco.train.plugins.module_utils._boot import change as _boot_change
 from ansible_collections.taco.train.plugins.module_utils._boot import config as _boot_config
+from ansible_collections.taco.train.plugins.module_utils._boot import reservation
 from ansible_collections.taco.train.plugins.module_utils._boot.converged import converged
+from ansible_collections.taco.train.plugins.module_utils._boot.hugepages import HugepagesError
 from ansible_collections.taco.train.plugins.module_utils._boot.options import OPTIONS
+from ansible_collections.taco.train.plugins.module_utils._boot.running import reserve_now
 from ansible_collections.taco.train.plugins.module_utils._files import atomic, history
 from ansible_collections.taco.train.plugins.module_utils._observation.node import boot
 from ansible_collections.taco.train.plugins.module_utils._observation.root import Root
@@ -172,8 +175,8 @@ def test_pages_in_the_running_kernel_and_a_shortfall(pages, host):
     writer = subprocess.Popen(
         [sys.executable, "-c", f"open({str(pool)!r}).read(); open({str(pool)!r}, 'w').write('3')"]
     )
-    with pytest.raises(hugepages.HugepagesError, match="3 of 5 pages of 1G, 2 missing"):
-        hugepages.reserve_now(str(host), "1G", 5)
+    with pytest.raises(HugepagesError, match="3 of 5 pages of 1G, 2 missing"):
+        reserve_now(str(host), "1G", 5)
     writer.wait(10)
 
 
@@ -386,8 +389,8 @@ def test_files_that_another_run_changed_meanwhile_are_not_written_over(host, mon
         grub.write_text(grub.read_text() + "# another run\n")
         return locked(folder)
 
-    monkeypatch.setattr(hugepages, "locked", slow)
-    with pytest.raises(hugepages.HugepagesError, match="another run changed"):
+    monkeypatch.setattr(reservation, "locked", slow)
+    with pytest.raises(HugepagesError, match="another run changed"):
         hugepages.run(module)
     assert not (host / DROP_IN).exists() and "# another run" in grub.read_text()
 

@@ -16,6 +16,7 @@ from unit.modules.test_hugepages import FakeModule, Killed, Snapshot, count_step
 from ansible_collections.taco.train.plugins.module_utils._boot import guard as _boot_guard
 from ansible_collections.taco.train.plugins.module_utils._boot.converged import converged
 from ansible_collections.taco.train.plugins.module_utils._boot.guard import Guard
+from ansible_collections.taco.train.plugins.module_utils._boot.hugepages import HugepagesError
 from ansible_collections.taco.train.plugins.module_utils._files.history import History
 from ansible_collections.taco.train.plugins.modules import hugepages
 
@@ -259,11 +260,11 @@ def test_killed_at_any_step_of_an_undo_the_next_run_restores_the_rest(host, monk
         subprocess.run(["tar", "-C", str(host.root), "-x", "./etc", "./var"], input=snapshot.tar, check=True)
         with monkeypatch.context() as patch:
             steps = count_steps(patch, kill_at)
-            with pytest.raises((Killed, hugepages.HugepagesError)):
+            with pytest.raises((Killed, HugepagesError)):
                 hugepages.run(FakeModule(host.root, state="present", count=4))
         if steps[0] < kill_at:
             break
-        with pytest.raises(hugepages.HugepagesError, match="drops"):
+        with pytest.raises(HugepagesError, match="drops"):
             hugepages.run(FakeModule(host.root, state="present", count=4))
         assert {path: what[:2] for path, what in host.tree().items()} == before, kill_at
         assert not (host.root / COPIES).exists()

@@ -16,6 +16,7 @@ from killed_steps import killed_before, tree
 
 from ansible_collections.taco.train.plugins.module_utils._boot import config as _boot_config
 from ansible_collections.taco.train.plugins.module_utils._files import atomic, history
+from ansible_collections.taco.train.plugins.module_utils._files.created_folders import CreatedFolders
 from ansible_collections.taco.train.plugins.modules import hugepages
 
 STATE = "var/lib/taco-train"
@@ -70,7 +71,7 @@ def act(run, host):
 
 def roll_back(host, act):
     act("restored")
-    hugepages.CreatedFolders("/" + STATE, str(host)).remove()
+    CreatedFolders("/" + STATE, str(host)).remove()
 
 
 @pytest.mark.parametrize("again", [True, False], ids=["run again", "restored at once"])

@@ -13,8 +13,8 @@ import sys
 import pytest
 from fake_worker import Worker, worker_options
 
+from ansible_collections.taco.train.plugins.module_utils._acceleration.remote import WORKER_MODULES
 from ansible_collections.taco.train.plugins.module_utils._process.carried import ProgramError, answer, program
-from ansible_collections.taco.train.plugins.modules.acceleration import WORKER_MODULES
 
 PYTHONS = sorted(glob.glob(os.path.expanduser("~/.pyenv/versions/3*/bin/python")) + [sys.executable])
 

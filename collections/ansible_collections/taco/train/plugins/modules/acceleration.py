@@ -211,94 +211,20 @@ environment:
   sample: {PYTHONPATH: /var/lib/taco-train/horovod/horovod-0.21.3-0123456789ab}
 """
 
-import os
-
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.taco.train.plugins.module_utils._acceleration import (
-    decision,
-    horovod_build,
-    horovod_prefix,
-    nccl_plugin,
-    observation,
-    processes,
-    worker,
-)
-from ansible_collections.taco.train.plugins.module_utils._files import atomic, created_folders, move
-from ansible_collections.taco.train.plugins.module_utils._process import running_work, supervised, timed
-from ansible_collections.taco.train.plugins.module_utils._process.carried import ProgramError, answer, program
+from ansible_collections.taco.train.plugins.module_utils._acceleration.nccl_plugin import NAME
+from ansible_collections.taco.train.plugins.module_utils._acceleration.remote import ensure
+from ansible_collections.taco.train.plugins.module_utils._process.carried import ProgramError
 from ansible_collections.taco.train.plugins.module_utils._process.failure import failure
-from ansible_collections.taco.train.plugins.module_utils._process.place import COMMAND_SECONDS, Place, PlaceError
+from ansible_collections.taco.train.plugins.module_utils._process.place import PlaceError
 
-# Each after those that it imports.
-WORKER_MODULES = [
-    timed,
-    running_work,
-    processes,
-    atomic,
-    created_folders,
-    supervised,
-    move,
-    nccl_plugin,
-    horovod_prefix,
-    horovod_build,
-    decision,
-    observation,
-    worker,
-]
 BUILD_ENV = {
     "HOROVOD_WITH_MPI": "1",
     "HOROVOD_GPU_OPERATIONS": "NCCL",
     "HOROVOD_WITH_TENSORFLOW": "1",
     "HOROVOD_NCCL_LINK": "SHARED",
 }
-# What a build does before and after pip, within its own limits.
-BESIDE_PIP_SECONDS = 600
-
-
-def build_environment(values):
-    """Return variables as text. YAML's true and false are 1 and 0."""
-    return {
-        str(name): str(int(value) if isinstance(value, bool) else value)
-        for name, value in values.items()
-        if value is not None
-    }
-
-
-def worker_options(params, container, check_mode):
-    """Return what the worker has to know."""
-    chosen = dict(params)
-    chosen["prefix_dir"] = params["prefix_dir"] or os.path.join(params["state_dir"], "horovod")
-    chosen["horovod_build_env"] = build_environment(params["horovod_build_env"])
-    return dict(chosen, container_id=container["id"], image_id=container["image_id"], check_mode=check_mode)
-
-
-def ask(place, options):
-    """Run the worker's part and return its answer."""
-    seconds = COMMAND_SECONDS
-    if options["horovod"] == "upstream":
-        seconds += options["build_timeout"] + BESIDE_PIP_SECONDS
-    done = place.program(options["python"], program(WORKER_MODULES, options), seconds)
-    said = " ".join(done.stderr.split())[-500:]
-    # 126 and 127 are the engine's: there is no such program in the container.
-    if done.status in (126, 127) or (done.status is None and not place.container):
-        raise PlaceError(f"{place} has no {options['python']} to run ({said}): set python to the worker's Python 3")
-    if done.status != 0:
-        raise PlaceError(f"the work in {place} ended with status {done.status}: {said}")
-    return answer(done.stdout)
-
-
-def ensure(params, check_mode):
-    """Return the result, or raise why there is none."""
-    place = Place(params["container"], params["engine_command"])
-    container = place.identify()
-    result = ask(place, worker_options(params, container, check_mode))
-    if "error" in result:
-        raise PlaceError(f"{place}: {result['error']}")
-    diff = {key: decision.in_words(result[key]) for key in ("before", "after")}
-    for key in ("before", "after"):
-        result[key]["container"] = container
-    return dict(result, diff=diff)
 
 
 def main():
@@ -308,7 +234,7 @@ def main():
             container=dict(type="str", default=""),
             engine_command=dict(type="list", elements="str", default=["docker"]),
             plugin=dict(type="str", choices=["on", "off", "keep"], default="keep"),
-            plugin_path=dict(type="path", default="/usr/lib/x86_64-linux-gnu/" + nccl_plugin.NAME),
+            plugin_path=dict(type="path", default="/usr/lib/x86_64-linux-gnu/" + NAME),
             horovod=dict(type="str", choices=["image", "upstream"], default="image"),
             horovod_version=dict(type="str", default="0.21.3"),
             horovod_build_env=dict(type="dict", default=BUILD_ENV),

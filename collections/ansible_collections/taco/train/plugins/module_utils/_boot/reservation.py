@@ -1,0 +1,162 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Bring the boot configuration of one host to the state that the options of the module hugepages describe."""
+
+import os
+from functools import partial
+from typing import Any, Dict, List, Optional
+
+from ansible_collections.taco.train.plugins.module_utils._boot.change import (
+    apply,
+    locked,
+    recover,
+    restore,
+)
+from ansible_collections.taco.train.plugins.module_utils._boot.config import BootConfig, diffs
+from ansible_collections.taco.train.plugins.module_utils._boot.converged import answer, kept, number_of
+from ansible_collections.taco.train.plugins.module_utils._boot.decision import (
+    Decision,
+    Files,
+    Params,
+    after_trial,
+    decide,
+    decide_restored,
+    entry_line,
+    wanted_count,
+    with_trial,
+)
+from ansible_collections.taco.train.plugins.module_utils._boot.entries import Entry, entry_problems
+from ansible_collections.taco.train.plugins.module_utils._boot.guard import Guard
+from ansible_collections.taco.train.plugins.module_utils._boot.hugepages import HugepagesError, kernel_line
+from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import counts
+from ansible_collections.taco.train.plugins.module_utils._boot.layout import BootLayout, detect
+from ansible_collections.taco.train.plugins.module_utils._boot.running import (
+    needs_reboot,
+    pool_total,
+    reserve_now,
+)
+from ansible_collections.taco.train.plugins.module_utils._files.created_folders import CreatedFolders
+from ansible_collections.taco.train.plugins.module_utils._files.history import History
+
+
+def _no_problems(_entries: List[Entry]) -> List[str]:
+    return []
+
+
+def _boot_diff(config: BootConfig, decision: Decision, files: Files) -> List[Dict[str, str]]:
+    """Return Ansible's diff of the kernel line of the boot entries. The generated file itself is the generator's business."""
+    before, after = entry_line(config, files, decision.line)
+    if not decision.generate or not config.layout.command or sorted(before) == sorted(after):
+        return []
+    header = f"kernel line of the boot entries, by {' '.join(config.layout.command)}"
+    lines = [" ".join(tokens) + "\n" for tokens in (before, after)]
+    return [dict(before_header=header, after_header=header, before=lines[0], after=lines[1])]
+
+
+def _write(
+    config: BootConfig,
+    history: History,
+    guard: Guard,
+    params: Params,
+    decision: Decision,
+    files: Files,
+    count: Optional[int],
+) -> None:
+    """Apply the decision, unless another process changed the files on which it is based."""
+    page_size, state = params["page_size"], params["state"]
+    CreatedFolders(params["state_dir"], config.root).record(os.path.dirname(path) for path in decision.changes)
+    with locked(_state_folder(params)) as config.lock:
+        if config.files() != files or guard.unfinished():
+            raise HugepagesError(
+                "another run changed the boot configuration while this one looked at it; run this again"
+            )
+        if state == "restored":
+            restore(config, history, guard, decision.changes, decision.generate)
+            return
+        # What others reserve is theirs; without a count of ours only the absence of ours could be read back.
+        checked = count is not None or not counts(decision.line, page_size)
+        problems_of = partial(entry_problems, page_size=page_size, count=count) if checked else _no_problems
+        apply(config, history, guard, decision.changes, decision.arguments, decision.generate, problems_of)
+
+
+def _state_folder(params: Params) -> str:
+    return os.path.join(params["sysroot"], params["state_dir"].lstrip("/"))
+
+
+def _recover(module: Any, config: BootConfig, guard: Guard) -> List[str]:
+    """Restore the files that an interrupted run changed, and return their paths. Check mode only names them."""
+    if not guard.unfinished():
+        if os.path.isdir(guard.folder) and not module.check_mode:
+            # Copies of a run that was killed before it changed a file.
+            with locked(_state_folder(module.params)):
+                if not guard.unfinished():
+                    guard.finish()
+        return []
+    if module.check_mode:
+        differing = guard.differing()
+        module.warn(
+            f"an earlier run was cut off and left {', '.join(differing) or 'no file'} changed; without check mode they are restored "
+            "first, so what is predicted here may differ"
+        )
+        return differing
+    with locked(_state_folder(module.params)):
+        differing = guard.differing() if guard.unfinished() else []
+        if guard.unfinished():
+            recover(config, guard)
+    return differing
+
+
+def _layout(params: Params) -> BootLayout:
+    """Return the layout of the boot configuration, or raise why these options can't be applied to it."""
+    layout = detect(params["sysroot"])
+    if layout.layout == "unknown":
+        raise HugepagesError(
+            f"the boot configuration can't be changed safely: its layout is {layout.layout} ({layout.reason}); nothing was written. "
+            "Install GRUB's tools, or reserve the pages yourself and leave out the role hugepages"
+        )
+    if params["trial"] and params["runtime"]:
+        raise HugepagesError(
+            "trial and runtime exclude each other: with the pages reserved now there is nothing to be booted for"
+        )
+    return layout
+
+
+def run(module: Any) -> Dict[str, Any]:
+    """Bring the boot configuration to the state of the module's options, and return the module's result."""
+    params = module.params
+    root, page_size = params["sysroot"], params["page_size"]
+    layout = _layout(params)
+    config = BootConfig(root, layout, module.run_command)
+    count = wanted_count(config, params)
+    history, guard = kept(root, params["state_dir"])
+    restored = _recover(module, config, guard)
+    files = config.files()
+    before = kernel_line(files)
+    if params["state"] == "restored":
+        decision = decide_restored(config, history, params, files)
+    else:
+        decision = decide(config, history, params, files, count)
+    page_counts = counts(decision.line, page_size)
+    reboot_required = needs_reboot(config, page_size, number_of(page_counts), decision.line)
+    if params["state"] == "present" and params["trial"] and decision.changed and reboot_required:
+        decision = with_trial(config, params, decision, count, before)
+    elif params["state"] != "restored":
+        decision = after_trial(config, decision)
+    changed = decision.changed or bool(restored)
+    diff = diffs(config, files, decision.changes) + _boot_diff(config, decision, files)
+    if decision.changed and not module.check_mode:
+        _write(config, history, guard, params, decision, files, count)
+    if params["runtime"] and count is not None:
+        reboot_required = False
+        if pool_total(root, page_size) != count:
+            changed = True
+            if not module.check_mode:
+                reserve_now(root, page_size, count)
+    return dict(
+        answer(layout, page_size, before, page_counts, decision, reboot_required),
+        changed=changed,
+        files=sorted(set(decision.changes) | set(restored)),
+        diff=diff,
+    )
