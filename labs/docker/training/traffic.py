@@ -29,7 +29,7 @@ def busiest(sent, hosts):
 
 def line(sent, rate_mbit=None):
     """The line of the bytes of a batch in the output."""
-    said = "LAB bytes between nodes: %d a batch" % sent
+    text = "Bytes sent by the busiest host: %d per batch" % sent
     if rate_mbit:
-        said += ", %.2f s at %g Mbit/s" % (sent * 8 / (rate_mbit * 1e6), rate_mbit)
-    return said + " (sent by the busiest node)"
+        text += ", %.2f s at %g Mbit/s" % (sent * 8 / (rate_mbit * 1e6), rate_mbit)
+    return text

@@ -8,6 +8,8 @@ import numpy as np
 import traffic
 from lab_ranks import Ranks
 
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.traffic import printed_exchange
+
 
 def test_only_what_leaves_the_host_counts():
     ranks = Ranks(3, ["a", "a", "b"])
@@ -33,7 +35,11 @@ def test_the_busiest_host_decides():
 
 
 def test_the_line():
-    assert traffic.line(12345678, 200.0) == (
-        "LAB bytes between nodes: 12345678 a batch, 0.49 s at 200 Mbit/s (sent by the busiest node)"
-    )
-    assert traffic.line(0) == "LAB bytes between nodes: 0 a batch (sent by the busiest node)"
+    assert traffic.line(12345678, 200.0) == "Bytes sent by the busiest host: 12345678 per batch, 0.49 s at 200 Mbit/s"
+    assert traffic.line(0) == "Bytes sent by the busiest host: 0 per batch"
+
+
+def test_the_collection_reads_the_line():
+    assert printed_exchange([traffic.line(12345678, 200.0)]) == {"exchange": {"bytes": 12345678, "seconds": 0.49}}
+    assert printed_exchange([traffic.line(7)]) == {"exchange": {"bytes": 7, "seconds": None}}
+    assert printed_exchange(["LAB bytes between nodes: 7 a batch"]) == {}

@@ -90,8 +90,9 @@ def test_a_reset_or_missing_counter_leaves_the_path_undecided():
     assert path([record], {"gpu1": None, "gpu2": None}).verdict == "unknown"
 
 
-def test_the_lab_prints_its_bytes():
-    assert traffic.of_training({"model": "ResNet50"}, {"details": {"exchange": {"bytes": 100}}}, 4, 7, ()) == 700
+def test_the_bytes_that_a_script_counted_have_precedence():
+    own = {"model": "ResNet50", "script": "/data/train.py"}
+    assert traffic.of_training(own, {"details": {"exchange": {"bytes": 100}}}, 4, 7, ()) == 700
 
 
 def test_nobody_knows_what_a_script_of_the_user_sends():

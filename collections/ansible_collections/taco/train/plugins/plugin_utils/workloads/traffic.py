@@ -17,16 +17,18 @@ HALF_PRECISION = "--fp16-allreduce"
 # Options of nccl-tests that change how often a size is sent.
 REPETITIONS = ("-n", "--iters", "-m", "--agg_iters", "-G", "--cudagraph", "-N", "--run_cycles", "-S", "--split")
 SPLIT = "NCCL_TESTS_SPLIT"
-# Of the lab's benchmark: the bytes between hosts, and how long the link alone would need.
-EXCHANGE = re.compile(r"LAB bytes between nodes: (\d{1,15}) a batch(?:, ([\d.]{1,12}) s at [\d.]{1,12} Mbit/s)?")
+# What a script prints that counts its bytes, and the time that they need on the link. The guide on low numbers documents it.
+EXCHANGE = re.compile(
+    r"Bytes sent by the busiest host: (\d{1,15}) per batch(?:, ([\d.]{1,12}) s at [\d.]{1,12} Mbit/s)?"
+)
 
 Options = Mapping[str, Any]
 
 
 def printed_exchange(lines: List[str]) -> Dict[str, Any]:
-    """What only the lab's benchmark prints: bytes between hosts in a batch, and the seconds that they need at line rate."""
-    found = values(EXCHANGE, lines)
-    return {"exchange": {"bytes": int(found[-1][0]), "seconds": finite(found[-1][1])}} if found else {}
+    """The bytes between hosts in a batch that a script counted, and the seconds that they need at line rate."""
+    counted = values(EXCHANGE, lines)
+    return {"exchange": {"bytes": int(counted[-1][0]), "seconds": finite(counted[-1][1])}} if counted else {}
 
 
 def of_all_reduces(size: float, count: float, ranks: int) -> Optional[float]:
@@ -37,7 +39,7 @@ def of_all_reduces(size: float, count: float, ranks: int) -> Optional[float]:
 def of_training(
     parameters: Options, result: Mapping[str, Any], ranks: int, batches: int, scripts: Container[str]
 ) -> Optional[float]:
-    """The bytes of a training run: of the gradients of its model, or as the lab's benchmark counted them.
+    """The bytes of a training run: of the gradients of its model, or as its script counted them.
 
     Only these scripts are known to sum all gradients of the model in each batch; another one may accumulate or freeze some.
     """
