@@ -7,6 +7,7 @@
 import json
 import os
 import sys
+import time
 from pathlib import Path
 
 import action_run
@@ -79,8 +80,8 @@ class Arena:
 @pytest.fixture
 def arena(tmp_path, monkeypatch):
     """Arena and kubectl of the test are found first, and a second of a pause takes 20 ms."""
-    sleep = arena_job.time.sleep
-    monkeypatch.setattr(arena_job.time, "sleep", lambda seconds: sleep(seconds / 50))
+    sleep = time.sleep
+    monkeypatch.setattr(time, "sleep", lambda seconds: sleep(seconds / 50))
     monkeypatch.setenv("FAKE_ARENA", str(tmp_path))
     monkeypatch.setenv("PATH", os.pathsep.join([str(tmp_path / "bin"), os.environ["PATH"]]))
     return Arena(tmp_path)

@@ -82,7 +82,8 @@ def _write(
 
 
 def _state_folder(params: Params) -> str:
-    return os.path.join(params["sysroot"], params["state_dir"].lstrip("/"))
+    folder = os.path.join(params["sysroot"], params["state_dir"].lstrip("/"))  # type: str
+    return folder
 
 
 def _recover(module: Any, config: BootConfig, guard: Guard) -> List[str]:
@@ -140,7 +141,7 @@ def run(module: Any) -> Dict[str, Any]:
         decision = decide(config, history, params, files, count)
     page_counts = counts(decision.line, page_size)
     reboot_required = needs_reboot(config, page_size, number_of(page_counts), decision.line)
-    if params["state"] == "present" and params["trial"] and decision.changed and reboot_required:
+    if count is not None and params["trial"] and decision.changed and reboot_required:
         decision = with_trial(config, params, decision, count, before)
     elif params["state"] != "restored":
         decision = after_trial(config, decision)

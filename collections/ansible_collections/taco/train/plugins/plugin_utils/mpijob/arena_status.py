@@ -156,7 +156,7 @@ def read(text: str, job: str) -> ArenaJob:
     return ArenaJob(name, _text(thing, "namespace", job), phase, pods, str(thing.get("uuid") or ""))
 
 
-def pods(job: ArenaJob, container: str) -> list[dict[str, Any]]:
+def pods(job: ArenaJob, container: str) -> list[Mapping[str, Any]]:
     """Return the pods as the objects that they are in the cluster, as far as Arena says it, with the labels of v1."""
     name, kind = LABELS["v1"][0]
     return [
