@@ -6,9 +6,11 @@
 
 import json
 import re
+import shlex
 from collections import Counter
 from types import SimpleNamespace
 
+import faults
 import jsonschema
 import pytest
 import yaml
@@ -44,8 +46,7 @@ def on_node(command):
     """Return a function that runs a command on one node, which must succeed, and returns its output."""
 
     def run(node, *argv):
-        arguments = json.dumps({"argv": argv})
-        done = command("ansible", node, "-i", INVENTORY, "-m", "ansible.builtin.command", "-a", arguments, "--one-line")
+        done = command(*faults.command(node, shlex.join(argv)))
         assert done.returncode == 0, done.stdout
         return done.stdout
 
@@ -117,21 +118,34 @@ def test_the_table_the_report_and_the_log_are_there_and_say_that_this_is_a_lab(s
     assert json.loads((site.run / "verdict.json").read_text())
 
 
+def inspected(on_node, node, field):
+    """Return a field of the training container on a node."""
+    return on_node(node, "docker", "inspect", "--format", "{{" + field + "}}", "taco-train").strip()
+
+
 @pytest.mark.parametrize("node", NODES)
 def test_what_stands_on_the_nodes(site, on_node, node):
     grub = on_node(node, "cat", "/boot/grub/grub.cfg")
     assert "default_hugepagesz=1G hugepagesz=1G hugepages=1" in grub
     assert "lab" in on_node(node, "sh", "-c", "cat /usr/local/tfabric/tools/config/ztcp*.conf").lower()
-    assert "true" in on_node(
-        node, "docker", "inspect", "--format", "{% raw %}{{.State.Running}}{% endraw %}", "taco-train"
-    )
+    assert inspected(on_node, node, ".State.Running") == "true"
     other = next(name for name in NODES if name != node)
     assert node in on_node(node, "docker", "exec", "taco-train", "ssh", node, "hostname")
     assert other in on_node(node, "docker", "exec", "taco-train", "ssh", other, "hostname")
 
 
+OPTIONS = {
+    "script": str(ROOT / "labs/docker/training/gradient_exchange.py"),
+    "batch_size": 64,
+    "num_iters": 2,
+    "num_warmup_batches": 1,
+    "num_batches_per_iter": 2,
+}
+SHORT = ("-e", json.dumps({"benchmark_options": OPTIONS}))
+
+
 def test_a_second_run_changes_only_the_benchmark_and_costs_few_connections(site, playbook):
-    done = playbook("site.yml", timeout=600, ANSIBLE_VERBOSITY="3")
+    done = playbook("site.yml", *SHORT, timeout=600, ANSIBLE_VERBOSITY="3", ANSIBLE_DISPLAY_OK_HOSTS="true")
     assert done.returncode == 0, done.stdout
     changed = re.findall(r"^changed: \[(.+?)\]", done.stdout, re.MULTILINE)
     assert len(changed) == 1, changed
@@ -140,23 +154,10 @@ def test_a_second_run_changes_only_the_benchmark_and_costs_few_connections(site,
     assert len(executions) == len(NODES), executions
     assert all(0 < count <= MOST_EXECUTIONS for count in executions.values()), executions
     assert "TASK [Gathering Facts]" not in done.stdout
-
-
-def test_a_host_that_lost_its_keys_gets_new_ones_and_all_trust_them(site, playbook, on_node):
-    # Not the first host, so that one which has its keys comes before one that needs them.
-    keeps, lost = NODES
-    on_node(lost, "sh", "-c", "rm /var/lib/taco-train/ssh/*")
-    done = playbook("deploy.yml")
-    assert done.returncode == 0, done.stdout
-    assert recap(done.stdout)[lost]["changed"] > 0
-    assert lost in on_node(keeps, "docker", "exec", "taco-train", "ssh", lost, "hostname")
-    assert keeps in on_node(lost, "docker", "exec", "taco-train", "ssh", keeps, "hostname")
-
-
-def inspected(on_node, node, field):
-    """Return a field of the training container on a node."""
-    template = "{% raw %}{{" + field + "}}{% endraw %}"
-    return on_node(node, "docker", "inspect", "--format", template, "taco-train").splitlines()[-1].split()[-1]
+    # The host's look, what it is asked about peers, and nothing of the roles.
+    assert not re.search(r"TASK \[taco\.train\.(container_engine|training_container|ssh_trust)", before_benchmark), (
+        before_benchmark
+    )
 
 
 def deployed(playbook):
@@ -164,13 +165,6 @@ def deployed(playbook):
     done = playbook("deploy.yml", ANSIBLE_DISPLAY_OK_HOSTS="true")
     assert done.returncode == 0, done.stdout
     return done.stdout, {host for host, counts in recap(done.stdout).items() if counts["changed"]}
-
-
-def test_a_deployment_that_stands_is_looked_at_and_left(site, playbook):
-    output, changed = deployed(playbook)
-    assert not changed
-    # The host's look, what it is asked about peers, and nothing of the roles.
-    assert not re.search(r"TASK \[taco\.train\.(container_engine|training_container|ssh_trust)", output), output
 
 
 def test_what_an_earlier_run_did_not_come_to_prove_is_proven_now(site, playbook, on_node):
@@ -190,9 +184,12 @@ def test_what_somebody_changed_since_is_seen_and_put_right(site, playbook, on_no
     name = inspected(on_node, second, ".Config.Image")
     on_node(first, "docker", "exec", "taco-train", "sh", "-c", "kill $(cat /run/taco-train-sshd.pid)")
     on_node(second, "docker", "update", "--restart", "no", "taco-train")
+    # Not of the first host, so that one which has its keys comes before one that needs them.
+    on_node(second, "sh", "-c", "rm /var/lib/taco-train/ssh/*")
     assert deployed(playbook)[1] == {first, second}
     assert inspected(on_node, second, ".HostConfig.RestartPolicy.Name") == "unless-stopped"
     assert first in on_node(second, "docker", "exec", "taco-train", "ssh", first, "hostname")
+    assert second in on_node(first, "docker", "exec", "taco-train", "ssh", second, "hostname")
 
     # The name of the image is that of another one now, and one host has forgotten its peer.
     on_node(second, "sh", "-c", f"docker tag {name} {name}-kept && docker commit taco-train {name}")
@@ -207,23 +204,36 @@ def test_what_somebody_changed_since_is_seen_and_put_right(site, playbook, on_no
     assert inspected(on_node, second, ".Image") == before
 
 
-OPTIONS = {
-    "script": str(ROOT / "labs/docker/training/gradient_exchange.py"),
-    "batch_size": 64,
-    "num_iters": 2,
-    "num_warmup_batches": 1,
-    "num_batches_per_iter": 2,
-}
-SHORT = ("-e", json.dumps({"benchmark_options": OPTIONS}))
+def require_refused(done, *words):
+    """Check that a run was refused with these words and with the name of each node."""
+    assert done.returncode != 0, done.stdout
+    for word in words + NODES:
+        assert word in done.stdout, (word, done.stdout)
+    assert "Traceback" not in done.stdout
+
+
+def test_preflight_names_everything_that_is_wrong_also_beside_hosts_that_are_not_observed(
+    site, command, results, tmp_path
+):
+    """A host that can't be reached and one without Python are findings, and hide none of other hosts."""
+    hosts = {
+        "away": {"ansible_host": "127.0.0.1", "ansible_port": 9},
+        "no-python": {"ansible_connection": "local", "ansible_python_interpreter": "/no/such/python3"},
+    }
+    extra = tmp_path / "more.yml"
+    extra.write_text(yaml.safe_dump({"gpu_nodes": {"hosts": hosts}}))
+    wrong = {"hugepages_cuont": 4, "eni_count": 3, "taco_gpus_per_node": 0, "harp_script_sha256": None}
+    variables = json.dumps({"taco_results_dir": str(results), **wrong})
+    done = command("ansible-playbook", "playbooks/preflight.yml", "-i", INVENTORY, "-i", extra, "-e", variables)
+    require_refused(done, "hugepages_cuont", "hugepages_count", "eni.count", "eni_count", "gpu.declared")
+    require_refused(
+        done, "taco_gpus_per_node", "harp.checksum", "harp_script_sha256", "away", "no-python", "host.observed"
+    )
+
 
 # What is wrong -> the playbook, the variables that make it so, and what the message must hold.
 BAD_INPUT = {
-    "misspelt variable": ("preflight.yml", {"hugepages_cuont": 4}, ("hugepages_cuont", "hugepages_count")),
-    "too few ENIs": ("preflight.yml", {"eni_count": 3}, ("eni.count", "eni_count")),
-    "GPU count of 0": ("preflight.yml", {"taco_gpus_per_node": 0}, ("gpu.declared", "taco_gpus_per_node")),
-    "no checksum": ("preflight.yml", {"harp_script_sha256": None}, ("harp.checksum", "harp_script_sha256")),
     "wrong checksum": ("prepare.yml", {"harp_script_sha256": "0" * 64}, ("harp_script_sha256", "0" * 64)),
-    "no checksum without preflight": ("prepare.yml", {"harp_script_sha256": None}, ("harp_allow_unverified",)),
     "no such image": (
         "deploy.yml",
         {"taco_image": "taco-lab/no-such-image:1", "taco_container_name": "taco-other"},
@@ -235,11 +245,7 @@ BAD_INPUT = {
 @pytest.mark.parametrize("what", BAD_INPUT)
 def test_bad_input_names_the_variable_and_the_hosts(site, playbook, what):
     name, variables, words = BAD_INPUT[what]
-    done = playbook(name, "-e", json.dumps(variables))
-    assert done.returncode != 0, done.stdout
-    for word in words + NODES:
-        assert word in done.stdout, done.stdout
-    assert "Traceback" not in done.stdout
+    require_refused(playbook(name, "-e", json.dumps(variables)), *words)
 
 
 def test_a_template_that_renders_nothing_is_refused_before_a_file_is_written(site, playbook, on_node, tmp_path):
@@ -250,30 +256,6 @@ def test_a_template_that_renders_nothing_is_refused_before_a_file_is_written(sit
     assert done.returncode != 0
     assert "harp_template" in done.stdout and NODES[0] in done.stdout, done.stdout
     assert on_node(NODES[0], "ls", "-l", "--time-style=full-iso", "/usr/local/tfabric/tools/config") == before
-
-
-def test_a_host_that_cant_be_reached_and_one_without_python_don_t_hide_what_is_wrong_with_others(
-    site, command, results, tmp_path
-):
-    hosts = {
-        "away": {"ansible_host": "127.0.0.1", "ansible_port": 9},
-        "no-python": {"ansible_connection": "local", "ansible_python_interpreter": "/no/such/python3"},
-    }
-    extra = tmp_path / "more.yml"
-    extra.write_text(yaml.safe_dump({"gpu_nodes": {"hosts": hosts}}))
-    done = command(
-        "ansible-playbook",
-        "playbooks/preflight.yml",
-        "-i",
-        INVENTORY,
-        "-i",
-        extra,
-        "-e",
-        json.dumps({"taco_results_dir": str(results), "eni_count": 3}),
-    )
-    assert done.returncode != 0
-    for word in ("away", "no-python", "host.observed", "eni.count") + NODES:
-        assert word in done.stdout, done.stdout
 
 
 BAD_RUN = {
