@@ -204,7 +204,7 @@ locate: venv-dev tools
 	pytest -q tests/integration/test_locate.py
 	$(LAB) down
 
-# What a converged host costs, beside what people would use instead: tests/bench/README.md. `make test` has it on one host and two only.
+# What a converged host costs, beside what people would use instead: tests/bench/README.md. `make test` has it on two hosts only.
 bench: venv-dev tools
 	$(BENCH) --hosts "$(BENCH_HOSTS)" --repeats "$(BENCH_REPEATS)"
 
