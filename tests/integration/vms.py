@@ -11,11 +11,6 @@ import faults
 
 INVENTORY = "inventories/vm"
 DROP_IN = "/etc/default/grub.d/zz-taco-hugepages.cfg"
-# Content, mode, owner and times of all files that a person wrote or that the collection writes.
-BOOT_FILES = (
-    "find /etc/default/grub /etc/default/grub.d -printf '%p %y %m %U:%G %T@\\n' | sort; "
-    "find /etc/default/grub /etc/default/grub.d -type f -exec sha256sum {} + | sort; ls /boot/grub/custom.cfg"
-)
 
 
 class Machines:
