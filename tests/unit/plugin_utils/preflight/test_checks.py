@@ -187,7 +187,7 @@ def test_the_instance_type_is_compared_with_what_is_published(variables, told, s
 
 
 def test_the_published_types_make_sense():
-    assert len(INSTANCE_TYPES) == 20 and not set(INSTANCE_TYPES) & set(VIRTUAL)
+    assert INSTANCE_TYPES and not set(INSTANCE_TYPES) & set(VIRTUAL)
     assert {one.gpus for one in INSTANCE_TYPES.values()} == {1, 2, 4, 8}
 
 

@@ -13,13 +13,8 @@ description:
     fix.
   - Runs on the controller only. Run it with C(run_once).
   - In check mode it returns the failures but does not fail, and writes no file.
-  - "The checks are C(host.observed), C(os.supported), C(boot.layout), C(cpu.page_size), C(memory.hugepages),
-    C(hugepages.sysctl), C(hugepages.running), C(gpu.count), C(gpu.declared), C(gpu.model), C(gpu.driver), C(instance.type), C(eni.count),
-    C(disk.free),
-    C(engine.present), C(engine.version), C(engine.toolkit), C(harp.checksum), C(image.set), C(variables.known), C(variables.valid),
-    C(cluster.same_gpus), C(cluster.same_image), C(controller.collections) and C(controller.packages)."
-  - "For nodes of a Kubernetes cluster also C(kubernetes.api), C(kubernetes.mpijob), C(kubernetes.permissions) and C(kubernetes.node), with
-    the result of M(taco.train.kubernetes_info). C(engine.present) is skipped for them."
+  - The guide R(Troubleshooting,ansible_collections.taco.train.docsite.troubleshooting) explains each check.
+  - Nodes of a Kubernetes cluster also have checks of the result of M(taco.train.kubernetes_info), and C(engine.present) is skipped for them.
 author:
   - Taco Team (@taco)
 extends_documentation_fragment:
