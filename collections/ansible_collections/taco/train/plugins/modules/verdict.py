@@ -14,7 +14,8 @@ description:
   - Runs on the controller only. Run it with C(run_once).
   - In check mode it returns the failures but does not fail, and writes no file.
   - The guide R(Troubleshooting,ansible_collections.taco.train.docsite.troubleshooting) explains each check.
-  - Nodes of a Kubernetes cluster also have checks of the result of M(taco.train.kubernetes_info), and C(engine.present) is skipped for them.
+  - Nodes of a Kubernetes cluster also have checks of the result of M(taco.train.kubernetes_info), and C(engine.present) is skipped for
+    them.
 author:
   - Taco Team (@taco)
 extends_documentation_fragment:
