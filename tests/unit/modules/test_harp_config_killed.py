@@ -90,15 +90,20 @@ WAYS = {
 }
 
 
-# A half of what there could be: each of the three meets each other one.
-CASES = [(BARE, "script", True), (BY_HAND, "script", False), (BARE, "template", False), (BY_HAND, "template", True)]
+# A half of what there could be: each of the three meets each other one. Each way has half of its steps in either case.
+CASES = [
+    (BARE, "script", True, 1),
+    (BY_HAND, "script", False, 2),
+    (BARE, "template", False, 1),
+    (BY_HAND, "template", True, 2),
+]
 
 
-@pytest.mark.parametrize(("host", "way", "again"), CASES, indirect=["host"])
-def test_killed_at_any_step_nothing_of_it_stays(host, monkeypatch, way, again):
-    number, reached = 0, True
+@pytest.mark.parametrize(("host", "way", "again", "first"), CASES, indirect=["host"])
+def test_killed_at_any_step_nothing_of_it_stays(host, monkeypatch, way, again, first):
+    number, reached = first - 2, True
     while reached:
-        number += 1
+        number += 2
         reached = killed_before(number, lambda: WAYS[way](host), monkeypatch, STEPS)
         if again:
             WAYS[way](host)
@@ -107,10 +112,11 @@ def test_killed_at_any_step_nothing_of_it_stays(host, monkeypatch, way, again):
     assert number > 20
 
 
-def test_killed_at_any_step_of_the_way_back(host, monkeypatch):
-    number, reached = 0, True
+@pytest.mark.parametrize(("host", "first"), [(BARE, 1), (BY_HAND, 2)], indirect=["host"])
+def test_killed_at_any_step_of_the_way_back(host, monkeypatch, first):
+    number, reached = first - 2, True
     while reached:
-        number += 1
+        number += 2
         host.configure()
         reached = killed_before(number, host.roll_back, monkeypatch, STEPS)
         host.roll_back()

@@ -249,7 +249,7 @@ def test_options_that_only_grub_cfg_gives_are_extended_in_the_environment(pages,
 
 
 def test_a_trial_boots_the_running_kernel_once_and_then_becomes_permanent(pages, host):
-    snapshot = Snapshot(host)
+    snapshot = Snapshot(host, "boot", "etc", "proc", "sys", "var")
     before = boot(host)
     done = pages(count=4, trial=True)
     assert done["trial"] and done["reboot_required"]
