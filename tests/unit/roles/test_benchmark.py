@@ -8,18 +8,15 @@ import functools
 import hashlib
 import http.server
 import json
-import os
 import re
-import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import jinja2
+import playbook
 import pytest
 import yaml
 
-ROOT = Path(__file__).parents[3]
 OUTPUT = """\
 Model: ResNet50
 Batch size: 8
@@ -89,22 +86,11 @@ class Cluster:
         hosts = {name: {"taco_node": {"hostname": name}} for name in ("node-a", "node-b")}
         inventory = {"gpu_nodes": {"hosts": hosts, "vars": dict(common, **variables)}}
         (self.folder / "hosts.yml").write_text(yaml.safe_dump(inventory))
-        environment = dict(
-            os.environ,
-            ANSIBLE_COLLECTIONS_PATH=str(ROOT / "collections"),
-            ANSIBLE_CONFIG=str(ROOT / "ansible.cfg"),
-            # Both hosts write to the same folder, which ansible.builtin.copy creates only for one at a time.
-            ANSIBLE_FORKS="1",
-            ANSIBLE_HOME=str(self.folder / "home"),
-            ANSIBLE_LOCAL_TEMP=str(self.folder / "tmp"),
-            PATH=str(Path(sys.executable).parent) + os.pathsep + os.environ["PATH"],
-        )
-        command = ["ansible-playbook", "play.yml", "-i", "hosts.yml", *arguments]
-        done = subprocess.run(
-            command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=str(self.folder)
-        )
+        # Both hosts write to the same folder, which ansible.builtin.copy creates only for one at a time.
+        command = ["play.yml", "-i", "hosts.yml", "--forks", "1", *arguments]
+        status, output = playbook.run(self.folder, command)
         # The printed lines are wrapped as YAML pleases.
-        return done.returncode, " ".join(done.stdout.decode().split())
+        return status, " ".join(output.split())
 
     def run_dir(self):
         return self.folder / "results/latest"
@@ -326,6 +312,6 @@ def test_what_benchmarks_left_on_the_hosts_can_be_removed(cluster):
     ],
 )
 def test_only_an_engine_with_exec_names_a_container(prefix, container):
-    roles = ROOT / "collections/ansible_collections/taco/train/roles"
+    roles = playbook.ROOT / "collections/ansible_collections/taco/train/roles"
     text = yaml.safe_load((roles / "benchmark/vars/main.yml").read_text())["__benchmark_container"]
     assert jinja2.Template(text).render(__benchmark_exec_prefix=prefix) == container
