@@ -11,6 +11,7 @@ tests/integration/test_targets.py.
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 from environments import ENVIRONMENTS, ROOT, ensure, pythons
 
@@ -19,10 +20,8 @@ TESTS = ROOT / "tests/unit/module_utils"
 BY_ITSELF = TESTS / "process/test_carried.py"
 
 
-def test(version, python):
-    """Run the tests under one Python; return how that ended."""
-    name = "%d.%d" % version
-    programs = ensure("targets", ENVIRONMENTS / ("target-" + name), ["pytest<10", "hypothesis"], python)
+def test(programs):
+    """Run the tests in one environment; return the status and the output."""
     # Neither the options of the project nor what the tests above these share: both ask for more than this Python has.
     command = [
         str(programs / "python"),
@@ -45,19 +44,31 @@ def test(version, python):
         str(BY_ITSELF),
         str(TESTS),
     ]
-    print("targets: unit tests of module_utils under Python " + name, flush=True)
     environment = {
         "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
         "PYTHONPATH": "%s:%s" % (ROOT / "collections", ROOT / "tests/support"),
         "LANG": "C.UTF-8",
     }
-    return subprocess.run(command, env=environment, cwd=str(ROOT)).returncode
+    done = subprocess.run(
+        command, env=environment, cwd=str(ROOT), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    return done.returncode, done.stdout
 
 
 def main():
     found = pythons()
-    chosen = list(found) if sys.argv[1:] == ["all"] else [min(found), max(found)]
-    failed = ["%d.%d" % version for version in dict.fromkeys(chosen) if test(version, found[version]) != 0]
+    chosen = list(found) if sys.argv[1:] == ["all"] else dict.fromkeys([min(found), max(found)])
+    names = ["%d.%d" % version for version in chosen]
+    programs = [
+        ensure("targets", ENVIRONMENTS / ("target-" + name), ["pytest<10", "hypothesis"], found[version])
+        for name, version in zip(names, chosen)
+    ]
+    failed = []
+    # Two at a time: some of the tests wait.
+    with ThreadPoolExecutor(2) as pool:
+        for name, (status, output) in zip(names, pool.map(test, programs)):
+            print("targets: unit tests of module_utils under Python %s\n%s" % (name, output), flush=True)
+            failed += [name] if status != 0 else []
     if failed:
         raise SystemExit("targets: unit tests failed under Python " + ", ".join(failed) + "; see above")
 
