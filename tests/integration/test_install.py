@@ -4,10 +4,13 @@
 
 """Install the collection in each documented way into an empty project that has its own inventory, and use it there.
 
+What is installed from git has the same files as a tarball, so it is not used once more.
+
 Galaxy is not asked: what the collection depends on is in the `ansible` package of .venv.
 """
 
 import json
+import os
 import re
 import sys
 import tarfile
@@ -64,28 +67,44 @@ OWN_PLAYBOOK = """
 """
 
 
-def install_source(way, tarballs):
-    return {
-        "tarball built in the folder": tarballs["folder"],
-        "tarball built at the root": tarballs["root"],
-        "git, folder": f"git+file://{ROOT}#/collections/ansible_collections/taco/train",
-        "git, root": f"git+file://{ROOT}",
-    }[way]
+GIT = {"folder": f"git+file://{ROOT}#/collections/ansible_collections/taco/train", "root": f"git+file://{ROOT}"}
 
 
-@pytest.fixture(
-    scope="session",
-    params=["tarball built in the folder", "tarball built at the root", "git, folder", "git, root"],
-)
-def project(request, command, tarballs, tmp_path_factory):
-    """Return an empty project with its own inventory and the collection installed in one of the four ways."""
-    folder = tmp_path_factory.mktemp("project")
-    source = install_source(request.param, tarballs)
+def install(command, source, folder):
     done = command("ansible-galaxy", "collection", "install", source, "--no-deps", "-p", "collections", cwd=folder)
     assert done.returncode == 0, done.stdout
+
+
+@pytest.fixture(scope="session", params=GIT)
+def place(request):
+    """The folder that the collection is built in: its own, or the root of the repository."""
+    return request.param
+
+
+@pytest.fixture(scope="session")
+def project(place, command, tarballs, tmp_path_factory):
+    """Return an empty project with its own inventory and the collection installed from the tarball that was built in a folder."""
+    folder = tmp_path_factory.mktemp("project")
+    install(command, tarballs[place], folder)
     (folder / "inventory.yml").write_text(INVENTORY.format(python=sys.executable))
     (folder / "ansible.cfg").write_text("[defaults]\ncollections_path = ./collections\n")
     return folder
+
+
+def installed(folder):
+    """Return {path: the target of a link, or None} of the files and links that are installed below a folder."""
+    top = folder / "collections/ansible_collections/taco/train"
+    targets = {path: os.readlink(path) if path.is_symlink() else None for path in top.rglob("*")}
+    return {
+        str(path.relative_to(top)): target
+        for path, target in targets.items()
+        if "__pycache__" not in path.parts and (target or path.is_file())
+    }
+
+
+def test_what_is_installed_from_git_is_what_the_tarball_holds(place, project, command, tmp_path):
+    install(command, GIT[place], tmp_path)
+    assert installed(tmp_path) == installed(project)
 
 
 def test_a_playbook_runs_by_its_name_and_reports_everything_that_is_wrong(project, command):
