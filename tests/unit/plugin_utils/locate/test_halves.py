@@ -36,6 +36,16 @@ def test_a_group_without_the_budget_for_its_proof_is_a_suspicion():
     assert [(one.kind, one.proved) for one in found.answer.findings] == [("group", False)]
 
 
+def test_a_group_is_a_suspicion_where_the_runs_of_its_proof_fail():
+    class Unproven(GroupFleet):
+        def value(self, hosts):
+            exchanged = len(hosts) > 2 and 0 < len(self.group & set(hosts)) < len(self.group)
+            return None if exchanged else super().value(hosts)
+
+    found = searched(Unproven(random.Random(1), 16, 0.02, names(1, 4), 4), failure="not done after 600 s")
+    assert [(one.kind, one.proved) for one in found.answer.findings] == [("group", False)]
+
+
 @pytest.mark.parametrize("size", [6, 16, 64])
 def test_what_shows_only_with_all_hosts_is_undecided_with_its_reason(size):
     fleet = GroupFleet(random.Random(2), size, 0.02, names(1, size), size // 2 + 1, 0.4)

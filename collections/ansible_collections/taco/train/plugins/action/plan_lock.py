@@ -40,7 +40,7 @@ class ActionModule(ActionBase):
         result.update(self._execute_module(module_args=arguments, task_vars=task_vars))
         # A lock that was made by hand may name no process.
         other = result.get("other") or {}
-        if other and (not str(other.get("pid")).isdigit() or not is_of_another(other, own)):
+        if other and (not str(other.get("pid")).isdecimal() or not is_of_another(other, own)):
             result.update(self._execute_module(module_args={**arguments, "ended": other}, task_vars=task_vars))
             other = result.get("other") or {}
         if other and arguments.get("state") == "held":

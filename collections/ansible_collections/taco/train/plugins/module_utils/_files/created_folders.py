@@ -78,24 +78,35 @@ def removal_order(created: Iterable[str], state_dir: str) -> List[str]:
 @contextlib.contextmanager
 def held(folder: str, seconds: float, what: str) -> Iterator[None]:
     """Hold a lock on a folder that exists, and wait for whoever holds it; what says what that one does."""
-    descriptor = os.open(folder, os.O_RDONLY)
     deadline = time.monotonic() + seconds
+    descriptor = os.open(folder, os.O_RDONLY)
     try:
-        while True:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except OSError as error:
-                if error.errno not in (errno.EAGAIN, errno.EACCES):
-                    raise
-                if time.monotonic() > deadline:
-                    raise FoldersError(
-                        f"another run has been {what} for {seconds:.0f} s ({folder} is locked); run this again when it ended"
-                    ) from error
-                time.sleep(0.1)
-        yield
+        while not _locked(descriptor):
+            if time.monotonic() > deadline:
+                raise FoldersError(
+                    f"another run has been {what} for {seconds:.0f} s ({folder} is locked); run this again when it ended"
+                )
+            time.sleep(0.1)
+        # Who held the lock may have removed the folder, and another run may have created it again.
+        again = not os.path.samestat(os.fstat(descriptor), os.stat(folder))
+        if not again:
+            yield
     finally:
         os.close(descriptor)
+    if again:
+        with held(folder, deadline - time.monotonic(), what):
+            yield
+
+
+def _locked(descriptor: int) -> bool:
+    """Take the lock of a folder, False where another process has it."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno not in (errno.EAGAIN, errno.EACCES):
+            raise
+        return False
+    return True
 
 
 class CreatedFolders:
@@ -194,21 +205,32 @@ class CreatedFolders:
             if missing and os.path.lexists(unfinished):
                 shutil.rmtree(unfinished)
             return []
-        with held(self._real(self.state_dir), 10, "recording folders"):
-            leaving, known = self.removable(), self.load()
-            top = self._top(known)
-            for path in [path for path in leaving if path not in top]:
-                os.rmdir(self._real(path))
-            if top:
-                unfinished = unfinished_name(self._real(top[0]))
+        try:
+            with held(self._real(self.state_dir), 10, "recording folders"):
+                return self._remove()
+        except FileNotFoundError:
+            # Another run removed it meanwhile.
+            if os.path.isdir(self._real(self.state_dir)):
+                raise
+            return []
+
+    def _remove(self) -> List[str]:
+        leaving, known = self.removable(), self.load()
+        top = self._top(known)
+        for path in [path for path in leaving if path not in top]:
+            os.rmdir(self._real(path))
+        if top:
+            unfinished = unfinished_name(self._real(top[0]))
+            # Who creates the state folder holds this lock.
+            with held(os.path.dirname(unfinished), 10, "creating " + self.state_dir):
                 if os.path.lexists(unfinished):
                     shutil.rmtree(unfinished)
                 os.rename(self._real(top[0]), unfinished)
                 shutil.rmtree(unfinished)
-            elif self.state_dir in known:
-                # Somebody else's files are in it: it goes when they are gone.
-                replace_file(self._record(), record_bytes(set(known) & set(parents(self.state_dir))), mode=0o600)
-            else:
-                for name in reversed(OWN_FILES):
-                    remove_file(os.path.join(self._real(self.state_dir), name))
+        elif self.state_dir in known:
+            # Somebody else's files are in it: it goes when they are gone.
+            replace_file(self._record(), record_bytes(set(known) & set(parents(self.state_dir))), mode=0o600)
+        else:
+            for name in reversed(OWN_FILES):
+                remove_file(os.path.join(self._real(self.state_dir), name))
         return leaving

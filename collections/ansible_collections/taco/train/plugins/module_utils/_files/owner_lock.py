@@ -22,6 +22,7 @@ from ansible_collections.taco.train.plugins.module_utils._files.created_folders 
 Owner = Dict[str, Any]
 # What identifies the process of a playbook on all controllers.
 IDENTITY = ("controller", "pid", "started")
+ATTEMPTS = 10
 WHAT = "locking this host for a plan"
 
 
@@ -31,13 +32,13 @@ def lock_path(state_dir: str) -> str:
 
 
 def owner_of(state_dir: str) -> Optional[Owner]:
-    """The owner of the lock, None where there is none. A file that is no JSON, as after a full disk, is no lock."""
+    """The owner of the lock, None where there is none. A file that names no owner, as after a full disk, is no lock."""
     data = read_bytes(lock_path(state_dir))
     try:
         found = json.loads(data.decode("utf-8")) if data else None
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return found if found and isinstance(found, dict) else None
 
 
 def is_same(owner: Owner, other: Optional[Owner]) -> bool:
@@ -53,12 +54,18 @@ def other_owner(state_dir: str, own: Owner, ended: Optional[Owner] = None) -> Op
 
 def acquire(state_dir: str, own: Owner, ended: Optional[Owner] = None) -> Optional[Owner]:
     """Take the lock, also from an owner that has ended. Returns the other owner where there is one, and writes nothing then."""
-    CreatedFolders(state_dir).make_state_dir()
-    with held(state_dir, 10, WHAT):
-        other = other_owner(state_dir, own, ended)
-        if other is not None:
-            return other
-        replace_file(lock_path(state_dir), json.dumps(own).encode("utf-8") + b"\n")
+    for attempt in reversed(range(ATTEMPTS)):
+        try:
+            CreatedFolders(state_dir).make_state_dir()
+            with held(state_dir, 10, WHAT):
+                other = other_owner(state_dir, own, ended)
+                if other is None:
+                    replace_file(lock_path(state_dir), json.dumps(own).encode("utf-8") + b"\n")
+                return other
+        except FileNotFoundError:
+            # Another playbook released its lock, and the folder with it.
+            if not attempt:
+                raise
     return None
 
 
@@ -71,5 +78,6 @@ def release(state_dir: str, own: Owner) -> None:
     # The lock is in the folder until the folder is removed, so that no other playbook takes it meanwhile.
     if known and set(known) <= set(parents(os.path.normpath(state_dir))) and folders.removable():
         folders.remove()
-    else:
+    # Meanwhile another run may have put something into the folder, which then stays.
+    if is_same(own, owner_of(state_dir)):
         remove_file(lock_path(state_dir))

@@ -51,6 +51,7 @@ class Verdict(NamedTuple):
     open: bool
     slower: Optional[int] = None
     loss: float = 0.0
+    known: bool = False
 
 
 def outcome(search: Search, state: Analysis) -> Outcome:
@@ -81,11 +82,8 @@ def _exchanged(search: Search, state: Analysis, group: Group, other: Hosts) -> O
     verdict = _compared(search, state, mixed)
     if verdict.open:
         return Outcome(mixed, group)
-    return Outcome(
-        group=group._replace(
-            hosts=group.hosts if verdict.slower is None else (first, second)[verdict.slower], proved=True
-        )
-    )
+    hosts = group.hosts if verdict.slower is None else (first, second)[verdict.slower]
+    return Outcome(group=group._replace(hosts=hosts, proved=verdict.known))
 
 
 def _value(search: Search, one: Round, hosts: Hosts) -> Optional[float]:
@@ -114,9 +112,10 @@ def _compared(search: Search, state: Analysis, halves: Tuple[Hosts, Hosts]) -> V
     ]
     for place in (0, 1):
         if gaps and slower[place]:
-            return Verdict(False, place, 1 - math.exp(-abs(median(gaps))))
+            return Verdict(False, place, 1 - math.exp(-abs(median(gaps))), True)
     ended = len(rounds) >= MOST_ROUNDS or len(rounds) - len(gaps) >= MOST_FAILURES
-    return Verdict(not ended and (not gaps or slower != [False, False]))
+    alike = bool(gaps) and slower == [False, False]
+    return Verdict(not ended and not alike, known=alike)
 
 
 def _level(search: Search, kind: str, size: int) -> List[float]:
