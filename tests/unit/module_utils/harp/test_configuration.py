@@ -4,10 +4,13 @@
 
 """Rendered files and the host manifest are written where they differ, and check mode predicts it."""
 
+import contextlib
 import json
 
 import pytest
 from harp_host import GOOD, node, rendered
+
+from ansible_collections.taco.train.plugins.module_utils._harp import configuration, files
 
 
 def test_a_template_is_written_as_it_is(host):
@@ -35,6 +38,21 @@ def test_a_template_that_is_no_configuration_is_refused(host, files, words):
     result = host(source="template", rendered=files, minimum_files="per_eni")
     assert result["failed"] and words in result["msg"]
     assert host.tree() == {}
+
+
+def test_files_that_another_run_writes_meanwhile_are_written_again(host, monkeypatch):
+    host(source="template", rendered=rendered("a", "b"))
+
+    @contextlib.contextmanager
+    def late(*arguments, **options):
+        with files.alone(*arguments, **options):
+            (host.config / "ztcp0.conf").write_text("of another run")
+            yield
+
+    monkeypatch.setattr(configuration, "alone", late)
+    result = host(source="template", rendered=rendered("a", "c"))
+    assert [(host.config / f"ztcp{number}.conf").read_text() for number in range(2)] == ["a", "c"]
+    assert [(entry["before"], entry["after"]) for entry in result["diff"]] == [("of another run", "a"), ("b", "c")]
 
 
 def test_the_manifest_is_not_named_like_a_configuration_and_holds_nothing_that_changes_by_itself(host):

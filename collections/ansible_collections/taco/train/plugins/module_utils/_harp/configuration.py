@@ -78,6 +78,8 @@ def _apply_template(
     if differing and not check_mode:
         with alone(state_dir, create=True):
             settle(state_dir)
+            # Another run may have changed the files meanwhile.
+            differing = changes(contents)
             for path, before, after in differing:
                 CreatedFolders(state_dir).make(os.path.dirname(path))
                 history(state_dir).note(path, after, [], generated=True)
