@@ -206,6 +206,17 @@ def test_a_plan_for_more_hosts_than_the_play_has_is_refused(saved):
     assert status == 2 and "has 1 host: gpu2, and this play (taco_hosts, --limit) has not" in output, output
 
 
+def test_a_plan_of_another_inventory_is_refused_and_leaves_no_lock(saved):
+    folder, _output = saved
+    # The address of every host.
+    options = {"taco_plan": str(folder / "plan.json"), "plan_partial": True, "ansible_host": "10.0.9.9"}
+    status, output = played(folder, CHECK, **options)
+    assert status == 2 and "goes on" not in output and "gpu1 has the address 10.0.9.9, in the plan gpu1" in output, (
+        output
+    )
+    assert not (folder / "state").exists()
+
+
 def test_an_empty_path_of_a_plan_is_refused(saved):
     status, output = played(saved[0], CHECK, taco_plan="")
     assert status == 2 and "taco_plan is empty" in output and "goes on" not in output, output

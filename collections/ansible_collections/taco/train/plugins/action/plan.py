@@ -186,7 +186,16 @@ class ActionModule(ActionBase):
         return {"count": count(plan), "changing": [host for host, changes in plan.hosts.items() if changes]}
 
     def _checked(self, options: dict[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
-        plan, path = self._read(options, task_vars)
+        try:
+            plan, path = self._read(options, task_vars)
+        except PlanError as error:
+            # The hosts are locked: the role releases them before it fails.
+            return {
+                "refused": {next(iter(options["hosts"]), ""): str(error)},
+                "fatal": True,
+                "count": 0,
+                "empty": False,
+            }
         refused = {}
         for host, found in options["hosts"].items():
             if host not in plan.hosts:
