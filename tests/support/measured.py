@@ -4,6 +4,7 @@
 
 """Records of comparisons, as the runs of a cluster would have left them."""
 
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import ARMS
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule import plan
 
 HOSTS = [{"name": "gpu1", "slots": 2}, {"name": "gpu2", "slots": 2}]
@@ -43,6 +44,7 @@ def record(run, value, outcome="ok", system=SYSTEM, **other):
             "time": "2026-01-31T12:00:00.000000Z",
             "outcome": outcome,
             "arm": run.arm,
+            "environment": dict(ARMS[run.arm].env) if run.arm in ARMS else {},
             "case": {"id": case.id, "repeat": run.round, "warmup": run.warmup},
             "hosts": [{"name": name, "slots": slots} for name, slots in case.hosts],
             "parameters": dict(case.options),
@@ -59,7 +61,9 @@ def record(run, value, outcome="ok", system=SYSTEM, **other):
 def records(comparison, speeds):
     """Return a record of every run of a comparison; speeds is arm -> value, or a function of a run."""
     found = []
+    environments = {arm.name: dict(arm.env) for arm in comparison.arms}
     for run in plan(comparison):
         speed = speeds(run) if callable(speeds) else speeds[run.arm]
-        found.append(record(run, speed * (1 + JITTER[run.round % len(JITTER)] / 100)))
+        value = speed * (1 + JITTER[run.round % len(JITTER)] / 100)
+        found.append(record(run, value, environment=environments[run.arm]))
     return found

@@ -135,11 +135,7 @@ def _case(comparison: Comparison, case: Case, records: Sequence[Record], limits:
 
 def _is_lossy(arm: Arm, records: Sequence[Record]) -> bool:
     """Return whether the ranks of an arm compressed gradients with loss, whichever option made them do so."""
-    ran = [
-        record["environment"]
-        for record in records
-        if record["arm"] == arm.name and record.get("environment") is not None
-    ]
+    ran = [record["environment"] for record in records if record["arm"] == arm.name]
     return any(map(lightcc.is_lossy, ran)) if ran else arm.lossy
 
 

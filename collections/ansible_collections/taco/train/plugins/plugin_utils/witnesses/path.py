@@ -69,7 +69,7 @@ def unknown_because(records: Sequence[Record], shared: Sequence[Sequence[str]]) 
     hosts = {host["name"] for record in good for host in record["hosts"]}
     if len(hosts) < 2:
         return "a run on one host sends nothing to others"
-    if any(is_lossy(record.get("environment") or record["arm_spec"]["env"]) for record in good):
+    if any(is_lossy(record["environment"]) for record in good):
         return "top-k compression sends a part of the bytes that depends on the gradients"
     if any(len(set(group) & hosts) > 1 for group in shared) or _same_node(good):
         return "workers on the same node exchange bytes that cross no interface"
