@@ -26,7 +26,8 @@ def run(capsys, tmp_path_factory, monkeypatch):
     remote_tmp = tmp_path_factory.mktemp("remote-tmp")
     # On a host nothing of the controller is imported, which an action's test does: warnings would be displayed, not returned.
     monkeypatch.setattr("ansible.module_utils._internal.is_controller", False)
-    monkeypatch.setattr("ansible.module_utils.common.warnings._global_warnings", {})
+    for name in ("warnings", "deprecations"):
+        monkeypatch.setattr(f"ansible.module_utils.common.warnings._global_{name}", {})
 
     def run_main(main, check=False, diff=True, **options):
         arguments = dict(

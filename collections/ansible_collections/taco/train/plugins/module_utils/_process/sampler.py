@@ -9,11 +9,12 @@ sample is there.
 """
 
 import contextlib
+import fcntl
 import json
 import os
 import tempfile
 import time
-from typing import Any, Callable, Dict, Optional
+from typing import Any, Callable, Dict, Iterator, Optional
 
 FILE = "samples.json"
 LARGEST = 4 << 20
@@ -25,6 +26,17 @@ MOST_DESCRIPTORS = 1024
 
 # Called for each sample: returns everything that is known up to now.
 Sample = Callable[[], Dict[str, Any]]
+
+
+@contextlib.contextmanager
+def _locked(path: str) -> Iterator[None]:
+    """Keep another process from writing the file between a look at it and a write."""
+    descriptor = os.open(os.path.dirname(path), os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _write(path: str, content: Dict[str, Any]) -> None:
@@ -53,9 +65,10 @@ def take(path: str, token: str, sample: Sample, end: float) -> None:
             if not os.path.exists(path):
                 return
         content = dict(sample(), token=token)
-        if _token(path) != token:
-            return
-        _write(path, content)
+        with _locked(path):
+            if _token(path) != token:
+                return
+            _write(path, content)
         pause = min(SECONDS, pause * 2)
 
 
@@ -64,7 +77,8 @@ def start(folder: str, sample: Sample, seconds: float) -> None:
     os.makedirs(folder, mode=0o700, exist_ok=True)
     path = os.path.join(folder, FILE)
     token = f"{os.getpid()}-{time.time()}"
-    _write(path, {"token": token})
+    with _locked(path):
+        _write(path, {"token": token})
     child = os.fork()
     if child:
         os.waitpid(child, 0)
@@ -93,6 +107,6 @@ def stop(folder: str) -> Dict[str, Any]:
             found = json.loads(file.read(LARGEST))
     except (OSError, ValueError):
         found = {}
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError), _locked(path):
         os.unlink(path)
     return {name: value for name, value in found.items() if name != "token"} if isinstance(found, dict) else {}
