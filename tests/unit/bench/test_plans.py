@@ -5,7 +5,6 @@
 """What copies of a converged host have of their own."""
 
 import json
-import shutil
 
 import pytest
 from bench import hosts, plans
@@ -32,7 +31,6 @@ def test_every_host_has_another_mac_address(tmp_path):
     assert planned[0].mac == "02:01:0a:40:01:01"
 
 
-@pytest.mark.skipif(not shutil.which("ssh-keygen"), reason="ssh-keygen is missing")
 def test_hosts_of_a_group_trust_each_other(tmp_path):
     group, layer = hosts.planned(2, tmp_path), tmp_path / "layer"
     plans.trust(group, layer)
