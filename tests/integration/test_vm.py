@@ -44,7 +44,7 @@ AWAY_SECONDS = 45
 def test_a_batch_names_a_host_that_stays_away_and_one_with_too_few_pages_and_the_next_run_goes_on(machines, command):
     """The trial of the third host is over. That of the one with too few pages ends at its next power cycle."""
     switch(OTHER, "stays-away", True)
-    wait = "{{ %d if inventory_hostname == '%s' else 240 }}" % (AWAY_SECONDS, OTHER)
+    wait = "{{ %d if inventory_hostname == '%s' else 480 }}" % (AWAY_SECONDS, OTHER)
     with broken(ONE, "short-pool"):
         done = machines.pages(hugepages_trial=True, reboot_batch="100%", reboot_timeout=wait)
         said = " ".join(done.stdout.split())

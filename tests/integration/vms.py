@@ -21,7 +21,7 @@ class Machines:
 
     def pages(self, *, limit="all", playbook="prepare.yml", **variables):
         """Reserve pages, reboot where that is needed, prove them; or put everything back."""
-        extra = ("-e", json.dumps(dict({"reboot_timeout": 240}, **variables)), "--limit", limit, "--tags", "hugepages")
+        extra = ("-e", json.dumps(dict({"reboot_timeout": 480}, **variables)), "--limit", limit, "--tags", "hugepages")
         return self.command("ansible-playbook", "playbooks/" + playbook, "-i", INVENTORY, *extra, timeout=900)
 
     def shell(self, node, script):
