@@ -53,12 +53,17 @@ def test_better_seen_from_the_other_side_is_never_better(arm, baseline):
 
 
 @pytest.mark.parametrize("kind", simulated.KINDS)
-def test_intervals_hold_the_truth_and_verdicts_are_false_as_often_as_named_whatever_the_machine_does(kind):
+def test_the_interval_holds_the_truth_as_often_as_it_says_whatever_the_machine_does(kind):
+    held, _said = simulated.counted(simulated.paired_case, 1500, 1.05, 0.02, kind)
+    # With 1500 trials chance moves a share of 95 % by 0.6 % up or down.
+    assert held >= 0.93
+
+
+@pytest.mark.parametrize("kind", simulated.KINDS)
+def test_a_false_verdict_is_as_rare_as_it_is_named(kind):
     for truth, words in ((1.0, ("better", "worse")), (1.03, ("better", "equivalent"))):
-        held, share = simulated.counted(simulated.paired_case, 1500, truth, 0.01, kind)
-        # With 1500 trials chance moves a share of 95 % by 0.6 % up or down.
-        assert held >= 0.93
-        assert share(*words) <= 0.06
+        _held, said = simulated.counted(simulated.paired_case, 1500, truth, 0.01, kind)
+        assert said(*words) <= 0.06
 
 
 def test_a_drift_costs_no_power_and_cost_version_1_0_0_nearly_all_of_it():
