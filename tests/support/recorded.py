@@ -10,7 +10,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.comparison import compa
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import schedule
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import read
 from ansible_collections.taco.train.plugins.plugin_utils.run import store
-from ansible_collections.taco.train.plugins.plugin_utils.run.options import checked
+from ansible_collections.taco.train.plugins.plugin_utils.run.options import checked, effective
 from ansible_collections.taco.train.plugins.plugin_utils.run.plan import OPTIONS, PLACES, plan
 from ansible_collections.taco.train.plugins.plugin_utils.run.record import make_record
 
@@ -56,7 +56,7 @@ RUNS = {
 def options_of(workload, **changes):
     given = {"arm": "harp", **RUNS[workload][0], "workload": workload, "run_dir": "/results/run-1", **changes}
     given = {name: value for name, value in given.items() if value is not None}
-    return checked(given, dict(OPTIONS, **PLACES))
+    return effective(checked(given, dict(OPTIONS, **PLACES)))
 
 
 def record(workload, text=None, job=None, time=TIME, suffix="abc123", case=None, **changes):

@@ -58,7 +58,7 @@ def test_a_plan_says_every_run_and_makes_their_folder(cluster):
     first = found["runs"][0]
     assert first["label"] == "tcp, ResNet50 on 2x2, run 1 of 8"
     assert first["case"] == {"id": "horovod_synthetic/ResNet50/2x2/64", "repeat": 0, "warmup": False}
-    assert first["hosts"] == HOSTS and first["arm"] == "tcp"
+    assert first["hosts"] == HOSTS and first["arm"]["name"] == "tcp"
     assert os.readlink(cluster.results / "latest") == Path(found["run_dir"]).name
 
 

@@ -4,8 +4,11 @@
 
 """The arms: what is built in, and what a user's mapping becomes."""
 
+import json
+
 import pytest
 
+from ansible_collections.taco.train.plugins.filter.benchmark import benchmark_arm
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import ARMS, ArmError, arm_of, arms_of
 
 
@@ -64,6 +67,24 @@ def test_commands_are_lists_of_words():
     assert (arm.before, arm.after) == ((("tc", "qdisc", "add", "1"),), (("true",),))
 
 
+def test_an_arm_read_back_from_its_document_is_that_arm():
+    mine = {
+        "name": "a",
+        "base": "taco",
+        "env": {"A": 1},
+        "before": [["sync"]],
+        "plugin": "off",
+        "options": {"xla": "yes"},
+    }
+    for arm in (*ARMS.values(), arm_of(dict(mine, place="topology"))):
+        document = json.loads(json.dumps(arm.document()))
+        # JSON has one kind of list, and a tuple, which a loop refuses before ansible-core 2.19, does not equal a list.
+        assert document == arm.document() and arm_of(document) == arm
+        assert benchmark_arm(document) == document
+    with pytest.raises(ArmError, match="no key 'lossy'"):
+        arm_of({"name": "a", "lossy": False})
+
+
 @pytest.mark.parametrize(
     ("value", "said"),
     [
@@ -105,7 +126,8 @@ def test_the_arms_of_a_comparison_keep_their_order():
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        ([], "at least one arm"),
+        ([], "two or more arms"),
+        (["tcp"], "compare_arms has only tcp"),
         ("taco", "compare_arms is a list"),
         (["taco", "harp", "taco"], "taco stands in .* twice"),
     ],

@@ -18,7 +18,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule imp
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import ComparisonError
 from ansible_collections.taco.train.plugins.plugin_utils.report import comparison_page, comparison_text
 from ansible_collections.taco.train.plugins.plugin_utils.run.json_schema import load, problems
-from ansible_collections.taco.train.plugins.plugin_utils.run.options import with_overrides
+from ansible_collections.taco.train.plugins.plugin_utils.run.options import effective, with_overrides
 from ansible_collections.taco.train.plugins.plugin_utils.run.plan import OPTIONS, PLACES, plan
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import WorkloadError
@@ -34,7 +34,7 @@ def options(**given):
 
 
 def command(**given):
-    return " ".join(plan(options(**given)).argv)
+    return " ".join(plan(effective(options(**given))).argv)
 
 
 def demos(arms=(STATIC, DYNAMIC), **given):
@@ -54,7 +54,7 @@ def effective_records(comparison, speeds):
 
 @pytest.mark.parametrize("demo", ["benchmark", "ps", "estimator"])
 def test_the_demos_run_with_their_own_batch_size(demo):
-    found = plan(options(workload=DEMO, demo=demo))
+    found = plan(effective(options(workload=DEMO, demo=demo)))
     assert "batch_size" not in " ".join(found.argv) and len(found.notes) == 1
     assert "--batch_size=256" in command(workload=DEMO, batch_size=256)
 
@@ -105,7 +105,7 @@ def test_a_wrong_option_names_the_arm_and_the_variable(given, said):
 
 def test_an_option_that_the_workload_does_not_read_is_refused():
     with pytest.raises(WorkloadError, match="arm dynamic sets the option is_dynamic, which workload horovod_synthetic"):
-        plan(options(arm=DYNAMIC))
+        effective(options(arm=DYNAMIC))
     with pytest.raises(ComparisonError, match="xla, which workload nccl_tests doesn't read"):
         demos(arms=[{"name": "on", "options": {"xla": True}}, "tcp"], workloads=[{"workload": "nccl_tests"}])
     assert set(ARM_OPTIONS) <= {name for kind in WORKLOADS.values() for name in kind.options}

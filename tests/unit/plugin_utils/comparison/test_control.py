@@ -14,7 +14,6 @@ from measured import DEFAULTS, HOSTS, records
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import arm_of
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import repeats, segments
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.comparison import assemble
-from ansible_collections.taco.train.plugins.plugin_utils.comparison.control import with_raw_control
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule import plan
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import ComparisonError, read
 from ansible_collections.taco.train.plugins.plugin_utils.report.comparison_page import render
@@ -47,16 +46,13 @@ def test_the_control_is_the_baseline_again_and_reaches_the_runs_as_an_arm(baseli
     assert control._replace(name=of.name, label=of.label) == of
     runs = plan(comparison)
     assert {run.arm for run in runs} == {"tcp", "mine", "control"} and len(runs) == 3 * 7
-    raw = with_raw_control(["tcp", MINE], comparison.control)
-    steps = segments.steps(runs, runs, dict(zip([arm.name for arm in comparison.arms], raw)))
-    (given,) = {json.dumps(step["arm"]) for step in steps if step["arm"] not in ("tcp", MINE)}
-    assert arm_of(json.loads(given)) == control
+    steps = segments.remaining_runs(comparison, runs, True)["runs"]
+    assert [arm_of(step["arm"]) for step in steps if step["arm"]["name"] == "control"] == 7 * [control]
 
 
 def test_without_it_nothing_changes():
     comparison = compared(control=False)
     assert comparison.control is None and comparison == compared(control=None)
-    assert with_raw_control(["tcp", "taco"], None) == ["tcp", "taco"]
     assert "control" not in assemble(comparison, records(comparison, {"tcp": 100, "taco": 210}), "test")
 
 

@@ -55,14 +55,14 @@ def test_what_every_host_evaluates_does_not_grow_with_the_hosts():
     for count in (2, 200):
         runs, arms = planned(["tcp", "taco"], [{"name": f"gpu{number:03}", "slots": 8} for number in range(count)])
         labels = ["a run"] * len(runs)
-        sizes.append(len(json.dumps(segments.visits(runs, arms, {name: name for name in arms}, labels))))
+        sizes.append(len(json.dumps(segments.visits(runs, arms, labels))))
     assert sizes[1] < sizes[0] + 200
 
 
 def test_the_first_run_of_a_segment_says_how_many_follow():
     runs, arms = planned(["lightcc", "taco"])
     arms = {name: arm._replace(plugin="on") for name, arm in arms.items()}
-    (visit,) = segments.visits(runs, arms, {"lightcc": "lightcc", "taco": "taco"}, ["first", *["other"] * 7])
+    (visit,) = segments.visits(runs, arms, ["first", *["other"] * 7])
     assert visit["label"] == "first, and 7 more on hosts in the same state"
     assert (visit["first"], visit["end"], visit["tasks"], visit["counted"]) == (0, 8, "plain", False)
     assert visit["settings"] == [f"{CASE} lightcc", f"{CASE} taco"]
@@ -70,19 +70,19 @@ def test_the_first_run_of_a_segment_says_how_many_follow():
 
 def test_the_first_run_of_an_arm_whose_path_can_be_proved_is_counted_alone():
     runs, arms = planned(["harp", "taco"])
-    found = segments.visits(runs, arms, {"harp": "harp", "taco": "taco"}, ["run"] * 8)
+    found = segments.visits(runs, arms, ["run"] * 8)
     assert [(one["first"], one["end"], one["counted"]) for one in found] == [(0, 1, True), (1, 8, False)]
     warm, arms = planned(["tcp", "lightcc"], warmup_runs=1)
-    found = segments.visits(warm, arms, {"tcp": "tcp", "lightcc": "lightcc"}, ["run"] * len(warm))
+    found = segments.visits(warm, arms, ["run"] * len(warm))
     (place,) = [one["first"] for one in found if one["counted"]]
     assert (warm[place].arm, warm[place].warmup) == ("tcp", False)
     runs, arms = planned(["default", "topology"])
-    assert not any(one["counted"] for one in segments.visits(runs, arms, {"default": 1, "topology": 2}, ["run"] * 8))
+    assert not any(one["counted"] for one in segments.visits(runs, arms, ["run"] * 8))
 
 
 def test_without_witnesses_no_run_is_a_segment_of_its_own():
     runs, arms = planned(["harp", "taco"])
-    found = segments.visits(runs, arms, {"harp": "harp", "taco": "taco"}, ["run"] * 8, witnesses=False)
+    found = segments.visits(runs, arms, ["run"] * 8, witnesses=False)
     assert [(one["first"], one["end"], one["counted"]) for one in found] == [(0, 8, False)]
 
 

@@ -6,6 +6,7 @@
 
 import pytest
 
+from ansible_collections.taco.train.plugins.plugin_utils.run.options import effective
 from ansible_collections.taco.train.plugins.plugin_utils.run.plan import OPTIONS, PLACES, guarded, not_active, plan
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import WorkloadError
 
@@ -14,7 +15,7 @@ HOSTS = [{"name": "gpu1", "slots": 8}, {"name": "gpu2", "slots": 8}]
 
 def options(**given):
     defaults = {name: spec.get("default") for name, spec in {**OPTIONS, **PLACES}.items()}
-    return dict(defaults, **dict({"hosts": HOSTS, "run_dir": "results/x"}, **given))
+    return effective(dict(defaults, **dict({"hosts": HOSTS, "run_dir": "results/x"}, **given)))
 
 
 def test_the_default_run_is_the_command_of_the_documents():

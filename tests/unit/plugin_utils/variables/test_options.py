@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from observed import NODE, VARIABLES
 
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import ArmError, arm_of
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.verdict import Host, judge
 from ansible_collections.taco.train.plugins.plugin_utils.variables.groups import GROUPS
 from ansible_collections.taco.train.plugins.plugin_utils.variables.options import VALID, Options
@@ -303,6 +304,15 @@ def test_values_that_do_not_go_together_fail(changes, words):
 def test_a_wrong_value_is_named_once_and_not_again_where_it_is_used():
     found = OPTIONS.problems(dict(GOOD, benchmark_arm="nope", benchmark_timeout="abc", compare_repeats="x"))
     assert sorted(wrong.variable for wrong in found) == ["benchmark_arm", "benchmark_timeout", "compare_repeats"]
+
+
+@pytest.mark.parametrize("variable", ["benchmark_arm", "locate_arm"])
+def test_a_wrong_arm_is_refused_with_the_error_of_the_function_that_reads_it(variable):
+    mine = {"name": "mine", "env": {"A": [1]}}
+    with pytest.raises(ArmError) as error:
+        arm_of(mine, variable)
+    (found,) = failures(variable, mine)
+    assert found["fix"] + "." == str(error.value)
 
 
 def test_a_variable_that_cannot_be_computed_is_left_to_its_own_check():

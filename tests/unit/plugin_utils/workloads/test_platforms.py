@@ -9,6 +9,7 @@ import shlex
 import pytest
 
 from ansible_collections.taco.train.plugins.plugin_utils.container.profile import needs_of
+from ansible_collections.taco.train.plugins.plugin_utils.run.options import effective
 from ansible_collections.taco.train.plugins.plugin_utils.run.plan import OPTIONS, PLACES, plan
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.platforms import PLATFORMS, default_env, default_mca
 
@@ -27,7 +28,7 @@ def argv_of(platform, **given):
     defaults = {name: spec.get("default") for name, spec in {**OPTIONS, **PLACES}.items()}
     hosts = [{"name": f"worker-{number}", "slots": 1} for number in range(4)]
     common = {"hosts": hosts, "platform": platform, "arm": needs_of(None, platform).arm, "mpirun": "mpirun"}
-    return plan(dict(defaults, **dict(common, **given))).argv
+    return plan(effective(dict(defaults, **dict(common, **given)))).argv
 
 
 def flags(argv):

@@ -103,7 +103,7 @@ class ActionModule(ActionBase):
         if left and not comparison.auto:
             text += f". {detectable_text(comparison, options['min_effect'], options['confidence'])}"
         return {
-            **remaining_runs(comparison, left, spec["arms"], options["witnesses"]),
+            **remaining_runs(comparison, left, options["witnesses"]),
             "changed": False,
             "run_dir": run_dir,
             "records": len(kept),

@@ -47,5 +47,5 @@ class ActionModule(ActionBase):
         if not self._task.check_mode:
             store.keep(run_dir, result)
         left = repeats.added(comparison, state.cases, state.records)
-        runs = segments.remaining_runs(comparison, left, state.spec["arms"], options["witnesses"])
+        runs = segments.remaining_runs(comparison, left, options["witnesses"])
         return dict(runs, changed=False, run_dir=run_dir, msg=" ".join(result["auto"]["said"]))

@@ -29,15 +29,12 @@ def parse_benchmark(text, workload="horovod_synthetic", expected_ranks=None, dev
     return WORKLOADS[workload].parse(text, expected_ranks=expected_ranks, device=device, options=options)
 
 
-def benchmark_arm(value):
+def benchmark_arm(value, variable="benchmark_arm"):
     """Return everything about an arm that is given by its name or as a mapping."""
     try:
-        arm = arm_of(value)
+        return arm_of(value, variable).document()
     except ArmError as error:
         raise AnsibleFilterError(f"benchmark_arm: {error}") from error
-    # Lists: before ansible-core 2.19 a loop refuses a tuple.
-    commands = {key: [list(words) for words in getattr(arm, key)] for key in ("before", "after")}
-    return dict(arm._asdict(), **commands, lossy=arm.lossy)
 
 
 class FilterModule:

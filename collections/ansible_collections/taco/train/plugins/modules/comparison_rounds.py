@@ -59,6 +59,7 @@ segments:
   description:
     - These runs in groups that need the same state of the hosts, so that each host is visited once for a group.
     - The runs of a group are those from C(first) up to the one before C(end). C(settings) are its arms, each with its case.
+    - The arm of the first run has the state that the hosts need.
   returned: always
   type: list
   elements: dict

@@ -63,6 +63,12 @@ class Arm(NamedTuple):
         """Whether gradients are compressed with loss."""
         return lightcc.is_lossy(self.env)
 
+    def document(self) -> dict[str, Any]:
+        """The arm as plain data, as facts, options of modules and files hold it. arm_of reads it back."""
+        # Lists: before ansible-core 2.19 a loop refuses a tuple.
+        commands = {key: [list(words) for words in getattr(self, key)] for key in ("before", "after")}
+        return dict(self._asdict(), **commands, env=dict(self.env), lossy=self.lossy)
+
 
 ARMS = {
     arm.name: arm
@@ -78,10 +84,19 @@ ARMS = {
 }
 
 
+# No mapping of a user has them all: lossy follows from the environment.
+DOCUMENT = {*Arm._fields, "lossy"}
+
+
 def arm_of(value: Any, variable: str = "benchmark_arm") -> Arm:
-    """Return the Arm of a built-in arm's name or of a user's mapping. variable is named in what is wrong with it."""
+    """The arm with a built-in name, of a user's mapping, or of a document. Errors name the variable.
+
+    A user's value is parsed once in a play, where a variable becomes a fact or a plan; what follows has the document.
+    """
     if isinstance(value, Arm):
         return value
+    if isinstance(value, Mapping) and set(value) == DOCUMENT:
+        return Arm(**{key: _tuples(value[key]) if key in ("before", "after") else value[key] for key in Arm._fields})
     if isinstance(value, str):
         if value in ARMS:
             return ARMS[value]
@@ -93,6 +108,10 @@ def arm_of(value: Any, variable: str = "benchmark_arm") -> Arm:
     if unknown:
         raise ArmError(f"An arm of {variable} has no key {unknown[0]!r}; it has {', '.join(KEYS)}.")
     return user_arm(value, variable)
+
+
+def _tuples(commands: Sequence[Sequence[str]]) -> Commands:
+    return tuple(tuple(words) for words in commands)
 
 
 def user_arm(value: Mapping[str, Any], variable: str) -> Arm:
@@ -188,12 +207,14 @@ def is_word(value: Any) -> bool:
 
 
 def arms_of(values: Any, variable: str = "compare_arms") -> list[Arm]:
-    """Return the Arms of a comparison, in order and each once."""
+    """The arms of a comparison in order, two or more, each once."""
     if not isinstance(values, (list, tuple)) or not values:
-        raise ArmError(f"{variable} is a list with at least one arm, and this is not: {values!r}.")
+        raise ArmError(f"{variable} is a list of two or more arms, and this is not: {values!r}.")
     arms = [arm_of(value, variable) for value in values]
     names = [arm.name for arm in arms]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise ArmError(f"Arm {twice[0]} stands in {variable} twice; give each once.")
+    if len(arms) < 2:
+        raise ArmError(f"{variable} has only {names[0]}; a comparison needs two arms or more.")
     return arms

@@ -8,7 +8,7 @@ Its interval shows how much equal arms differ on these machines. A control that 
 method: then no difference in that case can be assigned to an arm.
 """
 
-from typing import Any, Dict, List, Mapping, Optional, Sequence
+from typing import Any, Dict, List, Mapping, Optional
 
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import Arm
 
@@ -17,11 +17,6 @@ NAME = "control"
 
 def control_of(baseline: Arm) -> Arm:
     return baseline._replace(name=NAME, label=f"{baseline.name} again, as the control")
-
-
-def with_raw_control(arms: Sequence[Any], control: Optional[Arm]) -> List[Any]:
-    """Return the arms as a user gives them, with the control in that form."""
-    return [*arms, control._asdict()] if control else list(arms)
 
 
 def contradiction(case: Mapping[str, Any], control: Optional[str]) -> List[str]:

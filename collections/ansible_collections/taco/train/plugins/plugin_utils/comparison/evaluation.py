@@ -29,7 +29,6 @@ class Evaluation(NamedTuple):
     current: Comparison
     """The comparison with the rounds that its cases have now."""
     cases: Mapping[str, repeats.CaseRepeats]
-    spec: Dict[str, Any]
     records: List[Dict[str, Any]]
     problems: List[str]
     """A sentence for each line of records.jsonl that is no record."""
@@ -66,4 +65,4 @@ def evaluate(run_dir: str, options: Mapping[str, Any]) -> Evaluation:
     if current.auto:
         result["auto"] = repeats.part(current, cases)
     result["spec"] = plan_file["spec"]
-    return Evaluation(planned, current, cases, plan_file["spec"], kept, problems, result)
+    return Evaluation(planned, current, cases, kept, problems, result)

@@ -9,7 +9,7 @@ from typing import Any, Dict, Mapping, Sequence, Tuple
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.mpirun import MpirunError
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import Comparison, ComparisonError, read
 from ansible_collections.taco.train.plugins.plugin_utils.run import plan
-from ansible_collections.taco.train.plugins.plugin_utils.run.options import checked
+from ansible_collections.taco.train.plugins.plugin_utils.run.options import checked, effective
 from ansible_collections.taco.train.plugins.plugin_utils.run.plan import OPTIONS, PLACES
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import require_options
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import WorkloadError
@@ -62,7 +62,8 @@ def check_runs(comparison: Comparison) -> None:
         hosts = [{"name": name, "slots": slots} for name, slots in case.hosts]
         for arm in comparison.arms:
             try:
-                plan.plan(checked(dict(case.options, hosts=hosts, run_dir="."), dict(OPTIONS, **PLACES)) | {"arm": arm})
+                options = checked(dict(case.options, hosts=hosts, run_dir="."), dict(OPTIONS, **PLACES))
+                plan.plan(effective(options | {"arm": arm}))
             except (WorkloadError, MpirunError) as error:
                 raise ComparisonError(f"{arm.name} on {case.id} can't be run: {error}") from error
 
@@ -70,7 +71,7 @@ def check_runs(comparison: Comparison) -> None:
 def checked_comparison(
     spec: Dict[str, Any], hosts: Sequence[Dict[str, Any]], defaults: Dict[str, Any], places: bool
 ) -> Tuple[Comparison, Dict[str, Any]]:
-    """The comparison, and the options that its runs have in common. spec gets its workloads with their types."""
+    """The comparison, and the options that its runs have in common. spec gets its workloads with their types and its arms as documents."""
     common = typed(defaults, "benchmark_*")
     spec["workloads"] = [
         dict(workload, **typed_part(workload, common["workload"])) for workload in spec["workloads"] or []
@@ -78,4 +79,5 @@ def checked_comparison(
     comparison = read(spec, hosts, common)
     check_places(comparison, places)
     check_runs(comparison)
+    spec["arms"] = [arm.document() for arm in comparison.arms if arm != comparison.control]
     return comparison, common

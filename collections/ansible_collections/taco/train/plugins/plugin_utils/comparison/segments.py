@@ -8,7 +8,6 @@ import itertools
 from typing import Any, Container, Dict, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import Arm, Commands
-from ansible_collections.taco.train.plugins.plugin_utils.comparison.control import with_raw_control
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule import Run, plan
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import Comparison
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS
@@ -77,14 +76,15 @@ def _label(run: Run, number: int, count: int) -> str:
     return label + (" (warm-up)" if run.warmup else "")
 
 
-def steps(runs: Sequence[Run], everything: Sequence[Run], raw_arms: Mapping[str, Any]) -> List[Dict[str, Any]]:
+def steps(runs: Sequence[Run], everything: Sequence[Run], arms: Mapping[str, Arm]) -> List[Dict[str, Any]]:
     """The runs that are left as the action benchmark takes them; everything is the whole plan, by which they are numbered."""
     number = {run.key: count for count, run in enumerate(everything, 1)}
     hosts = {run.case.id: [{"name": name, "slots": slots} for name, slots in run.case.hosts] for run in runs}
+    documents = {name: arm.document() for name, arm in arms.items()}
     return [
         {
             "label": _label(run, number[run.key], len(everything)),
-            "arm": raw_arms[run.arm],
+            "arm": documents[run.arm],
             "runs_left": len(runs) - place,
             "case": {"id": run.case.id, "repeat": run.round, "warmup": run.warmup},
             "hosts": hosts[run.case.id],
@@ -105,16 +105,13 @@ def _parts(group: Sequence[Run], alone: Container[Tuple[str, str, int]]) -> List
 
 
 def visits(
-    runs: Sequence[Run],
-    arms: Mapping[str, Arm],
-    raw_arms: Mapping[str, Any],
-    labels: Sequence[str],
-    witnesses: bool = True,
+    runs: Sequence[Run], arms: Mapping[str, Arm], labels: Sequence[str], witnesses: bool = True
 ) -> List[Dict[str, Any]]:
     """The segments of the runs as the tasks that bring the hosts into their state take them.
 
-    Small on purpose: every host evaluates the loop over them. first and end are places in the list of runs. A run between two reads of the
-    counters is a segment: the counters don't tell which of several arms sent the bytes. Without witnesses no counters are read.
+    Small on purpose: every host evaluates the loop over them. first and end are places in the list of runs; the first run has the arm that
+    the hosts are prepared for. A run between two reads of the counters is a segment: the counters don't tell which of several arms sent
+    the bytes. Without witnesses no counters are read.
     """
     found: List[Dict[str, Any]] = []
     first = 0
@@ -125,7 +122,6 @@ def visits(
         found.append(
             {
                 "label": _segment_label(labels[first:end]),
-                "arm": raw_arms[arm.name],
                 "place": arm.place,
                 # Where nothing is placed and no command runs, these tasks would be skipped on every host, one after the other.
                 "tasks": "changed" if arm.place or arm.before or arm.after else "plain",
@@ -139,16 +135,13 @@ def visits(
     return found
 
 
-def remaining_runs(
-    comparison: Comparison, runs: Sequence[Run], raw_arms: Sequence[Any], witnesses: bool
-) -> Dict[str, Any]:
+def remaining_runs(comparison: Comparison, runs: Sequence[Run], witnesses: bool) -> Dict[str, Any]:
     """The remaining runs of a comparison and their segments, as the tasks of a role take them."""
-    names = [arm.name for arm in comparison.arms]
-    raw = dict(zip(names, with_raw_control(raw_arms, comparison.control)))
-    found = steps(runs, plan(comparison), raw)
+    arms = {arm.name: arm for arm in comparison.arms}
+    found = steps(runs, plan(comparison), arms)
     labels = [run["label"] for run in found]
     return {
         "runs": found,
-        "segments": visits(runs, dict(zip(names, comparison.arms)), raw, labels, witnesses),
+        "segments": visits(runs, arms, labels, witnesses),
         "auto": comparison.auto,
     }

@@ -93,12 +93,9 @@ def _budget(value: Any, auto: bool) -> Optional[float]:
 
 def _arms(values: Any) -> Tuple[Arm, ...]:
     try:
-        arms = tuple(arms_of(values, "compare_arms"))
+        return tuple(arms_of(values, "compare_arms"))
     except ArmError as error:
         raise ComparisonError(str(error)) from error
-    if len(arms) < 2:
-        raise ComparisonError(f"compare_arms has only {arms[0].name}; a comparison needs two arms or more.")
-    return arms
 
 
 def _control(wanted: Any, arms: Sequence[Arm], baseline: str) -> Optional[Arm]:

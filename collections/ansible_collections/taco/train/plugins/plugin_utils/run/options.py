@@ -8,8 +8,9 @@ from typing import Any, Dict, List, Sequence
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
-from ansible_collections.taco.train.plugins.plugin_utils.run.plan import OF_EACH_RUN, OPTIONS, PLACES, effective
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import require_options
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import ArmError, arm_of
+from ansible_collections.taco.train.plugins.plugin_utils.run.plan import OF_EACH_RUN, OPTIONS, PLACES
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS, completed, require_options
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import WorkloadError
 
 ABSENT = (None, "")
@@ -32,6 +33,22 @@ def _chosen(overrides: Dict[str, Any]) -> Dict[str, Any]:
 
 def _overridden(options: Dict[str, Any], overrides: Dict[str, Any]) -> Dict[str, Any]:
     return checked(dict(options, **_chosen(overrides)), dict(OPTIONS, **PLACES))
+
+
+def effective(options: Dict[str, Any]) -> Dict[str, Any]:
+    """The options of a run with its arm as an Arm, those that the arm sets, and the batch size of its workload where none is set."""
+    try:
+        arm = arm_of(options["arm"])
+    except ArmError as error:
+        raise WorkloadError(str(error)) from error
+    set_by_arm = arm.options or {}
+    unread = [name for name in set_by_arm if name not in WORKLOADS[options["workload"]].options]
+    if unread:
+        raise WorkloadError(
+            f"arm {arm.name} sets the option {unread[0]}, which workload {options['workload']} doesn't read: leave it out of "
+            "the arm, or set another workload."
+        )
+    return completed(dict(options, **set_by_arm, arm=arm))
 
 
 def with_overrides(options: Dict[str, Any], overrides: Dict[str, Any]) -> Dict[str, Any]:

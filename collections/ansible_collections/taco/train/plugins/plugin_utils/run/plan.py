@@ -8,12 +8,12 @@ import shlex
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from ansible_collections.taco.train.plugins.module_utils._acceleration.processes import LOCK, PID_FILE
-from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import Arm, ArmError, arm_of
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import Arm
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.mpirun import MPIRUN, mpirun_command
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import registry
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.option import COMMON
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.platforms import PLATFORMS
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS, completed
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import Workload, WorkloadError
 
 LAB_NOTE = "lab: these numbers are from a lab and say nothing about GPUs."
@@ -105,28 +105,11 @@ def worker_environment(workers: Dict[str, Any]) -> Dict[str, str]:
     return found
 
 
-def effective(options: Dict[str, Any]) -> Dict[str, Any]:
-    """Return the options of a run with those that its arm sets, and the batch size of its workload where none is set."""
-    try:
-        arm = arm_of(options["arm"])
-    except ArmError as error:
-        raise WorkloadError(str(error)) from error
-    set_by_arm = arm.options or {}
-    unread = [name for name in set_by_arm if name not in WORKLOADS[options["workload"]].options]
-    if unread:
-        raise WorkloadError(
-            f"arm {arm.name} sets the option {unread[0]}, which workload {options['workload']} doesn't read: leave it out of "
-            "the arm, or set another workload."
-        )
-    return completed(dict(options, **set_by_arm, arm=arm))
-
-
 def plan(options: Dict[str, Any]) -> RunPlan:
-    """Return what is to be run.
+    """The plan of a run with its effective options, whose arm is an Arm.
 
     Raises WorkloadError, or MpirunError for hosts that can't be those of mpirun.
     """
-    options = effective(options)
     if options["timeout"] < 1:
         raise WorkloadError(f"benchmark_timeout is {options['timeout']}; it must be 1 or more.")
     arm = options["arm"]

@@ -28,7 +28,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources im
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import KEYS as JOB_KEYS
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import job_of
 from ansible_collections.taco.train.plugins.plugin_utils.run import plan
-from ansible_collections.taco.train.plugins.plugin_utils.run.options import checked
+from ansible_collections.taco.train.plugins.plugin_utils.run.options import checked, effective
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.option import COMMON
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.platforms import on_cluster
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import require_options
@@ -123,14 +123,15 @@ def _require_run(values: Values, fleet: Fleet, variable: str) -> None:
         raise GroupError(f"benchmark_options: {error}") from error
     if not is_set(values.get(variable)):
         variable = "benchmark_arm"
-    arm = values[variable] if is_set(values.get(variable)) else needs(values).arm
-    _require_harp([arm_of(arm)], variable, values)
+    arm = arm_of(values[variable] if is_set(values.get(variable)) else needs(values).arm)
+    _require_harp([arm], variable, values)
     hosts = _ranks(values, fleet)
     if not hosts or _compared(values)["workloads"]:
         return
     spec = dict(plan.OPTIONS, **plan.PLACES)
-    options = checked(dict(_run_options(values), hosts=hosts, run_dir=".", arm=arm), spec)
-    plan.require_no_place(plan.plan(options).arm)
+    options = checked(dict(_run_options(values), hosts=hosts, run_dir="."), spec)
+    plan.plan(effective(options | {"arm": arm}))
+    plan.require_no_place(arm)
 
 
 def compare(values: Values, fleet: Fleet) -> None:

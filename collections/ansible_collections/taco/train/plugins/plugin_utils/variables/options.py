@@ -7,9 +7,10 @@
 import re
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import ArmError
 from ansible_collections.taco.train.plugins.plugin_utils.check import Check
 from ansible_collections.taco.train.plugins.plugin_utils.variables.groups import GROUPS, Fleet, Group, problem
-from ansible_collections.taco.train.plugins.plugin_utils.variables.rules import RULES
+from ansible_collections.taco.train.plugins.plugin_utils.variables.rules import RULES, Rule
 from ansible_collections.taco.train.plugins.plugin_utils.variables.value import Typed, described, shown, typed
 
 VALID = "variables.valid"
@@ -58,7 +59,7 @@ class Options:
                 wrong.add(name)
                 if name not in ELSEWHERE:
                     text = f"{name}: {shown(name, spec, variables[name])}"
-                    found.append(Wrong(Check(VALID, "fail", one.expected, text, _fix(name, spec)), name))
+                    found.append(Wrong(Check(VALID, "fail", one.expected, text, one.fix or _fix(name, spec)), name))
         return found + self._together(values, wrong)
 
     def _typed(self, name: str, spec: Mapping[str, Any], value: Any) -> Typed:
@@ -112,12 +113,22 @@ def judged(name: str, spec: Mapping[str, Any], value: Any) -> Typed:
     if one.expected:
         # The rule says more than the type.
         return Typed(None, rule.expected if rule and spec["type"] in ("str", "raw", "path") else one.expected)
+    if rule and rule.parses and value is not None:
+        return _parsed(rule, one.value)
     if rule and value is not None and rule.refuses(one.value):
         number = "a whole number, " if spec["type"] == "int" and not rule.expected.startswith("a ") else ""
         return Typed(one.value, number + rule.expected)
     if rule is None and spec["type"] in ("int", "float") and value is not None and not one.value >= 0:
         return Typed(one.value, described(spec) + ", 0 or more")
     return one
+
+
+def _parsed(rule: Rule, value: Any) -> Typed:
+    """The value that a rule makes of one, or the error of the function that the roles call, too."""
+    try:
+        return Typed(rule.accepts(value))
+    except ArmError as error:
+        return Typed(value, rule.expected, str(error).rstrip("."))
 
 
 def valid(wrong: Sequence[Wrong]) -> List[Check]:

@@ -62,6 +62,8 @@ class Rule(NamedTuple):
     kind: str
     expected: str
     accepts: Callable[[Any], Any]
+    parses: bool = False
+    """Whether accepts returns the value that the groups of variables get, and its error says how to correct it."""
 
     def refuses(self, value: Any) -> bool:
         try:
@@ -94,6 +96,10 @@ def is_words(value: Any) -> bool:
 
 def names_match(pattern: Any) -> Callable[[Any], bool]:
     return lambda value: all(isinstance(name, str) and pattern.fullmatch(name) for name in value)
+
+
+def arm(variable: str) -> Rule:
+    return Rule("arm", "an arm", lambda value: arms.arm_of(value, variable), parses=True)
 
 
 COUNT = at_least(0)
@@ -137,8 +143,7 @@ TEXTS = Rule("texts", "a list without empty texts", lambda value: all(str(item).
 COMMANDS = _each(WORDS, "a list of commands, each a list of words")
 ENVIRONMENT = Rule("environment", "a mapping whose keys are names of environment variables", names_match(ENV_NAME))
 PARAMETERS = Rule("parameters", "a mapping whose keys are names of MCA parameters", names_match(MCA_NAME))
-ARM = Rule("arm", "an arm: " + ", ".join(arms.ARMS) + ", or a mapping with a name", arms.arm_of)
-ARMS = Rule("arms", "a list of two or more different arms", lambda value: len(arms.arms_of(value)) > 1)
+ARMS = Rule("arms", "a list of two or more different arms", arms.arms_of, parses=True)
 HOSTS = Rule("hosts", "a list of mappings with name and slots", lambda value: not value or bool(read_hosts(value)))
 LIGHTCC = Rule("LightCC", "a mapping of LightCC's options", options_to_env)
 GPUS = Rule("GPUs", "all, none, or a list of indexes or UUIDs", spec.read_gpus)
@@ -228,7 +233,7 @@ RULES: Dict[str, Rule] = {
     "container_engine_nvidia_rpm_url": REPOSITORY,
     "container_engine_nvidia_key_url": REPOSITORY,
     "container_engine_prove_image": IMAGE_NAME,
-    "benchmark_arm": ARM,
+    "benchmark_arm": arm("benchmark_arm"),
     "benchmark_dataset_sha256": SHA256_OF_FILE,
     "benchmark_lightcc": LIGHTCC,
     "benchmark_timeout": SOME,
@@ -252,7 +257,7 @@ RULES: Dict[str, Rule] = {
     "compare_confidence": INNER_SHARE,
     "compare_day_spread": INNER_SHARE,
     "compare_line_rate_gbps": ABOVE_ZERO,
-    "locate_arm": ARM,
+    "locate_arm": arm("locate_arm"),
     "locate_effect": INNER_SHARE,
     "locate_budget_minutes": ABOVE_ZERO,
     "locate_max_rounds": SOME,

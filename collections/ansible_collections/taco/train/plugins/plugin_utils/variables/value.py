@@ -41,9 +41,11 @@ def plain(value: Any) -> Any:
 class Typed:
     """A value as the role gets it, or the expectation that it doesn't meet."""
 
-    def __init__(self, value: Any = None, expected: Optional[str] = None):
+    def __init__(self, value: Any = None, expected: Optional[str] = None, fix: Optional[str] = None):
         self.value = value
         self.expected = expected
+        self.fix = fix
+        """How to correct the value, where the rule says more than that it is wrong."""
 
 
 def described(spec: Mapping[str, Any]) -> str:
