@@ -9,7 +9,7 @@ from urllib.error import HTTPError, URLError
 
 
 class FakeServer:
-    """Answers for its host with its pages, {path: bytes}, and records the requested paths."""
+    """Answers for its host with its pages, {path: bytes, or an exception of the connection}, and records the requested paths."""
 
     url = "http://server.example"
 
@@ -24,4 +24,16 @@ class FakeServer:
         self.requests.append(path)
         if path not in self.pages:
             raise HTTPError(url, 404, "Not Found", {}, None)
-        return io.BytesIO(self.pages[path])
+        page = self.pages[path]
+        return io.BytesIO(page) if isinstance(page, bytes) else _Cut(page)
+
+
+class _Cut(io.BytesIO):
+    """An answer whose connection ends with an exception, as that of http.client."""
+
+    def __init__(self, error):
+        super().__init__()
+        self.error = error
+
+    def read(self, *_most):
+        raise self.error

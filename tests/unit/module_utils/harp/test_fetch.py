@@ -4,6 +4,8 @@
 
 """The setup script comes from the options, a file or a URL, and nothing else is taken for it."""
 
+from http.client import IncompleteRead
+
 import pytest
 from fake_urls import FakeServer
 from harp_host import GOOD, sha256
@@ -12,7 +14,7 @@ from ansible_collections.taco.train.plugins.module_utils._harp import fetch
 from ansible_collections.taco.train.plugins.module_utils._harp.fetch import fetch_script
 from ansible_collections.taco.train.plugins.module_utils._harp.harp import HarpError
 
-SERVER = FakeServer(**{"setup.sh": b"of the server", "large.sh": b"0" * 21})
+SERVER = FakeServer(**{"setup.sh": b"of the server", "large.sh": b"0" * 21, "cut.sh": IncompleteRead(b"#!/bin", 12)})
 
 
 def fetched(script, content=None):
@@ -34,6 +36,7 @@ def test_the_script_is_that_of_the_options_of_the_host_or_of_a_server(tmp_path):
         ("ftp://server.example/setup.sh", "use http or https"),
         ("http://other.example/setup.sh", "can't be downloaded: .*harp_script"),
         (SERVER.url + "/gone.sh", "/gone.sh can't be downloaded: .*404"),
+        (SERVER.url + "/cut.sh", "can't be downloaded: IncompleteRead: .*6 bytes read, 12 more"),
         (SERVER.url + "/large.sh", "larger than 20 bytes"),
     ],
 )

@@ -35,7 +35,7 @@ def test_settings_are_read_below_the_root(tmp_path):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     (tmp_path / "sys/class/net/eth0/device").symlink_to(tmp_path / "sys/devices/pci0/0000:00:05.0/virtio2")
-    assert facets(str(tmp_path)) == {
+    assert facets(str(tmp_path), lambda interface: {}, dict, dict) == {
         "settings": {"cpu_governor": "performance", "model_name": "Fast CPU", "microcode": "0x1"},
         "sysctls": {"net.ipv4.tcp_rmem": "4096 131072 6291456"},
         "nics": {
@@ -71,4 +71,10 @@ def test_details_come_from_the_caller(tmp_path):
 
 
 def test_a_host_without_them_has_none(tmp_path):
-    assert facets(str(tmp_path)) == {"settings": {}, "sysctls": {}, "nics": {}, "gpus": [], "packages": {}}
+    assert facets(str(tmp_path), lambda interface: {}, dict, dict) == {
+        "settings": {},
+        "sysctls": {},
+        "nics": {},
+        "gpus": [],
+        "packages": {},
+    }

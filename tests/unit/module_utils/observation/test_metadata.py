@@ -4,6 +4,8 @@
 
 """The metadata service is read where the option says, under a time limit."""
 
+from http.client import IncompleteRead
+
 import pytest
 from fake_urls import FakeServer
 
@@ -12,7 +14,8 @@ from ansible_collections.taco.train.plugins.module_utils._observation import met
 from ansible_collections.taco.train.plugins.module_utils._observation.metadata import metadata
 from ansible_collections.taco.train.plugins.module_utils._observation.root import Root
 
-SERVER = FakeServer(**{"meta/instance-id": b"ins-1\n", "meta/instance/instance-type": b"GT4.41XLARGE948"})
+CUT = {"cut/instance-id": IncompleteRead(b"ins", 2)}
+SERVER = FakeServer(**CUT, **{"meta/instance-id": b"ins-1\n", "meta/instance/instance-type": b"GT4.41XLARGE948"})
 
 
 def answer_of(root, source):
@@ -30,6 +33,14 @@ def test_the_service_at_a_url_must_answer(tmp_path):
         answer_of(Root(str(tmp_path)), SERVER.url + "/elsewhere")
     with pytest.raises(MetadataError, match="http://other.example/: "):
         answer_of(Root(str(tmp_path)), "http://other.example/")
+
+
+def test_an_answer_that_ends_early_is_no_answer(tmp_path, instance, monkeypatch):
+    with pytest.raises(MetadataError, match="cut/: IncompleteRead.*set it to off"):
+        answer_of(Root(str(tmp_path)), SERVER.url + "/cut")
+    monkeypatch.setattr(_metadata, "BASE", SERVER.url + "/cut/")
+    instance.is_running_system = True
+    assert answer_of(instance, "auto") is None
 
 
 @pytest.fixture

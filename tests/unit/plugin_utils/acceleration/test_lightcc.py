@@ -133,7 +133,9 @@ def test_what_is_no_option(options, said):
         options_to_env(options)
 
 
-@pytest.mark.parametrize(("value", "lossy"), [("1", True), (1, True), (True, True), ("0", False), (False, False)])
+@pytest.mark.parametrize(
+    ("value", "lossy"), [("1", True), (1, True), (True, True), ("0", False), (False, False), (None, True)]
+)
 def test_top_k_loses_gradients(value, lossy):
     assert is_lossy({"LIGHT_TOPK_ALLREDUCE": value}) is lossy
     assert is_lossy({}) is False

@@ -213,16 +213,10 @@ manifest:
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.taco.train.plugins.module_utils._files.download import open_url
 from ansible_collections.taco.train.plugins.module_utils._harp.configuration import ERRORS, configure
 from ansible_collections.taco.train.plugins.module_utils._harp.options import OPTIONS
 from ansible_collections.taco.train.plugins.module_utils._process.failure import failure
-
-
-def open_url(*arguments, **options):
-    """Open a URL. The import takes longer than the check of a configured host, so only a run that needs it pays for it."""
-    from ansible.module_utils import urls
-
-    return urls.open_url(*arguments, **options)
 
 
 def main():

@@ -240,17 +240,11 @@ node:
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.taco.train.plugins.module_utils._files.download import open_url
 from ansible_collections.taco.train.plugins.module_utils._node.metadata import MetadataError
 from ansible_collections.taco.train.plugins.module_utils._observation.node import observe
 from ansible_collections.taco.train.plugins.module_utils._observation.root import Root
 from ansible_collections.taco.train.plugins.module_utils._process.failure import failure
-
-
-def open_url(*arguments, **options):
-    """Open a URL. The import takes a third as long as the whole observation, so only a run that needs it pays for it."""
-    from ansible.module_utils import urls
-
-    return urls.open_url(*arguments, **options)
 
 
 def main():

@@ -93,7 +93,6 @@ import glob
 import os
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible.module_utils.urls import open_url
 
 from ansible_collections.taco.train.plugins.module_utils._files.atomic import (
     FileError,
@@ -101,6 +100,7 @@ from ansible_collections.taco.train.plugins.module_utils._files.atomic import (
     remove_file,
     replace_file,
 )
+from ansible_collections.taco.train.plugins.module_utils._files.download import open_url, read_url
 from ansible_collections.taco.train.plugins.module_utils._node.repositories import (
     complaints,
     failed_for,
@@ -152,7 +152,7 @@ def entry(options, key):
 def fetch_key(url):
     """Return the bytes of the key."""
     try:
-        return open_url(url, timeout=KEY_SECONDS).read(LARGEST_KEY)
+        return read_url(url, LARGEST_KEY, open_url, timeout=KEY_SECONDS)
     except (OSError, ValueError) as error:
         raise RepositoryError(f"the key {url} can't be downloaded: {error}") from error
 

@@ -7,6 +7,7 @@
 from typing import Any, Callable, Mapping
 
 from ansible_collections.taco.train.plugins.module_utils._files.atomic import read_bytes
+from ansible_collections.taco.train.plugins.module_utils._files.download import read_url
 from ansible_collections.taco.train.plugins.module_utils._harp.harp import HarpError, is_url
 
 LARGEST_SCRIPT = 8 * 1024 * 1024
@@ -30,7 +31,7 @@ def _download(script: str, open_url: Callable[..., Any]) -> bytes:
     if not script.lower().startswith(("http://", "https://")):
         raise HarpError(f"{script} can't be downloaded: use http or https (harp_script)")
     try:
-        content = bytes(open_url(script, timeout=DOWNLOAD_SECONDS, http_agent="taco.train").read(LARGEST_SCRIPT + 1))
+        content = read_url(script, LARGEST_SCRIPT + 1, open_url, timeout=DOWNLOAD_SECONDS, http_agent="taco.train")
     except OSError as error:
         raise HarpError(
             f"{script} can't be downloaded: {error}. Set harp_script to a URL or path that works"

@@ -88,9 +88,9 @@ def _whole(*path: str) -> str:
 
 def facets(
     root: str,
-    driver_of: Callable[[str], Mapping[str, str]] = lambda interface: {},
-    gpu_settings: Callable[[], Dict[str, Dict[str, str]]] = dict,
-    packages: Callable[[], Dict[str, str]] = dict,
+    driver_of: Callable[[str], Mapping[str, str]],
+    gpu_settings: Callable[[], Dict[str, Dict[str, str]]],
+    packages: Callable[[], Dict[str, str]],
 ) -> Dict[str, object]:
     """The settings of a host by name; what can't be read is absent. Packages are asked for where there is no status of dpkg."""
     net = os.path.join(root, "sys/class/net")

@@ -7,6 +7,7 @@
 import time
 from typing import Any, Callable, Dict, Optional
 
+from ansible_collections.taco.train.plugins.module_utils._files.download import read_url
 from ansible_collections.taco.train.plugins.module_utils._node.metadata import (
     BASE,
     Get,
@@ -54,11 +55,11 @@ def _reader(base: str, open_url: Callable[..., Any]) -> Get:
         if time.monotonic() > end:
             raise MetadataError(f"not all answers came within {TOTAL_SECONDS} s")
         try:
-            answer = open_url(base + path, timeout=ANSWER_SECONDS, use_proxy=False)
+            answer = read_url(base + path, LARGEST_ANSWER, open_url, timeout=ANSWER_SECONDS, use_proxy=False)
         except HTTPError as error:
             if error.code == 404:
                 return None
             raise
-        return str(answer.read(LARGEST_ANSWER).decode("utf-8", "replace").strip())
+        return answer.decode("utf-8", "replace").strip()
 
     return get

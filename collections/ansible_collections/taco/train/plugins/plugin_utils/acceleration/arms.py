@@ -96,7 +96,8 @@ def arm_of(value: Any, variable: str = "benchmark_arm") -> Arm:
     if isinstance(value, Arm):
         return value
     if isinstance(value, Mapping) and set(value) == DOCUMENT:
-        return Arm(**{key: _tuples(value[key]) if key in ("before", "after") else value[key] for key in Arm._fields})
+        fields: dict[str, Any] = {key: value[key] for key in Arm._fields}
+        return Arm(**fields)._replace(before=_tuples(value["before"]), after=_tuples(value["after"]))
     if isinstance(value, str):
         if value in ARMS:
             return ARMS[value]

@@ -70,8 +70,11 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def is_on(value: Any) -> bool:
-    """Return whether a switch's value is on. YAML's true and false arrive as they are, text as text."""
-    return as_text(value).strip() not in ("0", "")
+    """Whether a switch's value is on. YAML's true and false arrive as they are, text as text.
+
+    A null counts as on: it exports the launcher's value, which nobody here knows, and a run that may be lossy is not called lossless.
+    """
+    return value is None or as_text(value).strip() not in ("0", "")
 
 
 def fits(kind: str, value: Any) -> bool:
