@@ -179,7 +179,7 @@ vm-slice: venv-dev tools
 # The whole path on the lab, what each kind of bad input gets, and how many connections a converged host costs.
 site: venv-dev
 	$(LAB) up --nodes 2
-	pytest -q tests/integration/test_site.py tests/integration/test_compare.py tests/integration/test_faults.py
+	pytest -q tests/integration/test_site.py tests/integration/test_workloads.py tests/integration/test_compare.py tests/integration/test_faults.py
 	pytest -q tests/integration/test_plan.py
 	pytest -q tests/integration/test_killed.py
 

@@ -73,12 +73,13 @@ def headline(records: Sequence[Record]) -> tuple[str | None, str]:
 def row(record: Record) -> tuple[str, ...]:
     result = record["result"] or {}
     spread = result.get("spread") or {}
+    missing = "not known" if result else "none"
     return (
         record["outcome"],
         number(result.get("value")),
         result.get("unit") or "",
-        f"{number(spread['p5'])} to {number(spread['p95'])}" if spread else "none",
-        str(spread["stalls"]) if spread else "none",
+        f"{number(spread['p5'])} to {number(spread['p95'])}" if spread else missing,
+        str(spread["stalls"]) if spread else missing,
         record["arm"],
         values.subject(record),
         # What is no run of mpirun has one process, on the launcher.
