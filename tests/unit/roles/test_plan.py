@@ -5,6 +5,7 @@
 """The role plan on this machine as two hosts: it saves what the roles decide in check mode, and refuses a host that differs."""
 
 import json
+import re
 import socket
 
 import pytest
@@ -238,9 +239,38 @@ def test_check_mode_applies_a_plan_with_a_reboot_without_a_difference(tmp_path):
     assert status == 0 and "differ from the plan" not in output, output
 
 
+PLAYBOOK = f"""
+- name: Plan
+  ansible.builtin.import_playbook: {COLLECTION}/playbooks/plan.yml
+"""
+
+
+def test_a_host_that_needs_no_change_takes_few_processes_of_the_controller(tmp_path):
+    observed = hosts(tmp_path)["gpu1"]["observed_node"]
+    # With the other roles it would need a container.
+    options = {"taco_hosts": "all", "taco_node": observed, "__plan_roles": ["hugepages"], "plan_fail_on_change": True}
+    status, output = played(tmp_path, PLAYBOOK, **options)
+    assert status == 0 and "No change: 2 hosts" in output, output
+    counts = re.search(r"gpu2\s+: ok=(\d+) .*skipped=(\d+)", output).groups()
+    assert sum(map(int, counts)) <= 5, output
+
+
+@pytest.mark.parametrize(
+    ("variable", "role", "expected"),
+    [("preflight_min_disk_gib", "preflight", "a number"), ("plan_fail_on_change", "plan", "true or false")],
+)
+def test_a_wrong_value_of_one_host_is_refused_with_the_host_and_the_variable(tmp_path, variable, role, expected):
+    options = {"taco_hosts": "all", "taco_state_dir": str(tmp_path), "taco_results_dir": str(tmp_path)}
+    found = hosts(tmp_path)
+    found["gpu2"][variable] = "much"
+    status, output = run(tmp_path, PLAYBOOK, found, dict(options, preflight_gate=False))
+    text = f"gpu2: the role taco.train.{role} can't run with these values of its variables.\\n{variable}: much; expected {expected}"
+    assert status == 2 and text in output, output
+
+
 def test_the_playbook_reads_the_variables_of_every_role_and_runs_none_of_their_tasks():
     play = yaml.safe_load((COLLECTION / "playbooks/plan.yml").read_text())[1]
-    tasks = [task for task in play["pre_tasks"] if "ansible.builtin.import_role" in task]
+    tasks = [task for task in play["post_tasks"] if "ansible.builtin.import_role" in task]
     assert {task["ansible.builtin.import_role"]["name"] for task in tasks} == {f"taco.train.{role}" for role in ROLES}
     assert all(task["tags"] == ["never"] and task["check_mode"] for task in tasks)
     assert not any(task["ansible.builtin.import_role"]["rolespec_validate"] for task in tasks)

@@ -18,6 +18,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.plan.collect import (
     applied_differences,
     changes_of,
     differences,
+    needs_variables,
     reboot_not_allowed,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.plan.forecast import forecast
@@ -69,6 +70,12 @@ ARGUMENT_SPEC = {
 REQUIRED_IF = [("state", state, ["path"]) for state in ("saved", "loaded", "checked", "compared")]
 
 
+def address(host: str, variables: Mapping[str, Any]) -> str:
+    """Where the inventory reaches a host."""
+    name, port = str(variables.get("ansible_host") or host), variables.get("ansible_port")
+    return f"{name} port {port}" if port else name
+
+
 class ActionModule(ActionBase):
     """Read, decide in plugin_utils, write. Nothing of it touches a host."""
 
@@ -112,16 +119,17 @@ class ActionModule(ActionBase):
 
     def _decided(self, options: dict[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
         host = task_vars["inventory_hostname"]
-        variables = self._variables(options["of"], task_vars)
+        # Most hosts of most plans need no change, and to compute all variables takes most of the time of this task.
+        needed = task_vars.get("taco_plan") or needs_variables(options["results"])
+        variables = self._variables(options["of"], task_vars) if needed else {}
         changes = changes_of(options["results"], options["node"], variables)
-        address = str(self._templar.template(task_vars.get("ansible_host", host)))
-        port = self._templar.template(task_vars.get("ansible_port", ""))
+        own = {name: self._templar.template(task_vars.get(name)) for name in ("ansible_host", "ansible_port")}
         waiting = reboot_not_allowed(options["results"], options["node"], variables)
         # Ansible keeps several copies of the result of each host. A new plan needs little of it.
         compared = {"variables": variables, "node": options["node"]} if task_vars.get("taco_plan") else {}
         return {
             "changes": [whole_change(change) for change in changes],
-            "address": f"{address} port {port}" if port else address,
+            "address": address(host, own),
             "own": own_values(host, options["node"]) if changes else {},
             "reboot_not_allowed": waiting,
             "pending": bool(waiting or (options["results"].get("ssh_trust") or {}).get("unproven")),
@@ -146,7 +154,12 @@ class ActionModule(ActionBase):
             },
         )
 
-    def _saved(self, options: dict[str, Any], _task_vars: Mapping[str, Any]) -> dict[str, Any]:
+    def _saved(self, options: dict[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
+        unchanged = {"changes": [], "own": {}, "reboot_not_allowed": ""}
+        options["hosts"] = {
+            host: found or {**unchanged, "address": address(host, task_vars["hostvars"][host])}
+            for host, found in options["hosts"].items()
+        }
         plan, path = self._plan(options), os.path.abspath(os.path.expanduser(options["path"]))
         entries = grouped(plan.hosts, {host: found["own"] for host, found in options["hosts"].items()})
         html = os.path.splitext(path)[0] + ".html"

@@ -11,6 +11,9 @@ from typing import Any
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_values import require_role_values
+from ansible_collections.taco.train.plugins.plugin_utils.variables.value import plain
+
+ARGUMENT_SPEC = {"hosts": {"type": "list", "elements": "str", "default": []}}
 
 
 class ActionModule(ActionBase):
@@ -22,7 +25,7 @@ class ActionModule(ActionBase):
 
     def run(self, tmp: Any = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result = super().run(tmp, task_vars)
-        self.validate_argument_spec(argument_spec={})
-        require_role_values(self, task_vars)
+        _ignored, options = self.validate_argument_spec(argument_spec=ARGUMENT_SPEC)
+        require_role_values(self, task_vars, plain(options["hosts"]))
         result.update(changed=False)
         return result

@@ -24,6 +24,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.preflight.verdict impor
     judge,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.variables.checks import unknown_variables
+from ansible_collections.taco.train.plugins.plugin_utils.variables.of_hosts import HostsVariables, of_host
 from ansible_collections.taco.train.plugins.plugin_utils.variables.options import Options
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import all_options, prefixes
 from ansible_collections.taco.train.plugins.plugin_utils.variables.script import absent_scripts
@@ -31,8 +32,6 @@ from ansible_collections.taco.train.plugins.plugin_utils.variables.value import 
 
 # Older versions of ansible-core show the message of a failure as JSON only, in one long line.
 SHOWS_MESSAGES = (2, 19)
-# A default that is another one on each host. The task would have it for the host that it runs on.
-OWN_NAME = "{{ inventory_hostname }}"
 ARGUMENTS = {
     "hosts": {"type": "list", "elements": "str"},
     "checks_extra": {
@@ -101,7 +100,7 @@ class ActionModule(ActionBase):
         """Return the verdict on the hosts, or fail with the table of all that is wrong with them."""
         super().run(tmp, task_vars)
         task_vars = task_vars or {}
-        self._defaults, self._scripts = {}, {}
+        self._scripts = {}
         _result, arguments = self.validate_argument_spec(argument_spec=ARGUMENTS)
         names = plain(arguments["hosts"] if arguments["hosts"] is not None else task_vars["ansible_play_hosts_all"])
         path = arguments["verdict_path"]
@@ -154,75 +153,20 @@ class ActionModule(ActionBase):
             raise AnsibleActionFail(
                 f"the option hosts names {', '.join(unknown_hosts)}, which the inventory doesn't have: correct one of them"
             )
-        of_play = self._of_play(specs, task_vars)
-        given = {name: self._variables(hostvars[name], name, specs, of_play, task_vars) for name in names}
+        # Each look into hostvars combines the variables of a host anew.
+        own = {name: hostvars[name] for name in names}
+        reader = HostsVariables(self._templar, task_vars, specs)
+        given = {name: reader.of(name, own[name]) for name in names}
         fleet = tuple((name, variables.get("taco_gpus_per_node")) for name, (variables, _errors) in given.items())
         options = Options(specs, fleet)
-        return {name: self._host(hostvars[name], *given[name], options) for name in names}
-
-    def _of_play(self, declared, task_vars):
-        """Return the variables that this task sees with another value than the inventory has for its host, with errors.
-
-        Those are set by the play or where the role is used, and hold for every host.
-        """
-        own = task_vars["hostvars"].get(task_vars["inventory_hostname"], {})
-        found, errors = {}, {}
-        for name in declared:
-            if name in task_vars and name in own:
-                value = self._of_task(task_vars, name, errors)
-                if value != self._of_host(own, name, {}):
-                    found[name] = value
-        return found, {name: error for name, error in errors.items() if name in found}
-
-    def _of_task(self, task_vars, name, errors):
-        """Return a variable of this task, or None with its error kept when it can't be computed."""
-        try:
-            return plain(self._templar.template(task_vars[name]))
-        except AnsibleError as error:
-            errors[name] = str(error)
-            return None
-
-    def _of_host(self, own, name, errors):
-        """Return a variable of a host, computed for that host, or None with its error kept when it can't be."""
-        try:
-            return plain(own[name])
-        except AnsibleError as error:
-            errors[name] = str(error)
-            return None
-
-    def _variables(self, own, host, specs, of_play, task_vars):
-        """Return all declared variables as a host has them, and why some can't be computed."""
-        values, errors = {}, {}
-        of_first = task_vars["hostvars"].get(task_vars["inventory_hostname"], {})
-        for name, spec in specs.items():
-            if name in of_play[0]:
-                values[name] = of_play[0][name]
-                if name in of_play[1]:
-                    errors[name] = of_play[1][name]
-            elif name in own:
-                values[name] = self._of_host(own, name, errors)
-            elif spec.get("default") == OWN_NAME:
-                values[name] = host
-            elif name in task_vars and name not in of_first:
-                # The task knows what the play sets, and the defaults of the roles in it.
-                values[name] = self._of_defaults(task_vars, name)
-            else:
-                # What the task has is of the host that it runs on.
-                values[name] = spec.get("default")
-        return values, errors
-
-    def _of_defaults(self, task_vars, name):
-        """The value of a variable for every host that does not set it."""
-        if name not in self._defaults:
-            self._defaults[name] = self._of_task(task_vars, name, {})
-        return self._defaults[name]
+        return {name: self._host(own[name], *given[name], options) for name in names}
 
     def _host(self, own, variables, errors, options):
         permitted = variables.get("preflight_known_variables") or []
         # A text is a list for Ansible, as it is for a role.
         permitted = permitted if isinstance(permitted, list) else str(permitted).split(",")
         unknown = unknown_variables([str(name) for name in own], prefixes(), options.specs, permitted)
-        node = self._of_host(own, "taco_node", {}) if "taco_node" in own else None
+        node = of_host(own, "taco_node", {}) if "taco_node" in own else None
         wrong = options.problems(variables, list(errors)) + absent_scripts(variables, self._find_script)
         return Host(node, variables, self._error(own) if node is None else None, unknown, errors, wrong)
 

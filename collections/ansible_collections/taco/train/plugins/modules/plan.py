@@ -48,7 +48,9 @@ options:
     type: dict
     default: {}
   hosts:
-    description: What O(state=decided) returned, by the name of the host. With the other states.
+    description:
+      - What O(state=decided) returned, by the name of the host. With the other states.
+      - With O(state=saved), it is empty for a host that no role would change.
     type: dict
     default: {}
   all_hosts:

@@ -26,6 +26,12 @@ attributes:
     support: full
   diff_mode:
     support: none
+options:
+  hosts:
+    description: Hosts to check in one task with C(run_once). Without them, the task checks its own host.
+    type: list
+    elements: str
+    default: []
 seealso:
   - module: taco.train.verdict
 """
@@ -33,6 +39,11 @@ seealso:
 EXAMPLES = r"""
 - name: Check the variables of this role
   taco.train.role_variables:
+
+- name: Check the variables of this role for all hosts in one task
+  taco.train.role_variables:
+    hosts: "{{ ansible_play_hosts }}"
+  run_once: true
 """
 
 RETURN = r"""

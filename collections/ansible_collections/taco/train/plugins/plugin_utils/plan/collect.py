@@ -100,6 +100,12 @@ def changes_of(results: Mapping[str, Any], node: Values, variables: Values) -> l
     ]
 
 
+def needs_variables(results: Mapping[str, Any]) -> bool:
+    """Whether results have a change, or a reboot that is not allowed. Without one, the variables of the roles decide nothing."""
+    found = [result for result in results.values() if isinstance(result, Mapping)]
+    return any(result.get("changed") or result.get("required") for result in found)
+
+
 def reboot_not_allowed(results: Mapping[str, Any], node: Values, variables: Values) -> str:
     """The reason of a reboot that is required and not allowed, empty where there is none."""
     reboot = results.get("reboot") or {}

@@ -9,8 +9,10 @@ from typing import Any, Dict, List, Mapping, Sequence, Set, Tuple
 from ansible.errors import AnsibleActionFail, AnsibleError
 
 from ansible_collections.taco.train.plugins.plugin_utils.check import Check
+from ansible_collections.taco.train.plugins.plugin_utils.text import some
 from ansible_collections.taco.train.plugins.plugin_utils.variables.checks import declared, harp_checksum
 from ansible_collections.taco.train.plugins.plugin_utils.variables.groups import GROUPS, Fleet, Group
+from ansible_collections.taco.train.plugins.plugin_utils.variables.of_hosts import HostsVariables
 from ansible_collections.taco.train.plugins.plugin_utils.variables.options import Options
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import (
     PREFIXES,
@@ -44,7 +46,9 @@ def groups_of(role: str) -> List[Group]:
 def specs_of(role: str) -> Dict[str, Spec]:
     """The variables of a role, those that all roles share, and those that it reads together with its own."""
     prefixes = {prefix for group in groups_of(role) for prefix in group.prefixes}
-    roles = [name for name in role_names() if name in (role, "common") or PREFIXES.get(name, name + "_") in prefixes]
+    # The verdict of preflight lists what is wrong with the shared variables.
+    own = (role,) if role == "preflight" else (role, "common")
+    roles = [name for name in role_names() if name in own or PREFIXES.get(name, name + "_") in prefixes]
     return {name: spec for one in roles for name, spec in options_of(one).items()}
 
 
@@ -61,19 +65,24 @@ def missing(role: str, values: Values, unknown: Set[str]) -> List[Check]:
     return [check for check in checks if check.status == "fail"]
 
 
+def options_of_role(role: str, fleet: Fleet) -> Options:
+    """The options that wrong_values checks. Equal values of several hosts are checked once."""
+    return Options(specs_of(role), fleet, groups_of(role))
+
+
 def wrong_values(
-    role: str, values: Values, unknown: Sequence[str], fleet: Fleet, skip: Sequence[str] = ()
+    role: str, options: Options, values: Values, unknown: Sequence[str], skip: Sequence[str] = ()
 ) -> List[Check]:
     """All that is wrong with the variables of a role. unknown are those that can't be computed yet."""
-    problems = Options(specs_of(role), fleet, groups_of(role)).problems(values, unknown)
+    problems = options.problems(values, unknown)
     # What is wrong with several values together already names what is expected of them.
     found = [one.check if one.variable else one.check._replace(expected="") for one in problems]
     return [check for check in missing(role, values, set(unknown)) + found if check.id not in skip]
 
 
-def message(host: str, role: str, checks: Sequence[Check]) -> str:
-    """The refusal, with a line for each wrong value."""
-    lines = [f"{host}: the role {COLLECTION}{role} can't run with these values of its variables."]
+def message(hosts: Sequence[str], role: str, checks: Sequence[Check]) -> str:
+    """The refusal of hosts with the same wrong values, with a line for each value."""
+    lines = [f"{some(hosts)}: the role {COLLECTION}{role} can't run with these values of its variables."]
     for found in checks:
         expected = f" expected {found.expected};" if found.expected else ""
         lines.append(f"{found.found};{expected} {found.fix}")
@@ -101,10 +110,21 @@ def _values(action: Any, names: Mapping[str, Spec], task_vars: Values) -> Tuple[
     return values, unknown
 
 
-def require_role_values(action: Any, task_vars: "Values | None") -> None:
+def _read(
+    action: Any, specs: Mapping[str, Spec], task_vars: Values, hosts: Sequence[str]
+) -> Dict[str, Tuple[Dict[str, Any], List[str]]]:
+    """The variables of each host, and the names of those that can't be computed."""
+    if not hosts:
+        return {str(task_vars["inventory_hostname"]): _values(action, specs, task_vars)}
+    reader = HostsVariables(action._templar, task_vars, specs)
+    found = {host: reader.of(host, task_vars["hostvars"][host]) for host in hosts}
+    return {host: (values, list(errors)) for host, (values, errors) in found.items()}
+
+
+def require_role_values(action: Any, task_vars: "Values | None", hosts: Sequence[str] = ()) -> None:
     """Fail in a role of this collection whose variables have wrong values, or in a play without the strategy linear.
 
-    Nothing runs on the host.
+    Nothing runs on the host. hosts are those that one task checks for all; without them, it is the host of the task.
     """
     role = entered_role(action._task)
     if not role or not task_vars:
@@ -113,10 +133,16 @@ def require_role_values(action: Any, task_vars: "Values | None") -> None:
     require_linear(action._task, task_vars["inventory_hostname"])
     if action._task.args.get("state") in LENIENT_STATES:
         return
-    values, unknown = _values(action, specs_of(role), task_vars)
-    gpus = values.get("taco_gpus_per_node")
-    fleet = tuple((str(name), gpus) for name in task_vars.get("ansible_play_hosts_all", ()))
+    read = _read(action, specs_of(role), task_vars, hosts)
+    gpus = {name: values.get("taco_gpus_per_node") for name, (values, _unknown) in read.items()}
+    own = gpus.get(task_vars["inventory_hostname"])
+    fleet = tuple((str(name), gpus.get(name, own)) for name in task_vars.get("ansible_play_hosts_all", ()))
     skip = plain(task_vars.get("preflight_skip")) or ()
-    wrong = wrong_values(role, values, unknown, fleet, skip if isinstance(skip, list) else ())
-    if wrong:
-        raise AnsibleActionFail(message(task_vars["inventory_hostname"], role, wrong))
+    options = options_of_role(role, fleet)
+    refused: Dict[Tuple[Check, ...], List[str]] = {}
+    for name, (values, unknown) in read.items():
+        wrong = wrong_values(role, options, values, unknown, skip if isinstance(skip, list) else ())
+        if wrong:
+            refused.setdefault(tuple(wrong), []).append(name)
+    if refused:
+        raise AnsibleActionFail("\n".join(message(names, role, checks) for checks, names in refused.items()))
