@@ -5,6 +5,7 @@
 """The action mpijob on a stand-in of a cluster, by the real modules of kubernetes.core."""
 
 import contextlib
+import time
 from unittest.mock import MagicMock
 
 import pytest
@@ -76,7 +77,7 @@ class Actor:
 def on(tmp_path, monkeypatch):
     """Return a function that makes an actor on a new cluster. Time passes only while somebody waits, and faster."""
     slept = []
-    sleep = client.time.sleep
+    sleep = time.sleep
 
     def short(_clock, seconds):
         slept.append(seconds)

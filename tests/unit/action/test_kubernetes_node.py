@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from unittest.mock import MagicMock
 
@@ -82,7 +83,7 @@ class Actor:
 def actor(monkeypatch):
     with contextlib.ExitStack() as stack:
         found = Actor(stack.enter_context(running_cluster(NODES)))
-        sleep = client.time.sleep
+        sleep = time.sleep
 
         def short(_self, seconds):
             found.slept.append(seconds)

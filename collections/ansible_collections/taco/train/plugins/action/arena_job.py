@@ -12,7 +12,7 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.taco.train.plugins.plugin_utils.container.spec import SpecError
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.action import pods_reached
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.action import host_of, pods_reached
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import MpijobError
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.arena_client import Arena, ArenaError
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.arena_lifecycle import Lifecycle
@@ -29,7 +29,7 @@ ARGUMENT_SPEC = {
     "any_manager": {"type": "bool", "default": False},
     "poll": {"type": "float", "default": 2.0},
     "logs_dir": {"type": "str"},
-    "kubeconfig": {"type": "str"},
+    "kubeconfig": {"type": "path"},
     "context": {"type": "str"},
     "arena": {"type": "str", "default": "arena"},
     "python": {"type": "path", "default": "/usr/bin/python3"},
@@ -47,7 +47,7 @@ class ActionModule(ActionBase):
         result = super().run(tmp, task_vars)
         _validated, options = self.validate_argument_spec(argument_spec=ARGUMENT_SPEC)
         self.task_vars = task_vars or {}
-        host = str(self._task.delegate_to or self.task_vars.get("inventory_hostname", "this host"))
+        host = host_of(self, task_vars)
         present = options["state"] == "present"
         try:
             arena = Arena(job_of(options["job"]), options, host, self._command, self._display.display)

@@ -7,30 +7,26 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import Any, Callable
 
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.taco.train.plugins.plugin_utils.check import is_set
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes import gpu_topology
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.action import ACCESS, cluster_of, host_of
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.change import settle
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.client import Cluster, KubernetesError, watched
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.clock import Deadline
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import MpijobError
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_values import require_role_values
 
-ARGUMENT_SPEC = {
+ARGUMENT_SPEC: dict[str, dict[str, Any]] = {
     "nodes": {"type": "list", "elements": "str", "required": True},
     "state": {"type": "str", "choices": list(gpu_topology.STATES), "required": True},
     "wait_timeout": {"type": "int", "default": 300},
     "poll": {"type": "float", "default": 2.0},
-    "kubeconfig": {"type": "str"},
-    "context": {"type": "str"},
-    "access": {"type": "dict", "default": {}},
+    **ACCESS,
 }
-# Seconds between two lines that say what is waited for.
-SAY_EVERY = 15
 
 
 class ActionModule(ActionBase):
@@ -44,8 +40,7 @@ class ActionModule(ActionBase):
         result = super().run(tmp, task_vars)
         require_role_values(self, task_vars)
         _validated, options = self.validate_argument_spec(argument_spec=ARGUMENT_SPEC)
-        host = str(self._task.delegate_to or (task_vars or {}).get("inventory_hostname", "this host"))
-        cluster = self._cluster(options, host, task_vars or {})
+        host, cluster = host_of(self, task_vars), cluster_of(self, options, task_vars)
         try:
             plan = self._plan(cluster, options)
             before, after = gpu_topology.shown(plan.steps)
@@ -63,19 +58,11 @@ class ActionModule(ActionBase):
             raise AnsibleActionFail(str(error)) from None
         return result
 
-    def _cluster(self, options: dict[str, Any], host: str, task_vars: dict[str, Any]) -> Cluster:
-        def execute(module: str, arguments: dict[str, Any]) -> dict[str, Any]:
-            return self._execute_module(module_name=module, module_args=arguments, task_vars=task_vars)
-
-        given = {"kubeconfig": options["kubeconfig"], "context": options["context"], **options["access"]}
-        return Cluster(
-            execute, host, {name: value for name, value in given.items() if is_set(value)}, self._display.display
-        )
-
     def _plan(self, cluster: Cluster, options: dict[str, Any]) -> gpu_topology.Plan:
         """Return what is to be done once no pods with GPUs are about to leave, or raise why nothing may be."""
         names = list(dict.fromkeys(options["nodes"]))
-        end = time.monotonic() + (0 if self._task.check_mode else options["wait_timeout"])
+        seconds = 0 if self._task.check_mode else options["wait_timeout"]
+        deadline = Deadline(seconds, cluster.clock, self._display.display)
         while True:
             nodes = cluster.read("Node", "v1") or []
             pods = [pod for name in names for pod in cluster.read("Pod", "v1", fields=[f"spec.nodeName={name}"]) or []]
@@ -85,11 +72,11 @@ class ActionModule(ActionBase):
             # Pods that are being deleted only have to be waited for.
             staying = [pod for pod in pods if not (pod.get("metadata") or {}).get("deletionTimestamp")]
             leaves = not gpu_topology.plan(nodes, staying, names, options["state"]).problems
-            if not leaves or time.monotonic() >= end:
+            if not leaves or not deadline.left:
                 raise MpijobError(f"no node was changed, since {'; '.join(plan.problems)}")
             pod = next(pod for pod in pods if pod not in staying)
             where = {name: pod["metadata"][name] for name in ("name", "namespace")}
-            cluster.wait_for_change([watched("Pod", "v1", [pod], **where)], end - time.monotonic(), options["poll"])
+            cluster.wait_for_change([watched("Pod", "v1", [pod], **where)], deadline.left, options["poll"])
 
     def _apply(self, cluster: Cluster, options: dict[str, Any], steps: list[gpu_topology.Step]) -> None:
         steps = [self._settle(cluster, options, step, gpu_topology.patch) for step in steps]
@@ -130,26 +117,21 @@ class ActionModule(ActionBase):
 
     def _wait(self, cluster: Cluster, options: dict[str, Any], steps: list[gpu_topology.Step]) -> list[Any]:
         """Return the nodes when every one offers what its label should make it offer, or raise what is missing."""
-        end, said_at = time.monotonic() + options["wait_timeout"], 0.0
+        deadline = Deadline(options["wait_timeout"], cluster.clock, self._display.display)
         while True:
             nodes = cluster.read("Node", "v1") or []
             missing = gpu_topology.waiting(nodes, steps)
             if not missing:
                 return nodes
-            now = time.monotonic()
-            if now >= end:
+            if not deadline.left:
                 raise MpijobError(
                     f"after {options['wait_timeout']} s {'; '.join(missing.values())}. The label stays. Run the playbook "
                     "again, or set gpu_topology_state: restored, with ack.yml ack_state: restored"
                 )
-            if now - said_at >= SAY_EVERY:
-                self._display.display(
-                    f"Waiting for {len(missing)} of {len(steps)} nodes: {next(iter(missing.values()))}"
-                )
-                said_at = now
             first = next(iter(missing))
+            deadline.say(f"Waiting for {len(missing)} of {len(steps)} nodes: {missing[first]}")
             known = [node for node in nodes if node["metadata"]["name"] == first]
-            cluster.wait_for_change([watched("Node", "v1", known, name=first)], end - now, options["poll"])
+            cluster.wait_for_change([watched("Node", "v1", known, name=first)], deadline.left, options["poll"])
 
 
 def _diff(before: dict[str, Any], after: dict[str, Any]) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import Any, Mapping
 
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.action import cluster_of
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.action import ACCESS, cluster_of
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.client import Cluster, KubernetesError
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.errors import FORBIDDEN
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.readiness import outline
@@ -16,11 +16,9 @@ from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import CRD
 from ansible_collections.taco.train.plugins.plugin_utils.preflight import operator
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.kubernetes import PERMISSIONS, missing, review
 
-ARGUMENT_SPEC = {
+ARGUMENT_SPEC: dict[str, dict[str, Any]] = {
     "namespace": {"type": "str", "default": "default"},
-    "kubeconfig": {"type": "path"},
-    "context": {"type": "str"},
-    "access": {"type": "dict", "default": {}},
+    **ACCESS,
 }
 
 

@@ -12,8 +12,10 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes import drain, readiness
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.action import ACCESS, cluster_of
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.change import settle
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.client import Cluster, KubernetesError, watched
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.client import KubernetesError, watched
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.clock import Deadline
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.errors import (
     CERTIFICATE,
     CONFIG,
@@ -29,7 +31,7 @@ DRAIN = "kubernetes.core.k8s_drain"
 # These don't pass, however long they are waited for.
 HOPELESS = (CERTIFICATE, CONFIG, FORBIDDEN, LIBRARY, UNAUTHORIZED)
 FIRST_PAUSE, MOST_PAUSE = 1.0, 30.0
-ARGUMENT_SPEC = {
+ARGUMENT_SPEC: dict[str, dict[str, Any]] = {
     "name": {"type": "str", "required": True},
     "state": {"type": "str", "choices": ["drained", "uncordoned", "ready"], "required": True},
     "drain": {"type": "bool", "default": True},
@@ -42,9 +44,7 @@ ARGUMENT_SPEC = {
     "gate": {"type": "bool", "default": True},
     "timeout": {"type": "int", "default": 300},
     "poll": {"type": "float", "default": 2.0},
-    "kubeconfig": {"type": "path"},
-    "context": {"type": "str"},
-    "access": {"type": "dict", "default": {}},
+    **ACCESS,
 }
 
 
@@ -61,12 +61,7 @@ class ActionModule(ActionBase):
         task_vars = task_vars or {}
         _ignored, self.options = self.validate_argument_spec(argument_spec=ARGUMENT_SPEC)
         self.host = task_vars.get("inventory_hostname", "this host")
-
-        def execute(module: str, options: dict[str, Any]) -> Mapping[str, Any]:
-            return self._execute_module(module_name=module, module_args=options, task_vars=task_vars)
-
-        given = {name: self.options[name] for name in ("kubeconfig", "context") if self.options[name]}
-        self.cluster = Cluster(execute, self.host, {**given, **self.options["access"]}, self._display.display)
+        self.cluster = cluster_of(self, self.options, task_vars, self.host)
         self.name = self.options["name"]
         try:
             self._require_options()
@@ -96,6 +91,10 @@ class ActionModule(ActionBase):
             names = [drain.name_of(one) for one in self.cluster.read("Node", "v1") or []]
             raise KubernetesError(f"{self.host}: {drain.no_such_node(self.name, names)}")
         return node
+
+    def _deadline(self) -> Deadline:
+        seconds = 0 if self._task.check_mode else self.options["timeout"]
+        return Deadline(seconds, self.cluster.clock, self._display.display)
 
     def _pods(self) -> list[Mapping[str, Any]]:
         return self.cluster.read("Pod", "v1", fields=[f"spec.nodeName={self.name}"]) or []
@@ -159,13 +158,13 @@ class ActionModule(ActionBase):
 
     def _drain(self) -> None:
         """Have pods evicted until none is left. The module gives up when the first is refused."""
-        clock, attempts = self.cluster.clock, 0
-        end, said = clock.now() + self.options["timeout"], ""
+        attempts, said, deadline = 0, "", self._deadline()
         while True:
-            left = end - clock.now()
             delete = {name: self.options[name] for name in ("force", "delete_emptydir_data")}
             delete.update(
-                ignore_daemonsets=True, wait_timeout=max(1, int(left)), wait_sleep=max(1, int(self.options["poll"]))
+                ignore_daemonsets=True,
+                wait_timeout=max(1, int(deadline.left)),
+                wait_sleep=max(1, int(self.options["poll"])),
             )
             if self.options["grace"] is not None:
                 delete["terminate_grace_period"] = self.options["grace"]
@@ -183,10 +182,10 @@ class ActionModule(ActionBase):
             self._refuse(pods)
             attempts += 1
             pause = min(MOST_PAUSE, FIRST_PAUSE * 2 ** (attempts - 1)) * (1 + random.random() / 2)
-            if clock.now() + pause > end:
+            if pause > deadline.left:
                 raise KubernetesError(self._not_drained(pods, said))
             self._display.display(f"{self.host}: {said or 'pods are still there'}; draining again in {pause:.0f} s")
-            clock.sleep(pause)
+            deadline.sleep(pause)
 
     def _not_drained(self, pods: list[Mapping[str, Any]], said: str) -> str:
         try:
@@ -211,7 +210,7 @@ class ActionModule(ActionBase):
 
     def _ready(self) -> dict[str, Any]:
         counts = readiness.wanted_pages(self.options["pages"])
-        end = self.cluster.clock.now() + (0 if self._task.check_mode else self.options["timeout"])
+        deadline = self._deadline()
         # A node that never was there has another name. One that was may come back: some kubelets register theirs anew.
         node: Mapping[str, Any] | None = self._node()
         while True:
@@ -220,10 +219,10 @@ class ActionModule(ActionBase):
                 if node
                 else [readiness.gone(self.name)]
             )
-            if not found or self.cluster.clock.now() + self.options["poll"] > end:
+            if not found or self.options["poll"] > deadline.left:
                 break
-            left, known = end - self.cluster.clock.now(), [node] if node else []
-            self.cluster.wait_for_change([watched("Node", "v1", known, name=self.name)], left, self.options["poll"])
+            thing = watched("Node", "v1", [node] if node else [], name=self.name)
+            self.cluster.wait_for_change([thing], deadline.left, self.options["poll"])
             node = self.cluster.find("Node", "v1", self.name)
         if node is None or (found and self.options["gate"] and not self._task.check_mode):
             waited = f" after {self.options['timeout']} s" if self.options["timeout"] else ""

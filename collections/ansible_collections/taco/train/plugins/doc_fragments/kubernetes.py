@@ -21,8 +21,8 @@ attributes:
     CONNECTION = r"""
 options:
   kubeconfig:
-    type: path
-    description: The kubeconfig on the task's host. Not set means the client's default.
+    type: raw
+    description: Path of the kubeconfig on the task's host, or its content. Not set means the client's default.
   context:
     type: str
     description: The context of the kubeconfig. Not set means the current one.

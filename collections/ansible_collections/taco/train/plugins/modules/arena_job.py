@@ -75,7 +75,7 @@ options:
     type: str
   kubeconfig:
     description: The kubeconfig on the host that the task is for. Not set means Arena's default.
-    type: str
+    type: path
   context:
     description:
       - The context of the kubeconfig by which C(kubectl) reaches the pods.

@@ -21,6 +21,7 @@ extends_documentation_fragment:
   - ansible.builtin.action_common_attributes
   - ansible.builtin.action_common_attributes.flow
   - taco.train.attributes.controller
+  - taco.train.kubernetes.connection
 attributes:
   check_mode:
     support: full
@@ -49,16 +50,6 @@ options:
     description: Seconds between two requests.
     type: float
     default: 2.0
-  kubeconfig:
-    description: The kubeconfig on the host that the task is for. Not set means the client's default.
-    type: str
-  context:
-    description: The context of the kubeconfig. Not set means the current one.
-    type: str
-  access:
-    description: Other connection options of M(kubernetes.core.k8s), such as C(host) and C(api_key).
-    type: dict
-    default: {}
 """
 
 EXAMPLES = r"""

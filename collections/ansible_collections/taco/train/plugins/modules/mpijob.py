@@ -26,6 +26,7 @@ extends_documentation_fragment:
   - ansible.builtin.action_common_attributes.flow
   - taco.train.attributes.controller
   - taco.train.kubernetes
+  - taco.train.kubernetes.connection
 attributes:
   check_mode:
     support: full
@@ -151,16 +152,6 @@ options:
   logs_dir:
     type: str
     description: Folder on the controller for the logs of pods that are deleted. Not set means that no logs are saved.
-  kubeconfig:
-    type: raw
-    description: Path of the kubeconfig on the task's host, or its content. Not set means the client's default.
-  context:
-    type: str
-    description: Context of the kubeconfig. Not set means the current one.
-  access:
-    type: dict
-    default: {}
-    description: Other connection options of the modules of C(kubernetes.core), such as C(host) and C(api_key).
   python:
     type: str
     default: /usr/bin/python3

@@ -41,8 +41,10 @@ def pods_reached(action: Any, options: Mapping[str, Any], host: str) -> PodConne
     return PodConnection(path, options["context"] or "", options["python"])
 
 
-def cluster_of(action: Any, options: Mapping[str, Any], task_vars: dict[str, Any] | None) -> Cluster:
-    """Return the cluster of an action whose options hold those of ACCESS."""
+def cluster_of(
+    action: Any, options: Mapping[str, Any], task_vars: dict[str, Any] | None, host: str | None = None
+) -> Cluster:
+    """Return the cluster of an action whose options hold those of ACCESS. host is named in errors, by default that of the modules."""
 
     def execute(module: str, arguments: dict[str, Any]) -> Mapping[str, Any]:
         try:
@@ -58,4 +60,4 @@ def cluster_of(action: Any, options: Mapping[str, Any], task_vars: dict[str, Any
 
     given = {"kubeconfig": options["kubeconfig"], "context": options["context"], **options["access"]}
     access = {name: value for name, value in given.items() if is_set(value)}
-    return Cluster(execute, host_of(action, task_vars), access, action._display.display)
+    return Cluster(execute, host or host_of(action, task_vars), access, action._display.display)

@@ -5,13 +5,12 @@
 """Call the modules of kubernetes.core so that trouble that passes is waited out, and other trouble says what helps."""
 
 import math
-import random
 import shlex
-import time
 import uuid
 from typing import Any, Callable, Mapping, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.backoff import wait_seconds
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.clock import Clock
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.errors import (
     CONFLICT,
     INVALID,
@@ -48,19 +47,6 @@ def watched(kind: str, version: str, known: Sequence[Thing], **selection: str | 
     metadata = [thing["metadata"] for thing in known]
     versions = {one["uid"]: one["resourceVersion"] for one in metadata}
     return {"kind": kind, "api_version": version, "versions": versions, **selection}
-
-
-class Clock:
-    """The time, and chance. Tests bring one of their own."""
-
-    def now(self) -> float:
-        return time.monotonic()
-
-    def sleep(self, seconds: float) -> None:
-        time.sleep(seconds)
-
-    def chance(self) -> float:
-        return random.random()
 
 
 class Cluster:

@@ -5,9 +5,9 @@
 """A job of Arena: read, submit and delete it, by a function that runs commands where Arena is."""
 
 import shlex
-import time
 from typing import Any, Callable, Mapping
 
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.clock import Clock
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.errors import one_line
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import MpijobError
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob import arena_command, arena_status, owner
@@ -44,6 +44,7 @@ class Arena:
         say: Callable[[str], Any],
     ) -> None:
         self.job, self.options, self.host, self.command, self.say = job, options, host, command, say
+        self.clock = Clock()
         self.left_over = False
         """Whether Arena has a record of the job and there is no job."""
 
@@ -107,7 +108,7 @@ class Arena:
         answer = self._arena(argv)
         if answer["rc"] != 0 and arena_status.is_left_over(said(answer)):
             # Another run may be about to submit it, so that its job is not there yet.
-            time.sleep(self.options["poll"])
+            self.clock.sleep(self.options["poll"])
             self.require_none(self.get())
             self.say(
                 f"{self.host}: Arena keeps the record of a job {self.job.spec.name} that is not there: removing it"
@@ -141,7 +142,7 @@ class Arena:
         options, cause = self.options, ""
         argv = arena_command.object_argv(job.name, job.namespace, options["kubeconfig"], options["context"])
         for pause in (0, *arena_status.PAUSES):
-            time.sleep(pause * options["poll"])
+            self.clock.sleep(pause * options["poll"])
             answer = self.command(argv)
             thing = arena_status.object_of(answer.get("stdout", ""))
             if answer.get("rc") == 0 and thing is not None:
@@ -167,6 +168,6 @@ class Arena:
         for pause in arena_status.PAUSES:
             if answer["rc"] == 0 or arena_status.has_no_log(job, one_line(said(answer))):
                 break
-            time.sleep(pause * self.options["poll"])
+            self.clock.sleep(pause * self.options["poll"])
             answer = self.verb("logs")
         return answer

@@ -6,10 +6,10 @@
 
 import os
 import shlex
-import time
 from typing import Any
 
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes import logs
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.clock import Deadline
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.errors import one_line
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.pods import PodConnection
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob import arena_command, arena_status, owner, work
@@ -22,8 +22,6 @@ from ansible_collections.taco.train.plugins.plugin_utils.mpijob.arena_client imp
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.inventory import Made, hosts
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import worker_hosts
 from ansible_collections.taco.train.plugins.plugin_utils.run import store
-
-SAY_EVERY = 15
 
 
 class Lifecycle:
@@ -39,9 +37,9 @@ class Lifecycle:
         if self.check_mode:
             return {"changed": True, "argv": argv, "skipped": False, "hosts": self._hosts()}
         self.arena.submit(argv)
-        begun = time.monotonic()
+        begun = self.arena.clock.now()
         job = self._wait()
-        duration = time.monotonic() - begun
+        duration = self.arena.clock.now() - begun
         log = None if self.arena.options["until"] == "running" else self._log_of_ended(job)
         return {"changed": True, "argv": argv, "duration": duration, "stdout": log, **self._facts(job)}
 
@@ -59,7 +57,7 @@ class Lifecycle:
             return {"changed": True, "logs": {}, **({"warnings": warnings} if warnings else {})}
         kept = self._keep_log(job)
         self.arena.delete(job)
-        end = time.monotonic() + self.arena.options["wait_timeout"]
+        deadline = self._deadline()
         while True:
             try:
                 left = self.arena.get()
@@ -72,16 +70,18 @@ class Lifecycle:
                 fix = f"with {arena_status.left(left)}"
             except ArenaTrouble as error:
                 keeps, fix = f"whether the job {job.name} is gone is not known", f"since {error}"
-            if time.monotonic() >= end:
+            if not deadline.left:
                 raise ArenaError(
                     f"{self.arena.host}: {keeps} {self.arena.options['wait_timeout']} s after arena delete, {fix}"
                 )
-            time.sleep(self.arena.options["poll"])
+            deadline.sleep(self.arena.options["poll"])
+
+    def _deadline(self) -> Deadline:
+        return Deadline(self.arena.options["wait_timeout"], self.arena.clock, self.arena.say)
 
     def _wait(self) -> arena_status.ArenaJob:
         """Return the job once it is as far as wanted, or fail with what keeps it."""
-        options, name = self.arena.options, self.arena.job.spec.name
-        end, said_at = time.monotonic() + options["wait_timeout"], 0.0
+        options, name, deadline = self.arena.options, self.arena.job.spec.name, self._deadline()
         while True:
             trouble = None
             try:
@@ -100,18 +100,15 @@ class Lifecycle:
                 return job
             if job and far and far.ended:
                 raise ArenaError(f"{self.arena.host}: the job {name} is {job.phase}: {self._last_words(job)}")
-            now = time.monotonic()
             listed = f"{name} is {job.phase if job else 'not listed yet'}"
             waiting = trouble or ("; ".join(far.waiting) if far and far.waiting else listed)
-            if now >= end:
+            if not deadline.left:
                 fix = arena_status.advice(job, trouble)
                 raise ArenaError(
                     f"{self.arena.host}: the job {name} was not {options['until']} after {options['wait_timeout']} s: {waiting}. {fix}"
                 )
-            if now - said_at >= SAY_EVERY:
-                self.arena.say(f"Waiting for {name}: {waiting}")
-                said_at = now
-            time.sleep(min(options["poll"], max(0.0, end - now)))
+            deadline.say(f"Waiting for {name}: {waiting}")
+            deadline.sleep(options["poll"])
 
     def _facts(self, job: arena_status.ArenaJob) -> dict[str, Any]:
         wanted, options = self.arena.job, self.arena.options
@@ -166,7 +163,7 @@ class Lifecycle:
         cause = ""
         for pause in (0, *arena_status.PAUSES):
             if pause:
-                time.sleep(pause * self.arena.options["poll"])
+                self.arena.clock.sleep(pause * self.arena.options["poll"])
                 found = self.arena.get()
             running = [one.name for one in found.instances if one.status == "Running"] if found else []
             if found is None or found.launcher not in running:
