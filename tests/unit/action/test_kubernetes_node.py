@@ -5,10 +5,6 @@
 """The actions on nodes and on the cluster as a whole, by the real modules of kubernetes.core against a cluster's stand-in."""
 
 import contextlib
-import json
-import os
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -398,18 +394,3 @@ def test_a_kubeconfig_given_as_text_is_never_shown(actor):
     with pytest.raises(AnsibleError, match="which is not a path and not shown") as error:
         pods_reached(reached, {"kubeconfig": text, "state": "present"}, "gpu1")
     assert "SECRET" not in str(error.value)
-
-
-@pytest.mark.parametrize(
-    "module", [kubernetes_info, kubernetes_node], ids=lambda module: module.__name__.split(".")[-1]
-)
-def test_the_documentation_has_the_options_of_the_action(module):
-    """By ansible-doc, which adds those that fragments hold."""
-    name = "taco.train." + module.__name__.rpartition(".")[2]
-    command = [sys.executable, "-m", "ansible", "doc", "--json", "--type", "module", name]
-    environment = dict(os.environ, ANSIBLE_COLLECTIONS_PATH=str(COLLECTIONS))
-    done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE)
-    documented = json.loads(done.stdout)[name]["doc"]["options"]
-    for option in documented.values():
-        option.pop("description")
-    assert documented == module.ARGUMENT_SPEC

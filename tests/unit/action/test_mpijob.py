@@ -9,11 +9,9 @@ from pathlib import Path
 from unittest.mock import MagicMock
 
 import pytest
-import yaml
 from ansible.errors import AnsibleError
 from mpijob_actor import ALLOCATABLE, NODES, WORKERS
 
-from ansible_collections.taco.train.plugins.action import mpijob
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.action import pods_reached
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.work import started
 
@@ -295,14 +293,6 @@ def test_bad_options_never_reach_the_cluster(on, options, words):
     with pytest.raises(AnsibleError, match=words):
         actor.run(**options)
     assert actor.written() == []
-
-
-def test_the_documentation_has_the_same_options():
-    text = (COLLECTION / "plugins/modules/mpijob.py").read_text()
-    documented = yaml.safe_load(text.split('DOCUMENTATION = r"""')[1].split('"""')[0])["options"]
-    for option in documented.values():
-        option.pop("description")
-    assert documented == mpijob.ARGUMENT_SPEC
 
 
 def test_a_job_whose_launcher_runs_its_command_is_not_ended_unasked(on):

@@ -89,6 +89,7 @@ def test_workers_that_need_different_things_are_no_cluster():
         ({"lightcc": {"ratio": 1}}, "benchmark_lightcc has no ratio"),
         ({"env": {"LIGHT_TOPK": "1"}}, "the closest is LIGHT_TOPK_"),
         ({"arm": {"name": "Mine"}}, "lower-case"),
+        ({"timeout": 0}, "benchmark_timeout is 0"),
         ({"workload": "command"}, "benchmark_options.command is empty"),
         ({"workload": "tf_cnn_benchmarks"}, "benchmark_options.script"),
     ],

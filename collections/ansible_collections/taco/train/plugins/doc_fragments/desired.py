@@ -13,5 +13,4 @@ options:
       - Options of this module in one dictionary. They have precedence over other options of the task and over C(module_defaults).
       - The role of the same purpose passes its variable, such as C(hugepages_desired). M(taco.train.converged) reads the same variable.
     type: dict
-    version_added: 1.0.0
 """

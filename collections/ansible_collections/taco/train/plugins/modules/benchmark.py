@@ -31,7 +31,6 @@ options:
       - A run that another program has done, such as the command of a job of Arena, with its C(stdout), C(rc) and C(duration) in seconds.
       - The module records it and runs nothing.
     type: dict
-    version_added: 1.0.0
   options:
     description:
       - The options of the run, with the names of the variables of the role P(taco.train.benchmark#role) without C(benchmark_).
@@ -115,7 +114,6 @@ options:
     description: For each pod the digest of its image, for the record. For other hosts O(workers) has it.
     type: dict
     default: {}
-    version_added: 1.0.0
   scripts:
     description:
       - The scripts that were copied to the hosts, in the format of P(taco.train.benchmark_files#lookup). The record of a run has the
@@ -134,7 +132,6 @@ options:
     description: The number of following runs of a comparison. The progress output then has the remaining time of all of them.
     type: int
     default: 0
-    version_added: 1.0.0
   progress:
     description:
       - Whether iterations are shown while the benchmark runs, in place on a terminal and as lines otherwise.
@@ -157,12 +154,10 @@ options:
         after the first O(records_before) records, is skipped there.
     type: list
     elements: dict
-    version_added: 1.0.0
   records_before:
     description: The number of records in O(run_dir) when the comparison was planned. Failures among them do not count.
     type: int
     default: 0
-    version_added: 1.0.0
 """
 
 EXAMPLES = r"""

@@ -45,12 +45,10 @@ options:
       - V(absent) restores each configuration file that a script or a template changed, and removes new files, the manifest and the state
         in O(state_dir).
       - If a file was edited since, the module shows the difference and changes nothing.
-    version_added: 1.0.0
   force:
     type: bool
     default: false
     description: With O(state=absent), also revert files that were edited since.
-    version_added: 1.0.0
   source:
     type: str
     choices: [script, template, none]
@@ -139,14 +137,12 @@ options:
   container:
     type: str
     description: The training container, whose processes count as running work. When not set, only processes on the GPUs do.
-    version_added: 1.0.0
   interrupt_running_work:
     type: bool
     default: false
     description:
       - Whether the configuration may be changed while processes run on the GPUs or in O(container).
       - Otherwise the task fails and lists the processes before it changes a configuration file. In check mode it warns.
-    version_added: 1.0.0
   state_dir:
     type: path
     default: /var/lib/taco-train

@@ -47,7 +47,6 @@ options:
   container:
     description: Name of the training container. When not set, none is observed.
     type: str
-    version_added: 1.0.0
 seealso:
   - module: taco.train.verdict
   - module: taco.train.eni_check
