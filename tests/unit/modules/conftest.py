@@ -2,12 +2,15 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The hosts of boot_host.py as fixtures. Other modules' tests have hosts of their own by the same name."""
+"""The hosts of boot_host.py and trusting_hosts.py as fixtures. Other modules' tests have hosts of their own by the same name."""
 
 import boot_host
 import pytest
+from trusting_hosts import hosts
 
 from ansible_collections.taco.train.plugins.modules import hugepages
+
+__all__ = ["hosts"]
 
 
 @pytest.fixture

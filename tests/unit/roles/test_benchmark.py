@@ -227,22 +227,6 @@ def test_a_failed_run_is_reported_and_fails_the_play(cluster):
     assert re.search(r"Report: \S+/report.html", output)
 
 
-@pytest.mark.parametrize(
-    ("variables", "words"),
-    [
-        ({"taco_gpus_per_node": 0}, ("taco_gpus_per_node", "node-a")),
-        ({"benchmark_timeout": "soon"}, ("benchmark_timeout",)),
-        ({"benchmark_arm": "tpc"}, ("benchmark_arm: tpc; expected an arm",)),
-    ],
-)
-def test_bad_input_names_the_variable_and_runs_nothing(cluster, variables, words):
-    rc, output = cluster.play(**variables)
-    assert rc != 0 and "Traceback" not in output
-    for word in words:
-        assert word in output
-    assert not cluster.calls.exists()
-
-
 def test_counters_are_not_read_when_they_are_switched_off(cluster):
     rc, output = cluster.play(benchmark_witnesses=False)
     assert rc == 0, output

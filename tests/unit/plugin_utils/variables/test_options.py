@@ -208,25 +208,6 @@ def test_a_number_that_no_computer_has_is_a_wrong_value(name):
         assert found and all(check["expected"] and name in check["fix"] for check in found), (name, huge)
 
 
-EXAMPLES = [
-    ("benchmark_arm", "nope"),
-    ("benchmark_timeout", "abc"),
-    ("reboot_batch", "lots"),
-    ("hugepages_page_size", "4G"),
-    ("hugepages_count", "fifty"),
-    ("taco_platform", "cmv"),
-    ("taco_ssh_port", 99999),
-    ("eni_subnets", ["10.0.1.0/33"]),
-    ("compare_arms", ["tcp", "nope"]),
-    ("harp_script_sha256", "0" * 64),
-]
-
-
-@pytest.mark.parametrize(("name", "value"), EXAMPLES)
-def test_values_that_once_failed_after_the_reboots(name, value):
-    assert any(name in check["found"] for check in failures(name, value))
-
-
 # All of them arrive as text from the command line.
 @pytest.mark.parametrize(
     ("name", "value"),
