@@ -14,10 +14,14 @@ from ansible_collections.taco.train.plugins.plugin_utils.decision.looks import L
 from ansible_collections.taco.train.plugins.plugin_utils.decision.noise import Noise, estimated
 from ansible_collections.taco.train.plugins.plugin_utils.decision.sequential import (
     Rates,
+    accuse_bound,
+    clear_bound,
     combined,
     decided,
     observation,
 )
+
+REJECT = clear_bound(Rates())
 
 
 def test_all_evaluations_together_spend_no_more_than_the_error_rate():
@@ -52,7 +56,7 @@ def test_the_noise_ignores_outliers():
 def test_a_single_run_never_accuses():
     for low in range(1, 100):
         evidence = combined([observation(math.log(1 - low / 100), Noise(0.01, 60), 0.1)])
-        assert decided(evidence, Rates(), 1000) is not True
+        assert decided(evidence, accuse_bound(0.01, 1000), REJECT) is not True
 
 
 def outcome(rng, loss, scale, runs=60):
@@ -60,7 +64,7 @@ def outcome(rng, loss, scale, runs=60):
     noise, of_runs = Noise(scale, 60), []
     for count in range(1, runs + 1):
         of_runs.append(observation(math.log(1 - loss) + rng.gauss(0, scale), noise, 0.1))
-        verdict = decided(combined(of_runs), Rates(), 1)
+        verdict = decided(combined(of_runs), accuse_bound(0.01, 1), REJECT)
         if verdict is not None:
             return verdict, count
     return None, runs

@@ -6,14 +6,19 @@
 
 The test is Wald's sequential probability ratio test. "Slower" is a mixture: by the least effect, or by a loss that is estimated from
 the earlier runs only. By Ville's inequality the chance that the ratio of a healthy host ever exceeds 1 / rate is at most the rate,
-whenever the search stops.
+whenever the search stops. The scale of the noise is uncertain, and the same in all runs: both densities are means over it.
 """
 
 import math
 from statistics import median
-from typing import List, NamedTuple, Optional, Sequence
+from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
-from ansible_collections.taco.train.plugins.plugin_utils.decision.noise import Noise
+from ansible_collections.taco.train.plugins.plugin_utils.decision.noise import (
+    OUTLIER_RANGE,
+    Noise,
+    log_density,
+    log_sum,
+)
 
 # The largest loss that the first run of a host may show, as a logarithm, and the share of runs for which a loss stays unknown.
 LARGEST = 1.2
@@ -23,33 +28,33 @@ MOST_OF_A_RATIO = 100.0
 
 
 class Rates(NamedTuple):
-    """Stated error rates: of accusing a healthy host in the whole search, and of missing a host with the least effect."""
+    """Stated error rates: of any false finding in the whole search, and of missing a host with the least effect."""
 
     false_accusation: float = 0.01
     miss: float = 0.05
 
 
 class Observation(NamedTuple):
-    """The logarithm of the value of a run minus its level, with the densities of "not slower" and "slower by the least effect"."""
+    """The logarithm of the value of a run minus its level, in whose noise a width of 1 is that of a run against a known level.
+
+    healthy and slower are the logarithms of the densities of "not slower" and "slower by the least effect", by the scale of the noise;
+    unknown is the density of "slower by any loss".
+    """
 
     residual: float
     noise: Noise
     least: float
-    healthy: float
-    slower: float
-
-    @property
-    def at_least(self) -> float:
-        """An upper limit of the ratio of every loss from the least effect on."""
-        best = self.noise.log_density(0.0) if self.residual < -self.least else self.slower
-        return (best - self.healthy) / self.noise.inflation
+    width: float
+    healthy: Tuple[float, ...]
+    slower: Tuple[float, ...]
+    unknown: float
 
 
 class Evidence(NamedTuple):
     """Logarithms of likelihood ratios against "not slower".
 
-    mixture is that of "slower"; largest is an upper limit over all losses from the least effect on. slow counts the runs that are nearer
-    to the least effect than to none.
+    mixture is that of "slower"; largest is the largest one of a loss from the least effect on. slow counts the runs that are nearer to
+    the least effect than to none.
     """
 
     mixture: float = 0.0
@@ -61,45 +66,72 @@ class Evidence(NamedTuple):
 NO_EVIDENCE = Evidence()
 
 
-def observation(residual: float, noise: Noise, effect: float) -> Observation:
+def observation(residual: float, noise: Noise, effect: float, width: float = 1.0) -> Observation:
     """A run for the test of an effect, which is a share such as 0.1."""
     least = -math.log(1 - effect)
-    return Observation(residual, noise, least, noise.log_density(residual), noise.log_density(residual + least))
+    scales = [scale * width for scale, _chance in noise.scales]
+    return Observation(
+        residual,
+        noise,
+        least,
+        width,
+        tuple(log_density(residual, scale, noise.outliers) for scale in scales),
+        tuple(log_density(residual + least, scale, noise.outliers) for scale in scales),
+        _unknown(residual, least, noise.scale * width, noise.outliers),
+    )
 
 
-def _log_sum(one: float, other: float) -> float:
-    """The logarithm of the mean of two ratios that are logarithms."""
-    most = max(one, other)
-    return most + math.log((math.exp(one - most) + math.exp(other - most)) / 2)
+def _unknown(residual: float, least: float, scale: float, outliers: float) -> float:
+    """The density of a run where each loss from the least one to the largest has the same chance."""
+    within = math.erf((residual + LARGEST) / scale / math.sqrt(2)) - math.erf((residual + least) / scale / math.sqrt(2))
+    return (1 - outliers) * max(0.0, within) / 2 / (LARGEST - least) + outliers / OUTLIER_RANGE
 
 
-def _by_estimate(run: Observation, losses: Sequence[float]) -> float:
-    """The ratio of a run for the loss that earlier runs show."""
-    inside = run.residual + 2 * run.noise.scale > -LARGEST and run.residual < -run.least + 2 * run.noise.scale
-    unknown = (1 if inside else 0.02) / (LARGEST - run.least)
-    if losses:
-        loss = max(run.least, median(losses))
-        unknown = UNKNOWN * unknown + (1 - UNKNOWN) * math.exp(run.noise.log_density(run.residual + loss))
-    return (math.log(unknown) - run.healthy) / run.noise.inflation
+def _of_loss(run: Observation, loss: float) -> List[float]:
+    """The logarithms of the densities of a loss, by the scale of the noise."""
+    return [
+        log_density(run.residual + loss, scale * run.width, run.noise.outliers) for scale, _chance in run.noise.scales
+    ]
+
+
+def _by_estimate(run: Observation, losses: Sequence[float]) -> List[float]:
+    """The logarithms of the densities of the loss that earlier runs show."""
+    if not losses:
+        return [math.log(run.unknown)] * len(run.healthy)
+    loss = max(run.least, median(losses))
+    return [math.log(UNKNOWN * run.unknown + (1 - UNKNOWN) * math.exp(log)) for log in _of_loss(run, loss)]
+
+
+def _density(noise: Noise, of_runs: Sequence[Sequence[float]]) -> float:
+    """The logarithm of the density of all runs with this noise, whatever its scale is."""
+    sums = map(sum, zip(*of_runs))
+    return log_sum([chance + log / noise.inflation for (_scale, chance), log in zip(noise.scales, sums)])
 
 
 def combined(runs: Sequence[Observation]) -> Evidence:
     """The evidence of runs in the order of their rounds."""
     if not runs:
         return NO_EVIDENCE
+    losses = [-run.residual for run in runs]
+    most = max(runs[0].least, median(losses))
+    groups: Dict[Noise, List[int]] = {}
+    for place, run in enumerate(runs):
+        groups.setdefault(run.noise, []).append(place)
     fixed = estimate = largest = 0.0
-    losses: List[float] = []
-    for run in runs:
-        fixed += (run.slower - run.healthy) / run.noise.inflation
-        estimate += _by_estimate(run, losses)
-        largest += run.at_least
-        losses.append(-run.residual)
-    return Evidence(_log_sum(fixed, estimate), largest, len(runs), sum(run.residual < -run.least / 2 for run in runs))
+    for noise, places in groups.items():
+        healthy = _density(noise, [runs[place].healthy for place in places])
+        slower = _density(noise, [runs[place].slower for place in places]) - healthy
+        fixed += slower
+        estimate += _density(noise, [_by_estimate(runs[place], losses[:place]) for place in places]) - healthy
+        larger = most > runs[0].least
+        largest += _density(noise, [_of_loss(runs[place], most) for place in places]) - healthy if larger else slower
+    mixture = log_sum([fixed, estimate]) - math.log(2)
+    return Evidence(mixture, max(fixed, largest), len(runs), sum(run.residual < -run.least / 2 for run in runs))
 
 
-def accuse_bound(rates: Rates, hypotheses: int) -> float:
-    """The mixture from which one of so many hypotheses is accepted: Bonferroni over them."""
-    return math.log(max(1, hypotheses) / rates.false_accusation)
+def accuse_bound(rate: float, hypotheses: float) -> float:
+    """The mixture from which one of so many hypotheses is accepted, of which any is false with this rate: Bonferroni over them."""
+    return math.log(max(1.0, hypotheses) / rate)
 
 
 def clear_bound(rates: Rates) -> float:
@@ -107,11 +139,11 @@ def clear_bound(rates: Rates) -> float:
     return math.log(rates.miss)
 
 
-def decided(evidence: Evidence, rates: Rates, hypotheses: int) -> Optional[bool]:
+def decided(evidence: Evidence, accept: float, reject: float) -> Optional[bool]:
     """True: slower. False: not slower. None: more runs are needed."""
-    if evidence.mixture >= accuse_bound(rates, hypotheses):
+    if evidence.mixture >= accept:
         return True
-    return False if evidence.largest <= clear_bound(rates) else None
+    return False if evidence.runs and evidence.largest <= reject else None
 
 
 def all_cleared(evidence: Sequence[Evidence], rates: Rates) -> bool:

@@ -11,17 +11,18 @@ from ansible_collections.taco.train.plugins.plugin_utils.decision.noise import N
 from ansible_collections.taco.train.plugins.plugin_utils.decision.sequential import (
     Evidence,
     Observation,
+    clear_bound,
     combined,
     decided,
     observation,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.locate.crossing import Value, decisive_hosts, differences
+from ansible_collections.taco.train.plugins.plugin_utils.locate.errors import BOUNDARY, accept
 from ansible_collections.taco.train.plugins.plugin_utils.locate.evidence import (
     SUSPECT,
     Analysis,
-    hypotheses,
-    run_values,
 )
+from ansible_collections.taco.train.plugins.plugin_utils.locate.levels import run_values
 from ansible_collections.taco.train.plugins.plugin_utils.locate.search import Search
 
 # A boundary around so many accused hosts, and so large a share of its hosts, is the answer instead of them.
@@ -54,8 +55,8 @@ def _observations(
     noise = state.noise.get(2, Noise())
     seen = []
     for one in differences(values, name, frozenset((*state.accused, *without))):
-        error = noise.scale * math.sqrt(math.pi / 2 * (1 / one.across + 1 / one.within) * noise.inflation)
-        seen.append(observation(one.value, Noise(max(error, 1e-4), noise.freedom), search.effect))
+        width = math.sqrt(math.pi / 2 * (1 / one.across + 1 / one.within))
+        seen.append(observation(one.value, noise, search.effect, width))
     return seen
 
 
@@ -67,7 +68,7 @@ def crossings(search: Search, state: Analysis) -> List[Crossing]:
         if not runs:
             continue
         evidence = combined(runs)
-        slower = decided(evidence, search.rates, hypotheses(search))
+        slower = decided(evidence, accept(search, BOUNDARY), clear_bound(search.rates))
         # Without any one host they show it, too.
         if slower and any(
             combined(_observations(search, state, values, name, [host])).mixture < SUSPECT

@@ -13,17 +13,23 @@ from statistics import median
 from typing import Any, List, Mapping, NamedTuple, Optional, Sequence, Union
 
 from ansible_collections.taco.train.plugins.plugin_utils.decision.sequential import (
-    accuse_bound,
     all_cleared,
     clear_bound,
     combined,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.locate import boundary, halves, schedule, shared, split
+from ansible_collections.taco.train.plugins.plugin_utils.locate import (
+    boundary,
+    configuration,
+    halves,
+    schedule,
+    shared,
+    split,
+)
+from ansible_collections.taco.train.plugins.plugin_utils.locate.errors import LINK, accept
 from ansible_collections.taco.train.plugins.plugin_utils.locate.evidence import (
     SUSPECT,
     Analysis,
     Judged,
-    hypotheses,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.locate.failures import (
     all_pairs_failed,
@@ -114,13 +120,14 @@ def unsettled(search: Search, state: Analysis) -> List[str]:
         host
         for host in hosts
         if host in failed
+        or host in state.doubtful
         or (not proved(search, state, host) if host in state.accused else not done and not state.cleared(host, bound))
     ]
 
 
 def open_links(search: Search, state: Analysis) -> List[frozenset[str]]:
     """The pairs that run together again: their slow run is not explained yet, or not proved."""
-    bound = accuse_bound(search.rates, hypotheses(search))
+    bound = accept(search, LINK)
     return [pair for pair, evidence in state.links.items() if 0 < evidence.mixture < bound]
 
 
@@ -209,7 +216,7 @@ def answer(search: Search, state: Analysis, rest: Sequence[str], reason: str) ->
         elif crossing.slower:
             words = f"runs that cross {crossing.name} are {crossing.loss:.0%} slower"
             found.append(Finding("boundary", [], crossing.loss, crossing.proved, words, crossing.name))
-    bound = accuse_bound(search.rates, hypotheses(search))
+    bound = accept(search, LINK)
     for pair, evidence in state.links.items():
         if evidence.mixture >= bound:
             found.append(_link(state, sorted(pair)))
@@ -220,14 +227,15 @@ def answer(search: Search, state: Analysis, rest: Sequence[str], reason: str) ->
     large = halves.outcome(search, state)
     if large.group and not found:
         found.append(_group(large.group))
+    low = configuration.below(search, state)
     # A host without enough peers is never cleared.
     left = [host for host in search.hosts if host in rest or host not in search.comparable]
     minutes = search.time.of_a_run / 60 if search.time.of_a_run else None
     if not reason and len(left) > len(rest):
         reason = "hosts without 4 peers of like hardware can't be compared"
-    if large.whole and not found and not reason and not _below(search):
+    if large.whole and not found and not reason and not low:
         reason = _at_scale(search, large.whole)
-    kind = "located" if found else "undecided" if left or reason else "configuration" if _below(search) else "nobody"
+    kind = "located" if found else "undecided" if left or reason else "configuration" if low else "nobody"
     return Answer(kind, found, left, reason, minutes)
 
 
@@ -269,21 +277,6 @@ def _link(state: Analysis, pair: Sequence[str]) -> Finding:
     loss, sure = 1 - math.exp(median(values)), len(values) > 1
     words = f"the link between {pair[0]} and {pair[1]} is {loss:.0%} slower; each of them is not, with other partners"
     return Finding("link", list(pair), loss, sure, words)
-
-
-def level_of_pairs(search: Search) -> Optional[float]:
-    """The median value of runs over two hosts."""
-    values = [run.value for one in search.rounds if one.kind == PAIRS for run in one.runs if run.value]
-    return median(values) if values else None
-
-
-def _below(search: Search) -> bool:
-    """Whether all hosts alike give less than the expected value."""
-    level = level_of_pairs(search)
-    if level is None or not search.expected:
-        return False
-    ratio = level / search.expected if search.higher_is_better else search.expected / level
-    return ratio <= 1 - search.effect
 
 
 def answer_json(found: Answer) -> Mapping[str, Any]:

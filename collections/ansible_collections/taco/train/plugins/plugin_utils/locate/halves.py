@@ -10,16 +10,28 @@ exchange of one of its halves is the proof.
 """
 
 import math
-from statistics import mean, median
+from statistics import median
 from typing import List, NamedTuple, Optional, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.decision.noise import Noise
-from ansible_collections.taco.train.plugins.plugin_utils.decision.sequential import combined, decided, observation
-from ansible_collections.taco.train.plugins.plugin_utils.locate.evidence import Analysis, hypotheses
-from ansible_collections.taco.train.plugins.plugin_utils.locate.search import HALVES, PAIRS, Round, Run, Search
+from ansible_collections.taco.train.plugins.plugin_utils.decision.sequential import (
+    clear_bound,
+    combined,
+    decided,
+    observation,
+)
+from ansible_collections.taco.train.plugins.plugin_utils.locate import drift
+from ansible_collections.taco.train.plugins.plugin_utils.locate.errors import GROUP, WHOLE, accept
+from ansible_collections.taco.train.plugins.plugin_utils.locate.evidence import Analysis
+from ansible_collections.taco.train.plugins.plugin_utils.locate.search import (
+    HALVES,
+    LEAST_GROUP,
+    PAIRS,
+    Round,
+    Run,
+    Search,
+)
 
-# A run over fewer hosts is a pair or one host.
-LEAST_HOSTS = 3
 # The least loss to find: what the halves let expect of the whole is an estimate, and each run over many hosts costs a round.
 EFFECT = 0.25
 # A comparison that is not decided after so many rounds, or fails so often, ends.
@@ -38,11 +50,15 @@ class Group(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What is known: the runs that are needed next, or the slow group; whole is the loss of the run over all hosts alone."""
+    """What is known: the runs that are needed next, or the slow group; whole is the loss of the run over all hosts alone.
+
+    open: these comparisons are not decided.
+    """
 
     needed: Tuple[Hosts, ...] = ()
     group: Optional[Group] = None
     whole: Optional[float] = None
+    open: bool = False
 
 
 class Verdict(NamedTuple):
@@ -57,16 +73,16 @@ class Verdict(NamedTuple):
 def outcome(search: Search, state: Analysis) -> Outcome:
     """What the runs over more than two hosts show; nothing for few hosts, and for hosts of different hardware."""
     hosts = tuple(search.comparable)
-    if len(hosts) < 2 * LEAST_HOSTS or len({search.hardware.get(host, "") for host in hosts}) > 1:
+    if len(hosts) < 2 * LEAST_GROUP or len({search.hardware.get(host, "") for host in hosts}) > 1:
         return Outcome()
     group: Optional[Group] = None
     other: Hosts = ()
-    while len(hosts) >= 2 * LEAST_HOSTS:
+    while len(hosts) >= 2 * LEAST_GROUP:
         half = len(hosts) // 2
         halves = hosts[:half], hosts[half : 2 * half]
         verdict = _compared(search, state, halves)
         if verdict.open:
-            return Outcome(halves, group)
+            return Outcome(halves, group, open=True)
         if verdict.slower is None:
             break
         hosts, other = halves[verdict.slower], halves[1 - verdict.slower]
@@ -81,7 +97,7 @@ def _exchanged(search: Search, state: Analysis, group: Group, other: Hosts) -> O
     mixed = (*first, *other[half:]), (*second, *other[:half])
     verdict = _compared(search, state, mixed)
     if verdict.open:
-        return Outcome(mixed, group)
+        return Outcome(mixed, group, open=True)
     hosts = group.hosts if verdict.slower is None else (first, second)[verdict.slower]
     return Outcome(group=group._replace(hosts=hosts, proved=verdict.known))
 
@@ -101,13 +117,10 @@ def _compared(search: Search, state: Analysis, halves: Tuple[Hosts, Hosts]) -> V
     rounds = [one for one in _rounds(search, halves[0]) if one in _rounds(search, halves[1])]
     pairs = [(_value(search, one, halves[0]), _value(search, one, halves[1])) for one in rounds]
     gaps = [first - second for first, second in pairs if first is not None and second is not None]
-    plain = state.noise.get(2, Noise())
-    noise = plain._replace(scale=plain.scale * math.sqrt(2), inflation=1.0)
-    count = 2 * hypotheses(search)
+    noise, effect = state.noise.get(2, Noise()), max(search.effect, EFFECT)
+    bounds = accept(search, GROUP), clear_bound(search.rates)
     slower = [
-        decided(
-            combined([observation(sign * gap, noise, max(search.effect, EFFECT)) for gap in gaps]), search.rates, count
-        )
+        decided(combined([observation(sign * gap, noise, effect, math.sqrt(2)) for gap in gaps]), *bounds)
         for sign in (1, -1)
     ]
     for place in (0, 1):
@@ -118,39 +131,44 @@ def _compared(search: Search, state: Analysis, halves: Tuple[Hosts, Hosts]) -> V
     return Verdict(not ended and not alike, known=alike)
 
 
-def _level(search: Search, kind: str, size: int) -> List[float]:
-    """The mean of the runs over so many hosts in each round."""
-    sign = 1 if search.higher_is_better else -1
-    of_rounds = [
-        [sign * math.log(run.value) for run in one.runs if len(run.hosts) == size and run.value is not None]
-        for one in search.rounds
-        if one.kind == kind
-    ]
-    return [mean(values) for values in of_rounds if values]
-
-
 def _whole(search: Search, state: Analysis, hosts: Hosts) -> Outcome:
     """The run over all hosts, compared with what pairs and halves let expect of it.
 
     The value per doubling of the hosts grows at least as much as before: an all-reduce over n hosts sends 2 (n - 1) / n of its bytes.
+    What makes the difference most certain runs next: all hosts, or a half beside pairs, between which a drift of the fleet cancels.
     """
     half = len(hosts) // 2
     hosts = hosts[: 2 * half]
-    halves, pairs = _level(search, HALVES, half), _level(search, PAIRS, 2)
     rounds = _rounds(search, hosts)
-    found = _level(search, HALVES, len(hosts))
-    if not halves or not pairs or len(rounds) - len(found) >= MOST_FAILURES:
+    of_rounds = [level for level in drift.levels(search) if level.kind[0] in (PAIRS, HALVES)]
+    found = [level for level in of_rounds if level.kind == (HALVES, len(hosts))]
+    if len(rounds) - len(found) >= MOST_FAILURES or (HALVES, half) not in {level.kind for level in of_rounds}:
+        return Outcome(open=True)
+    if not found:
+        return Outcome((hosts,), open=True)
+    step = math.log(2) / math.log(half / 2)
+    weights = {(HALVES, len(hosts)): 1.0, (HALVES, half): -1 - step, (PAIRS, 2): step}
+    noise, effect = state.noise.get(2, Noise()), max(search.effect, EFFECT)
+    bounds = accept(search, WHOLE), clear_bound(search.rates)
+    slower = decided(drift.evidence(of_rounds, weights, noise, effect), *bounds)
+    if slower:
+        sure = drift.confirmed(of_rounds, weights, noise, effect, (HALVES, len(hosts)))
+        if decided(sure, *bounds):
+            return Outcome(whole=1 - math.exp(drift.value(of_rounds, weights, noise)))
+    if slower is False:
         return Outcome()
-    slope = (median(halves) - median(pairs)) / math.log(half / 2)
-    expected = median(halves) + slope * math.log(2)
-    plain = state.noise.get(2, Noise())
-    drift = 1.4826 * median(abs(after - before) for before, after in zip(pairs, pairs[1:])) if len(pairs) > 1 else 0.0
-    noise = plain._replace(scale=math.hypot(plain.scale, 2 * max(drift, plain.scale)), inflation=1.0)
-    evidence = combined([observation(value - expected, noise, max(search.effect, EFFECT)) for value in found])
-    slower = decided(evidence, search.rates, 2 * hypotheses(search))
-    if slower is None and len(found) < MOST_ROUNDS:
-        return Outcome((hosts,))
-    return Outcome(whole=1 - math.exp(median(found) - expected) if slower else None)
+    beside = half // 2
+    larger = drift.error_after(of_rounds, weights, noise, {(HALVES, len(hosts)): 1})
+    mixed = drift.error_after(of_rounds, weights, noise, {(HALVES, half): 1, (PAIRS, 2): beside})
+    needed = (hosts,) if slower or larger <= mixed else _half_beside_pairs(hosts, len(rounds))
+    return Outcome(needed if len(rounds) < MOST_ROUNDS else (), open=True)
+
+
+def _half_beside_pairs(hosts: Hosts, turn: int) -> Tuple[Hosts, ...]:
+    """A run over one half, and pairs of the other half at the same time; the halves take turns."""
+    half = len(hosts) // 2
+    one, rest = (hosts[:half], hosts[half:]) if turn % 2 else (hosts[half:], hosts[:half])
+    return (one, *zip(rest[::2], rest[1::2]))
 
 
 def next_round(search: Search, state: Analysis) -> Optional[Round]:

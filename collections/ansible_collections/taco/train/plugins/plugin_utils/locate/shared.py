@@ -5,22 +5,19 @@
 """Whether pairs that run at the same time slow each other down: one pair alone against rounds of all pairs. Values in, values out."""
 
 import math
-from statistics import median
-from typing import List, NamedTuple, Optional, Tuple
+from typing import NamedTuple, Optional
 
 from ansible_collections.taco.train.plugins.plugin_utils.decision.noise import Noise
-from ansible_collections.taco.train.plugins.plugin_utils.decision.sequential import (
-    Observation,
-    combined,
-    decided,
-    observation,
-)
-from ansible_collections.taco.train.plugins.plugin_utils.locate.evidence import Analysis, hypotheses
+from ansible_collections.taco.train.plugins.plugin_utils.decision.sequential import clear_bound, decided
+from ansible_collections.taco.train.plugins.plugin_utils.locate import drift
+from ansible_collections.taco.train.plugins.plugin_utils.locate.errors import SHARED, accept
+from ansible_collections.taco.train.plugins.plugin_utils.locate.evidence import Analysis
 from ansible_collections.taco.train.plugins.plugin_utils.locate.search import PAIRS, SINGLE, Round, Search
 
 # The least loss to find: a network that the pairs share costs much, and a fleet drifts from round to round.
 EFFECT = 0.25
 MOST_ROUNDS = 4
+TOGETHER, BY_ITSELF = (PAIRS, 2), (SINGLE, 2)
 
 
 class Shared(NamedTuple):
@@ -28,20 +25,6 @@ class Shared(NamedTuple):
 
     loss: float
     slower: Optional[bool]
-
-
-def _logs(search: Search, one: Round) -> List[Tuple[str, float]]:
-    """The hardware and the logarithm of the value of each run of a round; larger is faster."""
-    sign = 1 if search.higher_is_better else -1
-    return [
-        (search.hardware.get(run.hosts[0], ""), sign * math.log(run.value)) for run in one.runs if run.value is not None
-    ]
-
-
-def _levels(search: Search, like: str) -> List[float]:
-    """The median of hosts of like hardware in each round of pairs."""
-    of_rounds = [[log for its, log in _logs(search, one) if its == like] for one in search.rounds if one.kind == PAIRS]
-    return [median(logs) for logs in of_rounds if logs]
 
 
 def next_round(search: Search) -> Optional[Round]:
@@ -57,20 +40,14 @@ def next_round(search: Search) -> Optional[Round]:
 
 def shared(search: Search, state: Analysis) -> Optional[Shared]:
     """What the runs of one pair alone show; None without such a run."""
-    singles = [found for one in search.rounds if one.kind == SINGLE for found in _logs(search, one)]
-    runs: List[Observation] = []
-    for like, value in singles:
-        levels = _levels(search, like)
-        runs.append(observation(levels[-1] - value, _noise(state, levels), EFFECT))
-    if not runs:
+    alone = [run for one in search.rounds if one.kind == SINGLE for run in one.runs if run.value is not None]
+    if not alone:
         return None
-    slower = decided(combined(runs), search.rates, hypotheses(search) + 1)
-    return Shared(1 - math.exp(median(run.residual for run in runs)), slower)
-
-
-def _noise(state: Analysis, levels: List[float]) -> Noise:
-    """The noise of a single run against a round before it, in which the fleet may have drifted."""
-    plain = state.noise.get(2, Noise())
-    steps: List[Tuple[float, float]] = list(zip(levels, levels[1:]))
-    drift = median(abs(after - before) for before, after in steps) * 1.4826 if len(steps) > 1 else 0.0
-    return plain._replace(scale=math.hypot(plain.scale, max(drift, plain.scale)), inflation=1.0)
+    like = search.hardware.get(alone[0].hosts[0], "")
+    of_rounds = [level for level in drift.levels(search, like) if level.kind in (TOGETHER, BY_ITSELF)]
+    weights, noise = {TOGETHER: 1.0, BY_ITSELF: -1.0}, state.noise.get(2, Noise())
+    bounds = accept(search, SHARED), clear_bound(search.rates)
+    slower = decided(drift.evidence(of_rounds, weights, noise, EFFECT), *bounds)
+    if slower and not decided(drift.confirmed(of_rounds, weights, noise, EFFECT, BY_ITSELF), *bounds):
+        slower = None
+    return Shared(1 - math.exp(drift.value(of_rounds, weights, noise)), slower)

@@ -12,17 +12,16 @@ import math
 from statistics import mean, median
 from typing import Dict, FrozenSet, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
-from ansible_collections.taco.train.plugins.plugin_utils.decision.noise import estimated
-from ansible_collections.taco.train.plugins.plugin_utils.decision.sequential import accuse_bound
+from ansible_collections.taco.train.plugins.plugin_utils.decision.noise import estimated, log_likelihood
 from ansible_collections.taco.train.plugins.plugin_utils.locate import boundary
 from ansible_collections.taco.train.plugins.plugin_utils.locate.crossing import Value, differences
+from ansible_collections.taco.train.plugins.plugin_utils.locate.errors import GROUPS, accept
 from ansible_collections.taco.train.plugins.plugin_utils.locate.evidence import (
     SUSPECT,
     Analysis,
     analysis,
-    hypotheses,
-    run_values,
 )
+from ansible_collections.taco.train.plugins.plugin_utils.locate.levels import run_values
 from ansible_collections.taco.train.plugins.plugin_utils.locate.search import Search
 
 NAME = ""
@@ -43,8 +42,7 @@ class Model(NamedTuple):
 
     @property
     def log_likelihood(self) -> float:
-        noise = estimated(self.residuals, self.estimates)
-        return sum(noise.log_density(value) for value in self.residuals)
+        return log_likelihood(self.residuals, estimated(self.residuals, self.estimates))
 
 
 def known(search: Search) -> Tuple[Search, Analysis]:
@@ -153,7 +151,7 @@ def _sure(search: Search, values: Sequence[Value], sides: Sides) -> bool:
         return False
     plain, divided = _model(values, None), _model(values, sides)
     rounds = len({value.round for value in values})
-    bound = accuse_bound(search.rates, hypotheses(search)) + (len(sides) - 1) * math.log(2) + rounds
+    bound = accept(search, GROUPS) + (len(sides) - 1) * math.log(2) + rounds
     if divided.log_likelihood - plain.log_likelihood < bound:
         return False
     least = math.log(1 - search.effect) / 2

@@ -33,7 +33,7 @@ def sentence(search: Search, answer: Answer) -> str:
     spent = f"{counted(len(search.rounds), 'round')}, {search.time.spent / 60:.1f} minutes"
     if answer.kind == "nobody":
         parts.append(f"No host is slower than its peers by {search.effect:.0%} or more, alone or with another one.")
-        if halves.outcome(search, known(search)[1]).needed:
+        if halves.outcome(search, known(search)[1]).open:
             parts.append("Runs over more than two hosts were not compared to the end.")
     if answer.kind == "configuration":
         parts.append(

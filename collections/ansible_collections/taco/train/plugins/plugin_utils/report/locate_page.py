@@ -8,8 +8,9 @@ import math
 from statistics import median
 from typing import Any, List, Mapping, Sequence
 
-from ansible_collections.taco.train.plugins.plugin_utils.decision.sequential import accuse_bound, clear_bound
-from ansible_collections.taco.train.plugins.plugin_utils.locate.evidence import Analysis, hypotheses
+from ansible_collections.taco.train.plugins.plugin_utils.decision.sequential import clear_bound
+from ansible_collections.taco.train.plugins.plugin_utils.locate.errors import HOST, accept
+from ansible_collections.taco.train.plugins.plugin_utils.locate.evidence import Analysis
 from ansible_collections.taco.train.plugins.plugin_utils.locate.search import Search, from_json
 from ansible_collections.taco.train.plugins.plugin_utils.locate.split import known
 from ansible_collections.taco.train.plugins.plugin_utils.locate.wording import unrestored
@@ -84,7 +85,7 @@ def odd_rows(document: Mapping[str, Any]) -> List[Sequence[str]]:
 
 def method(search: Search) -> str:
     """How the search decides, with its error rates."""
-    bound = accuse_bound(search.rates, hypotheses(search))
+    bound = accept(search, HOST)
     rates = search.rates
     return (
         f"Runs of a round are compared with each other. A host is accused from an evidence of {bound:.1f} on: a healthy host is accused "
