@@ -120,6 +120,18 @@ class Outcome(NamedTuple):
         """Whether a healthy host was accused."""
         return bool(self.accused - self.expected)
 
+    @property
+    def other(self):
+        """Whether the answer has another finding than a host: a link, groups, what pairs share, or the run over all hosts."""
+        return "let expect" in self.answer.reason or any(
+            one.kind not in ("host", "failing") for one in self.answer.findings
+        )
+
+    @property
+    def false(self):
+        """Whether anything was accused that is healthy, in a fleet whose only faults are those of hosts."""
+        return self.wrong or self.other
+
 
 def draw_faults(rng, hosts, count, least=0.05, most=0.5):
     """Faults of random hosts, sizes and kinds."""
