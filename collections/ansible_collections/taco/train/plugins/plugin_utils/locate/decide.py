@@ -25,6 +25,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.locate import (
     shared,
     split,
 )
+from ansible_collections.taco.train.plugins.plugin_utils.locate.direction import direction
 from ansible_collections.taco.train.plugins.plugin_utils.locate.errors import LINK, accept
 from ansible_collections.taco.train.plugins.plugin_utils.locate.evidence import (
     SUSPECT,
@@ -59,6 +60,8 @@ class Finding(NamedTuple):
     text: str
     boundary: Optional[str] = None
     value: Optional[str] = None
+    sender: Optional[str] = None
+    """Of a link the host that sends over the slow direction, None where it is not decided."""
 
 
 class Answer(NamedTuple):
@@ -219,7 +222,7 @@ def answer(search: Search, state: Analysis, rest: Sequence[str], reason: str) ->
     bound = accept(search, LINK)
     for pair, evidence in state.links.items():
         if evidence.mixture >= bound:
-            found.append(_link(state, sorted(pair)))
+            found.append(_link(search, state, sorted(pair)))
     disturbed = shared.shared(search, state)
     if disturbed and disturbed.slower and not found:
         words = f"pairs of hosts that run at the same time are {disturbed.loss:.0%} slower than one pair alone: the network that they share"
@@ -272,11 +275,12 @@ def _at_scale(search: Search, loss: float) -> str:
     )
 
 
-def _link(state: Analysis, pair: Sequence[str]) -> Finding:
+def _link(search: Search, state: Analysis, pair: Sequence[str]) -> Finding:
     values = [run.residual for run in state.runs if sorted(run.point.hosts) == list(pair)]
     loss, sure = 1 - math.exp(median(values)), len(values) > 1
-    words = f"the link between {pair[0]} and {pair[1]} is {loss:.0%} slower; each of them is not, with other partners"
-    return Finding("link", list(pair), loss, sure, words)
+    sender, which = direction(search, state, pair)
+    words = f"the link between {pair[0]} and {pair[1]} is {loss:.0%} slower; each of them is not, with other partners; {which}"
+    return Finding("link", list(pair), loss, sure, words, sender=sender)
 
 
 def answer_json(found: Answer) -> Mapping[str, Any]:

@@ -13,7 +13,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.decision.sequential imp
 from ansible_collections.taco.train.plugins.plugin_utils.locate.search import LEAST_GROUP, Search
 
 HOST, LINK, BOUNDARY, GROUPS, GROUP = "host", "link", "boundary", "groups", "group"
-SHARED, WHOLE, CONFIGURATION = "shared", "whole", "configuration"
+SHARED, WHOLE, CONFIGURATION, DIRECTION = "shared", "whole", "configuration", "direction"
 SHARES = {
     HOST: 0.4,
     LINK: 0.1,
@@ -21,8 +21,9 @@ SHARES = {
     GROUPS: 0.1,
     GROUP: 0.1,
     SHARED: 0.05,
-    WHOLE: 0.1,
+    WHOLE: 0.05,
     CONFIGURATION: 0.05,
+    DIRECTION: 0.05,
 }
 
 
@@ -38,6 +39,9 @@ def _hypotheses(search: Search, kind: str) -> float:
         return 2 * hosts
     if kind == LINK:
         return hosts * (hosts - 1) / 2
+    if kind == DIRECTION:
+        # Of each pair either one.
+        return hosts * (hosts - 1)
     if kind == BOUNDARY:
         return len(search.boundaries)
     if kind == GROUP:

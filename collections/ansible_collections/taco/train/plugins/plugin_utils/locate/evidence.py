@@ -34,7 +34,8 @@ SUSPECT = math.log(20)
 # The ratio of a single run from which its pair runs again, with up to so many hosts; with more, more runs are slow by chance.
 UNEXPLAINED, HOSTS_OF_UNEXPLAINED = math.log(20), 16
 MOST_PASSES = 8
-# A host is accused from so many slow runs on: two outliers of one host are as likely as the rate of false accusations in a large fleet.
+# A host is accused from so many slow runs on, alone and with different partners: two outliers of one host are as likely as the rate of
+# false accusations in a large fleet, and one partner may have a slow link to it.
 LEAST_SLOW = 3
 # The ratio, for each host of the fleet, of one that the counters of an earlier run named: they name any healthy host in at most 1 run of
 # 100, and half of the slow ones.
@@ -102,20 +103,26 @@ def _of_hosts(
     search: Search, runs: Sequence[Judged], accused: Sequence[str], links: Sequence[Pair], seen_by: Seen
 ) -> Tuple[Dict[str, Evidence], Dict[str, Evidence]]:
     """The evidence of each host from runs over several hosts, and from all runs."""
-    several: Dict[str, List[Observation]] = {host: [] for host in search.comparable}
-    single: Dict[str, List[Observation]] = {host: [] for host in several}
+    several: Dict[str, List[Tuple[Judged, Observation]]] = {host: [] for host in search.comparable}
+    single: Dict[str, List[Tuple[Judged, Observation]]] = {host: [] for host in several}
     for run in runs:
         members = run.point.hosts
         if len(members) == 2 and frozenset(members) in links:
             continue
         for host in members:
             if host in several and not any(other in accused for other in members if other != host):
-                (several if len(members) > 1 else single)[host].append(seen_by(run, host))
-    pairs = {host: _named(search, host, combined(seen)) for host, seen in several.items()}
+                (several if len(members) > 1 else single)[host].append((run, seen_by(run, host)))
+    pairs = {host: _named(search, host, _with_partners(seen)) for host, seen in several.items()}
     return pairs, {
-        host: _named(search, host, combined([*single[host], *seen])) if single[host] else pairs[host]
+        host: _named(search, host, _with_partners([*single[host], *seen])) if single[host] else pairs[host]
         for host, seen in several.items()
     }
+
+
+def _with_partners(seen: Sequence[Tuple[Judged, Observation]]) -> Evidence:
+    """The evidence of runs. Slow runs with the same partner count once: their cause may be the link between the two."""
+    slow = {run.point.hosts for run, one in seen if one.residual < -one.least / 2}
+    return combined([one for _run, one in seen])._replace(slow=len(slow))
 
 
 def _without(runs: Sequence[Judged], host: str, members: Sequence[str], seen_by: Seen) -> Evidence:

@@ -31,6 +31,8 @@ class Run(NamedTuple):
     reason: Optional[str] = None
     seconds: float = 0.0
     done: bool = False
+    busy: Mapping[str, float] = {}
+    """The largest share of the time in which a connection of a host had data to send, by host, as far as counters show it."""
 
 
 class Round(NamedTuple):
@@ -166,7 +168,7 @@ def as_json(search: Search) -> Dict[str, Any]:
             {
                 "number": one.number,
                 "kind": one.kind,
-                "runs": [dict(run._asdict(), hosts=list(run.hosts)) for run in one.runs],
+                "runs": [dict(run._asdict(), hosts=list(run.hosts), busy=dict(run.busy)) for run in one.runs],
             }
             for one in search.rounds
         ],

@@ -23,6 +23,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.locate.search import (
 )
 from ansible_collections.taco.train.plugins.plugin_utils.locate.wording import sentence, unrestored
 from ansible_collections.taco.train.plugins.plugin_utils.run import json_schema, store
+from ansible_collections.taco.train.plugins.plugin_utils.witnesses.outliers import busy
 
 FILE, INVENTORY, SCHEMA = "locate.json", "locate_inventory.yml", "locate-1"
 GROUP = "locate_hosts"
@@ -108,7 +109,8 @@ def with_records(search: Search, records: Sequence[Mapping[str, Any]], complete:
             result, problems = record.get("result"), record.get("problems") or ["no reason was recorded"]
             hosts = tuple(host_named(host["name"], search.hosts) for host in record["hosts"])
             seconds = record.get("duration_s") or 0.0
-            runs.append(Run(hosts, result["value"] if result else None, None if result else problems[0], seconds))
+            value, reason = (result["value"], None) if result else (None, problems[0])
+            runs.append(Run(hosts, value, reason, seconds, busy=_busy(record, search.hosts)))
             if result:
                 search = search._replace(higher_is_better=result["higher_is_better"])
     if complete:
@@ -118,6 +120,14 @@ def with_records(search: Search, records: Sequence[Mapping[str, Any]], complete:
             run._replace(reason=f"{run.hosts[0]} did not run it; check that the host can be reached") for run in absent
         ]
     return recorded(search, runs)
+
+
+def _busy(record: Mapping[str, Any], hosts: Sequence[str]) -> Dict[str, float]:
+    """How busy the connections of each host of a run were, as far as the counters of the record show it."""
+    members = {host["name"] for host in record["hosts"]}
+    happened = (record.get("witnesses") or {}).get("hosts") or {}
+    found = {host_named(host, hosts): busy(one) for host, one in happened.items() if one and host in members}
+    return {host: share for host, share in found.items() if share is not None}
 
 
 def step(search: Search) -> Tuple[Search, Union[Round, Answer]]:

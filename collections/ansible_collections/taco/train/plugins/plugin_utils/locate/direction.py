@@ -1,0 +1,76 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Which direction of a slow link is slow: counters of the kernel, of the runs of its pair beside those of other pairs.
+
+Both hosts of a pair send the same number of bytes to each other. The connections of the one that sends over the slow direction have data
+to send for a larger part of the time. How much two healthy hosts differ in this is taken from the other pairs of the search, so that
+nothing is compared with a fixed limit. Values in, values out.
+"""
+
+import math
+from typing import List, NamedTuple, Optional, Sequence, Tuple
+
+from ansible_collections.taco.train.plugins.plugin_utils.decision.noise import estimated
+from ansible_collections.taco.train.plugins.plugin_utils.decision.sequential import (
+    clear_bound,
+    combined,
+    decided,
+    observation,
+)
+from ansible_collections.taco.train.plugins.plugin_utils.locate.errors import DIRECTION, accept
+from ansible_collections.taco.train.plugins.plugin_utils.locate.evidence import Analysis
+from ansible_collections.taco.train.plugins.plugin_utils.locate.search import PAIRS, Run, Search
+
+# A slow direction keeps its sender busy for longer than the other host by this share or more.
+EFFECT = 0.15
+# With fewer runs of other pairs nothing tells how much healthy hosts differ.
+LEAST_RUNS = 4
+
+
+class Direction(NamedTuple):
+    """The host that sends over the slow direction, None where it is not decided, and why in words."""
+
+    sender: Optional[str]
+    text: str
+
+
+def _gap(run: Run, one: str, other: str) -> Optional[float]:
+    """The logarithm of how much busier the connections of one host are than those of the other; None where one is not known."""
+    busy = [run.busy.get(host) or 0.0 for host in (one, other)]
+    return math.log(busy[0] / busy[1]) if min(busy) > 0 else None
+
+
+def _gaps(runs: Sequence[Tuple[Run, Sequence[str]]]) -> List[float]:
+    found = [_gap(run, hosts[0], hosts[1]) for run, hosts in runs]
+    return [gap for gap in found if gap is not None]
+
+
+def direction(search: Search, state: Analysis, pair: Sequence[str]) -> Direction:
+    """The direction of a slow link."""
+    slow = {host for link in state.links for host in link} | set(state.accused)
+    runs = [run for one in search.rounds if one.kind == PAIRS for run in one.runs if run.value is not None]
+    own = _gaps([(run, pair) for run in runs if set(run.hosts) == set(pair)])
+    others = _gaps([(run, run.hosts) for run in runs if len(run.hosts) == 2 and not slow & set(run.hosts)])
+    if not own:
+        return Direction(None, "direction not decided: no counters of both hosts' connections, as under HARP")
+    if len(others) < LEAST_RUNS:
+        return Direction(
+            None, f"direction not decided: counters of {len(others)} runs of other pairs, {LEAST_RUNS} are needed"
+        )
+    noise, bounds = estimated(others, 0), (accept(search, DIRECTION), clear_bound(search.rates))
+    busier = [decided(combined([observation(-sign * gap, noise, EFFECT) for gap in own]), *bounds) for sign in (1, -1)]
+    for place, sure in enumerate(busier):
+        if sure:
+            more = math.exp(abs(sum(own)) / len(own)) - 1
+            text = f"the direction from {pair[place]} to {pair[1 - place]}: {pair[place]} had data to send {more:.0%} longer"
+            return Direction(pair[place], text)
+    if busier == [False, False]:
+        return Direction(
+            None,
+            "direction not decided: both hosts had data to send equally long, as with a link that is slow both ways",
+        )
+    return Direction(
+        None, "direction not decided: the difference of both hosts' connections is within that of other pairs"
+    )
