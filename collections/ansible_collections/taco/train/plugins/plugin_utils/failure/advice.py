@@ -5,7 +5,7 @@
 """What to do about a cause in this log: the fix of the table, or the one for pods, or the line of the script that raised."""
 
 import re
-from typing import Optional, Sequence, Tuple
+from typing import Mapping, Optional, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import Cause
 from ansible_collections.taco.train.plugins.plugin_utils.failure.pods import (
@@ -16,6 +16,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.pods import (
     in_pods,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.failure.tracebacks import BEGIN
+from ansible_collections.taco.train.plugins.plugin_utils.failure.wording import filled
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import Line
 
 FRAME = re.compile(r'^ {1,12}File "(?P<path>[^"\n]{1,400})", line (?P<number>\d{1,7})')
@@ -24,9 +25,10 @@ INSTALLED = re.compile(r"/(?:site|dist)-packages/|/lib(?:64)?/python\d|^<|import
 MOST_FRAMES = 400
 
 
-def fix_of(cause: Cause, lines: Sequence[Line], place: int) -> str:
-    """What to do about a cause that a line shows."""
-    fix = FIXES.get(cause.name)
+def fix_of(cause: Cause, lines: Sequence[Line], place: int, values: Mapping[str, str]) -> str:
+    """What to do about a cause that a line shows with its values."""
+    # A fix with values of the line is for this log already.
+    fix = FIXES.get(cause.name) if "{" not in cause.fix else None
     if fix and in_pods(lines):
         return fix
     if fix == NAMES and BARE_NAME.search(lines[place].text[:MOST_CHARACTERS]):
@@ -34,7 +36,7 @@ def fix_of(cause: Cause, lines: Sequence[Line], place: int) -> str:
     raised = frame(lines, place) if cause.name == "traceback" else None
     if raised:
         return f"look at line {raised[1]} of {raised[0]}, and at what it gets: benchmark_options.extra_args, the data, the number of ranks"
-    return cause.fix
+    return filled(cause.fix, values)
 
 
 def frame(lines: Sequence[Line], place: int) -> Optional[Tuple[str, str]]:

@@ -65,6 +65,12 @@ OF_TWO = {
 OF_TWO_AFTERWARDS = {"mpi_error"}
 # Ranks that are gone, where others go on.
 LOST = {*(cause.name for cause in ENDED), "horovod_down", "signal", "exit_code", "lost_node", "memory", "segfault"}
+# Between ranks: a process that loses another one then fails in its own way, too.
+OF_LOSS = OF_TWO - {"stalled"} | {"peer_closed", "lost_node"}
+# What such a process prints, besides what stands lower in the table: kernels of an ended communicator, files and sockets that are gone.
+AFTER_LOSS = {"illegal_access", "shm_gone", "storage", "ssh_closed"}
+# The driver's messages are not in the order of the log.
+OF_KERNEL = re.compile(r"NVRM: |\bkernel: ")
 # A rank reports it of another.
 OF_OTHERS = {"stalled", "peer_closed", "horovod_down"}
 OF_ONE = {"traceback", "segfault", "instruction", "killed", *(cause.name for cause in SCRIPT)}
@@ -77,6 +83,8 @@ EXPLAINED_BY = {
     "nccl_error": "nccl_warn",
     "nccl_test": "nccl_warn",
 }
+# The error of a process has no host; its other lines, which NCCL prints, have it.
+OF_NCCL = {"nccl_interface", "nccl_error"}
 # Failures to log in to hosts, of which a log may have several.
 OF_LOGIN = {"mpi_resolve", "ssh_key", "ssh_host_key", "ssh_resolve", "ssh_connect"}
 # A host prints them through ssh, before it has ranks.

@@ -5,6 +5,7 @@
 """What may be the cause, and may be a warning only or what follows from another rank's end: causes where no clear one is found."""
 
 from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import NCCL_INFO, NODE, cause
+from ansible_collections.taco.train.plugins.plugin_utils.failure.resources import NOT_STARTED
 
 DOUBTFUL = [
     cause(
@@ -23,6 +24,13 @@ DOUBTFUL = [
         "check fi_info in the container: it needs the devices of the network (/dev/infiniband for EFA) and their provider; for EFA also a "
         "security group that allows all traffic of itself; or set NCCL_NET: Socket in benchmark_env to go without the plugin",
         context=r"(?P<none>provider \w+ output empty list|No (?:eligible )?providers)",
+    ),
+    cause(
+        # A status. What the container engine says of the container has the reason.
+        "pod_pending",
+        r"\b(?P<why>(?:Create|Run)Container(?:Error)\b[^\r\n]{0,120})",
+        NOT_STARTED,
+        "look at the pod's events (kubectl describe pod) for what its container engine reports: the command, the mounts, the devices",
     ),
     cause(
         # Kubernetes starts a container again and again. What it prints says why.
@@ -83,6 +91,8 @@ DOUBTFUL = [
         r"ncclRemoteError[^\r\n]{0,100})",
         "NCCL failed ({what})",
         NCCL_INFO,
+        # PyTorch adds what NCCL said last.
+        r"^Last error:[^\S\n]*\n(?P<what>(?!Traceback)\S[^\r\n]{3,200})",
     ),
     cause(
         # /tmp of Open MPI, where a harmless old folder is also named.
@@ -96,7 +106,9 @@ DOUBTFUL = [
     ),
     cause(
         "terminate",
-        r"terminate called after throwing an instance of '(?P<what>(?!gloo::|c10::DistBackend)[^']+)'",
+        # Python's handler prints the second one of every abort.
+        r"terminate called after throwing an instance of '(?P<what>(?!gloo::|c10::DistBackend)[^']+)'|"
+        r"Fatal Python error: (?P<what2>Aborted)",
         "the program aborted ({what})",
         "run the script with one rank: if it aborts too, its arguments or taco_image are at fault, else what the ranks exchange",
     ),

@@ -6,14 +6,33 @@
 
 from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import IMAGE, INTERFACE, NODE, cause
 
+INTERFACE_OF_NCCL = (
+    "set benchmark_interface or taco_interface, and NCCL_SOCKET_IFNAME in benchmark_env, to an interface that every host has (ip -br "
+    "address)"
+)
+# The pattern of two causes: where another line has the interface, and where none has it.
+NO_INTERFACE = (
+    "nccl_interface",
+    r"(?:Bootstrap|NET/Socket|NET/IB|Net|NET) ?: (?:"
+    r"No interface found in the same subnet as remote address (?P<peer>[\d.:a-f]+)|"
+    r"[Nn]o (?:usable )?(?:socket |listening |IP )*interface found)|Unable to find (?:address|interface) for|"
+    r"Unable to find a set of common.{0,60}interfaces|WARN Socket creation failed|"
+    r"connecting to address (?P<peer2>\S*) ?with family \d+ is neither AF_INET|No interface (?:is )?found (?:for|matching)",
+)
 LAUNCH = [
     cause(
         "mpirun_absent",
         r"(?:exec: |failed to run command "
         r"['\u2018]?)\"?(?P<program>[^\s\"'\u2019:]*mpirun)\"?|(?P<other>mpirun|"
-        r"mpiexec|horovodrun)(?:'|\u2019)?: (?:command not found|not found$|No such file or directory)",
+        r"mpiexec)(?:'|\u2019)?: (?:command not found|not found$|No such file or directory)",
         "{program}{other} is not in the training image",
         "set benchmark_mpirun to the path of mpirun",
+    ),
+    cause(
+        "mpirun_absent",
+        r"(?P<program>horovodrun)(?:'|\u2019)?: (?:command not found|not found$|No such file or directory)",
+        "{program} is not in the training image",
+        "use a taco_image with Horovod, or set PATH in benchmark_env to the folder of its horovodrun",
     ),
     cause(
         # horovodrun reads the output of mpirun --version. That of Hydra begins with its name.
@@ -216,15 +235,21 @@ LAUNCH = [
     ),
     cause(
         "nccl_interface",
-        r"(?:Bootstrap|NET/Socket|NET/IB|Net|NET) ?: (?:[Nn]o (?:usable )?(?:socket |listening |IP )*interface found|"
-        r"No interface found in the same subnet as remote address (?P<peer>[\d.:a-f]+))|Unable to find (?:address for|"
-        r"interface for)[: ]*(?P<value>[\w.-]*)|Unable to find a set of common.{0,60}interfaces|"
-        r"[Ii]nterface (?P<named>\S+) (?:not found|does not exist|was not found)|WARN Socket creation failed|"
-        r"connecting to address (?P<peer2>\S*) ?with family \d+ is neither AF_INET|No "
-        r"interface (?:is )?found (?:for|"
-        r"matching)",
-        "a host has no network interface that NCCL or Gloo was told to use ({value}{named}{peer})",
-        "set benchmark_interface or taco_interface, and NCCL_SOCKET_IFNAME in benchmark_env, to an interface that "
-        "every host has",
+        r"Unable to find (?:address for|interface for)[: ]*(?P<value>\w[\w.-]*)|"
+        r"[Ii]nterface (?P<named>\S+) (?:not found|does not exist|was not found)",
+        "a host has no network interface {value}{named}, which NCCL or Gloo was told to use",
+        INTERFACE_OF_NCCL,
+    ),
+    cause(
+        *NO_INTERFACE,
+        "a host has no network interface that NCCL or Gloo can use: {variable} is set to {value} ({peer})",
+        INTERFACE_OF_NCCL,
+        # NCCL's own line, or the command.
+        context=r"(?P<variable>(?:NCCL|GLOO)_SOCKET_IFNAME)(?: set(?: by environment)? to |[=:] ?)[\"']?(?P<value>[\w^=][\w.,:^=-]*)",
+    ),
+    cause(
+        *NO_INTERFACE,
+        "a host has no network interface that NCCL or Gloo was told to use ({peer})",
+        INTERFACE_OF_NCCL,
     ),
 ]

@@ -6,6 +6,16 @@
 
 from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import cause
 
+# The pattern and the sentence of two causes: with and without the variable.
+HOROVOD_BUILD = (
+    "horovod_build",
+    r"Extension horovod\.(?P<extension>\S+) has not been built|(?:MPI|Gloo|NCCL) support has not been built|"
+    r"(?P<support>\w+) support is required [^\r\n]{1,60}not been built|Neither MPI nor Gloo support has been built|"
+    r"[Ff]ailed to determine if \w+ support has been built|has "
+    r"not been built(?: with|\.) .*HOROVOD_WITH|[Hh]orovod (?:was not|has not been|is not) (?:built|compiled) "
+    r"with (?P<with>\w+)|Unable to determine if \S+ was built|ReadyEvent .{0,40}not compiled with (?P<with2>\w+)",
+    "Horovod in the image was built without what the run needs ({extension}{with}{support})",
+)
 LIBRARIES = [
     cause(
         "plugin_symbol",
@@ -21,16 +31,24 @@ LIBRARIES = [
         "the image has no {version}, which {by} needs: the library was built for a newer system",
         "use a taco_image of the system for which it was built",
     ),
+    # Horovod's error has the variable for what it lacks, in this line or the next one.
     cause(
-        "horovod_build",
-        r"Extension horovod\.(?P<extension>\S+) has not been built|(?:MPI|Gloo|NCCL) support has not been built|"
-        r"(?P<support>\w+) support is required [^\r\n]{1,60}not been built|Neither MPI nor Gloo support has been built|"
-        r"[Ff]ailed to determine if \w+ support has been built|has "
-        r"not been built(?: with|\.) .*HOROVOD_WITH|[Hh]orovod (?:was not|has not been|is not) (?:built|compiled) "
-        r"with (?P<with>\w+)|Unable to determine if \S+ was built|ReadyEvent .{0,40}not compiled with (?P<with2>\w+)",
-        "Horovod in the image was built without what the run needs ({extension}{with}{support})",
-        "build it with HOROVOD_WITH_TENSORFLOW=1 or HOROVOD_WITH_PYTORCH=1, and HOROVOD_WITH_MPI=1 "
-        "HOROVOD_GPU_OPERATIONS=NCCL (benchmark_horovod_build_env)",
+        *HOROVOD_BUILD,
+        "build Horovod again with {flag} (benchmark_horovod_build_env), after what this needs is installed in taco_image: the build then "
+        "stops with the reason where it can't",
+        context=r"reinstall Horovod with (?P<flag>HOROVOD_\w+=\w+)",
+    ),
+    cause(
+        *HOROVOD_BUILD,
+        "build Horovod again in taco_image (benchmark_horovod_build_env) with HOROVOD_WITH_MPI=1, HOROVOD_GPU_OPERATIONS=NCCL and "
+        "HOROVOD_WITH_TENSORFLOW=1, HOROVOD_WITH_PYTORCH=1 or HOROVOD_WITH_MXNET=1",
+    ),
+    cause(
+        # PyTorch's packages have NCCL and Gloo only.
+        "framework_build",
+        r"Distributed package doesn't have (?P<what>MPI|UCC|XCCL|HCCL) built in",
+        "PyTorch in the image was built without {what}",
+        "start the script with the backend nccl (gloo on the CPU) in place of {what}, or build PyTorch with it in taco_image",
     ),
     cause(
         "framework_build",

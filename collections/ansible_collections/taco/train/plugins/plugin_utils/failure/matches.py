@@ -5,11 +5,21 @@
 """What a line shows of a cause: the sentence, the host and the rank, and which other hosts and ranks print the same."""
 
 import re
-from typing import Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
+from typing import Dict, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.failure.candidates import DIGITS, MOST_CHARACTERS, context_of
 from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import Cause
-from ansible_collections.taco.train.plugins.plugin_utils.failure.causes import ENDS, OF_ALL, OF_OTHERS, OF_REMOTE
+from ansible_collections.taco.train.plugins.plugin_utils.failure.causes import (
+    AFTER_LOSS,
+    CAUSES,
+    ENDS,
+    OF_ALL,
+    OF_KERNEL,
+    OF_LOSS,
+    OF_NCCL,
+    OF_OTHERS,
+    OF_REMOTE,
+)
 from ansible_collections.taco.train.plugins.plugin_utils.failure.fields import NEAR, groups_of
 from ansible_collections.taco.train.plugins.plugin_utils.failure.place import Places, inventory_name, located
 from ansible_collections.taco.train.plugins.plugin_utils.failure.pods import pod_at
@@ -37,6 +47,8 @@ class Match(NamedTuple):
     rank: Optional[int]
     reporter: bool
     """Whether the place is that of the process that printed the line, and not one that the line names."""
+    values: Mapping[str, str] = {}
+    """What the line and those around it name."""
 
 
 def match_at(places: Places, place: int, cause: Cause, hosts: Sequence[str]) -> Match:
@@ -85,10 +97,12 @@ def match_at(places: Places, place: int, cause: Cause, hosts: Sequence[str]) -> 
         host, rank = own_host, own_rank
     if host is None and rank is not None and len(hosts) == 1:
         host = hosts[0]
+    if host is None and cause.name in OF_NCCL and {*places.hosts.values()} <= {places.of_nccl}:
+        host = places.of_nccl
     if host is None and rank is None:
         host = pod_at(cause.name, lines, place)
     host = inventory_name(host, hosts, line.text)
-    return Match(text, host, rank, reporter)
+    return Match(text, host, rank, reporter, values)
 
 
 def not_reporting(places: Places, cause: Cause, rank: Optional[int]) -> Tuple[Optional[str], Optional[int]]:
@@ -111,6 +125,33 @@ def again(lines: Sequence[Line], place: int, cause: Cause) -> List[int]:
             if len(numbers) == MOST_REPEATS:
                 break
     return numbers
+
+
+def first_causes(places: Places, found: Mapping[int, int]) -> Dict[int, int]:
+    """The causes without those of a process that had lost another one before."""
+    lost = [
+        number
+        for index, place in found.items()
+        if CAUSES[index].name in OF_LOSS
+        for number in [place, *again(places.lines, place, CAUSES[index])]
+    ]
+    return {
+        index: place
+        for index, place in found.items()
+        if CAUSES[index].name not in AFTER_LOSS
+        or OF_KERNEL.search(places.lines[place].text)
+        or not any(number < place and may_be_of_one(places, number, place) for number in lost)
+    }
+
+
+def may_be_of_one(places: Places, number: int, other: int) -> bool:
+    """Whether two lines can be those of one process: of one rank, else of one host, as far as they are known."""
+    lines = places.lines
+    host, rank = located(places, number, lines[number].host, lines[number].rank, False)
+    other_host, other_rank = located(places, other, lines[other].host, lines[other].rank, False)
+    if rank is not None and other_rank is not None:
+        return rank == other_rank
+    return host is None or other_host is None or host == other_host
 
 
 def masked(line: Line) -> str:

@@ -56,7 +56,7 @@ NETWORK = [
     ),
     cause(
         "nccl_plugin",
-        r"WARN Error: network (?P<network>[^\r\n]{1,80}?) not found",
+        r"(?:WARN |^)Error: network (?P<network>[^\r\n]{1,80}?) not found",
         "NCCL has no network {network}, which NCCL_NET names: the plugin that has it (libnccl-net.so) is not loaded",
         "check the plugin in the container (role acceleration) and LD_LIBRARY_PATH in benchmark_env, or remove NCCL_NET from benchmark_env",
     ),

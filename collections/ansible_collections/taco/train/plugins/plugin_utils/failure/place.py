@@ -98,6 +98,13 @@ class Places:
         return {match[1] for match in matches if match}
 
     @cached_property
+    def of_nccl(self) -> Optional[str]:
+        """The only host whose processes print lines of NCCL, None without one."""
+        matches = (NCCL_HEADER.search(line.text) for line in self.lines if " NCCL " in line.text)
+        hosts = {match[1] for match in matches if match}
+        return hosts.pop() if len(hosts) == 1 else None
+
+    @cached_property
     def reached(self) -> Dict[int, str]:
         """The hosts that ssh reached, by the numbers of the lines that name them."""
         matches = {number: REACHED.search(line.text) for number, line in enumerate(self.lines)}

@@ -19,7 +19,7 @@ NCCL_RANK = re.compile(
     r" NCCL INFO (?:Ring \d{1,3} : \d{1,7} -> (?P<rank2>\d{1,7}) -> \d|Trees? \[0\] [-\d/]{1,40}->(?P<rank3>\d{1,7})->|"
     r"(?:Channel|Ring) \d{1,3}(?:/\d{1,3})? : (?:\d{1,7}\[\w{1,16}\] -> (?P<rank4>\d{1,7})\[\w{1,16}\] \[receive\]|"
     r"(?P<rank5>\d{1,7})\[\w{1,16}\] -> \d{1,7}\[\w{1,16}\] (?:\[send\]|via )))|"
-    r"\[Proxy Service (?P<rank6>\d{1,7})\]"
+    r"\[Proxy Service (?P<rank6>\d{1,7})\]| Destroyed comm \S{1,20} rank (?P<rank7>\d{1,7})"
 )
 SRUN_END = re.compile(rf"srun: error: ({NAME}): task (\d{{1,7}}): ")
 SRUN_TASKS = re.compile(rf"srun: error: (?P<host>{NAME}): tasks (?P<tasks>[\d,-]{{1,400}}): ")

@@ -188,9 +188,10 @@ RANK = [
     ),
     cause(
         "terminate",
-        r"what\(\): +(?!.*(?:NCCL|Connection (?:reset|closed)|[Bb]roken pipe|what\(\)))(?P<why>[^\r\n]{1,200})|(?:F "
-        r"tensorflow\S*\] (?:Check failed: )?|Check failed: )(?P<check>[^\r\n]{1,200})|Fatal Python error: (?P<fatal>[^\r\n]{1,100})|"
-        r"[Aa]ssertion [`'\u2018]?(?P<assertion>[^\r\n]{1,160}) failed",
+        r"what\(\): +(?!.*(?:NCCL|nccl[A-Z]\w* failed|remote process|Connection (?:reset|closed)|"
+        r"[Bb]roken pipe|Horovod has been|what\(\)))(?P<why>[^\r\n]{1,200})|(?:F "
+        r"tensorflow\S*\] (?:Check failed: )?|Check failed: )(?P<check>[^\r\n]{1,200})|"
+        r"Fatal Python error: (?!Aborted)(?P<fatal>[^\r\n]{1,100})|[Aa]ssertion [`'\u2018]?(?P<assertion>[^\r\n]{1,160}) failed",
         "the program aborted ({what}{why}{check}{fatal}{assertion})",
         "run the script with one rank: if it aborts too, its arguments or taco_image are at fault, else what the ranks exchange",
     ),

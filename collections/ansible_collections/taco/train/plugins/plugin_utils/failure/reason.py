@@ -41,6 +41,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.matches import 
     Match,
     again,
     differ,
+    first_causes,
     match_at,
     missing_ranks,
     reporters,
@@ -80,12 +81,14 @@ def known_reason(text: str, hosts: Sequence[str] = ()) -> Optional[Reason]:
     found = causes_in(lines, secondary(lines)) or causes_in(lines)
     if not found:
         return None
+    places = Places(lines)
+    found = first_causes(places, found)
     best = the_first(found, lines)
-    cause, place, places = CAUSES[best], found[best], Places(lines)
+    cause, place = CAUSES[best], found[best]
     if cause.name == "stalled" and differ(lines, place):
         return Reason(sentence(SUBMIT_OTHERS.found, {}, ""), SUBMIT_OTHERS.fix, SUBMIT_OTHERS.name)
     first = match_at(places, place, cause, hosts)
-    fix = fix_of(cause, lines, place)
+    fix = fix_of(cause, lines, place, first.values)
     together = of_one_line(places, place, cause, first)
     if cause.name in OF_LOGIN:
         first = first._replace(text=first.text + also(places, found, best, first, hosts))

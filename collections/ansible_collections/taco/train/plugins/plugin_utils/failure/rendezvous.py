@@ -95,6 +95,12 @@ RENDEZVOUS = [
     ),
     cause(
         "gloo_connect",
+        r"connect \[(?P<peer>[\w.:]+)\]:\d+: (?P<why>" + LINK + ")",
+        "the ranks could not connect to each other: {peer} did not answer ({why})",
+        OPEN_NETWORK,
+    ),
+    cause(
+        "gloo_connect",
         r"Read data from KVStore server failed|[Gg]loo.{0,120}(?:Connect(?:ion)? .{0,60}(?:refused|timed? ?out|failed)|timed out|timeout)|"
         r"connectFullMesh failed|(?:The client|client socket|TCPStore)[^\n]{0,120}(?:timed out|failed to connect|"
         r"refused|timeout)|HTTPConnectionPool.{0,200}(?:refused|timed out)|"

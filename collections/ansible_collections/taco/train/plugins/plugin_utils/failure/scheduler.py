@@ -5,7 +5,12 @@
 """Causes before the ranks begin that Kubernetes, its registry and Slurm report, most specific first."""
 
 from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import cause
+from ansible_collections.taco.train.plugins.plugin_utils.failure.images import IMAGES
+from ansible_collections.taco.train.plugins.plugin_utils.failure.resources import EVICTED, NOT_STARTED, PENDING
 
+# What Slurm refuses.
+SLURM = r"(?:Unable to allocate resources|Unable to create step for job \d+|allocate failed): "
+NOT_ALLOCATED = "Slurm does not give the job what it requests ({why})"
 SCHEDULER = [
     cause(
         # Status 401: who asks is not known. No right of a role changes that.
@@ -33,27 +38,34 @@ SCHEDULER = [
         "the pod {host} does not exist",
         "look at the pods' events (kubectl describe pod), and run the mpijob role",
     ),
+    *PENDING,
+    cause(
+        "pod_pending",
+        r"(?P<why>(?P<object>(?:configmap|secret|persistentvolumeclaim) \"[^\"]{1,120}\") not found|couldn't find key \S+ in "
+        r"(?P<object2>(?:ConfigMap|Secret) \S+))",
+        NOT_STARTED,
+        "create the {object} in the job's namespace; those of the job itself are made by the MPI Operator: look at its log",
+    ),
     cause(
         "pod_pending",
         r"\d+/\d+ nodes are available: (?P<why>[^\r\n]{1,200})|(?P<why3>no nodes available to schedule pods)|"
         r"(?P<quota>exceeded quota: [^\r\n]{1,160})",
         "Kubernetes did not start a pod ({why}{quota})",
-        "request what the nodes have (taco_gpus_per_node, benchmark_hosts), or free it (kubectl describe node)",
+        "request what the nodes and the quota have (kubectl describe node, kubectl describe quota), or free it",
     ),
     cause(
         "pod_pending",
         r"(?P<why>MountVolume\.\w+ failed for volume [^\r\n]{1,160}|Unable to attach or mount volumes: [^\r\n]{1,160}|"
         r"Failed to create pod sandbox: [^\r\n]{1,160}|Allocate failed due to requested number of devices unavailable[^\r\n]{1,120}|"
-        r"pod (?P<host>\S+) does not have a host assigned|CreateContainer(?:Config)?Error[^\r\n]{0,120}|RunContainerError[^\r\n]{0,120}|"
-        r"(?:configmap|secret|persistentvolumeclaim) \"[^\"]{1,120}\" not found)",
-        "Kubernetes did not start a pod ({why})",
+        r"pod (?P<host>\S+) does not have a host assigned)",
+        NOT_STARTED,
         "look at the pod's events (kubectl describe pod): its volumes (mpijob_mounts), its network, and the devices that its node has free",
     ),
     cause(
         # A symptom: the events of this pod or of another one have the reason.
         "pod_pending",
-        r"is (?P<why>waiting to start: (?:ContainerCreating|PodInitializing))",
-        "Kubernetes did not start a pod ({why})",
+        r"is (?P<why>waiting to start: (?:ContainerCreating|PodInitializing))|\b(?P<why2>CreateContainerConfigError)\b",
+        NOT_STARTED,
         "look at the pod's events (kubectl describe pod); a launcher waits for its workers, so look at theirs as well",
     ),
     cause(
@@ -72,6 +84,7 @@ SCHEDULER = [
         "Kubernetes did not pass a command to a pod ({why})",
         "look at the node and its kubelet (kubectl get nodes, port 10250), and run again",
     ),
+    *EVICTED,
     cause(
         "pod_evicted",
         r"The node was low on resource: (?P<why>[^.\r\n]+)|Pod was (?:evicted|preempted)|DisruptionTarget|"
@@ -80,23 +93,7 @@ SCHEDULER = [
         "look at the node's conditions, and request what the pods need",
         r"The node was low on resource: (?P<why2>[^.\r\n]+)",
     ),
-    cause(
-        "image",
-        r"(?P<what>(?:manifest for \S+ )?(?:manifest unknown|not found: manifest)[^\r\n]{0,60}|manifest for \S+ not found|"
-        r"pull access denied for \S+?,[^\r\n]{0,60}|unauthorized: [a-z][^\r\n]{1,60}|no matching manifest for \S+[^\r\n]{0,40}|"
-        r"toomanyrequests: [^\r\n]{1,60}|Get \"https?://[^\"]{1,200}/v[12]/[^\"]{0,200}\": [^\r\n]{1,120})",
-        "an image can't be pulled ({what})",
-        "check the name and the tag of taco_image (mpijob_image on Kubernetes), the registry's credentials, and that the host reaches it",
-        r"pod \"(?P<host>[^\"]+)\" is waiting to start: trying and failing",
-    ),
-    cause(
-        "image",
-        r"(?:ErrImagePull|Back-off pulling image|InvalidImageName|"
-        r"trying and failing to pull image|ImagePullBackOff|pull access denied|manifest unknown|"
-        r"manifest for \S+ not found)|pyxis: .{0,200}returned error code|failed to import docker image|could not open image \S",
-        "an image can't be pulled or opened",
-        "check taco_image, and the registry's credentials",
-    ),
+    *IMAGES,
     cause(
         "lost_node",
         r"Node failure on (?P<host>\S+)|DUE TO NODE (?P<host2>(?!FAILURE)\S+) FAILURE|"
@@ -120,11 +117,31 @@ SCHEDULER = [
         "Slurm's controller does not answer or does not know the job ({why})",
         "check slurmctld (scontrol ping), and that the job is still running (squeue)",
     ),
+    *(
+        cause("slurm_resources", rf"{SLURM}(?P<why>{why}[^\r\n]{{0,160}})", NOT_ALLOCATED, fix)
+        for why, fix in (
+            (
+                r"Invalid generic resource",
+                "request GPUs by the name and the number that the nodes have (sinfo -o '%N %G'; --gres, --gpus)",
+            ),
+            (
+                r"Memory required",
+                "request as much memory as the nodes have (sinfo -N -o '%N %m'; --mem), and no more in a step than the job has",
+            ),
+            (
+                r"(?:Invalid (?:qos|QOS|account|partition)|Job violates)",
+                "use an account, a partition and a QOS that are allowed (sacctmgr show assoc user=$USER), within their limits",
+            ),
+            (
+                r"(?:Requested time limit|Time limit)",
+                "request no more time than the partition allows (scontrol show partition; --time)",
+            ),
+        )
+    ),
     cause(
         "slurm_resources",
-        r"(?:Unable to allocate resources|Unable to create step for job \d+|allocate failed): "
-        r"(?P<why>(?:Requested|Invalid (?:generic|qos|QOS|account|partition)|Memory required|Job violates|Job size)[^\r\n]{0,160})",
-        "Slurm does not give the job what it requests ({why})",
-        "request what the partition has (sinfo -N -l, scontrol show partition), and an account and QOS that are allowed",
+        SLURM + r"(?P<why>(?:Requested|Job size)[^\r\n]{0,160})",
+        NOT_ALLOCATED,
+        "request what the partition has (sinfo -N -l, scontrol show partition): hosts, CPUs and GPUs of each",
     ),
 ]

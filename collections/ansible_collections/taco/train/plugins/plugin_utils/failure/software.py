@@ -49,13 +49,22 @@ SOFTWARE = [
         "run the hugepages and reboot roles (playbook prepare), and look at HugePages_Free in /proc/meminfo",
     ),
     cause(
+        # The kernel runs another version than the one of the files.
+        "driver",
+        r"Driver/library version mismatch|API mismatch: the client has the version|CUDA_ERROR_SYSTEM_DRIVER_MISMATCH|"
+        r"unsupported display driver / cuda driver combination",
+        "the host's NVIDIA driver was updated without a reboot: its libraries and its kernel module have different versions",
+        "reboot the host, or stop all programs on its GPUs and load the modules of nvidia again; then restart the training container, "
+        "without CUDA's folder compat in LD_LIBRARY_PATH",
+    ),
+    cause(
         "driver",
         r"CUDA driver version is insufficient|NVIDIA driver on your system is too old|forward compatibility was "
-        r"attempted on non supported HW|unsupported display driver / cuda driver combination|"
-        r"CUDA_ERROR_(?:SYSTEM_DRIVER_MISMATCH|COMPAT_NOT_SUPPORTED_ON_DEVICE)|Driver/library version mismatch|"
+        r"attempted on non supported HW|"
+        r"CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE|"
         r"unsatisfied condition: cuda|the provided PTX was compiled with an unsupported toolchain|driver too old|API "
         r"call is not supported in the installed CUDA driver",
-        "the host's NVIDIA driver is too old for the CUDA version in the image, or was updated without a reboot",
+        "the host's NVIDIA driver is too old for the CUDA version in the image",
         DRIVER,
     ),
     cause(

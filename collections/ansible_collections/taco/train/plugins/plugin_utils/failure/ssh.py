@@ -6,6 +6,8 @@
 
 from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import TRUST, cause
 
+# The host that the key was for.
+LOGIN = r"(?:[\w.-]+@)?(?P<host>[\w.-]+): Permission denied \(|ssh not successful for host (?P<host2>[\w.-]+)"
 SSH = [
     cause(
         "ssh_absent",
@@ -71,9 +73,10 @@ SSH = [
     cause(
         "ssh_host_key",
         r"REMOTE HOST IDENTIFICATION HAS CHANGED",
-        "ssh refused a host's key, which is not the one it knows",
+        "ssh refused a host's key, which is not the one that it knows ({file})",
         TRUST,
-        r"[Hh]ost key (?:for|is known for) \[?(?P<host>[\w.-]+)\]?",
+        r"Offending (?:\S+ )?key in (?P<file>\S+)(?:\n.{0,200}){1,8}?[Hh]ost key (?:for|is known for) \[?(?P<host>[\w.-]+)|"
+        r"[Hh]ost key (?:for|is known for) \[?(?P<host2>[\w.-]+)\]?",
     ),
     cause(
         "ssh_host_key",
@@ -89,13 +92,45 @@ SSH = [
         "run the same taco_image on every host, and the ssh_trust role",
     ),
     cause(
+        # The line of a banner that has the file and its mode.
+        "ssh_key",
+        r"Permissions (?P<mode>\d{3,4}) for '(?P<file>[^']{1,300})' are too open|"
+        r"Load key \"?(?P<file2>[^\":]{1,300})\"?: (?P<mode2>bad permissions)",
+        "ssh was not let in: it ignores the launcher's key {file}, because others may read it ({mode})",
+        "set the mode of {file} on the launcher to 0600, with its user as the owner: chmod 600 {file}, or the ssh_trust role; in a pod "
+        "set defaultMode 0600 for the Secret's volume, and no fsGroup, which adds rights",
+        LOGIN,
+    ),
+    cause(
+        "ssh_key",
+        r"Bad owner or permissions on (?P<file>\S+)",
+        "ssh does not read {file}: it belongs to another user, or others may write to it",
+        "set its owner to the user of ssh and its mode to 0600 (chown, chmod 600 {file}), in taco_image or where it is mounted",
+        LOGIN,
+    ),
+    cause(
+        "ssh_key",
+        r"Load key \"?(?P<file>[^\":]{1,300})\"?: (?P<why>invalid format|error in libcrypto|Permission denied|No such file)",
+        "ssh was not let in: it can't use the launcher's key {file} ({why})",
+        "write the key {file} again (role ssh_trust; in pods the Secret of the job): the private key, with its last line break, and "
+        "readable for the user of ssh",
+        LOGIN,
+    ),
+    cause(
+        "ssh_key",
+        r"(?:Warning: Identity file|no such identity:) (?P<file>\S{1,300}?):? (?:not accessible: )?No such file",
+        "ssh was not let in: the launcher has no key {file}",
+        "write the key to {file} (role ssh_trust; in pods the Secret of the job), or name the right file in ssh's configuration",
+        LOGIN,
+        context=r"Permission denied \(",
+    ),
+    cause(
         "ssh_key",
         r"(?:(?:[\w.-]+@)?(?P<host>[\w.-]+): )?Permission denied \((?P<why>[a-z][^)]*)\)|Too many authentication "
-        r"failures|Load key .*: (?P<key>bad permissions|invalid format|error in libcrypto)|(?:This account is currently|"
+        r"failures|(?:This account is currently|"
         r"password has expired|"
-        r"sign_and_send_pubkey: signing failed)[^\r\n]{0,60}|UNPROTECTED PRIVATE KEY FILE|Bad owner or "
-        r"permissions on",
-        "ssh was not let in ({why}{key})",
+        r"sign_and_send_pubkey: signing failed)[^\r\n]{0,60}|UNPROTECTED PRIVATE KEY FILE",
+        "ssh was not let in ({why})",
         TRUST,
         r"[\w.-]+@(?P<host>[\w.-]+)'s password|ssh not successful for host (?P<host2>[\w.-]+)",
     ),

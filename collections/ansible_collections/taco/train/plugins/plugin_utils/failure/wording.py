@@ -29,10 +29,15 @@ EMPTY = re.compile(r"(?:^| )\((?:rank  and |[^()\w]* requested, [^()\w]*found)?\
 def sentence(template: str, values: Mapping[str, str], line: str, end: int = 0) -> str:
     """A cause's sentence with its values, and with the line, up to the end of what tells, where no value is from it."""
     names = TEMPLATE.findall(template)
-    text = tidy(template.format(**{name: values.get(name, "") for name in names}))
+    text = filled(template, values)
     if any(values.get(name) for name in names) or len(line.strip()) < LEAST_OF_A_LINE:
         return text[:MOST_OF_A_SENTENCE]
     return f"{text}{QUOTE}{quoted(line, end)}'"
+
+
+def filled(template: str, values: Mapping[str, str]) -> str:
+    """A text of the table with its values."""
+    return tidy(template.format(**{name: values.get(name, "") for name in TEMPLATE.findall(template)}))
 
 
 def quoted(line: str, end: int = 0) -> str:

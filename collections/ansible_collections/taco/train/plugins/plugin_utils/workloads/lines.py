@@ -43,7 +43,8 @@ BRACKET = re.compile(
             r"\[pod/(?P<pod>[^/\]\s]{1,253})/[^\]\s]{1,253}\] ",
             # PyTorch; torchrun, whose number is that of a rank on its host
             r"\[rank(?P<torch>\d{1,7})\]: ?",
-            r"\[default(?P<local>\d{1,7})\]: ?",
+            # and where the format has it that of the run; trainer and worker are usual names of a role
+            r"\[(?:default|trainer|worker)(?P<local>\d{1,7})(?:\|(?P<role>\d{1,7}))?\]: ?",
             # Hydra's -prepend-rank, and Intel MPI's -l; not a device number of NCCL whose host was cut off. Without a blank only
             # before a line of NCCL.
             r"\[(?P<hydra>\d{1,7})\](?: (?!NCCL |tcpx|\S{1,200}:\d{1,6} NCCL )|(?=[\w.-]{1,253}:\d{1,10}:\d{1,10} \[\d))",
@@ -75,7 +76,7 @@ PDSH = re.compile(r"(?P<pdsh>[A-Za-z][A-Za-z0-9.]{0,250}[0-9-][A-Za-z0-9.-]{0,25
 SERVICE = re.compile(r"(?P<service>[\w.-]{1,63}) {1,63}\| ")
 # Open MPI 5 with XML.
 XML = re.compile(r'<std(?:out|err|diag)(?: \w+="[^"]{0,80}")*? rank="(?P<xml>\d{1,7})"[^>]{0,200}>')
-RANKS = ("xml", "torch", "local", "hydra", "srun")
+RANKS = ("xml", "torch", "role", "local", "hydra", "srun")
 INNER_TAG = re.compile(TAG)
 XML_END = re.compile(r"</std(?:out|err|diag)>\s*$")
 # More than these stand before no line.

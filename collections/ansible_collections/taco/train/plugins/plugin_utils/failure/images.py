@@ -1,0 +1,115 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Why an image can't be pulled, each reason with its own fix: the line with the reason before a status alone."""
+
+from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import Cause, cause
+
+FOUND = "the image {image} can't be pulled ({why})"
+NAME = "check the name and the tag of taco_image (mpijob_image on Kubernetes)"
+# The kubelet's event names the image before the reason, which several programs wrap.
+PULL = (
+    r"(?:[Ff]ailed to pull image \"(?P<image>[^\"]{1,300})\"|\bPull(?:ing)? image \"(?P<image2>[^\"]{1,300})\" failed)"
+)
+# The pod that a message of the API server is about.
+POD = r"pod \"(?P<host>[^\"]+)\" is waiting to start: trying and failing"
+
+
+def pull(why: str, fix: str, name: str = "image", found: str = FOUND) -> Cause:
+    """A reason, with the kubelet's event or alone."""
+    return cause(name, rf"(?:{PULL}[^\r\n]{{0,600}}?)?(?:{why})", found, fix, POD)
+
+
+IMAGES = [
+    cause(
+        # A full disk is reported as an image that can't be pulled.
+        "disk",
+        rf"{PULL}[^\r\n]{{0,800}}?no space left on device",
+        "the disk of a node is full: it can't unpack the image {image}",
+        "free space on the node (crictl rmi --prune, df -h), or use a smaller image",
+        POD,
+    ),
+    pull(
+        r"(?P<why>no matching manifest for \S+[^\r\n]{0,40}|no match for platform in manifest[^\r\n]{0,60}|"
+        r"image operating system \S+ cannot be used[^\r\n]{0,60})",
+        "use a taco_image (mpijob_image on Kubernetes) for the CPU of the hosts (uname -m), or build it for both kinds",
+    ),
+    pull(
+        r"(?P<why>toomanyrequests: [^\r\n]{1,60}|429 Too Many Requests)",
+        "log in to the registry, or put the image into a registry of your own: this one limits the pulls",
+    ),
+    pull(
+        r"(?P<why>manifest for (?P<image3>\S+) not found|(?:manifest|name) unknown[^\r\n]{0,60}|not found: manifest[^\r\n]{0,60}|"
+        r"(?:URL \S{1,200} )?returned error code: 404 Not Found)",
+        f"{NAME}: the registry has no such image",
+    ),
+    cause(
+        "image",
+        rf"{PULL}[^\r\n]{{0,600}}[ :](?P<why>not found)\s*$",
+        FOUND,
+        f"{NAME}: the registry has no such image",
+        POD,
+    ),
+    pull(
+        r"(?P<why>pull access denied(?: for (?P<image3>[^\s,]+))?,[^:\r\n]{0,80}|unauthorized: [a-z][^\r\n]{1,60}|no basic auth "
+        r"credentials|insufficient_scope: authorization failed|\bdenied: (?:requested access|Permission \"|Your )[^\r\n]{1,60}|"
+        r"(?:URL \S{1,200} )?returned error code: 40[13] [^\r\n]{0,20}|"
+        r"(?:failed to (?:authorize|fetch \w+ token)|pulling from host|manifests)[^\r\n]{1,200}\b40[13] \w+)",
+        f"give the host the registry's credentials (docker login; on Kubernetes a Secret in imagePullSecrets of the pod or its service "
+        f"account), and {NAME}: a registry says the same of an image that it does not have",
+    ),
+    pull(
+        r"(?P<why>x509: [^\r\n]{1,80}|server gave HTTP response to HTTPS client)",
+        "give the container engine of the host the registry's certificate, or name the registry as one without TLS",
+    ),
+    pull(
+        r"(?P<why>Get \"https?://[^\"]{1,200}/v[12]/[^\"]{0,200}\": [^\r\n]{1,120})",
+        "check that the host reaches the registry: DNS, proxy, firewall (curl on the host)",
+    ),
+    cause(
+        "image",
+        rf"{PULL}:? (?:[^\r\n]{{0,600}}: )?(?P<why>dial tcp[^\r\n]{{1,120}}|lookup \S+[^\r\n]{{1,120}}|(?:net/http|context|i/o)"
+        r"[^\r\n]{1,100}|unexpected EOF|connection reset[^\r\n]{0,60})",
+        FOUND,
+        "check that the host reaches the registry: DNS, proxy, firewall (curl on the host)",
+        POD,
+    ),
+    cause(
+        "image",
+        r"(?i:container) image \"(?P<image>[^\"]{1,300})\" is not present with (?P<why>pull policy of Never)",
+        FOUND,
+        "load the image on the node, or do not set imagePullPolicy Never",
+        POD,
+    ),
+    cause(
+        "image",
+        r"(?:[Ff]ailed to apply default image tag|[Ff]ailed to pull image) \"(?P<image>[^\"]{1,300})\"[^\r\n]{0,300}?"
+        r"(?P<why>invalid reference format[^\r\n]{0,60})",
+        FOUND,
+        f"{NAME}: it has a character that no name may have",
+        POD,
+    ),
+    cause(
+        "image",
+        rf"{PULL}:? (?:[^\r\n]{{0,200}}desc = )?(?P<why>[^\r\n]{{1,200}})",
+        FOUND,
+        f"{NAME}, the registry's credentials, and that the host reaches it",
+        POD,
+    ),
+    # A status. Another line may have the reason.
+    cause(
+        "image",
+        r"Back-off pulling image \"(?P<image>[^\"]{1,300})\"",
+        "the image {image} can't be pulled",
+        f"{NAME}, and look at the pod's events for the reason (kubectl describe pod)",
+        POD,
+    ),
+    cause(
+        "image",
+        r"ErrImage(?:Pull|NeverPull)|InvalidImageName|trying and failing to pull image|ImagePullBackOff|pyxis: .{0,200}returned error code|"
+        r"failed to import docker image|could not open image \S",
+        "an image can't be pulled or opened",
+        f"{NAME}, and the registry's credentials",
+    ),
+]
