@@ -11,7 +11,15 @@ from simulated_fleet import BrokenFleet, Fleet, searched
 
 from ansible_collections.taco.train.plugins.plugin_utils.decision.budget import Budget
 from ansible_collections.taco.train.plugins.plugin_utils.locate.decide import Answer, next_step
-from ansible_collections.taco.train.plugins.plugin_utils.locate.search import Run, Search, recorded
+from ansible_collections.taco.train.plugins.plugin_utils.locate.search import (
+    Run,
+    Search,
+    as_json,
+    from_json,
+    recorded,
+)
+from ansible_collections.taco.train.plugins.plugin_utils.locate.store import fingerprint, seconds_of_a_run
+from ansible_collections.taco.train.plugins.plugin_utils.locate.wording import sentence
 
 
 @pytest.mark.parametrize("size", [1, 2, 4])
@@ -19,6 +27,18 @@ def test_too_few_hosts_are_undecided_without_a_run(size):
     found = searched(Fleet(random.Random(1), size, 0.02))
     assert (found.answer.kind, found.rounds, len(found.answer.undecided)) == ("undecided", 0, size)
     assert f"({size} host" in found.answer.reason and f"add {5 - size} or more hosts" in found.answer.reason
+
+
+def test_the_price_of_a_round_is_printed_for_few_hosts_too():
+    search = Search(("a", "b"))
+    assert "not known, because these hosts had no run together" in sentence(search, next_step(search))
+    records = [{"hosts": [{"name": "b"}, {"name": "a"}], "duration_s": seconds} for seconds in (60.0, 90.0, None)]
+    records.append({"hosts": [{"name": "a"}], "duration_s": 5.0})
+    search = search._replace(run_seconds=seconds_of_a_run(records, search.hosts))
+    answer = next_step(search)
+    assert (answer.kind, answer.minutes_of_a_round) == ("undecided", 1.5)
+    assert "A round takes about 1.5 minutes. (0 rounds" in sentence(search, answer)
+    assert fingerprint(search, {}) == fingerprint(Search(("a", "b")), {}) and from_json(as_json(search)) == search
 
 
 def test_hosts_of_unlike_hardware_are_undecided_without_a_run():

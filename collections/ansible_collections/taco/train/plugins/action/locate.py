@@ -89,9 +89,10 @@ class ActionModule(ActionBase):
         results, identity = absolute(options["results_dir"]), searches.fingerprint(search, options["options"])
         kept = None if options["fresh"] else searches.unfinished(results, search, identity, display.warning)
         if not kept:
-            # The counters of an ordinary run before the search.
-            named = suspects(store.read(os.path.join(results, "latest"))[0], names)
-            search = search._replace(suspects=tuple(named))
+            # The counters and the duration of an ordinary run before the search.
+            earlier = store.read(os.path.join(results, "latest"))[0]
+            seconds = searches.seconds_of_a_run(earlier, names)
+            search = search._replace(suspects=tuple(suspects(earlier, names)), run_seconds=seconds)
         run_dir, search = kept or (searches.new_folder(results), search)
         if kept:
             acquire(run_dir, playbook(), write=not self._task.check_mode)

@@ -139,7 +139,7 @@ def next_step(search: Search) -> Union[Round, Answer]:
     if open_runs(search):
         return search.rounds[-1]
     if not search.comparable:
-        return Answer("undecided", [], list(search.hosts), _too_few(search), None)
+        return Answer("undecided", [], list(search.hosts), _too_few(search), search.minutes_of_a_round)
     # The counters show the network too, which a host alone doesn't use.
     if not search.rounds and search.alone and not search.suspects:
         return _limited(search, Round(1, ALONE, tuple(Run((host,)) for host in search.comparable)), None)
@@ -233,13 +233,12 @@ def answer(search: Search, state: Analysis, rest: Sequence[str], reason: str) ->
     low = configuration.below(search, state)
     # A host without enough peers is never cleared.
     left = [host for host in search.hosts if host in rest or host not in search.comparable]
-    minutes = search.time.of_a_run / 60 if search.time.of_a_run else None
     if not reason and len(left) > len(rest):
         reason = "hosts without 4 peers of like hardware can't be compared"
     if large.whole and not found and not reason and not low:
         reason = _at_scale(search, large.whole)
     kind = "located" if found else "undecided" if left or reason else "configuration" if low else "nobody"
-    return Answer(kind, found, left, reason, minutes)
+    return Answer(kind, found, left, reason, search.minutes_of_a_round)
 
 
 def _host(search: Search, state: Analysis, host: str) -> Finding:

@@ -70,12 +70,20 @@ class Search(NamedTuple):
     rounds: Tuple[Round, ...] = ()
     suspects: Tuple[str, ...] = ()
     """The hosts that the counters of an earlier run named."""
+    run_seconds: Optional[float] = None
+    """The seconds of an earlier run over these hosts: the price of a round before the first one."""
 
     @property
     def time(self) -> Time:
         """The seconds of all rounds and the mean of one."""
         seconds = [one.seconds for one in self.rounds if one.done]
         return Time(sum(seconds), sum(seconds) / len(seconds) if seconds else None)
+
+    @property
+    def minutes_of_a_round(self) -> Optional[float]:
+        """The price of one more round, None where no run tells it."""
+        seconds = self.time.of_a_run or self.run_seconds
+        return seconds / 60 if seconds else None
 
     def peers(self, host: str) -> List[str]:
         """The other hosts of like hardware."""
@@ -164,6 +172,7 @@ def as_json(search: Search) -> Dict[str, Any]:
         "higher_is_better": search.higher_is_better,
         "expected": search.expected,
         "suspects": list(search.suspects),
+        "run_seconds": search.run_seconds,
         "rounds": [
             {
                 "number": one.number,
@@ -192,5 +201,6 @@ def from_json(value: Mapping[str, Any]) -> Search:
         higher_is_better=value["higher_is_better"],
         expected=value["expected"],
         suspects=tuple(value["suspects"]),
+        run_seconds=value.get("run_seconds"),
         rounds=rounds,
     )

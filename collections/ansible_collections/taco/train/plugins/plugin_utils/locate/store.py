@@ -37,7 +37,7 @@ def case_id(number: int) -> str:
 def fingerprint(search: Search, options: Mapping[str, Any]) -> str:
     """A text that tells this search from others. The budget is no part of it: a search goes on with a larger one."""
     same = as_json(search._replace(rounds=(), higher_is_better=True, suspects=()))
-    del same["budget"]
+    del same["budget"], same["run_seconds"]
     text = json.dumps([same, options], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -128,6 +128,12 @@ def _busy(record: Mapping[str, Any], hosts: Sequence[str]) -> Dict[str, float]:
     happened = (record.get("witnesses") or {}).get("hosts") or {}
     found = {host_named(host, hosts): busy(one) for host, one in happened.items() if one and host in members}
     return {host: share for host, share in found.items() if share is not None}
+
+
+def seconds_of_a_run(records: Sequence[Mapping[str, Any]], hosts: Sequence[str]) -> Optional[float]:
+    """The seconds of the newest run over these hosts, None without one."""
+    took = [one.get("duration_s") for one in records if {host["name"] for host in one["hosts"]} == set(hosts)]
+    return next((float(seconds) for seconds in reversed(took) if seconds), None)
 
 
 def step(search: Search) -> Tuple[Search, Union[Round, Answer]]:

@@ -20,11 +20,14 @@ from ansible_collections.taco.train.plugins.plugin_utils.locate.split import kno
 from ansible_collections.taco.train.plugins.plugin_utils.text import counted, some
 
 
-def price(answer: Answer) -> str:
-    """The price of one more round."""
+def price(search: Search, answer: Answer) -> str:
+    """The price of one more round, and how to get it where it can decide something."""
     if answer.minutes_of_a_round is None:
-        return ""
-    return f"One more round takes about {answer.minutes_of_a_round:.1f} minutes: raise locate_budget_minutes or locate_max_rounds."
+        return "What a round takes is not known, because these hosts had no run together."
+    minutes = f"{answer.minutes_of_a_round:.1f} minutes"
+    if not search.comparable:
+        return f"A round takes about {minutes}."
+    return f"One more round takes about {minutes}: raise locate_budget_minutes or locate_max_rounds."
 
 
 def sentence(search: Search, answer: Answer) -> str:
@@ -44,7 +47,7 @@ def sentence(search: Search, answer: Answer) -> str:
         parts.append(f"Undecided: {some(answer.undecided)}.")
     if answer.reason:
         parts.append(f"The search ended because {answer.reason}.")
-        parts.append(price(answer))
+        parts.append(price(search, answer))
     return " ".join([part for part in parts if part] + [f"({spent}.)"])
 
 
