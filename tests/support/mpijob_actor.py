@@ -20,6 +20,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.kubernetes import clien
 ALLOCATABLE = {"cpu": "96", "memory": "900Gi", "hugepages-1Gi": "60Gi", "nvidia.com/gpu": "8", "pods": "110"}
 NODES = [{"name": f"gpu-{index}", "allocatable": ALLOCATABLE, "labels": {}} for index in (1, 2)]
 WRITES = ("POST", "PUT", "PATCH", "DELETE")
+REMOVE = "kubectl delete mpijob taco-bench --namespace default"
 WORKERS = ["taco-bench-worker-0", "taco-bench-worker-1"]
 MOST_SECONDS = 0.02
 

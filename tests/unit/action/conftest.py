@@ -4,6 +4,10 @@
 
 """What the tests of actions share."""
 
+from arena_actor import arena
+from bench_play import bench
 from mpijob_actor import on
+from node_actor import actor
+from preflight_site import site
 
-__all__ = ["on"]
+__all__ = ["actor", "arena", "bench", "on", "site"]

@@ -6,58 +6,10 @@
 
 import json
 import re
-import sys
-from typing import NamedTuple
 
-import playbook
 import pytest
-import yaml
-from observed import NODE, VARIABLES, node
-
-PLAYBOOK = [{"hosts": "gpu_nodes", "gather_facts": False, "roles": ["taco.train.preflight"]}]
-GOOD = {"taco_node": NODE}
-# Without other roles of the collection their variables have no default.
-GROUP = dict(VARIABLES, ansible_connection="local", ansible_python_interpreter=sys.executable)
-
-
-class Played(NamedTuple):
-    returncode: int
-    output: str
-
-
-class Site:
-    """An inventory and a playbook in a folder of their own."""
-
-    def __init__(self, folder):
-        self.folder = folder
-
-    def play(self, hosts, *arguments, group=None, plays=PLAYBOOK, pwd=None, without=()):
-        group = {name: value for name, value in dict(GROUP, **(group or {})).items() if name not in without}
-        inventory = {"gpu_nodes": {"hosts": hosts, "vars": group}}
-        (self.folder / "inventory.json").write_text(json.dumps(inventory))
-        (self.folder / "play.yml").write_text(yaml.safe_dump(plays))
-        # A fast answer of an SSH server that isn't there.
-        settings = {"ANSIBLE_CONFIG": playbook.NO_CONFIGURATION, "ANSIBLE_SSH_RETRIES": "0"}
-        settings.update({} if pwd is None else {"PWD": str(pwd)})
-        return Played(*playbook.run(self.folder, ["-i", "inventory.json", "play.yml", *arguments], **settings))
-
-    def verdicts(self):
-        return [json.loads(path.read_text()) for path in sorted(self.folder.glob("results/*/verdict.json"))]
-
-
-@pytest.fixture
-def site(tmp_path):
-    return Site(tmp_path)
-
-
-def recap(output):
-    """Return {host: {"ok": 1, ...}} of the lines under PLAY RECAP."""
-    rows = re.findall(r"(?m)^(\S+)\s+: (ok=.*)$", output)
-    return {host: {key: int(value) for key, value in re.findall(r"(\w+)=(\d+)", row)} for host, row in rows}
-
-
-def status(verdict, host, identity):
-    return next(check["status"] for check in verdict["hosts"][host]["checks"] if check["id"] == identity)
+from observed import NODE, node
+from preflight_site import GOOD, PLAYBOOK, recap, status
 
 
 def test_good_hosts_pass_and_leave_a_verdict(site):
@@ -100,72 +52,6 @@ def test_everything_that_is_wrong_is_in_one_table_and_stops_every_host(site):
     assert status(verdict, "no-enis", "eni.count") == "fail" and status(verdict, "fine", "eni.count") == "pass"
     assert status(verdict, "no-enis", "variables.known") == "fail"
     assert status(verdict, "fine", "harp.checksum") == "fail"
-
-
-def test_wrong_values_of_any_role_stop_every_host_and_are_named_with_their_hosts(site):
-    hosts = {"gpu1": dict(GOOD, taco_ssh_port=99999), "gpu2": dict(GOOD, eni_subnets=["10.0.1.0/33"])}
-    given = ["-e", "benchmark_arm=nope", "-e", "benchmark_timeout=abc", "-e", "reboot_batch=lots"]
-    given += [
-        "-e",
-        "hugepages_count=fifty",
-        "-e",
-        '{"benchmark_options": {"script": "files/../nosuch.py"}}',
-        "-e",
-        '{"compare_arms": ["tcp", "nope"]}',
-    ]
-    done = site.play(hosts, *given, group={"hugepages_page_size": "4G", "harp_script_sha256": "0" * 64})
-    assert done.returncode == 2 and "Traceback" not in done.output, done.output
-    (verdict,) = site.verdicts()
-    of_hosts = {
-        name: {check["found"].split(":")[0] for check in host["checks"] if check["status"] == "fail"}
-        for name, host in verdict["hosts"].items()
-    }
-    everywhere = {"benchmark_arm", "benchmark_timeout", "reboot_batch", "hugepages_count", "compare_arms"}
-    everywhere |= {"hugepages_page_size", "harp_script_sha256", "benchmark_options.script"}
-    assert of_hosts == {"gpu1": everywhere | {"taco_ssh_port"}, "gpu2": everywhere | {"eni_subnets"}}
-
-
-def test_variables_of_other_roles_are_declared_and_do_not_stop_the_play(site):
-    group = {"reboot_required": True, "eni_subnet": "10.0.0.0/8", "taco_api_key": "x"}
-    done = site.play({"gpu1": GOOD}, group=group)
-    assert done.returncode == 2 and "preflight_known_variables" in done.output, done.output
-    declared = {"preflight_known_variables": ["reboot_required", "eni_subnet", "taco_api_*"]}
-    done = site.play({"gpu1": GOOD}, group=dict(group, **declared))
-    assert done.returncode == 0 and "WARNING" not in done.output, done.output
-
-
-def test_values_at_which_conversion_itself_fails_are_rows_of_the_table(site):
-    (site.folder / "group_vars").mkdir()
-    (site.folder / "group_vars/all.yml").write_text("benchmark_timeout: .inf\n")
-    done = site.play({"gpu1": GOOD}, group={"preflight_known_variables": 5})
-    assert done.returncode == 2, done.output
-    (verdict,) = site.verdicts()
-    found = [check["found"] for check in verdict["hosts"]["gpu1"]["checks"] if check["status"] == "fail"]
-    assert found == ["benchmark_timeout: inf"], found
-    (site.folder / "group_vars/all.yml").write_text("taco_api_key: 1\npreflight_known_variables: taco_api_*\n")
-    done = site.play({"gpu1": GOOD})
-    assert done.returncode == 0 and "WARNING" not in done.output, done.output
-
-
-def test_a_value_that_cannot_be_computed_is_named_and_not_taken_for_a_missing_one(site):
-    done = site.play({"gpu1": GOOD}, group={"harp_script_sha256": "{{ vault_of_site }}"})
-    assert done.returncode == 2, done.output
-    (verdict,) = site.verdicts()
-    assert status(verdict, "gpu1", "harp.checksum") == "skip" and status(verdict, "gpu1", "variables.known") == "fail"
-    (found,) = [check["found"] for check in verdict["hosts"]["gpu1"]["checks"] if check["status"] == "fail"]
-    assert found.startswith("harp_script_sha256 can't be computed") and "vault_of_site" in found
-
-
-def test_a_value_without_its_vault_password_is_named(site):
-    vaulted = "$ANSIBLE_VAULT;1.1;AES256\n" + "61" * 40 + "\n"
-    site.folder.joinpath("group_vars").mkdir()
-    text = "harp_script_sha256: !vault |\n" + "".join(f"  {line}\n" for line in vaulted.splitlines())
-    site.folder.joinpath("group_vars/all.yml").write_text(text)
-    done = site.play({"gpu1": GOOD}, without=["harp_script_sha256"])
-    assert done.returncode == 2, done.output
-    (verdict,) = site.verdicts()
-    (found,) = [check["found"] for check in verdict["hosts"]["gpu1"]["checks"] if check["status"] == "fail"]
-    assert found.startswith("harp_script_sha256 can't be computed") and "vault" in found
 
 
 def test_a_failure_is_reported_at_the_host_that_has_it_and_no_host_goes_on(site):
@@ -222,23 +108,6 @@ def test_without_the_gate_the_table_is_shown_and_the_run_goes_on(site):
     done = site.play({"gpu1": {"taco_node": node("nics", [])}}, group={"preflight_gate": False})
     assert done.returncode == 0 and "eni.count" in done.output, done.output
     assert site.verdicts()[0]["status"] == "fail"
-
-
-def test_variables_of_the_command_line_and_of_the_play_count(site):
-    bad = site.play({"gpu1": GOOD}, "-e", '{"eni_count": 3, "hugepages_max_memroy_fraction": 1}')
-    assert bad.returncode == 2 and "8 of 3" in bad.output, bad.output
-    playbook = [dict(PLAYBOOK[0], vars={"eni_count": 5, "taco_gpus_per_node": 4})]
-    bad = site.play({"gpu1": GOOD}, plays=playbook)
-    assert bad.returncode == 2 and "8 of 5" in bad.output, bad.output
-    assert "set taco_gpus_per_node: 8 to use them all" in " ".join(bad.output.split())
-
-
-def test_values_of_single_hosts_count_for_them_alone(site):
-    hosts = {"gpu1": GOOD, "gpu2": dict(GOOD, eni_count=7)}
-    done = site.play(hosts)
-    assert done.returncode == 2, done.output
-    (verdict,) = site.verdicts()
-    assert [status(verdict, host, "eni.count") for host in hosts] == ["pass", "fail"]
 
 
 def test_users_leave_out_checks_and_add_their_own(site):

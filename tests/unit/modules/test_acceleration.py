@@ -5,41 +5,14 @@
 """Arms on a worker whose renames, whose other file system and whose pip are real."""
 
 import hashlib
-import json
 import os
 import subprocess
 import sys
 
 import pytest
-from fake_worker import DIGEST, IMAGE, Worker, facts_of, tree_of, write_sdist, write_wheel
+from fake_worker import DIGEST, IMAGE, facts_of, tree_of, write_sdist
 
 from ansible_collections.taco.train.plugins.modules import acceleration
-
-
-@pytest.fixture
-def worker(tmp_path):
-    made = Worker(tmp_path)
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def arm(worker, run):
-    """Return a function that runs the module on the worker."""
-
-    def call(check=False, **options):
-        common = {
-            "container": "box",
-            "engine_command": [str(worker.engine)],
-            "plugin_path": str(worker.plugin),
-            "python": sys.executable,
-            "state_dir": str(worker.state),
-            "pip_args": ["--no-index", "--find-links", str(worker.index)],
-        }
-        common.update(options)
-        return run(acceleration.main, check=check, **common)
-
-    return call
 
 
 def plugin_of(result, when="after"):
@@ -212,123 +185,6 @@ def test_one_execution_in_the_container_is_enough(worker, arm):
     assert len(worker.commands()) == 1
 
 
-def horovod_in(worker, environment):
-    """Return version, file and build environment of the Horovod that a run in the container imports."""
-    words = "import horovod, json; print(json.dumps([horovod.__version__, horovod.__file__, horovod.built_with]))"
-    env = dict(os.environ, **dict(worker.environment, **environment))
-    return json.loads(subprocess.run([sys.executable, "-c", words], env=env, stdout=subprocess.PIPE, check=True).stdout)
-
-
-def test_upstreams_horovod_is_built_once_and_used_by_its_environment(worker, arm):
-    worker.give_lightcc()
-    write_sdist(worker.index)
-    image = tree_of(worker.site)
-    built = arm(horovod="upstream")
-    assert built["changed"], built
-    (prefix,) = built["after"]["builds"]
-    assert built["before"]["builds"] == []
-    assert built["environment"] == {"PYTHONPATH": f"{prefix}:{worker.site}"}
-    version, file, built_with = horovod_in(worker, built["environment"])
-    assert (version, file) == ("0.21.3", f"{prefix}/horovod/__init__.py")
-    assert built_with == {
-        "HOROVOD_WITH_MPI": "1",
-        "HOROVOD_GPU_OPERATIONS": "NCCL",
-        "HOROVOD_WITH_TENSORFLOW": "1",
-        "HOROVOD_NCCL_LINK": "SHARED",
-    }
-    # Python's own byte code aside, nothing of the image is touched.
-    assert {path: facts for path, facts in tree_of(worker.site).items() if "__pycache__" not in path} == image
-    again = arm(horovod="upstream")
-    assert not again["changed"] and again["environment"] == built["environment"]
-    back = arm()
-    assert (back["changed"], back["environment"]) == (False, {})
-    assert not arm(state="restored")["changed"]
-    gone = arm(state="absent")
-    assert gone["changed"] and gone["after"]["builds"] == []
-    assert list(worker.state.iterdir()) == []
-    assert not arm(state="absent")["changed"]
-
-
-def test_another_environment_is_another_build(worker, arm):
-    write_sdist(worker.index)
-    first = arm(horovod="upstream")
-    torch = {"HOROVOD_WITH_PYTORCH": True, "HOROVOD_WITH_GLOO": False}
-    second = arm(horovod="upstream", horovod_build_env=torch)
-    assert second["changed"] and len(second["after"]["builds"]) == 2
-    assert horovod_in(worker, first["environment"])[2]["HOROVOD_WITH_MPI"] == "1"
-    assert horovod_in(worker, second["environment"])[2] == {"HOROVOD_WITH_PYTORCH": "1", "HOROVOD_WITH_GLOO": "0"}
-
-
-def test_a_file_of_sources_is_known_by_what_it_holds(worker, arm):
-    source = write_sdist(worker.folder)
-    first = arm(horovod="upstream", horovod_source=str(source))
-    assert first["changed"], first
-    assert not arm(horovod="upstream", horovod_source=str(source))["changed"]
-    write_sdist(worker.folder, imports="patched = True\\n")
-    assert arm(horovod="upstream", horovod_source=str(source))["changed"]
-
-
-def test_what_horovod_requires_and_the_image_lacks_is_added(worker, arm):
-    write_sdist(
-        worker.index,
-        requires="Requires-Dist: tacofakedep>=1.0\\nRequires-Dist: PyYAML\\n",
-        imports="import tacofakedep\\n",
-    )
-    write_wheel(worker.index, "tacofakedep", "1.2")
-    built = arm(horovod="upstream")
-    (prefix,) = built["after"]["builds"]
-    names = os.listdir(prefix)
-    assert "tacofakedep.py" in names
-    # The image has this one.
-    assert not [name for name in names if "yaml" in name.lower()]
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"horovod_build_env": {"HOROVOD_BREAK": "1"}}, ["CMake Error: could not find MPI", ".log in the worker"]),
-        ({"horovod_version": "0.22.0"}, ["pip could not install horovod==0.22.0"]),
-        ({"horovod_version": "0.22.0", "horovod_source": "horovod==0.21.3"}, ["set it to what the source is"]),
-        ({"horovod_version": "../x"}, ["expected a version such as 0.21.3"]),
-        ({"horovod_source": "/nowhere/horovod.tar.gz"}, ["/nowhere/horovod.tar.gz", "mount its folder"]),
-        ({"build_timeout": 0}, ["pip did not end within 0 s: set build_timeout to more"]),
-    ],
-)
-def test_a_build_that_fails_leaves_its_log_and_nothing_else(worker, arm, options, words):
-    write_sdist(worker.index)
-    worker.give_plugin()
-    before = tree_of(worker.lib)
-    if options.get("build_timeout") == 0:
-        # A pip that takes longer than the shortest limit of a second.
-        (worker.site / "sitecustomize.py").write_text("import sys, time\n'-m' in sys.orig_argv and time.sleep(30)\n")
-    result = arm(horovod="upstream", plugin="off", **options)
-    assert result["failed"], result
-    for word in words:
-        assert word in result["msg"]
-    left = os.listdir(worker.state / "horovod") if (worker.state / "horovod").exists() else []
-    assert [name for name in left if not name.endswith(".log")] == []
-    assert tree_of(worker.lib) == before
-
-
-def test_a_build_that_was_killed_is_done_anew(worker, arm):
-    write_sdist(worker.index)
-    predicted = arm(check=True, horovod="upstream")["after"]["builds"][0]
-    os.makedirs(predicted + ".new/horovod")
-    os.makedirs(predicted)
-    built = arm(horovod="upstream")
-    assert built["changed"], built
-    assert horovod_in(worker, built["environment"])[0] == "0.21.3"
-    assert not os.path.exists(predicted + ".new")
-
-
-def test_the_environment_of_a_build_is_in_no_answer_and_its_log_is_private(worker, arm):
-    write_sdist(worker.index)
-    result = arm(horovod="upstream", horovod_build_env={"HOROVOD_TOKEN": "hush"})
-    assert "hush" not in json.dumps({key: value for key, value in result.items() if key != "invocation"})
-    (log,) = (worker.state / "horovod").glob("*.log")
-    assert log.stat().st_mode & 0o777 == 0o600
-
-
 def test_check_mode_predicts_and_changes_nothing(worker, arm):
     worker.give_plugin()
     write_sdist(worker.index)
@@ -378,15 +234,6 @@ def test_a_container_that_is_stopped_is_told(worker, arm):
     worker.write_facts()
     result = arm(plugin="off")
     assert result["failed"] and "does not run (it is stopped)" in result["msg"]
-
-
-def test_no_pip_is_told_before_anything_is_changed(worker, arm):
-    bare = worker.folder / "bare"
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(bare)], check=True)
-    worker.give_plugin()
-    result = arm(plugin="off", horovod="upstream", python=str(bare / "bin/python"))
-    assert result["failed"] and "has no pip" in result["msg"]
-    assert worker.plugin.exists()
 
 
 def test_a_rank_in_the_container_is_listed_and_check_mode_only_warns(worker, arm, monkeypatch):

@@ -289,7 +289,6 @@ def test_what_benchmarks_left_on_the_hosts_can_be_removed(cluster):
     ("prefix", "container"),
     [
         (["docker", "exec", "taco-train"], "taco-train"),
-        (["podman", "exec", "train"], "train"),
         (["ssh", "-q", "gpu1"], ""),
         ([], ""),
         (["docker", "exec", "-i", "train"], ""),

@@ -11,7 +11,6 @@ import jsonschema
 import pytest
 from measured import DEFAULTS, record
 
-from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import arm_of
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import wording
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.comparison import assemble
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule import fingerprint, plan, remaining
@@ -82,11 +81,6 @@ def test_arms_without_a_place_are_what_they_were():
     assert "place" not in str(read({"arms": ["tcp", "taco"]}, PODS, DEFAULTS).arms[0].place)
     one, other = compared(), compared(arms=["default", {"name": "topology2", "base": "topology"}])
     assert fingerprint(one) != fingerprint(other)
-
-
-@pytest.mark.parametrize("place", ["default", "topology"])
-def test_an_arm_of_ones_own_can_have_a_place(place):
-    assert arm_of({"name": "mine", "base": "tcp", "place": place}).place == place
 
 
 def test_placement_alone_explains_the_difference():

@@ -246,49 +246,6 @@ def test_what_a_worker_asks_for_is_in_the_manifest():
     assert container_of(manifest(job))["resources"]["limits"] == worker_limits(job)
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"workers": None}, "workers is not set"),
-        ({"gpus_per_worker": ""}, "gpus_per_worker is not set"),
-        ({"workers": 0}, "workers is 0: expected 1 or more"),
-        ({"workers": "four"}, "workers is 'four': expected a whole number"),
-        ({"gpus_per_worker": 0}, "gpus_per_worker is 0"),
-        ({"hugepages": 2.5}, "hugepages is 2.5"),
-        ({"hugepages": -1}, "hugepages is -1: expected 0 or more"),
-        ({"gpus": 8}, "gpus is 8: expected all or none; how many there are is gpus_per_worker"),
-        ({"gpus": [0, 1]}, "Kubernetes chooses the devices"),
-        ({"gpus": "none", "gpu_topology": True}, "there is nothing to place"),
-        ({"ulimits": ["memlock=-1"]}, "an MPIJob has no ulimits"),
-        ({"network_mode": "macvlan"}, "network_mode is 'macvlan'"),
-        ({"memory": "lots"}, "memory is 'lots': expected an amount"),
-        ({"memory": "32Gi"}, "shm_size is 32g and counts as a worker's memory, which is 32Gi"),
-        ({"memory": 0}, "memory is 0: expected more than nothing"),
-        ({"launcher_cpu": True}, "launcher_cpu is 'True'"),
-        ({"command": "sleep infinity"}, "command is 'sleep infinity': expected a list"),
-        ({"mounts": "/sys:/sys"}, "mounts is '/sys:/sys': expected a list"),
-        ({"mounts": ["data:/data"]}, "source 'data' is no path"),
-        ({"mounts": ["/sys/../etc:/data"]}, "is no path of a host"),
-        ({"mounts": ["/a:/b:z"]}, "the option 'z'"),
-        ({"mounts_extra": ["/run:/dev/shm/"]}, "target /dev/shm, which shm_size makes"),
-        ({"environment": ["A=1"]}, "environment is .* expected a mapping"),
-        ({"environment": {"A": None}}, "variable A has no value"),
-        ({"environment": {"A B": 1}}, "'A B' can't be the name"),
-        ({"clean_pod_policy": "running"}, "clean_pod_policy is 'running': expected one of Running, All, None"),
-        ({"name": "Taco"}, "the name 'Taco' can't be an MPIJob's"),
-        ({"name": "1taco"}, "a letter first"),
-        ({"name": "taco-"}, "no dash last"),
-        ({"name": "t" * 60}, "is 6 letters too long"),
-        ({"namespace": "My.Space"}, "namespace 'My.Space'"),
-        ({"namespace": "n" * 64}, "expected up to 63 small letters"),
-        ({"worker": 4}, "an MPIJob has no worker; it has image"),
-    ],
-)
-def test_what_is_no_mpijob_is_refused(options, words):
-    with pytest.raises(MpijobError, match=words):
-        job_of({**FOUR, **options})
-
-
 def test_a_spec_with_limits_of_its_own_is_refused():
     spec = spec_for("lightcc", {"image": "i", "name": "n", "network_mode": "host"})
     with pytest.raises(MpijobError, match="ulimits are memlock=-1, stack=67108864: a pod can't set any"):
@@ -303,12 +260,8 @@ def test_a_spec_of_the_docker_path_is_rendered_as_well():
     assert worker_of(found)["spec"]["hostNetwork"] is True
 
 
-def test_a_namespace_can_have_63_letters():
-    assert rendered(namespace="n" * 63)["metadata"]["namespace"] == "n" * 63
-
-
 def test_the_length_of_a_name_is_that_of_its_longest_pod():
-    assert rendered(name="t" * 54, workers=10)
+    assert rendered(name="t" * 54, workers=10, namespace="n" * 63)["metadata"]["namespace"] == "n" * 63
     with pytest.raises(MpijobError, match="is 1 letter too long: the pod t+-worker-10 would have 64"):
         job_of({**FOUR, "name": "t" * 54, "workers": 11})
 

@@ -37,8 +37,8 @@ def _rebooted(names, hostvars, active):
         left = (known.get("taco_boot") or {}).get("left")
         lost = ["unreachable", left] if left else ["unreachable"]
         # A host without a note has not reached the task that writes it.
-        problems = list(known.get("__reboot_problems", ["no result"])) if name in active else lost
-        hosts.append(Rebooted(name, problems, (known.get("__reboot_done") or {}).get("elapsed")))
+        problems = list(known.get("taco_reboot_problems", ["no result"])) if name in active else lost
+        hosts.append(Rebooted(name, problems, (known.get("taco_reboot_done") or {}).get("elapsed")))
     return hosts
 
 

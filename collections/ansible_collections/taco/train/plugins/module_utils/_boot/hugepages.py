@@ -67,6 +67,11 @@ def require_fraction(fraction: float) -> None:
         raise HugepagesError(f"hugepages_max_memory_fraction is {fraction}; it must be more than 0 and at most 1")
 
 
+def fitting(page_size: str, memory_bytes: int, fraction: float, others_bytes: int = 0) -> int:
+    """The number of pages that leave a host enough memory. others_bytes is what pages of other sizes take."""
+    return int((memory_bytes * fraction - others_bytes) // PAGE_BYTES[page_size])
+
+
 def require_fit(
     page_size: str,
     count: int,
@@ -85,7 +90,7 @@ def require_fit(
             f"the CPU has no pages of {page_size}: /proc/cpuinfo lacks the flag {flag}; choose another hugepages_page_size or host"
         )
     size = PAGE_BYTES[page_size] * count
-    if memory_bytes is not None and size + others_bytes > memory_bytes * fraction:
+    if memory_bytes is not None and count > fitting(page_size, memory_bytes, fraction, others_bytes):
         others = f" and others take {others_bytes / 1024.0**3:.1f} GiB, together" if others_bytes else ","
         raise HugepagesError(
             f"{count} pages of {page_size} are {size / 1024.0**3:.1f} GiB{others} more than {fraction:.0%} of the host's "

@@ -6,30 +6,27 @@
 
 from typing import Any, Dict, Optional, Tuple
 
-from ansible_collections.taco.train.plugins.module_utils._boot.hugepages import pages_for
+from ansible_collections.taco.train.plugins.module_utils._boot.hugepages import fitting, page_support, pages_for
 from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import PAGE_BYTES
 from ansible_collections.taco.train.plugins.module_utils._boot.sysctl import contradicting, in_words
 from ansible_collections.taco.train.plugins.plugin_utils.check import Check, fraction, gib, is_set, skipped, whole
 from ansible_collections.taco.train.plugins.plugin_utils.container.profile import without_harp
 
-GIB = 1024**3
 
-
-def wanted_pages(variables: Dict[str, Any]) -> Optional[Tuple[int, int]]:
+def wanted_pages(variables: Dict[str, Any]) -> Optional[Tuple[int, str]]:
     """The number and size of the pages to reserve, or None when unknown or none."""
-    name = str(variables.get("hugepages_page_size") or "1G")
-    size = PAGE_BYTES.get(name)
-    if size is None or variables.get("hugepages_state") not in (None, "present") or without_harp(variables):
+    size = str(variables.get("hugepages_page_size") or "1G")
+    if size not in PAGE_BYTES or variables.get("hugepages_state") not in (None, "present") or without_harp(variables):
         return None
     if is_set(variables.get("hugepages_count")):
         count = whole(variables["hugepages_count"])
         return (count, size) if count and count > 0 else None
     gpus = whole(variables.get("taco_gpus_per_node"))
-    return (pages_for(gpus, name), size) if gpus and gpus > 0 else None
+    return (pages_for(gpus, size), size) if gpus and gpus > 0 else None
 
 
-def _name(size: int) -> str:
-    return "1 GiB" if size == GIB else "2 MiB"
+def _name(size: str) -> str:
+    return "1 GiB" if size == "1G" else "2 MiB"
 
 
 def page_size(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
@@ -38,9 +35,9 @@ def page_size(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
     if wanted is None:
         return skipped("cpu.page_size", "no hugepages are to be reserved")
     size = wanted[1]
-    if node["cpu"]["page_1g" if size == GIB else "page_2m"]:
+    supported, flag = page_support(node["cpu"], size)
+    if supported:
         return Check("cpu.page_size", "pass", found=f"pages of {_name(size)}")
-    flag = "pdpe1gb" if size == GIB else "pse"
     fix = "set hugepages_page_size: 2M, or give the virtual machine a CPU model with that flag"
     return Check("cpu.page_size", "fail", f"a CPU with pages of {_name(size)}", f"no flag {flag} in /proc/cpuinfo", fix)
 
@@ -57,9 +54,9 @@ def hugepages_fit(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
     count, size = wanted
     most = min(fraction(variables.get(f"{role}_max_memory_fraction"), 0.8) for role in ("preflight", "hugepages"))
     found = f"{count} pages of {_name(size)} of {gib(total)}"
-    if count * size <= most * total:
+    fits = fitting(size, total, most)
+    if count <= fits:
         return Check("memory.hugepages", "pass", found=found)
-    fits = int(most * total // size)
     fix = (
         f"set hugepages_count to {fits} or less, use a host with more memory, or raise "
         "preflight_max_memory_fraction and hugepages_max_memory_fraction"
@@ -86,7 +83,7 @@ def hugepages_running(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
     if wanted is None:
         return skipped("hugepages.running", "no hugepages are to be reserved")
     count, size = wanted
-    has = _pools(node).get(size, {"total": 0})["total"]
+    has = _pools(node).get(PAGE_BYTES[size], {"total": 0})["total"]
     found = f"{has} pages of {_name(size)}"
     if has >= count:
         return Check("hugepages.running", "pass", found=found)

@@ -18,6 +18,8 @@ FACTS = (
     "taco_node",
     "taco_run_dir",
     "taco_boot",
+    "taco_reboot_done",
+    "taco_reboot_problems",
     "taco_placement",
     "taco_benchmark",
     "taco_benchmark_done",

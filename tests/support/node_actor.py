@@ -1,0 +1,83 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The actions on nodes, by the real modules of kubernetes.core against a cluster's stand-in."""
+
+import contextlib
+import time
+from unittest.mock import MagicMock
+
+import pytest
+from ansible.errors import AnsibleError
+from ansible.playbook.task import Task
+from kubelab.testing import running_cluster
+from kubernetes_modules import in_process
+
+from ansible_collections.taco.train.plugins.action import kubernetes_node
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes import client
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.drain import CORDONED
+
+OFFERS = {"hugepages-1Gi": "50Gi", "nvidia.com/gpu": 8}
+NODES = [{"name": name, "allocatable": OFFERS} for name in ("n1", "n2")]
+
+
+class Actor:
+    """An action on one cluster."""
+
+    def __init__(self, cluster):
+        self.cluster, self.lines, self.slept = cluster, [], []
+
+    def run(self, state, check=False, module=kubernetes_node, **options):
+        own = {"name": "n1", "state": state, "timeout": 20, "poll": 0.02} if state else {}
+        task = Task()
+        task.args = {"kubeconfig": self.cluster.kubeconfig, **own, **options}
+        task.check_mode = check
+        action = module.ActionModule(task, MagicMock(), MagicMock(), None, MagicMock(), None)
+        action._display = MagicMock()
+        action._display.display = self.lines.append
+        with in_process(action):
+            return action.run(task_vars={"inventory_hostname": "gpu1"})
+
+    def refused(self, state, **options):
+        with pytest.raises(AnsibleError) as error:
+            self.run(state, **options)
+        return str(error.value)
+
+    def node(self, name="n1"):
+        return self.cluster.get("Node", name, None)
+
+    def cordoned(self):
+        node = self.node()
+        return bool(node["spec"].get("unschedulable")), CORDONED in (node["metadata"].get("annotations") or {})
+
+    def pods(self):
+        return sorted(found["metadata"]["name"] for found in self.cluster.objects("Pod"))
+
+    def written(self):
+        return [request[:2] for request in self.cluster.requests if request[0] != "GET"]
+
+    def cordon(self, unschedulable=True):
+        node = self.node()
+        node["spec"]["unschedulable"] = unschedulable
+        self.cluster.put(node)
+
+    def offer(self, **changes):
+        node = self.node()
+        for part in ("allocatable", "capacity"):
+            node["status"][part].update(changes)
+        self.cluster.put(node)
+
+
+@pytest.fixture
+def actor(monkeypatch):
+    with contextlib.ExitStack() as stack:
+        found = Actor(stack.enter_context(running_cluster(NODES)))
+        sleep = time.sleep
+
+        def short(_self, seconds):
+            found.slept.append(seconds)
+            sleep(min(seconds, 0.02))
+
+        monkeypatch.setattr(client.Clock, "sleep", short)
+        yield found
