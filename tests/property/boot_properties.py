@@ -14,20 +14,18 @@ from ansible_collections.taco.train.plugins.module_utils._boot.change import app
 from ansible_collections.taco.train.plugins.module_utils._boot.config import BootConfig, decode
 from ansible_collections.taco.train.plugins.module_utils._boot.entries import grubenv, with_variable
 from ansible_collections.taco.train.plugins.module_utils._boot.guard import Guard
-from ansible_collections.taco.train.plugins.module_utils._boot.hugepages import KEYS, HugepagesError, kernel_line, plan
+from ansible_collections.taco.train.plugins.module_utils._boot.hugepages import HugepagesError, plan
 from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import (
-    line_problems,
-    reservations,
+    KernelLine,
     wanted_tokens,
-    with_pages,
-    without,
 )
 from ansible_collections.taco.train.plugins.module_utils._boot.layout import DEFAULTS, DROP_INS, BootLayout
+from ansible_collections.taco.train.plugins.module_utils._boot.model import KEYS, parse
 from ansible_collections.taco.train.plugins.module_utils._boot.shell_assignments import (
     assignments,
     edit_words,
     evaluate,
-    replace_value,
+    render,
 )
 from ansible_collections.taco.train.plugins.module_utils._files.history import History
 
@@ -71,15 +69,17 @@ def test_a_line_gets_the_pages_once_and_keeps_everything_else(seed):
     rng = random.Random(seed)
     for _number in range(LINES_PER_SEED):
         tokens, size, count = line(rng), rng.choice(["1G", "2M"]), rng.randrange(1, 100)
-        new = with_pages(tokens, size, count)
-        assert line_problems(new, size, count) == [], tokens
-        assert with_pages(new, size, count) == new, tokens
+        before = KernelLine(tokens)
+        new = before.with_pages(size, count)
+        after = KernelLine(new)
+        assert after.problems(size, count) == [] and after.count(size) == count and after.default_size == size, tokens
+        assert after.with_pages(size, count) == after.corrected(size, count) == new, tokens
         assert new[-3:] == wanted_tokens(size, count)
         assert unrelated(new) == unrelated(tokens), tokens
-        others = [(found.size, found.number) for found in reservations(tokens) if found.size != size]
-        assert [(found.size, found.number) for found in reservations(new) if found.size != size] == others, tokens
-        bare = without(tokens, size)
-        assert without(bare, size) == bare, tokens
+        others = [(found.size, found.number) for found in before.others(size)]
+        assert [(found.size, found.number) for found in after.others(size)] == others, tokens
+        bare = before.without(size)
+        assert KernelLine(bare).without(size) == bare, tokens
         if not any("hugepage" in token for token in tokens):
             assert bare == tokens
 
@@ -120,6 +120,10 @@ def grub_text(rng, newline="\n"):
     return newline.join(lines) + rng.choice(["", newline])
 
 
+def kernel_line(files):
+    return parse(files).line.tokens
+
+
 def files_of(rng, layout):
     files = {DEFAULTS: grub_text(rng)}
     if layout == "grub-d" and rng.random() < 0.5:
@@ -141,24 +145,22 @@ def test_files_reserve_the_pages_once_and_keep_everything_else(seed):
         files, count = files_of(rng, layout), rng.randrange(1, 100)
         # Parsing and rendering what was parsed gives the same bytes.
         for text in files.values():
-            same = text
-            for found in assignments(text):
-                same = replace_value(same, found, edit_words(found.raw, lambda words: {}))
-            assert same == text
+            found = [one._replace(raw=edit_words(one.raw, lambda words: {})) for one in assignments(text)]
+            assert render(text, found) == text
         before = kernel_line(files)
         try:
-            planned = plan(layout, files, "1G", count, [])
+            planned = plan(layout, parse(files), "1G", count, [])
         except HugepagesError:
             # What belongs together stands in two assignments; nothing was planned.
             refused += 1
             continue
         after = applied(files, planned.files)
-        assert line_problems(kernel_line(after), "1G", count) == [], files
-        assert kernel_line(after) == planned.after
-        assert unrelated(planned.after) == unrelated(before), files
-        again = plan(layout, after, "1G", count, wanted_tokens("1G", count))
+        assert parse(after).line.problems("1G", count) == [], files
+        assert kernel_line(after) == planned.line.tokens
+        assert unrelated(planned.line.tokens) == unrelated(before), files
+        again = plan(layout, parse(after), "1G", count, wanted_tokens("1G", count))
         assert again.files == {}, files
-        back = applied(after, plan(layout, after, "1G", None, wanted_tokens("1G", count)).files)
+        back = applied(after, plan(layout, parse(after), "1G", None, wanted_tokens("1G", count)).files)
         assert unrelated(kernel_line(back)) == unrelated(before), files
         assert wanted_tokens("1G", count) not in [
             kernel_line(back)[place : place + 3] for place in range(len(before))
@@ -179,7 +181,7 @@ def test_a_shell_reads_the_same_values_out_of_a_file(seed, tmp_path):
     done = subprocess.run(["bash", str(tmp_path / "script")], stdout=subprocess.PIPE, check=True)
     said = done.stdout.decode().split("\0")[:-1]
     for number, text in enumerate(texts):
-        mine = evaluate([text], KEYS)
+        mine = evaluate(assignments(text), KEYS)
         assert [mine[key] for key in KEYS] == said[2 * number : 2 * number + 2], text
 
 
@@ -240,11 +242,11 @@ def test_apply_and_put_back_are_the_identity(seed, tmp_path):
         done = 0
         for count in (rng.randrange(1, 100), rng.randrange(1, 100)):
             try:
-                planned = plan(layout, host.config.files(), "1G", count, [])
+                planned = plan(layout, host.config.read(), "1G", count, [])
             except HugepagesError:
                 continue
             apply(host.config, host.history, host.guard, planned.files, planned.arguments, True, lambda entries: [])
-            assert line_problems(host.config.entries()[0].tokens, "1G", count) == []
+            assert host.config.read().entries[0].line.problems("1G", count) == []
             done += 1
         if done:
             changes = {path: host.history.original(path).content for path in host.history.paths()}

@@ -7,12 +7,12 @@ import pytest
 from ansible_collections.taco.train.plugins.module_utils._boot.hugepages import (
     HugepagesError,
     drop_in_path,
-    kernel_line,
     pages_for,
     plan,
     require_fit,
 )
 from ansible_collections.taco.train.plugins.module_utils._boot.layout import DEFAULTS, DROP_INS, KERNEL_CMDLINE
+from ansible_collections.taco.train.plugins.module_utils._boot.model import parse
 
 OURS = ["default_hugepagesz=1G", "hugepagesz=1G", "hugepages=50"]
 TEXT = " ".join(OURS)
@@ -117,41 +117,41 @@ DEBIAN = {
 @pytest.mark.parametrize("what", DEBIAN)
 def test_debian_ends_with_one_reservation_and_a_second_run_has_nothing_to_do(what):
     files, linux, default = DEBIAN[what]
-    planned = plan("grub-d", files, "1G", 50, [])
+    planned = plan("grub-d", parse(files), "1G", 50, [])
     result = after(files, planned.files)
-    assert kernel_line(result) == linux.split() + OURS + default.split() == planned.after
-    again = plan("grub-d", result, "1G", 50, OURS)
-    assert again.files == {} and again.before == again.after == planned.after
+    assert parse(result).line.tokens == linux.split() + OURS + default.split() == planned.line.tokens
+    again = plan("grub-d", parse(result), "1G", 50, OURS)
+    assert again.files == {} and again.line.tokens == planned.line.tokens
 
 
 def test_comments_and_all_other_bytes_stay():
     text = '# hugepages=1\r\nGRUB_TIMEOUT=5\r\nGRUB_CMDLINE_LINUX="a hugepagesz=1G hugepages=9 b" # why\r\nX=`date`'
-    planned = plan("grub-d", {DEFAULTS: text}, "1G", 50, [])
+    planned = plan("grub-d", parse({DEFAULTS: text}), "1G", 50, [])
     assert planned.files[DEFAULTS] == '# hugepages=1\r\nGRUB_TIMEOUT=5\r\nGRUB_CMDLINE_LINUX="a b" # why\r\nX=`date`'
 
 
 def test_a_host_that_needs_no_repair_keeps_its_defaults_file():
-    assert set(plan("grub-d", DEBIAN["plain"][0], "1G", 50, []).files) == {DROP_IN}
+    assert set(plan("grub-d", parse(DEBIAN["plain"][0]), "1G", 50, []).files) == {DROP_IN}
 
 
 def test_pages_of_another_size_are_kept_and_reported():
     files = {DEFAULTS: 'GRUB_CMDLINE_LINUX="hugepages=512"\n'}
-    planned = plan("grub-d", files, "1G", 50, [])
+    planned = plan("grub-d", parse(files), "1G", 50, [])
     assert planned.kept == ["hugepagesz=2M hugepages=512"]
-    assert planned.after == ["hugepagesz=2M", "hugepages=512"] + OURS
+    assert planned.line.tokens == ["hugepagesz=2M", "hugepages=512"] + OURS
 
 
 def test_absent_takes_back_the_drop_in_and_nothing_else():
     files, _linux, _default = DEBIAN["plain"]
-    result = after(files, plan("grub-d", files, "1G", 50, []).files)
-    assert after(result, plan("grub-d", result, "1G", None, OURS).files) == files
-    assert plan("grub-d", files, "1G", None, []).files == {}
+    result = after(files, plan("grub-d", parse(files), "1G", 50, []).files)
+    assert after(result, plan("grub-d", parse(result), "1G", None, OURS).files) == files
+    assert plan("grub-d", parse(files), "1G", None, []).files == {}
 
 
 def test_a_new_count_replaces_the_old_one():
-    files = after({}, plan("grub-d", {}, "1G", 50, []).files)
-    result = after(files, plan("grub-d", files, "1G", 30, OURS).files)
-    assert list(result) == [DROP_IN] and kernel_line(result)[-1] == "hugepages=30"
+    files = after({}, plan("grub-d", parse({}), "1G", 50, []).files)
+    result = after(files, plan("grub-d", parse(files), "1G", 30, OURS).files)
+    assert list(result) == [DROP_IN] and parse(result).line.tokens[-1] == "hugepages=30"
 
 
 EL7 = {
@@ -184,24 +184,24 @@ EL7 = {
 @pytest.mark.parametrize("what", EL7)
 def test_el7_edits_the_one_key(what):
     before, expected = EL7[what]
-    planned = plan("grub-default", {DEFAULTS: before}, "1G", 50, [])
+    planned = plan("grub-default", parse({DEFAULTS: before}), "1G", 50, [])
     result = after({DEFAULTS: before}, planned.files)
     assert result == {DEFAULTS: expected}
-    assert plan("grub-default", result, "1G", 50, OURS).files == {}
+    assert plan("grub-default", parse(result), "1G", 50, OURS).files == {}
     if before != expected:
-        assert "hugepages" not in after(result, plan("grub-default", result, "1G", None, OURS).files)[DEFAULTS]
+        assert "hugepages" not in after(result, plan("grub-default", parse(result), "1G", None, OURS).files)[DEFAULTS]
 
 
 def test_el7_without_the_file_gets_one():
-    planned = plan("grub-default", {}, "1G", 50, [])
+    planned = plan("grub-default", parse({}), "1G", 50, [])
     assert planned.files == {DEFAULTS: f'GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX {TEXT}"\n'}
-    assert plan("grub-default", {}, "1G", None, []).files == {}
+    assert plan("grub-default", parse({}), "1G", None, []).files == {}
 
 
 @pytest.mark.parametrize("layout", ["unknown", "zipl"])
 def test_a_layout_without_rules_is_refused(layout):
     with pytest.raises(HugepagesError, match=layout):
-        plan(layout, {}, "1G", 50, [])
+        plan(layout, parse({}), "1G", 50, [])
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_a_layout_without_rules_is_refused(layout):
 )
 def test_the_line_of_new_kernels_is_edited_by_words(text, count, expected):
     files = {DEFAULTS: "GRUB_ENABLE_BLSCFG=true\n", KERNEL_CMDLINE: text}
-    planned = plan("bls", files, "1G", count, OURS)
+    planned = plan("bls", parse(files), "1G", count, OURS)
     assert planned.files.get(KERNEL_CMDLINE, text) == expected
 
 
@@ -252,7 +252,7 @@ def test_pages_of_other_sizes_count_as_well():
 )
 def test_a_size_and_its_count_in_different_places_are_not_parted(layout, text):
     with pytest.raises(HugepagesError, match="side by side by hand"):
-        plan(layout, {DEFAULTS: text}, "1G", 50, [])
+        plan(layout, parse({DEFAULTS: text}), "1G", 50, [])
 
 
 @pytest.mark.parametrize(
@@ -264,5 +264,5 @@ def test_a_size_and_its_count_in_different_places_are_not_parted(layout, text):
     ],
 )
 def test_what_other_commands_give_the_variable_stays(text):
-    planned = plan("grub-default", {DEFAULTS: text}, "1G", 50, [])
+    planned = plan("grub-default", parse({DEFAULTS: text}), "1G", 50, [])
     assert planned.files[DEFAULTS] == text + f'GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX {TEXT}"\n'

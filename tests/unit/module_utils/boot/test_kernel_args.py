@@ -6,12 +6,9 @@ import pytest
 
 from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import (
     KernelArgsError,
+    KernelLine,
     canonical_size,
-    counts,
-    line_problems,
     wanted_tokens,
-    with_pages,
-    without,
 )
 
 OURS = "default_hugepagesz=1G hugepagesz=1G hugepages=50"
@@ -50,8 +47,8 @@ def test_sizes_are_compared_by_what_they_mean(text, expected):
     ],
 )
 def test_a_count_belongs_to_the_size_before_it_or_to_the_default(line, one_gib, two_mib):
-    assert counts(line.split(), "1G") == one_gib
-    assert counts(line.split(), "2M") == two_mib
+    assert KernelLine(line.split()).counts("1G") == one_gib
+    assert KernelLine(line.split()).counts("2M") == two_mib
 
 
 @pytest.mark.parametrize(
@@ -69,13 +66,13 @@ def test_a_count_belongs_to_the_size_before_it_or_to_the_default(line, one_gib, 
     ],
 )
 def test_pages_are_reserved_once_and_everything_else_keeps_its_order(line, expected):
-    assert " ".join(with_pages(line.split(), "1G", 50)) == expected
+    assert " ".join(KernelLine(line.split()).with_pages("1G", 50)) == expected
 
 
 def test_pages_of_2_mib_leave_those_of_1_gib_alone():
-    line = "hugepagesz=1G hugepages=4 hugepages=7"
-    assert without(line.split(), "2M") == line.split(), "the second count belongs to 1G as well"
-    assert " ".join(with_pages("hugepages=7 hugepagesz=1G hugepages=4".split(), "2M", 9)) == (
+    line = KernelLine("hugepagesz=1G hugepages=4 hugepages=7".split())
+    assert line.without("2M") == line.tokens, "the second count belongs to 1G as well"
+    assert " ".join(KernelLine("hugepages=7 hugepagesz=1G hugepages=4".split()).with_pages("2M", 9)) == (
         "hugepagesz=1G hugepages=4 default_hugepagesz=2M hugepagesz=2M hugepages=9"
     )
 
@@ -99,5 +96,5 @@ def test_an_empty_argument_is_refused(size, count):
     ],
 )
 def test_problems_of_a_line(line, count, words):
-    problems = line_problems(line.split(), "1G", count)
+    problems = KernelLine(line.split()).problems("1G", count)
     assert (words in "; ".join(problems)) if words else problems == []

@@ -48,12 +48,12 @@ TEXTS = {
 def test_a_text_means_what_a_shell_says(what):
     script = TEXTS[what] + '\nprintf "%s|%s" "$A" "$B"'
     answer = subprocess.run([shutil.which("bash"), "-c", script], stdout=subprocess.PIPE, check=True).stdout.decode()
-    values = evaluate([TEXTS[what]], ["A", "B"])
+    values = evaluate(assignments(TEXTS[what]), ["A", "B"])
     assert f"{values['A']}|{values['B']}" == answer.replace("A=no\n", "")
 
 
 def test_files_are_sourced_one_after_the_other():
-    assert evaluate(['A="one"\n', 'A="$A two"\n'], ["A"]) == {"A": "one two"}
+    assert evaluate(assignments('A="one"\n') + assignments('A="$A two"\n'), ["A"]) == {"A": "one two"}
 
 
 def test_carriage_returns_end_a_value():
@@ -118,5 +118,5 @@ def test_a_value_with_a_command_in_it_is_not_edited():
 )
 def test_words_are_added_inside_the_quotes(raw, expected):
     assert append_words(raw, ["x", "y"]) == expected
-    before, after = (evaluate([f"A=1\nV={text}\n"], ["V"])["V"].split() for text in (raw, expected))
+    before, after = (evaluate(assignments(f"A=1\nV={text}\n"), ["V"])["V"].split() for text in (raw, expected))
     assert after == before + ["x", "y"]

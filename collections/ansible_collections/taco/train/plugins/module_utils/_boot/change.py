@@ -13,7 +13,7 @@ from typing import Callable, Dict, Iterator, List, Optional, Sequence
 from ansible_collections.taco.train.plugins.module_utils._boot.config import BootConfig, encode
 from ansible_collections.taco.train.plugins.module_utils._boot.entries import Entry, lost_arguments
 from ansible_collections.taco.train.plugins.module_utils._boot.guard import Guard
-from ansible_collections.taco.train.plugins.module_utils._boot.hugepages import HugepagesError, kernel_line
+from ansible_collections.taco.train.plugins.module_utils._boot.hugepages import HugepagesError
 from ansible_collections.taco.train.plugins.module_utils._boot.layout import ENTRIES
 from ansible_collections.taco.train.plugins.module_utils._files.atomic import FileError, read_bytes
 from ansible_collections.taco.train.plugins.module_utils._files.history import History, HistoryError
@@ -84,7 +84,7 @@ def recover(config: BootConfig, guard: Guard) -> None:
 
 def _follow(
     config: BootConfig,
-    before: List[Entry],
+    before: Sequence[Entry],
     problems_of: Callable[[List[Entry]], List[str]],
     known: Sequence[str] = (),
 ) -> None:
@@ -92,8 +92,9 @@ def _follow(
     command = config.layout.command
     if command:
         config.generate()
-    problems = problems_of(config.entries())
-    problems += lost_arguments(before, config.entries(), " ".join(command), known) if command else []
+    entries = config.entries(config.snippets())
+    problems = problems_of(entries)
+    problems += lost_arguments(before, entries, " ".join(command), known) if command else []
     if problems:
         raise HugepagesError(f"{config.layout.config if command else ENTRIES} came out wrong: {'; '.join(problems)}")
 
@@ -108,7 +109,7 @@ def apply(
     problems_of: Callable[[List[Entry]], List[str]],
 ) -> None:
     """Write the changes, generate the entries and read them back; when that fails, undo all of it and raise."""
-    before = config.entries()
+    before = config.read().entries
     with _undone(config, guard, changes, generate):
         for path, text in changes.items():
             history.note(path, None if text is None else encode(text), arguments, config.is_generated(path))
@@ -119,10 +120,10 @@ def apply(
 
 def restore(config: BootConfig, history: History, guard: Guard, changes: Changes, generate: bool) -> None:
     """Restore every file and generate the entries from them; only then is the history done with."""
-    before, known = config.entries(), kernel_line(config.files())
+    before = config.read()
 
     def problems_of(entries: List[Entry]) -> List[str]:
-        left = [" ".join(history.arguments_in(entry.tokens)) for entry in entries]
+        left = [" ".join(history.arguments_in(entry.line.tokens)) for entry in entries]
         return [f"entry {entry.name!r} still holds {ours}" for entry, ours in zip(entries, left) if ours]
 
     with _undone(config, guard, changes, generate):
@@ -134,6 +135,7 @@ def restore(config: BootConfig, history: History, guard: Guard, changes: Changes
             else:
                 config.write({path: text})
         if generate:
-            _follow(config, before, problems_of, known)
+            _follow(config, before.entries, problems_of, before.line.tokens)
     # Entries that were not generated still hold our arguments; the history tells the next run so.
-    history.forget(keep_arguments=any(history.arguments_in(entry.tokens) for entry in config.entries()))
+    entries = config.entries(config.snippets())
+    history.forget(keep_arguments=any(history.arguments_in(entry.line.tokens) for entry in entries))

@@ -8,11 +8,7 @@ import glob
 import os
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from ansible_collections.taco.train.plugins.module_utils._boot.entries import (
-    Entry,
-    bls_entry,
-    grub_entries,
-)
+from ansible_collections.taco.train.plugins.module_utils._boot.entries import Entry, bls_entry, grub_entries
 from ansible_collections.taco.train.plugins.module_utils._boot.hugepages import HugepagesError
 from ansible_collections.taco.train.plugins.module_utils._boot.layout import (
     DEFAULTS,
@@ -21,6 +17,7 @@ from ansible_collections.taco.train.plugins.module_utils._boot.layout import (
     KERNEL_CMDLINE,
     BootLayout,
 )
+from ansible_collections.taco.train.plugins.module_utils._boot.model import BootModel, parse
 from ansible_collections.taco.train.plugins.module_utils._boot.snippets import Snippets, variables
 from ansible_collections.taco.train.plugins.module_utils._files.atomic import (
     read_bytes,
@@ -41,6 +38,11 @@ class BootConfig:
 
     def real(self, path: str) -> str:
         return os.path.join(self.root, path.lstrip("/"))
+
+    def read(self) -> BootModel:
+        """The boot configuration as it is now."""
+        snippets = self.snippets()
+        return parse(self.files())._replace(entries=self.entries(snippets), snippets=snippets)
 
     def files(self) -> Dict[str, str]:
         """Return path -> text of the files that say what entries hold. Bytes that aren't UTF-8 survive the round trip."""
@@ -66,11 +68,10 @@ class BootConfig:
         texts = {path: self.text(path) for path in paths} if self.layout.layout == "bls" else {}
         return Snippets(texts, environment, self.text(environment), self.text(self.layout.config))
 
-    def entries(self) -> List[Entry]:
+    def entries(self, snippets: Snippets) -> List[Entry]:
         """Return the boot entries."""
         if self.layout.layout != "bls":
-            return grub_entries(self.text(self.layout.config))
-        snippets = self.snippets()
+            return grub_entries(snippets.config)
         known = variables(snippets)
         found = [bls_entry(os.path.basename(path), text, known) for path, text in snippets.texts.items()]
         return [entry for entry in found if entry is not None]
@@ -121,13 +122,13 @@ def encode(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def diffs(config: BootConfig, files: Dict[str, str], changes: Dict[str, Optional[str]]) -> List[Dict[str, Any]]:
+def diffs(config: BootConfig, model: BootModel, changes: Dict[str, Optional[str]]) -> List[Dict[str, Any]]:
     """Return Ansible's diff of each file that changes."""
     return [
         {
-            "before_header": path if path in files or config.text(path) else f"{path} (absent)",
+            "before_header": path if path in model.files or config.text(path) else f"{path} (absent)",
             "after_header": path if text is not None else f"{path} (absent)",
-            "before": files.get(path, config.text(path)).encode("utf-8", "replace").decode(),
+            "before": model.files.get(path, config.text(path)).encode("utf-8", "replace").decode(),
             "after": (text or "").encode("utf-8", "replace").decode(),
         }
         for path, text in sorted(changes.items())

@@ -5,19 +5,19 @@
 """See whether the pages that an earlier run reserved are in the boot configuration as that run left them. Writes nothing."""
 
 import os
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, Optional, Tuple
 
 from ansible_collections.taco.train.plugins.module_utils._boot.config import BootConfig
 from ansible_collections.taco.train.plugins.module_utils._boot.decision import Decision, after_trial, decide
 from ansible_collections.taco.train.plugins.module_utils._boot.guard import FOLDER, Guard
-from ansible_collections.taco.train.plugins.module_utils._boot.hugepages import HugepagesError, kernel_line
+from ansible_collections.taco.train.plugins.module_utils._boot.hugepages import HugepagesError
 from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import (
     PAGE_BYTES,
     KernelArgsError,
-    counts,
-    reservations,
+    KernelLine,
 )
 from ansible_collections.taco.train.plugins.module_utils._boot.layout import BootLayout, detect
+from ansible_collections.taco.train.plugins.module_utils._boot.model import BootModel
 from ansible_collections.taco.train.plugins.module_utils._boot.running import needs_reboot
 from ansible_collections.taco.train.plugins.module_utils._boot.shell_assignments import ShError
 from ansible_collections.taco.train.plugins.module_utils._files.atomic import FileError
@@ -32,22 +32,17 @@ def kept(root: str, state_dir: str) -> Tuple[History, Guard]:
     return History(os.path.join(folder, "hugepages"), root), Guard(os.path.join(folder, FOLDER), root)
 
 
-def number_of(said: List[str]) -> Optional[int]:
-    """Return the number of pages that a kernel line says, None when it says none, or several."""
-    return int(said[0]) if len(said) == 1 and said[0].isdecimal() else None
-
-
 def answer(
-    layout: BootLayout, page_size: str, before: List[str], said: List[str], decision: Decision, reboot_required: bool
+    layout: BootLayout, page_size: str, model: BootModel, line: KernelLine, decision: Decision, reboot_required: bool
 ) -> Dict[str, Any]:
-    """Return what the module says of a decision, beside what it changed. said are the counts of its kernel line."""
+    """What the module returns of a decision, beside what it changed. line is the kernel line that is to be permanent."""
     return {
         "reboot_required": reboot_required,
         "layout": layout.layout,
         "page_size": page_size,
-        "count": number_of(said) or 0,
-        "said": said,
-        "kernel_args": {"before": before, "after": decision.line},
+        "count": line.count(page_size) or 0,
+        "said": line.counts(page_size),
+        "kernel_args": {"before": model.line.tokens, "after": decision.line.tokens},
         "kept": decision.kept,
         "trial": decision.trial,
     }
@@ -70,20 +65,18 @@ def _converged(root: str, state_dir: str) -> Optional[Dict[str, Any]]:
     history, guard = kept(root, state_dir)
     if guard.unfinished():
         return None
-    files = config.files()
-    line = kernel_line(files)
-    ours = reservations(history.arguments_in(line))
+    model = config.read()
+    ours = KernelLine(history.arguments_in(model.line.tokens)).reservations
     if len(ours) != 1 or ours[0].size not in PAGE_BYTES or not ours[0].number.isdecimal():
         return None
     page_size, count = ours[0].size, int(ours[0].number)
     asked = dict(page_size=page_size, max_memory_fraction=1.0, keep_other_sizes=True, regenerate=True)
     asked["state_dir"] = state_dir
-    decision = after_trial(config, decide(config, history, asked, files, count))
+    decision = after_trial(config, model, decide(config, history, asked, model, count))
     if decision.changed:
         return None
-    said = counts(decision.line, page_size)
-    reboot_required = needs_reboot(config, page_size, number_of(said), decision.line)
-    return dict(answer(layout, page_size, line, said, decision, reboot_required), state_dir=state_dir)
+    reboot_required = needs_reboot(config, page_size, decision.line)
+    return dict(answer(layout, page_size, model, decision.line, decision, reboot_required), state_dir=state_dir)
 
 
 def _no_command(*_command: Any, **_options: Any) -> Tuple[int, str, str]:

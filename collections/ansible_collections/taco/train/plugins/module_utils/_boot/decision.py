@@ -12,6 +12,7 @@ from ansible_collections.taco.train.plugins.module_utils._boot import trial as b
 from ansible_collections.taco.train.plugins.module_utils._boot.config import BootConfig, decode
 from ansible_collections.taco.train.plugins.module_utils._boot.entries import (
     INSTALLED,
+    Entry,
     any_lacks,
     grubenv,
     is_stale,
@@ -20,26 +21,30 @@ from ansible_collections.taco.train.plugins.module_utils._boot.entries import (
 from ansible_collections.taco.train.plugins.module_utils._boot.hugepages import (
     HugepagesError,
     is_drop_in,
-    kernel_line,
     marked,
     page_support,
     pages_for,
     plan,
     require_fit,
 )
-from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import PAGE_BYTES, PREFIXES, reservations
+from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import (
+    PAGE_BYTES,
+    PREFIXES,
+    KernelLine,
+    without_run,
+)
 from ansible_collections.taco.train.plugins.module_utils._boot.layout import DEFAULTS
+from ansible_collections.taco.train.plugins.module_utils._boot.model import BootModel, parse
 from ansible_collections.taco.train.plugins.module_utils._boot.snippets import (
     VARIABLE,
+    Snippets,
     with_hugepages,
     without_hugepages,
-    without_run,
 )
 from ansible_collections.taco.train.plugins.module_utils._boot.sysctl import contradicting, in_words, observe_sysctl
 from ansible_collections.taco.train.plugins.module_utils._files.history import History, HistoryError
 from ansible_collections.taco.train.plugins.module_utils._node.meminfo import cpu, memory
 
-Files = Dict[str, str]  # path -> text
 Params = Dict[str, Any]  # the options of the module hugepages
 
 
@@ -49,7 +54,7 @@ class Decision(NamedTuple):
     changes: Dict[str, Optional[str]]  # path -> text, None for no file
     arguments: List[str]  # ours
     kept: List[str]  # reservations of other sizes
-    line: List[str]  # the kernel arguments that the files give then
+    line: KernelLine  # what the files give then
     changed: bool
     generate: bool = False
     trial: bool = False
@@ -65,19 +70,19 @@ def wanted_count(config: BootConfig, params: Params) -> Optional[int]:
     return count
 
 
-def _require_room(config: BootConfig, params: Params, count: int, line: Sequence[str] = ()) -> None:
+def _require_room(config: BootConfig, params: Params, count: int, line: Optional[KernelLine] = None) -> None:
     """Refuse pages that leave the host too little memory beside those of other sizes that a kernel line reserves."""
     page_size = params["page_size"]
     supported, flag = page_support(cpu(config.text("/proc/cpuinfo")), page_size)
     total = memory(config.text("/proc/meminfo"))["total_bytes"]
-    others = [found for found in reservations(line) if found.size in PAGE_BYTES and found.size != page_size]
+    others = [found for found in line.others(page_size) if found.size in PAGE_BYTES] if line else []
     taken = sum(PAGE_BYTES[found.size] * int(found.number) for found in others if found.number.isdecimal())
     require_fit(page_size, count, total, params["max_memory_fraction"], supported, flag, taken)
 
 
 def _refuse_another_size(ours: Sequence[str], page_size: str) -> None:
     """Refuse a second size beside the one that an earlier run reserved: nobody would give those pages back."""
-    others = [found for found in reservations(ours) if found.size != page_size]
+    others = KernelLine(ours).others(page_size)
     if others:
         raise HugepagesError(
             f"an earlier run reserved {others[0].number} pages of {others[0].size} here and now {page_size} is asked for "
@@ -86,19 +91,19 @@ def _refuse_another_size(ours: Sequence[str], page_size: str) -> None:
         )
 
 
-def _left_by_others(config: BootConfig, history: History, files: Files) -> List[str]:
+def _left_by_others(config: BootConfig, history: History, model: BootModel) -> List[str]:
     """The changes of an earlier run in the boot files that no history records."""
     if not history.empty():
         return []
-    found = [path for path in files if is_drop_in(path)]
-    found += [f"{path} ({line})" for path in files for line in [marked(files[path])] if line]
-    trial, paths = _boot_files(config)
+    found = [path for path in model.files if is_drop_in(path)]
+    found += [f"{path} ({line})" for path, text in model.files.items() for line in [marked(text)] if line]
+    trial, paths = _boot_files(config, model)
     return sorted(found + [paths[name] for name in boot_trial.end(trial)])
 
 
-def refuse_without_history(config: BootConfig, history: History, files: Files) -> None:
+def _refuse_without_history(config: BootConfig, history: History, model: BootModel) -> None:
     """Refuse to change or restore what an earlier run wrote when its history is elsewhere or gone."""
-    found = _left_by_others(config, history, files)
+    found = _left_by_others(config, history, model)
     if not found:
         return
     command = " ".join(config.layout.command)
@@ -136,13 +141,12 @@ def _originals(config: BootConfig, history: History, force: bool) -> Dict[str, O
     return changes
 
 
-def _environment_restored(config: BootConfig, history: History) -> Dict[str, Optional[str]]:
+def _environment_restored(history: History, snippets: Snippets) -> Dict[str, Optional[str]]:
     """Return GRUB's environment with its variables of ours as before; the others change at every boot."""
-    path = config.layout.environment or ""
+    path, now = snippets.environment_path, snippets.environment
     if path not in history.paths():
         return {}
-    now, original = config.text(path), decode(history.original(path).content or b"")
-    after = now
+    after, original = now, decode(history.original(path).content or b"")
     words, old = (grubenv(text).get(VARIABLE, "").split() for text in (now, original))
     if history.arguments_in(words):
         # With what others added since; without that also what was there of other pages.
@@ -154,20 +158,21 @@ def _environment_restored(config: BootConfig, history: History) -> Dict[str, Opt
     return {path: after} if after != now else {}
 
 
-def decide_restored(config: BootConfig, history: History, params: Params, files: Files) -> Decision:
+def decide_restored(config: BootConfig, history: History, params: Params, model: BootModel) -> Decision:
     """Decide to restore what was there before the first change; on a host that was never changed, nothing."""
-    refuse_without_history(config, history, files)
-    ours = without_hugepages(config.snippets(), history.arguments_in)
-    changes = dict(dict(ours, **_environment_restored(config, history)), **_originals(config, history, params["force"]))
-    after = {path: content for path, content in dict(files, **changes).items() if content is not None}
-    sources = any(config.is_source(path) and files.get(path) != text for path, text in changes.items())
-    generate = params["regenerate"] and (sources or _holds(config, history))
-    return Decision(changes, [], [], kernel_line(after), bool(history.paths()) or bool(changes) or generate, generate)
+    _refuse_without_history(config, history, model)
+    changes = without_hugepages(model.snippets, history.arguments_in)
+    changes.update(_environment_restored(history, model.snippets))
+    changes.update(_originals(config, history, params["force"]))
+    after = {path: content for path, content in dict(model.files, **changes).items() if content is not None}
+    sources = any(config.is_source(path) and model.files.get(path) != text for path, text in changes.items())
+    generate = params["regenerate"] and (sources or _holds(model.entries, history))
+    return Decision(changes, [], [], parse(after).line, bool(history.paths()) or bool(changes) or generate, generate)
 
 
-def _holds(config: BootConfig, history: History) -> bool:
+def _holds(entries: Sequence[Entry], history: History) -> bool:
     """Return whether any entry holds arguments of ours."""
-    return any(history.arguments_in(entry.tokens) for entry in config.entries())
+    return any(history.arguments_in(entry.line.tokens) for entry in entries)
 
 
 def _refuse_sysctl(config: BootConfig, page_size: str, count: int) -> None:
@@ -180,80 +185,77 @@ def _refuse_sysctl(config: BootConfig, page_size: str, count: int) -> None:
         )
 
 
-def decide(config: BootConfig, history: History, params: Params, files: Files, count: Optional[int]) -> Decision:
+def decide(config: BootConfig, history: History, params: Params, model: BootModel, count: Optional[int]) -> Decision:
     """Decide what the files must say; count None removes what an earlier run added, and nothing where none did."""
     page_size, keep_others = params["page_size"], params["keep_other_sizes"]
-    ours = history.arguments_in(kernel_line(files))
+    ours = history.arguments_in(model.line.tokens)
     if count is None:
-        refuse_without_history(config, history, files)
+        _refuse_without_history(config, history, model)
         if history.empty():
-            return Decision({}, [], [], kernel_line(files), False)
+            return Decision({}, [], [], model.line, False)
     else:
         _refuse_another_size(ours, page_size)
         _refuse_sysctl(config, page_size, count)
-    planned = plan(config.layout.layout, files, page_size, count, ours, keep_others, params["state_dir"])
+    planned = plan(config.layout.layout, model, page_size, count, ours, keep_others, params["state_dir"])
     if count is not None:
-        _require_room(config, params, count, planned.after)
+        _require_room(config, params, count, planned.line)
     # An earlier run may have ended between writing the files and generating the entries.
     if count is None:
-        stale = _holds(config, history)
+        stale = _holds(model.entries, history)
     elif config.layout.command:
-        stale = is_stale(config.entries(), planned.after, page_size)
+        stale = is_stale(model.entries, planned.line, page_size)
     else:
-        stale = any_lacks(config.entries(), planned.after, page_size)
+        stale = any_lacks(model.entries, planned.line, page_size)
     generate = params["regenerate"] and (any(map(config.is_source, planned.files)) or stale)
     changes = dict(planned.files)
     if not config.layout.command and params["regenerate"]:
-        snippets = config.snippets()
         changes.update(
-            without_hugepages(snippets, history.arguments_in)
+            without_hugepages(model.snippets, history.arguments_in)
             if count is None
-            else with_hugepages(snippets, page_size, count, keep_others)
+            else with_hugepages(model.snippets, page_size, count, keep_others)
         )
         generate = bool(changes)
     if count is not None and (changes or generate):
-        refuse_without_history(config, history, files)
-    return Decision(changes, planned.arguments, planned.kept, planned.after, bool(changes) or generate, generate)
+        _refuse_without_history(config, history, model)
+    return Decision(changes, planned.arguments, planned.kept, planned.line, bool(changes) or generate, generate)
 
 
-def entry_line(config: BootConfig, files: Files, line: Sequence[str]) -> Tuple[List[str], List[str]]:
+def entry_line(model: BootModel, line: KernelLine) -> Tuple[List[str], List[str]]:
     """Return the arguments of the first entry now, and as generating it from files with another line makes it."""
-    entries, now = config.entries(), kernel_line(files)
-    if not entries:
-        return now, list(line)
-    own = [token for token in entries[0].tokens if token not in now and not token.startswith(PREFIXES + INSTALLED)]
-    return entries[0].tokens, own + list(line)
+    now = model.line.tokens
+    if not model.entries:
+        return now, line.tokens
+    first = model.entries[0].line.tokens
+    own = [token for token in first if token not in now and not token.startswith(PREFIXES + INSTALLED)]
+    return first, own + line.tokens
 
 
 def _boot_files(
-    config: BootConfig, changes: Optional[Dict[str, Optional[str]]] = None
+    config: BootConfig, model: BootModel, changes: Optional[Dict[str, Optional[str]]] = None
 ) -> Tuple[boot_trial.BootFiles, Dict[str, str]]:
     """The sources of a trial boot, and the paths of its two files by name; changes are new texts of files."""
-    layout = config.layout
-    environment = layout.environment or ""  # none only where the layout is unknown, which was refused before
-    paths = {"custom.cfg": boot_trial.custom_path(layout.config or environment), "grubenv": environment}
+    environment, now = model.snippets.environment_path, model.snippets.environment
+    paths = {"custom.cfg": boot_trial.custom_path(config.layout.config or environment), "grubenv": environment}
     files = boot_trial.BootFiles(
-        config=config.text(layout.config),
+        snippets=model.snippets._replace(environment=(changes or {}).get(environment) or now),
         custom=config.text(paths["custom.cfg"]),
-        environment=(changes or {}).get(environment) or config.text(environment),
         mounts=config.text("/proc/mounts"),
         folder=os.path.dirname(paths["custom.cfg"]),
         release=config.text("/proc/sys/kernel/osrelease").strip(),
-        snippets=config.snippets().texts,
     )
     return files, paths
 
 
-def with_trial(config: BootConfig, params: Params, decision: Decision, count: int, before: List[str]) -> Decision:
+def with_trial(config: BootConfig, params: Params, model: BootModel, decision: Decision, count: int) -> Decision:
     """Return the decision to boot the pages once instead."""
-    files, paths = _boot_files(config)
+    files, paths = _boot_files(config, model)
     wanted = boot_trial.begin(files, params["page_size"], count, params["keep_other_sizes"])
     changes = {paths[name]: content for name, content in wanted.items() if config.text(paths[name]) != content}
-    return Decision(changes, decision.arguments, [], before, bool(changes), trial=True)
+    return Decision(changes, decision.arguments, [], model.line, bool(changes), trial=True)
 
 
-def after_trial(config: BootConfig, decision: Decision) -> Decision:
+def after_trial(config: BootConfig, model: BootModel, decision: Decision) -> Decision:
     """Return the decision with what is left of a trial taken away."""
-    files, paths = _boot_files(config, decision.changes)
+    files, paths = _boot_files(config, model, decision.changes)
     left = {paths[name]: content for name, content in boot_trial.end(files).items()}
     return decision._replace(changes=dict(decision.changes, **left), changed=decision.changed or bool(left))

@@ -7,7 +7,7 @@
 import re
 from typing import Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
 
-from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import PREFIXES, counts, line_problems
+from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import PREFIXES, KernelLine
 
 GRUBENV_HEADER = "# GRUB Environment Block"
 GRUBENV_BLOCK = 1024  # bytes
@@ -25,10 +25,10 @@ INSTALLED = ("LANG=",)
 
 
 class Entry(NamedTuple):
-    """One boot entry: what names it in a message, the arguments of its kernel, and the kernel of a generated one."""
+    """One boot entry: what names it in a message, its kernel line, and the kernel of a generated one."""
 
     name: str
-    tokens: List[str]
+    line: KernelLine
     kernel: str = ""
 
 
@@ -46,7 +46,7 @@ def grub_entries(text: str) -> List[Entry]:
         linux = LINUX_LINE.match(line)
         if linux and not foreign and not is_rescue(linux.group("kernel")):
             kernel = linux.group("kernel")
-            found.append(Entry(title or kernel, linux.group("arguments").split(), kernel))
+            found.append(Entry(title or kernel, KernelLine(linux.group("arguments").split()), kernel))
     return found
 
 
@@ -81,7 +81,7 @@ def bls_entry(name: str, text: str, variables: Dict[str, str]) -> Optional[Entry
     fields = bls_fields(text)
     if is_rescue(name) or is_rescue(fields.get("linux", "")):
         return None
-    return Entry(fields.get("title", name), bls_options(fields, variables))
+    return Entry(fields.get("title", name), KernelLine(bls_options(fields, variables)))
 
 
 def grubenv(text: str) -> Dict[str, str]:
@@ -106,11 +106,11 @@ def entry_problems(entries: List[Entry], page_size: str, count: Optional[int]) -
         return ["it holds no entry that boots Linux"]
     problems = []
     for entry in entries:
-        problems += [f"entry {entry.name!r}: {said}" for said in line_problems(entry.tokens, page_size, count)]
+        problems += [f"entry {entry.name!r}: {said}" for said in entry.line.problems(page_size, count)]
     return problems
 
 
-def lost_arguments(before: List[Entry], after: List[Entry], command: str, known: Sequence[str] = ()) -> List[str]:
+def lost_arguments(before: Sequence[Entry], after: List[Entry], command: str, known: Sequence[str] = ()) -> List[str]:
     """The problems when generating dropped arguments that only the entries held, as grubby leaves them on EL7.
 
     known are arguments that the files gave, which go when the files are restored.
@@ -122,7 +122,7 @@ def lost_arguments(before: List[Entry], after: List[Entry], command: str, known:
     lost = [
         token
         for old, now in _by_kernel(before, after)
-        for token in old.tokens
+        for token in old.line.tokens
         if token not in now and token not in known and not token.startswith(ignored)
     ]
     words = " ".join(dict.fromkeys(lost))
@@ -132,7 +132,7 @@ def lost_arguments(before: List[Entry], after: List[Entry], command: str, known:
     return [f"{said} run {command} yourself first if it shall go"] if lost else []
 
 
-def _by_kernel(before: List[Entry], after: List[Entry]) -> List[Tuple[Entry, List[str]]]:
+def _by_kernel(before: Sequence[Entry], after: List[Entry]) -> List[Tuple[Entry, List[str]]]:
     """Return the usual entry of each kernel, which stands before its recovery entry, with the arguments of that kernel now.
 
     The default need not be the first entry: a driver can keep a host at an older kernel.
@@ -142,23 +142,23 @@ def _by_kernel(before: List[Entry], after: List[Entry]) -> List[Tuple[Entry, Lis
         usual.setdefault(entry.kernel, entry)
     found = []
     for kernel, old in usual.items():
-        now = [token for entry in after if entry.kernel == kernel for token in entry.tokens]
+        now = [token for entry in after if entry.kernel == kernel for token in entry.line.tokens]
         if now or old is before[0]:
-            found.append((old, now or after[0].tokens))
+            found.append((old, now or after[0].line.tokens))
     return found
 
 
-def any_lacks(entries: List[Entry], line: List[str], page_size: str) -> bool:
+def any_lacks(entries: Sequence[Entry], line: KernelLine, page_size: str) -> bool:
     """Say whether any of some entries reserves other pages of one size than a line; each of them is a kernel's usual one."""
-    return any(counts(entry.tokens, page_size) != counts(line, page_size) for entry in entries)
+    return any(entry.line.counts(page_size) != line.counts(page_size) for entry in entries)
 
 
-def is_stale(entries: List[Entry], line: List[str], page_size: str) -> bool:
+def is_stale(entries: Sequence[Entry], line: KernelLine, page_size: str) -> bool:
     """Say whether entries differ in the pages of one size from the line that generating them now would give.
 
     Recovery entries hold only a part of the line, so they are looked at only where the line reserves nothing.
     """
-    expected = counts(line, page_size)
+    expected = line.counts(page_size)
     if expected:
-        return not entries or counts(entries[0].tokens, page_size) != expected
-    return any(counts(entry.tokens, page_size) for entry in entries)
+        return not entries or entries[0].line.counts(page_size) != expected
+    return any(entry.line.counts(page_size) for entry in entries)

@@ -4,27 +4,25 @@
 
 """Plan what the files of a boot configuration must say so that the kernel reserves hugepages. Texts in, texts out."""
 
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import (
     PAGE_BYTES,
-    canonical_size,
-    edits,
-    line_problems,
-    reservations,
+    KernelLine,
+    run_of,
     wanted_tokens,
-    with_pages,
+    without_run,
 )
 from ansible_collections.taco.train.plugins.module_utils._boot.layout import DEFAULTS, DROP_INS, KERNEL_CMDLINE
+from ansible_collections.taco.train.plugins.module_utils._boot.model import KEYS, BootModel, parse
 from ansible_collections.taco.train.plugins.module_utils._boot.shell_assignments import (
+    Assignment,
     append_words,
-    assignments,
     edit_words,
     evaluate,
-    replace_value,
+    render,
 )
 
-KEYS = ("GRUB_CMDLINE_LINUX", "GRUB_CMDLINE_LINUX_DEFAULT")
 MOST_LETTERS = 200  # of a file's name
 DROP_IN_NAME = "zz-taco-hugepages.cfg"
 DROP_IN = """\
@@ -43,8 +41,7 @@ class Plan(NamedTuple):
     """What the files should hold; a path that maps to None should not exist."""
 
     files: Dict[str, Optional[str]]
-    before: List[str]  # the kernel arguments that the files give now, without those that only boot time adds
-    after: List[str]
+    line: KernelLine  # what the files give then, without arguments that only boot time adds
     kept: List[str]  # reservations of other sizes, left as they are
     arguments: List[str]  # ours
 
@@ -131,49 +128,30 @@ def _with_note(text: str, folder: str) -> str:
     return "".join(lines)
 
 
-def kernel_line(files: Dict[str, str]) -> List[str]:
-    """Return the arguments that grub-mkconfig puts on a normal entry from the files, in the order of sourcing."""
-    values = evaluate([files[path] for path in source_order(files)], KEYS)
-    return " ".join(values[key] for key in KEYS).split()
-
-
-def sourced(files: Dict[str, str]) -> Dict[str, str]:
-    """Return those of some files that grub-mkconfig sources."""
-    return {path: text for path, text in files.items() if path == DEFAULTS or path.startswith(DROP_INS + "/")}
-
-
-def source_order(files: Dict[str, str]) -> List[str]:
-    """Return the files that grub-mkconfig sources, in its order: /etc/default/grub, then the drop-ins by name."""
-    return sorted(sourced(files), key=lambda path: (path != DEFAULTS, path))
-
-
-def stripped(text: str, page_size: str, keep_others: bool = True) -> str:
-    """Return a file's text whose assignments of the kernel line say nothing of one page size, or of any, any more."""
-    for index in range(len(assignments(text))):
-        found = assignments(text)[index]
-        if found.key in KEYS:
-            text = replace_value(text, found, edit_words(found.raw, lambda words: edits(words, page_size, keep_others)))
-    return text
-
-
-def appended(text: str, arguments: List[str]) -> str:
-    """Return a file's text whose GRUB_CMDLINE_LINUX ends with arguments; a missing key is added at the end."""
-    mine = [found for found in assignments(text) if found.key == KEYS[0]]
-    if mine:
-        return replace_value(text, mine[-1], append_words(mine[-1].raw, arguments, mine[-1].operator))
+def appended(text: str, found: List[Assignment], arguments: List[str]) -> str:
+    """A file's text with its assignments, GRUB_CMDLINE_LINUX ending with arguments; a missing key is added at the end."""
+    places = [index for index, one in enumerate(found) if one.key == KEYS[0]]
+    if places:
+        last = found[places[-1]]
+        longer = last._replace(raw=append_words(last.raw, arguments, last.operator))
+        return render(text, found[: places[-1]] + [longer] + found[places[-1] + 1 :])
+    text = render(text, found)
     newline = "\r\n" if "\r\n" in text else "\n"
     gap = "" if not text or text.endswith("\n") else newline
     # What other commands of the file give the variable, where this can't see it, must stay.
     return f'{text}{gap}{KEYS[0]}="${KEYS[0]} {" ".join(arguments)}"{newline}'
 
 
-def _without_drop_ins(files: Dict[str, str]) -> Dict[str, str]:
-    return {path: text for path, text in files.items() if not is_drop_in(path)}
+def edited(
+    found: List[Assignment], keys: Sequence[str], change: Callable[[List[str]], Dict[int, Optional[str]]]
+) -> List[Assignment]:
+    """The assignments, with the words of some keys changed."""
+    return [one._replace(raw=edit_words(one.raw, change)) if one.key in keys else one for one in found]
 
 
 def plan(
     layout: str,
-    files: Dict[str, str],
+    model: BootModel,
     page_size: str,
     count: Optional[int],
     ours: List[str],
@@ -185,22 +163,28 @@ def plan(
     ours are the arguments that an earlier run added, as the history says. Removal takes those and nothing else.
     Without keep_others the pages of other sizes go, whoever reserved them. state_dir is where the history is.
     """
-    before = kernel_line(files)
-    after = _without_drop_ins(files)
+
+    def stripped(path: str) -> List[Assignment]:
+        found = model.assignments.get(path, [])
+        return edited(found, KEYS, lambda words: KernelLine(words).edits(page_size, keep_others))
+
+    files = model.files
+    after = {path: text for path, text in files.items() if not is_drop_in(path)}
     arguments = [] if count is None else wanted_tokens(page_size, count)
     if layout == "grub-d":
         if count is not None:
-            after = {path: stripped(text, page_size, keep_others) for path, text in after.items()}
+            after = {path: render(text, stripped(path)) for path, text in after.items()}
             names = [path.rsplit("/", 1)[1] for path in after if path.startswith(DROP_INS + "/")]
             after[drop_in_path(names)] = DROP_IN.format(arguments=" ".join(arguments))
     elif layout in ("grub-default", "bls"):
         text = after.get(DEFAULTS, "")
         if count is None:
-            text = _with_note(_without_arguments(text, ours), "")
-        elif _says_exactly(after, page_size, arguments, keep_others):
-            pass
-        else:
-            text = _with_note(appended(stripped(text, page_size, keep_others), arguments), state_dir)
+            found = edited(
+                model.assignments.get(DEFAULTS, []), KEYS[:1], lambda words: dict.fromkeys(run_of(words, ours))
+            )
+            text = _with_note(render(text, found), "")
+        elif not _says_exactly(model, page_size, arguments, keep_others):
+            text = _with_note(appended(text, stripped(DEFAULTS), arguments), state_dir)
         after[DEFAULTS] = text
         if KERNEL_CMDLINE in after:
             after[KERNEL_CMDLINE] = _kernel_cmdline(after[KERNEL_CMDLINE], page_size, count, ours, keep_others)
@@ -209,73 +193,37 @@ def plan(
     changed = {path: after.get(path) for path in set(files) | set(after) if files.get(path) != after.get(path)}
     if DEFAULTS in changed and not changed[DEFAULTS] and DEFAULTS not in files:
         del changed[DEFAULTS]
-    line = kernel_line(after)
-    kept = [
-        f"hugepagesz={found.size} hugepages={found.number}" for found in reservations(line) if found.size != page_size
-    ]
+    line = parse(after).line
+    kept = [f"hugepagesz={found.size} hugepages={found.number}" for found in line.others(page_size)]
     if count is not None and keep_others:
-        _refuse_another_meaning(before, line, page_size)
-    return Plan(changed, before, line, kept, arguments)
+        _refuse_another_meaning(model.line, line, page_size)
+    return Plan(changed, line, kept, arguments)
 
 
-def _refuse_another_meaning(before: List[str], after: List[str], page_size: str) -> None:
+def _refuse_another_meaning(before: KernelLine, after: KernelLine, page_size: str) -> None:
     """Refuse to part what belongs together: a size in one assignment and its count in another."""
     lines = (before, after)
-    old, new = (sorted((one.size, one.number) for one in reservations(line) if one.size != page_size) for line in lines)
-    twice = [len(sizes) - len(set(sizes)) for sizes in (_named_sizes(line) for line in lines)]
+    old, new = (sorted((one.size, one.number) for one in line.others(page_size)) for line in lines)
+    twice = [len(line.sizes) - len(set(line.sizes.values())) for line in lines]
     if old != new or (twice[1] and not twice[0]):
         raise HugepagesError(
             "a page size and its count stand in different assignments of the kernel line, so neither can be changed alone: put "
-            f"them side by side by hand. Now: {' '.join(before)}. It would become: {' '.join(after)}"
+            f"them side by side by hand. Now: {' '.join(before.tokens)}. It would become: {' '.join(after.tokens)}"
         )
-
-
-def _named_sizes(line: List[str]) -> List[str]:
-    return [canonical_size(token.split("=", 1)[1]) for token in line if token.startswith("hugepagesz=")]
 
 
 def _kernel_cmdline(text: str, page_size: str, count: Optional[int], ours: List[str], keep_others: bool) -> str:
     """Return the text of /etc/kernel/cmdline, the line that new kernels get, with our arguments or without them."""
-    tokens = text.split()
+    before = after = text.split()
     if count is None:
-        for index in _run_of(tokens, ours):
-            tokens[index] = ""
-        tokens = [token for token in tokens if token]
-    elif not tokens:
-        return text  # a line of ours alone would be one without a root
-    elif not line_problems(tokens, page_size, count) and (keep_others or len(reservations(tokens)) == 1):
-        return text
-    else:
-        tokens = with_pages(tokens, page_size, count, keep_others)
-    if tokens == text.split():
-        return text
-    return " ".join(tokens) + ("\n" if text.endswith("\n") or not text else "")
+        after = without_run(before, ours)
+    elif before:  # a line of ours alone would be one without a root
+        after = KernelLine(before).corrected(page_size, count, keep_others)
+    return text if after == before else " ".join(after) + ("\n" if text.endswith("\n") else "")
 
 
-def _run_of(words: List[str], ours: List[str]) -> List[int]:
-    """Return where the run of arguments that was added stands, empty where it doesn't."""
-    for index in range(len(words) if ours else 0):
-        if words[index : index + len(ours)] == ours:
-            return list(range(index, index + len(ours)))
-    return []
-
-
-def _says_exactly(files: Dict[str, str], page_size: str, arguments: List[str], keep_others: bool) -> bool:
+def _says_exactly(model: BootModel, page_size: str, arguments: List[str], keep_others: bool) -> bool:
     """Say whether GRUB_CMDLINE_LINUX alone holds the arguments, once and next to each other."""
-    text = files.get(DEFAULTS, "")
-    values = evaluate([text], KEYS)
-    tokens = values[KEYS[0]].split()
-    size = len(arguments)
-    places = [index for index in range(len(tokens)) if tokens[index : index + size] == arguments]
-    rest = tokens[: places[0]] + tokens[places[0] + size :] if len(places) == 1 else []
-    untouched = len(places) == 1 and not edits(rest + values[KEYS[1]].split(), page_size, keep_others)
-    return untouched
-
-
-def _without_arguments(text: str, ours: List[str]) -> str:
-    """Return the text without the run of arguments that was added, wherever it stands in GRUB_CMDLINE_LINUX."""
-    for index in range(len(assignments(text))):
-        found = assignments(text)[index]
-        if found.key == KEYS[0]:
-            text = replace_value(text, found, edit_words(found.raw, lambda words: dict.fromkeys(_run_of(words, ours))))
-    return text
+    own = evaluate(model.assignments.get(DEFAULTS, []), KEYS)[KEYS[0]].split()
+    rest = KernelLine(without_run(model.line.tokens, arguments))
+    return bool(run_of(own, arguments)) and not rest.edits(page_size, keep_others)

@@ -8,7 +8,7 @@ Rules of the kernel (Documentation/admin-guide/mm/hugetlbpage.rst): a `hugepages
 one without belongs to the default size; each size is given once; `default_hugepagesz=` is given once.
 """
 
-from typing import Dict, List, NamedTuple, Optional, Sequence
+from typing import Dict, Iterable, List, NamedTuple, Optional
 
 PAGE_BYTES = {"2M": 2 * 1024**2, "1G": 1024**3}
 DEFAULT_SIZE = "2M"  # of x86-64 when the line doesn't say another
@@ -50,29 +50,6 @@ def _value(token: str) -> str:
     return token.split("=", 1)[1]
 
 
-def default_size(tokens: Sequence[str]) -> str:
-    """Return the default page size that a line asks for."""
-    given = [canonical_size(_value(token)) for token in tokens if token.startswith("default_hugepagesz=")]
-    return given[-1] if given else DEFAULT_SIZE
-
-
-def reservations(tokens: Sequence[str]) -> List[Reservation]:
-    """Return what a line reserves, in its order."""
-    found = []
-    size, size_index = default_size(tokens), None  # type: str, Optional[int]
-    for index, token in enumerate(tokens):
-        if token.startswith("hugepagesz="):
-            size, size_index = canonical_size(_value(token)), index
-        elif token.startswith("hugepages="):
-            found.append(Reservation(size, _value(token), size_index, index))
-    return found
-
-
-def counts(tokens: Sequence[str], page_size: str) -> List[str]:
-    """Return every count that a line gives for one page size; a right line has at most one."""
-    return [found.number for found in reservations(tokens) if found.size == page_size]
-
-
 def wanted_tokens(page_size: str, count: int) -> List[str]:
     """Return the three arguments that reserve pages, in the order that the kernel needs."""
     tokens = [f"default_hugepagesz={page_size}", f"hugepagesz={page_size}", f"hugepages={count}"]
@@ -82,55 +59,96 @@ def wanted_tokens(page_size: str, count: int) -> List[str]:
     return tokens
 
 
-def edits(tokens: Sequence[str], page_size: str, keep_others: bool = True) -> Dict[int, Optional[str]]:
-    """Return what to do with tokens so that a line says nothing of one page size: index -> new text, None to remove.
+class KernelLine:
+    """The arguments of a kernel line and what they reserve, parsed once."""
 
-    A count without a size of its own means the default size. As the default changes, it gets its size in so many words.
-    Without keep_others the line says nothing of any page size then.
-    """
-    if not keep_others:
-        return dict.fromkeys(index for index, token in enumerate(tokens) if token.startswith(PREFIXES))
-    changes = {}  # type: Dict[int, Optional[str]]
-    kept_sizes = set()
-    for found in reservations(tokens):
-        if found.size == page_size:
-            changes[found.count_index] = None
-        elif found.size_index is None:
-            changes[found.count_index] = f"hugepagesz={found.size} hugepages={found.number}"
-        else:
-            kept_sizes.add(found.size_index)
-    for index, token in enumerate(tokens):
-        lone = token.startswith("hugepagesz=") and index not in kept_sizes
-        if token.startswith("default_hugepagesz=") or (lone and canonical_size(_value(token)) == page_size):
-            changes[index] = None
-    return changes
+    def __init__(self, tokens: Iterable[str]) -> None:
+        self.tokens = list(tokens)
+        self.defaults = [token for token in self.tokens if token.startswith("default_hugepagesz=")]
+        self.default_size = canonical_size(_value(self.defaults[-1])) if self.defaults else DEFAULT_SIZE
+        self.sizes = {}  # type: Dict[int, str]
+        """The place of each `hugepagesz=`, and its size."""
+        self.reservations = []  # type: List[Reservation]
+        size, size_index = self.default_size, None  # type: str, Optional[int]
+        for index, token in enumerate(self.tokens):
+            if token.startswith("hugepagesz="):
+                size, size_index = canonical_size(_value(token)), index
+                self.sizes[index] = size
+            elif token.startswith("hugepages="):
+                self.reservations.append(Reservation(size, _value(token), size_index, index))
+
+    def counts(self, page_size: str) -> List[str]:
+        """Every count for one page size; a right line has at most one."""
+        return [found.number for found in self.reservations if found.size == page_size]
+
+    def count(self, page_size: str) -> Optional[int]:
+        """The number of pages of one size, None where the line gives no number or several."""
+        given = self.counts(page_size)
+        return int(given[0]) if len(given) == 1 and given[0].isdecimal() else None
+
+    def others(self, page_size: str) -> List[Reservation]:
+        """The reservations of other sizes."""
+        return [found for found in self.reservations if found.size != page_size]
+
+    def edits(self, page_size: str, keep_others: bool = True) -> Dict[int, Optional[str]]:
+        """What to do with the tokens so that the line has no pages of one size: index -> new text, None to remove.
+
+        A count without a size of its own means the default size. It gets an explicit size, because the default changes.
+        Without keep_others the line has no pages of any size then.
+        """
+        if not keep_others:
+            return dict.fromkeys(index for index, token in enumerate(self.tokens) if token.startswith(PREFIXES))
+        changes = {}  # type: Dict[int, Optional[str]]
+        for found in self.reservations:
+            if found.size == page_size:
+                changes[found.count_index] = None
+            elif found.size_index is None:
+                changes[found.count_index] = f"hugepagesz={found.size} hugepages={found.number}"
+        kept = {found.size_index for found in self.others(page_size)}
+        for index, token in enumerate(self.tokens):
+            lone = self.sizes.get(index) == page_size and index not in kept
+            if lone or token.startswith("default_hugepagesz="):
+                changes[index] = None
+        return changes
+
+    def without(self, page_size: str, keep_others: bool = True) -> List[str]:
+        """The tokens without pages of one size, or of any; everything else keeps its order."""
+        changes = self.edits(page_size, keep_others)
+        texts = (changes.get(index, token) for index, token in enumerate(self.tokens))
+        return " ".join(text for text in texts if text).split()
+
+    def with_pages(self, page_size: str, count: int, keep_others: bool = True) -> List[str]:
+        """The tokens with count pages of one size once, after everything else."""
+        return self.without(page_size, keep_others) + wanted_tokens(page_size, count)
+
+    def corrected(self, page_size: str, count: int, keep_others: bool = True) -> List[str]:
+        """The tokens as they are where they reserve the pages exactly once, and else with_pages."""
+        right = not self.problems(page_size, count) and (keep_others or len(self.reservations) == 1)
+        return self.tokens if right else self.with_pages(page_size, count, keep_others)
+
+    def problems(self, page_size: str, count: Optional[int]) -> List[str]:
+        """Why the line doesn't reserve count pages of one size exactly once; None asks for none at all."""
+        given = self.counts(page_size)
+        if count is None:
+            return [f"it still reserves pages of {page_size}: hugepages={' and '.join(given)}"] if given else []
+        problems = []
+        if given != [str(count)]:
+            said = " and ".join(f"hugepages={value}" for value in given) or "none"
+            problems.append(f"it should say hugepages={count} once for pages of {page_size} and says {said}")
+        if len(self.defaults) > 1:
+            problems.append(f"it names the default page size {len(self.defaults)} times: {' '.join(self.defaults)}")
+        return problems
 
 
-def without(tokens: Sequence[str], page_size: str, keep_others: bool = True) -> List[str]:
-    """Return a line that says nothing of one page size, or of any; everything else keeps its order."""
-    changes = edits(tokens, page_size, keep_others)
-    result = []  # type: List[str]
-    for index, token in enumerate(tokens):
-        changed = changes.get(index, token)
-        result += changed.split() if changed else []
-    return result
+def run_of(words: List[str], run: List[str]) -> range:
+    """The places where a run of arguments stands first in a line; empty where it doesn't."""
+    for index in range(len(words) if run else 0):
+        if words[index : index + len(run)] == run:
+            return range(index, index + len(run))
+    return range(0)
 
 
-def with_pages(tokens: Sequence[str], page_size: str, count: int, keep_others: bool = True) -> List[str]:
-    """Return a line that reserves count pages of one size once, after everything else."""
-    return without(tokens, page_size, keep_others) + wanted_tokens(page_size, count)
-
-
-def line_problems(tokens: Sequence[str], page_size: str, count: Optional[int]) -> List[str]:
-    """Return why a line doesn't reserve count pages of one size exactly once; None asks for none at all."""
-    given = counts(tokens, page_size)
-    if count is None:
-        return [f"it still reserves pages of {page_size}: hugepages={' and '.join(given)}"] if given else []
-    problems = []
-    if given != [str(count)]:
-        said = " and ".join(f"hugepages={value}" for value in given) or "none"
-        problems.append(f"it should say hugepages={count} once for pages of {page_size} and says {said}")
-    defaults = [token for token in tokens if token.startswith("default_hugepagesz=")]
-    if len(defaults) > 1:
-        problems.append(f"it names the default page size {len(defaults)} times: {' '.join(defaults)}")
-    return problems
+def without_run(words: List[str], run: List[str]) -> List[str]:
+    """Words without a run of them, where it stands first."""
+    place = run_of(words, run)
+    return words[: place.start] + words[place.stop :]

@@ -8,17 +8,11 @@ import os
 from functools import partial
 from typing import Any, Dict, List, Optional
 
-from ansible_collections.taco.train.plugins.module_utils._boot.change import (
-    apply,
-    locked,
-    recover,
-    restore,
-)
+from ansible_collections.taco.train.plugins.module_utils._boot.change import apply, locked, recover, restore
 from ansible_collections.taco.train.plugins.module_utils._boot.config import BootConfig, diffs
-from ansible_collections.taco.train.plugins.module_utils._boot.converged import answer, kept, number_of
+from ansible_collections.taco.train.plugins.module_utils._boot.converged import answer, kept
 from ansible_collections.taco.train.plugins.module_utils._boot.decision import (
     Decision,
-    Files,
     Params,
     after_trial,
     decide,
@@ -29,14 +23,10 @@ from ansible_collections.taco.train.plugins.module_utils._boot.decision import (
 )
 from ansible_collections.taco.train.plugins.module_utils._boot.entries import Entry, entry_problems
 from ansible_collections.taco.train.plugins.module_utils._boot.guard import Guard
-from ansible_collections.taco.train.plugins.module_utils._boot.hugepages import HugepagesError, kernel_line
-from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import counts
+from ansible_collections.taco.train.plugins.module_utils._boot.hugepages import HugepagesError
 from ansible_collections.taco.train.plugins.module_utils._boot.layout import BootLayout, detect
-from ansible_collections.taco.train.plugins.module_utils._boot.running import (
-    needs_reboot,
-    pool_total,
-    reserve_now,
-)
+from ansible_collections.taco.train.plugins.module_utils._boot.model import BootModel
+from ansible_collections.taco.train.plugins.module_utils._boot.running import needs_reboot, pool_total, reserve_now
 from ansible_collections.taco.train.plugins.module_utils._files.created_folders import CreatedFolders
 from ansible_collections.taco.train.plugins.module_utils._files.history import History
 
@@ -45,9 +35,9 @@ def _no_problems(_entries: List[Entry]) -> List[str]:
     return []
 
 
-def _boot_diff(config: BootConfig, decision: Decision, files: Files) -> List[Dict[str, str]]:
+def _boot_diff(config: BootConfig, model: BootModel, decision: Decision) -> List[Dict[str, str]]:
     """Return Ansible's diff of the kernel line of the boot entries. The generated file itself is the generator's business."""
-    before, after = entry_line(config, files, decision.line)
+    before, after = entry_line(model, decision.line)
     if not decision.generate or not config.layout.command or sorted(before) == sorted(after):
         return []
     header = f"kernel line of the boot entries, by {' '.join(config.layout.command)}"
@@ -60,15 +50,15 @@ def _write(
     history: History,
     guard: Guard,
     params: Params,
+    model: BootModel,
     decision: Decision,
-    files: Files,
     count: Optional[int],
 ) -> None:
     """Apply the decision, unless another process changed the files on which it is based."""
     page_size, state = params["page_size"], params["state"]
     CreatedFolders(params["state_dir"], config.root).record(os.path.dirname(path) for path in decision.changes)
     with locked(_state_folder(params)) as config.lock:
-        if config.files() != files or guard.unfinished():
+        if config.files() != model.files or guard.unfinished():
             raise HugepagesError(
                 "another run changed the boot configuration while this one looked at it; run this again"
             )
@@ -76,7 +66,7 @@ def _write(
             restore(config, history, guard, decision.changes, decision.generate)
             return
         # What others reserve is theirs; without a count of ours only the absence of ours could be read back.
-        checked = count is not None or not counts(decision.line, page_size)
+        checked = count is not None or not decision.line.counts(page_size)
         problems_of = partial(entry_problems, page_size=page_size, count=count) if checked else _no_problems
         apply(config, history, guard, decision.changes, decision.arguments, decision.generate, problems_of)
 
@@ -133,22 +123,21 @@ def run(module: Any) -> Dict[str, Any]:
     count = wanted_count(config, params)
     history, guard = kept(root, params["state_dir"])
     restored = _recover(module, config, guard)
-    files = config.files()
-    before = kernel_line(files)
+    model = config.read()
     if params["state"] == "restored":
-        decision = decide_restored(config, history, params, files)
+        decision = decide_restored(config, history, params, model)
     else:
-        decision = decide(config, history, params, files, count)
-    page_counts = counts(decision.line, page_size)
-    reboot_required = needs_reboot(config, page_size, number_of(page_counts), decision.line)
+        decision = decide(config, history, params, model, count)
+    line = decision.line
+    reboot_required = needs_reboot(config, page_size, line)
     if count is not None and params["trial"] and decision.changed and reboot_required:
-        decision = with_trial(config, params, decision, count, before)
+        decision = with_trial(config, params, model, decision, count)
     elif params["state"] != "restored":
-        decision = after_trial(config, decision)
+        decision = after_trial(config, model, decision)
     changed = decision.changed or bool(restored)
-    diff = diffs(config, files, decision.changes) + _boot_diff(config, decision, files)
+    diff = diffs(config, model, decision.changes) + _boot_diff(config, model, decision)
     if decision.changed and not module.check_mode:
-        _write(config, history, guard, params, decision, files, count)
+        _write(config, history, guard, params, model, decision, count)
     if params["runtime"] and count is not None:
         reboot_required = False
         if pool_total(root, page_size) != count:
@@ -156,7 +145,7 @@ def run(module: Any) -> Dict[str, Any]:
             if not module.check_mode:
                 reserve_now(root, page_size, count)
     return dict(
-        answer(layout, page_size, before, page_counts, decision, reboot_required),
+        answer(layout, page_size, model, line, decision, reboot_required),
         changed=changed,
         files=sorted(set(decision.changes) | set(restored)),
         diff=diff,

@@ -5,11 +5,10 @@
 """Hugepages of the running kernel: how many there are, whether they are those that were booted for, and more of them now."""
 
 import os
-from typing import Optional, Sequence
 
 from ansible_collections.taco.train.plugins.module_utils._boot.config import BootConfig
 from ansible_collections.taco.train.plugins.module_utils._boot.hugepages import HugepagesError
-from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import PAGE_BYTES, counts, default_size
+from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import PAGE_BYTES, KernelLine
 from ansible_collections.taco.train.plugins.module_utils._boot.pools import observe_hugepages
 
 
@@ -37,9 +36,10 @@ def reserve_now(root: str, page_size: str, count: int) -> None:
         )
 
 
-def needs_reboot(config: BootConfig, page_size: str, count: Optional[int], line: Sequence[str]) -> bool:
+def needs_reboot(config: BootConfig, page_size: str, line: KernelLine) -> bool:
     """Say whether the running kernel lacks the pages, or was booted with others than the boot configuration's line says."""
-    tokens = config.text("/proc/cmdline").split()
-    if counts(tokens, page_size) != counts(line, page_size) or default_size(tokens) != default_size(line):
+    booted = KernelLine(config.text("/proc/cmdline").split())
+    if booted.counts(page_size) != line.counts(page_size) or booted.default_size != line.default_size:
         return True
+    count = line.count(page_size)
     return count is not None and pool_total(config.root, page_size) != count

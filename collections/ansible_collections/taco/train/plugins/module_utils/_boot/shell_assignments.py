@@ -9,7 +9,7 @@ this can't understand well enough to edit it refuses.
 """
 
 import re
-from typing import Callable, Dict, List, NamedTuple, Optional, Sequence
+from typing import Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence
 
 _START = re.compile(r"(?:export[ \t]+)?(?P<key>[A-Za-z_][A-Za-z0-9_]*)(?P<operator>\+?=)")
 # Where a word of a value may begin or end: white space, a continued line, a quote, or the value's own ends.
@@ -135,13 +135,12 @@ def expand(raw: str, variables: Dict[str, str]) -> str:
     return "".join(result)
 
 
-def evaluate(texts: Sequence[str], names: Sequence[str]) -> Dict[str, str]:
-    """Return the values of variables after files were sourced one after the other; one never assigned is empty."""
+def evaluate(found: Iterable[Assignment], names: Sequence[str]) -> Dict[str, str]:
+    """The values of variables after assignments in this order; one never assigned is empty."""
     variables = {}  # type: Dict[str, str]
-    for text in texts:
-        for found in assignments(text):
-            value = expand(found.raw, variables)
-            variables[found.key] = variables.get(found.key, "") + value if found.operator == "+=" else value
+    for one in found:
+        value = expand(one.raw, variables)
+        variables[one.key] = variables.get(one.key, "") + value if one.operator == "+=" else value
     return {name: variables.get(name, "") for name in names}
 
 
@@ -209,6 +208,8 @@ def append_words(raw: str, added: Sequence[str], operator: str = "=") -> str:
     return '"' + inner + " " + text + '"'
 
 
-def replace_value(text: str, assignment: Assignment, raw: str) -> str:
-    """Return the text with the value of one assignment replaced."""
-    return text[: assignment.start] + raw + text[assignment.end :]
+def render(text: str, found: Sequence[Assignment]) -> str:
+    """The text from which assignments were parsed, with the values that they have now."""
+    for one in reversed(found):
+        text = text[: one.start] + one.raw + text[one.end :]
+    return text

@@ -19,12 +19,7 @@ from ansible_collections.taco.train.plugins.module_utils._boot.entries import (
     is_rescue,
     with_variable,
 )
-from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import (
-    line_problems,
-    reservations,
-    with_pages,
-    without,
-)
+from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import KernelLine, without_run
 
 VARIABLE = "kernelopts"
 OPTIONS_LINE = re.compile(r"^(options[ \t]+)(.*)$", re.MULTILINE)
@@ -74,21 +69,11 @@ def edited(snippets: Snippets, line: Edit, rest: Edit) -> Dict[str, Optional[str
 
 def with_hugepages(snippets: Snippets, page_size: str, count: int, keep_others: bool) -> Dict[str, Optional[str]]:
     """Return the new texts with which every entry reserves the pages once."""
-
-    def line(words: List[str]) -> List[str]:
-        if not line_problems(words, page_size, count) and (keep_others or len(reservations(words)) == 1):
-            return words
-        return with_pages(words, page_size, count, keep_others)
-
-    return edited(snippets, line, lambda words: without(words, page_size, keep_others))
-
-
-def without_run(words: List[str], run: List[str]) -> List[str]:
-    """Return words without a run of them, where it stands first."""
-    for index in range(len(words) if run else 0):
-        if words[index : index + len(run)] == run:
-            return words[:index] + words[index + len(run) :]
-    return words
+    return edited(
+        snippets,
+        lambda words: KernelLine(words).corrected(page_size, count, keep_others),
+        lambda words: KernelLine(words).without(page_size, keep_others),
+    )
 
 
 def _completed(words: List[str]) -> List[str]:

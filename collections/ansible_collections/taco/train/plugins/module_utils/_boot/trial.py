@@ -25,7 +25,7 @@ from ansible_collections.taco.train.plugins.module_utils._boot.entries import (
     with_variable,
 )
 from ansible_collections.taco.train.plugins.module_utils._boot.hugepages import HugepagesError
-from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import with_pages
+from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import KernelLine
 from ansible_collections.taco.train.plugins.module_utils._boot.snippets import Snippets, variables
 
 ENTRY_ID = "taco-hugepages-trial"
@@ -38,21 +38,19 @@ WRITABLE = ("ext2", "ext3", "ext4", "xfs", "vfat")
 class BootFiles(NamedTuple):
     """What a trial is made from."""
 
-    config: str  # text of grub.cfg
+    snippets: Snippets  # texts is empty where the host has none
     custom: str  # text of custom.cfg beside it, empty where there is none
-    environment: str  # text of grubenv, empty where there is none
     mounts: str  # text of /proc/mounts
     folder: str  # where grub.cfg lies
     release: str  # of the running kernel
-    snippets: Dict[str, str]  # boot loader specification entries by path; empty where the host has none
 
 
 def obstacles(files: BootFiles) -> List[str]:
     """Return why GRUB could not boot an entry once and come back to the usual one by itself."""
     found = []
-    if VARIABLE not in files.config:
+    if VARIABLE not in files.snippets.config:
         found.append(f"{files.folder}/grub.cfg does not look at {VARIABLE}")
-    if "custom.cfg" not in files.config:
+    if "custom.cfg" not in files.snippets.config:
         found.append(f"{files.folder}/grub.cfg does not read custom.cfg")
     device, kind = _mounted(files.mounts, files.folder)
     if kind and kind not in WRITABLE:
@@ -111,7 +109,7 @@ def _copy(block: str, page_size: str, count: int, keep_others: bool) -> str:
     for line in block.splitlines()[1:-1]:
         linux = LINUX_LINE.match(line)
         if linux:
-            tokens = with_pages(linux.group("arguments").split(), page_size, count, keep_others)
+            tokens = KernelLine(linux.group("arguments").split()).with_pages(page_size, count, keep_others)
             line = line[: linux.start("arguments")] + " ".join(tokens)
         # The trial must not become the saved default.
         if line.strip() != "savedefault":
@@ -126,7 +124,7 @@ def _head(page_size: str, count: int) -> str:
 def _from_snippet(text: str, known: Dict[str, str], page_size: str, count: int, keep_others: bool) -> str:
     """Return a menu entry like the one that GRUB makes of a boot loader specification entry."""
     fields = bls_fields(text)
-    arguments = with_pages(bls_options(fields, known), page_size, count, keep_others)
+    arguments = KernelLine(bls_options(fields, known)).with_pages(page_size, count, keep_others)
     lines = ["load_video", "insmod gzio", "linux " + " ".join([fields["linux"]] + arguments)]
     lines += ["initrd " + " ".join(bls_initrds(text))] if "initrd" in fields else []
     return "\n".join([_head(page_size, count)] + ["\t" + line for line in lines] + ["}", ""])
@@ -134,11 +132,10 @@ def _from_snippet(text: str, known: Dict[str, str], page_size: str, count: int, 
 
 def entry(files: BootFiles, page_size: str, count: int, keep_others: bool = True) -> str:
     """Return the menu entry of the trial: that of the running kernel, with the pages."""
-    for path, text in sorted(files.snippets.items()):
+    for path, text in sorted(files.snippets.texts.items()):
         if not is_rescue(path) and bls_fields(text).get("linux", "").endswith("-" + files.release):
-            known = variables(Snippets(files.snippets, "", files.environment, files.config))
-            return _from_snippet(text, known, page_size, count, keep_others)
-    for block in blocks(files.config):
+            return _from_snippet(text, variables(files.snippets), page_size, count, keep_others)
+    for block in blocks(files.snippets.config):
         if _is_usual(block, files.release):
             return _copy(block, page_size, count, keep_others)
     raise HugepagesError(
@@ -160,7 +157,7 @@ def begin(files: BootFiles, page_size: str, count: int, keep_others: bool = True
     gap = "" if not custom or custom.endswith("\n") else "\n"
     return {
         "custom.cfg": custom + gap + BEGIN + entry(files, page_size, count, keep_others) + END,
-        "grubenv": with_variable(files.environment, VARIABLE, ENTRY_ID),
+        "grubenv": with_variable(files.snippets.environment, VARIABLE, ENTRY_ID),
     }
 
 
@@ -169,8 +166,8 @@ def end(files: BootFiles) -> Dict[str, Optional[str]]:
     changes = {}  # type: Dict[str, Optional[str]]
     if BEGIN in files.custom:
         changes["custom.cfg"] = without_trial(files.custom) or None
-    if grubenv(files.environment).get(VARIABLE) == ENTRY_ID:
-        changes["grubenv"] = with_variable(files.environment, VARIABLE, None)
+    if grubenv(files.snippets.environment).get(VARIABLE) == ENTRY_ID:
+        changes["grubenv"] = with_variable(files.snippets.environment, VARIABLE, None)
     return changes
 
 

@@ -6,7 +6,7 @@
 
 from typing import Any, Dict, List, Optional
 
-from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import PAGE_BYTES, counts, line_problems
+from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import PAGE_BYTES, KernelLine
 
 GIB = 1024**3
 
@@ -53,8 +53,8 @@ def boot_problems(
     if boot_id_before is not None and after["kernel"]["boot_id"] == boot_id_before:
         problems.append(f"it did not reboot: its boot id is still {boot_id_before}")
     cmdline = after["kernel"]["cmdline"]
-    tokens = cmdline.split()
-    given = counts(tokens, page_size)
+    line = KernelLine(cmdline.split())
+    given = line.counts(page_size)
     if said and said != [str(count)]:
         if given != said:
             problems.append(
@@ -62,7 +62,7 @@ def boot_problems(
             )
         return problems
     wanted = count if count or given == ["0"] else None
-    problems += [f"its kernel line is wrong, {said}: {cmdline}" for said in line_problems(tokens, page_size, wanted)]
+    problems += [f"its kernel line is wrong, {said}: {cmdline}" for said in line.problems(page_size, wanted)]
     problems += _short_pool(after, page_size, count)
     mounts = after["hugepages"]["mounts"]
     sizes = [mount["page_size_bytes"] for mount in mounts]

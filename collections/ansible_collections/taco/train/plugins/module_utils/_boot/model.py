@@ -1,0 +1,38 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The boot configuration of one host, parsed once. Texts in, values out."""
+
+from typing import Dict, List, NamedTuple, Sequence
+
+from ansible_collections.taco.train.plugins.module_utils._boot.entries import Entry
+from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import KernelLine
+from ansible_collections.taco.train.plugins.module_utils._boot.layout import DEFAULTS, DROP_INS
+from ansible_collections.taco.train.plugins.module_utils._boot.shell_assignments import (
+    Assignment,
+    assignments,
+    evaluate,
+)
+from ansible_collections.taco.train.plugins.module_utils._boot.snippets import Snippets
+
+KEYS = ("GRUB_CMDLINE_LINUX", "GRUB_CMDLINE_LINUX_DEFAULT")
+
+
+class BootModel(NamedTuple):
+    """What a host boots with, and the files from which that comes."""
+
+    files: Dict[str, str]  # path -> text
+    assignments: Dict[str, List[Assignment]]  # of each file that grub-mkconfig sources, in its order
+    line: KernelLine  # what grub-mkconfig puts on a normal entry
+    entries: Sequence[Entry] = ()
+    snippets: Snippets = Snippets({}, "", "", "")
+
+
+def parse(files: Dict[str, str]) -> BootModel:
+    """The model of some files: grub-mkconfig sources /etc/default/grub, then the drop-ins by name."""
+    sourced = [DEFAULTS] if DEFAULTS in files else []
+    sourced += sorted(path for path in files if path.startswith(DROP_INS + "/"))
+    parsed = {path: assignments(files[path]) for path in sourced}
+    values = evaluate([one for path in sourced for one in parsed[path]], KEYS)
+    return BootModel(files, parsed, KernelLine(" ".join(values[key] for key in KEYS).split()))
