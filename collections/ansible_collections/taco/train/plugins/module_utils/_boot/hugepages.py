@@ -31,6 +31,7 @@ GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX {arguments}"
 """
 # Where there are no drop-ins, this tells that the arguments are of this collection, and where the history is.
 NOTE = "# The module taco.train.hugepages added its arguments above. What was here before: {folder}/hugepages"
+Edits = Callable[[List[str]], Dict[int, Optional[str]]]
 
 
 class HugepagesError(Exception):
@@ -128,7 +129,7 @@ def _with_note(text: str, folder: str) -> str:
     return "".join(lines)
 
 
-def appended(text: str, found: List[Assignment], arguments: List[str]) -> str:
+def _appended(text: str, found: List[Assignment], arguments: List[str]) -> str:
     """A file's text with its assignments, GRUB_CMDLINE_LINUX ending with arguments; a missing key is added at the end."""
     places = [index for index, one in enumerate(found) if one.key == KEYS[0]]
     if places:
@@ -142,10 +143,9 @@ def appended(text: str, found: List[Assignment], arguments: List[str]) -> str:
     return f'{text}{gap}{KEYS[0]}="${KEYS[0]} {" ".join(arguments)}"{newline}'
 
 
-def edited(
-    found: List[Assignment], keys: Sequence[str], change: Callable[[List[str]], Dict[int, Optional[str]]]
-) -> List[Assignment]:
-    """The assignments, with the words of some keys changed."""
+def _edited(model: BootModel, path: str, keys: Sequence[str], change: Edits) -> List[Assignment]:
+    """The assignments of a file, with the words of some keys changed."""
+    found = model.assignments.get(path, [])
     return [one._replace(raw=edit_words(one.raw, change)) if one.key in keys else one for one in found]
 
 
@@ -165,8 +165,7 @@ def plan(
     """
 
     def stripped(path: str) -> List[Assignment]:
-        found = model.assignments.get(path, [])
-        return edited(found, KEYS, lambda words: KernelLine(words).edits(page_size, keep_others))
+        return _edited(model, path, KEYS, lambda words: KernelLine(words).edits(page_size, keep_others))
 
     files = model.files
     after = {path: text for path, text in files.items() if not is_drop_in(path)}
@@ -179,12 +178,10 @@ def plan(
     elif layout in ("grub-default", "bls"):
         text = after.get(DEFAULTS, "")
         if count is None:
-            found = edited(
-                model.assignments.get(DEFAULTS, []), KEYS[:1], lambda words: dict.fromkeys(run_of(words, ours))
-            )
+            found = _edited(model, DEFAULTS, KEYS[:1], lambda words: dict.fromkeys(run_of(words, ours)))
             text = _with_note(render(text, found), "")
         elif not _says_exactly(model, page_size, arguments, keep_others):
-            text = _with_note(appended(text, stripped(DEFAULTS), arguments), state_dir)
+            text = _with_note(_appended(text, stripped(DEFAULTS), arguments), state_dir)
         after[DEFAULTS] = text
         if KERNEL_CMDLINE in after:
             after[KERNEL_CMDLINE] = _kernel_cmdline(after[KERNEL_CMDLINE], page_size, count, ours, keep_others)
