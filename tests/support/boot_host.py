@@ -85,3 +85,36 @@ def tree(root):
                 content = hashlib.sha256(stream.read()).hexdigest()
             found[path] = (status.st_mode, status.st_mtime_ns, content)
     return found
+
+
+def boot_files(root):
+    """Return what tree() does, without what the module keeps of its own."""
+    return {path: what for path, what in tree(root).items() if "/var" not in path and path != str(root)}
+
+
+def contents(root):
+    """Return the mode and the content of every such file."""
+    return {path: (what[0], what[2]) for path, what in boot_files(root).items() if isinstance(what, tuple)}
+
+
+def entries(root):
+    """Return the arguments of the generated boot entries."""
+    config = next(path for path in (root / "boot/grub2/grub.cfg", root / "boot/grub/grub.cfg") if path.exists())
+    return [line.split(" ro ")[1] for line in config.read_text().splitlines() if line.startswith("\tlinux")]
+
+
+class FakeModule:
+    """What run() needs of AnsibleModule, with commands that really run."""
+
+    check_mode = False
+
+    def __init__(self, host, **params):
+        defaults = {
+            "gpus": None, "count": None, "page_size": "1G", "max_memory_fraction": 0.8, "runtime": False, "regenerate": True,
+            "force": False, "trial": False, "keep_other_sizes": True, "sysroot": str(host), "state_dir": "/var/lib/taco-train",
+        }  # fmt: skip
+        self.params = dict(defaults, **params)
+
+    def run_command(self, argv, handle_exceptions=True, pass_fds=None):
+        done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, pass_fds=pass_fds or ())
+        return done.returncode, done.stdout.decode(), done.stderr.decode()

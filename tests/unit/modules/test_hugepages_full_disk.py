@@ -11,11 +11,11 @@ import os
 import subprocess
 
 import pytest
-from unit.modules.test_hugepages import FakeModule, Killed, Snapshot, count_steps
+from boot_host import FakeModule
+from killed_steps import Killed, killed_before
 
 from ansible_collections.taco.train.plugins.module_utils._boot import guard as _boot_guard
 from ansible_collections.taco.train.plugins.module_utils._boot.converged import converged
-from ansible_collections.taco.train.plugins.module_utils._boot.guard import Guard
 from ansible_collections.taco.train.plugins.module_utils._boot.hugepages import HugepagesError
 from ansible_collections.taco.train.plugins.module_utils._files.history import History
 from ansible_collections.taco.train.plugins.modules import hugepages
@@ -248,24 +248,19 @@ def test_an_edit_since_a_killed_run_stays(pages, host):
 def test_killed_at_any_step_of_an_undo_the_next_run_restores_the_rest(host, monkeypatch):
     host.generate(ONLY_THERE)
     before = {path: what[:2] for path, what in host.tree().items()}
-    entries = host.config.read_bytes()
-    snapshot = Snapshot(host.root, "etc", "var")
-    for kill_at in range(1, 500):
-        for path in host.boot.iterdir():
-            path.unlink()
-        host.config.write_bytes(entries)
-        snapshot.put_back()
-        with monkeypatch.context() as patch:
-            steps = count_steps(patch, kill_at)
-            with pytest.raises((Killed, HugepagesError)):
-                hugepages.run(FakeModule(host.root, state="present", count=4))
-        if steps[0] < kill_at:
-            break
+
+    def refused():
         with pytest.raises(HugepagesError, match="drops"):
             hugepages.run(FakeModule(host.root, state="present", count=4))
-        assert {path: what[:2] for path, what in host.tree().items()} == before, kill_at
+
+    number, reached = 0, True
+    while reached:
+        number += 1
+        reached = killed_before(number, refused, monkeypatch)
+        refused()
+        assert {path: what[:2] for path, what in host.tree().items()} == before, number
         assert not (host.root / COPIES).exists()
-    assert kill_at > 20
+    assert number > 20
 
 
 def test_a_read_only_boot_is_left_as_it_is_and_the_next_run_goes_on(pages, host):
@@ -289,7 +284,7 @@ def test_undo_touches_no_file_that_did_not_change(tmp_path, monkeypatch, change)
     path = tmp_path / "etc/grub"
     path.parent.mkdir()
     path.write_text("before")
-    guard = Guard(str(tmp_path / "copies"), str(tmp_path))
+    guard = _boot_guard.Guard(str(tmp_path / "copies"), str(tmp_path))
     guard.begin({"/etc/grub": b"after", "/etc/new": b"new"}, [], [])
     if change:
         path.write_text("after")

@@ -6,12 +6,14 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
 
 import pytest
+from boot_host import UPDATE_GRUB, FakeModule, entries
 from killed_steps import killed_before, tree
 
 from ansible_collections.taco.train.plugins.module_utils._boot import config as _boot_config
@@ -19,88 +21,64 @@ from ansible_collections.taco.train.plugins.module_utils._files import atomic, h
 from ansible_collections.taco.train.plugins.module_utils._files.created_folders import CreatedFolders
 from ansible_collections.taco.train.plugins.modules import hugepages
 
-STATE = "var/lib/taco-train"
 STEPS = [
     (atomic, "sync_folder"),
     (_boot_config.BootConfig, "generate"),
     (history.History, "note"),
     (history.History, "put_back"),
 ]
-UPDATE_GRUB = """#!/bin/sh
-root=${0%/usr/sbin/*}
-GRUB_CMDLINE_LINUX=
-. "$root/etc/default/grub"
-for file in "$root"/etc/default/grub.d/*.cfg; do [ ! -e "$file" ] || . "$file"; done
-printf 'menuentry a {\\n\\tlinux /boot/vmlinuz root=/dev/vda1 ro %s\\n}\\n' "$GRUB_CMDLINE_LINUX" > "$root/boot/grub/grub.cfg.new"
-mv "$root/boot/grub/grub.cfg.new" "$root/boot/grub/grub.cfg"
-"""
 
 
-@pytest.fixture(params=[True, False], ids=["drop-ins", "no folder for drop-ins"])
-def host(request, tmp_path):
-    root = tmp_path / "root"
-    texts = {
-        "etc/default/grub": 'GRUB_CMDLINE_LINUX="net.ifnames=0"\n',
-        "proc/cmdline": "BOOT_IMAGE=/boot/vmlinuz root=/dev/vda1 ro net.ifnames=0\n",
-        "proc/meminfo": "MemTotal: 67108864 kB\nMemAvailable: 60000000 kB\nHugepagesize: 2048 kB\n",
-        "proc/cpuinfo": "processor: 0\nflags\t\t: fpu pse pdpe1gb\n",
-        "sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages": "0\n",
-        "sys/kernel/mm/hugepages/hugepages-1048576kB/free_hugepages": "0\n",
-        "usr/sbin/update-grub": UPDATE_GRUB,
-        "boot/grub/grub.cfg": "menuentry a {\n\tlinux /boot/vmlinuz root=/dev/vda1 ro net.ifnames=0\n}\n",
-    }
-    if request.param:
-        texts["etc/default/grub.d/50-cloud.cfg"] = "# nothing\n"
-    for name, text in texts.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    (root / "usr/sbin/update-grub").chmod(0o755)
-    (root / "etc/default/grub").chmod(0o640)
-    return root
+@pytest.fixture(params=["drop-ins", "no folder for drop-ins", "EL7"])
+def any_host(request, host):
+    if request.param == "EL7":
+        return request.getfixturevalue("el7")
+    if request.param != "drop-ins":
+        shutil.rmtree(str(host / "etc/default/grub.d"))
+        subprocess.run([str(host / "usr/sbin/update-grub")], check=True)
+    return host
 
 
-@pytest.fixture
-def act(run, host):
-    def act(state, **options):
-        done = run(hugepages.main, sysroot=str(host), state=state, **options)
-        assert not done.get("failed"), done
-
-    return act
+def act(host, count=None, state="present"):
+    return hugepages.run(FakeModule(host, state=state, count=count))
 
 
-def roll_back(host, act):
-    act("restored")
-    CreatedFolders("/" + STATE, str(host)).remove()
+def roll_back(host):
+    done = act(host, state="restored")
+    CreatedFolders("/var/lib/taco-train", str(host)).remove()
+    return done
 
 
-@pytest.mark.parametrize("again", [True, False], ids=["run again", "restored at once"])
-def test_killed_at_any_step_nothing_of_it_stays(host, act, monkeypatch, again):
-    before = tree(host)
-    number, reached = -1, True
+ACTIONS = {
+    "present": lambda host: act(host, 4),
+    "change": lambda host: act(host, 6),
+    "absent": lambda host: act(host, state="absent"),
+    "restored": roll_back,
+}
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_killed_at_any_step_the_host_boots_old_or_new_and_nothing_of_it_stays(any_host, monkeypatch, action):
+    host, before = any_host, tree(any_host)
+    number, reached, lines = -1, True, []
     while reached:
         number += 2
-        reached = killed_before(number, lambda: act("present", count=4), monkeypatch, STEPS)
-        if again:
-            act("present", count=4)
-        roll_back(host, act)
+        if action != "present":
+            act(host, 4)
+        old = entries(host)
+        reached = killed_before(number, lambda: ACTIONS[action](host), monkeypatch, STEPS)
+        lines.append(entries(host))
+        # Every other time the module is run again; else the host is restored at once.
+        if number % 4 == 1 or not reached:
+            ACTIONS[action](host)
+            new = entries(host)
+            assert not ACTIONS[action](host)["changed"]
+        roll_back(host)
         assert tree(host) == before, number
-    assert number > 20
+    assert number > 10 and new != old and all(line in (old, new) for line in lines)
 
 
-def test_killed_at_any_step_of_the_way_back(host, act, monkeypatch):
-    before = tree(host)
-    number, reached = -1, True
-    while reached:
-        number += 2
-        act("present", count=4)
-        reached = killed_before(number, lambda: roll_back(host, act), monkeypatch, STEPS)
-        roll_back(host, act)
-        assert tree(host) == before, number
-    assert number > 10
-
-
-def test_a_generator_that_goes_on_after_its_module_was_killed_writes_over_nothing(host, act):
+def test_a_generator_that_goes_on_after_its_module_was_killed_writes_over_nothing(host):
     before = tree(host)
     program, config = host / "usr/sbin/update-grub", host / "boot/grub/grub.cfg"
     install = 'mv "$root/boot/grub/grub.cfg.new" "$root/boot/grub/grub.cfg"'
@@ -124,6 +102,6 @@ def test_a_generator_that_goes_on_after_its_module_was_killed_writes_over_nothin
     process.send_signal(signal.SIGKILL)
     process.wait()
     fast.rename(program)
-    roll_back(host, act)
+    roll_back(host)
     time.sleep(2.5)
     assert tree(host) == before and "menuentry" in config.read_text()

@@ -16,8 +16,6 @@ from ansible_collections.taco.train.plugins.module_utils._boot.model import pars
 
 OURS = ["default_hugepagesz=1G", "hugepagesz=1G", "hugepages=50"]
 TEXT = " ".join(OURS)
-DROP_IN = f"{DROP_INS}/zz-taco-hugepages.cfg"
-CLOUD = f"{DROP_INS}/50-cloudimg-settings.cfg"
 GIB = 1024**3
 
 
@@ -76,92 +74,13 @@ def after(files, changes):
     return result
 
 
-DEBIAN = {
-    "plain": (
-        {DEFAULTS: 'GRUB_CMDLINE_LINUX="net.ifnames=0"\nGRUB_CMDLINE_LINUX_DEFAULT="quiet"\n'},
-        "net.ifnames=0",
-        "quiet",
-    ),
-    "no defaults at all": ({}, "", ""),
-    "cloud image": (
-        {DEFAULTS: 'GRUB_CMDLINE_LINUX=""\n', CLOUD: 'GRUB_CMDLINE_LINUX_DEFAULT="console=tty1 console=ttyS0"\n'},
-        "",
-        "console=tty1 console=ttyS0",
-    ),
-    "sed ran once": (
-        {
-            DEFAULTS: '#GRUB_CMDLINE_LINUX="x default_hugepagesz=1GB hugepagesz=1GB hugepages=50"\n'
-            'GRUB_CMDLINE_LINUX_DEFAULT="quiet default_hugepagesz=1GB hugepagesz=1GB hugepages=50"\n'
-            'GRUB_CMDLINE_LINUX="a default_hugepagesz=1GB hugepagesz=1GB hugepages=50"\n'
-        },
-        "a",
-        "quiet",
-    ),
-    "sed ran twice": (
-        {
-            DEFAULTS: 'GRUB_CMDLINE_LINUX_DEFAULT="quiet default_hugepagesz=1GB hugepagesz=1GB hugepages=50 '
-            'default_hugepagesz=1GB hugepagesz=1GB hugepages=50"\nGRUB_CMDLINE_LINUX=" default_hugepagesz=1GB '
-            'hugepagesz=1GB hugepages=30 default_hugepagesz=1GB hugepagesz=1GB hugepages=50"\n'
-        },
-        "",
-        "quiet",
-    ),
-    "in somebody's drop-in": (
-        {DEFAULTS: "GRUB_CMDLINE_LINUX=a\n", CLOUD: 'GRUB_CMDLINE_LINUX+=" hugepagesz=1G hugepages=9"\n'},
-        "a",
-        "",
-    ),
-}
-
-
-@pytest.mark.parametrize("what", DEBIAN)
-def test_debian_ends_with_one_reservation_and_a_second_run_has_nothing_to_do(what):
-    files, linux, default = DEBIAN[what]
-    planned = plan("grub-d", parse(files), "1G", 50, [])
-    result = after(files, planned.files)
-    assert parse(result).line.tokens == linux.split() + OURS + default.split() == planned.line.tokens
-    again = plan("grub-d", parse(result), "1G", 50, OURS)
-    assert again.files == {} and again.line.tokens == planned.line.tokens
-
-
 def test_comments_and_all_other_bytes_stay():
     text = '# hugepages=1\r\nGRUB_TIMEOUT=5\r\nGRUB_CMDLINE_LINUX="a hugepagesz=1G hugepages=9 b" # why\r\nX=`date`'
     planned = plan("grub-d", parse({DEFAULTS: text}), "1G", 50, [])
     assert planned.files[DEFAULTS] == '# hugepages=1\r\nGRUB_TIMEOUT=5\r\nGRUB_CMDLINE_LINUX="a b" # why\r\nX=`date`'
 
 
-def test_a_host_that_needs_no_repair_keeps_its_defaults_file():
-    assert set(plan("grub-d", parse(DEBIAN["plain"][0]), "1G", 50, []).files) == {DROP_IN}
-
-
-def test_pages_of_another_size_are_kept_and_reported():
-    files = {DEFAULTS: 'GRUB_CMDLINE_LINUX="hugepages=512"\n'}
-    planned = plan("grub-d", parse(files), "1G", 50, [])
-    assert planned.kept == ["hugepagesz=2M hugepages=512"]
-    assert planned.line.tokens == ["hugepagesz=2M", "hugepages=512"] + OURS
-
-
-def test_absent_takes_back_the_drop_in_and_nothing_else():
-    files, _linux, _default = DEBIAN["plain"]
-    result = after(files, plan("grub-d", parse(files), "1G", 50, []).files)
-    assert after(result, plan("grub-d", parse(result), "1G", None, OURS).files) == files
-    assert plan("grub-d", parse(files), "1G", None, []).files == {}
-
-
-def test_a_new_count_replaces_the_old_one():
-    files = after({}, plan("grub-d", parse({}), "1G", 50, []).files)
-    result = after(files, plan("grub-d", parse(files), "1G", 30, OURS).files)
-    assert list(result) == [DROP_IN] and parse(result).line.tokens[-1] == "hugepages=30"
-
-
 EL7 = {
-    "double quotes": (
-        'GRUB_CMDLINE_LINUX="crashkernel=auto rhgb"\n',
-        f'GRUB_CMDLINE_LINUX="crashkernel=auto rhgb {TEXT}"\n',
-    ),
-    "single quotes": ("GRUB_CMDLINE_LINUX='a'\n", f"GRUB_CMDLINE_LINUX='a {TEXT}'\n"),
-    "no quotes": ("GRUB_CMDLINE_LINUX=a\n", f'GRUB_CMDLINE_LINUX="a {TEXT}"\n'),
-    "comment behind": ('GRUB_CMDLINE_LINUX="a" # b\n', f'GRUB_CMDLINE_LINUX="a {TEXT}" # b\n'),
     "missing key": ("GRUB_TIMEOUT=1\n", f'GRUB_TIMEOUT=1\nGRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX {TEXT}"\n'),
     "missing key, no newline": ("GRUB_TIMEOUT=1", f'GRUB_TIMEOUT=1\nGRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX {TEXT}"\n'),
     "missing key, CRLF": ("A=1\r\n", f'A=1\r\nGRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX {TEXT}"\r\n'),
@@ -172,10 +91,6 @@ EL7 = {
     "plus equals": (
         "GRUB_CMDLINE_LINUX=a\nGRUB_CMDLINE_LINUX+=' b'\n",
         f"GRUB_CMDLINE_LINUX=a\nGRUB_CMDLINE_LINUX+=' b {TEXT}'\n",
-    ),
-    "sed ran twice": (
-        'GRUB_CMDLINE_LINUX="a default_hugepagesz=1GB hugepagesz=1GB hugepages=50 default_hugepagesz=1GB hugepagesz=1GB hugepages=50"\n',
-        f'GRUB_CMDLINE_LINUX="a {TEXT}"\n',
     ),
     "right already, in the middle": (f'GRUB_CMDLINE_LINUX="a {TEXT} b"\n', f'GRUB_CMDLINE_LINUX="a {TEXT} b"\n'),
 }

@@ -51,32 +51,6 @@ def test_a_count_belongs_to_the_size_before_it_or_to_the_default(line, one_gib, 
     assert KernelLine(line.split()).counts("2M") == two_mib
 
 
-@pytest.mark.parametrize(
-    "line, expected",
-    [
-        ("", OURS),
-        ("quiet splash", f"quiet splash {OURS}"),
-        (f"a {OURS} b {OURS} c", f"a b c {OURS}"),
-        ("a default_hugepagesz=1GB hugepagesz=1GB hugepages=30 b", f"a b {OURS}"),
-        ("hugepagesz=2M hugepages=512 quiet", f"hugepagesz=2M hugepages=512 quiet {OURS}"),
-        # The default changes, so a bare hugepages= gets an explicit size.
-        ("hugepages=512 quiet", f"hugepagesz=2M hugepages=512 quiet {OURS}"),
-        ("default_hugepagesz=2M hugepages=512", f"hugepagesz=2M hugepages=512 {OURS}"),
-        ("hugepagesz=1G", OURS),
-    ],
-)
-def test_pages_are_reserved_once_and_everything_else_keeps_its_order(line, expected):
-    assert " ".join(KernelLine(line.split()).with_pages("1G", 50)) == expected
-
-
-def test_pages_of_2_mib_leave_those_of_1_gib_alone():
-    line = KernelLine("hugepagesz=1G hugepages=4 hugepages=7".split())
-    assert line.without("2M") == line.tokens, "the second count belongs to 1G as well"
-    assert " ".join(KernelLine("hugepages=7 hugepagesz=1G hugepages=4".split()).with_pages("2M", 9)) == (
-        "hugepagesz=1G hugepages=4 default_hugepagesz=2M hugepagesz=2M hugepages=9"
-    )
-
-
 @pytest.mark.parametrize("size, count", [("1G", None), ("", 5), (None, 5)])
 def test_an_empty_argument_is_refused(size, count):
     with pytest.raises(KernelArgsError, match="empty"):
