@@ -6,7 +6,6 @@
 
 import json
 import re
-import socket
 
 import pytest
 import yaml
@@ -16,6 +15,7 @@ from observed import VARIABLES as COMMON
 from played import run
 
 from ansible_collections.taco.train.plugins.plugin_utils.convergence.converged import ROLES
+from ansible_collections.taco.train.plugins.plugin_utils.run.owner import identity
 
 PLAY = """
 - name: Plan
@@ -158,7 +158,7 @@ def test_hosts_that_another_playbook_has_locked_are_refused_and_it_is_named(save
     assert "gpu2: the process 4711 of the user alice on ci-2 applies a plan to this host since 2026-11-25T15" in output
     assert f"'path={lock} state=absent'" in output and json.loads(lock.read_text()) == owner, output
     # One that has ended.
-    lock.write_text(json.dumps(dict(owner, controller=socket.gethostname())))
+    lock.write_text(json.dumps(dict(owner, **{name: identity(1)[name] for name in ("controller", "system")})))
     status, output = played(folder, CHECK, **options)
     assert status == 0 and "gpu1 goes on" in output and json.loads(lock.read_text())["pid"] != 4711, output
     status, output = played(folder, COMPARE, **options)
@@ -219,6 +219,16 @@ def test_a_plan_of_another_inventory_is_refused_and_leaves_no_lock(saved):
     assert sorted(folder.rglob("plan.lock")) == locks
 
 
+def test_a_plan_of_one_host_is_refused_before_a_host_is_locked(tmp_path):
+    found = hosts(tmp_path)
+    found["gpu2"]["taco_plan"] = "plan.json"
+    play = CHECK.replace("      vars:", "      when: taco_plan | default(none) is not none\n      vars:")
+    common = {"taco_state_dir": str(tmp_path / "state"), "taco_results_dir": str(tmp_path), "taco_node": NODE}
+    status, output = run(tmp_path, play, found, common)
+    assert status == 2 and "taco_plan is plan.json for gpu2, and has another value or none for gpu1" in output, output
+    assert "-e taco_plan=plan.json" in output and "Lock the host" not in output and not (tmp_path / "state").exists()
+
+
 def test_an_empty_path_of_a_plan_is_refused(saved):
     status, output = played(saved[0], CHECK, taco_plan="")
     assert status == 2 and "taco_plan is empty" in output and "goes on" not in output, output
@@ -235,6 +245,8 @@ def test_check_mode_applies_a_plan_with_a_reboot_without_a_difference(tmp_path):
     path, options = str(tmp_path / "plan.json"), {"reboot_allowed": True, **REBOOT, **observed}
     status, output = played(tmp_path, PLAY, plan_file=path, **options)
     assert status == 0 and "reboots: 2 hosts in 2 batches" in output, output
+    # As with -e reboot_allowed=true.
+    options["reboot_allowed"] = "true"
     status, output = played(tmp_path, APPLY, None, ["--check"], taco_plan=path, **options)
     assert status == 0 and "differ from the plan" not in output, output
 

@@ -6,7 +6,7 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.plan.whole import not_whole, options_that_skip
+from ansible_collections.taco.train.plugins.plugin_utils.plan.whole import not_of_all_hosts, not_whole, options_that_skip
 
 
 @pytest.mark.parametrize(
@@ -22,3 +22,16 @@ from ansible_collections.taco.train.plugins.plugin_utils.plan.whole import not_w
 def test_options_that_skip_tasks(arguments, options):
     assert options_that_skip(arguments) == options
     assert (", ".join(options) + " could skip" in not_whole("plan.json", arguments)) == bool(options)
+
+
+@pytest.mark.parametrize(
+    ("plans", "refused"),
+    [
+        ({"a": "p", "b": "p"}, False),
+        ({"a": None, "b": None}, False),
+        ({"a": "p", "b": None}, True),
+        ({"a": "p", "b": "q"}, True),
+    ],
+)
+def test_all_hosts_have_one_plan(plans, refused):
+    assert not_of_all_hosts("a", plans).startswith("taco_plan is p for a, and has another value or none for b.") == refused

@@ -28,3 +28,11 @@ def test_only_a_running_process_or_one_of_another_controller_is_another_owner():
     assert not is_of_another({}, own) and not is_of_another(dict(own, user="bob"), own)
     assert is_of_another(identity(os.getppid()), own) and is_of_another(dict(own, controller="elsewhere"), own)
     assert not is_of_another(dict(identity(os.getppid()), started="1"), own)
+
+
+def test_another_controller_with_the_same_name_is_another_owner():
+    own = identity(os.getpid())
+    boot, _space, namespace = own["system"].partition(" ")
+    for system in (f"{boot} pid:[1]", f"7d0c1f2e-0000-4000-8000-000000000001 {namespace}"):
+        # Neither a process that has ended here nor this one is that of the other controller.
+        assert is_of_another(dict(own, system=system, started="1"), own) and is_of_another(dict(own, system=system), own)

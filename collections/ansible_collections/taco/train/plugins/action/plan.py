@@ -35,13 +35,13 @@ from ansible_collections.taco.train.plugins.plugin_utils.plan.store import (
     require_same_fleet,
     whole_change,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.plan.whole import not_whole
+from ansible_collections.taco.train.plugins.plugin_utils.plan.whole import not_of_all_hosts, not_whole
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.controller import collection_version
 from ansible_collections.taco.train.plugins.plugin_utils.reboot.rolling import RollingError
 from ansible_collections.taco.train.plugins.plugin_utils.reboot.rolling import plan as rolling_plan
 from ansible_collections.taco.train.plugins.plugin_utils.run import store as run_store
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import all_options
-from ansible_collections.taco.train.plugins.plugin_utils.variables.value import plain
+from ansible_collections.taco.train.plugins.plugin_utils.variables.value import as_declared, plain
 
 OWNER_ONLY = 0o600
 # The states of the roles that the playbook rollback sets.
@@ -98,12 +98,13 @@ class ActionModule(ActionBase):
         """The variables of the roles, those left out that can't be computed."""
         values, declared = {}, all_options()
         for name in VARIABLES:
+            spec = declared.get(name, {})
             try:
                 # The defaults of the roles aren't loaded here.
-                default = declared.get(name, {}).get("default")
-                values[name] = plain(self._templar.template(task_vars[name])) if name in task_vars else default
+                value = plain(self._templar.template(task_vars[name])) if name in task_vars else spec.get("default")
             except AnsibleError:
                 continue
+            values[name] = as_declared(spec, value)
         contents = {CONTENT + name: self._content(values.get(name), folder) for name, folder in CONTENTS.items()}
         return {**values, **contents, **STATES[of]}
 
@@ -195,6 +196,11 @@ class ActionModule(ActionBase):
         return plan, path
 
     def _loaded(self, options: dict[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
+        hostvars = task_vars["hostvars"]
+        plans = {host: plain(hostvars[host].get("taco_plan")) for host in task_vars["ansible_play_hosts"]}
+        refusal = not_of_all_hosts(task_vars["inventory_hostname"], plans)
+        if refusal:
+            raise PlanError(refusal)
         plan, _path = self._read(options, task_vars)
         return {"count": count(plan), "changing": [host for host, changes in plan.hosts.items() if changes]}
 

@@ -10,8 +10,8 @@ version_added: 1.0.0
 description:
   - The lock is the file C(plan.lock) in O(state_dir) with the process of the playbook, its controller, its user and the time. A reboot
     does not remove it.
-  - The lock of a playbook on the same controller that has ended is taken over. Whether a playbook on another controller has ended is
-    not known.
+  - The lock of a playbook on the same controller that has ended is taken over. Whether a playbook on another controller, in another
+    container or before the last boot has ended is not known.
   - In check mode the lock is read and not written.
 author:
   - Taco Team (@taco)

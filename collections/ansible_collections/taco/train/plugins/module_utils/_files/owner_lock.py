@@ -21,7 +21,7 @@ from ansible_collections.taco.train.plugins.module_utils._files.created_folders 
 
 Owner = Dict[str, Any]
 # What identifies the process of a playbook on all controllers.
-IDENTITY = ("controller", "pid", "started")
+IDENTITY = ("controller", "system", "pid", "started")
 ATTEMPTS = 10
 WHAT = "locking this host for a plan"
 

@@ -6,6 +6,8 @@
 
 from typing import Any, Mapping
 
+from ansible_collections.taco.train.plugins.plugin_utils.text import some
+
 # Without these options they have this value.
 ALL_TASKS: Mapping[str, Any] = {"start_at_task": None, "step": False, "tags": ["all"], "skip_tags": []}
 
@@ -25,4 +27,21 @@ def not_whole(plan: Any, arguments: Mapping[str, Any]) -> str:
     return (
         f"taco_plan is {plan}, and a plan is applied as a whole: {options} could skip a change of it, or its comparison with the hosts. "
         f"Run the playbook without {options}, or without taco_plan"
+    )
+
+
+def not_of_all_hosts(first: str, plans: Mapping[str, Any]) -> str:
+    """The error where hosts of a play have different plans, empty where none has.
+
+    plans are {host: taco_plan of the inventory and the extra variables}, None where it has none. A play that sets the variable sets it
+    for all hosts.
+    """
+    plan = plans.get(first)
+    others = [host for host, other in plans.items() if other != plan]
+    if plan is None or not others:
+        return ""
+    same = [host for host in plans if host not in others]
+    return (
+        f"taco_plan is {plan} for {some(same)}, and has another value or none for {some(others)}. A plan is applied to all hosts of the "
+        f"play together, and no host was changed. Set it for all hosts with -e taco_plan={plan}, or for none"
     )

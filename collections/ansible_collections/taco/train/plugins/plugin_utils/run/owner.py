@@ -24,14 +24,15 @@ def playbook() -> int:
 
 def identity(pid: int) -> Dict[str, Any]:
     """What identifies the process of a playbook on all controllers."""
-    return {"controller": socket.gethostname(), "pid": pid, "started": _started(pid)}
+    return {"controller": socket.gethostname(), "system": _system(), "pid": pid, "started": _started(pid)}
 
 
 def is_of_another(holder: Dict[str, Any], own: Dict[str, Any]) -> bool:
     """Whether another playbook has the lock. Whether a process of another controller has ended can't be seen here."""
     if not holder or is_same(holder, own):
         return False
-    return holder.get("controller") != own["controller"] or _started(int(holder["pid"])) == holder.get("started")
+    elsewhere = any(holder.get(name) != own[name] for name in ("controller", "system"))
+    return elsewhere or _started(int(holder["pid"])) == holder.get("started")
 
 
 def parse(text: str) -> Dict[str, Any]:
@@ -41,6 +42,15 @@ def parse(text: str) -> Dict[str, Any]:
         return dict(value, pid=int(value["pid"]), controller=str(value["controller"]))
     except (ValueError, TypeError, KeyError):
         return {}
+
+
+def _system() -> str:
+    """The boot and the namespace that a process number belongs to; empty without /proc. Two controllers can have the same name."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as stream:
+            return f"{stream.read().strip()} {os.readlink('/proc/self/ns/pid')}"
+    except OSError:
+        return ""
 
 
 def _started(pid: int) -> Optional[str]:

@@ -95,6 +95,17 @@ def typed(spec: Mapping[str, Any], value: Any) -> Typed:
     return Typed(converted)
 
 
+def as_declared(spec: Mapping[str, Any], value: Any) -> Any:
+    """A value in the type that a role gets, such as a boolean from the text of an extra variable. One of no such type stays as it is.
+
+    So does a path, as the home folder of whoever runs the playbook is part of none.
+    """
+    if value is None or spec.get("type", "path") == "path":
+        return value
+    found = typed(spec, value)
+    return value if found.expected else found.value
+
+
 def shown(name: str, spec: Mapping[str, Any], value: Any) -> str:
     """A value for people to read; of one that can be secret only its type."""
     if spec.get("no_log") or name.endswith(HIDDEN):
