@@ -6,7 +6,11 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.plan.whole import not_of_all_hosts, not_whole, options_that_skip
+from ansible_collections.taco.train.plugins.plugin_utils.plan.whole import (
+    not_of_all_hosts,
+    not_whole,
+    options_that_skip,
+)
 
 
 @pytest.mark.parametrize(
@@ -34,4 +38,6 @@ def test_options_that_skip_tasks(arguments, options):
     ],
 )
 def test_all_hosts_have_one_plan(plans, refused):
-    assert not_of_all_hosts("a", plans).startswith("taco_plan is p for a, and has another value or none for b.") == refused
+    assert (
+        not_of_all_hosts("a", plans).startswith("taco_plan is p for a, and has another value or none for b.") == refused
+    )

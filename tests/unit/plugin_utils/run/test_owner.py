@@ -35,4 +35,6 @@ def test_another_controller_with_the_same_name_is_another_owner():
     boot, _space, namespace = own["system"].partition(" ")
     for system in (f"{boot} pid:[1]", f"7d0c1f2e-0000-4000-8000-000000000001 {namespace}"):
         # Neither a process that has ended here nor this one is that of the other controller.
-        assert is_of_another(dict(own, system=system, started="1"), own) and is_of_another(dict(own, system=system), own)
+        assert is_of_another(dict(own, system=system, started="1"), own) and is_of_another(
+            dict(own, system=system), own
+        )

@@ -55,7 +55,11 @@ STATES = {
     },
 }
 ARGUMENT_SPEC = {
-    "state": {"type": "str", "choices": ["decided", "saved", "loaded", "checked", "compared"], "required": True},
+    "state": {
+        "type": "str",
+        "choices": ["decided", "saved", "loaded", "checked", "compared", "refused"],
+        "required": True,
+    },
     "of": {"type": "str", "choices": ["site", "rollback"], "default": "site"},
     "results": {"type": "dict", "default": {}},
     "node": {"type": "dict", "default": {}},
@@ -203,6 +207,19 @@ class ActionModule(ActionBase):
             raise PlanError(refusal)
         plan, _path = self._read(options, task_vars)
         return {"count": count(plan), "changing": [host for host, changes in plan.hosts.items() if changes]}
+
+    def _refused(self, _options: dict[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
+        # The playbook that applies the plan has compared the hosts with it, and imports this one.
+        if "__plan_checked" in task_vars:
+            return {}
+        hostvars = task_vars["hostvars"]
+        # A play can set the variable, too.
+        plans = [self._templar.template(task_vars.get("taco_plan"))]
+        plans += [hostvars[host].get("taco_plan") for host in task_vars["ansible_play_hosts"]]
+        for plan in plans:
+            if plan is not None:
+                raise PlanError(wording.not_applied(str(plan)))
+        return {}
 
     def _checked(self, options: dict[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
         try:

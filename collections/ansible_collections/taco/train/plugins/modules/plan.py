@@ -31,8 +31,10 @@ options:
       - V(loaded) reads the plan in O(path) and returns the hosts that it changes.
       - V(checked) returns the O(hosts) that differ from the plan in O(path).
       - V(compared) returns the O(hosts) on which other changes were applied than the plan has.
+      - V(refused) fails when C(taco_plan) is set for a host of the play and the role P(taco.train.plan#role) has not compared the hosts
+        with it. For playbooks that apply no plan.
     type: str
-    choices: [decided, saved, loaded, checked, compared]
+    choices: [decided, saved, loaded, checked, compared, refused]
     required: true
   of:
     description: The playbook that applies the plan.
@@ -64,7 +66,7 @@ options:
     type: bool
     default: false
   path:
-    description: The file of the plan on the controller. Required but for O(state=decided).
+    description: The file of the plan on the controller. Required but for O(state=decided) and O(state=refused).
     type: str
   reboot_batch:
     description: How many hosts reboot at the same time, a number or a percentage. With O(state=saved).

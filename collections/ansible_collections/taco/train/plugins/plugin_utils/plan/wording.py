@@ -105,6 +105,14 @@ def unplanned(host: str, path: str) -> str:
     )
 
 
+def not_applied(path: str) -> str:
+    """The message of a playbook that applies no plan."""
+    return (
+        f"taco_plan is {path}, and this playbook alone applies no plan. No host was changed. Apply the plan with the playbook "
+        "taco.train.site, or that of a rollback with taco.train.rollback, or do not set taco_plan"
+    )
+
+
 def locked(host: str, owner: Mapping[str, Any], path: str) -> str:
     """The message for a host to which another playbook applies a plan. path is the file of the lock on the host."""
     process, user, controller, since = (owner.get(name) for name in ("pid", "user", "controller", "since"))
