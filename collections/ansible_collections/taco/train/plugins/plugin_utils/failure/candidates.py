@@ -20,7 +20,7 @@ DIGITS = re.compile(r"0x[0-9a-f]+|\d+")
 # A warning of TensorFlow and of PyTorch's socket, after which they try again, and of DPDK about pages of 1 GiB.
 # NCCL's lines with NCCL_DEBUG=INFO tell what it tries; what fails in the end is a WARN or an error.
 NOT_A_CAUSE = re.compile(
-    r"NCCL (?:INFO|TRACE) |^I0 |: I tensorflow/|Could not load dynamic library '|this is not a failure|EAL: No "
+    r"NCCL (?:INFO|TRACE) |^(?:INFO|TRACE): Function: |^I0 |: I tensorflow/|Could not load dynamic library '|this is not a failure|EAL: No "
     r"(?:available|free) .{0,60}1048576|\[W[ \d].{0,40}socket\.cpp"
 )
 # A line of a text, which is neither empty nor of a list nor a name and its value.

@@ -28,6 +28,8 @@ LINK = (
     r"(?:Connection refused|Connection timed out|No route to host|Network is unreachable|Software caused "
     r"connection abort|timed out)"
 )
+# Addresses of the host itself, of its bridges (docker0, virbr0 of libvirt) and of its links: another host does not reach them.
+UNREACHED = r"(?:127\.\d{1,3}|172\.17|192\.168\.122|169\.254)\.[\d.]{1,11}|fe80:[\da-f:]{1,40}(?:%[\w.-]{1,16})?"
 # The host in a help text of mpirun.
 NODE = {"host": ("local host", "node", "host", "local node", "my node")}
 

@@ -7,6 +7,8 @@
 from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import NCCL_INFO, NODE, cause
 from ansible_collections.taco.train.plugins.plugin_utils.failure.resources import NOT_STARTED
 
+# The plugin prints through NCCL, and in a format of its own outside of it.
+OFI_WARN = r"WARN(?:: Function: \w+ Line: \d+:)? NET/OFI "
 DOUBTFUL = [
     cause(
         # Open MPI goes on without the value.
@@ -19,9 +21,10 @@ DOUBTFUL = [
     ),
     cause(
         "nccl_plugin",
-        r"WARN NET/OFI (?P<what>\w[^\r\n]{1,200})",
+        OFI_WARN + r"(?P<what>\w[^\r\n]{1,200})",
         "libfabric finds no device for NCCL's plugin (aws-ofi-nccl): {none}; the plugin reports: {what}",
-        "check fi_info in the container: it needs the devices of the network (/dev/infiniband for EFA) and their provider; for EFA also a "
+        "check fi_info (-p efa for EFA) in the container: it needs the devices of the network (/dev/infiniband for EFA) and their "
+        "provider; for EFA also a "
         "security group that allows all traffic of itself; or set NCCL_NET: Socket in benchmark_env to go without the plugin",
         context=r"(?P<none>provider \w+ output empty list|No (?:eligible )?providers)",
     ),
@@ -48,17 +51,18 @@ DOUBTFUL = [
     cause(
         # The plugin finds no device or no provider.
         "nccl_plugin",
-        r"WARN NET/OFI (?P<what>[^\r\n]{0,80}(?:[Nn]o (?:such )?(?:eligible )?(?:device|provider)|[Ff]ailed to (?:open|find|discover)|"
+        OFI_WARN
+        + r"(?P<what>[^\r\n]{0,80}(?:[Nn]o (?:such )?(?:eligible )?(?:device|provider)|[Ff]ailed to (?:open|find|discover)|"
         r"[Cc]ould ?n[o']t (?:open|find))[^\r\n]{0,120})",
         "NCCL's plugin for libfabric (aws-ofi-nccl) finds no device ({what})",
-        "check fi_info in the container: it needs the devices of the network (/dev/infiniband for EFA) and their provider; or set "
-        "NCCL_NET: Socket in benchmark_env to go without the plugin",
+        "check fi_info (-p efa for EFA) in the container: it needs the devices of the network (/dev/infiniband for EFA) and their "
+        "provider; or set NCCL_NET: Socket in benchmark_env to go without the plugin",
     ),
     cause(
         # NCCL goes on with its own transports.
         # The plugin for libfabric, which is that of AWS, HPE and others.
         "nccl_plugin",
-        r"WARN NET/OFI (?P<what>\w[^\r\n]{1,200})|(?P<what2>OFI .{0,60}No (?:eligible )?providers[^\r\n]{0,80})",
+        OFI_WARN + r"(?P<what>\w[^\r\n]{1,200})|(?P<what2>OFI .{0,60}No (?:eligible )?providers[^\r\n]{0,80})",
         "NCCL's plugin for libfabric (aws-ofi-nccl) failed ({what})",
         "load the libfabric that the plugin was built for: its folder (/opt/amazon/efa/lib) first in LD_LIBRARY_PATH of benchmark_env, no "
         "libfabric of the distribution; update both together, and check fi_info and that the container has the devices of the network",

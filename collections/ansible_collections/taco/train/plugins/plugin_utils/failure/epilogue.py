@@ -132,7 +132,7 @@ EPILOGUE = [
     cause(
         "exit_code",
         r"failed \(exitcode: \d+\) local_rank: \d+|Process name: (?:\[(?:\[[\d,]+\],|[^\]\s,]+,))?(?P<rank>\d+)\]?|"
-        r"Process name: (?P<host3>[\w.-]+)\[(?P<rank5>\d+)\]|srun: error: (?P<host>[\w.-]+): "
+        r"Process name: (?P<host3>[\w.-]+)\[\d+\]|srun: error: (?P<host>[\w.-]+): "
         r"(?:task (?P<rank2>\d+)|tasks [\d,-]+): Exited with exit code|Process (?P<rank3>\d+) exit with status code|(?:RANK "
         r"(?P<rank4>\d+) )?PID \d+ RUNNING AT (?P<host2>[\w.-]+)",
         "a rank ended with an error and printed no known cause",

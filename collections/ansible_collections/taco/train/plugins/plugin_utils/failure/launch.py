@@ -19,6 +19,7 @@ NO_INTERFACE = (
     r"Unable to find a set of common.{0,60}interfaces|WARN Socket creation failed|"
     r"connecting to address (?P<peer2>\S*) ?with family \d+ is neither AF_INET|No interface (?:is )?found (?:for|matching)",
 )
+SCRIPT_FIX = "put python3 (or bash) before the script in the command, and give the script's whole path, which every host must have"
 LAUNCH = [
     cause(
         "mpirun_absent",
@@ -146,6 +147,22 @@ LAUNCH = [
         fields=NODE,
     ),
     cause(
+        # The kernel takes a script only with #! and an interpreter in its first line.
+        "executable",
+        r"(?P<script>[^\s:'\"]+\.(?:py|sh))['\"]?:? \(?[Ee]xec format error|"
+        r"[Ee]xec format error: ['\"]?(?P<script2>[^\s:'\"]+\.(?:py|sh))\b",
+        "a host can't execute {script} (Exec format error): it is a script without its interpreter",
+        SCRIPT_FIX,
+    ),
+    cause(
+        "executable",
+        r"tried to fork a new process via the|could not execute the (?:application|executable|program)\b",
+        "a host can't execute {script} ({why}): it is a script without its interpreter",
+        SCRIPT_FIX,
+        fields={**NODE, "why": ("error", "error message")},
+        context=r"^\s*(?:Application name|Executable|Application|Program): *(?P<script>\S+\.(?:py|sh))\s*$",
+    ),
+    cause(
         "executable",
         r"tried to fork a new process via the|could not execute the (?:application|executable|program)\b",
         "a host can't execute {program} ({why})",
@@ -174,7 +191,7 @@ LAUNCH = [
         "executable",
         r"(?:Executable: |execvp error on file |execve\(\): )(?P<script>[^\s:]+\.(?:py|sh))\b",
         "mpirun can't execute {script}: it is a script without its interpreter, or not there",
-        "put python3 (or bash) before the script in the command, and give the script's whole path, which every host must have",
+        SCRIPT_FIX,
         r"^process\s+rank (?P<rank>\d+);|^rank (?P<rank2>\d+);",
         fields=NODE,
     ),

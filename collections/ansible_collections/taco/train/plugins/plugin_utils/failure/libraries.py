@@ -4,7 +4,7 @@
 
 """Causes in the libraries and the modules of an image, most specific first."""
 
-from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import cause
+from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import IMAGE, cause
 
 # The pattern and the sentence of two causes: with and without the variable.
 HOROVOD_BUILD = (
@@ -88,6 +88,14 @@ LIBRARIES = [
         r"tensorflow\.(?:contrib|examples)[\w.]*)'?",
         "the script is for another version of TensorFlow ({module}{attribute}{contrib})",
         "set benchmark_options.script to one for the TensorFlow in taco_image, or use another taco_image",
+    ),
+    cause(
+        # A launcher starts it on the other hosts, with the Python there.
+        "module",
+        r"finding module specification for '?(?P<module>(?:horovod|deepspeed|torch|accelerate)\.[\w.]+)|"
+        r"No module named '?(?P<module2>(?:horovod\.run(?:ner)?|deepspeed\.launcher|torch\.distributed\.(?:run|launch))\b[\w.]*)",
+        "a host's Python has no {module}, a module of the launcher: its package is absent there or has another version",
+        f"{IMAGE}: the same package for the Python that ssh finds there (ssh HOST 'which python3')",
     ),
     cause(
         "module",

@@ -23,7 +23,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.causes import (
 from ansible_collections.taco.train.plugins.plugin_utils.failure.fields import NEAR, groups_of
 from ansible_collections.taco.train.plugins.plugin_utils.failure.place import Places, inventory_name, located
 from ansible_collections.taco.train.plugins.plugin_utils.failure.pods import pod_at
-from ansible_collections.taco.train.plugins.plugin_utils.failure.rank_map import named
+from ansible_collections.taco.train.plugins.plugin_utils.failure.rank_map import named, same_host
 from ansible_collections.taco.train.plugins.plugin_utils.failure.wording import reported_by, sentence
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import Line
 
@@ -85,20 +85,22 @@ def match_at(places: Places, place: int, cause: Cause, hosts: Sequence[str]) -> 
     if cause.name in OF_ALL:
         host, rank = None, None
     elif cause.name in OF_OTHERS:
-        host, reporter = (
-            host or places.hosts.get(-1 if rank is None else rank) or places.of_peer(values.get("peer", "")),
-            False,
-        )
+        peer = host or places.hosts.get(-1 if rank is None else rank) or places.of_peer(values.get("peer", ""))
+        host, reporter = own_host if same_host(peer, own_host) else peer, False
         if rank is None and (host is None or own_host != host):
             text += reported_by(own_host, own_rank)
         if host is None and rank is None:
             host, rank = not_reporting(places, cause, own_rank)
     else:
         host, rank = own_host, own_rank
+        if cause.name == "executable" and rank is None:
+            rank = places.not_started
     if host is None and rank is not None and len(hosts) == 1:
         host = hosts[0]
     if host is None and cause.name in OF_NCCL and {*places.hosts.values()} <= {places.of_nccl}:
         host = places.of_nccl
+        # The lines of other processes do not tell where this one runs, and they have the value.
+        rank = rank if places.with_nccl & {None, rank} or host is None else None
     if host is None and rank is None:
         host = pod_at(cause.name, lines, place)
     host = inventory_name(host, hosts, line.text)
@@ -151,7 +153,7 @@ def may_be_of_one(places: Places, number: int, other: int) -> bool:
     other_host, other_rank = located(places, other, lines[other].host, lines[other].rank, False)
     if rank is not None and other_rank is not None:
         return rank == other_rank
-    return host is None or other_host is None or host == other_host
+    return host is None or other_host is None or same_host(host, other_host)
 
 
 def masked(line: Line) -> str:
@@ -199,4 +201,7 @@ def reporters(places: Places, place: int, cause: Cause, hosts: Sequence[str]) ->
     matches = [match_at(places, number, cause, hosts) for number in same[:MOST_REPEATS]]
     ranks = {match.rank for match in matches if match.rank is not None}
     ranks.update(rank for rank in (lines[number].rank for number in same) if rank is not None)
-    return {match.host for match in matches if match.host}, ranks
+    shown = {match.host for match in matches if match.host}
+    return {
+        name for name in shown if not any(same_host(name, other) for other in shown if len(other) < len(name))
+    }, ranks

@@ -4,7 +4,14 @@
 
 """Causes between hosts, most specific first."""
 
-from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import IMAGE, LINK, NODE, OPEN_NETWORK, cause
+from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import (
+    IMAGE,
+    LINK,
+    NODE,
+    OPEN_NETWORK,
+    UNREACHED,
+    cause,
+)
 
 NETWORK = [
     cause(
@@ -68,10 +75,10 @@ NETWORK = [
         "check the plugin in the container (role acceleration), or use an arm without it",
     ),
     cause(
-        # Addresses of the host itself and of its bridges: docker0, and virbr0 of libvirt. Another host does not reach them.
         "nccl_connect",
-        r"[Cc]onnect to (?P<peer>(?:127\.\d|172\.17\.|192\.168\.122\.)[\d.]+(?:<\d+>)?).{0,60}?(?P<why>" + LINK + ")",
-        "NCCL could not connect to {peer} ({why}), an address that its peer has on an interface of its own, such as docker0",
+        r"[Cc]onnect to (?P<peer>(?:" + UNREACHED + r")(?:<\d+>)?).{0,60}?(?P<why>" + LINK + ")",
+        "NCCL could not connect to {peer} ({why}), an address of docker0 or the like, or link-local: its peer "
+        "uses the wrong interface",
         "set taco_interface, and NCCL_SOCKET_IFNAME in benchmark_env, to the network that the hosts share (or ^lo,docker0,virbr0)",
     ),
     cause(
@@ -182,6 +189,14 @@ NETWORK = [
         "MPI found no network between two hosts ({peer})",
         "set taco_interface to a network that all hosts share",
         fields={"host": ("process 1 is on host",), "peer": ("process 2 is on host",)},
+    ),
+    cause(
+        "mpi_connect",
+        r"connect\(\) to \[?(?P<peer>" + UNREACHED + r")\]?(?:(?: port |:) ?\d+)? failed(?:: (?P<why>[^(\r\n]+))?",
+        "MPI could not connect to {peer} ({why}), an address of docker0 or the like, or link-local: its peer "
+        "uses the wrong interface",
+        "set taco_interface, and btl_tcp_if_include in benchmark_mca, to the network that the hosts share",
+        fields={**NODE, "why": ("error",)},
     ),
     cause(
         "mpi_connect",

@@ -21,6 +21,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.rank_map import
     tasks_of,
     who_is_where,
 )
+from ansible_collections.taco.train.plugins.plugin_utils.failure.wording import names
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import Line
 
 # Of Open MPI's TCP transport: the host, the rank, and the line of its source.
@@ -42,6 +43,7 @@ REACHED = re.compile(r"Permanently added '\[?(?P<host>[\w.-]+)\]?|Remote host fo
 NEXT_LINES = 2
 # Horovod leaves a host out after its ranks failed.
 BLACKLISTED = re.compile(r"[Bb]lacklist(?:ed|ing)? (?:failing )?host:? ([\w.-]+)")
+STARTED = re.compile(r"^\s*when attempting to start process rank (\d{1,7})")
 # Where NCCL says which address it uses: NCCL INFO Bootstrap : Using eth0:10.0.0.2<0>
 OWN_ADDRESS = re.compile(r"(?:Bootstrap ?: Using|NET/Socket : Using)[^\r\n]*?[\w.-]{1,16}:(\d{1,3}(?:\.\d{1,3}){3})<")
 ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
@@ -105,6 +107,16 @@ class Places:
         return hosts.pop() if len(hosts) == 1 else None
 
     @cached_property
+    def with_nccl(self) -> Set[Optional[int]]:
+        """The ranks whose lines have NCCL's header, None among them for lines without a rank."""
+        return {line.rank for line in self.lines if " NCCL " in line.text and NCCL_HEADER.search(line.text)}
+
+    @cached_property
+    def not_started(self) -> Optional[int]:
+        """The rank that mpirun could not start, None where it doesn't say so."""
+        return next((int(match[1]) for match in (STARTED.search(line.text) for line in self.lines) if match), None)
+
+    @cached_property
     def reached(self) -> Dict[int, str]:
         """The hosts that ssh reached, by the numbers of the lines that name them."""
         matches = {number: REACHED.search(line.text) for number, line in enumerate(self.lines)}
@@ -153,7 +165,7 @@ class Places:
 
         def with_host(match: "re.Match[str]") -> str:
             host = self.addresses.get(match[1])
-            return f"{match[0]} ({host})" if host and host not in text else match[0]
+            return f"{match[0]} ({host})" if host and not names(text, host) else match[0]
 
         return ADDRESS_PORT.sub(with_host, text)
 
@@ -201,4 +213,7 @@ def located(
         after = (SIGNAL_HEADER.match(near.text) for near in lines[place + 1 : place + 3])
         signal = next((match for match in after if match), None)
         host, rank = (signal[1], ranks.get((signal[1], signal[2]))) if signal else (None, None)
-    return host or (hosts.get(rank) if rank is not None else None), rank
+    if host is None and rank is not None:
+        first_host, first_rank = places.first_to_end
+        host = hosts.get(rank) or (first_host if rank == first_rank else None)
+    return host, rank

@@ -26,11 +26,12 @@ SRUN_TASKS = re.compile(rf"srun: error: (?P<host>{NAME}): tasks (?P<tasks>[\d,-]
 # What launchers print of a rank: at its end, and of the cores that it is bound to.
 OF_A_RANK = re.compile(
     r"process rank (?P<rank>\d{1,7}) with PID (?P<pid>\d{1,10}) on\s+node (?P<host>[\w.-]{1,253})|"
-    r"Process name: (?P<host2>[\w.-]{1,253})\[(?P<rank2>\d{1,7})\]|"
     rf"^\[(?P<host3>{NAME}):\d{{1,10}}\] (?:MCW r|R)ank (?P<rank3>\d{{1,7}}) (?:is not )?bound|"
     rf"srun: error: (?P<host4>{NAME}): task (?P<rank4>\d{{1,7}}): |"
     rf"#? *Rank +(?P<rank5>\d{{1,7}}) .{{0,40}}?Pid +(?P<pid2>\d{{1,10}}) on +(?P<host5>\S+) device"
 )
+# Elastic Horovod names the first process that ended by its host and its number there, which is not its rank.
+ELASTIC_FIRST = re.compile(rf"^Process name: ({NAME})\[\d{{1,7}}\]$")
 # What a line of one of them has.
 WORDS = ("rocess ", "srun: ", "Pid ", "ank ")
 DIAGNOSTICS = re.compile(
@@ -53,6 +54,14 @@ OTHER_ORDER = re.compile(r"-map-by (?!slot)|--?(?:npernode|N|bynode|ppr|rankfile
 MOST_SLOTS = 64
 # Instead of a rank.
 SEVERAL = -1
+
+
+def same_host(one: Optional[str], other: Optional[str]) -> bool:
+    """Whether two names are those of one host, as its short name and its name with a domain are."""
+    if not one or not other or one == other:
+        return one == other
+    short, long = sorted((one, other), key=len)
+    return long.startswith(f"{short}.") and not short.isdecimal()
 
 
 def named(groups: Mapping[str, Optional[str]], name: str) -> Optional[str]:
@@ -162,9 +171,14 @@ def first_to_end(lines: Sequence[Line]) -> Tuple[Optional[str], Optional[int]]:
                 groups_of_match = match.groupdict()
                 number = named(groups_of_match, "rank")
                 if number is not None and not together:
-                    return named(groups_of_match, "host"), int(number)
+                    return named(groups_of_match, "host") or elastic_first(lines), int(number)
                 together.update(host for host in [named(groups_of_match, "host")] if host)
     return (together.pop() if len(together) == 1 else None, None)
+
+
+def elastic_first(lines: Sequence[Line]) -> Optional[str]:
+    """The host of the first process that ended, as elastic Horovod names it."""
+    return next((match[1] for match in (ELASTIC_FIRST.match(line.text.rstrip()) for line in lines) if match), None)
 
 
 def table_first(lines: Sequence[Line]) -> Optional[Tuple[str, int]]:

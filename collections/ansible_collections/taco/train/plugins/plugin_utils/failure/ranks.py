@@ -22,6 +22,14 @@ SUBMIT_OTHERS = cause(
     "make every rank call the same operations in the same order: look at code under a condition on the rank or the data (the last "
     "batch, validation, an early stop), and name the tensors alike on every rank",
 )
+# What the watchdogs of the ranks print together: who has come less far.
+BEHIND = cause(
+    "nccl_watchdog",
+    r"",
+    "it is behind the other ranks, which wait for it in a collective operation (number {number}, the others {others} or more)",
+    "look at what it prints last and at its host: it hangs, is slower, or calls fewer operations than the others (uneven data, code under "
+    "a condition on the rank, a checkpoint or a validation)",
+)
 RANK = [
     cause(
         "wrong_data",

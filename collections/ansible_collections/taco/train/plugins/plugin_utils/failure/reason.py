@@ -24,6 +24,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.causes import (
     OF_EACH,
     OF_LOGIN,
     OF_ONE,
+    OF_OTHERS,
     OF_REMOTE,
     OF_RESULT,
     OF_TWO,
@@ -49,12 +50,16 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.matches import 
 from ansible_collections.taco.train.plugins.plugin_utils.failure.place import (
     Places,
     inventory_name,
+    located,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.failure.problems import fix_of_problem
-from ansible_collections.taco.train.plugins.plugin_utils.failure.ranks import SUBMIT_OTHERS
+from ansible_collections.taco.train.plugins.plugin_utils.failure.rank_map import same_host
+from ansible_collections.taco.train.plugins.plugin_utils.failure.ranks import BEHIND, SUBMIT_OTHERS
+from ansible_collections.taco.train.plugins.plugin_utils.failure.sequence import behind
 from ansible_collections.taco.train.plugins.plugin_utils.failure.silent import silent_hosts
 from ansible_collections.taco.train.plugins.plugin_utils.failure.tracebacks import secondary
 from ansible_collections.taco.train.plugins.plugin_utils.failure.wording import (
+    filled,
     listed,
     quoted,
     sentence,
@@ -89,6 +94,13 @@ def known_reason(text: str, hosts: Sequence[str] = ()) -> Optional[Reason]:
         return Reason(sentence(SUBMIT_OTHERS.found, {}, ""), SUBMIT_OTHERS.fix, SUBMIT_OTHERS.name)
     first = match_at(places, place, cause, hosts)
     fix = fix_of(cause, lines, place, first.values)
+    late = behind(places) if cause.name == BEHIND.name else None
+    if late:
+        text = filled(BEHIND.found, {"number": str(late.number), "others": str(late.others)})
+        host = inventory_name(places.hosts.get(late.ranks[0]), hosts, "")
+        if len(late.ranks) > 1:
+            return Reason(with_places(text.replace("it is", "they are", 1), [], late.ranks), BEHIND.fix, cause.name)
+        return Reason(with_place(text, host, late.ranks[0]), BEHIND.fix, cause.name, host, late.ranks[0])
     together = of_one_line(places, place, cause, first)
     if cause.name in OF_LOGIN:
         first = first._replace(text=first.text + also(places, found, best, first, hosts))
@@ -98,7 +110,18 @@ def known_reason(text: str, hosts: Sequence[str] = ()) -> Optional[Reason]:
     if first.host is None and first.rank is None and cause.name not in FROM_OUTSIDE:
         # A process repeats its error, and only one of the lines may have a header.
         later = (match_at(places, number, cause, hosts) for number in again(lines, place, cause))
-        other = next((match for match in later if match.host or match.rank is not None), first)
+        own = (
+            located(places, place, lines[place].host, lines[place].rank, False)[0] if cause.name in OF_OTHERS else None
+        )
+        # Behind the loss of a peer, a process also loses the connections to itself.
+        other = next(
+            (
+                match
+                for match in later
+                if (match.host or match.rank is not None) and not (own and same_host(own, match.host))
+            ),
+            first,
+        )
         first = first._replace(host=other.host, rank=other.rank)
     elif first.reporter or cause.name in OF_EACH:
         hosts_of, ranks_of = reporters(places, place, cause, hosts)

@@ -5,7 +5,6 @@
 """Causes on a host: HARP, drivers, GPUs and memory, most specific first."""
 
 from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import (
-    BATCH,
     DRIVER,
     GPUS,
     HARDWARE,
@@ -13,6 +12,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import (
     SHM,
     cause,
 )
+from ansible_collections.taco.train.plugins.plugin_utils.failure.memory import MEMORY
 
 SOFTWARE = [
     cause(
@@ -242,34 +242,7 @@ SOFTWARE = [
         "free space on the hosts (df -h, docker system df), or set benchmark_options.chdir to a folder on another disk",
         fields=NODE,
     ),
-    cause(
-        "gpu_memory",
-        r"CUDA out of memory|OutOfMemoryError|OOM when allocating|ResourceExhaustedError|RESOURCE_EXHAUSTED|(?:cuda|"
-        r"CUDA|Cuda)(?: |_|Malloc )?(?:error|failure|failed|retry failed|runtime error)\b.{0,60}out of memory|"
-        r"CUBLAS_STATUS_(?:ALLOC_FAILED|NOT_INITIALIZED)|CUDNN_STATUS_ALLOC_FAILED|cudaErrorMemoryAllocation|cudaMalloc .{0,40}out of "
-        r"memory|ran out of memory trying to allocate|Failed to CUDA (?:malloc|calloc|host alloc)|out of memory: "
-        r"tried to allocate|CUDA_ERROR_OUT_OF_MEMORY|Status: out of memory|Dst tensor is not initialized|CUDA error 2\b",
-        "a GPU's memory is full",
-        BATCH,
-    ),
-    cause(
-        "memory_locked",
-        r"(?:ibv_reg_mr|create \w+ CQ|ibv_create_cq|ibv_create_qp|ibv_reg_dmabuf_mr|fi_mr_reg\w*|memory "
-        r"registration)(?!.*(?:Bad address|Invalid argument|not supported))[^\n]{0,60}(?:Cannot allocate memory|"
-        r"failed)|RLIMIT_MEMLOCK|max locked memory|allowed to lock|"
-        r"openib BTL failed to .{0,20}register|allocate some locked memory|memlock limits",
-        "the limit of locked memory is too small for RDMA or HARP",
-        "leave memlock=-1 in training_container_ulimits",
-        fields=NODE,
-    ),
-    cause(
-        "memory",
-        r"oom-kill|OOMKilled|OOM Killed|[Oo]ut of memory: Kill|oom_reaper|[Oo]ut[ -][Oo]f[ -][Mm]emory handler|cgroup "
-        r"out-of-memory|MemoryError|std::bad_alloc|Cannot allocate memory|[Uu]nable to allocate .{0,60}(?:array|"
-        r"bytes)|is killed by signal: Killed|DefaultCPUAllocator: (?:can't|not enough)|[Ee]xceeded (?:job |step )?memory limit",
-        "the host's memory, or the container's limit, is full",
-        "use hosts with more memory, or fewer huge pages (hugepages_count), slots or data loader workers",
-    ),
+    *MEMORY,
     cause(
         "device_assert",
         r"\.cu[h]?:\d+: .{1,300}?Assertion [`'](?P<assertion>.{1,100}?)[`'] failed|device-side assert triggered|CUDA_ERROR_ASSERT",

@@ -57,11 +57,16 @@ def quoted(line: str, end: int = 0) -> str:
     return begin + words
 
 
+def names(text: str, host: str) -> bool:
+    """Whether a text names a host, and not only a folder or another host with its name in it."""
+    return bool(re.search(rf"(?<![\w.-])(?<![^/]/){re.escape(host)}(?![\w-])", text))
+
+
 def with_place(text: str, host: Optional[str], rank: Optional[int]) -> str:
     """A sentence after the rank and the host that it is about."""
     where = " on ".join(
         ([f"rank {rank}"] if rank is not None else [])
-        + ([host] if host and host not in text.partition(QUOTE)[0] else [])
+        + ([host] if host and not names(text.partition(QUOTE)[0], host) else [])
     )
     return f"{where}: {text}" if where else text
 

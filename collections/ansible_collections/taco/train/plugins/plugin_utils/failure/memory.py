@@ -1,0 +1,57 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Causes in the memory of a host, of a job and of a GPU, most specific first."""
+
+from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import BATCH, NODE, cause
+
+MEMORY = [
+    cause(
+        "gpu_memory",
+        r"CUDA out of memory|OutOfMemoryError|OOM when allocating|ResourceExhaustedError|RESOURCE_EXHAUSTED|(?:cuda|"
+        r"CUDA|Cuda)(?: |_|Malloc )?(?:error|failure|failed|retry failed|runtime error)\b.{0,60}out of memory|"
+        r"CUBLAS_STATUS_(?:ALLOC_FAILED|NOT_INITIALIZED)|CUDNN_STATUS_ALLOC_FAILED|cudaErrorMemoryAllocation|cudaMalloc .{0,40}out of "
+        r"memory|ran out of memory trying to allocate|Failed to CUDA (?:malloc|calloc|host alloc)|out of memory: "
+        r"tried to allocate|CUDA_ERROR_OUT_OF_MEMORY|Status: out of memory|Dst tensor is not initialized|CUDA error 2\b",
+        "a GPU's memory is full",
+        BATCH,
+    ),
+    cause(
+        "memory_locked",
+        r"(?:ibv_reg_mr|create \w+ CQ|ibv_create_cq|ibv_create_qp|ibv_reg_dmabuf_mr|fi_mr_reg\w*|memory "
+        r"registration)(?!.*(?:Bad address|Invalid argument|not supported))[^\n]{0,60}(?:Cannot allocate memory|"
+        r"failed)|RLIMIT_MEMLOCK|max locked memory|allowed to lock|"
+        r"openib BTL failed to .{0,20}register|allocate some locked memory|memlock limits",
+        "the limit of locked memory is too small for RDMA or HARP",
+        "leave memlock=-1 in training_container_ulimits",
+        fields=NODE,
+    ),
+    cause(
+        # Of libfabric and UCX. Other errors of a registration are those of the GPU's memory.
+        "memory_locked",
+        r"(?P<what>(?:(?:[Uu]nable|[Ff]ailed) to|[Cc]ould ?n[o']t|[Cc]an(?:not|'t)) (?:register|pin) [^\r\n]{1,120}?"
+        r"(?:Cannot allocate memory|ENOMEM\b|RC: -?12\b)|(?:memory registration|fi_mr_reg\w*|ibv_reg_\w+)[^\r\n]{1,120}?"
+        r"(?:Cannot allocate memory|ENOMEM\b))",
+        "memory can't be registered for RDMA: the limit of locked memory or of the adapter's registrations is reached ({what})",
+        "leave memlock=-1 in training_container_ulimits (ulimit -l in the container prints unlimited); else use fewer ranks and "
+        "channels for each adapter",
+    ),
+    cause(
+        # The limit of the job, whatever the host has.
+        "memory",
+        r"(?P<what>oom[-_]kill event(?:\(s\))? in (?:StepId=|[Ss]tep )[\w.+]{1,60})|"
+        r"slurmstepd: error: (?P<what2>[^\r\n]{0,60}[Ee]xceeded (?:\w+ )?memory limit[^\r\n]{0,60})",
+        "the memory limit of the Slurm job or step is reached ({what})",
+        "request more memory for the job (--mem, where 0 is all of a host, --mem-per-cpu or --mem-per-gpu), or use fewer data loader "
+        "workers or ranks for each host",
+    ),
+    cause(
+        "memory",
+        r"oom-kill|OOMKilled|OOM Killed|[Oo]ut of memory: Kill|oom_reaper|[Oo]ut[ -][Oo]f[ -][Mm]emory handler|cgroup "
+        r"out-of-memory|MemoryError|std::bad_alloc|Cannot allocate memory|[Uu]nable to allocate .{0,60}(?:array|"
+        r"bytes)|is killed by signal: Killed|DefaultCPUAllocator: (?:can't|not enough)|[Ee]xceeded (?:job |step )?memory limit",
+        "the host's memory, or the container's limit, is full",
+        "use hosts with more memory, or fewer huge pages (hugepages_count), slots or data loader workers",
+    ),
+]
