@@ -31,6 +31,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.locate.evidence import 
     SUSPECT,
     Analysis,
     Judged,
+    as_slow_alone,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.locate.failures import (
     all_pairs_failed,
@@ -243,10 +244,10 @@ def answer(search: Search, state: Analysis, rest: Sequence[str], reason: str) ->
 
 def _host(search: Search, state: Analysis, host: str) -> Finding:
     loss, sure = loss_of(state, host), proved(search, state, host)
-    alone = [run.evidence.mixture for run in state.runs if run.point.hosts == (host,)]
     where = ""
-    if alone:
-        where = ", also alone: GPUs, CPUs or memory" if sum(alone) > 0 else ", with partners only: its network"
+    slow_alone = as_slow_alone(search, state, host)
+    if slow_alone is not None:
+        where = ", also alone: GPUs, CPUs or memory" if slow_alone else ", with partners only: its network"
     proof = "proved by swap" if sure else "a suspicion: the proof by swap is missing"
     return Finding("host", [host], loss, sure, f"{host} is {loss:.0%} slower than its peers{where} ({proof})")
 

@@ -9,7 +9,8 @@ whole fleet cancels. A run is as slow as its slowest host: a run with a host tha
 """
 
 import math
-from typing import Callable, Dict, FrozenSet, List, Mapping, NamedTuple, Sequence, Tuple
+from statistics import median
+from typing import Callable, Dict, FrozenSet, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.decision.noise import Noise
 from ansible_collections.taco.train.plugins.plugin_utils.decision.sequential import (
@@ -18,6 +19,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.decision.sequential imp
     Observation,
     clear_bound,
     combined,
+    decided,
     observation,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.locate.errors import HOST, accept
@@ -203,3 +205,15 @@ def _observer(scales: Scales, effect: float) -> Seen:
         return kept[run.point, host]
 
     return seen_by
+
+
+def as_slow_alone(search: Search, state: Analysis, host: str) -> Optional[bool]:
+    """Whether a host is as slow alone as with partners, None where this is not decided."""
+    partners = [run.residual for run in state.runs if host in run.point.hosts and len(run.point.hosts) > 1]
+    loss = max(search.effect, 1 - math.exp(median(partners))) if partners else search.effect
+    seen = [
+        observation(run.residual, run.as_of_a_pair.noise, loss, run.width)
+        for run in state.runs
+        if run.point.hosts == (host,)
+    ]
+    return decided(combined(seen), SUSPECT, clear_bound(search.rates))
