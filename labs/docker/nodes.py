@@ -26,14 +26,10 @@ MOST_NODES = 64
 TRAINING_ARCHIVE = "/usr/share/taco-lab/training.tar"
 START_SECONDS = 90
 LIMITED = [
-    "--cap-add",
-    "ALL",
-    "--cap-drop",
-    "SYS_RESOURCE",
-    "--security-opt",
-    "seccomp=unconfined",
-    "--security-opt",
-    "apparmor=unconfined",
+    "--cap-add=ALL",
+    "--cap-drop=SYS_RESOURCE",
+    "--security-opt=seccomp=unconfined",
+    "--security-opt=apparmor=unconfined",
 ]
 
 
