@@ -38,6 +38,7 @@ KNOWN = {
         {"name": "sabotaged", "base": "tcp", "env": {"SLOWER": "1.1"}},
     ],
     "compare_repeats": 6,
+    "compare_warmup_runs": 1,
     "benchmark_workload": "command",
     "compare_workloads": [{"model": "Sleeper"}],
     "benchmark_options": {

@@ -104,10 +104,8 @@ class KernelLine:
                 changes[found.count_index] = None
             elif found.size_index is None:
                 changes[found.count_index] = f"hugepagesz={found.size} hugepages={found.number}"
-        kept = {found.size_index for found in self.others(page_size)}
         for index, token in enumerate(self.tokens):
-            lone = self.sizes.get(index) == page_size and index not in kept
-            if lone or token.startswith("default_hugepagesz="):
+            if self.sizes.get(index) == page_size or token.startswith("default_hugepagesz="):
                 changes[index] = None
         return changes
 

@@ -4,7 +4,8 @@
 
 """The lock of a search: one playbook at a time runs its rounds.
 
-The lock is a file with the identity of the playbook. It is released when the process of the playbook ends, however it ends.
+The lock is a file with the identity of the playbook. It is released when the process of the playbook ends, however
+it ends. After a reboot of the controller, or in another container, nothing tells that it has ended: then the file must be deleted.
 """
 
 import fcntl

@@ -31,7 +31,7 @@ def is_of_another(holder: Dict[str, Any], own: Dict[str, Any]) -> bool:
     """Whether another playbook has the lock. Whether a process of another controller has ended can't be seen here."""
     if not holder or is_same(holder, own):
         return False
-    elsewhere = any(holder.get(name) != own[name] for name in ("controller", "system"))
+    elsewhere = any(holder.get(name, own[name]) != own[name] for name in ("controller", "system"))
     return elsewhere or _started(int(holder["pid"])) == holder.get("started")
 
 
