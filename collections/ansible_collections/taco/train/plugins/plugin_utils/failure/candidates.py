@@ -69,8 +69,8 @@ def worth_a_look(lines: Sequence[Line], without: AbstractSet[int]) -> List[int]:
 
 
 def unwrapped(lines: List[Line]) -> List[Line]:
-    """The lines, where each sentence of mpirun's texts, which stand between rules, begins in a line that holds it, "
-    "however it was wrapped."""
+    """The lines, where each sentence of mpirun's texts, which stand between rules, begins in a line that holds it,
+    however it was wrapped."""
     rules = [number for number, line in enumerate(lines) if RULE.match(line.text)]
     for begin, end in zip(rules, rules[1:]):
         for place in range(begin + 1, min(end, begin + 2 * NEAR)):

@@ -16,9 +16,18 @@ PULL = (
 POD = r"pod \"(?P<host>[^\"]+)\" is waiting to start: trying and failing"
 
 
-def pull(why: str, fix: str, name: str = "image", found: str = FOUND) -> Cause:
-    """A reason, with the kubelet's event or alone."""
-    return cause(name, rf"(?:{PULL}[^\r\n]{{0,600}}?)?(?:{why})", found, fix, POD)
+# Who pulls an image. Other programs print reasons such as x509 and status 429 of other servers.
+ENGINE = r"(?:Error response from daemon: |rpc error: code = |pyxis: |\bdocker: |\b(?:resolve reference|do request|copying image) )"
+# Only a registry says this.
+REGISTRY = (
+    r"(?:toomanyrequests: |pull access denied|manifest unknown|manifest for \S+ not found|no matching manifest for|no match for platform|"
+    r"no basic auth credentials|insufficient_scope: |URL \S{1,200} returned error code|denied: requested access)"
+)
+
+
+def pull(why: str, fix: str) -> Cause:
+    """A reason of who pulls an image, or one that only a registry gives."""
+    return cause("image", rf"(?:(?:{PULL}|{ENGINE})[^\r\n]{{0,600}}?|(?={REGISTRY}))(?:{why})", FOUND, fix, POD)
 
 
 IMAGES = [

@@ -156,10 +156,10 @@ LAUNCH = [
     ),
     cause(
         "executable",
-        r"tried to fork a new process via the|could not execute the (?:application|executable|program)\b",
+        r"^\s*Error(?: message)?: *(?P<why>[Ee]xec format error)",
         "a host can't execute {script} ({why}): it is a script without its interpreter",
         SCRIPT_FIX,
-        fields={**NODE, "why": ("error", "error message")},
+        fields=NODE,
         context=r"^\s*(?:Application name|Executable|Application|Program): *(?P<script>\S+\.(?:py|sh))\s*$",
     ),
     cause(

@@ -106,7 +106,8 @@ LIBRARIES = [
     cause(
         # Libraries of CUDA that are older than the one that needs them.
         "symbol",
-        r"(?:(?P<library>\S+\.so[\w.]*): )?undefined symbol: (?P<symbol>(?:p?nccl[A-Z]|cu(?:blas|dnn|sparse|solver|fft|pti|rand)|"
+        r"(?:(?<![^\s:])(?P<library>[^\s:]{1,300}): )?undefined symbol: "
+        r"(?P<symbol>(?:p?nccl[A-Z]|cu(?:blas|dnn|sparse|solver|fft|pti|rand)|"
         r"__nvJitLink|nvJitLink|"
         r"nvrtc|nvtx)\w*)",
         "the library that needs the symbol {symbol} ({library}) was built for a newer version than the one that is loaded",

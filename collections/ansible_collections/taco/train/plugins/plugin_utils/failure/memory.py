@@ -21,7 +21,7 @@ MEMORY = [
         "memory_locked",
         r"(?:ibv_reg_mr|create \w+ CQ|ibv_create_cq|ibv_create_qp|ibv_reg_dmabuf_mr|fi_mr_reg\w*|memory "
         r"registration)(?!.*(?:Bad address|Invalid argument|not supported))[^\n]{0,60}(?:Cannot allocate memory|"
-        r"failed)|RLIMIT_MEMLOCK|max locked memory|allowed to lock|"
+        r"failed)|RLIMIT_MEMLOCK|max locked memory(?!.*unlimited)|allowed to lock|"
         r"openib BTL failed to .{0,20}register|allocate some locked memory|memlock limits",
         "the limit of locked memory is too small for RDMA or HARP",
         "leave memlock=-1 in training_container_ulimits",
@@ -31,7 +31,7 @@ MEMORY = [
         # Of libfabric and UCX. Other errors of a registration are those of the GPU's memory.
         "memory_locked",
         r"(?P<what>(?:(?:[Uu]nable|[Ff]ailed) to|[Cc]ould ?n[o']t|[Cc]an(?:not|'t)) (?:register|pin) [^\r\n]{1,120}?"
-        r"(?:Cannot allocate memory|ENOMEM\b|RC: -?12\b)|(?:memory registration|fi_mr_reg\w*|ibv_reg_\w+)[^\r\n]{1,120}?"
+        r"(?:Cannot allocate memory|ENOMEM\b|RC: -?12\b)|\b(?:memory registration|fi_mr_reg\w{0,30}|ibv_reg_\w{1,30})[^\r\n]{1,120}?"
         r"(?:Cannot allocate memory|ENOMEM\b))",
         "memory can't be registered for RDMA: the limit of locked memory or of the adapter's registrations is reached ({what})",
         "leave memlock=-1 in training_container_ulimits (ulimit -l in the container prints unlimited); else use fewer ranks and "

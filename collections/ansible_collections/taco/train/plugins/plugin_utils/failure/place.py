@@ -8,6 +8,7 @@ import re
 from functools import cached_property
 from typing import Dict, List, Optional, Sequence, Set, Tuple
 
+from ansible_collections.taco.train.plugins.plugin_utils.failure.candidates import MOST_CHARACTERS
 from ansible_collections.taco.train.plugins.plugin_utils.failure.rank_map import (
     COMMAND,
     HERE,
@@ -197,7 +198,11 @@ def located(
         )
         host, pid = host or test[1] or (trace[1] if trace else None), trace[2] if trace else None
     if rank is None:
-        near = [line.text for line in lines[max(place - 4, 0) : place + 1] if not line.text.startswith("[I ")]
+        near = [
+            line.text[:MOST_CHARACTERS]
+            for line in lines[max(place - 4, 0) : place + 1]
+            if not line.text.startswith("[I ")
+        ]
         # PyTorch's [rank9]: is the rank of the run, [Rank 0] is that of a group of ranks.
         own = PREFIX_RANK.search(line.text)
         told = [own[1]] if own else [match[1] for match in map(TORCH_RANK.search, near) if match]

@@ -26,7 +26,7 @@ SCHEDULER = [
     cause(
         # Status 403: the right is missing.
         "kube_access",
-        r"unable to upgrade connection: Forbidden|\(Forbidden\): .{0,40}?pods? \"(?P<host>[^\"]+)\" is forbidden|"
+        r"unable to upgrade connection: Forbidden|\(Forbidden\): .{0,40}?pods? \"(?P<host>[^\"]+)\" is forbidden(?!: exceeded quota)|"
         r"cannot create resource \"pods/exec\"|User \"system:serviceaccount:[^\"]+\" cannot ",
         "the API server of Kubernetes does not let the launcher execute commands in the pods",
         "give the launcher's service account the right to create pods/exec (kubectl auth can-i create pods/exec --as=...), or use an "

@@ -8,7 +8,7 @@ import re
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.failure.candidates import MOST_CHARACTERS
-from ansible_collections.taco.train.plugins.plugin_utils.failure.place import Places, located
+from ansible_collections.taco.train.plugins.plugin_utils.failure.place import PREFIX_RANK, Places, located
 
 # Each group of ranks counts its own operations.
 WORK = re.compile(
@@ -30,12 +30,18 @@ def behind(places: Places) -> Optional[Behind]:
     numbers: Dict[Tuple[str, str], Dict[int, List[int]]] = {}
     for place, line in enumerate(places.lines):
         match = WORK.search(line.text[:MOST_CHARACTERS]) if "ork" in line.text else None
-        rank = located(places, place, line.host, line.rank, False)[1] if match else None
+        known = match and (line.rank is not None or PREFIX_RANK.search(line.text) or _is_whole(match["group"]))
+        rank = located(places, place, line.host, line.rank, False)[1] if known else None
         if match and rank is not None:
             of_group = numbers.setdefault((match["kind"][:3], match["group"] or ""), {})
             of_group.setdefault(rank, []).append(int(match["number"]))
     found = (lowest(of_group) for of_group in numbers.values())
     return next((ranks for ranks in found if ranks), None)
+
+
+def _is_whole(group: Optional[str]) -> bool:
+    """Whether a group holds all ranks. In any other the line has the rank within the group."""
+    return not group or "default_pg" in group
 
 
 def lowest(numbers: Dict[int, List[int]]) -> Optional[Behind]:

@@ -7,6 +7,8 @@
 from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import TRUST, cause
 
 # The host that the key was for.
+# Without it ssh has used another key.
+REFUSED = r"Permission denied \("
 LOGIN = r"(?:[\w.-]+@)?(?P<host>[\w.-]+): Permission denied \(|ssh not successful for host (?P<host2>[\w.-]+)"
 SSH = [
     cause(
@@ -100,6 +102,7 @@ SSH = [
         "set the mode of {file} on the launcher to 0600, with its user as the owner: chmod 600 {file}, or the ssh_trust role; in a pod "
         "set defaultMode 0600 for the Secret's volume, and no fsGroup, which adds rights",
         LOGIN,
+        context=REFUSED,
     ),
     cause(
         "ssh_key",
@@ -115,6 +118,7 @@ SSH = [
         "write the key {file} again (role ssh_trust; in pods the Secret of the job): the private key, with its last line break, and "
         "readable for the user of ssh",
         LOGIN,
+        context=REFUSED,
     ),
     cause(
         "ssh_key",
@@ -122,7 +126,7 @@ SSH = [
         "ssh was not let in: the launcher has no key {file}",
         "write the key to {file} (role ssh_trust; in pods the Secret of the job), or name the right file in ssh's configuration",
         LOGIN,
-        context=r"Permission denied \(",
+        context=REFUSED,
     ),
     cause(
         "ssh_key",
