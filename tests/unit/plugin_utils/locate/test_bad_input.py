@@ -37,8 +37,17 @@ def test_the_price_of_a_round_is_printed_for_few_hosts_too():
     search = search._replace(run_seconds=seconds_of_a_run(records, search.hosts))
     answer = next_step(search)
     assert (answer.kind, answer.minutes_of_a_round) == ("undecided", 1.5)
-    assert "A round takes about 1.5 minutes. (0 rounds" in sentence(search, answer)
+    assert "A round takes about 1.5 minutes, and more rounds decide nothing. (0 rounds" in sentence(search, answer)
     assert fingerprint(search, {}) == fingerprint(Search(("a", "b")), {}) and from_json(as_json(search)) == search
+
+
+def test_a_larger_budget_is_advised_only_where_it_helps():
+    search = Search(tuple("abcdef"), budget=Budget(None, 1), alone=False)
+    for advice in ("raise locate_budget_minutes or locate_max_rounds", "and more rounds decide nothing"):
+        step = next_step(search._replace(budget=Budget()))
+        runs = [Run(run.hosts, None, "no route", 60.0) for run in step.runs]
+        search = recorded(search._replace(rounds=(*search.rounds, step)), runs)
+        assert advice in sentence(search, next_step(search))
 
 
 def test_hosts_of_unlike_hardware_are_undecided_without_a_run():

@@ -56,6 +56,15 @@ def test_a_noisy_run_alone_is_no_proof_that_a_host_is_slow_alone(seed):
     assert "its network" not in noisy_alone(seed, False)
 
 
+def test_no_host_with_a_slow_network_is_called_slow_alone_beyond_the_shared_rate():
+    """An outlier of 30 % in the run alone looks as slow as the host: one such run is no evidence at the rate that all findings share."""
+    found = fleet(size=16, faults=[Fault("node003", 0.3, True)], noise=0.04)
+    steady = found.value
+    found.value = lambda hosts: steady(hosts) * (0.75 if hosts == ("node003",) else 1)
+    (finding,) = searched(found).answer.findings
+    assert finding.hosts == ["node003"] and "also alone" not in finding.text
+
+
 def test_nobody_is_slow():
     found = searched(fleet())
     assert (found.answer.kind, found.answer.findings, found.answer.undecided) == ("nobody", [], [])

@@ -28,6 +28,7 @@ def test_all_kinds_of_findings_share_one_rate(size, racks):
         errors.HOST: 2 * size,
         errors.LINK: math.comb(size, 2),
         errors.DIRECTION: size * (size - 1),
+        errors.CAUSE: size,
         errors.BOUNDARY: racks,
         errors.GROUP: 2 * (math.floor(math.log2(size / 3)) + 1) if size >= 6 else 0,
     }

@@ -30,6 +30,13 @@ BEHIND = cause(
     "look at what it prints last and at its host: it hangs, is slower, or calls fewer operations than the others (uneven data, code under "
     "a condition on the rank, a checkpoint or a validation)",
 )
+SEVERAL_BEHIND = cause(
+    BEHIND.name,
+    r"",
+    "they are behind the other ranks, which wait for them in a collective operation (number {number}, the others {others} or more)",
+    "look at what they print last and at their hosts: they hang, are slower, or call fewer operations than the others (uneven data, code "
+    "under a condition on the rank, a checkpoint or a validation)",
+)
 RANK = [
     cause(
         "wrong_data",

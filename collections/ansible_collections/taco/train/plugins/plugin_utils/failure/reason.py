@@ -54,7 +54,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.place import (
 )
 from ansible_collections.taco.train.plugins.plugin_utils.failure.problems import fix_of_problem
 from ansible_collections.taco.train.plugins.plugin_utils.failure.rank_map import same_host
-from ansible_collections.taco.train.plugins.plugin_utils.failure.ranks import BEHIND, SUBMIT_OTHERS
+from ansible_collections.taco.train.plugins.plugin_utils.failure.ranks import BEHIND, SEVERAL_BEHIND, SUBMIT_OTHERS
 from ansible_collections.taco.train.plugins.plugin_utils.failure.sequence import behind
 from ansible_collections.taco.train.plugins.plugin_utils.failure.silent import silent_hosts
 from ansible_collections.taco.train.plugins.plugin_utils.failure.tracebacks import secondary
@@ -96,11 +96,12 @@ def known_reason(text: str, hosts: Sequence[str] = ()) -> Optional[Reason]:
     fix = fix_of(cause, lines, place, first.values)
     late = behind(places) if cause.name == BEHIND.name else None
     if late:
-        text = filled(BEHIND.found, {"number": str(late.number), "others": str(late.others)})
+        one = SEVERAL_BEHIND if len(late.ranks) > 1 else BEHIND
+        text = filled(one.found, {"number": str(late.number), "others": str(late.others)})
+        if one is SEVERAL_BEHIND:
+            return Reason(with_places(text, [], late.ranks), one.fix, cause.name)
         host = inventory_name(places.hosts.get(late.ranks[0]), hosts, "")
-        if len(late.ranks) > 1:
-            return Reason(with_places(text.replace("it is", "they are", 1), [], late.ranks), BEHIND.fix, cause.name)
-        return Reason(with_place(text, host, late.ranks[0]), BEHIND.fix, cause.name, host, late.ranks[0])
+        return Reason(with_place(text, host, late.ranks[0]), one.fix, cause.name, host, late.ranks[0])
     together = of_one_line(places, place, cause, first)
     if cause.name in OF_LOGIN:
         first = first._replace(text=first.text + also(places, found, best, first, hosts))

@@ -195,7 +195,7 @@ def _too_few(search: Search) -> str:
     most = max(len(search.peers(host)) for host in search.hosts)
     return (
         f"no host has {LEAST_PEERS} peers of like hardware ({len(search.hosts)} hosts): add {LEAST_PEERS - most} or more hosts of like "
-        "hardware to the search, since with fewer nothing tells whether a host or its peers are slow. More rounds decide nothing"
+        "hardware to the search, since with fewer nothing tells whether a host or its peers are slow"
     )
 
 

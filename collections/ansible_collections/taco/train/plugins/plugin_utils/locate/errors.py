@@ -13,7 +13,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.decision.sequential imp
 from ansible_collections.taco.train.plugins.plugin_utils.locate.search import LEAST_GROUP, Search
 
 HOST, LINK, BOUNDARY, GROUPS, GROUP = "host", "link", "boundary", "groups", "group"
-SHARED, WHOLE, CONFIGURATION, DIRECTION = "shared", "whole", "configuration", "direction"
+SHARED, WHOLE, CONFIGURATION, DIRECTION, CAUSE = "shared", "whole", "configuration", "direction", "cause"
 SHARES = {
     HOST: 0.4,
     LINK: 0.1,
@@ -22,8 +22,9 @@ SHARES = {
     GROUP: 0.1,
     SHARED: 0.05,
     WHOLE: 0.05,
-    CONFIGURATION: 0.05,
+    CONFIGURATION: 0.025,
     DIRECTION: 0.05,
+    CAUSE: 0.025,
 }
 
 
@@ -34,6 +35,9 @@ def accept(search: Search, kind: str) -> float:
 
 def _hypotheses(search: Search, kind: str) -> float:
     hosts = len(search.hosts)
+    if kind == CAUSE:
+        # Each host may be called slow alone.
+        return hosts
     if kind == HOST:
         # By its runs over two hosts, and by all of its runs.
         return 2 * hosts

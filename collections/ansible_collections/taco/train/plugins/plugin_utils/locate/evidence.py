@@ -22,7 +22,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.decision.sequential imp
     decided,
     observation,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.locate.errors import HOST, accept
+from ansible_collections.taco.train.plugins.plugin_utils.locate.errors import CAUSE, HOST, accept
 from ansible_collections.taco.train.plugins.plugin_utils.locate.levels import (
     Point,
     Scales,
@@ -216,4 +216,4 @@ def as_slow_alone(search: Search, state: Analysis, host: str) -> Optional[bool]:
         for run in state.runs
         if run.point.hosts == (host,)
     ]
-    return decided(combined(seen), SUSPECT, clear_bound(search.rates))
+    return decided(combined(seen), accept(search, CAUSE), clear_bound(search.rates))

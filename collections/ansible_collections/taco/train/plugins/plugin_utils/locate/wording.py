@@ -6,8 +6,9 @@
 
 from typing import List, Sequence
 
+from ansible_collections.taco.train.plugins.plugin_utils.decision.budget import Budget
 from ansible_collections.taco.train.plugins.plugin_utils.locate import halves
-from ansible_collections.taco.train.plugins.plugin_utils.locate.decide import Answer
+from ansible_collections.taco.train.plugins.plugin_utils.locate.decide import Answer, next_step
 from ansible_collections.taco.train.plugins.plugin_utils.locate.search import (
     ALONE,
     HALVES,
@@ -25,8 +26,8 @@ def price(search: Search, answer: Answer) -> str:
     if answer.minutes_of_a_round is None:
         return "What a round takes is not known, because these hosts had no run together."
     minutes = f"{answer.minutes_of_a_round:.1f} minutes"
-    if not search.comparable:
-        return f"A round takes about {minutes}."
+    if isinstance(next_step(search._replace(budget=Budget())), Answer):
+        return f"A round takes about {minutes}, and more rounds decide nothing."
     return f"One more round takes about {minutes}: raise locate_budget_minutes or locate_max_rounds."
 
 

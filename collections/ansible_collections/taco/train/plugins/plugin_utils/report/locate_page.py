@@ -88,9 +88,10 @@ def method(search: Search) -> str:
     bound = accept(search, HOST)
     rates = search.rates
     return (
-        f"Runs of a round are compared with each other. A host is accused from an evidence of {bound:.1f} on: a healthy host is accused "
-        f"in at most {rates.false_accusation:.0%} of searches, and one that is slower by {search.effect:.0%} is missed in at most "
-        f"{rates.miss:.0%}. HARP bypasses the kernel, so these verdicts rest on runs, not on counters of the kernel."
+        f"Runs of a round are compared with each other. A host is accused from an evidence of {bound:.1f} on: at most "
+        f"{rates.false_accusation:.0%} of searches have any false finding, of a host or of something else, and a host that is slower by "
+        f"{search.effect:.0%} is missed in at most {rates.miss:.0%}. HARP bypasses the kernel, so these verdicts rest on runs, not on counters "
+        "of the kernel."
     )
 
 
