@@ -23,6 +23,13 @@ NOT_A_CAUSE = re.compile(
     r"NCCL (?:INFO|TRACE) |^(?:INFO|TRACE): Function: |^I0 |: I tensorflow/|Could not load dynamic library '|this is not a failure|EAL: No "
     r"(?:available|free) .{0,60}1048576|\[W[ \d].{0,40}socket\.cpp"
 )
+# Such lines tell of a failure also where no warning follows: the log ends before NCCL gives up.
+RETRIES = re.compile(r"NCCL INFO .{0,80}connect returned .{1,80}, retrying")
+# nccl-tests' row of a size that isn't complete. What its processes print stands behind it.
+ROW = re.compile(
+    r"^ {1,16}\d{1,20} {1,16}\d{1,20} {1,16}(?:float|double|half|bfloat16|fp8\w{0,6}|u?int\d{1,2}|f8e\w{2,4}) {1,16}"
+    r"(?:none|sum|prod|min|max|avg|mulsum|all)(?: {1,16}(?:-?[\d.]{1,12}(?:e[+-]\d\d)?|N/A)){0,9}(?=[A-Za-z\[])"
+)
 # A line of a text, which is neither empty nor of a list nor a name and its value.
 PROSE = re.compile(r"(?!\s*$|\s*[*-]|\s*\w[\w #]{0,30}:\s|.{1,80}: \S+\s*$)\s*\S")
 MOST_OF_A_PARAGRAPH = 8
@@ -61,10 +68,14 @@ def worth_a_look(lines: Sequence[Line], without: AbstractSet[int]) -> List[int]:
     seen: Dict[str, int] = {}
     for number, line in enumerate(lines):
         words = line.text[:MOST_CHARACTERS]
-        if words and " NCCL INFO " not in words and number not in without:
+        if words and number not in without and (" NCCL INFO " not in words or RETRIES.search(words)):
             # The size of a huge page is a number that counts.
             seen.setdefault(words if words.startswith("EAL: ") else DIGITS.sub("0", words), number)
-    numbers = [number for words, number in seen.items() if not NOT_A_CAUSE.search(words) and not HELP.match(words)]
+    numbers = [
+        number
+        for words, number in seen.items()
+        if (RETRIES.search(words) or not NOT_A_CAUSE.search(words)) and not HELP.match(words)
+    ]
     return numbers if len(numbers) <= 2 * MOST_LINES else numbers[:MOST_LINES] + numbers[-MOST_LINES:]
 
 
@@ -76,6 +87,10 @@ def unwrapped(lines: List[Line]) -> List[Line]:
         for place in range(begin + 1, min(end, begin + 2 * NEAR)):
             if PROSE.match(lines[place].text) and not (lines[place - 1].text.strip() and place - 1 > begin):
                 lines[place] = lines[place]._replace(text=paragraph(lines, place, end))
+    for place, line in enumerate(lines):
+        row = ROW.match(line.text) if line.text.startswith(" ") else None
+        if row:
+            lines[place] = line._replace(text=line.text[row.end() :])
     for place, line in enumerate(lines[:-1]):
         # The line of the script above says of which list.
         if lines[place + 1].text.startswith("IndexError: list index out of range") and "local_rank()" in line.text:

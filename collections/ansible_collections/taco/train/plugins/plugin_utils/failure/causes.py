@@ -63,6 +63,8 @@ OF_TWO = {
 }
 # One failed call of MPI is that of the process that lost another, or the error itself.
 OF_TWO_AFTERWARDS = {"mpi_error"}
+# The kernel ends a process, and its launcher tells of it.
+CRASHES = {"segfault", "bus_error", "instruction"}
 # Ranks that are gone, where others go on.
 LOST = {*(cause.name for cause in ENDED), "horovod_down", "signal", "exit_code", "lost_node", "memory", "segfault"}
 # Between ranks: a process that loses another one then fails in its own way, too.
@@ -85,6 +87,8 @@ EXPLAINED_BY = {
 }
 # The error of a process has no host; its other lines, which NCCL prints, have it.
 OF_NCCL = {"nccl_interface", "nccl_error"}
+# A process prints a help text without its host, and a line with its header before or behind it.
+OF_MPI = {"mpi_pmi", "mpi_component", "mpi_error", "mpi_prefix", "session_folder"}
 # Failures to log in to hosts, of which a log may have several.
 OF_LOGIN = {"mpi_resolve", "ssh_key", "ssh_host_key", "ssh_resolve", "ssh_connect"}
 # A host prints them through ssh, before it has ranks.

@@ -4,7 +4,7 @@
 
 """What may be the cause, and may be a warning only or what follows from another rank's end: causes where no clear one is found."""
 
-from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import NCCL_INFO, NODE, cause
+from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import LINK, NCCL_INFO, NODE, OPEN_NETWORK, cause
 from ansible_collections.taco.train.plugins.plugin_utils.failure.resources import NOT_STARTED
 
 # The plugin prints through NCCL, and in a format of its own outside of it.
@@ -99,6 +99,13 @@ DOUBTFUL = [
         r"^Last error:[^\S\n]*\n(?P<what>(?!Traceback)\S[^\r\n]{3,200})",
     ),
     cause(
+        # NCCL's line of a new try. It says so as a warning only when it gives up.
+        "nccl_connect",
+        r"(?:socket\w+: connect returned|Call to connect returned) (?P<why>" + LINK + r")",
+        "NCCL could not connect to its peer ({why})",
+        OPEN_NETWORK,
+    ),
+    cause(
         # /tmp of Open MPI, where a harmless old folder is also named.
         "session_folder",
         r"unable to create the desired directory|[Uu]nable to (?:create|open|write to) .{0,40}session dir|"
@@ -120,7 +127,7 @@ DOUBTFUL = [
         "traceback",
         r"^(?:E +)?(?P<what>(?:\w+\.)*(?!Error\b(?<!\.Error)|ChildFailed|CalledProcess|ProcessExited|WorkerStopped|HostsUpdated|Signal|"
         r"HorovodInternal|AbortedError|ConnectionReset|BrokenPipe|nccl\w*Error|DistBackend)\w*(?:Error|Exception|TimeoutExpired)"
-        r"(?::(?![^\r\n]{0,60}(?:ncclCommInitRank|NCCL [Ee]rror|Horovod (?:has been|detected)|mpirun failed|"
+        r"(?::(?![^\r\n]{0,60}(?:ncclCommInitRank|NCCL [Ee]rror|(?:Horovod|Gloo job) (?:has been|detected)|mpirun failed|"
         r"Job has been shutdown)) *[^\r\n]{1,300})?)\s*$",
         "the script failed with {what}",
         "look at the traceback in the log",

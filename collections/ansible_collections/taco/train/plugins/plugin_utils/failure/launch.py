@@ -45,6 +45,13 @@ LAUNCH = [
     ),
     cause(
         "mpirun_absent",
+        r"Open MPI not found in output of mpirun --version|does not find an installed Open ?MPI",
+        "horovodrun does not recognise the mpirun in the training image: mpirun --version does not name Open MPI",
+        "start the ranks with mpirun, or horovodrun with --gloo; else compare mpirun --version on every host, and set PATH in "
+        "benchmark_env to the folder of the mpirun of Open MPI",
+    ),
+    cause(
+        "mpirun_absent",
         r"does not find an installed MPI",
         "horovodrun found no mpirun in the training image",
         "install Open MPI in taco_image, or set PATH in benchmark_env to the folder of its mpirun",

@@ -99,9 +99,19 @@ LIBRARIES = [
     ),
     cause(
         "module",
-        r"(?:ModuleNotFoundError|ImportError|^\S{0,200}python[\d.]{0,6}): No module named '?(?P<module>[\w.]+)'?",
+        # Of python3 -m, which the interpreter prints itself.
+        r"(?<![\w.-])(?:/[\w./+-]{1,200}/)?(?:python|pypy)[\d.]{0,6}: (?:No module named '?(?P<module>[\w.]+)'?|Error while finding "
+        r"(?:module specification|spec) for '?(?P<module2>[\w.]+))",
+        "python -m finds no module {module}: it is neither in the working folder or PYTHONPATH of the ranks nor installed",
+        "for a file of your own, set benchmark_options.chdir to its folder, or PYTHONPATH in benchmark_env, on every host; else install "
+        "{module} in taco_image for the Python that the command starts",
+    ),
+    cause(
+        "module",
+        r"(?:ModuleNotFoundError|ImportError): No module named '?(?P<module>[\w.]+)'?",
         "the image has no Python module {module}",
-        "install it in taco_image, or set benchmark_options.script to a script that doesn't need it",
+        "install it in taco_image for the Python that the command starts; if {module} is a file or folder of your own, set PYTHONPATH in "
+        "benchmark_env to the folder that has it, on every host",
     ),
     cause(
         # Libraries of CUDA that are older than the one that needs them.

@@ -12,10 +12,12 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import Ca
 from ansible_collections.taco.train.plugins.plugin_utils.failure.causes import (
     AFTER_LOSS,
     CAUSES,
+    CRASHES,
     ENDS,
     OF_ALL,
     OF_KERNEL,
     OF_LOSS,
+    OF_MPI,
     OF_NCCL,
     OF_OTHERS,
     OF_REMOTE,
@@ -31,10 +33,16 @@ from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import 
 MOST_REPEATS = 20
 # What a line begins with that has the host: NCCL's header, that of MPI, srun's. Another host prints the same behind it.
 BEGIN = re.compile(r"^(?:srun: error: )?\[?[A-Za-z0-9][\w.-]{0,252}(?=:)")
+# An address of IPv6, as the adapters have it: fe80::966d:ae03:8b:df78%ib0
+GID = re.compile(r"(?<![\w:])(?=[\da-f]{0,4}:)(?:[\da-f]{0,4}:){3,7}[\da-f]{1,4}(?:%[\w.-]{1,16})?")
+# What stands further behind are details, such as those of the operation that was under way.
+MOST_ALIKE = 120
 # The ranks in Horovod's report of a stall.
 MISSING = re.compile(r"missing ranks: ([\d, ]{1,400})")
 MISSING_BELOW = re.compile(r"(?:Missing|Stalled) ranks:\s*$")
 MOST_OF_A_NAME = 300
+# torchrun's line of a process that ended. Only the table that may follow has its rank in the run.
+LOCAL_RANK = re.compile(r"local_rank: (\d{1,7}) \(pid")
 MISSING_RANK = re.compile(r"(\d{1,7}): \[([^\]]{0,2000})")
 TENSOR = re.compile(r"([\w./:-]{1,200}) $")
 
@@ -72,7 +80,7 @@ def match_at(places: Places, place: int, cause: Cause, hosts: Sequence[str]) -> 
     own_host, own_rank = located(
         places,
         place,
-        host or line.host,
+        host or (line.host if rank in (None, line.rank) or cause.name in OF_OTHERS else None),
         line.rank if rank is None else rank,
         cause.name in ENDS or "host" not in groups,
     )
@@ -80,7 +88,8 @@ def match_at(places: Places, place: int, cause: Cause, hosts: Sequence[str]) -> 
         own_host = places.remote(place)
     elif own_host is None and cause.name in ENDS:
         own_host = places.blacklisted
-    values = {name: (named(groups, name) or "").strip() for name in groups}
+    names = {*groups, *(name.rstrip("0123456789") for name in groups)}
+    values = {name: (named(groups, name) or "").strip() for name in names}
     text = places.with_hosts(sentence(cause.found, values, line.text, match.end() if match else 0))
     if cause.name in OF_ALL:
         host, rank = None, None
@@ -101,6 +110,12 @@ def match_at(places: Places, place: int, cause: Cause, hosts: Sequence[str]) -> 
         host = places.of_nccl
         # The lines of other processes do not tell where this one runs, and they have the value.
         rank = rank if places.with_nccl & {None, rank} or host is None else None
+    if rank is None and cause.name in ENDS | CRASHES:
+        local = LOCAL_RANK.search(line.text)
+        rank = int(local[1]) if local and places.one_host else None
+        text += f"; it is local rank {local[1]} of its host" if local and rank is None else ""
+    if host is None and rank is None and cause.name in OF_MPI:
+        host = places.around(place)
     if host is None and rank is None:
         host = pod_at(cause.name, lines, place)
     host = inventory_name(host, hosts, line.text)
@@ -157,8 +172,8 @@ def may_be_of_one(places: Places, number: int, other: int) -> bool:
 
 
 def masked(line: Line) -> str:
-    """A line without its host and its numbers."""
-    return DIGITS.sub("0", BEGIN.sub("", line.text))
+    """The begin of a line without its host, its addresses and its numbers."""
+    return DIGITS.sub("0", GID.sub("0", BEGIN.sub("", line.text[:MOST_CHARACTERS])))[:MOST_ALIKE]
 
 
 def missing_ranks(lines: Sequence[Line], place: int) -> List[int]:
@@ -169,7 +184,8 @@ def missing_ranks(lines: Sequence[Line], place: int) -> List[int]:
         if match:
             return [int(rank) for rank in re.findall(r"\d+", match[1])]
         if MISSING_BELOW.match(lines[number].text):
-            below = [MISSING_RANK.match(line.text) for line in lines[number + 1 : number + 1 + MOST_REPEATS]]
+            rows = [line.text for line in lines[number + 1 : number + 1 + MOST_REPEATS] if line.text.strip()]
+            below = [MISSING_RANK.match(row) for row in rows]
             for row in below:
                 if not row:
                     break
@@ -197,7 +213,11 @@ def reporters(places: Places, place: int, cause: Cause, hosts: Sequence[str]) ->
     """The hosts and the ranks that print the same line but for its numbers: none of them is more to blame than another."""
     lines = places.lines
     words = masked(lines[place])
-    same = [number for number in range(place, len(lines)) if masked(lines[number]) == words]
+    same = [
+        number
+        for number in range(place, len(lines))
+        if masked(lines[number]) == words and cause.pattern.search(lines[number].text[:MOST_CHARACTERS])
+    ]
     matches = [match_at(places, number, cause, hosts) for number in same[:MOST_REPEATS]]
     ranks = {match.rank for match in matches if match.rank is not None}
     ranks.update(rank for rank in (lines[number].rank for number in same) if rank is not None)

@@ -23,6 +23,14 @@ NETWORK = [
         r"Remote daemon: .{0,80} on node (?P<host>[\w.-]+)",
     ),
     cause(
+        # CUDA's error 711: a GPU has at most 8 peers in a process.
+        "p2p",
+        r"(?P<what>peer mapping resources exhausted|cudaErrorTooManyPeers|CUDA_ERROR_TOO_MANY_PEERS|"
+        r"Cuda failure 711\b|CUDA error 711\b)",
+        "a process uses more GPUs than can be each other's peers ({what}): a GPU has at most 8 peers",
+        "use fewer GPUs in a process (nccl-tests: -g, with more ranks), or set NCCL_P2P_DISABLE: 1 in benchmark_env",
+    ),
+    cause(
         "p2p",
         r"P2P is disabled between|failed to (?:peer with|open CUDA IPC)|cudaIpc\w+ failed|peer access.{0,40}(?:not "
         r"supported|failed)|not supported between these two devices",
@@ -153,6 +161,16 @@ NETWORK = [
         r"[Mm]essage truncated[^\r\n]{0,200}(?:[Bb]ootstrap|socket\.cc)|(?:[Bb]ootstrap|misc/socket\.cc)[^\r\n]{0,200}[Mm]essage truncated",
         "ranks exchanged messages of different sizes at their start: another version of NCCL, or another program uses the port",
         IMAGE,
+    ),
+    cause(
+        # The network's pieces of an operation. NCCL cuts them by its version and its settings.
+        "nccl_truncated",
+        r"(?P<what>NET/[\w/-]{1,40} ?:[^\r\n]{0,80}(?:peer (?P<peer>[\w.:%-]+(?:<\d+>)?) )?(?:collective mismatch|"
+        r"[Mm]essage truncated)[^\r\n]{0,200})",
+        "two ranks exchange different sizes: NCCL has other versions or settings there, or their scripts took different ways ({what})",
+        "compare the version of NCCL and its plugin and all NCCL_* on the hosts (NCCL_DEBUG: INFO in benchmark_env prints them): the same "
+        "taco_image and benchmark_env everywhere; if they are equal, look in the script for operations with different sizes or in a "
+        "different order",
     ),
     cause(
         # The amounts of a collective operation differ.

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Dict, List, Optional, Sequence, Set, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.failure.candidates import MOST_CHARACTERS
+from ansible_collections.taco.train.plugins.plugin_utils.failure.fields import MOST_OF_A_TEXT, RULE
 from ansible_collections.taco.train.plugins.plugin_utils.failure.rank_map import (
     COMMAND,
     HERE,
@@ -44,6 +45,7 @@ REACHED = re.compile(r"Permanently added '\[?(?P<host>[\w.-]+)\]?|Remote host fo
 NEXT_LINES = 2
 # Horovod leaves a host out after its ranks failed.
 BLACKLISTED = re.compile(r"[Bb]lacklist(?:ed|ing)? (?:failing )?host:? ([\w.-]+)")
+ONE_HOST = re.compile(r"--standalone\b|--(?:nnodes|num[_-]machines|num_nodes)[= ]1(?!\S)|^\s{0,8}nnodes {1,20}: 1$")
 STARTED = re.compile(r"^\s*when attempting to start process rank (\d{1,7})")
 # Where NCCL says which address it uses: NCCL INFO Bootstrap : Using eth0:10.0.0.2<0>
 OWN_ADDRESS = re.compile(r"(?:Bootstrap ?: Using|NET/Socket : Using)[^\r\n]*?[\w.-]{1,16}:(\d{1,3}(?:\.\d{1,3}){3})<")
@@ -111,6 +113,24 @@ class Places:
     def with_nccl(self) -> Set[Optional[int]]:
         """The ranks whose lines have NCCL's header, None among them for lines without a rank."""
         return {line.rank for line in self.lines if " NCCL " in line.text and NCCL_HEADER.search(line.text)}
+
+    @cached_property
+    def one_host(self) -> bool:
+        """Whether the launcher's command or its table of options says that the run has one host."""
+        return any(ONE_HOST.search(line.text) for line in self.lines)
+
+    def around(self, place: int) -> Optional[str]:
+        """The only host in the headers of MPI's lines next to the help text that a line belongs to."""
+        begin, end = place, place
+        while begin > max(place - MOST_OF_A_TEXT, 0) and not RULE.match(self.lines[begin].text):
+            begin -= 1
+        while end < min(place + MOST_OF_A_TEXT, len(self.lines) - 1) and not RULE.match(self.lines[end].text):
+            end += 1
+        if not RULE.match(self.lines[begin].text):
+            return None
+        near = [*self.lines[max(begin - NEXT_LINES, 0) : begin], *self.lines[end + 1 : end + 1 + NEXT_LINES]]
+        hosts = {match[1] for match in (MPI_HEADER.match(line.text) for line in near) if match}
+        return hosts.pop() if len(hosts) == 1 else None
 
     @cached_property
     def not_started(self) -> Optional[int]:
@@ -189,7 +209,8 @@ def located(
     proxy = HYDRA_HEADER.match(line.text)
     test = TEST_HEADER.search(line.text)
     if header:
-        host, pid = host or header[1], process_of(header)
+        # A collector names the machine or the pod that it read from, which may be the launcher's.
+        host, pid = header[1] if host in (None, line.host) else host, process_of(header)
     elif proxy:
         host = host or proxy[1]
     elif test:

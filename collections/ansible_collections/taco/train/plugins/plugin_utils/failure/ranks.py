@@ -64,6 +64,25 @@ RANK = [
         "look at what the other ranks print, and at the network between the hosts",
     ),
     cause(
+        # The flight recorder's: one rank tells all others through the store.
+        "nccl_watchdog",
+        r"[Rr]eceived a dump signal due to a collective timeout from +rank (?P<rank>\d+)",
+        "its collective operation timed out first, and the other ranks then wrote their state",
+        "look at the log of this rank (operation, sequence number), and compare the dumps of the flight recorder of all ranks "
+        "(TORCH_NCCL_TRACE_BUFFER_SIZE, torchfrtrace): the rank whose last operation has the lowest number is behind",
+    ),
+    cause(
+        "nccl_watchdog",
+        r"(?P<what>[Rr]eceived a dump signal due to a collective timeout from +this local rank|"
+        r"[Rr]eceived a (?:global )?timeout (?:signal )?from (?:another|this local) rank|"
+        r"(?:Observed|Received a?) ?flight recorder dump signal[^\r\n]{0,60}|[Hh]eartbeat monitor timed out|"
+        r"[Ee]xception \(either an error or timeout\) detected by watchdog|[Tt]imeout at NCCL work|"
+        r"[Ff]ailure detected by watchdog at work)",
+        "a collective operation did not end in time, here or on another rank ({what})",
+        "look for the first rank whose watchdog reports a timeout, and at what the ranks that are behind it print last; then at the "
+        "network between the hosts",
+    ),
+    cause(
         "stalled",
         r'(?:Missing|Stalled) ranks:|\[missing ranks: (?P<rank>\d+)|marked by "!"\) is stalled|'
         r"waiting for send/recv from rank (?P<rank2>\d+)|"
@@ -122,7 +141,7 @@ RANK = [
         r"Rendezvous|Dist(?:Backend|Network|Store)|Aborted|ChildFailed|"
         r"CalledProcess|ProcessExited|WorkerStopped|HostsUpdated|Signal)\w*(?:Error|Exception|NotFound|Exit|StopIteration|"
         r"AssertionError)(?: \(see above for traceback\))?(?::(?! *(?:Aborted: )?(?:ncclCommInitRank|NCCL [Ee]rror|NCCL "
-        r"async|Horovod (?:has been|detected)|mpirun failed|work = |NCCL communicator|[Tt]imed out|Connection (?:reset|"
+        r"async|(?:Horovod|Gloo job) (?:has been|detected)|mpirun failed|work = |NCCL communicator|[Tt]imed out|Connection (?:reset|"
         r"closed)|[Bb]roken pipe|[^\r\n]{0,60}ncclCommInitRank|\[\S+:\d+\])) "
         r"*[^\r\n]{1,300})?)\s*$",
         "the script failed with {what}",

@@ -6,14 +6,29 @@
 
 from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import LINK, OPEN_NETWORK, cause
 
+PORT = r"Address already in use|EADDRINUSE|server socket has failed to listen on any local|\bbind failed|[Ff]ailed to bind to"
+PORT_NUMBER = (
+    r"(?:bind to|listen on) (?:\S*:)?(?P<port>\d{2,5})\b|\bport:? (?P<port2>\d{2,5})\b|:(?P<port3>\d{4,5})\b[^\n]{0,60}(?:EADDRINUSE|"
+    r"[Aa]ddress already in use)"
+)
 RENDEZVOUS = [
     cause(
+        # Its launcher sets the rank of each process, which the command overwrites.
         "port",
-        r"Address already in use|EADDRINUSE|server socket has failed to listen on any local|\bbind failed|[Ff]ailed to bind to",
-        "a port ({port}) is in use: an earlier run still goes on",
-        "end it on the hosts (pgrep -af python), or use another port",
-        r"(?:bind to|listen on) (?:\S*:)?(?P<port>\d{2,5})\b|\bport:? (?P<port2>\d{2,5})\b|:(?P<port3>\d{4,5})\b[^\n]{0,60}(?:EADDRINUSE|"
-        r"[Aa]ddress already in use)",
+        PORT,
+        "a port ({port}) is in use: the command sets {rank_option} for all its processes, so several of them open the port of rank 0",
+        "leave {rank_option} out of the command, and let the script read LOCAL_RANK and RANK from the environment",
+        PORT_NUMBER,
+        context=r"(?:torchrun|torch\.distributed\.(?:run|launch)|accelerate launch|deepspeed)\b.{0,400}\.py\b.{0,400}"
+        r"(?P<rank_option>--(?:local[_-])?rank[= ]\d+)",
+    ),
+    cause(
+        "port",
+        PORT,
+        "a port ({port}) is in use: by an earlier run, another program, or a second process of this run that opens it as well",
+        "see who has it on the host (ss -ltnp), end it, or use another port; where several processes of this run are rank 0 or start "
+        "a rendezvous of their own, leave fixed ranks (--local_rank, RANK) out of the command and start torchrun once for each host",
+        PORT_NUMBER,
     ),
     cause(
         "address_translated",

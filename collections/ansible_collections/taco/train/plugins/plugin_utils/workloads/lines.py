@@ -45,15 +45,22 @@ BRACKET = re.compile(
             r"\[rank(?P<torch>\d{1,7})\]: ?",
             # and where the format has it that of the run; trainer and worker are usual names of a role
             r"\[(?:default|trainer|worker)(?P<local>\d{1,7})(?:\|(?P<role>\d{1,7}))?\]: ?",
+            # PyTorch Lightning and others
+            r"\[(?:rank|RANK)[:= ] ?(?P<lightning>\d{1,7})\]:? ?",
+            # The time alone.
+            r"\[\d\d:\d\d:\d\d(?:[.,]\d{1,6})?\] ",
             # Hydra's -prepend-rank, and Intel MPI's -l; not a device number of NCCL whose host was cut off. Without a blank only
             # before a line of NCCL.
             r"\[(?P<hydra>\d{1,7})\](?: (?!NCCL |tcpx|\S{1,200}:\d{1,6} NCCL )|(?=[\w.-]{1,253}:\d{1,10}:\d{1,10} \[\d))",
         ]
     )
 )
-# ISO 8601 of docker logs and of kubectl logs --timestamps; srun --label, and not a rank in Horovod's list of missing ones.
+# ISO 8601 of docker logs and of kubectl logs --timestamps, with a name behind it that collectors separate with dashes, with the stream
+# of containerd's files, or with journald's host and unit; srun --label, and not a rank in Horovod's list of missing ones.
 NUMBER = re.compile(
-    r" ?\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?)? | {0,6}(?P<srun>\d{1,6}): (?!\[[A-Za-z_]{5})"
+    r" ?\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?(?:Z| UTC| GMT|[+-]\d\d:?\d\d)?)? "
+    r"(?:[\w.-]{1,253} -- |std(?:out|err) [FP] |(?P<isojournal>[A-Za-z][\w.-]{0,252}) [\w.@/-]{1,63}\[\d{1,10}\]: )?"
+    r"| {0,6}(?P<srun>\d{1,6}): (?!\[[A-Za-z_]{5})"
 )
 # ctime of Open MPI 4 and horovodrun; journald.
 DATE = re.compile(
@@ -72,11 +79,21 @@ LEAST_LINE_NUMBERS = 5
 OPERATOR = re.compile(r"[A-Z]{4,8}\|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\|[^|\n]{1,200}\|\d{1,6}\| ?")
 # pdsh: the host or its address.
 PDSH = re.compile(r"(?P<pdsh>[A-Za-z][A-Za-z0-9.]{0,250}[0-9-][A-Za-z0-9.-]{0,250}|\d{1,3}(?:\.\d{1,3}){3}): ")
+# Other tools for commands on several hosts.
+IN_BRACKETS = re.compile(
+    r"\[(?P<inner>[A-Za-z](?=[A-Za-z.]{0,250}-?\d)[A-Za-z0-9.-]{0,252})\](?: (?:out|err|stdout|stderr):)? "
+)
+# Ray and SkyPilot: the process, and its host by its address or as the head or a worker.
+RAY = re.compile(
+    r"\((?:(?P<sky>head|worker\d{0,5}), )?(?:[\w.:<>=, -]{1,120}?[ ,])?pid=\d{1,10}(?:, ip=(?P<rayip>\d{1,3}(?:\.\d{1,3}){3}))?\) "
+)
+# Determined: the container, and the rank where it's known.
+DETERMINED = re.compile(r"(?:[0-9a-f]{8}(?:-[0-9a-f-]{4,40})?) (?:\[rank=(?P<determined>\d{1,7})\] )?\|\| ?")
 # docker compose logs
 SERVICE = re.compile(r"(?P<service>[\w.-]{1,63}) {1,63}\| ")
 # Open MPI 5 with XML.
 XML = re.compile(r'<std(?:out|err|diag)(?: \w+="[^"]{0,80}")*? rank="(?P<xml>\d{1,7})"[^>]{0,200}>')
-RANKS = ("xml", "torch", "role", "local", "hydra", "srun")
+RANKS = ("xml", "torch", "role", "local", "lightning", "determined", "hydra", "srun")
 INNER_TAG = re.compile(TAG)
 XML_END = re.compile(r"</std(?:out|err|diag)>\s*$")
 # More than these stand before no line.
@@ -102,7 +119,7 @@ def as_kubectl_has_it(lines: list[str], prefix: Pattern[str], form: str) -> list
     if not any(prefix.match(ANSI.sub("", line)) for line in sample[-3:]):
         return lines
     found = [match.groups() for match in (prefix.match(ANSI.sub("", line)) for line in sample) if match]
-    if len(found) < 3 or len(found) < 0.9 * len(sample) or len(set(found)) > len(found) / 3:
+    if len(found) < 3 or len(found) < 0.9 * len(sample) or len(set(found)) > len(found) / 2:
         return lines
     return [prefix.sub(form, ANSI.sub("", line), count=1) for line in lines]
 
@@ -110,6 +127,7 @@ def as_kubectl_has_it(lines: list[str], prefix: Pattern[str], form: str) -> list
 def without_hosts(lines: list[str]) -> list[str]:
     """The lines with what stern and pdsh put before each in kubectl's form: alone, such a prefix could be text."""
     lines = as_kubectl_has_it(lines, STERN, r"[pod/\g<sternpod>/\g<container>] ")
+    lines = as_kubectl_has_it(lines, IN_BRACKETS, r"[pod/\g<inner>/-] ")
     return as_kubectl_has_it(lines, PDSH, r"[pod/\g<pdsh>/-] ")
 
 
@@ -130,12 +148,14 @@ def prefix_at(raw: str, place: int) -> Optional[re.Match[str]]:
     if first == "[":
         return BRACKET.match(raw, place)
     if first == " " or first.isdecimal():
-        return NUMBER.match(raw, place)
+        return NUMBER.match(raw, place) or (DETERMINED.match(raw, place) if " || " in raw[place : place + 80] else None)
     if first == "<":
         return XML.match(raw, place)
+    if first == "(":
+        return RAY.match(raw, place)
     found = DATE.match(raw, place) if raw[place + 3 : place + 4] == " " else None
     if not found and "|" in raw[place : place + 240]:
-        return OPERATOR.match(raw, place) or SERVICE.match(raw, place)
+        return DETERMINED.match(raw, place) or OPERATOR.match(raw, place) or SERVICE.match(raw, place)
     return found
 
 
