@@ -166,7 +166,7 @@ test-vm: venv-dev tools
 # The forecast of a plan beside the time of the reboots.
 vm-plan: venv-dev tools
 	$(VMLAB) up --nodes 3
-	pytest -q tests/integration/test_vm_plan.py
+	pytest -q -s tests/integration/test_vm_plan.py
 	$(VMLAB) down
 
 # The short of it: one machine, one reboot.

@@ -182,7 +182,7 @@ def test_variables_reach_the_command(cluster):
     record = cluster.record()
     assert record["parameters"]["launcher"] == "node-b"
     assert " ".join(record["argv"]).replace(str(cluster.folder), "") == (
-        "env timeout --foreground -k 10 77 /mpirun -np 4 -H elsewhere:4 --allow-run-as-root -bind-to none -map-by slot "
+        "env timeout --foreground -k 10 77 /mpirun -np 4 -H elsewhere:4 --allow-run-as-root --bind-to none --map-by slot "
         "-x NCCL_ALGO=RING -x NCCL_DEBUG=WARN -x LD_LIBRARY_PATH -x PATH "
         "-mca btl_tcp_if_include bond0 -mca btl ^openib "
         f"python3 /{DELIVERED} --model=VGG16 --batch-size=8 --num-iters=1 --no-cuda"

@@ -35,7 +35,8 @@ def flags(argv):
     """Return the options of a command with their values, and its other words, as a set."""
     words, found = list(argv), set()
     while words:
-        word = words.pop(0).replace("--mca", "-mca")
+        word = words.pop(0)
+        word = word[1:] if word[1:] in ARGUMENTS else word
         count = ARGUMENTS.get(word, 0)
         found.add((word, *words[:count]))
         del words[:count]

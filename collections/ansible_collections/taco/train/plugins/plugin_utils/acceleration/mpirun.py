@@ -121,7 +121,8 @@ def mpirun_command(spec: Any) -> list[str]:
     for option, default in (("bind_to", "none"), ("map_by", "slot")):
         value = spec.get(option, default)
         if value:
-            argv += ["-" + option.replace("_", "-"), str(value)]
+            # With one dash, as in the documents, Open MPI 5 takes the value for the program or the option for a wrong one.
+            argv += ["--" + option.replace("_", "-"), str(value)]
     for name, value in read_env(spec.get("env")):
         argv += ["-x", name if value is None else f"{name}={value}"]
     for name, value in read_mca(spec.get("mca"), spec.get("ssh_port")):

@@ -43,6 +43,10 @@ FIXES = [
         r"below what NCCL_TESTS_MIN_BW",
         "look for the slow host or link, or set NCCL_TESTS_MIN_BW in benchmark_env to a smaller number",
     ),
+    (
+        r"^One rank exchanges",
+        "set benchmark_hosts, the slots in it or taco_gpus_per_node so that two ranks or more take part",
+    ),
     (r"not a usable number|not that of|not the mean", "run again, and check the script for changes of what it prints"),
 ]
 

@@ -90,8 +90,8 @@ def method(search: Search) -> str:
     return (
         f"Runs of a round are compared with each other. A host is accused from an evidence of {bound:.1f} on: at most "
         f"{rates.false_accusation:.0%} of searches have any false finding, of a host or of something else, and a host that is slower by "
-        f"{search.effect:.0%} is missed in at most {rates.miss:.0%}. HARP bypasses the kernel, so these verdicts rest on runs, not on counters "
-        "of the kernel."
+        f"{search.effect:.0%} is missed in at most {rates.miss:.0%}. HARP bypasses the kernel, so these verdicts rest on runs, not on "
+        "counters of the kernel."
     )
 
 

@@ -245,7 +245,9 @@ def problems_of(read: Read, table: Read, expected_ranks: Any, ranks: int | None)
         return [ALONE.format(len(read["averages"])) if alone else several]
     said = []
     average, good = read["averages"][0]
-    if result.unusable([average]):
+    if ranks == 1 and not average:
+        said.append("One rank exchanges no data with another, so it has no bus bandwidth.")
+    elif result.unusable([average]):
         said.append("The average bus bandwidth is not a usable number.")
     if not good:
         said.append("The average bus bandwidth is below what NCCL_TESTS_MIN_BW asks for (FAILED).")
