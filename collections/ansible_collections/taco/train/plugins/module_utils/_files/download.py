@@ -17,10 +17,17 @@ def open_url(*arguments: Any, **options: Any) -> Any:
 def read_url(url: str, most: int, opened: Callable[..., Any], **options: Any) -> bytes:
     """At most so many bytes of a URL, by an open_url. Raises OSError for everything that the network or the server does wrong."""
     # Imported only here, as above.
+    import zlib
     from http.client import HTTPException
 
     try:
-        return bytes(opened(url, **options).read(most))
-    # No OSError: an answer that ends too early, or that is no HTTP.
-    except HTTPException as error:
+        answer = opened(url, **options)
+        content = bytes(answer.read(most))
+    # No OSError: an answer that ends too early, that is no HTTP, or whose compressed content is cut or damaged.
+    except (HTTPException, EOFError, zlib.error) as error:
         raise OSError(f"{type(error).__name__}: {error}") from error
+    # What is left of Content-Length, None where the server does not send it. A read of so many bytes ends early without an error.
+    left = getattr(answer, "length", None)
+    if left and len(content) < most:
+        raise OSError(f"the server closed the connection after {len(content)} of {len(content) + left} bytes")
+    return content
