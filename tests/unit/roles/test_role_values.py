@@ -22,7 +22,7 @@ CASES = {
     "benchmark": ({}, [NO_GPUS, "or set benchmark_hosts"]),
     "compare": (
         dict(GPUS, compare_arms=["tcp", "nope"]),
-        ["compare_arms: ['tcp', 'nope']; expected", "set compare_arms"],
+        ["compare_arms: ['tcp', 'nope']; there is no arm 'nope': set compare_arms to one of taco, harp"],
     ),
     "container_engine": ({"container_engine_deb_url": "x"}, ["container_engine_deb_url: x; expected a URL"]),
     "eni": ({}, [NO_GPUS, "or set eni_count"]),

@@ -154,7 +154,8 @@ def test_a_wrong_arm_is_refused_with_the_error_of_the_function_that_reads_it(var
     with pytest.raises(ArmError) as error:
         arm_of(mine, variable)
     (found,) = failures(variable, mine)
-    assert found["fix"] + "." == str(error.value)
+    said = str(error.value)
+    assert found["fix"] + "." == said[0].lower() + said[1:]
 
 
 def test_a_variable_that_cannot_be_computed_is_left_to_its_own_check():

@@ -84,7 +84,7 @@ ARMS = {
 }
 
 
-# No mapping of a user has them all: lossy follows from the environment.
+# lossy follows from the environment, so a mapping of a user does not need it.
 DOCUMENT = {*Arm._fields, "lossy"}
 
 
@@ -96,23 +96,21 @@ def arm_of(value: Any, variable: str = "benchmark_arm") -> Arm:
     if isinstance(value, Arm):
         return value
     if isinstance(value, Mapping) and set(value) == DOCUMENT:
-        fields: dict[str, Any] = {key: value[key] for key in Arm._fields}
-        return Arm(**fields)._replace(before=_tuples(value["before"]), after=_tuples(value["after"]))
+        # Checked all the same: a mapping of a user can have these keys, too.
+        known = ARMS.get(str(value["name"]))
+        return known if known and known.document() == value else user_arm(value, variable)
     if isinstance(value, str):
         if value in ARMS:
             return ARMS[value]
-        known = ", ".join(ARMS)
-        raise ArmError(f"There is no arm {value!r}: set {variable} to one of {known}, or to a mapping with a name.")
+        raise ArmError(
+            f"There is no arm {value!r}: set {variable} to one of {', '.join(ARMS)}, or to a mapping with a name."
+        )
     if not isinstance(value, Mapping):
         raise ArmError(f"An arm of {variable} is a name or a mapping, and this is neither: {value!r}.")
     unknown = [str(key) for key in value if key not in KEYS]
     if unknown:
         raise ArmError(f"An arm of {variable} has no key {unknown[0]!r}; it has {', '.join(KEYS)}.")
     return user_arm(value, variable)
-
-
-def _tuples(commands: Sequence[Sequence[str]]) -> Commands:
-    return tuple(tuple(words) for words in commands)
 
 
 def user_arm(value: Mapping[str, Any], variable: str) -> Arm:

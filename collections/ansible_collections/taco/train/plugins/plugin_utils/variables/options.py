@@ -28,6 +28,8 @@ class Wrong(NamedTuple):
 
     check: Check
     variable: Optional[str] = None
+    is_explained: bool = False
+    """Whether the fix already says what is expected."""
 
 
 class Options:
@@ -59,7 +61,8 @@ class Options:
                 wrong.add(name)
                 if name not in ELSEWHERE:
                     text = f"{name}: {shown(name, spec, variables[name])}"
-                    found.append(Wrong(Check(VALID, "fail", one.expected, text, one.fix or _fix(name, spec)), name))
+                    check = Check(VALID, "fail", one.expected, text, one.fix or _fix(name, spec))
+                    found.append(Wrong(check, name, bool(one.fix)))
         return found + self._together(values, wrong)
 
     def _typed(self, name: str, spec: Mapping[str, Any], value: Any) -> Typed:
@@ -83,7 +86,7 @@ class Options:
             if key not in self._groups:
                 self._groups[key] = problem(group, values, self.fleet, list(self.specs))
             if self._groups[key]:
-                found.append(Wrong(self._check(group, self._groups[key])))
+                found.append(Wrong(self._check(group, self._groups[key]), is_explained=True))
         return found
 
     def _is_given(self, prefix: str, values: Values) -> bool:
@@ -128,7 +131,9 @@ def _parsed(rule: Rule, value: Any) -> Typed:
     try:
         return Typed(rule.accepts(value))
     except ArmError as error:
-        return Typed(value, rule.expected, str(error).rstrip("."))
+        # It follows the value in the same sentence.
+        text = str(error).rstrip(".")
+        return Typed(value, rule.expected, text[:1].lower() + text[1:])
 
 
 def valid(wrong: Sequence[Wrong]) -> List[Check]:

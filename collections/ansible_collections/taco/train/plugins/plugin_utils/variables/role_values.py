@@ -75,8 +75,7 @@ def wrong_values(
 ) -> List[Check]:
     """All that is wrong with the variables of a role. unknown are those that can't be computed yet."""
     problems = options.problems(values, unknown)
-    # What is wrong with several values together already names what is expected of them.
-    found = [one.check if one.variable else one.check._replace(expected="") for one in problems]
+    found = [one.check._replace(expected="") if one.is_explained else one.check for one in problems]
     return [check for check in missing(role, values, set(unknown)) + found if check.id not in skip]
 
 
