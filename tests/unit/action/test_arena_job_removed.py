@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from arena_actor import LABEL, NONE, shown
 
+from ansible_collections.taco.train.plugins.action import arena_job
+
 
 def test_a_job_in_which_mpirun_runs_is_not_deleted_unasked(arena):
     arena.kubectl(
@@ -29,6 +31,20 @@ def test_a_job_in_which_mpirun_runs_is_not_deleted_unasked(arena):
     assert not [call for call in arena.calls() if call[0] == "delete"]
     rc, output, answers = arena.play({**absent, "interrupt_running_work": True})
     assert rc == 0 and answers["0"]["changed"], output
+
+
+def test_each_machine_expands_the_home_folder_in_the_path_of_the_kubeconfig(arena, monkeypatch):
+    # The user of the host that runs Arena is not the one of the controller.
+    on_host = "/home/of_host/k"
+    monkeypatch.setattr(
+        arena_job.ActionModule, "_remote_expand_user", lambda _action, path: path.replace("~", "/home/of_host")
+    )
+    monkeypatch.setenv("HOME", str(arena.folder))
+    (arena.folder / "k").touch()
+    arena.kubectl(f'[ "$*" = "--kubeconfig={on_host} config current-context" ] && echo c\n')
+    rc, output, answers = arena.play({"kubeconfig": "~/k", "context": "c"})
+    assert rc == 0 and f"--config={on_host}" in arena.calls()[0], (output, arena.calls())
+    assert {pod["variables"]["ansible_kubectl_kubeconfig"] for pod in answers["0"]["pods"]} == {f"{arena.folder}/k"}
 
 
 def test_a_job_stays_while_the_log_of_its_launcher_can_not_be_read(arena):

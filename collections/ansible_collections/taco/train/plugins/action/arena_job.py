@@ -29,7 +29,8 @@ ARGUMENT_SPEC = {
     "any_manager": {"type": "bool", "default": False},
     "poll": {"type": "float", "default": 2.0},
     "logs_dir": {"type": "str"},
-    "kubeconfig": {"type": "path"},
+    # No path: it is a file of the host that the task is for, where the home folder can be another one.
+    "kubeconfig": {"type": "str"},
     "context": {"type": "str"},
     "arena": {"type": "str", "default": "arena"},
     "python": {"type": "path", "default": "/usr/bin/python3"},
@@ -50,8 +51,10 @@ class ActionModule(ActionBase):
         host = host_of(self, task_vars)
         present = options["state"] == "present"
         try:
-            arena = Arena(job_of(options["job"]), options, host, self._command, self._display.display)
-            lifecycle = Lifecycle(arena, pods_reached(self, options, host), self._task.check_mode)
+            job, reached = job_of(options["job"]), pods_reached(self, options, host)
+            options["kubeconfig"] = options["kubeconfig"] and self._remote_expand_user(options["kubeconfig"])
+            arena = Arena(job, options, host, self._command, self._display.display)
+            lifecycle = Lifecycle(arena, reached, self._task.check_mode)
             arena.require_context()
             result.update(lifecycle.present() if present else lifecycle.absent())
         except (MpijobError, SpecError) as error:

@@ -74,8 +74,10 @@ options:
     description: The folder on the controller for the launcher's log, with O(state=absent). Not set means that the log is not saved.
     type: str
   kubeconfig:
-    description: The kubeconfig on the host that the task is for. Not set means Arena's default.
-    type: path
+    description:
+      - The kubeconfig on the host that the task is for. Not set means Arena's default.
+      - A C(~) is the home folder of the user on that host, and on the controller for C(kubectl), which reaches the pods.
+    type: str
   context:
     description:
       - The context of the kubeconfig by which C(kubectl) reaches the pods.
