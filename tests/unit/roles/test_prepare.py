@@ -154,6 +154,20 @@ def test_one_host_whose_container_has_a_network_of_its_own_gets_no_ssh(tmp_path,
     assert status == 0 or profile == "lightcc", output
 
 
+def test_deploy_checks_the_hosts_of_docker_although_the_first_host_is_a_node_of_a_cluster(tmp_path):
+    hosts = {"node1": {"taco_platform": "tke"}, "gpu1": {"taco_state_dir": "no/path"}}
+    status, output = check(tmp_path, DEPLOY, hosts, {"taco_hosts": "all"})
+    assert status == 2 and "gpu1: the role taco.train.common can't run" in output, output
+    assert "[node1]" not in output.partition("TASK [taco.train.common")[2], output
+
+
+def test_a_node_of_a_cluster_is_prepared_with_an_empty_plan_whichever_host_is_first(tmp_path):
+    checked = {"taco_hosts": "all", "taco_plan": "plan.json", "__plan_checked": {"empty": True}}
+    hosts = {"gpu1": dict(VARIABLES, taco_node=SETTLED), "node1": dict(VARIABLES, taco_node=NODE, taco_platform="tke")}
+    _status, output = check(tmp_path, PLAY, hosts, checked)
+    assert ROLE_TASK in output, output
+
+
 def test_where_variables_of_roles_are_private_the_roles_find_out(tmp_path, monkeypatch):
     monkeypatch.setenv("ANSIBLE_PRIVATE_ROLE_VARS", "1")
     status, output = played(tmp_path)
