@@ -6,7 +6,7 @@
 
 import os
 from datetime import datetime, timezone
-from typing import Any, Mapping
+from typing import Any, Iterable, Mapping
 
 from ansible import context
 from ansible.errors import AnsibleActionFail, AnsibleError
@@ -74,8 +74,12 @@ ARGUMENT_SPEC = {
 REQUIRED_IF = [("state", state, ["path"]) for state in ("saved", "loaded", "checked", "compared")]
 
 
-def address(host: str, variables: Mapping[str, Any]) -> str:
-    """Where the inventory reaches a host."""
+def addresses(hosts: Iterable[str], task_vars: Mapping[str, Any]) -> dict[str, str]:
+    """Where the inventory reaches each host."""
+    return {host: _address(host, task_vars["hostvars"][host]) for host in hosts}
+
+
+def _address(host: str, variables: Mapping[str, Any]) -> str:
     name, port = str(variables.get("ansible_host") or host), variables.get("ansible_port")
     return f"{name} port {port}" if port else name
 
@@ -128,13 +132,11 @@ class ActionModule(ActionBase):
         needed = task_vars.get("taco_plan") or needs_variables(options["results"])
         variables = self._variables(options["of"], task_vars) if needed else {}
         changes = changes_of(options["results"], options["node"], variables)
-        own = {name: self._templar.template(task_vars.get(name)) for name in ("ansible_host", "ansible_port")}
         waiting = reboot_not_allowed(options["results"], options["node"], variables)
         # Ansible keeps several copies of the result of each host. A new plan needs little of it.
         compared = {"variables": variables, "node": options["node"]} if task_vars.get("taco_plan") else {}
         return {
             "changes": [whole_change(change) for change in changes],
-            "address": address(host, own),
             "own": own_values(host, options["node"]) if changes else {},
             "reboot_not_allowed": waiting,
             "pending": bool(waiting or (options["results"].get("ssh_trust") or {}).get("unproven")),
@@ -142,7 +144,7 @@ class ActionModule(ActionBase):
             **compared,
         }
 
-    def _plan(self, options: dict[str, Any]) -> Plan:
+    def _plan(self, options: dict[str, Any], task_vars: Mapping[str, Any]) -> Plan:
         hosts = {host: tuple(map(change_of_document, found["changes"])) for host, found in options["hosts"].items()}
         needed = [host for host, changes in hosts.items() if any(change.role == "reboot" for change in changes)]
         waiting = {host: found["reboot_not_allowed"] for host, found in options["hosts"].items()}
@@ -152,7 +154,7 @@ class ActionModule(ActionBase):
             collection_version(),
             datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
             hosts,
-            {host: found["address"] for host, found in options["hosts"].items()},
+            addresses(options["hosts"], task_vars),
             {
                 **forecast(batches, options["earlier"], options["boot_seconds"])._asdict(),
                 "not_allowed": {host: reason for host, reason in waiting.items() if reason},
@@ -161,11 +163,8 @@ class ActionModule(ActionBase):
 
     def _saved(self, options: dict[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
         unchanged = {"changes": [], "own": {}, "reboot_not_allowed": ""}
-        options["hosts"] = {
-            host: found or {**unchanged, "address": address(host, task_vars["hostvars"][host])}
-            for host, found in options["hosts"].items()
-        }
-        plan, path = self._plan(options), os.path.abspath(os.path.expanduser(options["path"]))
+        options["hosts"] = {host: found or unchanged for host, found in options["hosts"].items()}
+        plan, path = self._plan(options, task_vars), os.path.abspath(os.path.expanduser(options["path"]))
         entries = grouped(plan.hosts, {host: found["own"] for host, found in options["hosts"].items()})
         html = os.path.splitext(path)[0] + ".html"
         if html == path:
@@ -195,8 +194,8 @@ class ActionModule(ActionBase):
                 plan = read(stream.read(), path)
         except (OSError, UnicodeError) as error:
             raise PlanError(f"{path} can't be read: {error}. {SET_FILE}") from error
-        addresses = {host: found["address"] for host, found in options["hosts"].items()}
-        require_same_fleet(plan, path, options["of"], collection_version(), task_vars["groups"]["all"], addresses)
+        reached = addresses(options["hosts"], task_vars)
+        require_same_fleet(plan, path, options["of"], collection_version(), task_vars["groups"]["all"], reached)
         return plan, path
 
     def _loaded(self, options: dict[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:

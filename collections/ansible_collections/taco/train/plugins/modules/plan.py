@@ -108,11 +108,6 @@ changes:
   returned: O(state=decided)
   type: list
   elements: dict
-address:
-  description: Where the inventory reaches the host.
-  returned: O(state=decided)
-  type: str
-  sample: 10.0.2.8
 own:
   description: The names of the values that belong to this host alone, by value.
   returned: O(state=decided)
