@@ -23,6 +23,11 @@ FRAME = re.compile(r'^ {1,12}File "(?P<path>[^"\n]{1,400})", line (?P<number>\d{
 # Files that are not the user's.
 INSTALLED = re.compile(r"/(?:site|dist)-packages/|/lib(?:64)?/python\d|^<|importlib")
 MOST_FRAMES = 400
+# Code of launchers, which fails before the script.
+LAUNCHER = re.compile(
+    r"/(?:horovodrun|torchrun|deepspeed|accelerate)$|/horovod/run(?:ner)?/|/torch/distributed/(?:run|launch\w*|launcher/.*)\.py|"
+    r"/torch/distributed/elastic/|/deepspeed/launcher/|/accelerate/commands/"
+)
 
 
 def fix_of(cause: Cause, lines: Sequence[Line], place: int, values: Mapping[str, str]) -> str:
@@ -34,6 +39,11 @@ def fix_of(cause: Cause, lines: Sequence[Line], place: int, values: Mapping[str,
     if fix == NAMES and BARE_NAME.search(lines[place].text[:MOST_CHARACTERS]):
         return f"{cause.fix}; for a pod {fix}"
     raised = frame(lines, place) if cause.name == "traceback" else None
+    if raised and LAUNCHER.search(raised[0]):
+        return (
+            f"the launcher failed, not the script (line {raised[1]} of {raised[0]}): check its options, the hosts and their slots, and its "
+            "version on every host"
+        )
     if raised:
         return f"look at line {raised[1]} of {raised[0]}, and at what it gets: benchmark_options.extra_args, the data, the number of ranks"
     return filled(cause.fix, values)

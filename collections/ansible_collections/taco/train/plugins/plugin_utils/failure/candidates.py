@@ -24,7 +24,12 @@ NOT_A_CAUSE = re.compile(
     r"(?:available|free) .{0,60}1048576|\[W[ \d].{0,40}socket\.cpp"
 )
 # Such lines tell of a failure also where no warning follows: the log ends before NCCL gives up.
-RETRIES = re.compile(r"NCCL INFO .{0,80}connect returned .{1,80}, retrying")
+RETRIES = re.compile(
+    r"NCCL INFO .{0,80}(?:connect returned .{1,80}, retrying|Call to (?:recv|send|connect)\b.{0,80} failed :)|"
+    r"\[W[ \d].{0,60}socket\.cpp.{0,20}\[c10d\] The (?:client socket has (?:failed|timed)|IPv[46] network addresses)"
+)
+# Where nothing else tells more than that a process ended, they count.
+SAY_LITTLE = {"exit_code", "cancelled", "slurm"}
 # nccl-tests' row of a size that isn't complete. What its processes print stands behind it.
 ROW = re.compile(
     r"^ {1,16}\d{1,20} {1,16}\d{1,20} {1,16}(?:float|double|half|bfloat16|fp8\w{0,6}|u?int\d{1,2}|f8e\w{2,4}) {1,16}"
@@ -39,11 +44,24 @@ HELP = re.compile(
 )
 
 
-def causes_in(lines: Sequence[Line], without: AbstractSet[int] = frozenset()) -> Dict[int, int]:
-    """The causes that the lines show, by their place in the table, with the first line of each. A line shows one only."""
+def causes_of(lines: Sequence[Line], without: AbstractSet[int]) -> Dict[int, int]:
+    """The causes, without lines that follow from others where some are left, and those of new tries where these tell more."""
+    found = causes_in(lines, worth_a_look(lines, without)) or causes_in(lines, worth_a_look(lines, frozenset()))
+    if any(CAUSES[index].name not in SAY_LITTLE for index in found):
+        return found
+    tries = [number for number, line in enumerate(lines) if RETRIES.search(line.text[:MOST_CHARACTERS])]
+    return {**found, **causes_in(lines, tries)}
+
+
+def causes_in(lines: Sequence[Line], numbers: Sequence[int]) -> Dict[int, int]:
+    """The causes that some lines show, by their place in the table, with the first line of each. A line shows one only."""
     places: Dict[int, int] = {}
-    contexts = {index: bool(context_of(cause, lines)) for index, cause in enumerate(CAUSES) if cause.context}
-    for number in worth_a_look(lines, without):
+    contexts = (
+        {index: bool(context_of(cause, lines)) for index, cause in enumerate(CAUSES) if cause.context}
+        if numbers
+        else {}
+    )
+    for number in numbers:
         words = lines[number].text[:MOST_CHARACTERS]
         best = next(
             (index for index, cause in enumerate(CAUSES) if contexts.get(index, True) and cause.pattern.search(words)),
@@ -68,14 +86,10 @@ def worth_a_look(lines: Sequence[Line], without: AbstractSet[int]) -> List[int]:
     seen: Dict[str, int] = {}
     for number, line in enumerate(lines):
         words = line.text[:MOST_CHARACTERS]
-        if words and number not in without and (" NCCL INFO " not in words or RETRIES.search(words)):
+        if words and " NCCL INFO " not in words and number not in without:
             # The size of a huge page is a number that counts.
             seen.setdefault(words if words.startswith("EAL: ") else DIGITS.sub("0", words), number)
-    numbers = [
-        number
-        for words, number in seen.items()
-        if (RETRIES.search(words) or not NOT_A_CAUSE.search(words)) and not HELP.match(words)
-    ]
+    numbers = [number for words, number in seen.items() if not NOT_A_CAUSE.search(words) and not HELP.match(words)]
     return numbers if len(numbers) <= 2 * MOST_LINES else numbers[:MOST_LINES] + numbers[-MOST_LINES:]
 
 

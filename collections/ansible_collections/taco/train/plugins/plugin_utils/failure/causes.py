@@ -12,11 +12,14 @@ import re
 
 from ansible_collections.taco.train.plugins.plugin_utils.failure.batch import BATCH_LIMITS
 from ansible_collections.taco.train.plugins.plugin_utils.failure.containers import CONTAINERS
+from ansible_collections.taco.train.plugins.plugin_utils.failure.cuda import CUDA
 from ansible_collections.taco.train.plugins.plugin_utils.failure.doubtful import DOUBTFUL
 from ansible_collections.taco.train.plugins.plugin_utils.failure.epilogue import ENDED, EPILOGUE
 from ansible_collections.taco.train.plugins.plugin_utils.failure.launch import LAUNCH
 from ansible_collections.taco.train.plugins.plugin_utils.failure.libraries import LIBRARIES
+from ansible_collections.taco.train.plugins.plugin_utils.failure.nccl import NCCL
 from ansible_collections.taco.train.plugins.plugin_utils.failure.network import NETWORK
+from ansible_collections.taco.train.plugins.plugin_utils.failure.programs import PROGRAMS
 from ansible_collections.taco.train.plugins.plugin_utils.failure.ranks import RANK
 from ansible_collections.taco.train.plugins.plugin_utils.failure.rendezvous import RENDEZVOUS
 from ansible_collections.taco.train.plugins.plugin_utils.failure.scheduler import SCHEDULER
@@ -30,11 +33,14 @@ CAUSES = [
     *CONTAINERS,
     *SSH,
     *LAUNCH,
+    *PROGRAMS,
     *LIBRARIES,
     *SOFTWARE,
     *NETWORK,
     *RENDEZVOUS,
     *SCRIPT,
+    *CUDA,
+    *NCCL,
     *RANK,
     *ENDED,
     *DOUBTFUL,
@@ -78,12 +84,12 @@ OF_OTHERS = {"stalled", "peer_closed", "horovod_down"}
 OF_ONE = {"traceback", "segfault", "instruction", "killed", *(cause.name for cause in SCRIPT)}
 # What explains a cause that it comes with, and is a warning only without it.
 EXPLAINED_BY = {
-    "cudnn": "gpu_memory",
-    "cublas": "gpu_memory",
-    "mpi_unreachable": "wrong_interface",
-    "mpi_connect": "wrong_interface",
-    "nccl_error": "nccl_warn",
-    "nccl_test": "nccl_warn",
+    "cudnn": ("gpu_memory", "cublas"),
+    "cublas": ("gpu_memory",),
+    "mpi_unreachable": ("wrong_interface",),
+    "mpi_connect": ("wrong_interface",),
+    "nccl_error": ("nccl_warn",),
+    "nccl_test": ("nccl_warn",),
 }
 # The error of a process has no host; its other lines, which NCCL prints, have it.
 OF_NCCL = {"nccl_interface", "nccl_error"}

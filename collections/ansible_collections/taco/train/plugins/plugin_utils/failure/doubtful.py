@@ -9,6 +9,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.resources impor
 
 # The plugin prints through NCCL, and in a format of its own outside of it.
 OFI_WARN = r"WARN(?:: Function: \w+ Line: \d+:)? NET/OFI "
+ENGINE = "the container engine reports: {what}"
 DOUBTFUL = [
     cause(
         # Open MPI goes on without the value.
@@ -43,9 +44,54 @@ DOUBTFUL = [
         "look at its last output (kubectl logs POD --previous) and its status (kubectl describe pod)",
     ),
     cause(
+        "pod_pending",
+        r"(?P<why>timed out waiting for the condition) on pods/(?P<host>[\w.-]+)|(?P<why2>can't allocate unhealthy devices [\w./-]+)",
+        NOT_STARTED,
+        "look at the pod and its node (kubectl describe pod, kubectl describe node): whether it was scheduled, its image pulled, its "
+        "devices "
+        "healthy (the device plugin's log, nvidia-smi on the node)",
+    ),
+    cause(
+        "pod_crash",
+        r"Job has reached the specified backoff limit|BackoffLimitExceeded",
+        "a pod of the job ended with an error as often as the job allows",
+        "look at the output of its pods (kubectl logs), the launcher's first",
+    ),
+    *(
+        cause(
+            "engine_error",
+            rf"[Ee]rror response from daemon: (?P<what>[^\r\n]{{0,200}}?(?:{words})[^\r\n]{{0,100}})",
+            ENGINE,
+            fix,
+        )
+        for words, fix in (
+            (
+                r"(?:is already in use by container|name \S+ is already in use)",
+                "remove the old container (docker rm -f NAME), or set taco_container_name to another name",
+            ),
+            (
+                r"(?:port is already allocated|address already in use)",
+                "see who has the port on the host (ss -ltnp, docker ps), end it, or use another one (taco_ssh_port)",
+            ),
+            (
+                r"(?:bind source path does not exist|error mounting|not a directory: unknown|invalid mount config)",
+                "create the folder or file on the host, and check the mounts of the training container (training_container_*): both sides "
+                "are folders or both are files",
+            ),
+            (
+                r"(?:adding custom device|error gathering device|no such device)",
+                "load the driver that makes the device on the host, or take it out of the devices of the training container",
+            ),
+            (
+                r"(?:cgroup|systemd|OCI runtime state|shim)\b.{0,80}(?:not supported|not found|unable to apply|failed to)",
+                "restart the container engine, and check that it and the host use one cgroup driver and version (docker info)",
+            ),
+        )
+    ),
+    cause(
         "engine_error",
         r"[Ee]rror response from daemon: (?P<what>[^\r\n]{1,240})",
-        "the container engine reports: {what}",
+        ENGINE,
         "check the ports, mounts, devices and the name of the training container (variables training_container_*), and run its role again",
     ),
     cause(
@@ -122,6 +168,14 @@ DOUBTFUL = [
         r"Fatal Python error: (?P<what2>Aborted)",
         "the program aborted ({what})",
         "run the script with one rank: if it aborts too, its arguments or taco_image are at fault, else what the ranks exchange",
+    ),
+    cause(
+        "gloo_connect",
+        r"^(?:[\w.]+\.)?(?P<why>ConnectionRefusedError[^\r\n]{0,80})",
+        "a process could not connect: nothing listens at the other end ({why})",
+        "see in the traceback to whom it connects (rank 0 at MASTER_ADDR, a server of data or metrics), and whether that process was "
+        "started "
+        "and has not ended before",
     ),
     cause(
         "traceback",

@@ -35,7 +35,7 @@ ENDED = [
     cause(
         "killed",
         r"exitcode *: -9\b|process rank (?P<rank>\d+) with PID \S+ on node (?P<host>\S+) exited\s+on\s+signal 9\b|"
-        r"KILLED BY SIGNAL: 9|(?i:exit|status)(?:ed with)?(?: status| exit)?(?: code)?:?\s+(?:137|-9)\b|^Killed$|"
+        r"KILLED BY SIGNAL: 9|line \d+: +\d+ Killed\b|(?i:exit|status)(?:ed with)?(?: status| exit)?(?: code)?:?\s+(?:137|-9)\b|^Killed$|"
         r"[Ss]ignal 9 \(?(?:SIGKILL|Killed)|Killed \(signal 9\)|srun: error: "
         r"(?P<host2>[\w.-]+): (?:task (?P<rank2>\d+)|tasks [\d,-]+): (?:Killed|"
         r"Out Of Memory)|^Process (?P<rank3>\d+) exit with status code (?:137|-9)\b|"
@@ -45,7 +45,7 @@ ENDED = [
     ),
     cause(
         "rendezvous",
-        r"RendezvousClosedError",
+        r"RendezvousClosedError|Error waiting on exit barrier",
         "the rendezvous of torchrun was closed: the agent of another host ended first",
         "look at the log of that host, and use another --rdzv_id for each run",
     ),
@@ -56,6 +56,13 @@ ENDED = [
         r"[^\r\n]{0,60})",
         "it closed its connection to the other ranks: it ended first ({what})",
         "look at what this rank prints, and at the end of its host's log",
+    ),
+    cause(
+        # The store is that of rank 0, or of torchrun on its host.
+        "peer_closed",
+        r"(?:send|recv)\w+ failed on SocketImpl\([^\r\n]{0,120}remote=\[?(?P<peer>[\w.:-]+?)\]?:\d+\): (?P<what>[^\r\n]{1,60})",
+        "the process with the store (rank 0 or torchrun on {peer}) closed its connection: it ended first ({what})",
+        "look at what rank 0 and torchrun print on that host, and at the end of its log",
     ),
     cause(
         "peer_closed",
@@ -133,7 +140,8 @@ EPILOGUE = [
         "exit_code",
         r"failed \(exitcode: \d+\) local_rank: \d+|Process name: (?:\[(?:\[[\d,]+\],|[^\]\s,]+,))?(?P<rank>\d+)\]?|"
         r"Process name: (?P<host3>[\w.-]+)\[\d+\]|srun: error: (?P<host>[\w.-]+): "
-        r"(?:task (?P<rank2>\d+)|tasks [\d,-]+): Exited with exit code|Process (?P<rank3>\d+) exit with status code|(?:RANK "
+        r"(?:task (?P<rank2>\d+)|tasks [\d,-]+): Exited with exit code|^command terminated with exit code [1-9]|Process (?P<rank3>\d+) "
+        r"exit with status code|(?:RANK "
         r"(?P<rank4>\d+) )?PID \d+ RUNNING AT (?P<host2>[\w.-]+)",
         "a rank ended with an error and printed no known cause",
         "look at what this rank prints",
@@ -146,7 +154,7 @@ EPILOGUE = [
     ),
     cause(
         "cancelled",
-        r"CANCELLED AT [^\s*]+ \*\*\*|srun: error: [\w.-]+: tasks? [\d,-]+: Terminated",
+        r"CANCELLED AT [^\s*]+ \*\*\*|srun: Force Terminated (?:job|Step)|srun: error: [\w.-]+: tasks? [\d,-]+: Terminated",
         "Slurm cancelled the job or its step",
         "look for who cancelled it (sacct -j JOB, squeue), such as scancel",
     ),

@@ -106,6 +106,13 @@ IMAGES = [
         f"{NAME}, the registry's credentials, and that the host reaches it",
         POD,
     ),
+    cause(
+        "image",
+        r"pyxis: +\[ERROR\] (?P<why>(?:No such file or directory|File not found|Could not open|Invalid image)[^\r\n:]{0,40}:? "
+        r"?(?P<image>\S{1,200}))",
+        FOUND.replace("pulled", "opened"),
+        "check the path of the image (--container-image) on every node, and that the node mounts its file system",
+    ),
     # A status. Another line may have the reason.
     cause(
         "image",

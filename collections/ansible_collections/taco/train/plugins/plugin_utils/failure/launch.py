@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Causes before the ranks begin: mpirun's daemons and its arguments, most specific first."""
+"""Causes before the ranks begin: mpirun's daemons, its arguments and its interfaces, most specific first."""
 
 from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import IMAGE, INTERFACE, NODE, cause
 
@@ -19,7 +19,6 @@ NO_INTERFACE = (
     r"Unable to find a set of common.{0,60}interfaces|WARN Socket creation failed|"
     r"connecting to address (?P<peer2>\S*) ?with family \d+ is neither AF_INET|No interface (?:is )?found (?:for|matching)",
 )
-SCRIPT_FIX = "put python3 (or bash) before the script in the command, and give the script's whole path, which every host must have"
 LAUNCH = [
     cause(
         "mpirun_absent",
@@ -137,7 +136,8 @@ LAUNCH = [
     ),
     cause(
         "mpi_pmi",
-        r"Invalid MPI type|[Cc](?:annot|ouldn't) find (?:the specified plugin name for|mpi plugin for) mpi/|MPI plugin \S+ not found|"
+        r"Invalid (?:MPI|--mpi) type|[Cc](?:annot|ouldn't) find (?:the specified plugin name for|mpi plugin for) mpi/|MPI plugin \S+ "
+        r"not found|"
         r"can ?not load PMIx library|PMIX not supported|was not built with SLURM's? PMI|"
         r"OMPI was not built with SLURM|PMI2?_Init failed to initialize",
         "srun started an MPI that was not built for it",
@@ -152,103 +152,6 @@ LAUNCH = [
         "the hosts run different versions of Open MPI",
         IMAGE,
         fields=NODE,
-    ),
-    cause(
-        # The kernel takes a script only with #! and an interpreter in its first line.
-        "executable",
-        r"(?P<script>[^\s:'\"]+\.(?:py|sh))['\"]?:? \(?[Ee]xec format error|"
-        r"[Ee]xec format error: ['\"]?(?P<script2>[^\s:'\"]+\.(?:py|sh))\b",
-        "a host can't execute {script} (Exec format error): it is a script without its interpreter",
-        SCRIPT_FIX,
-    ),
-    cause(
-        "executable",
-        r"^\s*Error(?: message)?: *(?P<why>[Ee]xec format error)",
-        "a host can't execute {script} ({why}): it is a script without its interpreter",
-        SCRIPT_FIX,
-        fields=NODE,
-        context=r"^\s*(?:Application name|Executable|Application|Program): *(?P<script>\S+\.(?:py|sh))\s*$",
-    ),
-    cause(
-        "executable",
-        r"tried to fork a new process via the|could not execute the (?:application|executable|program)\b",
-        "a host can't execute {program} ({why})",
-        "check the path on that host and in its taco_image: a file, not a folder, executable (chmod +x), for its CPU, on a file system "
-        "that is not mounted with noexec",
-        fields={
-            **NODE,
-            "program": ("application name", "executable", "application", "program"),
-            "why": ("error", "error message"),
-        },
-    ),
-    cause(
-        "executable",
-        r"(?:^(?:/bin/)?(?:ba|da)?sh: (?:line )?(?:\d+: )?|execve\(\): )(?P<path>[^\s:]*/[^\s:]+): Permission denied",
-        "a host can't execute {path}",
-        "make the file executable (chmod +x) in taco_image, or mount it so that it can be executed",
-    ),
-    cause(
-        "executable",
-        r"(?P<what>[^\r\n]{0,120}[Ee]xec format error)",
-        "a host can't execute a program ({what}): it is for another CPU, or a script without its first line",
-        "use a taco_image for the CPU of the hosts (uname -m), and begin a script with #! and its interpreter",
-    ),
-    cause(
-        # mpirun starts programs, and a script only where it is one.
-        "executable",
-        r"(?:Executable: |execvp error on file |execve\(\): )(?P<script>[^\s:]+\.(?:py|sh))\b",
-        "mpirun can't execute {script}: it is a script without its interpreter, or not there",
-        SCRIPT_FIX,
-        r"^process\s+rank (?P<rank>\d+);|^rank (?P<rank2>\d+);",
-        fields=NODE,
-    ),
-    cause(
-        "executable",
-        r"unable to find the specified executable file|was unable to start the specified application|was unable to "
-        r"launch the specified application as it could not "
-        r"(?:access|find)|could not access$|exec: \"(?P<exec>[^\"]+)\": (?:executable file not found|stat |permission denied)|"
-        r"execvp error on file (?P<file>\S+)|execve\(\): (?P<slurm>[^\s:]+): No such file",
-        "a host has no {executable}{exec}{file}{slurm}",
-        IMAGE,
-        fields={**NODE, "executable": ("executable",)},
-    ),
-    cause(
-        "folder",
-        r"\bcd: (?:can't cd to )?(?P<folder>/[^\s:]+)(?:: No such file|$)|"
-        r"to the specified working directory|change to the specified working|chdir.{0,40}(?:No such file|Permission "
-        r"denied)",
-        "a host has no working folder {folder}",
-        "set benchmark_options.chdir to a folder that every container has",
-        fields={**NODE, "folder": ("working directory",)},
-    ),
-    cause(
-        "interpreter",
-        r"(?P<program>python[\d.]*|pip[\d.]*|\S+_perf)['\"\u2019]?: (?:command not found|not found$)|"
-        r"^(?:bash|sh|dash|zsh)(?:: line \d+|: \d+)?: (?P<shell>[\w./-]+): (?:command not found|not found$)|"
-        r"(?P<path>/\S{0,200}bin/[\w.-]+)['\"\u2019]?: No such file or directory|"
-        r"env: ['\u2018]?(?P<env>[^'\u2019:\s]+)['\u2019]?: No such file",
-        "the image has no {program}{shell}{path}{env}",
-        "set benchmark_options.script or benchmark_options.binary, or use another taco_image",
-    ),
-    cause(
-        "script",
-        r"can't open file '?(?P<script>[^'\r\n]+?)'?: \[Errno (?P<errno>\d+)\]",
-        "the script {script} is not there",
-        "set benchmark_options.script to its path in the training image",
-    ),
-    cause(
-        # torch.distributed.launch of PyTorch 2 passes it with a dash, that of PyTorch 1 with an underscore.
-        "local_rank",
-        r"unrecognized arguments:.{0,200}(?P<option>--local[-_]rank)\b",
-        "PyTorch's launcher passes {option}, which the script does not know",
-        "start the script with torchrun, and read LOCAL_RANK from the environment in it",
-    ),
-    cause(
-        "argument",
-        r"(?:unrecognized arguments?|unrecognized option|invalid option|no such option|unknown option|Unknown command "
-        r"line flag)s?(?: -- |: ?| )'?(?P<argument>[^'\r\n]+)'?|FATAL Flags parsing error",
-        "the script does not know {argument}",
-        "set benchmark_options.extra_args or benchmark_options.script",
     ),
     cause(
         "oob_interface",

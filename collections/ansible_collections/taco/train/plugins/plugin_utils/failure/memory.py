@@ -11,7 +11,7 @@ MEMORY = [
         "gpu_memory",
         r"CUDA out of memory|OutOfMemoryError|OOM when allocating|ResourceExhaustedError|RESOURCE_EXHAUSTED|(?:cuda|"
         r"CUDA|Cuda)(?: |_|Malloc )?(?:error|failure|failed|retry failed|runtime error)\b.{0,60}out of memory|"
-        r"CUBLAS_STATUS_(?:ALLOC_FAILED|NOT_INITIALIZED)|CUDNN_STATUS_ALLOC_FAILED|cudaErrorMemoryAllocation|cudaMalloc .{0,40}out of "
+        r"CUBLAS_STATUS_ALLOC_FAILED|CUDNN_STATUS_ALLOC_FAILED|cudaErrorMemoryAllocation|cudaMalloc .{0,40}out of "
         r"memory|ran out of memory trying to allocate|Failed to CUDA (?:malloc|calloc|host alloc)|out of memory: "
         r"tried to allocate|CUDA_ERROR_OUT_OF_MEMORY|Status: out of memory|Dst tensor is not initialized|CUDA error 2\b",
         "a GPU's memory is full",

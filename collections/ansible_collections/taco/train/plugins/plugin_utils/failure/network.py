@@ -110,20 +110,20 @@ NETWORK = [
     ),
     cause(
         "nccl_ib",
-        r"(?P<what>Got completion[^\r\n]{0,80} with (?:error|status=) ?12\b[^\r\n]{0,240})",
+        r"(?P<what>Got completion[^\r\n]{0,80} with (?:error|status=) ?(?:\w+\()?12\b[^\r\n]{0,240})",
         "RDMA in NCCL got no answer from a peer ({what})",
         "check the link and the switch between the two hosts (ibstat, PFC), that NCCL_IB_GID_INDEX is right for RoCE and NCCL_IB_HCA for "
         "both, or set NCCL_IB_DISABLE: 1 in benchmark_env",
     ),
     cause(
         "nccl_ib",
-        r"(?P<what>Got completion[^\r\n]{0,80} with (?:error|status=) ?13\b[^\r\n]{0,240})",
+        r"(?P<what>Got completion[^\r\n]{0,80} with (?:error|status=) ?(?:\w+\()?13\b[^\r\n]{0,240})",
         "a peer of RDMA in NCCL was not ready to receive ({what})",
         "check the peer's host for load and errors; set NCCL_IB_RETRY_CNT and NCCL_IB_TIMEOUT higher in benchmark_env",
     ),
     cause(
         "nccl_ib",
-        r"(?P<what>Got completion[^\r\n]{0,80} with (?:error|status=) ?(?:4|9|10|11)\b[^\r\n]{0,240})",
+        r"(?P<what>Got completion[^\r\n]{0,80} with (?:error|status=) ?(?:\w+\()?(?:4|9|10|11)\b[^\r\n]{0,240})",
         "RDMA in NCCL was refused access to memory ({what})",
         "load nvidia_peermem, and switch ACS and the IOMMU off on the host, or set NCCL_NET_GDR_LEVEL: LOC in benchmark_env",
     ),
@@ -151,7 +151,7 @@ NETWORK = [
         "nccl_ib",
         r"(?:WARN .*?)?(?P<what>NET/IB ?:? ?(?:[\w/.<>:-]+ ){0,4}Got (?:completion|async (?:\w+ )?event)[^\n]{0,200}|Call to "
         r"ibv_\w+[^\n]{0,120}failed[^\n]{0,120}|ibv_\w+\(?\)? (?:failed|returned)[^\n]{0,120}|NET/IB ?: (?:Unable|"
-        r"No)[^\n]{0,120})",
+        r"No|[\w:]{1,40} unable|Failed)[^\n]{0,120})",
         "RDMA failed in NCCL ({what})",
         "check ibstat, the cables and NCCL_IB_HCA and NCCL_IB_GID_INDEX, or set NCCL_IB_DISABLE: 1 in benchmark_env",
     ),

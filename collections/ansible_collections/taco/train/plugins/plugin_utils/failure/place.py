@@ -17,6 +17,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.rank_map import
     NCCL_HEADER,
     SEVERAL,
     SRUN_END,
+    SRUN_TASKS,
     first_to_end,
     named,
     process_of,
@@ -205,6 +206,9 @@ def located(
     )
     if both:
         return host or both[1], int(both[2]) if rank is None else rank
+    several = SRUN_TASKS.search(line.text) if "srun: " in line.text else None
+    if several:
+        return host or several["host"], rank
     header = NCCL_HEADER.search(line.text) or MPI_HEADER.match(line.text) or PSM3_HEADER.match(line.text)
     proxy = HYDRA_HEADER.match(line.text)
     test = TEST_HEADER.search(line.text)

@@ -60,8 +60,8 @@ RANK = [
         r"[Ww]atchdog caught collective operation timeout:? ?(?P<what>.{0,160})|Some NCCL operations have failed or "
         r"timed out|NCCL (?:watchdog|operation).{0,60}tim(?:ed out|eout)|"
         r"(?P<what2>Timed out waiting \d+ms for (?:recv|send) operation|watchdog got stuck for \d+ seconds)",
-        "a collective operation did not end in time: another rank is missing ({what})",
-        "look at what the other ranks print, and at the network between the hosts",
+        "a collective operation did not end in time: another rank is missing, late, or calls other operations ({what})",
+        "look at what the other ranks print last (an error, data, a checkpoint), and at the network between the hosts",
     ),
     cause(
         # The flight recorder's: one rank tells all others through the store.
@@ -214,7 +214,7 @@ RANK = [
         r"NUMA|iommu|perf|greater than the "
         r"maximum|Connection closed by remote peer|recv from|Proxy (?:Call|Service)|Service thread|before the previous operation|"
         r"Socket recv|Accept failed|[Cc]onnection reset|"
-        r"[Bb]roken pipe|Missing|ignor))(?P<what>[^\r\n]{1,300})",
+        r"[Bb]roken pipe|Missing|ignor|falling back|libgdrapi|nccl\.conf|TUNER/Plugin|PROFILER/Plugin))(?P<what>[^\r\n]{1,300})",
         "NCCL says {what}",
         "run all_reduce_perf of nccl-tests on the same hosts with NCCL_DEBUG: INFO: if it fails too, the host or the network is at "
         "fault, else "

@@ -8,7 +8,7 @@ from typing import List, Mapping, NamedTuple, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.failure.advice import fix_of
 from ansible_collections.taco.train.plugins.plugin_utils.failure.candidates import (
-    causes_in,
+    causes_of,
     unwrapped,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import Cause
@@ -83,7 +83,7 @@ class Reason(NamedTuple):
 def known_reason(text: str, hosts: Sequence[str] = ()) -> Optional[Reason]:
     """The cause of highest priority that the text shows, its first line of several. Hosts are those of the run."""
     lines = unwrapped(tagged_lines(text))
-    found = causes_in(lines, secondary(lines)) or causes_in(lines)
+    found = causes_of(lines, secondary(lines))
     if not found:
         return None
     places = Places(lines)
@@ -168,7 +168,9 @@ def the_first(places: Mapping[int, int], lines: Sequence[Line]) -> int:
     outside = [index for index in places if CAUSES[index].name in FROM_OUTSIDE and places[index] < places[best]]
     if outside and name in FOLLOWS - FROM_OUTSIDE:
         return min(outside, key=lambda index: places[index])
-    explained = [index for index in places if CAUSES[index].name == EXPLAINED_BY.get(name)]
+    explained = [
+        index for other in EXPLAINED_BY.get(name, ()) for index in sorted(places) if CAUSES[index].name == other
+    ]
     if explained:
         return explained[0]
     if name in FIRST_COUNTS and LISTED.match(lines[places[best]].text):
@@ -246,7 +248,7 @@ def reason_of_status(text: str, rc: int, hosts: Sequence[str]) -> Reason:
         return Reason(f"mpirun reports: {printed.text}", TRY, "launcher", host)
     words = last_line(text, known.rank if known else None, frames=known is None)
     if known:
-        where = known.found.partition(":")[0]
+        where = known.found.partition(":")[0] if known.host or known.rank is not None else "a rank"
         return known._replace(found=f"{where} failed, its last line: '{words}'" if words else known.found)
     found = f"mpirun ended with status {rc}" + (f" and '{words}'" if words else "")
     status = rc if rc > 0 else 128 - rc

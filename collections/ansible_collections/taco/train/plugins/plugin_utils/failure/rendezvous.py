@@ -65,7 +65,13 @@ RENDEZVOUS = [
     ),
     cause(
         "master_address",
-        r"(?P<what>socket\.gaierror: \[Errno -3\][^\r\n]{0,60}|[^\r\n]{0,80}Temporary failure in name resolution)",
+        r"(?P<what>Cannot assign requested address[^\r\n]{0,60}|EADDRNOTAVAIL)",
+        "a process would listen on an address that its host does not have ({what})",
+        "set MASTER_ADDR (--master_addr, --rdzv_endpoint) to an address of the host that has rank 0, and start rank 0 there",
+    ),
+    cause(
+        "master_address",
+        r"(?P<what>socket\.gaierror: \[Errno -3\][^\r\n]{0,60}|Temporary failure in name resolution)",
         "the name of a host, such as that of rank 0, can't be resolved: the name server does not answer ({what})",
         "check the name server (/etc/resolv.conf in the container), or set MASTER_ADDR to an address",
     ),
@@ -76,6 +82,17 @@ RENDEZVOUS = [
         r"hostname of the client socket cannot be retrieved)",
         "the name of a host, such as that of rank 0, can't be resolved ({what})",
         "set MASTER_ADDR to a name or an address that every host can resolve, and look at the traceback for other names",
+    ),
+    cause(
+        # torchrun's own check of its options.
+        "rendezvous",
+        r"(?P<what>The (?:hostname|port number) of the rendezvous endpoint '[^'\r\n]{0,200}' must [^\r\n]{1,80}|"
+        r"The rendezvous (?:backend|handler) [^\r\n]{1,60} (?:is not registered|not found)[^\r\n]{0,40}|No rendezvous handler for \S{1,80}|"
+        r"Unsupported nproc_per_node value: \S{1,40}|Invalid init_method[^\r\n]{0,80})",
+        "the rendezvous is not set as the launcher takes it ({what})",
+        "set --rdzv_endpoint to HOST:PORT and --rdzv_backend to c10d, or --master_addr and --master_port, with values that are not "
+        "empty on "
+        "every host",
     ),
     cause(
         # Later than the ranks' start: the agents of torchrun keep in touch.
@@ -101,6 +118,31 @@ RENDEZVOUS = [
         r"after|Wait timeout)[^\r\n]{1,160})",
         "the ranks could not connect to each other: rank 0 did not answer ({why})",
         OPEN_NETWORK,
+    ),
+    cause(
+        "gloo_connect",
+        r"(?P<why>[Tt]imed out after \d+ seconds waiting for clients\. \d+/\d+ clients joined|"
+        r"Timed out initializing process group in store based barrier on rank: \d+[^\r\n]{0,160})",
+        "not all ranks joined in time ({why})",
+        "look for the hosts whose ranks were not started, ended early or reach no port of rank 0, and check that all have the same "
+        "WORLD_SIZE (--nnodes, --nproc_per_node), MASTER_ADDR and MASTER_PORT",
+    ),
+    cause(
+        # The store is that of rank 0, or of torchrun on its host.
+        "gloo_connect",
+        r"client socket has (?P<why>timed out after \w+|failed to connect)[^\r\n]{0,60} to (?:any network address of )?"
+        r"[(\[](?P<peer>[\w.:-]+?)(?:\]:|, )(?P<port>\d+)\)?",
+        "a process could not connect to the store of rank 0 at {peer}, port {port} ({why})",
+        "check that the first rank (or torchrun) was started on that host and has not ended before, that this is its name or address "
+        "in the "
+        f"network of all hosts (MASTER_ADDR, --rdzv_endpoint), and that the port is open; {OPEN_NETWORK}",
+    ),
+    cause(
+        "gloo_connect",
+        r"UnavailableError: *(?P<why>failed to connect to all addresses|Connection (?:refused|timed out))[^\r\n]{0,100}",
+        "a process of TensorFlow does not reach another one ({why})",
+        "check that the process of every host in TF_CONFIG or ClusterSpec runs and listens at its port there, and unset http_proxy and "
+        f"https_proxy; {OPEN_NETWORK}",
     ),
     cause(
         "gloo_connect",

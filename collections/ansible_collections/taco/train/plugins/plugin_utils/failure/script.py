@@ -12,7 +12,8 @@ ERROR = r"^(?:E +)?(?:[\w.]+\.)?\w+(?:Error|Exception): *"
 SCRIPT = [
     cause(
         "python_version",
-        r"(?P<what>SyntaxError: (?:invalid syntax|Missing parentheses in call to 'print'|future feature \w+ is not defined)[^\r\n]{0,80})",
+        r"(?P<what>SyntaxError: (?:invalid syntax|Missing parentheses in call to 'print'|future feature \w+ is not "
+        r"defined)[^\r\n]{0,80}|^(?:IndentationError|TabError): [^\r\n]{1,100})",
         "the script is for another version of Python, or is damaged ({what})",
         "set benchmark_options.script to one for Python 3, or use a taco_image with the Python that the script needs",
     ),
@@ -27,6 +28,38 @@ SCRIPT = [
         r"Horovod has not been initialized",
         "the script calls Horovod before hvd.init()",
         "call hvd.init() first in the script, and on every rank",
+    ),
+    cause(
+        "group_init",
+        r"Default process group (?:is not|has not been) initialized|process group[^\r\n]{0,40} (?:is not|has not been) initialized|"
+        r"torch\.distributed is not (?:yet )?initialized",
+        "the script uses PyTorch's process group before init_process_group()",
+        "start the script with torchrun, and call init_process_group() in it before what needs the group (DistributedDataParallel, "
+        "DistributedSampler, get_rank)",
+    ),
+    cause(
+        "rank_count",
+        ERROR
+        + r"(?P<what>(?=[^\r\n]{0,200}(?i:world[_ ]?size|num(?:ber)?[_ ](?:of )?(?:gpus|ranks|workers|processes|nodes)|parallel|"
+        r"\branks\b|\bGPUs\b))[^\r\n]{0,160}(?:divisible by|(?:is not|must be) (?:equal|a multiple)|does not match|!=|"
+        r"evenly)[^\r\n]{0,120})",
+        "the number of ranks does not fit what the script splits ({what})",
+        "change the number of hosts or ranks (benchmark_hosts, taco_gpus_per_node), or the script's sizes in benchmark_options.extra_args "
+        "(parallel sizes, batch)",
+    ),
+    cause(
+        "data",
+        ERROR
+        + r"(?P<what>(?:corrupted record|truncated record|[Uu]nable to parse|cannot identify image file|[Ii]nvalid (?:JPEG|PNG)|"
+        r"[Ii]nput is empty|image file is truncated|Truncated or oversized)[^\r\n]{0,160})|DataLossError: *(?P<what2>[^\r\n]{1,160})",
+        "a file of the data is damaged ({what})",
+        "copy the file again and compare its size and checksum with the source on every host",
+    ),
+    cause(
+        "data",
+        r"OutOfRangeError: *(?P<what>[^\r\n]{0,160})",
+        "the data ended before the script's last step ({what})",
+        "use fewer steps (benchmark_options.num_iters), repeat the data in the script, or check that all its files are there",
     ),
     cause(
         "rendezvous_env",

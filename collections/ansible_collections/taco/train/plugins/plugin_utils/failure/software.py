@@ -86,9 +86,19 @@ SOFTWARE = [
         r"(?P<what>CUDNN_STATUS_(?:NOT_INITIALIZED|"
         r"VERSION_MISMATCH|SUBLIBRARY_\w+|ARCH_MISMATCH|INTERNAL_ERROR\w*|EXECUTION_FAILED|NOT_SUPPORTED|MAPPING_ERROR|BAD_PARAM))|"
         r"CUDNN_STATUS_SUCCESS \(\d|DNN library is "
-        r"not found|because cuDNN failed to initialize|No DNN in stream executor|Could not create cudnn handle",
+        r"not found|because cuDNN failed to initialize|unable to find an engine to execute this computation|[Uu]nable to find a valid "
+        r"cuDNN "
+        r"algorithm|No DNN in stream executor|Could not create cudnn handle",
         "cuDNN can't be used ({what}): another version than the framework was built for, or a full GPU",
         "use the cuDNN that the framework in taco_image was built for, and end other programs on the GPU",
+    ),
+    cause(
+        # Its handle is made at the first call: the GPU is full, or an earlier kernel has failed.
+        "cublas",
+        r"(?P<what>CUBLAS_STATUS_NOT_INITIALIZED)",
+        "cuBLAS can't start on a GPU ({what}): its memory is full, an earlier kernel failed, or libraries of two versions are mixed",
+        "run with a smaller benchmark_options.batch_size first and see nvidia-smi for other programs; else with CUDA_LAUNCH_BLOCKING: 1 in "
+        "benchmark_env to find an earlier error (labels or indices out of range), and without other CUDA libraries in LD_LIBRARY_PATH",
     ),
     cause(
         "cublas",
@@ -141,6 +151,7 @@ SOFTWARE = [
     ),
     cause(
         "no_gpu",
+        r"Failed to find CUDA library|"
         r"no CUDA-capable device|no supported devices found for platform CUDA|failed call to cuInit: (?!UNKNOWN ERROR \(303\))|"
         r"No devices were found|Failed to initialize NVML: (?!Driver/library)|Found no NVIDIA driver|"
         r"CUDA_ERROR_NO_DEVICE|No CUDA GPUs are available|NVIDIA-SMI "
@@ -149,7 +160,7 @@ SOFTWARE = [
         r"libcuda(?:\.so\S*)?: cannot open|CUDA driver initialization failed|CUDA unknown error - this may be|"
         r"on a CUDA device but torch\.cuda\.is_available\(\) is False|only supports (?:the )?NHWC|"
         r"explicitly assigned to /device:GPU:\d+ but "
-        r"available devices are \[ /job:localhost/replica:0/task:0/device:CPU:0 ?[\],]",
+        r"available devices are \[(?!.*device:GPU:\d)",
         "a rank has no GPU",
         GPUS,
     ),
@@ -166,7 +177,8 @@ SOFTWARE = [
         r"invalid device ordinal|Invalid number of GPUs: (?P<want>\d+) requested but only (?P<have>\d+)|"
         r"[Vv]isible_device_list'? listed an invalid|CUDA_ERROR_INVALID_DEVICE\b|invalid resource handle.{0,20}device "
         r"ordinal|IndexError: list index out of range at .*local_rank\(\)|AssertionError: Invalid device id|"
-        r"device >= 0 && device < num_gpus|on CUDA device \d+ but torch\.cuda\.device_count\(\) is (?P<have2>\d+)",
+        r"device >= 0 && device < num_gpus|explicitly assigned to /device:GPU:\d+ but available devices are \[.*device:GPU:\d|on CUDA "
+        r"device \d+ but torch\.cuda\.device_count\(\) is (?P<have2>\d+)",
         "a host has fewer GPUs than ranks ({want} requested, {have} found)",
         "set the slots in benchmark_hosts or taco_gpus_per_node to the GPUs that the container has",
     ),
@@ -237,7 +249,15 @@ SOFTWARE = [
     ),
     cause(
         "disk",
-        r"[Nn]o space left on device|Disk quota exceeded|ENOSPC|disk is full|write error: no space",
+        r"(?P<what>Disk quota exceeded(?:: '[^'\r\n]{1,200}')?|EDQUOT)",
+        "a user's or a project's quota of a file system is used up ({what})",
+        "see the quota (quota -s, lfs quota) and remove files or have it raised; the disk itself may have space: else set "
+        "benchmark_options.chdir to a folder on another file system",
+        fields=NODE,
+    ),
+    cause(
+        "disk",
+        r"[Nn]o space left on device|ENOSPC|disk is full|write error: no space",
         "a disk is full",
         "free space on the hosts (df -h, docker system df), or set benchmark_options.chdir to a folder on another disk",
         fields=NODE,

@@ -1,0 +1,75 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Errors of CUDA by their texts and names, each with its own fix. Those of memory, drivers and broken GPUs are in other lists."""
+
+from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import Cause, cause
+
+
+def error(words: str, found: str, fix: str) -> Cause:
+    """An error by its text, its name in the runtime or its name in the driver, as CUDA, NCCL, nccl-tests and frameworks print it."""
+    return cause(
+        "test_cuda", rf"(?i:cuda|\bhip\b)(?:[^\r\n]{{0,200}}?(?<![a-z])|)(?P<why>{words})", f"{found} ({{why}})", fix
+    )
+
+
+CUDA = [
+    error(
+        r"initialization error|ErrorInitializationError|_ERROR_NOT_INITIALIZED",
+        "CUDA can't be initialised in a process",
+        "check nvidia-smi on the host and in the container, and nvidia-fabricmanager where GPUs have NVSwitch; let the script use CUDA "
+        "only "
+        "after it starts its processes, or start them by spawn",
+    ),
+    error(
+        r"(?:MPS|mps) (?:client|server)[^\r\n']{0,80}|between the MPS server[^\r\n']{0,60}|Error(?:Mps|MPS)\w+|_ERROR_MPS_\w+",
+        "the MPS server of the host does not serve a process",
+        "start nvidia-cuda-mps-control on the host again, as the user of the ranks, and mount its folder CUDA_MPS_PIPE_DIRECTORY into the "
+        "container; or end it and unset CUDA_MPS_*",
+    ),
+    error(
+        r"operation not supported(?! on (?:global|this OS))|ErrorNotSupported\b|_ERROR_NOT_SUPPORTED\b",
+        "the GPU, its driver or a virtual machine lacks what the program calls",
+        "set NCCL_CUMEM_ENABLE: 0, NCCL_NVLS_ENABLE: 0 and NCCL_P2P_DISABLE: 1 one at a time in benchmark_env (a vGPU or MIG device has no "
+        "peers and no IPC), and compare the driver with the CUDA of taco_image",
+    ),
+    error(
+        r"(?:the )?launch timed out and was terminated|ErrorLaunchTimeout|_ERROR_LAUNCH_TIMEOUT",
+        "a kernel ran longer than the driver allows on a GPU",
+        "use GPUs that serve no display, or less work for each kernel (benchmark_options.batch_size); look for Xid 8 in the host's dmesg",
+    ),
+    error(
+        r"invalid resource handle|invalid device context|context is destroyed|ErrorInvalidResourceHandle|"
+        r"_ERROR_(?:INVALID_(?:HANDLE|CONTEXT)|CONTEXT_IS_DESTROYED)\b",
+        "a stream, an event or memory of another device or of an ended process is used",
+        "call torch.cuda.set_device(local_rank) before any other use of CUDA in the script, start processes by spawn, and destroy the "
+        "process group at its end",
+    ),
+    error(
+        r"too many resources requested for launch|invalid configuration argument|too many blocks in cooperative launch|"
+        r"Error(?:LaunchOutOfResources|InvalidConfiguration|CooperativeLaunchTooLarge)|_ERROR_LAUNCH_OUT_OF_RESOURCES",
+        "the launch of a kernel does not fit the GPU",
+        "check the sizes that the script passes (empty tensors, a batch of 0, very many rows), and build extensions for this GPU's "
+        "architecture (TORCH_CUDA_ARCH_LIST)",
+    ),
+    error(
+        r"named symbol not found|shared object symbol not found|ErrorSymbolNotFound|_ERROR_NOT_FOUND\b|PTX JIT compil\w+[^\r\n']{0,40}|"
+        r"invalid (?:kernel image|source)",
+        "a library of CUDA does not fit the driver or the GPU",
+        "use a driver as new as the CUDA of taco_image, libraries that are built for this GPU, and no other CUDA in LD_LIBRARY_PATH of "
+        "benchmark_env",
+    ),
+    error(
+        r"OS call failed[^\r\n']{0,60}|ErrorOperatingSystem|_ERROR_OPERATING_SYSTEM|\bunknown error|ErrorUnknown\b|_ERROR_UNKNOWN\b",
+        "the driver failed without a reason",
+        "look for Xid in the host's dmesg; start the training container again, which then has all of /dev/nvidia* (/dev/nvidia-uvm), load "
+        "nvidia_uvm again or reboot the host",
+    ),
+    error(
+        r"operation not permitted when stream is capturing|operation failed due to a previous error during capture|"
+        r"_ERROR_STREAM_CAPTURE_\w+|ErrorStreamCapture\w+",
+        "the script calls what a CUDA graph can't capture",
+        "switch CUDA graphs off in the script, or capture only what has no synchronisation and no new communicator",
+    ),
+]

@@ -1,0 +1,50 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""NCCL's warnings by the part of NCCL that prints them, each with its own fix. Those of the network are in another list."""
+
+from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import Cause, cause
+
+
+def warning(where: str, what: str, found: str, fix: str) -> Cause:
+    """A warning by the file of NCCL's source and its text."""
+    begin = rf"{where}[^\r\n]{{0,40}} " if where else ""
+    return cause("nccl_warn", rf"{begin}(?:NCCL )?WARN (?P<what>{what})", f"{found} ({{what}})", fix)
+
+
+NCCL = [
+    warning(
+        "",
+        r"No transport found for rank (?P<rank>\d+)\[\w+\] -> rank (?P<other>\d+)\[\w+\][^\r\n]{0,40}|"
+        r"Could not find NET with id[^\r\n]{0,40}",
+        "NCCL has no way between two ranks",
+        "remove NCCL_P2P_DISABLE, NCCL_SHM_DISABLE, NCCL_NET and NCCL_TOPO_FILE from benchmark_env unless all hosts need them; hosts "
+        "need one "
+        "network in common (NET in the log with NCCL_DEBUG: INFO)",
+    ),
+    warning(
+        "",
+        r"Invalid NCCL_COMM_ID[^\r\n]{0,120}|(?:Invalid|Unknown|Unrecognized|Bad) [^\r\n]{0,40}NCCL_[A-Z_]+[^\r\n]{0,80}|"
+        r"NCCL_[A-Z_]+ [^\r\n]{0,60}(?:invalid|not valid|unknown)[^\r\n]{0,60}",
+        "NCCL does not take a variable's value",
+        "set this variable in benchmark_env to a value that NCCL's documentation has, or remove it",
+    ),
+    warning(
+        "",
+        r"\w+ ?: (?:\w+ (?:is not a valid pointer|argument is NULL|allocated on device)|invalid (?:root|type|reduction operation|count|"
+        r"rank)"
+        r"[^\r\n]{0,80})[^\r\n]{0,80}|Mixing [^\r\n]{0,80}graph[^\r\n]{0,60}|Invalid (?:config|rank requested|call to)[^\r\n]{0,100}|"
+        r"(?:ncclGroupEnd|ncclCommInit\w*)[^\r\n]{0,20} (?:called|invalid)[^\r\n]{0,80}",
+        "the script passes to NCCL what it does not take",
+        "look at the call in the script: tensors on the GPU of this rank (torch.cuda.set_device(local_rank)), a root and ranks below the "
+        "number of ranks, a type that NCCL has; the versions of the framework and NCCL must fit",
+    ),
+    warning(
+        r"graph/\w+\.cc",
+        r"(?!Could not find a path for pattern)[^\r\n]{1,200}",
+        "NCCL can't read the topology of the host",
+        "remove NCCL_TOPO_FILE and NCCL_GRAPH_FILE from benchmark_env, and give the container /sys of the host; a virtual machine may need "
+        "the file of its provider for NCCL_TOPO_FILE",
+    ),
+]
