@@ -18,7 +18,8 @@ HARDWARE = "look for Xid in the host's dmesg, and reset or replace the GPU"
 SHM = "set training_container_shm_size (mpijob_shm_size on Kubernetes) to a larger size"
 INTERFACE = "set benchmark_interface or taco_interface to an interface that every host has (ip -br address)"
 OPEN_NETWORK = (
-    "allow all ports between the hosts (firewall, security group), and set taco_interface to the network that "
+    "see first whether the process at the other end has ended; allow all ports between the hosts (firewall, security group), and set "
+    "taco_interface to the network that "
     "they share"
 )
 BATCH = "set benchmark_options.batch_size to a smaller number, and end other programs on the GPU (nvidia-smi)"

@@ -152,6 +152,15 @@ DOUBTFUL = [
         OPEN_NETWORK,
     ),
     cause(
+        # Open MPI copies between processes of a host (CMA), which Docker forbids without SYS_PTRACE. It may go on.
+        "mpi_cma",
+        r"Read -\d+, expected \d+, errno = 1\b|process_vm_(?:readv|writev)[^\r\n]{0,80}Operation not permitted|"
+        r"(?P<what>(?:CMA|ptrace)[^\r\n]{0,60}(?:not permitted|Permission denied|ptrace_scope)[^\r\n]{0,80})",
+        "MPI may not copy memory between the ranks of a host ({what})",
+        "add SYS_PTRACE to the capabilities of the training container, or set OMPI_MCA_btl_vader_single_copy_mechanism: none "
+        "(OMPI_MCA_smsc: ^cma for Open MPI 5) in benchmark_env",
+    ),
+    cause(
         # /tmp of Open MPI, where a harmless old folder is also named.
         "session_folder",
         r"unable to create the desired directory|[Uu]nable to (?:create|open|write to) .{0,40}session dir|"

@@ -35,7 +35,8 @@ ENDED = [
     cause(
         "killed",
         r"exitcode *: -9\b|process rank (?P<rank>\d+) with PID \S+ on node (?P<host>\S+) exited\s+on\s+signal 9\b|"
-        r"KILLED BY SIGNAL: 9|line \d+: +\d+ Killed\b|(?i:exit|status)(?:ed with)?(?: status| exit)?(?: code)?:?\s+(?:137|-9)\b|^Killed$|"
+        r"KILLED BY SIGNAL: 9|died with <Signals\.SIGKILL|line \d+: +\d+ Killed\b|(?i:exit|status)(?:ed with)?(?: status| exit)?(?: "
+        r"code)?:?\s+(?:137|-9)\b|^Killed$|"
         r"[Ss]ignal 9 \(?(?:SIGKILL|Killed)|Killed \(signal 9\)|srun: error: "
         r"(?P<host2>[\w.-]+): (?:task (?P<rank2>\d+)|tasks [\d,-]+): (?:Killed|"
         r"Out Of Memory)|^Process (?P<rank3>\d+) exit with status code (?:137|-9)\b|"
@@ -112,6 +113,7 @@ EPILOGUE = [
         r"\([^)]*\))?)|KILLED BY SIGNAL: (?P<signal2>\d+)|TERMINATED BY SIGNAL: (?P<signal3>\d+)|"
         r"srun: error: (?P<host2>[\w.-]+): (?:task (?P<rank2>\d+)|tasks [\d,-]+): "
         r"(?P<signal7>Aborted|Floating point exception|Trace/breakpoint trap)\b|"
+        r"died with <Signals\.(?P<signal9>SIG\w+)|process (?P<rank5>\d+) terminated with signal (?P<signal10>SIG\w+)|"
         r"exitcode *: -(?P<signal8>\d+)\b|Signal: (?P<signal4>[\w ]{1,40} \(\d+\))|failed \(exitcode: -(?P<signal5>\d+)\)|"
         r"line \d+: +\d+ (?P<signal6>Aborted|Terminated)\b",
         "a rank ended with signal {signal}",
@@ -125,7 +127,8 @@ EPILOGUE = [
         r".{0,40}died unexpectedly|daemon \S+ on node (?P<host>\S+)|could not connect to some hosts via ssh|ssh not "
         r"successful for host (?P<host2>[\w.-]+)",
         "mpirun could not start its daemon on a host",
-        "run the ssh_trust role, and the same taco_image on every host",
+        "run the ssh_trust role, and the same taco_image on every host; where the daemon starts, check that it reaches the launcher "
+        "(firewall, taco_interface)",
     ),
     cause(
         "srun_step",
@@ -138,7 +141,9 @@ EPILOGUE = [
     ),
     cause(
         "exit_code",
-        r"failed \(exitcode: \d+\) local_rank: \d+|Process name: (?:\[(?:\[[\d,]+\],|[^\]\s,]+,))?(?P<rank>\d+)\]?|"
+        r"failed \(exitcode: \d+\) local_rank: \d+|CalledProcessError: Command .{1,1500}? returned non-zero exit status [1-9]|"
+        r"process (?P<rank5>\d+) terminated with exit code [1-9]|DUE TO TASK FAILURE|Process name: (?:\[(?:\[[\d,]+\],|"
+        r"[^\]\s,]+,))?(?P<rank>\d+)\]?|"
         r"Process name: (?P<host3>[\w.-]+)\[\d+\]|srun: error: (?P<host>[\w.-]+): "
         r"(?:task (?P<rank2>\d+)|tasks [\d,-]+): Exited with exit code|^command terminated with exit code [1-9]|Process (?P<rank3>\d+) "
         r"exit with status code|(?:RANK "

@@ -84,6 +84,15 @@ LAUNCH = [
         "set benchmark_mpirun to the path of Open MPI's mpirun, or remove MPICH from taco_image",
     ),
     cause(
+        # Its name is not in the message of Intel MPI and others.
+        "mpirun_argument",
+        r"^(?!.*\b(?:orted|prted):).*(?:unrecognized|unknown|invalid) (?:option|argument)s?:? "
+        r"[\"']?(?P<option>-{1,2}(?:allow-run-as-root|mca|bind-to|map-by|hostfile|"
+        r"tag-output|npernode|prtemca)\b)",
+        "mpirun is not that of Open MPI, or of another version: it does not take {option}",
+        "set benchmark_mpirun to the path of Open MPI's mpirun (mpirun --version), and remove other ones from PATH in taco_image",
+    ),
+    cause(
         "mpirun_argument",
         r"(?:mpirun|mpiexec|prterun|orterun): Error: (?:unknown|unrecognized) option \"(?P<option>[^\"]+)|"
         r"(?:unrecognized option was included on the|No executable was specified on the|problem with the) (?:mpirun|"

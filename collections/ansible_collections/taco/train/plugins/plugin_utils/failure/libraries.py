@@ -157,12 +157,23 @@ LIBRARIES = [
         "install it again in taco_image, for the CPU and the system there; for TLS set LD_PRELOAD in benchmark_env to it",
     ),
     cause(
+        # Their file names have the version that the program was built for.
+        "library",
+        r"(?:Error|Exception|libraries): (?:.{0,400} )?(?P<library>[^\s:'\"]{0,200}lib(?:cudart|cublas|cublasLt|cudnn|cufft|curand|"
+        r"cusolver|"
+        r"cusparse|cupti|nvrtc|nvToolsExt|nccl|nvinfer)[\w-]{0,40}\.so[\w.]{0,20}): cannot open shared object file",
+        "the program finds no library {library}: it was built for this version of CUDA, or its folder is not searched",
+        "set LD_LIBRARY_PATH in benchmark_env to its folder, where taco_image has it (ldconfig -p, find / -name '{library}*'); else use a "
+        "taco_image with this version, or a framework and Horovod that are built for the version there",
+    ),
+    cause(
         "library",
         r"^(?:E +)?(?:\w+\.)*\w+(?:Error|Exception): (?:.* )?(?P<library>[^\s:'\"]*\.so[\w.]*): cannot open shared object file|"
         r"error while loading shared libraries: (?P<library2>[^\s:]+)|Could not load library (?P<library3>lib\S+?)\.? |Unable to load "
         r"(?:any of )?\{?(?P<library4>libcudnn[^\s,}]*)",
-        "the image has no library {library}",
-        "install it in taco_image, and set LD_LIBRARY_PATH in benchmark_env",
+        "the program finds no library {library}",
+        "set LD_LIBRARY_PATH in benchmark_env to its folder, where taco_image has it (ldconfig -p, find / -name '{library}*'); else "
+        "install it in taco_image",
     ),
     cause(
         "import",

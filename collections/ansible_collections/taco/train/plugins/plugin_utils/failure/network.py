@@ -112,7 +112,8 @@ NETWORK = [
         "nccl_ib",
         r"(?P<what>Got completion[^\r\n]{0,80} with (?:error|status=) ?(?:\w+\()?12\b[^\r\n]{0,240})",
         "RDMA in NCCL got no answer from a peer ({what})",
-        "check the link and the switch between the two hosts (ibstat, PFC), that NCCL_IB_GID_INDEX is right for RoCE and NCCL_IB_HCA for "
+        "look first for a rank of the peer's host that ended; check the link and the switch between the two hosts (ibstat, PFC), that "
+        "NCCL_IB_GID_INDEX is right for RoCE and NCCL_IB_HCA for "
         "both, or set NCCL_IB_DISABLE: 1 in benchmark_env",
     ),
     cause(
@@ -146,6 +147,14 @@ NETWORK = [
         "set NCCL_IB_HCA to ports of one kind (all InfiniBand or all RoCE) and state Active on every host (ibstat), and "
         "NCCL_IB_GID_INDEX to "
         "an index that each has (show_gids)",
+    ),
+    cause(
+        # IBV_WC_WR_FLUSH_ERR: the connection had failed before.
+        "nccl_ib",
+        r"(?P<what>Got completion[^\r\n]{0,80} with (?:error|status=) ?(?:\w+\()?5\b[^\r\n]{0,240})",
+        "an RDMA connection of NCCL was closed by an earlier error or by the end of a peer ({what})",
+        "look for the first error of any rank, in its log and that of the peer's host; without one check the link between the two hosts "
+        "(ibstat, dmesg)",
     ),
     cause(
         "nccl_ib",

@@ -47,6 +47,9 @@ NEXT_LINES = 2
 # Horovod leaves a host out after its ranks failed.
 BLACKLISTED = re.compile(r"[Bb]lacklist(?:ed|ing)? (?:failing )?host:? ([\w.-]+)")
 ONE_HOST = re.compile(r"--standalone\b|--(?:nnodes|num[_-]machines|num_nodes)[= ]1(?!\S)|^\s{0,8}nnodes {1,20}: 1$")
+SPAWNED = re.compile(r"-- Process (\d{1,7}) terminated with the following error")
+# A traceback is shorter than this many lines.
+MOST_OF_A_TRACEBACK = 200
 STARTED = re.compile(r"^\s*when attempting to start process rank (\d{1,7})")
 # Where NCCL says which address it uses: NCCL INFO Bootstrap : Using eth0:10.0.0.2<0>
 OWN_ADDRESS = re.compile(r"(?:Bootstrap ?: Using|NET/Socket : Using)[^\r\n]*?[\w.-]{1,16}:(\d{1,3}(?:\.\d{1,3}){3})<")
@@ -132,6 +135,12 @@ class Places:
         near = [*self.lines[max(begin - NEXT_LINES, 0) : begin], *self.lines[end + 1 : end + 1 + NEXT_LINES]]
         hosts = {match[1] for match in (MPI_HEADER.match(line.text) for line in near) if match}
         return hosts.pop() if len(hosts) == 1 else None
+
+    @cached_property
+    def spawned(self) -> Dict[int, int]:
+        """The ranks that PyTorch's spawn names before the traceback of each, by the numbers of these lines."""
+        matches = {number: SPAWNED.match(line.text) for number, line in enumerate(self.lines)}
+        return {number: int(match[1]) for number, match in matches.items() if match}
 
     @cached_property
     def not_started(self) -> Optional[int]:
@@ -232,6 +241,9 @@ def located(
         own = PREFIX_RANK.search(line.text)
         told = [own[1]] if own else [match[1] for match in map(TORCH_RANK.search, near) if match]
         rank = int(told[-1]) if told else None
+    if rank is None:
+        above = [number for number in places.spawned if place - MOST_OF_A_TRACEBACK < number < place]
+        rank = places.spawned[above[-1]] if above else None
     hosts, ranks = places.hosts, places.ranks
     if rank is None and pid and host:
         known = ranks.get((host, pid), ranks.get((host, pid.partition("[")[0])))

@@ -67,7 +67,7 @@ def same_host(one: Optional[str], other: Optional[str]) -> bool:
 def named(groups: Mapping[str, Optional[str]], name: str) -> Optional[str]:
     """The value of a group, or of one with the same name and a number."""
     return next(
-        (groups[key] for key in (name, *(f"{name}{number}" for number in range(2, 9))) if groups.get(key)), None
+        (groups[key] for key in (name, *(f"{name}{number}" for number in range(2, 13))) if groups.get(key)), None
     )
 
 

@@ -183,10 +183,12 @@ RANK = [
     ),
     cause(
         "segfault",
-        r"Segmentation fault|SIGSEGV|\]: segfault at |exitcode *: -11\b|[Ss]ignal(?: code)?:? 11\b|(?i:exit code|status(?: code)?):? "
+        r"process (?P<rank2>\d+) terminated with signal SIGSEGV|Segmentation fault|SIGSEGV|\]: segfault at |exitcode *: -11\b|"
+        r"[Ss]ignal(?: code)?:? 11\b|(?i:exit code|status(?: code)?):? "
         r"+139\b|KILLED BY SIGNAL: 11",
         "a rank crashed (segmentation fault)",
-        "check that Horovod, the framework, NCCL and MPI in taco_image were built for each other",
+        "see in the stack (or with PYTHONFAULTHANDLER: 1 in benchmark_env) which library crashed; check that Horovod, the framework, NCCL "
+        "and MPI in taco_image were built for each other",
         r"process rank (?P<rank>\d+) with PID \S+ on node (?P<host>\S+) exited\s+on\s+signal 11",
     ),
     cause(

@@ -174,8 +174,8 @@ RENDEZVOUS = [
         r"node (?P<host2>\S+) "
         r"(?:is )?not ready|Timeout, server (?P<host3>\S+) not responding|(?:client_loop: send disconnect|"
         r"packet_write_wait)(?:: Connection to (?P<host4>\S+) port)?[^\n]{0,80}Broken pipe",
-        "mpirun lost its connection to a host: it is down, rebooted or cut off",
-        "look at that host (uptime, dmesg), and run again",
+        "mpirun lost its connection to a host: it is down, rebooted or cut off, or its daemon was ended",
+        "look at that host (uptime, oom-kill in dmesg), and run again",
         fields={"host": ("remote daemon",)},
     ),
 ]

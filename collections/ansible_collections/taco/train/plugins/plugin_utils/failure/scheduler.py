@@ -9,7 +9,9 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.images import I
 from ansible_collections.taco.train.plugins.plugin_utils.failure.resources import EVICTED, NOT_STARTED, PENDING
 
 # What Slurm refuses.
-SLURM = r"(?:Unable to allocate resources|Unable to create step for job \d+|allocate failed): "
+SLURM = (
+    r"(?:Unable to allocate resources|Batch job submission failed|Unable to create step for job \d+|allocate failed): "
+)
 NOT_ALLOCATED = "Slurm does not give the job what it requests ({why})"
 SCHEDULER = [
     cause(
@@ -31,6 +33,24 @@ SCHEDULER = [
         "the API server of Kubernetes does not let the launcher execute commands in the pods",
         "give the launcher's service account the right to create pods/exec (kubectl auth can-i create pods/exec --as=...), or use an "
         "MPI Operator that starts ranks by ssh",
+    ),
+    cause(
+        "kube_object",
+        r"no matches for kind \"(?P<kind>[^\"]{1,80})\"[^\r\n]{0,120}|the server doesn't have a resource type \"(?P<kind2>[^\"]{1,80})\"|"
+        r"could not find the requested resource[^\r\n]{0,80}",
+        "Kubernetes knows no objects of the kind {kind}: its operator is not installed, or has another version",
+        "install the operator and its CustomResourceDefinitions (kubectl get crd, kubectl api-resources), in the version of the API "
+        "that the "
+        "job names",
+    ),
+    cause(
+        "kube_object",
+        r"(?P<why>failed calling webhook [^\r\n]{1,200}|admission webhook \"[^\"]{1,120}\" denied the request[^\r\n]{0,200}|"
+        r"ValidationError\([^\r\n]{1,160}|is invalid: spec[^\r\n]{1,160}|"
+        r"pods \"[^\"]{1,200}\" is forbidden: (?!User |exceeded quota|must specify)[^\r\n]{1,200})",
+        "Kubernetes does not take an object of the job ({why})",
+        "change what the message names in the job (mpijob_* variables), or what is missing for it: the service account, the policy of the "
+        "namespace (Pod Security), the webhook's pods",
     ),
     cause(
         "pod_absent",

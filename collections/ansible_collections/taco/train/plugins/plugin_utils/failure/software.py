@@ -150,6 +150,15 @@ SOFTWARE = [
         HARDWARE,
     ),
     cause(
+        # Docker's GPUs are gone after systemd has set the cgroups of all units again.
+        "no_gpu",
+        r"Failed to initialize NVML: Unknown Error",
+        "a container lost its GPUs, or may not use them",
+        "start the training container again (role training_container); if it comes back, use the cgroup driver cgroupfs or give the "
+        "container "
+        "its devices (/dev/nvidia*), and check nvidia-smi on the host",
+    ),
+    cause(
         "no_gpu",
         r"Failed to find CUDA library|"
         r"no CUDA-capable device|no supported devices found for platform CUDA|failed call to cuInit: (?!UNKNOWN ERROR \(303\))|"

@@ -58,7 +58,7 @@ SSH = [
     ),
     cause(
         "ssh_reach",
-        r"host=(?P<host>[\w.-]+) was not reachable via ssh",
+        r"host=(?P<host>[\w.-]+) was not reachable via ssh|SSH was not successful on host (?P<host2>[\w.-]+)",
         "{host} can't be reached by ssh",
         "run the ssh_trust role, and check taco_ssh_port and taco_interface",
     ),

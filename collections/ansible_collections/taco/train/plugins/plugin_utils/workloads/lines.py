@@ -96,6 +96,8 @@ XML = re.compile(r'<std(?:out|err|diag)(?: \w+="[^"]{0,80}")*? rank="(?P<xml>\d{
 RANKS = ("xml", "torch", "role", "local", "lightning", "determined", "hydra", "srun")
 INNER_TAG = re.compile(TAG)
 XML_END = re.compile(r"</std(?:out|err|diag)>\s*$")
+# A line in a frame, as the package rich draws it around tracebacks.
+BOX = re.compile(r"\u2502 ?([^\u2502]{0,2000}[^\u2502\s])?[^\S\u2502]{0,400}\u2502?\s*$")
 # More than these stand before no line.
 MOST_PREFIXES = 6
 MOST_OF_A_TAG = 400
@@ -189,7 +191,8 @@ def clean(raw: str) -> Line:
         raw = ANSI.sub("", raw)
     place, rank, host = prefix_of(raw)
     text = raw[place:] if place else raw
-    return Line(XML_END.sub("", text) if "</std" in text else text, rank, host)
+    box = BOX.match(text) if text.startswith("\u2502") else None
+    return Line((box[1] or "") if box else XML_END.sub("", text) if "</std" in text else text, rank, host)
 
 
 def tagged_lines(output: Any) -> list[Line]:
