@@ -47,3 +47,33 @@ def test_a_later_play_with_another_strategy_is_refused_too(tmp_path):
     (tmp_path / "roles/change/tasks/main.yml").write_text(CHANGE)
     status, output = run(tmp_path, play, {"gpu1": variables}, {"changes": False})
     assert status == 2 and ": the play 'Check the ENIs' has the strategy free" in output, output
+
+
+CHECKED = """
+- name: Check the shared variables
+  hosts: all
+  gather_facts: false
+  vars: {taco_ssh_port: PORT}
+  tasks:
+    - ansible.builtin.import_role:
+        name: taco.train.common
+        tasks_from: checked
+"""
+
+
+@pytest.mark.parametrize(
+    ("port", "inventory", "refused"),
+    [
+        # The variable of the play takes precedence over the inventory of each host.
+        (0, {"gpu2": 22}, "gpu1, gpu2"),
+        (0, {"gpu1": 22, "gpu2": 22}, "gpu1, gpu2"),
+        # Also where it equals the inventory of the host that the task runs on, or the default.
+        (2022, {"gpu1": 2022, "gpu2": 0}, ""),
+        (2222, {"gpu2": 0}, ""),
+    ],
+)
+def test_a_variable_of_the_play_is_checked_for_every_host(tmp_path, port, inventory, refused):
+    hosts = {host: {"taco_ssh_port": inventory[host]} if host in inventory else {} for host in ("gpu1", "gpu2")}
+    options = {"taco_results_dir": str(tmp_path / "results"), "taco_state_dir": str(tmp_path)}
+    status, output = run(tmp_path, CHECKED.replace("PORT", str(port)), hosts, options)
+    assert f"{refused}: the role taco.train.common can't run" in output if refused else status == 0, output

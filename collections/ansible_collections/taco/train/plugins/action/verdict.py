@@ -155,7 +155,7 @@ class ActionModule(ActionBase):
             )
         # Each look into hostvars combines the variables of a host anew.
         own = {name: hostvars[name] for name in names}
-        reader = HostsVariables(self._templar, task_vars, specs)
+        reader = HostsVariables(self, task_vars, specs)
         given = {name: reader.of(name, own[name]) for name in names}
         fleet = tuple((name, variables.get("taco_gpus_per_node")) for name, (variables, _errors) in given.items())
         options = Options(specs, fleet)

@@ -115,7 +115,7 @@ def _read(
     """The variables of each host, and the names of those that can't be computed."""
     if not hosts:
         return {str(task_vars["inventory_hostname"]): _values(action, specs, task_vars)}
-    reader = HostsVariables(action._templar, task_vars, specs)
+    reader = HostsVariables(action, task_vars, specs)
     found = {host: reader.of(host, task_vars["hostvars"][host]) for host in hosts}
     return {host: (values, list(errors)) for host, (values, errors) in found.items()}
 

@@ -17,12 +17,17 @@ def is_linear(name: str) -> bool:
     return found is not None and issubclass(found, strategy_loader.get("ansible.builtin.linear", class_only=True))
 
 
-def require_linear(task: Any, host: str) -> str:
-    """The strategy of the play of a task. It is refused unless it is linear."""
+def play_of(task: Any) -> Any:
+    """The play of a task."""
     parent = task
     while not isinstance(parent, Block):
         parent = parent._parent
-    play = parent._play
+    return parent._play
+
+
+def require_linear(task: Any, host: str) -> str:
+    """The strategy of the play of a task. It is refused unless it is linear."""
+    play = play_of(task)
     strategy = str(play.strategy)
     if not is_linear(strategy):
         raise AnsibleActionFail(
