@@ -142,7 +142,9 @@ EPILOGUE = [
     cause(
         "exit_code",
         r"failed \(exitcode: \d+\) local_rank: \d+|CalledProcessError: Command .{1,1500}? returned non-zero exit status [1-9]|"
-        r"process (?P<rank5>\d+) terminated with exit code [1-9]|DUE TO TASK FAILURE|Process name: (?:\[(?:\[[\d,]+\],|"
+        r"process (?P<rank5>\d+) terminated with exit code [1-9]|DUE TO TASK FAILURE|\[FAILURE\] (?P<host4>\S{1,253}) Exited with "
+        r"error code|"
+        r"\b(?P<host5>[A-Za-z0-9][\w.-]{0,252}): ssh exited with exit code [1-9]|Process name: (?:\[(?:\[[\d,]+\],|"
         r"[^\]\s,]+,))?(?P<rank>\d+)\]?|"
         r"Process name: (?P<host3>[\w.-]+)\[\d+\]|srun: error: (?P<host>[\w.-]+): "
         r"(?:task (?P<rank2>\d+)|tasks [\d,-]+): Exited with exit code|^command terminated with exit code [1-9]|Process (?P<rank3>\d+) "
@@ -153,7 +155,7 @@ EPILOGUE = [
     ),
     cause(
         "slurm",
-        r"^(?:srun|salloc|sbatch|slurmstepd): (?:error|fatal): (?![\w.-]+: tasks? |\*)(?P<what>[^\r\n]{1,200})",
+        r"^(?:srun|salloc|sbatch|slurmstepd): (?:error|fatal): (?![\w.-]+: tasks? |\*|task_p_pre_launch)(?P<what>[^\r\n]{1,200})",
         "Slurm reports: {what}",
         "check the options of srun, and what the job was allocated (scontrol show job) and the nodes have (sinfo -N -l)",
     ),

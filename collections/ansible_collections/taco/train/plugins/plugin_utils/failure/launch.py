@@ -17,7 +17,8 @@ NO_INTERFACE = (
     r"No interface found in the same subnet as remote address (?P<peer>[\d.:a-f]+)|"
     r"[Nn]o (?:usable )?(?:socket |listening |IP )*interface found)|Unable to find (?:address|interface) for|"
     r"Unable to find a set of common.{0,60}interfaces|WARN Socket creation failed|"
-    r"connecting to address (?P<peer2>\S*) ?with family \d+ is neither AF_INET|No interface (?:is )?found (?:for|matching)",
+    r"connecting to address (?P<peer2>\S*) ?with family \d+ is neither AF_INET|No interface (?:is )?found (?:for|matching)|no device "
+    r"found (?:matching|after excluding) [^\r\n]{0,80}IFNAME",
 )
 LAUNCH = [
     cause(
@@ -123,6 +124,13 @@ LAUNCH = [
         "set the slots in benchmark_hosts or taco_gpus_per_node",
     ),
     cause(
+        # Elastic Horovod, after it left hosts out.
+        "slots",
+        r"Timed out waiting for (?P<ranks>\d+) slots|minimum number of slots not available|[Nn]ot enough slots (?:left|remain)",
+        "elastic Horovod waits for hosts: fewer are left than --min-np needs ({ranks} slots)",
+        "see why hosts were left out (blacklist, and the first error of their ranks), and check what --host-discovery-script prints",
+    ),
+    cause(
         "binding",
         r"binding more\s+processes than cpus|would result in binding more|Not enough \S+ were found on the local host "
         r"to meet",
@@ -145,6 +153,7 @@ LAUNCH = [
     ),
     cause(
         "mpi_pmi",
+        r"PMK_KVS_Barrier duplicate request|"
         r"Invalid (?:MPI|--mpi) type|[Cc](?:annot|ouldn't) find (?:the specified plugin name for|mpi plugin for) mpi/|MPI plugin \S+ "
         r"not found|"
         r"can ?not load PMIx library|PMIX not supported|was not built with SLURM's? PMI|"

@@ -38,7 +38,7 @@ GID = re.compile(r"(?<![\w:])(?=[\da-f]{0,4}:)(?:[\da-f]{0,4}:){3,7}[\da-f]{1,4}
 # What stands further behind are details, such as those of the operation that was under way.
 MOST_ALIKE = 120
 # The ranks in Horovod's report of a stall.
-MISSING = re.compile(r"missing ranks: ([\d, ]{1,400})")
+MISSING = re.compile(r"missing ranks: ([\d, ]{1,400})|Ranks (?P<barrier>[\d, ]{1,400}) failed to pass monitoredBarrier")
 MISSING_BELOW = re.compile(r"(?:Missing|Stalled) ranks:\s*$")
 MOST_OF_A_NAME = 300
 # torchrun's line of a process that ended. Only the table that may follow has its rank in the run.
@@ -182,7 +182,7 @@ def missing_ranks(lines: Sequence[Line], place: int) -> List[int]:
     for number in range(place, min(place + NEAR, len(lines))):
         match = MISSING.search(lines[number].text)
         if match:
-            return [int(rank) for rank in re.findall(r"\d+", match[1])]
+            return [int(rank) for rank in re.findall(r"\d+", match[1] or match["barrier"])]
         if MISSING_BELOW.match(lines[number].text):
             rows = [line.text for line in lines[number + 1 : number + 1 + MOST_REPEATS] if line.text.strip()]
             below = [MISSING_RANK.match(row) for row in rows]
@@ -203,7 +203,7 @@ def differ(lines: Sequence[Line], place: int) -> bool:
         if row:
             missing.setdefault(int(row[1]), set()).update(re.findall(r"[^,\s]+", row[2]))
         elif match and tensor:
-            for rank in re.findall(r"\d+", match[1]):
+            for rank in re.findall(r"\d+", match[1] or ""):
                 missing.setdefault(int(rank), set()).add(tensor[1])
     sets = list(missing.values())
     return any(one - other and other - one for one in sets for other in sets)

@@ -32,13 +32,35 @@ NCCL = [
     ),
     warning(
         "",
-        r"\w+ ?: (?:\w+ (?:is not a valid pointer|argument is NULL|allocated on device)|invalid (?:root|type|reduction operation|count|"
+        r"\w+ ?: (?:\w+ (?:\S{1,20} )?(?:is not a valid pointer|argument is NULL|allocated on device)|invalid (?:root|type|reduction "
+        r"operation|count|"
         r"rank)"
         r"[^\r\n]{0,80})[^\r\n]{0,80}|Mixing [^\r\n]{0,80}graph[^\r\n]{0,60}|Invalid (?:config|rank requested|call to)[^\r\n]{0,100}|"
         r"(?:ncclGroupEnd|ncclCommInit\w*)[^\r\n]{0,20} (?:called|invalid)[^\r\n]{0,80}",
         "the script passes to NCCL what it does not take",
         "look at the call in the script: tensors on the GPU of this rank (torch.cuda.set_device(local_rank)), a root and ranks below the "
         "number of ranks, a type that NCCL has; the versions of the framework and NCCL must fit",
+    ),
+    warning(
+        "",
+        r"No algorithm/protocol available for function[^\r\n]{0,120}",
+        "NCCL has no algorithm for an operation with its settings",
+        "remove NCCL_ALGO and NCCL_PROTO from benchmark_env, or add those that this operation has",
+    ),
+    warning(
+        "",
+        r"Detected mixed local (?:Coll)?Net device counts across ranks[^\r\n]{0,120}",
+        "the hosts or the ranks of a host have different numbers of network adapters",
+        "set NCCL_IB_HCA in benchmark_env to adapters that every host has in the state Active (ibstat), and look for one that is missing",
+    ),
+    warning(
+        "",
+        r"Bootstrap Root : (?:rank \d+ of \d+ ranks has already checked in|mismatch in info from procs)[^\r\n]{0,80}|"
+        r"rank \d+ exceeds ndev[^\r\n]{0,20}|improper usage of ncclCommInitRank[^\r\n]{0,60}|[Ii]nvalid device count[^\r\n]{0,40}",
+        "the ranks do not agree on their numbers or on how many they are",
+        "start all ranks by one launcher, and give each its own RANK and the same WORLD_SIZE; another run must not use the same "
+        "address and "
+        "port",
     ),
     warning(
         r"graph/\w+\.cc",

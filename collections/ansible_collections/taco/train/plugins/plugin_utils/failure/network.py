@@ -48,7 +48,8 @@ NETWORK = [
     cause(
         "nccl_versions",
         r"Mismatched NCCL version|mix of NCCL versions|wrong (?:magic|type) \S+ != |NCCL version mismatch|"
-        r"Bootstrap.{0,30}version mismatch|compiled with too old version of NCCL|Incompatible NCCL versions",
+        r"Bootstrap.{0,30}version mismatch|compiled with too old version of NCCL|NCCL library is (?:too old|not backwards compatible)|"
+        r"Incompatible NCCL versions",
         "the ranks use different versions of NCCL, or another job uses the port",
         IMAGE,
     ),
@@ -159,7 +160,8 @@ NETWORK = [
     cause(
         "nccl_ib",
         r"(?:WARN .*?)?(?P<what>NET/IB ?:? ?(?:[\w/.<>:-]+ ){0,4}Got (?:completion|async (?:\w+ )?event)[^\n]{0,200}|Call to "
-        r"ibv_\w+[^\n]{0,120}failed[^\n]{0,120}|ibv_\w+\(?\)? (?:failed|returned)[^\n]{0,120}|NET/IB ?: (?:Unable|"
+        r"ibv_\w+[^\n]{0,120}failed[^\n]{0,120}|ibv_\w+\(?\)? (?:failed|returned)[^\n]{0,120}|NET/IB ?: (?:Unable|Attempted to connect "
+        r"incompatible|Remote \S+ device is incompatible|[\w:]{1,40} async fatal event|"
         r"No|[\w:]{1,40} unable|Failed)[^\n]{0,120})",
         "RDMA failed in NCCL ({what})",
         "check ibstat, the cables and NCCL_IB_HCA and NCCL_IB_GID_INDEX, or set NCCL_IB_DISABLE: 1 in benchmark_env",

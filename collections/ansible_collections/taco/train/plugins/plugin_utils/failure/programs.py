@@ -79,7 +79,7 @@ PROGRAMS = [
     ),
     cause(
         "folder",
-        r"\bcd: (?:can't cd to )?(?P<folder>/[^\s:]+)(?:: No such file|$)|"
+        r"\bcd: (?:can't cd to )?(?P<folder>/[^\s:]+)(?:: No such file|$)|couldn't chdir to [`'](?P<folder2>[^`'\r\n]{1,300})|"
         r"to the specified working directory|change to the specified working|chdir.{0,40}(?:No such file|Permission "
         r"denied)",
         "a host has no working folder {folder}",

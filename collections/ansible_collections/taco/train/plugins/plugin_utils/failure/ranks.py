@@ -101,7 +101,8 @@ RANK = [
     ),
     cause(
         "tensor_mismatch",
-        r"(?P<what>DDP expects same model across all ranks[^\r\n]{0,120}|Mismatched (?:allreduce|allgather|broadcast|data types|"
+        r"(?P<what>DDP expects same model across all ranks[^\r\n]{0,120}|Rank \d+ is missing param[^\r\n]{0,80}|"
+        r"in this process with (?:sizes|strides) [^\r\n]{0,100}|Mismatched (?!response size)(?:allreduce|allgather|broadcast|data types|"
         r"\w+) [^\r\n]{1,160})",
         "the ranks exchange different things ({what})",
         "make every rank call the same operations in the same order, with the same shape and type: look at code under a condition on the "
@@ -153,6 +154,18 @@ RANK = [
         "UCX, MPI's transport, failed ({what})",
         "set pml: ob1 and btl_tcp_if_include in benchmark_mca, or UCX_NET_DEVICES in benchmark_env to an interface "
         "that every host has",
+    ),
+    cause(
+        # Also of PSM2, which libfabric and Open MPI use for Omni-Path.
+        "ucx",
+        r"(?P<what>Open MPI failed an OFI Libfabric library call[^\r\n]{0,60}|OFI MTL was not able to find endpoint[^\r\n]{0,60}|"
+        r"Initialization of PSM2? library failed|PSM2? was unable to open an endpoint|Error \S+ occurred in attempting to make network "
+        r"progress)",
+        "libfabric, MPI's transport, failed ({what})",
+        "check the network's devices and provider on that host (fi_info, ibstat); or set mtl: ^ofi,psm2 and pml: ob1 in benchmark_mca, "
+        "with "
+        "btl_tcp_if_include for the interface that every host has",
+        fields=NODE,
     ),
     cause(
         "mpi_component",
@@ -216,7 +229,8 @@ RANK = [
         r"NUMA|iommu|perf|greater than the "
         r"maximum|Connection closed by remote peer|recv from|Proxy (?:Call|Service)|Service thread|before the previous operation|"
         r"Socket recv|Accept failed|[Cc]onnection reset|"
-        r"[Bb]roken pipe|Missing|ignor|falling back|libgdrapi|nccl\.conf|TUNER/Plugin|PROFILER/Plugin))(?P<what>[^\r\n]{1,300})",
+        r"[Bb]roken pipe|Missing|ignor|falling back|GID table changed|non-fatal async event|using point-to-point network instead|"
+        r"libgdrapi|nccl\.conf|TUNER/Plugin|PROFILER/Plugin))(?P<what>[^\r\n]{1,300})",
         "NCCL says {what}",
         "run all_reduce_perf of nccl-tests on the same hosts with NCCL_DEBUG: INFO: if it fails too, the host or the network is at "
         "fault, else "

@@ -116,7 +116,7 @@ SCHEDULER = [
     *IMAGES,
     cause(
         "lost_node",
-        r"Node failure on (?P<host>\S+)|DUE TO NODE (?P<host2>(?!FAILURE)\S+) FAILURE|"
+        r"Node failure on (?P<host>\S+)|io error with slurmstepd on node|DUE TO NODE (?P<host2>(?!FAILURE)\S+) FAILURE|"
         r"(?:ON (?P<host3>[\w.-]+) CANCELLED AT \S+ )?DUE TO NODE FAILURE",
         "Slurm lost a host: it is down, rebooted or cut off",
         "look at that host (uptime, dmesg, scontrol show node), and run again without it",
@@ -136,6 +136,14 @@ SCHEDULER = [
         r"Unable to confirm allocation for job \d+: [^\r\n]{1,80})",
         "Slurm's controller does not answer or does not know the job ({why})",
         "check slurmctld (scontrol ping), and that the job is still running (squeue)",
+    ),
+    cause(
+        "slurm_resources",
+        r"(?P<why>Required node not available[^\r\n]{0,60}|ReqNodeNotAvail[^\r\n]{0,80}|"
+        r"Nodes? \S{1,200} (?:is|are) (?:DOWN|DRAIN|not available)[^\r\n]{0,60})",
+        NOT_ALLOCATED,
+        "see why these nodes are down or drained (sinfo -R, scontrol show node), and resume them (scontrol update state=resume) or "
+        "take others",
     ),
     *(
         cause("slurm_resources", rf"{SLURM}(?P<why>{why}[^\r\n]{{0,160}})", NOT_ALLOCATED, fix)

@@ -79,6 +79,16 @@ SCRIPT = [
         "move model and data to one device in the script: torch.cuda.set_device(local_rank) first, then .to() for both",
     ),
     cause(
+        "device_mismatch",
+        r"(?P<what>No backend type associated with device type \w+|[Tt]ensors must be CUDA and dense|Tensors must be on distinct GPU "
+        r"devices|"
+        r"[Ii]nput tensor must be on the same device as the process group)",
+        "the script passes to NCCL tensors that are not on the rank's own GPU ({what})",
+        "move the tensors to the GPU of the rank (torch.cuda.set_device(local_rank), then .cuda()), or use the backend gloo for those "
+        "on the "
+        "CPU (cpu:gloo,cuda:nccl)",
+    ),
+    cause(
         "dtype_mismatch",
         r"(?P<what>expected (?:scalar type|m1 and m2 to have the same dtype)[^\r\n]{1,100}|Input type \([^)]{1,60}\) and weight "
         r"type[^\r\n]{1,80}|must have the same dtype[^\r\n]{0,100}|Expected object of (?:scalar type|type) [^\r\n]{1,100}|"

@@ -59,7 +59,8 @@ SOFTWARE = [
     ),
     cause(
         "driver",
-        r"CUDA driver version is insufficient|NVIDIA driver on your system is too old|forward compatibility was "
+        r"CUDA Driver version found is \d+\. Minimum requirement|CUDA driver version is insufficient|NVIDIA driver on your system is "
+        r"too old|forward compatibility was "
         r"attempted on non supported HW|"
         r"CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE|"
         r"unsatisfied condition: cuda|the provided PTX was compiled with an unsupported toolchain|driver too old|API "
@@ -200,10 +201,13 @@ SOFTWARE = [
     ),
     cause(
         "gpu_busy",
-        r"CUDA-capable device\(s\) is/are busy|all CUDA-capable devices are busy|CUDA_ERROR_DEVICE_UNAVAILABLE|"
+        r"Multiple Ranks are using the same GPU|CUDA-capable device\(s\) is/are busy|all CUDA-capable devices are busy|"
+        r"CUDA_ERROR_DEVICE_UNAVAILABLE|"
         r"exclusive[- ]process",
-        "two processes use one GPU",
-        "set one slot for each GPU in benchmark_hosts, and end other programs on the GPU (nvidia-smi)",
+        "a GPU is used by another process, or can't be used",
+        "set one slot for each GPU in benchmark_hosts, and end other programs on the GPU (nvidia-smi, also its compute mode: -c 0); if "
+        "there is "
+        "none, look for Xid in the host's dmesg and reset the GPU",
     ),
     cause(
         "shm_gone",

@@ -8,9 +8,10 @@ Launchers: Open MPI 4 and 5 (all tags and timestamps of --output), horovodrun, s
 Containers: the prefixes and timestamps of kubectl logs, docker compose logs and journald.
 """
 
+import json
 import re
 from functools import lru_cache
-from typing import Any, Iterable, NamedTuple, Optional, Pattern
+from typing import Any, Iterable, NamedTuple, Optional, Pattern, Sequence
 
 
 class Line(NamedTuple):
@@ -51,7 +52,7 @@ BRACKET = re.compile(
             r"\[\d\d:\d\d:\d\d(?:[.,]\d{1,6})?\] ",
             # Hydra's -prepend-rank, and Intel MPI's -l; not a device number of NCCL whose host was cut off. Without a blank only
             # before a line of NCCL.
-            r"\[(?P<hydra>\d{1,7})\](?: (?!NCCL |tcpx|\S{1,200}:\d{1,6} NCCL )|(?=[\w.-]{1,253}:\d{1,10}:\d{1,10} \[\d))",
+            r"\[(?P<hydra>\d{1,7})\](?: (?!NCCL |tcpx|[\d:]{8} \[[SF]|\S{1,200}:\d{1,6} NCCL )|(?=[\w.-]{1,253}:\d{1,10}:\d{1,10} \[\d))",
         ]
     )
 )
@@ -59,7 +60,7 @@ BRACKET = re.compile(
 # of containerd's files, or with journald's host and unit; srun --label, and not a rank in Horovod's list of missing ones.
 NUMBER = re.compile(
     r" ?\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?(?:Z| UTC| GMT|[+-]\d\d:?\d\d)?)? "
-    r"(?:[\w.-]{1,253} -- |std(?:out|err) [FP] |(?P<isojournal>[A-Za-z][\w.-]{0,252}) [\w.@/-]{1,63}\[\d{1,10}\]: )?"
+    r"(?:[\w.-]{1,253} -- |std(?:out|err) [FP] |(?P<isojournal>[A-Za-z][\w.-]{0,252}) (?:[\w.@/-]{1,63}\[\d{1,10}\]|kernel): )?"
     r"| {0,6}(?P<srun>\d{1,6}): (?!\[[A-Za-z_]{5})"
 )
 # ctime of Open MPI 4 and horovodrun; journald.
@@ -89,6 +90,11 @@ RAY = re.compile(
 )
 # Determined: the container, and the rank where it's known.
 DETERMINED = re.compile(r"(?:[0-9a-f]{8}(?:-[0-9a-f-]{4,40})?) (?:\[rank=(?P<determined>\d{1,7})\] )?\|\| ?")
+NUMBERS = re.compile(r"\d+")
+COUNTED = re.compile(
+    r"(?i)(?:rank|gpus?|cuda|epoch|step|iter(?:ation)?|layer|batch|process|proc|thread|test|line|level|stage|part|file|error)$"
+)
+DOCKER_JSON = re.compile(r'\{"log":"(?P<text>(?:[^"\\]|\\.){0,20000})","stream":"std(?:out|err)".*')
 # docker compose logs
 SERVICE = re.compile(r"(?P<service>[\w.-]{1,63}) {1,63}\| ")
 # Open MPI 5 with XML.
@@ -115,13 +121,24 @@ def of_tag(text: str) -> Optional[tuple[int, Optional[str]]]:
     return (int(match["tag"] or match["mpirank"]), match["taghost"] or match["algo"]) if match else None
 
 
+def few(names: Sequence[tuple[str, ...]]) -> bool:
+    """Whether the lines have few names, each of them often."""
+    return len(names) >= 3 and len(set(names)) <= len(names) / 2
+
+
+def alike(names: Sequence[tuple[str, ...]]) -> bool:
+    """Whether several names differ in their numbers only, as those of hosts do, and those of steps and devices."""
+    stems = {NUMBERS.sub("", name[0]) for name in names}
+    return len(names) > 1 and len(stems) == 1 and not COUNTED.match(stems.pop())
+
+
 def as_kubectl_has_it(lines: list[str], prefix: Pattern[str], form: str) -> list[str]:
     """The lines with a prefix in kubectl's form, where nearly all lines begin with one of few such prefixes."""
     sample = [line for line in lines[:STERN_SAMPLE] if line.strip()]
     if not any(prefix.match(ANSI.sub("", line)) for line in sample[-3:]):
         return lines
     found = [match.groups() for match in (prefix.match(ANSI.sub("", line)) for line in sample) if match]
-    if len(found) < 3 or len(found) < 0.9 * len(sample) or len(set(found)) > len(found) / 2:
+    if len(found) < 0.9 * len(sample) or not (few(found) or alike(found)):
         return lines
     return [prefix.sub(form, ANSI.sub("", line), count=1) for line in lines]
 
@@ -131,6 +148,19 @@ def without_hosts(lines: list[str]) -> list[str]:
     lines = as_kubectl_has_it(lines, STERN, r"[pod/\g<sternpod>/\g<container>] ")
     lines = as_kubectl_has_it(lines, IN_BRACKETS, r"[pod/\g<inner>/-] ")
     return as_kubectl_has_it(lines, PDSH, r"[pod/\g<pdsh>/-] ")
+
+
+def without_json(lines: list[str]) -> list[str]:
+    """The lines in the files of Docker's driver json-file, which has each as an object."""
+    return [DOCKER_JSON.sub(of_json, line, count=1) if line.startswith('{"log":"') else line for line in lines]
+
+
+def of_json(match: re.Match[str]) -> str:
+    """The text in an object of Docker's file, as it is where it has an unknown escape."""
+    try:
+        return str(json.loads(f'"{match["text"]}"')).rstrip("\r\n")
+    except ValueError:
+        return match["text"]
 
 
 def without_line_numbers(lines: list[str]) -> list[str]:
@@ -199,7 +229,7 @@ def tagged_lines(output: Any) -> list[Line]:
     """The lines of a text with rank and host. A line that mpirun cut is joined with its rest, which comes later under the same tag."""
     lines: list[Line] = []
     begun: dict[Optional[int], list[str]] = {}
-    for raw in without_line_numbers(without_hosts(raw_lines(output))):
+    for raw in without_line_numbers(without_hosts(without_json(raw_lines(output)))):
         if "<std" not in raw:
             lines.append(clean(raw))
             continue
