@@ -17,6 +17,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.doubtful import
 from ansible_collections.taco.train.plugins.plugin_utils.failure.epilogue import ENDED, EPILOGUE
 from ansible_collections.taco.train.plugins.plugin_utils.failure.launch import LAUNCH
 from ansible_collections.taco.train.plugins.plugin_utils.failure.libraries import LIBRARIES
+from ansible_collections.taco.train.plugins.plugin_utils.failure.mapping import MAPPING
 from ansible_collections.taco.train.plugins.plugin_utils.failure.nccl import NCCL
 from ansible_collections.taco.train.plugins.plugin_utils.failure.network import NETWORK
 from ansible_collections.taco.train.plugins.plugin_utils.failure.programs import PROGRAMS
@@ -24,14 +25,17 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.ranks import RA
 from ansible_collections.taco.train.plugins.plugin_utils.failure.rendezvous import RENDEZVOUS
 from ansible_collections.taco.train.plugins.plugin_utils.failure.scheduler import SCHEDULER
 from ansible_collections.taco.train.plugins.plugin_utils.failure.script import SCRIPT
+from ansible_collections.taco.train.plugins.plugin_utils.failure.slurm import SLURM
 from ansible_collections.taco.train.plugins.plugin_utils.failure.software import SOFTWARE
 from ansible_collections.taco.train.plugins.plugin_utils.failure.ssh import SSH
 
 CAUSES = [
     *SCHEDULER,
+    *SLURM,
     *BATCH_LIMITS,
     *CONTAINERS,
     *SSH,
+    *MAPPING,
     *LAUNCH,
     *PROGRAMS,
     *LIBRARIES,

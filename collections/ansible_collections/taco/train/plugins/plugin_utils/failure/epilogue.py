@@ -134,10 +134,16 @@ EPILOGUE = [
         "srun_step",
         r"Task launch for StepId=\S+ failed on node (?P<host>[\w.-]+): (?P<why>[^\r\n]{1,160})|Unable to create step for job "
         r"\d+: (?P<why2>[^\r\n]{1,160})|(?:Application|task \d+) launch failed: (?P<why3>[^\r\n]{1,160})|"
-        r"(?P<why4>timeout waiting for task launch[^\r\n]{0,60})|(?P<why5>Unable to resolve \"(?P<host2>[\w.-]+)\": Unknown host|"
-        r"can't find address for host (?P<host3>[\w.-]+))",
+        r"(?P<why4>timeout waiting for task launch[^\r\n]{0,60}|Timed out waiting for job step to complete)",
         "srun could not start the ranks ({why})",
         "look at the slurmd of that node and at what the job was allocated (scontrol show job)",
+    ),
+    cause(
+        # Pyxis starts containers so. Its lines above it have the reason.
+        "srun_step",
+        r"(?P<why>spank: required plugin \S+: \w+\(\) failed with rc=-?\d+)",
+        "a plugin of Slurm failed before the ranks ({why})",
+        "look at the lines above it: a container that does not start, its image or its mounts, or a plugin that a host does not have",
     ),
     cause(
         "exit_code",

@@ -105,40 +105,6 @@ LAUNCH = [
         fields={"option": ("option", "command line option")},
     ),
     cause(
-        "hostfile",
-        r"Invalid host input, please make sure|unable to open (?:the hostfile|host file)|A hostfile was provided that|"
-        r"[Pp]lease correct the hostfile|parse error in the "
-        r"hostfile|requested hosts are not included in the current allocation|at least "
-        r"one node not present in the allocation|hosts in .{0,40}not (?:included|present) in the allocation",
-        "mpirun does not take the list of hosts",
-        "set benchmark_hosts to hosts that the scheduler gave, and check the hostfile",
-    ),
-    cause(
-        "slots",
-        r"There are not enough slots available|More processors requested than permitted|"
-        r"Process number should not be larger than|A sequential map was requested, but not enough|"
-        r"[Rr]equested more processes \((?P<ranks>\d+)\) than there are "
-        r"available slots|not enough slots|All nodes which are allocated for this job are already filled|rmaps-base:\S*alloc-error|"
-        r"Your job failed to map|There are no (?:allocated resources|nodes allocated)",
-        "there are fewer slots than ranks",
-        "set the slots in benchmark_hosts or taco_gpus_per_node",
-    ),
-    cause(
-        # Elastic Horovod, after it left hosts out.
-        "slots",
-        r"Timed out waiting for (?P<ranks>\d+) slots|minimum number of slots not available|[Nn]ot enough slots (?:left|remain)",
-        "elastic Horovod waits for hosts: fewer are left than --min-np needs ({ranks} slots)",
-        "see why hosts were left out (blacklist, and the first error of their ranks), and check what --host-discovery-script prints",
-    ),
-    cause(
-        "binding",
-        r"binding more\s+processes than cpus|would result in binding more|Not enough \S+ were found on the local host "
-        r"to meet",
-        "a host has fewer CPU cores than ranks that mpirun binds to cores",
-        "set bind-to none in benchmark_mca or request fewer slots",
-        fields=NODE,
-    ),
-    cause(
         "root",
         r"(?:mpirun|prterun|mpiexec|orterun)\S* has detected an attempt to run as root",
         "mpirun refuses to run as root",

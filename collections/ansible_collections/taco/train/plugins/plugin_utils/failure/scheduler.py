@@ -2,17 +2,12 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Causes before the ranks begin that Kubernetes, its registry and Slurm report, most specific first."""
+"""Causes before the ranks begin that Kubernetes and its registry report, most specific first."""
 
 from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import cause
 from ansible_collections.taco.train.plugins.plugin_utils.failure.images import IMAGES
 from ansible_collections.taco.train.plugins.plugin_utils.failure.resources import EVICTED, NOT_STARTED, PENDING
 
-# What Slurm refuses.
-SLURM = (
-    r"(?:Unable to allocate resources|Batch job submission failed|Unable to create step for job \d+|allocate failed): "
-)
-NOT_ALLOCATED = "Slurm does not give the job what it requests ({why})"
 SCHEDULER = [
     cause(
         # Status 401: who asks is not known. No right of a role changes that.
@@ -114,62 +109,4 @@ SCHEDULER = [
         r"The node was low on resource: (?P<why2>[^.\r\n]+)",
     ),
     *IMAGES,
-    cause(
-        "lost_node",
-        r"Node failure on (?P<host>\S+)|io error with slurmstepd on node|DUE TO NODE (?P<host2>(?!FAILURE)\S+) FAILURE|"
-        r"(?:ON (?P<host3>[\w.-]+) CANCELLED AT \S+ )?DUE TO NODE FAILURE",
-        "Slurm lost a host: it is down, rebooted or cut off",
-        "look at that host (uptime, dmesg, scontrol show node), and run again without it",
-    ),
-    cause(
-        "slurm_credential",
-        r"(?:failed on node (?P<host>[\w.-]+): |launch failed: )(?P<why>Invalid job credential|Job credential \w+|Invalid node name)|"
-        r"(?P<why2>Error generating job credential|Credential (?:replayed|signature check)|Munge (?:encode|decode) failed[^\r\n]{0,80}|"
-        r"Protocol authentication error|Zero Bytes were transmitted or received)",
-        "Slurm refused the credential of the job ({why})",
-        "check that munge runs with the same key on all nodes, and that their clocks agree (chronyc tracking)",
-    ),
-    cause(
-        "slurm_controller",
-        r"(?P<why>Unable to contact slurm controller[^\r\n]{0,60}|"
-        r"(?:allocate|allocate resources|create step for job \d+|submit/allocate failed): Socket timed out[^\r\n]{0,40}|"
-        r"Unable to confirm allocation for job \d+: [^\r\n]{1,80})",
-        "Slurm's controller does not answer or does not know the job ({why})",
-        "check slurmctld (scontrol ping), and that the job is still running (squeue)",
-    ),
-    cause(
-        "slurm_resources",
-        r"(?P<why>Required node not available[^\r\n]{0,60}|ReqNodeNotAvail[^\r\n]{0,80}|"
-        r"Nodes? \S{1,200} (?:is|are) (?:DOWN|DRAIN|not available)[^\r\n]{0,60})",
-        NOT_ALLOCATED,
-        "see why these nodes are down or drained (sinfo -R, scontrol show node), and resume them (scontrol update state=resume) or "
-        "take others",
-    ),
-    *(
-        cause("slurm_resources", rf"{SLURM}(?P<why>{why}[^\r\n]{{0,160}})", NOT_ALLOCATED, fix)
-        for why, fix in (
-            (
-                r"Invalid generic resource",
-                "request GPUs by the name and the number that the nodes have (sinfo -o '%N %G'; --gres, --gpus)",
-            ),
-            (
-                r"Memory required",
-                "request as much memory as the nodes have (sinfo -N -o '%N %m'; --mem), and no more in a step than the job has",
-            ),
-            (
-                r"(?:Invalid (?:qos|QOS|account|partition)|Job violates)",
-                "use an account, a partition and a QOS that are allowed (sacctmgr show assoc user=$USER), within their limits",
-            ),
-            (
-                r"(?:Requested time limit|Time limit)",
-                "request no more time than the partition allows (scontrol show partition; --time)",
-            ),
-        )
-    ),
-    cause(
-        "slurm_resources",
-        SLURM + r"(?P<why>(?:Requested|Job size)[^\r\n]{0,160})",
-        NOT_ALLOCATED,
-        "request what the partition has (sinfo -N -l, scontrol show partition): hosts, CPUs and GPUs of each",
-    ),
 ]
