@@ -71,7 +71,8 @@ ENDED = [
         r"(?P<peer2>[\w.:%-]+(?:<\d+>)?) failed : (?:Connection reset|Broken pipe)[^\r\n]{0,20}|"
         r"(?:(?:Read|Write) error|(?:read|write)v?) \[(?P<peer3>[\w.:]+)\]:\d+: (?:Connection reset by peer|Broken pipe)|"
         r"Connection closed by peer \[(?P<peer4>[\w.:]+)\]|"
-        r"peer process has unexpectedly disconnected|remote process exited or there was a network error|[Cc]onnection reset by peer|"
+        r"[Ff]ailed to recv, got 0 bytes|peer process has unexpectedly disconnected|remote process exited or there was a network error|"
+        r"[Cc]onnection reset by peer|"
         r"[Bb]roken pipe|Connection closed by peer[^\r\n]{0,60}|readv?\S* ?(?:failed|error).{0,20}reset)",
         "a peer {peer} closed its connection: it ended first ({what})",
         "look for the rank that ended first, and at the network between the hosts",

@@ -108,7 +108,7 @@ LIBRARIES = [
     ),
     cause(
         "module",
-        r"(?:ModuleNotFoundError|ImportError): No module named '?(?P<module>[\w.]+)'?",
+        r"(?:ModuleNotFoundError|ImportError|following error): No module named '?(?P<module>[\w.]+)'?",
         "the image has no Python module {module}",
         "install it in taco_image for the Python that the command starts; if {module} is a file or folder of your own, set PYTHONPATH in "
         "benchmark_env to the folder that has it, on every host",

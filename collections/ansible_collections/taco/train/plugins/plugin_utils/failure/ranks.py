@@ -49,7 +49,8 @@ RANK = [
     cause(
         "test_cuda",
         r"^(?:[\w.-]+: )?Test (?:CUDA|HIP) failure (?P<where>\S+) '(?P<why>[^']+)'|(?:WARN |^)Cuda failure (?:\d+ "
-        r")?'(?P<nccl>[^']+)'|CUDA (?:runtime )?(?:error|failure)(?: \(\d+\))?:? (?P<other>(?!.*driver shutting down)[^\r\n]{1,160})|"
+        r")?'(?P<nccl>[^']+)'|CUDA (?:runtime |driver )?(?:error|failure)(?: \(\d+\))?:? (?P<other>(?!.*driver shutting "
+        r"down)[^\r\n]{1,160})|"
         r"cudaError\w+: (?P<third>[^\r\n]{1,160})|CUDA_ERROR_\w+: (?P<fourth>[^\r\n]{1,100})",
         "CUDA failed ({why}{nccl}{other}{third}{fourth})",
         "run the script with one rank on that GPU: if it fails too, look for Xid in the host's dmesg and compare driver and CUDA, else at "
