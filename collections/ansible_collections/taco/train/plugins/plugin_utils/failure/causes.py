@@ -99,6 +99,8 @@ EXPLAINED_BY = {
 OF_NCCL = {"nccl_interface", "nccl_error"}
 # A process prints a help text without its host, and a line with its header before or behind it.
 OF_MPI = {"mpi_pmi", "mpi_component", "mpi_error", "mpi_prefix", "session_folder"}
+# Each host has its own reason: the first that fails counts.
+FIRST_OF_NAME = {"ssh_connect"}
 # Failures to log in to hosts, of which a log may have several.
 OF_LOGIN = {"mpi_resolve", "ssh_key", "ssh_host_key", "ssh_resolve", "ssh_connect"}
 # A host prints them through ssh, before it has ranks.

@@ -4,7 +4,7 @@
 
 """Find in the output of a failed run its cause, the host and the rank, and what to do. The table of causes is in causes.py."""
 
-from typing import List, Mapping, NamedTuple, Optional, Sequence
+from typing import List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.failure.advice import fix_of
 from ansible_collections.taco.train.plugins.plugin_utils.failure.candidates import (
@@ -17,6 +17,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.causes import (
     ENDS,
     EXPLAINED_BY,
     FIRST_COUNTS,
+    FIRST_OF_NAME,
     FOLLOWS,
     FROM_OUTSIDE,
     LISTED,
@@ -104,7 +105,8 @@ def known_reason(text: str, hosts: Sequence[str] = ()) -> Optional[Reason]:
         return Reason(with_place(text, host, late.ranks[0]), one.fix, cause.name, host, late.ranks[0])
     together = of_one_line(places, place, cause, first)
     if cause.name in OF_LOGIN:
-        first = first._replace(text=first.text + also(places, found, best, first, hosts))
+        more, other_fix = also(places, found, best, first, hosts)
+        first, fix = first._replace(text=first.text + more), fix + other_fix
     elif len(together) > 1:
         of_hosts = [first.host] if first.host else []
         return Reason(with_places(first.text, of_hosts, together), fix, cause.name, first.host)
@@ -151,20 +153,26 @@ def of_one_line(places: Places, place: int, cause: Cause, match: Match) -> List[
     return places.tasks(place, match.host) if match.host and match.rank is None else []
 
 
-def also(places: Places, found: Mapping[int, int], best: int, first: Match, hosts: Sequence[str]) -> str:
-    """The other hosts that could not be reached or found, and the line of another failure to log in."""
+def also(places: Places, found: Mapping[int, int], best: int, first: Match, hosts: Sequence[str]) -> Tuple[str, str]:
+    """The other hosts that could not be reached or found, and the line of another failure to log in, with what to do about it."""
     lines, cause = places.lines, CAUSES[best]
     matches = (match_at(places, number, cause, hosts) for number in again(lines, found[best], cause))
     others = list(dict.fromkeys(match.host for match in matches if match.host and match.host != first.host))
     text = f"; the same for {listed(others, 'hosts')}" if others and first.host else ""
-    causes = sorted(index for index in found if CAUSES[index].name in OF_LOGIN - {cause.name})
-    return text + (f"; also: '{quoted(lines[found[causes[0]]].text)}'" if causes else "")
+    same = {cause.name} - FIRST_OF_NAME
+    causes = sorted(index for index in found if index != best and CAUSES[index].name in OF_LOGIN - same)
+    if not causes:
+        return text, ""
+    place = found[causes[0]]
+    return f"{text}; also: '{quoted(lines[place].text)}'", f"; then {fix_of(CAUSES[causes[0]], lines, place, {})}"
 
 
 def the_first(places: Mapping[int, int], lines: Sequence[Line]) -> int:
     """The cause of highest priority, and not what follows from the end of another process."""
     best = min(places)
     name = CAUSES[best].name
+    if name in FIRST_OF_NAME:
+        return min((index for index in places if CAUSES[index].name == name), key=lambda index: places[index])
     outside = [index for index in places if CAUSES[index].name in FROM_OUTSIDE and places[index] < places[best]]
     if outside and name in FOLLOWS - FROM_OUTSIDE:
         return min(outside, key=lambda index: places[index])

@@ -71,7 +71,9 @@ SCHEDULER = [
     cause(
         "pod_pending",
         r"(?P<why>MountVolume\.\w+ failed for volume [^\r\n]{1,160}|Unable to attach or mount volumes: [^\r\n]{1,160}|"
-        r"Failed to create pod sandbox: [^\r\n]{1,160}|Allocate failed due to requested number of devices unavailable[^\r\n]{1,120}|"
+        r"Failed to create pod sandbox: (?![^\r\n]{0,200}no runtime for)[^\r\n]{1,160}|"
+        r"Allocate failed due to requested number of devices unavailable"
+        r"[^\r\n]{1,120}|"
         r"pod (?P<host>\S+) does not have a host assigned)",
         NOT_STARTED,
         "look at the pod's events (kubectl describe pod): its volumes (mpijob_mounts), its network, and the devices that its node has free",

@@ -51,7 +51,7 @@ SOFTWARE = [
     cause(
         # The kernel runs another version than the one of the files.
         "driver",
-        r"Driver/library version mismatch|API mismatch: the client has the version|CUDA_ERROR_SYSTEM_DRIVER_MISMATCH|"
+        r"[Dd]river/library version mismatch|API mismatch: the client has the version|CUDA_ERROR_SYSTEM_DRIVER_MISMATCH|"
         r"unsupported display driver / cuda driver combination",
         "the host's NVIDIA driver was updated without a reboot: its libraries and its kernel module have different versions",
         "reboot the host, or stop all programs on its GPUs and load the modules of nvidia again; then restart the training container, "
