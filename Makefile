@@ -8,6 +8,7 @@ BENCH_HOSTS ?= 10 40 200
 BENCH_REPEATS ?= 1
 BENCH_PLAN_HOSTS ?= 10 100
 BENCH_FIRST_HOSTS ?= 10 40
+BENCH_LOCATE_HOSTS ?= 16
 BENCH := PYTHONPATH=$(CURDIR)/tests:$(CURDIR)/labs/docker:$(CURDIR)/collections python -m bench
 COLLECTION := collections/ansible_collections/taco/train
 LAB := $(PYTHON) labs/docker/lab.py
@@ -18,7 +19,7 @@ KUBELAB_PLAY := ansible-playbook -i inventories/kubelab
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 
-.PHONY: help demo demo-horovod demo-k8s demo-vm demo-locate test test-all test-vm vm-plan vm-slice lint docs unit sanity sanity-all targets targets-all cores lab-cores galaxy molecule site killed kubernetes locate install build lab-up lab-down kubelab-up kubelab-down vm-up vm-down bench bench-first bench-plan bench-slice bench-locate venv venv-dev tools
+.PHONY: help demo demo-horovod demo-k8s demo-vm demo-locate test test-all test-vm vm-plan vm-slice lint docs unit sanity sanity-all targets targets-all cores lab-cores galaxy molecule site killed kubernetes locate install build lab-up lab-down kubelab-up kubelab-down vm-up vm-down bench bench-first bench-plan bench-slice bench-locate bench-locate-hosts venv venv-dev tools
 
 help:
 	@echo "make demo      build a lab of $(LAB_NODES) nodes, take them from bare hosts to a comparison of three arms, show the report"
@@ -33,6 +34,7 @@ help:
 	@echo "make bench     the collection beside a plain playbook, general roles and raw ssh on $(BENCH_HOSTS) hosts; needs root"
 	@echo "make bench-first  the same on bare hosts; make bench-plan BENCH_PLAN_HOSTS=\"$(BENCH_PLAN_HOSTS)\"  what a plan costs"
 	@echo "make bench-locate  searches for slow hosts on simulated fleets, beside bisection and pairs by a threshold"
+	@echo "make bench-locate-hosts  searches on $(BENCH_LOCATE_HOSTS) hosts of namespaces, with and without slow ones; needs root"
 	@echo "make lab-up    only the lab; make lab-down, kubelab-down and vm-down remove what was started"
 
 demo: venv
@@ -220,6 +222,10 @@ bench-plan: venv-dev tools
 # How often searches for slow hosts are right, on simulated fleets.
 bench-locate: venv-dev
 	PYTHONPATH=$(CURDIR)/tests:$(CURDIR)/tests/support:$(CURDIR)/collections python -m bench.locate
+
+# The same on hosts of namespaces: real searches with mpirun and SSH, for no, one and two slow hosts.
+bench-locate-hosts: venv-dev tools
+	$(BENCH) --locate --hosts "$(BENCH_LOCATE_HOSTS)"
 
 bench-slice: venv-dev tools
 	pytest -q tests/integration/test_bench.py

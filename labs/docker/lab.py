@@ -73,10 +73,11 @@ def up(arguments):
 def down(arguments):
     """Remove everything of the lab."""
     found = engine.existing() if engine.FOLDER.exists() or state.FILE.exists() or keys.FOLDER.exists() else None
+    # While the slot of the lab is known, from which names are made.
+    fault.forget()
     if found:
         print("lab: removing the nodes", flush=True)
         nodes.down(found)
-    fault.forget()
     engine.stop()
     if state.FILE.exists():
         state.FILE.unlink()

@@ -14,14 +14,16 @@ def main(arguments):
     options = parsed(arguments)
     work = namespaces.folder()
     if work is None:
-        from bench import tree
+        from bench import searches, tree
 
         namespaces.refuse_without_root()
-        tree.ensure()
+        tree.ensure(*((searches.RANKS, "ranks") if options.locate else ()))
         return namespaces.enter(arguments)
-    from bench import contest, first
+    from bench import contest, first, searches
 
     namespaces.furnish(work)
+    if options.locate:
+        return searches.run(options, work)
     kind = first.FirstRun if options.first else contest.Contest
     if not set(options.only) - set(PLANS):
         from bench.plans import Plans

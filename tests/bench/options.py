@@ -48,6 +48,7 @@ def parsed(arguments):
     parser.add_argument("--forks", type=int, default=FORKS, help=f"hosts at a time, for all; {FORKS} as in ansible.cfg")
     parser.add_argument("--only", default=KEYS, metavar="KEYS", help="competitors by their letters")
     parser.add_argument("--first", action="store_true", help="measure the first run, on bare hosts")
+    parser.add_argument("--locate", action="store_true", help="search for slow hosts, on the first number of hosts")
     parser.add_argument("--targets", choices=TARGETS, default="all", help="which targets decide")
     parser.add_argument(
         "--no-between", dest="between", action="store_false", help="leave out what is between two runs of a comparison"

@@ -29,25 +29,26 @@ HOST = images.Image(
 )
 
 
-def ensure():
-    """Return the folder with the root file system, building it unless the same one is kept."""
+def ensure(image=HOST, kind="root"):
+    """Return the folder with the root file system of an image, building it unless the same one is kept."""
     machine.require(["mmdebstrap"])
     suite, options, sources = mirrors.arguments()
-    kept = FOLDER / ("root-" + images.digest(HOST, suite, sources))
+    kept = FOLDER / f"{kind}-{images.digest(image, suite, sources)}"
     if kept.is_dir():
         return kept
     print(f"bench: building the root file system of the hosts from {suite} packages", file=sys.stderr, flush=True)
     FOLDER.mkdir(parents=True, exist_ok=True)
-    part, files = (FOLDER / f"{kind}.{os.getpid()}.part" for kind in ("root", "files"))
+    part, files = (FOLDER / f"{name}.{os.getpid()}.part" for name in (kind, "files"))
     try:
-        images.files_tar(HOST, files)
-        hooks = [f'tar-in "{files}" /', 'chroot "$1" sh /setup/0.sh', 'rm -r "$1/setup"']
-        images.bootstrap(suite, options, sources, HOST.packages, part, hooks, form="directory")
+        images.files_tar(image, files)
+        setup = [f'chroot "$1" sh /setup/{number}.sh' for number in range(len(image.setup))]
+        hooks = [f'tar-in "{files}" /', *setup, 'rm -r "$1/setup"']
+        images.bootstrap(suite, options, sources, image.packages, part, hooks, form="directory")
         os.rename(part, kept)
     finally:
         files.unlink(missing_ok=True)
         shutil.rmtree(part, ignore_errors=True)
-    for older in FOLDER.glob("root-*"):
+    for older in FOLDER.glob(f"{kind}-*"):
         if older != kept:
             shutil.rmtree(older)
     return kept

@@ -53,6 +53,20 @@ def test_settings_are_read_below_the_root(tmp_path):
     }
 
 
+def test_the_interface_of_the_default_route_needs_no_device(tmp_path):
+    header = "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\tMTU\tWindow\tIRTT\n"
+    route = "bond0\t00000000\t0100A8C0\t0003\t0\t0\t0\t00000000\t0\t0\t0\n"
+    for name, text in (
+        ("sys/class/net/bond0/mtu", "1400\n"),
+        ("sys/class/net/docker0/mtu", "1500\n"),
+        ("proc/net/route", header + route),
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    nics = facets(str(tmp_path), lambda interface: {}, dict, dict)["nics"]
+    assert nics == {"bond0": {"mtu": "1400", "rx_queues": "0", "tx_queues": "0"}}
+
+
 def test_details_come_from_the_caller(tmp_path):
     for name, text in FILES.items():
         if "dpkg" not in name:

@@ -10,7 +10,12 @@ import pytest
 
 from ansible_collections.taco.train.plugins.plugin_utils.decision.budget import Budget
 from ansible_collections.taco.train.plugins.plugin_utils.locate import store
-from ansible_collections.taco.train.plugins.plugin_utils.locate.inputs import boundaries_of, hardware_of, hosts_of
+from ansible_collections.taco.train.plugins.plugin_utils.locate.inputs import (
+    boundaries_of,
+    hardware_of,
+    hosts_of,
+    require_one_interface,
+)
 from ansible_collections.taco.train.plugins.plugin_utils.locate.odd import odd_ones
 from ansible_collections.taco.train.plugins.plugin_utils.locate.search import Search, SearchError
 
@@ -41,6 +46,28 @@ def test_boundaries_are_variables_of_the_hosts():
 def test_other_types_of_boundaries_are_refused(names, value, text):
     with pytest.raises(SearchError, match=text):
         boundaries_of(names, ["a"], lambda _host, _name: value)
+
+
+@pytest.mark.parametrize(
+    ("variables", "refused"),
+    [
+        ({"a": {"taco_interface": "eth0"}, "b": {"taco_interface": "eth9"}}, True),
+        ({"a": {"taco_interface": "eth0"}, "b": {"taco_interface": "eth0", "benchmark_interface": "eth9"}}, True),
+        ({"a": {"taco_interface": "eth9", "benchmark_interface": "eth0"}, "b": {"benchmark_interface": "eth0"}}, False),
+        ({"a": {}, "b": {}}, False),
+        # The play itself names the interface of the runs.
+        ({"a": {"taco_interface": "eth7"}, "b": {"taco_interface": "eth9"}}, False),
+    ],
+)
+def test_a_host_with_another_interface_than_that_of_the_runs_is_refused(variables, refused):
+    def required():
+        require_one_interface("eth0", ["a", "b"], lambda host, name: variables[host].get(name))
+
+    if refused:
+        with pytest.raises(SearchError, match="b has the interface eth9, and a has eth0.*set benchmark_interface"):
+            required()
+    else:
+        required()
 
 
 def test_pods_are_hosts_of_the_inventory_without_the_domain_of_their_job():

@@ -13,7 +13,12 @@ from ansible.utils.display import Display
 from ansible_collections.taco.train.plugins.plugin_utils.decision.budget import Budget
 from ansible_collections.taco.train.plugins.plugin_utils.locate import store as searches
 from ansible_collections.taco.train.plugins.plugin_utils.locate.decide import Answer
-from ansible_collections.taco.train.plugins.plugin_utils.locate.inputs import boundaries_of, hardware_of, hosts_of
+from ansible_collections.taco.train.plugins.plugin_utils.locate.inputs import (
+    boundaries_of,
+    hardware_of,
+    hosts_of,
+    require_one_interface,
+)
 from ansible_collections.taco.train.plugins.plugin_utils.locate.lock import acquire
 from ansible_collections.taco.train.plugins.plugin_utils.locate.odd import odd_json, odd_ones
 from ansible_collections.taco.train.plugins.plugin_utils.locate.search import Search, SearchError, begin, from_json
@@ -77,6 +82,7 @@ class ActionModule(ActionBase):
         nodes = {host: known[host].get("taco_node") or {} for host in names}
         budget = Budget(options["budget_minutes"], options["max_rounds"])
         boundaries = boundaries_of(options["boundaries"], names, lambda host, name: known[host].get(name))
+        require_one_interface(options["options"].get("interface"), names, lambda host, name: known[host].get(name))
         hardware = hardware_of(nodes, options["hosts"])
         limits = {"effect": options["effect"], "alone": options["alone"], "expected": options["expected"]}
         search = begin(Search(names, hardware, boundaries, budget=budget, **limits))

@@ -12,6 +12,7 @@ import re
 from typing import Callable, Dict, List, Mapping
 
 from ansible_collections.taco.train.plugins.module_utils._node.details import dpkg_packages, with_gpu_settings
+from ansible_collections.taco.train.plugins.module_utils._node.primary_nic import default_interfaces
 
 SYSCTLS = (
     *("net/core/rmem_max", "net/core/wmem_max", "net/core/rmem_default", "net/core/wmem_default", "net/core/somaxconn"),
@@ -94,10 +95,12 @@ def facets(
 ) -> Dict[str, object]:
     """The settings of a host by name; what can't be read is absent. Packages are asked for where there is no status of dpkg."""
     net = os.path.join(root, "sys/class/net")
+    # Beside those with a device the one of the default route, which may be a bond, or has no device in a container or a namespace.
+    routed = default_interfaces(_whole(root, "proc/net/route"))
     nics = {
         name: dict(_nic(os.path.join(net, name)), **driver_of(name))
         for name in _names(net)
-        if os.path.exists(os.path.join(net, name, "device"))
+        if name in routed or os.path.exists(os.path.join(net, name, "device"))
     }
     settings = {name: _read(root, path) for name, path in SETTINGS.items()}
     cpuinfo = _whole(root, "proc/cpuinfo")

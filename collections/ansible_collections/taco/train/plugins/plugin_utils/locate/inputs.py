@@ -51,6 +51,17 @@ def boundaries_of(names: Any, hosts: Sequence[str], value_of: Callable[[str, str
     return found
 
 
+def require_one_interface(interface: Any, hosts: Sequence[str], value_of: Callable[[str, str], Any]) -> None:
+    """Refuse hosts that name another interface than that of the runs, which is that of the first host."""
+    own = {host: value_of(host, "benchmark_interface") or value_of(host, "taco_interface") for host in hosts}
+    others = [host for host, name in own.items() if name and name != interface]
+    if interface and own[hosts[0]] == interface and others:
+        raise SearchError(
+            f"{others[0]} has the interface {own[others[0]]}, and {hosts[0]} has {interface}, which all runs of a search use: set "
+            "benchmark_interface to an interface that each host has."
+        )
+
+
 def hardware_of(nodes: Mapping[str, Any], hosts: Sequence[Mapping[str, Any]]) -> Dict[str, str]:
     """What makes hosts comparable: GPUs, CPUs, instance type and ranks, as one text."""
     slots = {host_named(str(host.get("name")), nodes): host.get("slots") for host in hosts}
