@@ -16,8 +16,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources im
 )
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import (
     choose_version,
+    job_selectors,
     role_of,
-    selectors,
     served_versions,
     worker_hosts,
     worker_pods,
@@ -99,15 +99,8 @@ def test_mpirun_takes_the_hosts_as_the_vendors_example_writes_them():
 
 
 def test_v1_has_the_labels_of_two_operators():
-    assert selectors("v1", "a", "launcher") == (
-        "mpi-job-name=a,mpi-job-role=launcher",
-        "training.kubeflow.org/job-name=a,training.kubeflow.org/replica-type=launcher",
-    )
-    assert selectors("v2beta1", "a", "worker") == (
-        "training.kubeflow.org/job-name=a,training.kubeflow.org/job-role=worker",
-    )
-    with pytest.raises(MpijobError, match="launcher or worker, not 'master'"):
-        selectors("v1", "a", "master")
+    assert job_selectors("v1", "a") == ("mpi-job-name=a", "training.kubeflow.org/job-name=a")
+    assert job_selectors("v2beta1", "a") == ("training.kubeflow.org/job-name=a",)
 
 
 @pytest.mark.parametrize(
@@ -124,14 +117,6 @@ def test_v1_has_the_labels_of_two_operators():
 )
 def test_a_pod_of_another_job_has_no_role(labels, role):
     assert role_of({"metadata": {"labels": labels}}, "a") == role
-
-
-def test_a_pod_is_found_by_the_selector_that_its_labels_match():
-    for version in ("v1", "v2beta1"):
-        for role in ("launcher", "worker"):
-            for selector in selectors(version, "a", role):
-                labels = dict(pair.split("=") for pair in selector.split(","))
-                assert role_of({"metadata": {"labels": labels}}, "a") == role
 
 
 def test_workers_are_numbered_from_0():

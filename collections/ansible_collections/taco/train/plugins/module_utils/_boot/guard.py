@@ -153,11 +153,6 @@ class Guard:
         """Return the files that an unfinished change left other than they were before it."""
         return [path for path, entry in sorted(self._load().items()) if self._now(path) != entry["sha256"]]
 
-    def copies(self) -> Dict[str, str]:
-        """Return path -> copy of the files that an unfinished change left other than they were before it."""
-        files = self._load()
-        return {path: self.copy_of(files[path]) for path in self.differing() if "copy" in files[path]}
-
     def _now(self, path: str) -> Optional[str]:
         return digest(read_bytes(self._real(path)))
 

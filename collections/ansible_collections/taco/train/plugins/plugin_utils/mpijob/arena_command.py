@@ -15,7 +15,7 @@ from typing import Sequence
 from ansible_collections.taco.train.plugins.plugin_utils.container.spec import split_mount
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import MpijobError
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import Job, check_job
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.manifest import GROUP
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.manifest import GROUP, as_it_is
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.owner import LABELS
 
 JOB_TYPE = "mpijob"
@@ -32,11 +32,6 @@ def _fixed(name: str, value: str, what: str) -> str:
             f"{NATIVELY}"
         )
     return value
-
-
-def _kept(text: str) -> str:
-    """Return a text that Kubernetes, which replaces $(NAME) and $$, leaves as it is."""
-    return text.replace("$", "$$") if "$(" in text or "$$" in text else text
 
 
 def refusals(job: Job) -> list[str]:
@@ -85,11 +80,11 @@ def submit_argv(job: Job, config: str | None = None, arena: str = "arena") -> li
         # With --gputopology the chart has the host's network by itself.
         argv.append("--hostNetwork=true")
     argv += [
-        f"--env={name}={_kept(_fixed(name, value, 'the environment variable'))}" for name, value in spec.environment
+        f"--env={name}={as_it_is(_fixed(name, value, 'the environment variable'))}" for name, value in spec.environment
     ]
     for mount in map(split_mount, spec.mounts):
         argv.append(f"--data-dir={_fixed(mount.source, mount.source, 'the mount')}:{mount.target}")
-    return [*argv, _kept(_fixed("command", words_of(spec.command), "the"))]
+    return [*argv, as_it_is(_fixed("command", words_of(spec.command), "the"))]
 
 
 def verb_argv(

@@ -83,10 +83,6 @@ def _same_amount(found: Any, wanted: Any) -> bool:
         return bool(found == wanted)
 
 
-def _key(path: str) -> str:
-    return path.rpartition(".")[2]
-
-
 def _steps(found: Any, wanted: Any, own: Mapping[str, Any]) -> list[str]:
     """Return the keys to look at: those of the manifest, and of the object those that a manifest could have."""
     known = [key for key in found if key in own or "*" in own]

@@ -38,7 +38,7 @@ SHM_VOLUME = "dshm"
 VOLUME_NAMES = {"/sys": "sys", "/dev/hugepages": "dev-hge", "/usr/local/tfabric/tools": "tfabric"}
 
 
-def _as_it_is(text: str) -> str:
+def as_it_is(text: str) -> str:
     """Return a text that Kubernetes leaves as it is: it replaces $(NAME) in commands and environments, and $$ by $."""
     return text.replace("$", "$$") if "$(" in text or "$$" in text else text
 
@@ -81,14 +81,14 @@ def worker_limits(job: Job) -> dict[str, str | int]:
 def _container(job: Job, name: str, limits: dict[str, Any]) -> dict[str, Any]:
     container: dict[str, Any] = {"image": job.spec.image, "name": name, "resources": _resources(limits)}
     if job.spec.environment:
-        container["env"] = [{"name": key, "value": _as_it_is(value)} for key, value in job.spec.environment]
+        container["env"] = [{"name": key, "value": as_it_is(value)} for key, value in job.spec.environment]
     return container
 
 
 def _launcher(job: Job) -> dict[str, Any]:
     container = _container(job, "mpi-launcher", {"cpu": job.launcher_cpu, "memory": job.launcher_memory})
     if job.spec.command:
-        container["command"] = [_as_it_is(word) for word in job.spec.command]
+        container["command"] = [as_it_is(word) for word in job.spec.command]
     return container
 
 

@@ -119,14 +119,6 @@ def worker_hosts(
     return [{"name": f"{pod}{domain}", "slots": slots} for pod in worker_pods(job, workers)]
 
 
-def selectors(version: str, job: str, role: str) -> tuple[str, ...]:
-    """Return the label selectors to look for a job's launcher or workers with; at most one of them finds any."""
-    require_version(version)
-    if role not in ROLES:
-        raise MpijobError(f"a job's pods are {' or '.join(ROLES)}, not {role!r}")
-    return tuple(f"{name}={job},{kind}={role}" for name, kind in LABELS[version])
-
-
 def job_selectors(version: str, job: str) -> tuple[str, ...]:
     """Return the label selectors to look for all pods of a job with; at most one of them finds any."""
     require_version(version)

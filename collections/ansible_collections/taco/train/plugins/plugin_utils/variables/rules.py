@@ -33,7 +33,6 @@ from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources im
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import VERSIONS, require_names
 from ansible_collections.taco.train.plugins.plugin_utils.reboot import rolling
 from ansible_collections.taco.train.plugins.plugin_utils.values import IMAGE, SHA256, is_placeholder
-from ansible_collections.taco.train.plugins.plugin_utils.workloads import nccl_tests
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import WorkloadError
 
 # Raised by the functions of later steps for a value that they refuse.
@@ -102,7 +101,6 @@ def arm(variable: str) -> Rule:
     return Rule("arm", "an arm", lambda value: arms.arm_of(value, variable), parses=True)
 
 
-COUNT = at_least(0)
 SOME = at_least(1)
 # The number of a large cluster's nodes; each worker is looked at.
 WORKERS = Rule("workers", "1 to 10000", lambda value: 1 <= value <= 10000)
@@ -111,7 +109,6 @@ SHARE = Rule("share", "more than 0 and at most 1", require_fraction)
 INNER_SHARE = Rule("inner share", "above 0 and below 1", lambda value: 0 < value < 1)
 ABOVE_ZERO = Rule("above zero", "a number above 0", lambda value: math.isfinite(value) and value > 0)
 ABSOLUTE = Rule("absolute path", "an absolute path such as /var/lib/taco-train", _text(r"/(?!\Z)[^\n]*"))
-URL = Rule("URL", "a URL that begins with https:// or http://", _text(r"(?i:https?)://[^\s/]+(/\S*)?"))
 # yum takes a mirror on a disk, too.
 REPOSITORY = Rule("URL", "a URL that begins with https://, http:// or file://", _text(r"(?i:https?|file)://\S+"))
 SCRIPT = Rule(
@@ -133,7 +130,6 @@ NAMESPACE = Rule("namespace", "small letters, digits and dashes", lambda value: 
 JOB = Rule("job", "small letters, digits and dashes, a letter first", lambda value: require_names(str(value), 1))
 QUANTITY = Rule("amount", "an amount such as 100Gi or 8, above 0", lambda value: amount(value, "it") > 0)
 SIZE = Rule("size", "a size such as 32g", lambda value: spec.size_bytes(str(value)))
-BYTES = Rule("bytes", "a number of bytes, or one with K, M or G", lambda value: nccl_tests.size_of({"it": value}, "it"))
 ULIMIT = Rule("ulimit", "name=value or name=soft:hard, as in memlock=-1", lambda value: spec.check_ulimit(str(value)))
 MOUNT = Rule("mount", "source:target or source:target:options", lambda value: spec.split_mount(str(value)))
 LABELLED = Rule("label", "1 to 40 letters, digits, _, . and -", lambda value: LABEL.fullmatch(str(value)) is not None)
