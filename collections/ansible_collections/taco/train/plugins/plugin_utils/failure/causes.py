@@ -103,6 +103,8 @@ OF_MPI = {"mpi_pmi", "mpi_component", "mpi_error", "mpi_prefix", "session_folder
 FIRST_OF_NAME = {"ssh_connect"}
 # Failures to log in to hosts, of which a log may have several.
 OF_LOGIN = {"mpi_resolve", "ssh_key", "ssh_host_key", "ssh_resolve", "ssh_connect"}
+# A rank that mpirun could not start.
+OF_START = {"executable", "mpirun_argument"}
 # A host prints them through ssh, before it has ranks.
 OF_REMOTE = {"daemon_absent", "daemon_library", "mpi_version", "mpi_prefix", "ssh_host_key"}
 # Rank 0 prints them of all ranks, or Slurm of the whole job on its first host.

@@ -21,6 +21,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.causes import (
     OF_NCCL,
     OF_OTHERS,
     OF_REMOTE,
+    OF_START,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.failure.fields import NEAR, groups_of
 from ansible_collections.taco.train.plugins.plugin_utils.failure.place import Places, inventory_name, located
@@ -102,7 +103,7 @@ def match_at(places: Places, place: int, cause: Cause, hosts: Sequence[str]) -> 
             host, rank = not_reporting(places, cause, own_rank)
     else:
         host, rank = own_host, own_rank
-        if cause.name == "executable" and rank is None:
+        if cause.name in OF_START and rank is None:
             rank = places.not_started
     if host is None and rank is not None and len(hosts) == 1:
         host = hosts[0]

@@ -50,7 +50,9 @@ ONE_HOST = re.compile(r"--standalone\b|--(?:nnodes|num[_-]machines|num_nodes)[= 
 SPAWNED = re.compile(r"-- Process (\d{1,7}) terminated with the following error")
 # A traceback is shorter than this many lines.
 MOST_OF_A_TRACEBACK = 200
-STARTED = re.compile(r"^\s*when attempting to start process rank (\d{1,7})")
+STARTED = re.compile(
+    r"^\s*when attempting to start process rank (\d{1,7})|^rank (\d{1,7}); it may have occurred|for process rank (\d{1,7}); it may"
+)
 # Where NCCL says which address it uses: NCCL INFO Bootstrap : Using eth0:10.0.0.2<0>
 OWN_ADDRESS = re.compile(r"(?:Bootstrap ?: Using|NET/Socket : Using)[^\r\n]*?[\w.-]{1,16}:(\d{1,3}(?:\.\d{1,3}){3})<")
 ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
@@ -145,7 +147,14 @@ class Places:
     @cached_property
     def not_started(self) -> Optional[int]:
         """The rank that mpirun could not start, None where it doesn't say so."""
-        return next((int(match[1]) for match in (STARTED.search(line.text) for line in self.lines) if match), None)
+        return next(
+            (
+                int(next(filter(None, match.groups())))
+                for match in (STARTED.search(line.text) for line in self.lines)
+                if match
+            ),
+            None,
+        )
 
     @cached_property
     def reached(self) -> Dict[int, str]:

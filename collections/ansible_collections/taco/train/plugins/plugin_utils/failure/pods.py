@@ -24,6 +24,7 @@ OF_LINE = re.compile(
     r"\b[Pp]od:? \"?(?:[a-z0-9-]+/)?(?P<host3>[a-z0-9][a-z0-9.-]*-[a-z0-9.-]*)\b|container \S+ in pod (?P<host4>[a-z0-9][a-z0-9.-]*)"
 )
 NODE = re.compile(r"\b[Nn]ode:? \"?(?P<host>[a-z0-9][a-z0-9.-]*\d)\b")
+ASSIGNED = re.compile(r"Successfully assigned \S{1,300} to (?P<host>[a-z0-9][\w.-]*)")
 NAME = re.compile(r"^Name: +(?P<host>[a-z0-9][\w.-]*)\s*$")
 # A description of a pod is shorter than this many lines.
 MOST_OF_A_DESCRIPTION = 200
@@ -82,7 +83,14 @@ def pod_at(cause: str, lines: Sequence[Line], place: int) -> Optional[str]:
     above = (NAME.match(line.text) for line in reversed(lines[max(place - MOST_OF_A_DESCRIPTION, 0) : place]))
     described = next((match["host"] for match in above if match), None)
     node = NODE.search(lines[place].text[:MOST_CHARACTERS])
-    return described or (node["host"] if node else None)
+    return described or (node["host"] if node else node_of_pod(lines))
+
+
+def node_of_pod(lines: Sequence[Line]) -> Optional[str]:
+    """The node that the scheduler's events name, None where they name several."""
+    matches = (ASSIGNED.search(line.text[:MOST_CHARACTERS]) for line in lines)
+    nodes = {match["host"] for match in matches if match}
+    return nodes.pop() if len(nodes) == 1 else None
 
 
 def in_pods(lines: Sequence[Line]) -> bool:

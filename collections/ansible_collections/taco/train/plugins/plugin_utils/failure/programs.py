@@ -67,6 +67,17 @@ PROGRAMS = [
         fields=NODE,
     ),
     cause(
+        # mpirun takes the first word that is no option for the program: a list of hosts whose -H is missing.
+        "mpirun_argument",
+        r"(?:NOTE: )?A common cause for this error is misspelling a (?:mpirun|prterun|mpiexec|orterun) command|^\s*Executable: "
+        r"(?P<list>[\w.-]+:\d+(?:,[\w.-]+:\d+)*)\s*$",
+        "mpirun took a word of the command, {list}, for the program: -H is missing before the list of hosts",
+        "write -H before the hosts (mpirun -np N -H HOST:SLOTS,... PROGRAM), and compare the other options with mpirun --help",
+        fields=NODE,
+        context=r"^\s*Executable: (?P<list>[\w.-]+:\d+(?:,[\w.-]+:\d+)*)\s*$|"
+        r"(?:horovodrun|mpirun|mpiexec)(?: +-{1,2}(?!H\b|hosts?\b)\S+(?: +\d\S*)?)* +(?P<list2>[\w.-]+:\d+(?:,[\w.-]+:\d+)*)(?: |$)",
+    ),
+    cause(
         "executable",
         r"unable to find the specified executable file|was unable to start the specified application|was unable to "
         r"launch the specified application as it could not "

@@ -77,7 +77,7 @@ STERN_SAMPLE = 200
 LINE_NUMBER = re.compile(r"\[(\d{4,9})\] ")
 LEAST_LINE_NUMBERS = 5
 # launcher.py of the Training Operator: level, time, program and line.
-OPERATOR = re.compile(r"[A-Z]{4,8}\|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\|[^|\n]{1,200}\|\d{1,6}\| ?")
+OPERATOR = re.compile(r" {0,16}[A-Z]{4,8}\|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\|[^|\n]{1,200}\|\d{1,6}\| ?")
 # pdsh: the host or its address.
 PDSH = re.compile(r"(?P<pdsh>[A-Za-z][A-Za-z0-9.]{0,250}[0-9-][A-Za-z0-9.-]{0,250}|\d{1,3}(?:\.\d{1,3}){3}): ")
 # Other tools for commands on several hosts.
@@ -180,7 +180,12 @@ def prefix_at(raw: str, place: int) -> Optional[re.Match[str]]:
     if first == "[":
         return BRACKET.match(raw, place)
     if first == " " or first.isdecimal():
-        return NUMBER.match(raw, place) or (DETERMINED.match(raw, place) if " || " in raw[place : place + 80] else None)
+        operator = OPERATOR.match(raw, place) if first == " " and "|" in raw[place : place + 32] else None
+        return (
+            operator
+            or NUMBER.match(raw, place)
+            or (DETERMINED.match(raw, place) if " || " in raw[place : place + 80] else None)
+        )
     if first == "<":
         return XML.match(raw, place)
     if first == "(":
