@@ -18,6 +18,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.epilogue import
 from ansible_collections.taco.train.plugins.plugin_utils.failure.launch import LAUNCH
 from ansible_collections.taco.train.plugins.plugin_utils.failure.libraries import LIBRARIES
 from ansible_collections.taco.train.plugins.plugin_utils.failure.mapping import MAPPING
+from ansible_collections.taco.train.plugins.plugin_utils.failure.mpi import MPI
 from ansible_collections.taco.train.plugins.plugin_utils.failure.nccl import NCCL
 from ansible_collections.taco.train.plugins.plugin_utils.failure.network import NETWORK
 from ansible_collections.taco.train.plugins.plugin_utils.failure.programs import PROGRAMS
@@ -37,6 +38,7 @@ CAUSES = [
     *SSH,
     *MAPPING,
     *LAUNCH,
+    *MPI,
     *PROGRAMS,
     *LIBRARIES,
     *SOFTWARE,
@@ -88,6 +90,7 @@ OF_OTHERS = {"stalled", "peer_closed", "horovod_down"}
 OF_ONE = {"traceback", "segfault", "instruction", "killed", *(cause.name for cause in SCRIPT)}
 # What explains a cause that it comes with, and is a warning only without it.
 EXPLAINED_BY = {
+    "mpi_ofi": ("memory_locked",),
     "cudnn": ("gpu_memory", "cublas"),
     "cublas": ("gpu_memory",),
     "mpi_unreachable": ("wrong_interface",),
@@ -98,7 +101,7 @@ EXPLAINED_BY = {
 # The error of a process has no host; its other lines, which NCCL prints, have it.
 OF_NCCL = {"nccl_interface", "nccl_error"}
 # A process prints a help text without its host, and a line with its header before or behind it.
-OF_MPI = {"mpi_pmi", "mpi_component", "mpi_error", "mpi_prefix", "session_folder"}
+OF_MPI = {"mpi_pmi", "mpi_component", "mpi_ofi", "mpi_error", "mpi_prefix", "session_folder"}
 # Each host has its own reason: the first that fails counts.
 FIRST_OF_NAME = {"ssh_connect"}
 # Failures to log in to hosts, of which a log may have several.

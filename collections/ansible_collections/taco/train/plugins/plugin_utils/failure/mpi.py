@@ -1,0 +1,136 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Causes that an MPI library reports while it starts: its parameters, its transports and what it needs of a host, most specific first."""
+
+from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import IMAGE, INTERFACE, NODE, cause
+
+MPI = [
+    cause(
+        "mpirun_argument",
+        r"an MCA parameter was listed more than once|The \"(?P<option>[^\"]{1,60})\" command line option was listed more than once|"
+        r"Two mutually-exclusive MCA variables were specified|attempted to pass environment variables to Open MPI|"
+        r"More than one hostfile was passed",
+        "mpirun was given a parameter twice, with other values ({option}{param})",
+        "give it in one place: benchmark_mca, OMPI_MCA_* in benchmark_env, or benchmark_options.extra_args",
+        fields={"param": ("param", "1st mca variable")},
+    ),
+    cause(
+        "mpirun_argument",
+        r"An invalid value was supplied for an (?:MCA|enum) variable|can only take a single negation operator|"
+        r"specified more than one of the btl_openib_if_include",
+        "Open MPI does not take the value {value} of its parameter {param} ({valid})",
+        "set it in benchmark_mca (OMPI_MCA_* in benchmark_env) as ompi_info --all has it, or leave it out",
+        fields={"param": ("variable",), "value": ("value",), "valid": ("valid values",)},
+    ),
+    cause(
+        "mpi_prefix",
+        r"unable to find an underlying prterun|could not execute the underlying prterun",
+        "Open MPI's mpirun does not find its program prterun ({why})",
+        "set benchmark_mpirun to the whole path of mpirun in the folder where Open MPI 5 was installed, or OPAL_PREFIX in benchmark_env to "
+        "that folder",
+        fields={"why": ("error message",)},
+    ),
+    cause(
+        "open_files",
+        r"system limit exceeded on number of (?:pipes|network connections) that can be open|ran out of file descriptors",
+        "a process of mpirun has as many open files and connections as its limit allows",
+        "raise the limit of open files (nofile in training_container_ulimits, ulimit -n on the host), or start fewer ranks on each host",
+        r"when attempting to start process rank (?P<rank>\d+)",
+        fields=NODE,
+    ),
+    cause(
+        "mpi_security",
+        r"connection was refused due to a failure to authenticate|An attempt was made to make a TCP connection between two hosts",
+        "mpirun's daemons do not accept each other ({initiator} and {receiver}): one uses Munge, and the other does not",
+        "set sec: basic in benchmark_mca, or run munge on all hosts; " + IMAGE,
+        fields={"initiator": ("initiating host",), "receiver": ("receiving host",)},
+    ),
+    cause(
+        # One host has several addresses, or its own are translated.
+        "mpi_address",
+        r"inbound MPI TCP connection request",
+        "a peer of MPI connects from an address that it did not announce ({source})",
+        "set taco_interface (btl_tcp_if_include in benchmark_mca) to one network that all hosts share and that is not translated (NAT), so "
+        "that docker0, virbr0 and second adapters are left out",
+        fields={"host": ("peer hostname",), "source": ("source ip of socket",)},
+    ),
+    cause(
+        "oob_interface",
+        r"No network interfaces were found for out-of-band|excluded for TCP out-of-band communications resulted in no networks|"
+        r"No sockets were able to be opened on the available protocols|No usable network interfaces were found on this host",
+        "mpirun found no interface for its daemons ({value})",
+        INTERFACE + "; leave oob_tcp_if_* out of benchmark_mca and benchmark_env",
+        fields={**NODE, "value": ("value given",)},
+    ),
+    cause(
+        # libfabric on the other host.
+        "mpi_ofi",
+        r"not able to find endpoint information for a remote endpoint",
+        "a process of MPI has no endpoint of libfabric: it could not open the network adapter of its host",
+        "check that adapter and its devices in the container (fi_info, ibstat, /dev/infiniband), or leave libfabric out: pml: ob1 and "
+        "mtl: ^ofi in benchmark_mca",
+        fields={"host": ("remote host",)},
+    ),
+    cause(
+        "mpi_ofi",
+        r"failed an OFI Libfabric library call \((?P<call>fi_(?:endpoint|getinfo|domain|fabric|enable|\w+_open|ep_bind)\w*)\)|"
+        r"(?P<call2>OFI (?:addrinfo|fi_getinfo|endpoint open|fi_\w+)\S*(?: open)?(?:"
+        r"\(\))? fail(?:ed|ure)[^\r\n]{0,160})|"
+        r"(?P<call4>MPIDI_OFI_find_provider[^\r\n]{0,80})",
+        "MPI can't use libfabric ({call} {why})",
+        "check fi_info -l and fi_info -p NAME in the container: set FI_PROVIDER in benchmark_env to a provider that every host has (tcp "
+        "always works; verbs and efa need /dev/infiniband), for Open MPI also mtl: ^ofi in benchmark_mca",
+        r"on node \d+ \(rank (?P<rank>\d+) in comm",
+        fields={**NODE, "why": ("error",)},
+    ),
+    cause(
+        "ucx",
+        r"(?P<what>(?:no usable transports/devices|network devices? [^\r\n]{1,120} (?:is|are) not available)[^\r\n]{0,160})",
+        "UCX finds none of the devices or transports that it was told to use ({what})",
+        "set UCX_NET_DEVICES and UCX_TLS in benchmark_env to what ucx_info -d prints on every host, or leave them out; a container needs "
+        "/dev/infiniband for RDMA",
+    ),
+    cause(
+        "ucx",
+        r"(?P<what>(?:UCX +ERROR|pml_ucx\S+)[^\r\n]{0,120}(?:Destination is unreachable|no active messages transport|no peer failure)"
+        r"[^\r\n]{0,160})",
+        "UCX has no transport that two ranks share ({what})",
+        "compare ucx_info -d on the hosts: the same adapters, one kind of link and UCX of one version; add tcp to UCX_TLS in "
+        "benchmark_env, or set pml: ob1 in benchmark_mca",
+    ),
+    cause(
+        "mpi_architecture",
+        r"configured without support for heterogeneous architectures|does not currently support multi-endian",
+        "a host has another architecture than the others",
+        "leave that host out of benchmark_hosts: MPI needs one kind of CPU",
+        fields={"host": ("node", "nodename")},
+    ),
+    cause(
+        "mpi_cma",
+        r"^\s*ERROR: Linux kernel CMA support was requested",
+        "MPI may not copy memory between the ranks of a host: they run in containers with namespaces of their own",
+        "start the ranks of a host in one container, or set OMPI_MCA_btl_vader_single_copy_mechanism: none (OMPI_MCA_smsc: ^cma for Open "
+        "MPI 5) in benchmark_env",
+        fields=NODE,
+    ),
+    cause(
+        "mpi_version",
+        r"UI version string does not match proxy version|PMI version mismatch|An unexpected version of PMIx was loaded|"
+        r"A version of PMIx was detected that is too old|compression support enabled on one node",
+        "the hosts run different versions of MPI or of PMIx",
+        IMAGE,
+        fields=NODE,
+    ),
+    cause(
+        "session_folder",
+        r"location for the temporary directories required by \S+(?: \S+)? is on the list of prohibited|"
+        r"restriction for Unix's socket's path-length|not enough space for \S+ \(the shared-memory|"
+        r"(?:PMIX|PRTE) ERROR: (?:PMIX_ERR_)?(?:OUT-OF-RESOURCE|NO-PERMISSIONS)\b",
+        "MPI can't write its session folder or its shared memory on a host",
+        "set TMPDIR in benchmark_env to a short path of a folder that every container can write to, and not full (df /tmp /dev/shm), "
+        "and training_container_shm_size to a larger size",
+        fields=NODE,
+    ),
+]
