@@ -49,6 +49,12 @@ EPILOGUE_TEXT = re.compile(
     r"mpiexec)\S* (?:detected|noticed|has exited))"
 )
 
+# A text of something that did not end the run.
+NOTICE = re.compile(
+    r"will\s+be\s+(?:used\s+instead|ignored|disabled|deactivated)|[Ww]e\s+will\s+continue|job\s+will\s+continue|only\s+a\s+warning|"
+    r"(?:adversely|negatively)\s+impact|silence\s+this\s+warning|have\s+been\s+deprecated|will\s+proceed"
+)
+
 
 class LauncherText(NamedTuple):
     """The first paragraph of a text of mpirun, and the host in it."""
@@ -63,7 +69,7 @@ def launcher_text(text: str) -> Optional[LauncherText]:
     rules = [number for number, line in enumerate(lines) if RULE.match(line.text)]
     for begin, end in zip(rules, rules[1:]):
         block = "\n".join(line.text.rstrip() for line in lines[begin + 1 : min(end, begin + 1 + 2 * NEAR)]).strip()
-        if not block or EPILOGUE_TEXT.match(block):
+        if not block or EPILOGUE_TEXT.match(block) or NOTICE.search(block):
             continue
         paragraph = " ".join(block.partition("\n\n")[0].split())[:300].rstrip(".:")
         values = fields_near(lines, begin + 1)

@@ -75,7 +75,7 @@ def pending(reason: str, fix: str, others: str = "") -> Cause:
     """A cause of a pod that waits, by a reason in the scheduler's event."""
     return cause(
         "pod_pending",
-        rf"\d+/\d+ nodes are available: (?P<why>(?=[^\r\n]{{0,600}}(?:{reason}))[^\r\n]{{1,2000}}?)"
+        rf"\d+/\d+ nodes are (?:un)?available: (?P<why>(?=[^\r\n]{{0,600}}(?:{reason}))[^\r\n]{{1,2000}}?)"
         rf"(?=\.?(?: preemption:|\s*$)){others}",
         NOT_STARTED,
         fix,

@@ -55,6 +55,36 @@ SCHEDULER = [
     ),
     *PENDING,
     cause(
+        # The device plugin's word of a GPU or an adapter.
+        "pod_pending",
+        r"Allocate failed due to (?P<why>no healthy devices present[^\r\n]{0,100}|can't allocate unregistered device[^\r\n]{0,80}|device "
+        r"plugin GetPreferredAllocation[^\r\n]{0,160})",
+        NOT_STARTED,
+        "look at the devices of that node: nvidia-smi and dmesg (Xid) there, and the log of the device plugin; drain the node, and "
+        "reset the GPU or reboot it",
+    ),
+    cause(
+        # Kueue.
+        "pod_pending",
+        r"couldn't assign flavors to pod set \S+: (?P<why>[^\r\n]{1,200})",
+        "Kueue does not admit the job ({why})",
+        "request what the queue has (kubectl describe clusterqueue, workload): mpijob_workers, mpijob_gpus_per_worker, mpijob_memory; else "
+        "wait for other jobs",
+    ),
+    cause(
+        "pod_pending",
+        r"Failed to create pod sandbox: (?P<why>[^\r\n]{0,240}(?:failed to assign an IP address|no IP addresses available|cni plugin not "
+        r"initialized|failed to setup network|failed to set up sandbox container)[^\r\n]{0,120})",
+        NOT_STARTED,
+        "look at the network plugin of that node: its pods (kubectl get pods -n kube-system), its addresses that are left, its log",
+    ),
+    cause(
+        "lost_node",
+        r"Pod was terminated in response to imminent node shutdown|in response to node shutdown",
+        "a node was shut down, and Kubernetes ended its pods",
+        "look at who shut it down (maintenance, a spot instance that was taken back), and run the mpijob role again",
+    ),
+    cause(
         "pod_pending",
         r"(?P<why>(?P<object>(?:configmap|secret|persistentvolumeclaim) \"[^\"]{1,120}\") not found|couldn't find key \S+ in "
         r"(?P<object2>(?:ConfigMap|Secret) \S+))",
