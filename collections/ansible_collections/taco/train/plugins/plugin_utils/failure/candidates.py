@@ -35,6 +35,10 @@ ROW = re.compile(
     r"^ {1,16}\d{1,20} {1,16}\d{1,20} {1,16}(?:float|double|half|bfloat16|fp8\w{0,6}|u?int\d{1,2}|f8e\w{2,4}) {1,16}"
     r"(?:none|sum|prod|min|max|avg|mulsum|all)(?: {1,16}(?:-?[\d.]{1,12}(?:e[+-]\d\d)?|N/A)){0,9}(?=[A-Za-z\[])"
 )
+# What torchrun prints of the file in which a process leaves its exception: the exception, and its traceback in one line.
+ERROR_FILE = re.compile(
+    r'^ {2,8}"(?:message": "(?P<error>(?:\w+\.){0,8}\w{1,80}(?:Error|Exception|Exit|Interrupt)\b[^"\n\\]{0,600})|py_callstack": ")'
+)
 # A line of a text, which is neither empty nor of a list nor a name and its value.
 PROSE = re.compile(r"(?!\s*$|\s*[*-]|\s*\w[\w #]{0,30}:\s|.{1,80}: \S+\s*$)\s*\S")
 MOST_OF_A_PARAGRAPH = 8
@@ -101,6 +105,10 @@ def unwrapped(lines: List[Line]) -> List[Line]:
         for place in range(begin + 1, min(end, begin + 2 * NEAR)):
             if PROSE.match(lines[place].text) and not (lines[place - 1].text.strip() and place - 1 > begin):
                 lines[place] = lines[place]._replace(text=paragraph(lines, place, end))
+    for place, line in enumerate(lines):
+        error = ERROR_FILE.match(line.text)
+        if error:
+            lines[place] = line._replace(text=error["error"] or "")
     for place, line in enumerate(lines):
         row = ROW.match(line.text) if line.text.startswith(" ") else None
         if row:

@@ -15,7 +15,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import 
 FRAME = re.compile(
     r"^[\s=*_.-]*$|non-zero|Primary job|per user-direction|Process name:|Exit code:|the job to be terminated|noticed that process"
     r"|Terminating remaining workers|srun: |Process \d+ exit with|^(?:traceback|error_file|exitcode|time|host|rank) *: |"
-    r"<NO_OTHER_FAILURES>|^Root Cause|^\[\d+\]:$|ChildFailedError:?$|^\S+ FAILED$"
+    r"^\"(?:py_callstack|extraInfo|timestamp)\": |<NO_OTHER_FAILURES>|^Root Cause|^\[\d+\]:$|ChildFailedError:?$|^\S+ FAILED$"
     r"|failed \(exitcode: -?\d+\) local_rank|slurmstepd: error: \*\*\*|command terminated with exit code|(?:orte|"
     r"prte)_base_help_aggregate|sent help message|NCCL INFO"
 )

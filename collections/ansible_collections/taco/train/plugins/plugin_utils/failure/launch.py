@@ -7,8 +7,8 @@
 from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import IMAGE, INTERFACE, NODE, cause
 
 INTERFACE_OF_NCCL = (
-    "set benchmark_interface or taco_interface, and NCCL_SOCKET_IFNAME in benchmark_env, to an interface that every host has (ip -br "
-    "address)"
+    "set benchmark_interface or taco_interface, and NCCL_SOCKET_IFNAME (for Gloo GLOO_SOCKET_IFNAME) in benchmark_env, to an interface "
+    "that every host has (ip -br address)"
 )
 # The pattern of two causes: where another line has the interface, and where none has it.
 NO_INTERFACE = (
@@ -143,6 +143,12 @@ LAUNCH = [
         "mpirun found none of the interfaces that it was told to use ({value})",
         INTERFACE,
         fields={**NODE, "value": ("value given",)},
+    ),
+    cause(
+        "master_address",
+        r"rp != nullptr\. Unable to find address for: (?P<host>[\w.-]{1,253})",
+        "the host has no address for its own name, which Gloo uses",
+        "add the name to /etc/hosts of the host and of the container, or set GLOO_SOCKET_IFNAME in benchmark_env to the host's interface",
     ),
     cause(
         "nccl_interface",

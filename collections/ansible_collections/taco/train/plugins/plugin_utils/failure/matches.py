@@ -24,7 +24,12 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.causes import (
     OF_START,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.failure.fields import NEAR, groups_of
-from ansible_collections.taco.train.plugins.plugin_utils.failure.place import Places, inventory_name, located
+from ansible_collections.taco.train.plugins.plugin_utils.failure.place import (
+    LOCAL_RANK,
+    Places,
+    inventory_name,
+    located,
+)
 from ansible_collections.taco.train.plugins.plugin_utils.failure.pods import pod_at
 from ansible_collections.taco.train.plugins.plugin_utils.failure.rank_map import named, same_host
 from ansible_collections.taco.train.plugins.plugin_utils.failure.wording import reported_by, sentence
@@ -40,10 +45,11 @@ GID = re.compile(r"(?<![\w:])(?=[\da-f]{0,4}:)(?:[\da-f]{0,4}:){3,7}[\da-f]{1,4}
 MOST_ALIKE = 120
 # The ranks in Horovod's report of a stall.
 MISSING = re.compile(r"missing ranks: ([\d, ]{1,400})|Ranks (?P<barrier>[\d, ]{1,400}) failed to pass monitoredBarrier")
+# Older versions list the others: of the ranks up to the highest, the rest is missing.
+READY = re.compile(r"(?:\[ready|^) ranks: ([\d, ]{1,400})\]")
 MISSING_BELOW = re.compile(r"(?:Missing|Stalled) ranks:\s*$")
+MOST_READY = 10_000
 MOST_OF_A_NAME = 300
-# torchrun's line of a process that ended. Only the table that may follow has its rank in the run.
-LOCAL_RANK = re.compile(r"local_rank: (\d{1,7}) \(pid")
 MISSING_RANK = re.compile(r"(\d{1,7}): \[([^\]]{0,2000})")
 TENSOR = re.compile(r"([\w./:-]{1,200}) $")
 
@@ -117,6 +123,8 @@ def match_at(places: Places, place: int, cause: Cause, hosts: Sequence[str]) -> 
         text += f"; it is local rank {local[1]} of its host" if local and rank is None else ""
     if host is None and rank is None and cause.name in OF_MPI:
         host = places.around(place)
+    if host is None and rank is None and cause.name not in OF_ALL | OF_OTHERS:
+        rank = places.local_first
     if host is None and rank is None:
         host = pod_at(cause.name, lines, place)
     host = inventory_name(host, hosts, line.text)
@@ -184,6 +192,10 @@ def missing_ranks(lines: Sequence[Line], place: int) -> List[int]:
         match = MISSING.search(lines[number].text)
         if match:
             return [int(rank) for rank in re.findall(r"\d+", match[1] or match["barrier"])]
+        match = READY.search(lines[number].text)
+        if match:
+            ready = [int(rank) for rank in re.findall(r"\d+", match[1])]
+            return sorted({*range(min(max(ready, default=0), MOST_READY))} - {*ready})
         if MISSING_BELOW.match(lines[number].text):
             rows = [line.text for line in lines[number + 1 : number + 1 + MOST_REPEATS] if line.text.strip()]
             below = [MISSING_RANK.match(row) for row in rows]

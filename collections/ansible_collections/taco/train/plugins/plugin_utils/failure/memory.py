@@ -6,17 +6,22 @@
 
 from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import BATCH, NODE, cause
 
+GPU_MEMORY = (
+    "gpu_memory",
+    r"CUDA out of memory|OutOfMemoryError|OOM when allocating|ResourceExhaustedError|RESOURCE_EXHAUSTED|(?:cuda|"
+    r"CUDA|Cuda)(?: |_|Malloc )?(?:error|failure|failed|retry failed|runtime error)\b.{0,60}out of memory|"
+    r"CUBLAS_STATUS_ALLOC_FAILED|CUDNN_STATUS_ALLOC_FAILED|cudaErrorMemoryAllocation|cudaMalloc .{0,40}out of "
+    r"memory|ran out of memory trying to allocate|Failed to CUDA (?:malloc|calloc|host alloc)|out of memory: "
+    r"tried to allocate|CUDA_ERROR_OUT_OF_MEMORY|Status: out of memory|Dst tensor is not initialized|CUDA error 2\b",
+)
 MEMORY = [
     cause(
-        "gpu_memory",
-        r"CUDA out of memory|OutOfMemoryError|OOM when allocating|ResourceExhaustedError|RESOURCE_EXHAUSTED|(?:cuda|"
-        r"CUDA|Cuda)(?: |_|Malloc )?(?:error|failure|failed|retry failed|runtime error)\b.{0,60}out of memory|"
-        r"CUBLAS_STATUS_ALLOC_FAILED|CUDNN_STATUS_ALLOC_FAILED|cudaErrorMemoryAllocation|cudaMalloc .{0,40}out of "
-        r"memory|ran out of memory trying to allocate|Failed to CUDA (?:malloc|calloc|host alloc)|out of memory: "
-        r"tried to allocate|CUDA_ERROR_OUT_OF_MEMORY|Status: out of memory|Dst tensor is not initialized|CUDA error 2\b",
+        *GPU_MEMORY,
         "a GPU's memory is full",
-        BATCH,
+        "set benchmark_options.max_bytes (-e of nccl-tests) to a smaller size, and end other programs on the GPU (nvidia-smi)",
+        context=r"^\s{0,4}(?:# ?)?nThread \d+ nGpus \d|: Test (?:NCCL|CUDA|HIP) failure \S+\.cu:",
     ),
+    cause(*GPU_MEMORY, "a GPU's memory is full", BATCH),
     cause(
         "memory_locked",
         r"(?:ibv_reg_mr|create \w+ CQ|ibv_create_cq|ibv_create_qp|ibv_reg_dmabuf_mr|fi_mr_reg\w*|memory "

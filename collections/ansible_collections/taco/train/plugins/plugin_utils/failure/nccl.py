@@ -16,6 +16,13 @@ def warning(where: str, what: str, found: str, fix: str) -> Cause:
 NCCL = [
     warning(
         "",
+        r"nvmlDeviceGetHandleByPciBusId(?:_v\d)?\(\) failed: Not Found[^\r\n]{0,40}",
+        "NCCL asks for a GPU of a rank of the same host, and this process does not see it",
+        "give every container of a host all its GPUs and choose by CUDA_VISIBLE_DEVICES, or set another NCCL_HOSTID for each container in "
+        "benchmark_env; otherwise a GPU is gone: nvidia-smi -L on the host, Xid in its dmesg",
+    ),
+    warning(
+        "",
         r"No transport found for rank (?P<rank>\d+)\[\w+\] -> rank (?P<other>\d+)\[\w+\][^\r\n]{0,40}|"
         r"Could not find NET with id[^\r\n]{0,40}",
         "NCCL has no way between two ranks",

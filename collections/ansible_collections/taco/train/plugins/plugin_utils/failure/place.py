@@ -34,7 +34,7 @@ SIGNAL_HEADER = re.compile(r"^\[([A-Za-z0-9][\w.-]{0,252}):(\d{1,10})\] \*\*\* P
 MVAPICH_HEADER = re.compile(r"^\[([A-Za-z0-9][\w.-]{0,252}):mpi_rank_(\d{1,7})\]")
 PSM3_HEADER = re.compile(r"^([A-Za-z0-9][\w.-]{0,252}):pid(\d{1,10})[.:]")
 HYDRA_HEADER = re.compile(r"^\[proxy:[\d:]{1,20}@([A-Za-z0-9][\w.-]{0,252})\]")
-PREFIX_RANK = re.compile(r"\[rank(\d{1,7})\]:")
+PREFIX_RANK = re.compile(r"(?:\[rank(?=\d+\]:)|store based barrier on rank:? )(\d{1,7})")
 TORCH_RANK = re.compile(r"\[(?=[^\n]*NCCL)(?:PG [\w() ]{1,40} )?[Rr]ank (\d{1,7})\]")
 # The environment of a command of horovodrun, which the shell prints when it was ended.
 HOROVOD_HEADER = re.compile(r"HOROVOD_HOSTNAME=(\S{1,253}) HOROVOD_RANK=(\d{1,7})")
@@ -47,6 +47,11 @@ NEXT_LINES = 2
 # Horovod leaves a host out after its ranks failed.
 BLACKLISTED = re.compile(r"[Bb]lacklist(?:ed|ing)? (?:failing )?host:? ([\w.-]+)")
 ONE_HOST = re.compile(r"--standalone\b|--(?:nnodes|num[_-]machines|num_nodes)[= ]1(?!\S)|^\s{0,8}nnodes {1,20}: 1$")
+# A launcher of PyTorch that is not told of other hosts, and its line of the first process that ended.
+ALONE = re.compile(
+    r"(?:\btorchrun|-m torch\.distributed\.(?:run|launch)) (?!.{0,400}--(?:nnodes|rdzv|node[-_]rank|master[-_]addr)).{0,400}\.py\b"
+)
+LOCAL_RANK = re.compile(r"local_rank: (\d{1,7}) \(pid")
 SPAWNED = re.compile(r"-- Process (\d{1,7}) terminated with the following error")
 # A traceback is shorter than this many lines.
 MOST_OF_A_TRACEBACK = 200
@@ -123,7 +128,13 @@ class Places:
     @cached_property
     def one_host(self) -> bool:
         """Whether the launcher's command or its table of options says that the run has one host."""
-        return any(ONE_HOST.search(line.text) for line in self.lines)
+        return any(ONE_HOST.search(line.text) or ALONE.search(line.text[:MOST_CHARACTERS]) for line in self.lines)
+
+    @cached_property
+    def local_first(self) -> Optional[int]:
+        """The rank that torchrun says ended first, where the run has one host."""
+        first = next((match for match in (LOCAL_RANK.search(line.text) for line in self.lines) if match), None)
+        return int(first[1]) if first and self.one_host else None
 
     def around(self, place: int) -> Optional[str]:
         """The only host in the headers of MPI's lines next to the help text that a line belongs to."""

@@ -102,6 +102,13 @@ RANK = [
     ),
     cause(
         "tensor_mismatch",
+        r"(?P<what>Mismatched collective detected[^\r\n]{0,80} at and around rank (?P<rank>\d+))",
+        "the ranks exchange different things ({what})",
+        "make every rank call the same operations in the same order, with the same sizes: look at what this rank and those next to it "
+        "call, with NCCL_DEBUG: INFO and NCCL_DEBUG_SUBSYS: COLL in benchmark_env",
+    ),
+    cause(
+        "tensor_mismatch",
         r"(?P<what>DDP expects same model across all ranks[^\r\n]{0,120}|Rank \d+ is missing param[^\r\n]{0,80}|"
         r"in this process with (?:sizes|strides) [^\r\n]{0,100}|Mismatched (?!response size)(?:allreduce|allgather|broadcast|data types|"
         r"\w+) [^\r\n]{1,160})",
@@ -143,7 +150,8 @@ RANK = [
         r"Rendezvous|Dist(?:Backend|Network|Store)|Aborted|ChildFailed|"
         r"CalledProcess|ProcessExited|WorkerStopped|HostsUpdated|Signal)\w*(?:Error|Exception|NotFound|Exit|StopIteration|"
         r"AssertionError)(?: \(see above for traceback\))?(?::(?! *(?:Aborted: )?(?:ncclCommInitRank|NCCL [Ee]rror|NCCL "
-        r"async|(?:Horovod|Gloo job) (?:has been|detected)|mpirun failed|work = |NCCL communicator|[Tt]imed out|Connection (?:reset|"
+        r"async|(?:Horovod|Gloo job) (?:has been|detected)|mpirun failed|work = |NCCL communicator|[Tt]imed out|"
+        r"Socket Timeout|Connection (?:reset|"
         r"closed)|[Bb]roken pipe|[^\r\n]{0,60}ncclCommInitRank|\[\S+:\d+\])) "
         r"*[^\r\n]{1,300})?)\s*$",
         "the script failed with {what}",

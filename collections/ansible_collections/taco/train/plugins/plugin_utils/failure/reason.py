@@ -56,6 +56,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.place import (
 from ansible_collections.taco.train.plugins.plugin_utils.failure.problems import fix_of_problem
 from ansible_collections.taco.train.plugins.plugin_utils.failure.rank_map import same_host
 from ansible_collections.taco.train.plugins.plugin_utils.failure.ranks import BEHIND, SEVERAL_BEHIND, SUBMIT_OTHERS
+from ansible_collections.taco.train.plugins.plugin_utils.failure.rendezvous import TOO_MANY, too_many
 from ansible_collections.taco.train.plugins.plugin_utils.failure.sequence import behind
 from ansible_collections.taco.train.plugins.plugin_utils.failure.silent import silent_hosts
 from ansible_collections.taco.train.plugins.plugin_utils.failure.tracebacks import secondary
@@ -91,6 +92,7 @@ def known_reason(text: str, hosts: Sequence[str] = ()) -> Optional[Reason]:
     found = first_causes(places, found)
     best = the_first(found, lines)
     cause, place = CAUSES[best], found[best]
+    cause = TOO_MANY if too_many(lines[place].text) else cause
     if cause.name == "stalled" and differ(lines, place):
         return Reason(sentence(SUBMIT_OTHERS.found, {}, ""), SUBMIT_OTHERS.fix, SUBMIT_OTHERS.name)
     first = match_at(places, place, cause, hosts)

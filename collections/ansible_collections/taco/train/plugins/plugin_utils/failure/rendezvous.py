@@ -11,7 +11,36 @@ PORT_NUMBER = (
     r"(?:bind to|listen on) (?:\S*:)?(?P<port>\d{2,5})\b|\bport:? (?P<port2>\d{2,5})\b|:(?P<port3>\d{4,5})\b[^\n]{0,60}(?:EADDRINUSE|"
     r"[Aa]ddress already in use)"
 )
+PRIVILEGED = r"(?:\d{1,3}|10[01]\d|102[0-3])\b(?!\.)"
+# More processes than the group has: a counter of an earlier run, or two launches.
+TOO_MANY = cause(
+    "gloo_connect",
+    r"store based barrier[^\r\n]{1,160}world_size=(?P<size>\d{1,7}), (?:worker_count|num_workers_joined)=(?P<count>\d{1,7})",
+    "{count} processes joined a group of {size}: the store still counts those of an earlier run, or more were started",
+    "remove the file of the store from the earlier run (init_method file://), or use another port where the store is a server; see that "
+    "no process of that run is left (ps), and that WORLD_SIZE (--nnodes, --nproc_per_node) is what is started",
+)
 RENDEZVOUS = [
+    cause(
+        "port",
+        rf"(?:bind to|listen on) (?:\S*:)?(?P<port>{PRIVILEGED})[^\r\n]{{0,60}}(?:[Pp]ermission denied|EACCES)",
+        "only root may open port {port}: it is below 1024",
+        "use a port above 1023 (MASTER_PORT, --master_port, --rdzv_endpoint), such as 29500",
+    ),
+    cause(
+        # PyTorch's older versions do not name the port.
+        "port",
+        r"^(?:[\w.]+: )?RuntimeError: Permission denied\s*$",
+        "only root may open port {port}: it is below 1024",
+        "use a port above 1023 (MASTER_PORT, --master_port, --rdzv_endpoint), such as 29500",
+        context=rf"(?:MASTER_PORT|--master[-_]port)[= ](?P<port>{PRIVILEGED})",
+    ),
+    cause(
+        "port",
+        rf"(?:bind to|listen on) (?:\S*:)?(?P<port>{PRIVILEGED})[^\r\n]{{0,60}}(?:[Aa]ddress already in use|EADDRINUSE)",
+        "port {port} is in use: a service of the host has it, as ports below 1024 are for those (22 is that of sshd)",
+        "leave the service alone, and use a port above 1023 that is free (MASTER_PORT, --master_port, --rdzv_endpoint), such as 29500",
+    ),
     cause(
         # Its launcher sets the rank of each process, which the command overwrites.
         "port",
@@ -122,10 +151,18 @@ RENDEZVOUS = [
     cause(
         "gloo_connect",
         r"(?P<why>[Tt]imed out after \d+ seconds waiting for clients\. \d+/\d+ clients joined|"
-        r"Timed out initializing process group in store based barrier on rank: \d+[^\r\n]{0,160})",
+        r"Timed out initializing process group in store based barrier on rank:? \d+[^\r\n]{0,160})",
         "not all ranks joined in time ({why})",
         "look for the hosts whose ranks were not started, ended early or reach no port of rank 0, and check that all have the same "
         "WORLD_SIZE (--nnodes, --nproc_per_node), MASTER_ADDR and MASTER_PORT",
+    ),
+    cause(
+        # The store's words in PyTorch before 2.
+        "gloo_connect",
+        r"^(?:[\w.]+: )?RuntimeError: (?P<why>Socket Timeout)\s*$",
+        "a process waited in vain for the store or for another rank ({why})",
+        "look for the host whose processes ended first, were not started, or are later than the timeout, and see that they reach the port "
+        f"of rank 0 (MASTER_ADDR, --rdzv_endpoint); {OPEN_NETWORK}",
     ),
     cause(
         # The store is that of rank 0, or of torchrun on its host.
@@ -179,3 +216,9 @@ RENDEZVOUS = [
         fields={"host": ("remote daemon",)},
     ),
 ]
+
+
+def too_many(text: str) -> bool:
+    """Whether a line says that more processes joined than the group has."""
+    match = TOO_MANY.pattern.search(text)
+    return bool(match and int(match["count"]) > int(match["size"]))

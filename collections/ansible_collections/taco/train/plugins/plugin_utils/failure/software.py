@@ -204,10 +204,9 @@ SOFTWARE = [
         r"Multiple Ranks are using the same GPU|CUDA-capable device\(s\) is/are busy|all CUDA-capable devices are busy|"
         r"CUDA_ERROR_DEVICE_UNAVAILABLE|"
         r"exclusive[- ]process",
-        "a GPU is used by another process, or can't be used",
-        "set one slot for each GPU in benchmark_hosts, and end other programs on the GPU (nvidia-smi, also its compute mode: -c 0); if "
-        "there is "
-        "none, look for Xid in the host's dmesg and reset the GPU",
+        "a GPU is in the compute mode Exclusive_Process with another process on it, or can't be used",
+        "end other programs on the GPU (nvidia-smi), set its compute mode to Default (nvidia-smi -c 0), and see that each rank has a GPU "
+        "of its own (slots in benchmark_hosts); if that is so, look for Xid in the host's dmesg and reset the GPU",
     ),
     cause(
         "shm_gone",

@@ -57,11 +57,12 @@ BRACKET = re.compile(
     )
 )
 # ISO 8601 of docker logs and of kubectl logs --timestamps, with a name behind it that collectors separate with dashes, with the stream
-# of containerd's files, or with journald's host and unit; srun --label, and not a rank in Horovod's list of missing ones.
+# of containerd's files, or with journald's host and unit; srun --label, and not a rank in Horovod's list of missing ones
+# nor the host of nccl-tests, whose name may be a number.
 NUMBER = re.compile(
     r" ?\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?(?:Z| UTC| GMT|[+-]\d\d:?\d\d)?)? "
     r"(?:[\w.-]{1,253} -- |std(?:out|err) [FP] |(?P<isojournal>[A-Za-z][\w.-]{0,252}) (?:[\w.@/-]{1,63}\[\d{1,10}\]|kernel): )?"
-    r"| {0,6}(?P<srun>\d{1,6}): (?!\[[A-Za-z_]{5})"
+    r"| {0,6}(?P<srun>\d{1,6}): (?!\[[A-Za-z_]{5}|Test (?:NCCL|CUDA|HIP) failure )"
 )
 # ctime of Open MPI 4 and horovodrun; journald.
 DATE = re.compile(
