@@ -146,7 +146,7 @@ LAUNCH = [
     ),
     cause(
         "master_address",
-        r"rp != nullptr\. Unable to find address for: (?P<host>[\w.-]{1,253})",
+        r"rp != nullptr\. Unable to find address for: (?P<host>(?!br-)\w{1,200}[.-][\w.-]{1,50})",
         "the host has no address for its own name, which Gloo uses",
         "add the name to /etc/hosts of the host and of the container, or set GLOO_SOCKET_IFNAME in benchmark_env to the host's interface",
     ),

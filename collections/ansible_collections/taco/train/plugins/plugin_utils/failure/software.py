@@ -206,7 +206,7 @@ SOFTWARE = [
         r"exclusive[- ]process",
         "a GPU is in the compute mode Exclusive_Process with another process on it, or can't be used",
         "end other programs on the GPU (nvidia-smi), set its compute mode to Default (nvidia-smi -c 0), and see that each rank has a GPU "
-        "of its own (slots in benchmark_hosts); if that is so, look for Xid in the host's dmesg and reset the GPU",
+        "of its own (one slot for each GPU in benchmark_hosts); if that is so, look for Xid in the host's dmesg and reset the GPU",
     ),
     cause(
         "shm_gone",
