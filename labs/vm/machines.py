@@ -4,10 +4,8 @@
 
 """Start and stop the machines of the VM lab: QEMU processes on a bridge of their own."""
 
-import json
 import os
 import signal
-import socket
 import subprocess
 import time
 from pathlib import Path
@@ -19,8 +17,12 @@ BRIDGE = "taco-vm"  # and the slot
 THIRD_OCTET = 88  # of the /24 network; the controller is .1, node n is .(11 + n)
 TRY_SECONDS = 10
 CLOSE_SECONDS = 10
-# With system management mode the firmware can lose itself in a warm reset under emulation, and a reboot never ends.
-MACHINE = ("qemu-system-x86_64", "-machine", "pc,smm=off")
+START_SECONDS = 1
+OFF = "off"
+# Each boot is a process of its own. In a process that emulates the boot before as well, a boot takes up to four times as long:
+# QEMU keeps its translation of the code in memory, and every write to these pages is slow.
+LOOP = 'while "$@" && [ ! -e "$0" ]; do :; done'
+MACHINE = ("qemu-system-x86_64", "-machine", "pc")
 EMULATION = "tcg,thread=multi"
 
 
@@ -84,32 +86,47 @@ def arguments(slot, index, disk, folder, memory, enis, accelerator):
     command = [*MACHINE, "-accel", accelerator]
     command += ["-cpu", "host" if accelerator == "kvm" else "max"]
     command += ["-smp", "2", "-m", str(memory), "-display", "none", "-no-user-config", "-nodefaults"]
-    command += ["-serial", "file:%s" % (folder / "console.log"), "-pidfile", str(folder / "pid")]
-    command += ["-qmp", "unix:%s,server=on,wait=off" % (folder / "qmp")]
+    command += [
+        "-chardev",
+        "file,id=console,append=on,path=%s" % (folder / "console.log"),
+        "-serial",
+        "chardev:console",
+    ]
     command += ["-drive", "file=%s,format=raw,if=virtio,cache=writeback" % disk, "-device", "virtio-rng-pci"]
     command += ["-netdev", "tap,id=nic0,ifname=%s,script=no,downscript=no" % tap(slot, index)]
     command += ["-device", "virtio-net-pci,netdev=nic0,mac=" + mac(index, 0)]
     for nic in range(1, enis + 1):
         command += ["-netdev", "user,id=nic%d,restrict=on" % nic]
         command += ["-device", "virtio-net-pci,netdev=nic%d,mac=%s" % (nic, mac(index, nic))]
-    return command + ["-daemonize"]
+    return [*command, "-no-reboot"]
 
 
 def running(folder):
-    """Return the process id of the machine whose folder this is, or None."""
+    """Return the process id of the loop that runs the machine whose folder this is, or None."""
     try:
         pid = int((folder / "pid").read_text())
         command = Path("/proc/%d/cmdline" % pid).read_bytes().split(b"\0")
     except (OSError, ValueError):
         return None
-    return pid if str(folder / "pid").encode() in command else None
+    return pid if str(folder / OFF).encode() in command else None
 
 
 def start(slot, index, disk, folder, memory, enis, accelerator):
     """Start one machine unless it runs."""
     folder.mkdir(parents=True, exist_ok=True)
-    if running(folder) is None:
-        run(arguments(slot, index, disk, folder, memory, enis, accelerator))
+    if running(folder) is not None:
+        return
+    stay_off(folder, False)
+    command = ["sh", "-c", LOOP, str(folder / OFF), *arguments(slot, index, disk, folder, memory, enis, accelerator)]
+    with (folder / "qemu.log").open("wb") as log:
+        loop = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+    (folder / "pid").write_text(str(loop.pid))
+    try:
+        # What QEMU refuses, it refuses at once.
+        loop.wait(START_SECONDS)
+    except subprocess.TimeoutExpired:
+        return
+    raise LabError("QEMU did not start: %s" % (folder / "qemu.log").read_text().strip())
 
 
 def stop(folder):
@@ -117,34 +134,17 @@ def stop(folder):
     pid = running(folder)
     if pid is None:
         return
-    os.kill(pid, signal.SIGKILL)
+    os.killpg(pid, signal.SIGKILL)
     while running(folder) is not None:
         time.sleep(0.05)
 
 
-def on_reboot(folder, action):
-    """Set the action of a running machine at a reboot: reset, as usual, or shutdown, so that it does not come back."""
-    with socket.socket(socket.AF_UNIX) as monitor:
-        monitor.settimeout(10)
-        # The path of a socket may have 107 bytes, which a deep checkout exceeds.
-        descriptor = os.open(str(folder), os.O_PATH)
-        try:
-            monitor.connect("/proc/self/fd/%d/qmp" % descriptor)
-        finally:
-            os.close(descriptor)
-        with monitor.makefile("rw", encoding="utf-8") as stream:
-            stream.readline()
-            for command in (
-                {"execute": "qmp_capabilities"},
-                {"execute": "set-action", "arguments": {"reboot": action}},
-            ):
-                stream.write(json.dumps(command) + "\n")
-                stream.flush()
-                answer = json.loads(stream.readline())
-                while "event" in answer:
-                    answer = json.loads(stream.readline())
-                if "error" in answer:
-                    raise LabError("QEMU refused %s: %s" % (command["execute"], answer["error"]["desc"]))
+def stay_off(folder, on):
+    """Set whether a machine stays off at its next reboot."""
+    if on:
+        (folder / OFF).touch()
+    else:
+        (folder / OFF).unlink(missing_ok=True)
 
 
 def choose_accelerator(scratch, disk):

@@ -130,7 +130,7 @@ def command(node, script):
 def switch(node, name, on):
     """Break or mend a node."""
     if name == STAYS_AWAY:
-        return machines.on_reboot(VMS / node, "shutdown" if on else "reset")
+        return machines.stay_off(VMS / node, on)
     script = FAULTS[name].on if on else FAULTS[name].off
     if node.startswith("taco-vm"):
         # A machine may lose its power next, and must not find what was taken away on its disk again.

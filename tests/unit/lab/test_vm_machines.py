@@ -2,6 +2,8 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
+import time
+
 import machines
 import pytest
 
@@ -35,3 +37,55 @@ def test_a_process_id_of_something_else_is_not_a_machine(tmp_path):
     assert machines.running(tmp_path) is None
     (tmp_path / "pid").write_text("not a number")
     assert machines.running(tmp_path) is None
+
+
+def until(condition, what):
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def machine(tmp_path, monkeypatch):
+    """Return the folder of a machine whose QEMU is a script that notes its start and runs until the file `reset` is there."""
+    (tmp_path / "qemu").write_text(
+        f"#!/bin/sh\necho boot >> {tmp_path}/boots\nuntil rm {tmp_path}/reset 2>&-; do sleep 0.05; done\n"
+    )
+    (tmp_path / "qemu").chmod(0o755)
+    monkeypatch.setattr(machines, "MACHINE", (str(tmp_path / "qemu"),))
+    monkeypatch.setattr(machines, "START_SECONDS", 0.2)
+    machines.start(0, 0, tmp_path / "disk.raw", tmp_path, 512, 0, "tcg")
+    yield tmp_path
+    machines.stop(tmp_path)
+
+
+def reset(folder):
+    (folder / "reset").touch()
+    until(lambda: not (folder / "reset").exists(), "the machine ends")
+
+
+def boots(folder):
+    return (folder / "boots").read_text().count("boot")
+
+
+def test_a_machine_that_reboots_is_a_new_process(machine):
+    reset(machine)
+    until(lambda: boots(machine) == 2, "the machine starts again")
+    assert machines.running(machine)
+    machines.stop(machine)
+    assert machines.running(machine) is None
+
+
+def test_a_machine_can_stay_off_until_it_is_started_again(machine):
+    machines.stay_off(machine, True)
+    reset(machine)
+    until(lambda: machines.running(machine) is None, "the machine stays off")
+    machines.start(0, 0, machine / "disk.raw", machine, 512, 0, "tcg")
+    assert boots(machine) == 2
+
+
+def test_what_qemu_refuses_is_shown(tmp_path, monkeypatch):
+    monkeypatch.setattr(machines, "MACHINE", ("sh", "-c", "echo no such option >&2; exit 1"))
+    with pytest.raises(machines.LabError, match="no such option"):
+        machines.start(0, 0, tmp_path / "disk.raw", tmp_path, 512, 0, "tcg")
