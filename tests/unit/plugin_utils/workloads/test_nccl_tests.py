@@ -84,6 +84,19 @@ def test_the_json_document_is_read_where_there_is_one():
         assert "env" not in found["details"]
 
 
+@pytest.mark.parametrize("cut", ["#  Rank  1", "#  Rank  0"])
+def test_the_highest_rank_tells_of_those_whose_lines_were_cut(cut):
+    assert parse(MIDDLE.replace(cut, "#  Rang"), expected_ranks=4)["problems"] == []
+
+
+def test_the_communicator_tells_of_ranks_that_the_list_lacks():
+    text = (
+        MIDDLE.replace("#  Rank  3", "#  Rang  3")
+        + "gpu2:71:90 [1] NCCL INFO comm 0x55 rank 3 nranks 4 cudaDev 1 busId 50 - Init COMPLETE\n"
+    )
+    assert parse(text, expected_ranks=4)["problems"] == []
+
+
 @pytest.mark.parametrize(
     "text", [JSON[:-40], "{}", "[]", "5", "[" * 100000, "null", '{"version":1,"results":5,"end_time":1}']
 )
@@ -125,8 +138,14 @@ PROBLEMS = {
     "inf": (MIDDLE.replace("10.025", "inf"), "average bus bandwidth is not a usable number"),
     "zero": (MIDDLE.replace("10.025", "0"), "average bus bandwidth is not a usable number"),
     "no table": ("".join(MIDDLE.splitlines(True)[:9]) + MIDDLE[MIDDLE.index("# Out of") :], "an average and no size"),
-    "no header": (MIDDLE.replace("busbw", "bw"), "an average and no size"),
+    "no header": (MIDDLE.replace("busbw", "bw"), "an average and no head of the table"),
     "fewer ranks": (MIDDLE.replace("#  Rank  3", "#  Rang  3"), "4 ranks were started and 3 took part"),
+    "alone, without a head": (
+        "\n".join(line for line in MIDDLE.splitlines() if line[:1] == " ") * 2
+        + "\n"
+        + MIDDLE[MIDDLE.index("# Out of") :].replace("10.025", "0"),
+        "Several ranks each ran a test of their own: build nccl-tests with MPI=1",
+    ),
     "no ranks": (MIDDLE.replace("#  Rank", "#  Rang"), "doesn't say which ranks took part"),
     "each rank alone": (ALONE * 4, "4 ranks each ran a test of their own: build nccl-tests with MPI=1"),
     "two runs": (MIDDLE * 2, "2 lines 'Avg bus bandwidth'"),

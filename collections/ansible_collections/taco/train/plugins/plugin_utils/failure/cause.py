@@ -10,10 +10,14 @@ from typing import Mapping, NamedTuple, Optional, Pattern, Tuple
 # What several causes have as their fix.
 TRUST = "run the ssh_trust role for all hosts"
 IMAGE = "run the same taco_image on every host"
+OTHER_PORT = f"{IMAGE}; where they are equal, end the other job at that port (ss -tnp), or use another MASTER_PORT"
 DRIVER = (
     "install a driver on the host that is new enough for the CUDA version in taco_image, or use an older taco_image"
 )
-GPUS = "check nvidia-smi on the host and in the container, and taco_gpus_per_node"
+GPUS = (
+    "check nvidia-smi on the host and in the container, and taco_gpus_per_node; where it shows GPUs, CUDA_VISIBLE_DEVICES and the GPUs "
+    "that the scheduler gives each task (--gpus, --gpu-bind)"
+)
 HARDWARE = "look for Xid in the host's dmesg, and reset or replace the GPU"
 SHM = "set training_container_shm_size (mpijob_shm_size on Kubernetes) to a larger size"
 INTERFACE = "set benchmark_interface or taco_interface to an interface that every host has (ip -br address)"
@@ -22,8 +26,17 @@ OPEN_NETWORK = (
     "taco_interface to the network that "
     "they share"
 )
-BATCH = "set benchmark_options.batch_size to a smaller number, and end other programs on the GPU (nvidia-smi)"
+BATCH = (
+    "set benchmark_options.batch_size to a smaller number, and end other programs on the GPU (nvidia-smi); where this process has it all "
+    "and much is reserved but unallocated, PYTORCH_CUDA_ALLOC_CONF: expandable_segments:True in benchmark_env"
+)
 NCCL_INFO = "run again with NCCL_DEBUG: INFO in benchmark_env and look at the first NCCL WARN"
+# torchrun's agents, later than the start of the ranks.
+STORE_LOST = (
+    "torchrun lost its rendezvous store ({host}): the agent there ended or can't be reached",
+    "look at the log of the host in --rdzv_endpoint for what ended first there, and at the network to it; give all hosts the same "
+    "--rdzv_id, without which each makes one of its own",
+)
 # Why a connection was not made.
 LINK = (
     r"(?:Connection refused|Connection timed out|No route to host|Network is unreachable|Software caused "

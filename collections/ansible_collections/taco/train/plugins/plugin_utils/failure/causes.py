@@ -112,6 +112,13 @@ OF_START = {"executable", "mpirun_argument"}
 OF_REMOTE = {"daemon_absent", "daemon_library", "mpi_version", "mpi_prefix", "ssh_host_key"}
 # Rank 0 prints them of all ranks, or Slurm of the whole job on its first host.
 OF_ALL = {"wrong_data", "time_limit", "preempted", "cancelled"}
+# A process of a rank prints them of itself.
+OF_PROCESS = (
+    {cause.name for cause in [*LIBRARIES, *SOFTWARE, *NETWORK, *RENDEZVOUS, *SCRIPT, *CUDA, *NCCL, *RANK, *DOUBTFUL]}
+    - {cause.name for cause in [*SCHEDULER, *SLURM, *BATCH_LIMITS, *CONTAINERS, *ENDED, *EPILOGUE]}
+    - OF_ALL
+    - OF_OTHERS
+)
 # Every rank of MPICH prints it with its number.
 OF_EACH = {"aborted"}
 # Causes of a run that ends with status 0.

@@ -14,6 +14,27 @@ def error(words: str, found: str, fix: str) -> Cause:
     )
 
 
+KERNELS = (
+    "architecture",
+    r"no kernel image is available for execution|is not compatible with the current PyTorch installation|CUDA_ERROR_NO_BINARY_FOR_GPU|"
+    r"Unsupported gpu architecture|invalid device function|(?:device )?kernel image is invalid|invalid (?:kernel file|device image)|"
+    r"hipError(?:InvalidKernelFile|NoBinaryForGpu|InvalidDeviceFunction|InvalidImage|SharedObjectInitFailed)|"
+    r"Unable to find code object for all current devices|\bCannot read \S{1,200}TensileLibrary\S{0,80}",
+)
+ARCHITECTURE = [
+    cause(
+        *KERNELS,
+        "ROCm's libraries in the image, such as RCCL, have no kernels for this GPU",
+        "use a taco_image whose ROCm, RCCL and framework support this GPU (rocminfo prints its gfx name), or build them for it "
+        "(AMDGPU_TARGETS, PYTORCH_ROCM_ARCH); the driver must fit that ROCm",
+        context=r"RCCL version|\bhip[A-Z]\w+|\bHIP (?:error|failure)|(?i:\brocm\b|hipify|\brccl|radeon|\bgfx\d)|AMD Instinct",
+    ),
+    cause(
+        *KERNELS,
+        "the program was not built for this GPU's architecture",
+        "use a taco_image whose framework supports this GPU, as do its NCCL and extensions (TORCH_CUDA_ARCH_LIST for those built there)",
+    ),
+]
 CUDA = [
     error(
         r"initialization error|ErrorInitializationError|_ERROR_NOT_INITIALIZED",

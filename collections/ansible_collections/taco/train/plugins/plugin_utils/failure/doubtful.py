@@ -24,7 +24,8 @@ DOUBTFUL = [
         "nccl_plugin",
         OFI_WARN + r"(?P<what>\w[^\r\n]{1,200})",
         "libfabric finds no device for NCCL's plugin (aws-ofi-nccl): {none}; the plugin reports: {what}",
-        "check fi_info (-p efa for EFA) in the container: it needs the devices of the network (/dev/infiniband for EFA) and their "
+        "check fi_info (-p efa for EFA) in the container: it needs the devices of the network (/dev/infiniband for EFA, /dev/cxi* for "
+        "Slingshot) and their "
         "provider; for EFA also a "
         "security group that allows all traffic of itself; or set NCCL_NET: Socket in benchmark_env to go without the plugin",
         context=r"(?P<none>provider \w+ output empty list|No (?:eligible )?providers)",
@@ -101,7 +102,8 @@ DOUBTFUL = [
         + r"(?P<what>[^\r\n]{0,80}(?:[Nn]o (?:such )?(?:eligible )?(?:device|provider)|[Ff]ailed to (?:open|find|discover)|"
         r"[Cc]ould ?n[o']t (?:open|find))[^\r\n]{0,120})",
         "NCCL's plugin for libfabric (aws-ofi-nccl) finds no device ({what})",
-        "check fi_info (-p efa for EFA) in the container: it needs the devices of the network (/dev/infiniband for EFA) and their "
+        "check fi_info (-p efa for EFA) in the container: it needs the devices of the network (/dev/infiniband for EFA, /dev/cxi* for "
+        "Slingshot) and their "
         "provider; or set NCCL_NET: Socket in benchmark_env to go without the plugin",
     ),
     cause(
@@ -110,7 +112,8 @@ DOUBTFUL = [
         "nccl_plugin",
         OFI_WARN + r"(?P<what>\w[^\r\n]{1,200})|(?P<what2>OFI .{0,60}No (?:eligible )?providers[^\r\n]{0,80})",
         "NCCL's plugin for libfabric (aws-ofi-nccl) failed ({what})",
-        "load the libfabric that the plugin was built for: its folder (/opt/amazon/efa/lib) first in LD_LIBRARY_PATH of benchmark_env, no "
+        "load the libfabric that the plugin was built for: its folder (for EFA /opt/amazon/efa/lib) first in LD_LIBRARY_PATH of "
+        "benchmark_env, no "
         "libfabric of the distribution; update both together, and check fi_info and that the container has the devices of the network",
     ),
     cause(

@@ -5,7 +5,7 @@
 """What follows from another rank's failure, and what launchers conclude: causes only where nothing else is found."""
 
 from ansible_collections.taco.train.plugins.plugin_utils.failure.batch import BATCH_ENDED
-from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import cause
+from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import STORE_LOST, cause
 
 # How a process or the run was ended.
 ENDED = [
@@ -30,7 +30,8 @@ ENDED = [
         "time_limit",
         r"DUE TO TIME LIMIT|time limit for job execution has been reached|DeadlineExceeded(?!Error)",
         "the scheduler's or mpirun's time limit ended the run",
-        "raise that limit, or use fewer iterations (benchmark_options.num_iters)",
+        "raise that limit, or use fewer iterations (benchmark_options.num_iters); if the iterations had stopped before, look for what the "
+        "ranks waited for",
     ),
     cause(
         "killed",
@@ -42,7 +43,14 @@ ENDED = [
         r"Out Of Memory)|^Process (?P<rank3>\d+) exit with status code (?:137|-9)\b|"
         r"process (?P<rank4>\d+) terminated with signal SIGKILL|return code = -9\b",
         "a rank was killed (signal 9), which the kernel does when memory is full",
-        "look for oom-kill in the host's dmesg; use fewer huge pages (hugepages_count), slots or data loader workers",
+        "look for oom-kill in the host's dmesg; use fewer huge pages (hugepages_count), slots or data loader workers; without "
+        "it look for who "
+        "ended it: a limit of the scheduler, a user, the launcher after another rank's end",
+    ),
+    cause(
+        "rendezvous",
+        r"has failed to shutdown the rendezvous [^\r\n]{0,80} due to an error of type (?P<what>RendezvousConnectionError)",
+        *STORE_LOST,
     ),
     cause(
         "rendezvous",
@@ -99,7 +107,8 @@ EPILOGUE = [
         "interrupted",
         r"^\^?C?KeyboardInterrupt\b|signal 2 \(Interrupt\)|[Gg]ot signal: 2\b",
         "the run was interrupted from the keyboard",
-        "run again, and do not press Ctrl-C",
+        "run again, and do not press Ctrl-C; if nobody did, look for who sent signal 2: a scheduler, or a launcher after "
+        "another rank's end",
     ),
     cause(
         "terminated",

@@ -166,7 +166,8 @@ LAUNCH = [
     ),
     cause(
         *NO_INTERFACE,
-        "a host has no network interface that NCCL or Gloo was told to use ({peer})",
-        INTERFACE_OF_NCCL,
+        "a host or a container has no network interface that NCCL or Gloo can use ({peer})",
+        f"{INTERFACE_OF_NCCL}; a container without a network takes that of the host (training_container_profile: harp or lightcc, "
+        "docker run --network host)",
     ),
 ]

@@ -79,7 +79,7 @@ LIBRARIES = [
         r"[^\r\n]{0,160})",
         "this tf_cnn_benchmarks is for another version of TensorFlow ({what})",
         "use the branch cnn_tf_vX.Y_compatible of tensorflow/benchmarks for the TensorFlow in taco_image, or another taco_image",
-        context=r'tf_cnn_benchmarks\.py", line',
+        context=r'tf_cnn_benchmarks(?:/\w+)?\.py", line',
     ),
     cause(
         "framework_version",

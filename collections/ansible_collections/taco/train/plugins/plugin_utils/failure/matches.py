@@ -20,6 +20,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.causes import (
     OF_MPI,
     OF_NCCL,
     OF_OTHERS,
+    OF_PROCESS,
     OF_REMOTE,
     OF_START,
 )
@@ -125,6 +126,13 @@ def match_at(places: Places, place: int, cause: Cause, hosts: Sequence[str]) -> 
         host = places.around(place)
     if host is None and rank is None and cause.name not in OF_ALL | OF_OTHERS:
         rank = places.local_first
+    if (
+        rank is None
+        and cause.name in OF_PROCESS
+        and not OF_KERNEL.search(line.text)
+        and places.headers <= {host or places.of_nccl}
+    ):
+        rank = places.only
     if host is None and rank is None:
         host = pod_at(cause.name, lines, place)
     host = inventory_name(host, hosts, line.text)

@@ -29,7 +29,8 @@ MEMORY = [
         r"failed)|RLIMIT_MEMLOCK|max locked memory(?!.*unlimited)|allowed to lock|"
         r"openib BTL failed to .{0,20}register|allocate some locked memory|memlock limits",
         "the limit of locked memory is too small for RDMA or HARP",
-        "leave memlock=-1 in training_container_ulimits",
+        "leave memlock=-1 in training_container_ulimits; if ulimit -l in the container prints unlimited, load nvidia_peermem for the "
+        "memory of GPUs, and use fewer ranks for each adapter",
         fields=NODE,
     ),
     cause(

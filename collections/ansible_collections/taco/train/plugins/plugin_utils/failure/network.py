@@ -5,14 +5,20 @@
 """Causes between hosts, most specific first."""
 
 from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import (
-    IMAGE,
     LINK,
     NODE,
     OPEN_NETWORK,
+    OTHER_PORT,
     UNREACHED,
     cause,
 )
 
+OFI = (
+    "nccl_ofi",
+    r"NET/OFI (?:Request (?:\S+ )?)?(?P<what>[Cc]ompleted with error[^\r\n]{0,240})|"
+    r"(?P<what2>(?:Unresponsive (?:remote|receiver)|Unreachable remote|Remote job aborted|Receiver not ready)"
+    r"\b[^\r\n]{0,100})|(?:libfabric|efa)\S*[^\r\n]{0,80}\b(?P<what3>prov_errno:? [^\r\n]{1,120})",
+)
 NETWORK = [
     cause(
         # kubectl exec ends with the status of the command, 137 after SIGKILL: no daemon of mpirun ends so by itself.
@@ -51,7 +57,7 @@ NETWORK = [
         r"Bootstrap.{0,30}version mismatch|compiled with too old version of NCCL|NCCL library is (?:too old|not backwards compatible)|"
         r"Incompatible NCCL versions",
         "the ranks use different versions of NCCL, or another job uses the port",
-        IMAGE,
+        OTHER_PORT,
     ),
     cause(
         "pmix_timeout",
@@ -62,13 +68,18 @@ NETWORK = [
     ),
     cause(
         # The plugin works, and the transfer to a peer failed.
-        "nccl_ofi",
-        r"NET/OFI (?:Request (?:\S+ )?)?(?P<what>[Cc]ompleted with error[^\r\n]{0,240})|"
-        r"(?P<what2>(?:Unresponsive (?:remote|receiver)|Unreachable remote|Remote job aborted|Receiver not ready)"
-        r"\b[^\r\n]{0,100})|(?:libfabric|efa)\S*[^\r\n]{0,80}\b(?P<what3>prov_errno:? [^\r\n]{1,120})",
+        *OFI,
         "a transfer over libfabric (EFA) to another rank failed ({what})",
         "look for a rank that ended first; then check that the security group of the hosts allows all traffic from and to itself, and "
         "test the link (fi_pingpong -p efa between the two hosts)",
+        context=r"(?i:\befa\b|\brdmap\d|amazon)|Unresponsive (?:remote|receiver)",
+    ),
+    cause(
+        *OFI,
+        "a transfer over libfabric to another rank failed ({what})",
+        "look for a rank that ended first; then at the link of the provider (fi_info): EFA needs a security group of the hosts that allows "
+        "all traffic from and to itself, cxi (Slingshot) its NICs and routes (cxi_stat, FI_CXI_* in benchmark_env), verbs active ports "
+        "(ibstat), tcp open ones; test it (fi_pingpong -p PROVIDER between the two hosts)",
     ),
     cause(
         "nccl_plugin",
@@ -158,6 +169,14 @@ NETWORK = [
         "(ibstat, dmesg)",
     ),
     cause(
+        # On the host alone: no cable and no peer has a part in it.
+        "nccl_ib",
+        r"(?P<what>(?:Call to )?ibv_reg_\w*mr\w*[^\n]{0,80}failed[^\n]{0,120})",
+        "memory, such as that of a GPU, can't be registered for RDMA ({what})",
+        "load nvidia_peermem on the host, or use a driver, kernel and OFED with DMA-BUF; ulimit -l in the container must print unlimited "
+        "(memlock=-1 in training_container_ulimits); without GPUDirect: NCCL_NET_GDR_LEVEL: LOC in benchmark_env",
+    ),
+    cause(
         "nccl_ib",
         r"(?:WARN .*?)?(?P<what>NET/IB ?:? ?(?:[\w/.<>:-]+ ){0,4}Got (?:completion|async (?:\w+ )?event)[^\n]{0,200}|Call to "
         r"ibv_\w+[^\n]{0,120}failed[^\n]{0,120}|ibv_\w+\(?\)? (?:failed|returned)[^\n]{0,120}|NET/IB ?: (?:Unable|Attempted to connect "
@@ -171,7 +190,7 @@ NETWORK = [
         "nccl_truncated",
         r"[Mm]essage truncated[^\r\n]{0,200}(?:[Bb]ootstrap|socket\.cc)|(?:[Bb]ootstrap|misc/socket\.cc)[^\r\n]{0,200}[Mm]essage truncated",
         "ranks exchanged messages of different sizes at their start: another version of NCCL, or another program uses the port",
-        IMAGE,
+        OTHER_PORT,
     ),
     cause(
         # The network's pieces of an operation. NCCL cuts them by its version and its settings.
@@ -249,7 +268,7 @@ NETWORK = [
         r"RNR retry)[^\r\n]{0,20} on "
         r"mlx\d_\d[^\r\n]{0,60})|InfiniBand (?:RNR )?retry count",
         "RDMA failed in MPI between two hosts ({what})",
-        "check ibstat and the cables, or set btl: ^openib in benchmark_mca",
+        "look for a rank that ended first; else check ibstat and the cables, or set btl: ^openib in benchmark_mca",
         fields={**NODE, "peer": ("peer host",)},
     ),
 ]

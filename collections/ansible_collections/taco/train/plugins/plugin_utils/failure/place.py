@@ -136,6 +136,25 @@ class Places:
         first = next((match for match in (LOCAL_RANK.search(line.text) for line in self.lines) if match), None)
         return int(first[1]) if first and self.one_host else None
 
+    @cached_property
+    def only(self) -> Optional[int]:
+        """The only rank that the lines name, where their headers are those of one process at most: every line is then its own."""
+        lines = self.lines
+        shown = [(line, PREFIX_RANK.search(line.text) or TORCH_RANK.search(line.text)) for line in lines]
+        own = {line.rank if line.rank is not None else int(match[1]) if match else None for line, match in shown}
+        ranks = {*own, *self.hosts, *self.ranks.values()} - {None}
+        # Rank 0 alone prints some warnings of PyTorch.
+        failed = any(line.rank is not None and not line.text.startswith(("[W", "[I")) for line in lines)
+        headers = (NCCL_HEADER.search(line.text) for line in lines if " NCCL " in line.text)
+        one = len({(match[1], match[2]) for match in headers if match}) < 2
+        return ranks.pop() if failed and one and len(ranks) == 1 else None
+
+    @cached_property
+    def local(self) -> Optional[str]:
+        """The rank on its host that torchrun names as the first that ended, None for several."""
+        ranks = {match[1] for match in (LOCAL_RANK.search(line.text) for line in self.lines) if match}
+        return ranks.pop() if len(ranks) == 1 else None
+
     def around(self, place: int) -> Optional[str]:
         """The only host in the headers of MPI's lines next to the help text that a line belongs to."""
         begin, end = place, place

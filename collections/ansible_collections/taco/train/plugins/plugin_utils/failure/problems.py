@@ -45,7 +45,8 @@ FIXES = [
     ),
     (
         r"^One rank exchanges",
-        "set benchmark_hosts, the slots in it or taco_gpus_per_node so that two ranks or more take part",
+        "set benchmark_hosts, the slots in it or taco_gpus_per_node so that two ranks or more take part; if more were started, each ran "
+        "alone: build nccl-tests in taco_image with MPI=1",
     ),
     (r"not a usable number|not that of|not the mean", "run again, and check the script for changes of what it prints"),
 ]

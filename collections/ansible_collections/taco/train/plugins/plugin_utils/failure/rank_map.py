@@ -28,7 +28,7 @@ OF_A_RANK = re.compile(
     r"process rank (?P<rank>\d{1,7}) with PID (?P<pid>\d{1,10}) on\s+node (?P<host>[\w.-]{1,253})|"
     rf"^\[(?P<host3>{NAME}):\d{{1,10}}\] (?:MCW r|R)ank (?P<rank3>\d{{1,7}}) (?:is not )?bound|"
     rf"srun: error: (?P<host4>{NAME}): task (?P<rank4>\d{{1,7}}): |"
-    rf"#? *Rank +(?P<rank5>\d{{1,7}}) .{{0,40}}?Pid +(?P<pid2>\d{{1,10}}) on +(?P<host5>\S+) device"
+    rf"#? *Rank +(?P<rank5>\d{{1,7}}) .{{0,40}}?Pid +(?P<pid2>\d{{1,10}}) on +(?P<host5>\S+) device(?: +(?P<device>\d{{1,3}}))?"
 )
 # Elastic Horovod names the first process that ended by its host and its number there, which is not its rank.
 ELASTIC_FIRST = re.compile(rf"^Process name: ({NAME})\[\d{{1,7}}\]$")
@@ -98,8 +98,12 @@ def who_is_where(lines: Sequence[Line]) -> Tuple[Dict[int, str], Dict[Tuple[str,
             host, number, pid_of = (named(known.groupdict(), name) for name in ("host", "rank", "pid"))
             hosts.setdefault(int(number or 0), host or "")
             if pid_of and host:
-                ranks.setdefault((host, pid_of), int(number or 0))
-                processes += [(host, pid_of)] if "Pid " in text else []
+                # A process may have several devices, with a rank for each.
+                if known["device"]:
+                    processes.append((host, pid_of))
+                    ranks.setdefault((host, f"{pid_of}[{known['device']}]"), int(number or 0))
+                other = ranks.setdefault((host, pid_of), int(number or 0))
+                ranks[host, pid_of] = other if other == int(number or 0) else SEVERAL
             continue
         if line.rank is not None:
             shown = DIAGNOSTICS.search(text) if "cuda_diagnostics" in text else None
@@ -116,13 +120,14 @@ def who_is_where(lines: Sequence[Line]) -> Tuple[Dict[int, str], Dict[Tuple[str,
             if rank is not None:
                 hosts.setdefault(rank, header[1])
                 ranks[header[1], process] = rank
-                # A process may have several devices, with a rank for each.
                 other = ranks.setdefault((header[1], header[2]), rank)
                 ranks[header[1], header[2]] = rank if other == rank else SEVERAL
     if len(set(processes)) < len(processes):
         # nccl-tests with several GPUs for each process lists GPUs, and mpirun's ranks are those of the processes.
+        first = first_to_end(lines)[1]
         for rank, process_name in enumerate(dict.fromkeys(processes)):
-            hosts[rank], ranks[process_name] = process_name[0], rank
+            hosts[rank] = process_name[0]
+            ranks[process_name] = rank if rank == first else ranks[process_name]
     for rank, host in in_order(lines).items():
         if all(known == host for number, known in hosts.items() if number == rank):
             hosts[rank] = host

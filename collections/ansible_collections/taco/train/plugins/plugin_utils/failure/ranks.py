@@ -57,6 +57,15 @@ RANK = [
         "what the script passes to CUDA",
     ),
     cause(
+        # No operation of the group has worked before.
+        "nccl_watchdog",
+        r"[Ww]atchdog caught collective operation timeout:? ?(?P<what>\w{0,20}\(SeqNum=1,.{0,140})",
+        "the first collective operation of a group did not end in time: a rank has not come to it, or the ranks do not reach each "
+        "other ({what})",
+        "see what each rank prints last (one may have failed, or load data longer than the timeout); if all wait, test the transport with "
+        "nccl-tests and NCCL_DEBUG: INFO on the same hosts: NCCL_P2P_DISABLE: 1 (IOMMU, ACS), NCCL_IB_DISABLE: 1, NCCL_SOCKET_IFNAME",
+    ),
+    cause(
         "nccl_watchdog",
         r"[Ww]atchdog caught collective operation timeout:? ?(?P<what>.{0,160})|Some NCCL operations have failed or "
         r"timed out|NCCL (?:watchdog|operation).{0,60}tim(?:ed out|eout)|"
@@ -121,7 +130,9 @@ RANK = [
         "nan",
         r"(?P<what>[Ll]oss is NaN|NanLossDuringTrainingError|Model diverged with loss = NaN|[Nn]aN loss)",
         "training diverged ({what})",
-        "use a smaller learning rate, or mixed precision off (benchmark_options.mixed_precision)",
+        "use a smaller learning rate, or mixed precision off (benchmark_options.mixed_precision); if only some hosts or one arm "
+        "have it, test "
+        "the data that they exchange (nccl-tests with -c 1)",
     ),
     cause(
         "harp",

@@ -109,6 +109,8 @@ def known_reason(text: str, hosts: Sequence[str] = ()) -> Optional[Reason]:
     if cause.name in OF_LOGIN:
         more, other_fix = also(places, found, best, first, hosts)
         first, fix = first._replace(text=first.text + more), fix + other_fix
+    elif len(together) == 1 and first.rank is None:
+        first = first._replace(host=inventory_name(places.hosts.get(together[0]), hosts, ""), rank=together[0])
     elif len(together) > 1:
         of_hosts = [first.host] if first.host else []
         return Reason(with_places(first.text, of_hosts, together), fix, cause.name, first.host)
@@ -135,7 +137,15 @@ def known_reason(text: str, hosts: Sequence[str] = ()) -> Optional[Reason]:
             return Reason(with_places(first.text, hosts_of, ranks_of), fix, cause.name, host)
         if first.rank is None and first.host and cause.name not in OF_REMOTE:
             first = first._replace(rank=rank_at_end(places, place, cause, hosts))
-    return Reason(with_place(first.text, first.host, first.rank), fix, cause.name, first.host, first.rank)
+    elsewhere = (
+        cause.name in FROM_OUTSIDE | OF_LOGIN | OF_OTHERS or first.rank is not None or "local rank" in first.text
+    )
+    local = (
+        ""
+        if elsewhere or not places.local
+        else f"; torchrun names local rank {places.local} of its host as the first that ended"
+    )
+    return Reason(with_place(first.text + local, first.host, first.rank), fix, cause.name, first.host, first.rank)
 
 
 def rank_at_end(places: Places, place: int, cause: Cause, hosts: Sequence[str]) -> Optional[int]:

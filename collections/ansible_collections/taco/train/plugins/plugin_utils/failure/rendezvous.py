@@ -4,7 +4,7 @@
 
 """Causes when the ranks look for each other and the scripts for their data in the network, most specific first."""
 
-from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import LINK, OPEN_NETWORK, cause
+from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import LINK, OPEN_NETWORK, STORE_LOST, cause
 
 PORT = r"Address already in use|EADDRINUSE|server socket has failed to listen on any local|\bbind failed|[Ff]ailed to bind to"
 PORT_NUMBER = (
@@ -127,9 +127,8 @@ RENDEZVOUS = [
         # Later than the ranks' start: the agents of torchrun keep in touch.
         "rendezvous",
         r"has failed to send a keep-alive heartbeat to the rendezvous|The connection to the C10d store has failed",
-        "torchrun lost its rendezvous store ({host}): the agent there ended or can't be reached",
-        "look at the log of the host in --rdzv_endpoint for what ended first there, and at the network to it",
-        context=r"--rdzv[-_]endpoint[ =]\"?(?P<host>[\w.-]+)|has failed to send a keep-alive heartbeat",
+        *STORE_LOST,
+        context=r"--rdzv[-_]endpoint[ =]\"?(?P<host>[\w.-]+)|has failed to (?:send a keep-alive heartbeat|shutdown the rendezvous)",
     ),
     cause(
         "rendezvous",

@@ -8,6 +8,10 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import ca
 
 # What begins the line of an exception.
 ERROR = r"^(?:E +)?(?:[\w.]+\.)?\w+(?:Error|Exception): *"
+FOLDER = (
+    "check that the folder is on every host and that the container has a mount of it, at this path; complete a cache of downloads on each "
+    "host before the run, or let one rank fill it while the others wait"
+)
 
 SCRIPT = [
     cause(
@@ -142,8 +146,17 @@ SCRIPT = [
     cause(
         "file_absent",
         r"(?:FileNotFoundError|IOError|NotADirectoryError): \[Errno \d+\] (?:No such file or directory|Not a directory): "
-        r"'(?P<path>[^']*/[^']*)'|NotFoundError: (?P<path2>/\S{1,200}); No such file or directory",
+        r"'(?P<path>[^']*/[^']*)'|NotFoundError: (?P<path2>/\S{1,200}); No such file or directory|"
+        r"FileNotFoundError: No such file or directory: \"?(?P<path3>/[^\"\r\n]{1,300})",
         "a rank finds no {path}",
-        "check that the folder is on every host and that the container has a mount of it, at this path",
+        FOLDER,
+    ),
+    cause(
+        # Of safetensors. The path may stand in the next line.
+        "file_absent",
+        r"FileNotFoundError: No such file or directory:?\s*$",
+        "a rank finds no file {path}",
+        FOLDER,
+        r"^\"?(?P<path>/[^\"\r\n]{1,300})",
     ),
 ]

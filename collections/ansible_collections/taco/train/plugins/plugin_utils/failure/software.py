@@ -12,6 +12,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import (
     SHM,
     cause,
 )
+from ansible_collections.taco.train.plugins.plugin_utils.failure.cuda import ARCHITECTURE
 from ansible_collections.taco.train.plugins.plugin_utils.failure.memory import MEMORY
 
 SOFTWARE = [
@@ -114,13 +115,7 @@ SOFTWARE = [
         "a call of cuBLAS has arguments that do not fit ({what}): the shapes, or two versions of cuBLAS are mixed",
         "leave other CUDA libraries out of LD_LIBRARY_PATH in benchmark_env (pip's nvidia-cublas and the image's), then check the shapes",
     ),
-    cause(
-        "architecture",
-        r"no kernel image is available for execution|is not compatible with the current PyTorch installation|"
-        r"CUDA_ERROR_NO_BINARY_FOR_GPU|Unsupported gpu architecture|invalid device function|device kernel image is invalid",
-        "the program was not built for this GPU's architecture",
-        "use a taco_image whose framework supports this GPU",
-    ),
+    *ARCHITECTURE,
     cause(
         "fabric_manager",
         r"system not yet initialized|CUDA_ERROR_SYSTEM_NOT_READY|\b802\b.{0,40}cuda|cuda.{0,60}error 802",
@@ -235,7 +230,7 @@ SOFTWARE = [
         "bus_error",
         r"Bus error|SIGBUS|exitcode *: -7\b|(?i:exit code):? +135\b|[Ss]ignal(?:: | code: | )7\b|KILLED BY SIGNAL: 7",
         "a rank ended with a bus error, which a full /dev/shm or huge page pool causes",
-        SHM,
+        f"{SHM}; see that huge pages are free (HugePages_Free), and that no file which is mapped into memory was cut or its disk is full",
         r"process rank (?P<rank>\d+) with PID \S+ on node (?P<host>\S+) exited\s+on\s+signal 7",
     ),
     cause(
@@ -243,7 +238,8 @@ SOFTWARE = [
         r"can't start new thread|pthread_create failed|fork: .{0,40}Resource temporarily unavailable|what\(\): +Resource temporarily "
         r"unavailable|Cannot fork|BlockingIOError: \[Errno 11\]",
         "a host or container has no more processes or threads to give",
-        "set nproc in training_container_ulimits to a larger number, or use fewer data loader workers",
+        "set nproc in training_container_ulimits and the container's limit of processes (pids) to larger numbers, or use fewer data loader "
+        "workers",
     ),
     cause(
         "open_files",
@@ -254,7 +250,7 @@ SOFTWARE = [
     cause(
         "storage",
         r"Stale (?:NFS )?file handle|\[Errno (?:5|107|116)\] |nfs: server \S+ not responding|(?:EXT4-fs|XFS|BTRFS)\S* error|"
-        r"^(?!.*(?:UCX|ucx|NCCL|ibv_|mlx5)).*(?:Input/output error|Transport endpoint is not connected|Remote I/O error|"
+        r"^(?!.*(?:UCX|ucx|NCCL|NET/|libfabric|fi_|ibv_|mlx5)).*(?:Input/output error|Transport endpoint is not connected|Remote I/O error|"
         r"Cannot send after transport endpoint shutdown|Read-only file system)|LustreError: ",
         "a file system failed",
         "look at the mounts and at dmesg of the host",

@@ -91,6 +91,17 @@ RAY = re.compile(
 )
 # Determined: the container, and the rank where it's known.
 DETERMINED = re.compile(r"(?:[0-9a-f]{8}(?:-[0-9a-f-]{4,40})?) (?:\[rank=(?P<determined>\d{1,7})\] )?\|\| ?")
+# What collectors put before PyTorch's rank: marks of a quote or of an absent container, and a name, which may be that of a host.
+BEFORE_RANK = re.compile(
+    r"(?:[>:]{1,4} ?|\[\] ?){1,4}(?=\[(?:rank|RANK)[:= ]?\d{1,7}\][: ])|(?:(?P<collector>(?!(?i:rank|proc|step|epoch|line|python)\w*)"
+    r"[A-Za-z](?=[\w.-]{0,252}\d)[\w.-]{0,251}\w)|[\w./@:-]{1,253}?)(?: ?[:|] ?| )(?:\[?std(?:err|out)\]?[:|]? )?"
+    r"(?=\[(?:rank|RANK)[:= ]?\d{1,7}\][: ])"
+)
+# milabench: the benchmark, the host where there are several, the device, and the stream.
+MILABENCH = re.compile(
+    r"[\w+-]{1,63}\.(?:(?P<milabench>[A-Za-z][\w-]{0,62}(?:\.[A-Za-z][\w-]{0,62}){0,6})\.)?(?:nolog|D?\d{1,3}) \[std(?:err|out)\](?: |$)"
+)
+QUOTE = re.compile(r"> ?")
 NUMBERS = re.compile(r"\d+")
 COUNTED = re.compile(
     r"(?i)(?:rank|gpus?|cuda|epoch|step|iter(?:ation)?|layer|batch|process|proc|thread|test|line|level|stage|part|file|error)$"
@@ -151,6 +162,13 @@ def without_hosts(lines: list[str]) -> list[str]:
     return as_kubectl_has_it(lines, PDSH, r"[pod/\g<pdsh>/-] ")
 
 
+def without_quotes(lines: list[str]) -> list[str]:
+    """The lines without the mark of a quotation, where each has it."""
+    if not all(QUOTE.match(line) or not line.strip() for line in lines[:STERN_SAMPLE]):
+        return lines
+    return [QUOTE.sub("", line, count=1) if QUOTE.match(line) else line for line in lines]
+
+
 def without_json(lines: list[str]) -> list[str]:
     """The lines in the files of Docker's driver json-file, which has each as an object."""
     return [DOCKER_JSON.sub(of_json, line, count=1) if line.startswith('{"log":"') else line for line in lines]
@@ -176,7 +194,20 @@ def without_line_numbers(lines: list[str]) -> list[str]:
 
 
 def prefix_at(raw: str, place: int) -> Optional[re.Match[str]]:
-    """One prefix that begins there. The first character says which it can be: most lines have none."""
+    """One prefix that begins there: most lines have none."""
+    found = usual_prefix(raw, place)
+    if found:
+        return found
+    begin = raw[place : place + 300]
+    if "[std" in begin:
+        found = MILABENCH.match(raw, place)
+    if not found and ("[rank" in begin or "[RANK" in begin):
+        found = BEFORE_RANK.match(raw, place)
+    return found if found and found.end() > place else None
+
+
+def usual_prefix(raw: str, place: int) -> Optional[re.Match[str]]:
+    """A prefix that a launcher or an engine puts there. The first character says which it can be."""
     first = raw[place : place + 1]
     if first == "[":
         return BRACKET.match(raw, place)
@@ -235,7 +266,7 @@ def tagged_lines(output: Any) -> list[Line]:
     """The lines of a text with rank and host. A line that mpirun cut is joined with its rest, which comes later under the same tag."""
     lines: list[Line] = []
     begun: dict[Optional[int], list[str]] = {}
-    for raw in without_line_numbers(without_hosts(without_json(raw_lines(output)))):
+    for raw in without_line_numbers(without_hosts(without_json(without_quotes(raw_lines(output))))):
         if "<std" not in raw:
             lines.append(clean(raw))
             continue

@@ -21,6 +21,7 @@ from typing import Any, Mapping, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import (
     nccl_json,
+    nccl_ranks,
     nccl_sizes,
     option,
     result,
@@ -111,7 +112,6 @@ def build(options: Options, slots: Sequence[int]) -> Workload:
 
 
 UNIT = "GB/s"
-RANK = re.compile(r"#? *Rank +(\d{1,9}) .*\bdevice +\d+")
 HEADER = re.compile(r"#? *((?:size|bytes) +(?:count|N) +type .*\bbusbw\b.*)$")
 ROW = re.compile(r" *(\d{1,18} +\d{1,18} +[a-z]\S* .*)$")
 # NCCL's line of any rank, printed into a row: the words before it are the row's, and its rest follows in a later line.
@@ -121,7 +121,6 @@ STAMP = re.compile(r" \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\s*$")
 OUT_OF_BOUNDS = re.compile(r"#? *Out of bounds values +: (\d{1,18}) (OK|FAILED)\s*$")
 # The number has no fixed length, so one at the very end of the text may have been cut: see finished_lines.
 AVERAGE = re.compile(r"#? *Avg bus bandwidth +: (\S+)\s*(OK|FAILED)?\s*$")
-ALONE = "{} ranks each ran a test of their own: build nccl-tests with MPI=1."
 
 
 def parse(
@@ -137,7 +136,7 @@ def parse(
     table = read_table(finished_lines(lines))
     document = nccl_json.read(lines, (options or {}).get("json"))
     read = document or table
-    ranks = len(read["ranks"]) or len(table["ranks"]) or None
+    ranks = nccl_ranks.count(read["ranks"] or table["ranks"], lines)
     problems = problems_of(read, table, expected_ranks, ranks)
     if device and device != "GPU":
         problems.append(f"The test runs on GPUs where {device} was expected.")
@@ -170,7 +169,8 @@ def read_table(lines: list[str]) -> Read:
         if row:
             rows.append(row)
     return {
-        "ranks": {int(rank) for (rank,) in values(RANK, lines)},
+        "ranks": nccl_ranks.listed(lines),
+        "sizes": nccl_ranks.sizes(lines),
         "rows": rows,
         "out_of_bounds": [(int(count), said == "OK") for count, said in values(OUT_OF_BOUNDS, lines)],
         "averages": [(finite(number), said != "FAILED") for number, said in values(AVERAGE, lines)],
@@ -240,11 +240,12 @@ def problems_of(read: Read, table: Read, expected_ranks: Any, ranks: int | None)
         reached = f"sizes printed: {len(read['rows'])}" if read["rows"] else "no size was printed"
         return [f"There is no line 'Avg bus bandwidth': the run did not finish ({reached})."]
     if len(read["averages"]) > 1:
-        alone = table["ranks"] == {0}
         several = f"There are {len(read['averages'])} lines 'Avg bus bandwidth' where one is expected."
-        return [ALONE.format(len(read["averages"])) if alone else several]
+        return [nccl_ranks.ALONE.format(len(read["averages"])) if table["ranks"] == {0} else several]
     said = []
     average, good = read["averages"][0]
+    if not average and len(set(table["sizes"])) < len(table["sizes"]):
+        return [nccl_ranks.ALONE.format("Several")]
     if ranks == 1 and not average:
         said.append("One rank exchanges no data with another, so it has no bus bandwidth.")
     elif result.unusable([average]):
@@ -252,7 +253,7 @@ def problems_of(read: Read, table: Read, expected_ranks: Any, ranks: int | None)
     if not good:
         said.append("The average bus bandwidth is below what NCCL_TESTS_MIN_BW asks for (FAILED).")
     if not read["rows"]:
-        said.append("The output holds an average and no size.")
+        said.append(f"The output holds an average and no {'head of the table' if table['sizes'] else 'size'}.")
     said += wrong_values(read)
     said += result.rank_problems(expected_ranks, ranks)
     if expected_ranks is not None and ranks is None:
