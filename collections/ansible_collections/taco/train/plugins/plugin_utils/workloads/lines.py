@@ -93,7 +93,7 @@ RAY = re.compile(
 DETERMINED = re.compile(r"(?:[0-9a-f]{8}(?:-[0-9a-f-]{4,40})?) (?:\[rank=(?P<determined>\d{1,7})\] )?\|\| ?")
 # What collectors put before PyTorch's rank: marks of a quote or of an absent container, and a name, which may be that of a host.
 BEFORE_RANK = re.compile(
-    r"(?:[>:]{1,4} ?|\[\] ?){1,4}(?=\[(?:rank|RANK)[:= ]?\d{1,7}\][: ])|(?:(?P<collector>(?!(?i:rank|proc|step|epoch|line|python)\w*)"
+    r"(?:[>:]{1,4} ?|\[\] ?){1,4}(?=\[(?:rank|RANK)[:= ]?\d{1,7}\][: ])|(?:(?P<collector>(?!(?i:rank|proc|step|epoch|level|python|v\d))"
     r"[A-Za-z](?=[\w.-]{0,252}\d)[\w.-]{0,251}\w)|[\w./@:-]{1,253}?)(?: ?[:|] ?| )(?:\[?std(?:err|out)\]?[:|]? )?"
     r"(?=\[(?:rank|RANK)[:= ]?\d{1,7}\][: ])"
 )
