@@ -26,7 +26,8 @@ NOT_A_CAUSE = re.compile(
 # Such lines tell of a failure also where no warning follows: the log ends before NCCL gives up.
 RETRIES = re.compile(
     r"NCCL INFO .{0,80}(?:connect returned .{1,80}, retrying|Call to (?:recv|send|connect)\b.{0,80} failed :)|"
-    r"\[W[ \d].{0,60}socket\.cpp.{0,20}\[c10d\] The (?:client socket has (?:failed|timed)|IPv[46] network addresses)"
+    r"\[W[ \d].{0,60}socket\.cpp.{0,20}\[c10d\] The (?:client socket has (?:failed|timed)|IPv[46] network addresses|"
+    r"server socket has failed to bind .{1,80}(?:[Aa]ddress already in use|EADDRINUSE))"
 )
 # Where nothing else tells more than that a process ended, they count.
 SAY_LITTLE = {"exit_code", "cancelled", "slurm"}

@@ -35,6 +35,23 @@ ARCHITECTURE = [
         "use a taco_image whose framework supports this GPU, as do its NCCL and extensions (TORCH_CUDA_ARCH_LIST for those built there)",
     ),
 ]
+FEWER_GPUS = (
+    "a host has fewer GPUs than ranks ({want} requested, {have} found)",
+    "set the slots in benchmark_hosts or taco_gpus_per_node to the GPUs that the container has",
+)
+SEVERAL_GPUS = (
+    "each rank takes {each} GPUs (-g {each}), and a host has fewer than its ranks take",
+    "use -g 1 with a rank for each GPU, or -g with the GPUs of a host and one rank on each host",
+)
+# nccl-tests: -g GPUs of each process, as its header has it, or else its command.
+GPU_INDEX = [
+    cause("gpu_index", r"Test (?:CUDA|HIP) failure .{0,80}invalid device ordinal", *words, context=context)
+    for words, context in (
+        (SEVERAL_GPUS, r"^(?:# ?)? ?nThread \d+ nGpus (?P<each>[2-9]|\d\d+) "),
+        (FEWER_GPUS, r"^(?:# ?)? ?nThread \d+ nGpus 1 "),
+        (SEVERAL_GPUS, r"\w_perf\b.{0,600}?\s(?:-g|--ngpus)[ =]?(?P<each>[2-9]|\d\d+)(?!\S)"),
+    )
+]
 CUDA = [
     error(
         r"initialization error|ErrorInitializationError|_ERROR_NOT_INITIALIZED",

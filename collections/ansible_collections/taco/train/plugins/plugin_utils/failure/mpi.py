@@ -4,7 +4,7 @@
 
 """Causes that an MPI library reports while it starts: its parameters, its transports and what it needs of a host, most specific first."""
 
-from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import IMAGE, INTERFACE, NODE, cause
+from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import IMAGE, INTERFACE, NODE, UNREACHED, cause
 
 MPI = [
     cause(
@@ -91,6 +91,15 @@ MPI = [
         "UCX finds none of the devices or transports that it was told to use ({what})",
         "set UCX_NET_DEVICES and UCX_TLS in benchmark_env to what ucx_info -d prints on every host, or leave them out; a container needs "
         "/dev/infiniband for RDMA",
+    ),
+    cause(
+        # The other processes then say that their peer is unreachable.
+        "ucx",
+        r"UCX +ERROR +connect\(.{0,40}dest_addr=(?P<peer>" + UNREACHED + r")(?::\d+)?\) failed: (?P<why>[^(\r\n]+)",
+        "UCX, MPI's transport, could not connect to {peer} ({why}), an address of docker0 or the like, or link-local: its peer uses the "
+        "wrong interface",
+        "set UCX_NET_DEVICES in benchmark_env to the interface or adapter of the network that the hosts share; or pml: ob1 in "
+        "benchmark_mca, with taco_interface (btl_tcp_if_include) set to it",
     ),
     cause(
         "ucx",

@@ -12,7 +12,9 @@ from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import 
 
 NAME = r"[A-Za-z0-9][\w.-]{0,252}"
 NCCL_HEADER = re.compile(rf"(?:^|\s)({NAME}):(\d{{1,10}}):\d{{1,10}} (?:\[(\d+)\] |NCCL )")
-MPI_HEADER = re.compile(rf"^\s{{0,8}}\[(?=[^\]:]{{0,252}}[A-Za-z.])({NAME}):(\d{{1,10}})(?: *:\d+){{0,2}}\] ")
+MPI_HEADER = re.compile(
+    rf"^\s{{0,8}}\[(?=[^\]:]{{0,252}}(?:[A-Za-z.]|\d-\d{{1,3}}-\d))({NAME}):(\d{{1,10}})(?: *:\d+){{0,2}}\] "
+)
 # What a rank of NCCL says of itself: in the lines of its communicator, of its place in rings and trees, and of its channels.
 NCCL_RANK = re.compile(
     r" rank (?P<rank>\d{1,7}) (?:nranks|nRanks|\[0x)|"

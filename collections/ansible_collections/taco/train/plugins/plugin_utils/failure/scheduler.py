@@ -64,6 +64,15 @@ SCHEDULER = [
         "reset the GPU or reboot it",
     ),
     cause(
+        # Volcano, and others that start all pods of a group or none. The rest of the sentence may be in the next line.
+        "pod_pending",
+        r"(?P<why>(?:\d+/\d+ tasks in gang unschedulable|pod group is not ready, \d|resource in cluster is overused|queue resource quota "
+        r"insufficient)[^\"'\r\n]{0,200}?)(?=,?[\"']?\s*$)|\breason: (?P<why2>NotEnoughResources)\s*$",
+        "a group of pods can't be scheduled together: the resources for all of them are missing ({why})",
+        "see what is short (kubectl describe podgroup, kubectl describe node), and free it (GPUs, CPUs, memory of other pods), or ask for "
+        "less: mpijob_workers, mpijob_gpus_per_worker, mpijob_memory; the launcher is a pod of the group, too",
+    ),
+    cause(
         # Kueue.
         "pod_pending",
         r"couldn't assign flavors to pod set \S+: (?P<why>[^\r\n]{1,200})",

@@ -12,7 +12,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import (
     SHM,
     cause,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.failure.cuda import ARCHITECTURE
+from ansible_collections.taco.train.plugins.plugin_utils.failure.cuda import ARCHITECTURE, FEWER_GPUS, GPU_INDEX
 from ansible_collections.taco.train.plugins.plugin_utils.failure.memory import MEMORY
 
 SOFTWARE = [
@@ -169,14 +169,7 @@ SOFTWARE = [
         "a rank has no GPU",
         GPUS,
     ),
-    cause(
-        # nccl-tests: -g GPUs of each process.
-        "gpu_index",
-        r"Test (?:CUDA|HIP) failure .{0,80}invalid device ordinal",
-        "each rank takes {each} GPUs (-g {each}), and a host has fewer than its ranks take",
-        "use -g 1 with a rank for each GPU, or -g with the GPUs of a host and one rank on each host",
-        context=r"^# nThread \d+ nGpus (?P<each>[2-9]|\d\d+) ",
-    ),
+    *GPU_INDEX,
     cause(
         "gpu_index",
         r"invalid device ordinal|Invalid number of GPUs: (?P<want>\d+) requested but only (?P<have>\d+)|"
@@ -184,8 +177,7 @@ SOFTWARE = [
         r"ordinal|IndexError: list index out of range at .*local_rank\(\)|AssertionError: Invalid device id|"
         r"device >= 0 && device < num_gpus|explicitly assigned to /device:GPU:\d+ but available devices are \[.*device:GPU:\d|on CUDA "
         r"device \d+ but torch\.cuda\.device_count\(\) is (?P<have2>\d+)",
-        "a host has fewer GPUs than ranks ({want} requested, {have} found)",
-        "set the slots in benchmark_hosts or taco_gpus_per_node to the GPUs that the container has",
+        *FEWER_GPUS,
     ),
     cause(
         "gpu_busy",
