@@ -160,7 +160,8 @@ def tasks_of(text: str) -> Tuple[Optional[str], List[int]]:
         first, _dash, last = part.partition("-")
         if first.isdecimal() and (last.isdecimal() or not last):
             ranks += range(int(first), min(int(last or first), int(first) + MOST_SLOTS) + 1)
-    return match["host"], ranks
+    # One task alone is that of a launcher, whose ranks have numbers of their own.
+    return match["host"], ranks if len(ranks) > 1 else []
 
 
 def first_to_end(lines: Sequence[Line]) -> Tuple[Optional[str], Optional[int]]:

@@ -13,6 +13,8 @@ import re
 from functools import lru_cache
 from typing import Any, Iterable, NamedTuple, Optional, Pattern, Sequence
 
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.labels import without_line_numbers, without_tasks
+
 
 class Line(NamedTuple):
     """A line without its prefixes, and the rank and the host (or pod) that the prefixes name."""
@@ -74,9 +76,6 @@ STERN = re.compile(
     r"(?P<sternpod>[a-z0-9](?:[a-z0-9.]{0,250}-[a-z0-9.-]{1,250})) (?P<container>[a-z0-9-]{1,63})(?: |$)"
 )
 STERN_SAMPLE = 200
-# The number of the line in a log that was copied from a viewer. A rank is not as high, and ranks don't only rise.
-LINE_NUMBER = re.compile(r"\[(\d{4,9})\] ")
-LEAST_LINE_NUMBERS = 5
 # launcher.py of the Training Operator: level, time, program and line.
 OPERATOR = re.compile(r" {0,16}[A-Z]{4,8}\|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\|[^|\n]{1,200}\|\d{1,6}\| ?")
 # pdsh: the host or its address.
@@ -182,17 +181,6 @@ def of_json(match: re.Match[str]) -> str:
         return match["text"]
 
 
-def without_line_numbers(lines: list[str]) -> list[str]:
-    """The lines without their numbers, where nearly all have one and the numbers only rise."""
-    if not any(LINE_NUMBER.match(line) for line in lines[:2]):
-        return lines
-    numbers = [int(match[1]) for match in map(LINE_NUMBER.match, lines) if match]
-    rising = all(one < other for one, other in zip(numbers, numbers[1:]))
-    if not rising or len(numbers) < max(LEAST_LINE_NUMBERS, 0.9 * sum(bool(line.strip()) for line in lines)):
-        return lines
-    return [LINE_NUMBER.sub("", line, count=1) for line in lines]
-
-
 def prefix_at(raw: str, place: int) -> Optional[re.Match[str]]:
     """One prefix that begins there: most lines have none."""
     found = usual_prefix(raw, place)
@@ -266,7 +254,7 @@ def tagged_lines(output: Any) -> list[Line]:
     """The lines of a text with rank and host. A line that mpirun cut is joined with its rest, which comes later under the same tag."""
     lines: list[Line] = []
     begun: dict[Optional[int], list[str]] = {}
-    for raw in without_line_numbers(without_hosts(without_json(without_quotes(raw_lines(output))))):
+    for raw in without_tasks(without_line_numbers(without_hosts(without_json(without_quotes(raw_lines(output)))))):
         if "<std" not in raw:
             lines.append(clean(raw))
             continue
