@@ -11,8 +11,10 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import Ca
 from ansible_collections.taco.train.plugins.plugin_utils.failure.pods import (
     BARE_NAME,
     FIXES,
+    MASTER,
     MOST_CHARACTERS,
     NAMES,
+    NO_NAME,
     in_pods,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.failure.tracebacks import BEGIN
@@ -32,6 +34,8 @@ LAUNCHER = re.compile(
 
 def fix_of(cause: Cause, lines: Sequence[Line], place: int, values: Mapping[str, str]) -> str:
     """What to do about a cause that a line shows with its values."""
+    if cause.name == "master_address" and NO_NAME.search(lines[place].text[:MOST_CHARACTERS]) and in_pods(lines):
+        return MASTER
     # A fix with values of the line is for this log already.
     fix = FIXES.get(cause.name) if "{" not in cause.fix else None
     if fix and in_pods(lines):

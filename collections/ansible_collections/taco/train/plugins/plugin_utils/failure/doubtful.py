@@ -183,7 +183,7 @@ DOUBTFUL = [
     ),
     cause(
         "gloo_connect",
-        r"^(?:[\w.]+\.)?(?P<why>ConnectionRefusedError[^\r\n]{0,80})",
+        r"^(?:[\w.]+\.)?(?P<why>ConnectionRefusedError[^\r\n]{0,80})|^(?:[\w.]+: )?RuntimeError: (?P<why2>Connection refused)\s*$",
         "a process could not connect: nothing listens at the other end ({why})",
         "see in the traceback to whom it connects (rank 0 at MASTER_ADDR, a server of data or metrics), and whether that process was "
         "started "

@@ -59,6 +59,15 @@ ENDED = [
         "look at the log of that host, and use another --rdzv_id for each run",
     ),
     cause(
+        # PyTorch's older versions name no peer.
+        "peer_closed",
+        r"^(?:[\w.]+: )?RuntimeError: (?P<what>Connection (?:reset|closed) by peer)\s*$",
+        "the process at the other end, or something between them, closed the connection while the group of processes was made ({what})",
+        "look at rank 0: whether it listens at MASTER_ADDR and MASTER_PORT and no other service does, and whether it ended first (its "
+        "log); then at what is between them: the sidecar of a service mesh, a NetworkPolicy, a firewall",
+        context=r"\binit_process_group\(",
+    ),
+    cause(
         "peer_closed",
         r"retrieving ncclUniqueId from \[(?P<rank>\d+)\].*got error: (?P<what>(?:Connection reset|Broken pipe|"
         r"[Ff]ailed to recv, got 0 bytes)"

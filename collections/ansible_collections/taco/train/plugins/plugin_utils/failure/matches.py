@@ -48,9 +48,11 @@ MOST_ALIKE = 120
 MISSING = re.compile(r"missing ranks: ([\d, ]{1,400})|Ranks (?P<barrier>[\d, ]{1,400}) failed to pass monitoredBarrier")
 # Older versions list the others: of the ranks up to the highest, the rest is missing.
 READY = re.compile(r"(?:\[ready|^) ranks: ([\d, ]{1,400})\]")
+READY_FOR = re.compile(r"([\w./:-]{1,200}) \[ready ranks: ([\d, ]{1,400})\]")
 MISSING_BELOW = re.compile(r"(?:Missing|Stalled) ranks:\s*$")
 MOST_READY = 10_000
 MOST_OF_A_NAME = 300
+MOST_OF_A_REPORT = 20_000
 MISSING_RANK = re.compile(r"(\d{1,7}): \[([^\]]{0,2000})")
 TENSOR = re.compile(r"([\w./:-]{1,200}) $")
 
@@ -218,6 +220,15 @@ def missing_ranks(lines: Sequence[Line], place: int) -> List[int]:
 def differ(lines: Sequence[Line], place: int) -> bool:
     """Whether ranks miss different tensors in Horovod's report of a stall: each submits some that others do not."""
     missing: Dict[int, Set[str]] = {}
+    # Older versions list who is ready: the ranks of one tensor are then not ready for another.
+    ready = {
+        frozenset(re.findall(r"\d+", ranks))
+        for line in lines[place : place + MOST_REPEATS]
+        if "[ready ranks: " in line.text
+        for _tensor, ranks in READY_FOR.findall(line.text[:MOST_OF_A_REPORT])
+    }
+    if any(one - other and other - one for one in ready for other in ready):
+        return True
     for line in lines[place : place + MOST_REPEATS]:
         row, match = MISSING_RANK.match(line.text), MISSING.search(line.text)
         tensor = TENSOR.search(line.text[: match.start() - 1][-MOST_OF_A_NAME:]) if match else None

@@ -109,6 +109,15 @@ NETWORK = [
         context=r"Using (?:interface |\[0\])(?P<interface>(?:lo|docker|virbr|br-)\w*):",
     ),
     cause(
+        # PyTorch's store in a file, which a run that was ended leaves behind.
+        "nccl_connect",
+        r"WARN .*?[Cc]onnect to (?P<peer>[\da-f][\w.:%-]*(?:<\d+>)?).{0,40}?(?P<why>" + LINK + ")",
+        "NCCL could not connect to {peer} ({why}), which may be the address of an earlier run in {file}",
+        "see whether a host has that address and the process there has not ended; end all ranks, remove {file}, and start again: each run "
+        "needs a new file, which all hosts see; then check the ports between the hosts (firewall) and taco_interface",
+        context=r"(?i:init[-_]?method|dist[-_]url|init[-_]file)[\"']?[ =:]{1,3}[\"']?file://(?P<file>/[^\s\"',;)]{1,300})",
+    ),
+    cause(
         "nccl_connect",
         r"(?:WARN .*?|^(?:socket|ncclSocket|ncclOsSocket)\w+ ?: .{0,40}?)"
         r"(?:Connect to|Call to connect(?: to)?|connect to)\s*(?P<peer>(?=\S{0,80}[.:<])[\da-f][\w.:%-]*(?:<\d+>)?|)\s*.{0,40}?(?P<why>"

@@ -12,7 +12,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import 
 MOST_CHARACTERS = 400
 # The operator's script for kubectl exec, the launcher's pod, and a worker's name in the headless Service.
 OF_A_POD = re.compile(
-    r"/etc/mpi/kubexec\.sh|\bkubectl exec |^\+ POD_NAME=|command terminated with exit code|"
+    r"/etc/mpi/kubexec\.sh|\bkubectl (?:exec|logs) |^\+ POD_NAME=|command terminated with exit code|"
     r"\b[a-z0-9][a-z0-9-]{0,200}-launcher(?:-[a-z0-9]{5})?\b|\b[a-z0-9-]{0,200}mpijob[a-z0-9-]{0,200}-worker-\d|"
     r"\b(?P<job>[a-z0-9][a-z0-9-]{0,200})-worker-\d+\.(?:(?P=job)\b|[a-z0-9.-]{1,200}\.svc\b)"
 )
@@ -50,6 +50,13 @@ TRAFFIC = (
     "allow all traffic between the pods (NetworkPolicy, security groups of the nodes), and set mpijob_network_mode and the interface to "
     "a network that they share"
 )
+MASTER = (
+    "check that the pod of rank 0 runs and that its Service has it (kubectl get pods, kubectl get endpoints); let workers that start before "
+    "it wait for its name (an init container) or start again (restartPolicy: OnFailure); then look at the cluster's DNS (CoreDNS) and at "
+    "MASTER_ADDR, which the operator sets"
+)
+# Of the causes of an address of rank 0, the one of a name that is not known.
+NO_NAME = re.compile(r"Name or service not known|network addresses of \(.{1,120} cannot be retrieved|\[Errno -[235]\]")
 FIXES = {
     "ssh_resolve": NAMES,
     "mpi_resolve": NAMES,

@@ -162,7 +162,7 @@ RANK = [
         r"CalledProcess|ProcessExited|WorkerStopped|HostsUpdated|Signal)\w*(?:Error|Exception|NotFound|Exit|StopIteration|"
         r"AssertionError)(?: \(see above for traceback\))?(?::(?! *(?:Aborted: )?(?:ncclCommInitRank|NCCL [Ee]rror|NCCL "
         r"async|(?:Horovod|Gloo job) (?:has been|detected)|mpirun failed|work = |NCCL communicator|[Tt]imed out|"
-        r"Socket Timeout|Connection (?:reset|"
+        r"Socket Timeout|Connection (?:reset|refused\s*$|"
         r"closed)|[Bb]roken pipe|[^\r\n]{0,60}ncclCommInitRank|\[\S+:\d+\])) "
         r"*[^\r\n]{1,300})?)\s*$",
         "the script failed with {what}",
@@ -216,6 +216,8 @@ RANK = [
     ),
     cause(
         "segfault",
+        # Open MPI's line of the signal, also where the number of the process was taken out.
+        r"^\[(?P<host2>[A-Za-z][\w.-]{0,252})\] Signal: Segmentation fault|"
         r"process (?P<rank2>\d+) terminated with signal SIGSEGV|Segmentation fault|SIGSEGV|\]: segfault at |exitcode *: -11\b|"
         r"[Ss]ignal(?: code)?:? 11\b|(?i:exit code|status(?: code)?):? "
         r"+139\b|KILLED BY SIGNAL: 11",
