@@ -51,8 +51,8 @@ TRAFFIC = (
     "a network that they share"
 )
 MASTER = (
-    "check that the pod of rank 0 runs and that its Service has it (kubectl get pods, kubectl get endpoints); let workers that start before "
-    "it wait for its name (an init container) or start again (restartPolicy: OnFailure); then look at the cluster's DNS (CoreDNS) and at "
+    "check that the pod of rank 0 runs and that its Service has it (kubectl get pods, kubectl get endpoints); let workers that start "
+    "before it wait for its name (an init container) or start again (restartPolicy: OnFailure); then look at the cluster's DNS (CoreDNS) and at "
     "MASTER_ADDR, which the operator sets"
 )
 # Of the causes of an address of rank 0, the one of a name that is not known.

@@ -25,7 +25,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.workloads.kind import (
     model_of,
     value_of_line,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import lines_of, values
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import Line, tagged_lines, values
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.option import Option
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.platforms import platform_of
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.result import Result, finite
@@ -115,6 +115,9 @@ TENTHS = r"(\d{1,15}\.\d|nan|inf)"
 STEP = re.compile(
     r"\s*(\d{1,9})\s+images/sec: " + TENTHS + r" \+/- " + TENTHS + r" \(jitter = " + TENTHS + r"\)(?:\s|$)"
 )
+# The launcher's number of ranks, where the log has its command.
+STARTED = re.compile(r"\b(?:horovodrun|mpirun|mpiexec)\b.{0,400}?\s--?(?:np|num-proc|n)[ =](\d{1,6})(?!\S)")
+MOST_OF_A_COMMAND = 1000
 TOTAL = re.compile(r"total images/sec: (\d{1,15}\.\d\d|nan|inf)\s*$")
 
 
@@ -122,10 +125,13 @@ def parse(
     text: Any, expected_ranks: Any = None, device: str | None = "GPU", options: Mapping[str, Any] | None = None
 ) -> Result:
     """Return the numbers in the text and everything that is wrong with them, as parsed.result describes."""
-    lines = lines_of(text)
+    tagged = tagged_lines(text)
+    lines = [line.text for line in tagged]
     totals = [finite(total) for (total,) in values(TOTAL, lines)]
     head = read_head(lines)
     iterations = by_step(values(STEP, lines))
+    if not head["counts"]:
+        head["ranks"] = started(tagged)
     ranks = head["ranks"]
     problems = missing(totals, iterations, expected_ranks, ranks) + bad_numbers(totals, iterations)
     problems += wrong_world(head, totals, expected_ranks, device)
@@ -160,6 +166,14 @@ def read_head(lines: list[str]) -> dict[str, Any]:
         "devices": sorted({name.upper() for names in listed for name in names}),
         "variables": sorted({name for (name,) in values(VARIABLES, lines)}),
     }
+
+
+def started(lines: Sequence[Line]) -> int | None:
+    """How many ranks the launcher's command has, where the lines of a log whose begin was cut have as many; None otherwise."""
+    found = (STARTED.search(line.text[:MOST_OF_A_COMMAND]) for line in lines)
+    counts = {int(match[1]) for match in found if match}
+    shown = {line.rank for line in lines if line.rank is not None and STEP.match(line.text)}
+    return len(shown) if counts == {len(shown)} and shown == set(range(len(shown))) else None
 
 
 def by_step(steps: Iterable[tuple[Any, ...]]) -> list[float | None]:
