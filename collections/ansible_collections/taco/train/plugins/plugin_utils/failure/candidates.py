@@ -26,9 +26,13 @@ NOT_A_CAUSE = re.compile(
 # Such lines tell of a failure also where no warning follows: the log ends before NCCL gives up.
 RETRIES = re.compile(
     r"NCCL INFO .{0,80}(?:connect returned .{1,80}, retrying|Call to (?:recv|send|connect)\b.{0,80} failed :)|"
-    r"\[W[ \d].{0,60}socket\.cpp.{0,20}\[c10d\] The (?:client socket has (?:failed|timed)|IPv[46] network addresses|"
-    r"server socket has failed to bind .{1,80}(?:[Aa]ddress already in use|EADDRINUSE))"
+    r"\[W[ \d].{0,60}socket\.cpp.{0,20}\[c10d\] The (?:client socket has (?:failed|timed)|IPv[46] network addresses)"
 )
+# An agent of torchrun that finds the port taken goes on as a client of who has it: the line counts where the log ends with it.
+PORT_TAKEN = re.compile(
+    r"\[W[ \d].{0,60}socket\.cpp.{0,20}server socket has failed to bind .{1,80}(?:ddress already in use|EADDRINUSE)"
+)
+MOST_BEHIND = 5
 # Where nothing else tells more than that a process ended, they count.
 SAY_LITTLE = {"exit_code", "cancelled", "slurm"}
 # nccl-tests' row of a size that isn't complete. What its processes print stands behind it.
@@ -55,7 +59,13 @@ def causes_of(lines: Sequence[Line], without: AbstractSet[int]) -> Dict[int, int
     if any(CAUSES[index].name not in SAY_LITTLE for index in found):
         return found
     tries = [number for number, line in enumerate(lines) if RETRIES.search(line.text[:MOST_CHARACTERS])]
-    return {**found, **causes_in(lines, tries)}
+    return {**found, **causes_in(lines, tries or at_end(lines))}
+
+
+def at_end(lines: Sequence[Line]) -> List[int]:
+    """The lines of a port that is taken, where few others follow."""
+    last = [number for number, line in enumerate(lines) if line.text.strip()][-MOST_BEHIND - 1 :]
+    return [number for number in last if PORT_TAKEN.search(lines[number].text[:MOST_CHARACTERS])]
 
 
 def causes_in(lines: Sequence[Line], numbers: Sequence[int]) -> Dict[int, int]:

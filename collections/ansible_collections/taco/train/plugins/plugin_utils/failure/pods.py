@@ -52,8 +52,8 @@ TRAFFIC = (
 )
 MASTER = (
     "check that the pod of rank 0 runs and that its Service has it (kubectl get pods, kubectl get endpoints); let workers that start "
-    "before it wait for its name (an init container) or start again (restartPolicy: OnFailure); then look at the cluster's DNS (CoreDNS) and at "
-    "MASTER_ADDR, which the operator sets"
+    "before it wait for its name (an init container) or start again (restartPolicy: OnFailure); then look at the cluster's DNS "
+    "(CoreDNS) and at MASTER_ADDR, which the operator sets"
 )
 # Of the causes of an address of rank 0, the one of a name that is not known.
 NO_NAME = re.compile(r"Name or service not known|network addresses of \(.{1,120} cannot be retrieved|\[Errno -[235]\]")
