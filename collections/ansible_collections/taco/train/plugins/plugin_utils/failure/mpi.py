@@ -4,7 +4,14 @@
 
 """Causes that an MPI library reports while it starts: its parameters, its transports and what it needs of a host, most specific first."""
 
-from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import IMAGE, INTERFACE, NODE, UNREACHED, cause
+from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import (
+    IMAGE,
+    INTERFACE,
+    NODE,
+    OPEN_NETWORK,
+    UNREACHED,
+    cause,
+)
 
 MPI = [
     cause(
@@ -100,6 +107,14 @@ MPI = [
         "wrong interface",
         "set UCX_NET_DEVICES in benchmark_env to the interface or adapter of the network that the hosts share; or pml: ob1 in "
         "benchmark_mca, with taco_interface (btl_tcp_if_include) set to it",
+    ),
+    cause(
+        # Without the words of the context, the processes may only have lost one that ended.
+        "ucx",
+        r"UCX +ERROR +connect\(.{0,40}dest_addr=(?P<peer>[\da-f.:]{2,60}|\[[\da-f:]{2,40}\]:\d+)\) failed: (?P<why>[^(\r\n]+)",
+        "UCX, MPI's transport, could not connect to {peer} ({why})",
+        f"{OPEN_NETWORK}; UCX_NET_DEVICES in benchmark_env must name an interface or adapter of that network on every host",
+        context=r"pml_ucx.{0,80}Destination is unreachable",
     ),
     cause(
         "ucx",
