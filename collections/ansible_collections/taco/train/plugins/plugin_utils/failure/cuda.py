@@ -45,7 +45,7 @@ SEVERAL_GPUS = (
 )
 # nccl-tests: -g GPUs of each process, as its header has it, or else its command.
 GPU_INDEX = [
-    cause("gpu_index", r"Test (?:CUDA|HIP) failure .{0,80}invalid device ordinal", *words, context=context)
+    cause("gpu_index", r"(?:Test (?:CUDA|HIP)|Cuda) failure .{0,80}invalid device ordinal", *words, context=context)
     for words, context in (
         (SEVERAL_GPUS, r"^(?:# ?)? ?nThread \d+ nGpus (?P<each>[2-9]|\d\d+) "),
         (FEWER_GPUS, r"^(?:# ?)? ?nThread \d+ nGpus 1 "),

@@ -7,6 +7,8 @@
 from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import NODE, cause
 
 SCRIPT_FIX = "put python3 (or bash) before the script in the command, and give the script's whole path, which every host must have"
+# A word that is no program: an option, a variable, or what bind-to and map-by take.
+TAKEN = r"(?P<word>-\S{1,80}|[A-Z][A-Z\d]*_[A-Z\d_]+(?:=\S{0,80})?|none|slot|core|socket|node|numa|hwthread|\d+)\s*$"
 PROGRAMS = [
     cause(
         # The kernel takes a script only with #! and an interpreter in its first line.
@@ -67,7 +69,18 @@ PROGRAMS = [
         fields=NODE,
     ),
     cause(
-        # mpirun takes the first word that is no option for the program: a list of hosts whose -H is missing.
+        # mpirun takes the first word that is no option for the program: the value of an option that it does not know.
+        "mpirun_argument",
+        r"(?:NOTE: )?A common cause for this error is misspelling a (?:mpirun|prterun|mpiexec|orterun) command|^\s*Executable: *"
+        + TAKEN.replace("word", "taken"),
+        "mpirun took a word of the command, {word}, for the program: it does not know the option before it, or -x is missing",
+        "correct the options before it in benchmark_mca, benchmark_env and benchmark_options.extra_args (mpirun --help); "
+        "Open MPI 5 wants two dashes before bind-to and map-by",
+        fields=NODE,
+        context=r"^\s*Executable: *" + TAKEN,
+    ),
+    cause(
+        # The same with a list of hosts whose -H is missing.
         "mpirun_argument",
         r"(?:NOTE: )?A common cause for this error is misspelling a (?:mpirun|prterun|mpiexec|orterun) command|^\s*Executable: "
         r"(?P<list>[\w.-]+:\d+(?:,[\w.-]+:\d+)*)\s*$",

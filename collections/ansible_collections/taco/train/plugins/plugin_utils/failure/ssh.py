@@ -84,8 +84,9 @@ SSH = [
     ),
     cause(
         "ssh_reach",
-        r"host=(?P<host>[\w.-]+) was not reachable via ssh|SSH was not successful on host (?P<host2>[\w.-]+)",
-        "{host} can't be reached by ssh",
+        r"host=(?P<host>[\w.-]+) was not reachable via ssh|SSH was not successful on host (?P<host2>[\w.-]+)|"
+        r"Command 'ssh (?:-\S+ (?:\w+=\S+ )?){1,8}(?:-p \d+ )?(?P<host3>[\w.-]+) hostname' returned non-zero exit status 255",
+        "{host} can't be reached by ssh, or lets nobody in without a password",
         "run the ssh_trust role, and check taco_ssh_port and taco_interface",
     ),
     cause(
