@@ -91,7 +91,7 @@ SCHEDULER = [
         "lost_node",
         r"Pod was terminated in response to imminent node shutdown|in response to node shutdown",
         "a node was shut down, and Kubernetes ended its pods",
-        "look at who shut it down (maintenance, a spot instance that was taken back), and run the mpijob role again",
+        "find out why the node was shut down (maintenance, or a reclaimed spot instance), and run the mpijob role again",
     ),
     cause(
         "pod_pending",

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Numbers at the begin of lines that are not those of ranks: the numbers of lines, and of tasks that have several ranks each."""
+"""Numbers at the start of lines that are not those of ranks: the numbers of lines, and of tasks that have several ranks each."""
 
 import re
 
