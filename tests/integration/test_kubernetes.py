@@ -67,7 +67,7 @@ def require_good(found):
     schema = json.loads((COLLECTION / "docs/schemas/record-1.json").read_text())
     for record in found.records:
         jsonschema.validate(record, schema)
-        assert record["outcome"] == "ok", record
+        assert record["outcome"] == "ok", (record["arm"], record["problems"], (found.run / record["log"]).read_text())
     assert (found.run / "report.html").exists()
 
 
@@ -251,6 +251,9 @@ def test_ack_that_is_killed_is_resumed_compares_both_placements_and_restores_the
     assert {place if isinstance(place, str) else place["node"] for place in places} == NODES
     given = [place["gpu_visible"] for place in places if not isinstance(place, str)]
     assert given == ["0,1"] * (len(places) // 2)
+    # The counters before and after a run are those of the same pods.
+    counted = [record["witnesses"]["hosts"] for record in found.records if "witnesses" in record]
+    assert len(counted) == 2 and all(hosts[name]["nics"] for hosts in counted for name in WORKERS)
     require_as_before(v1)
 
 

@@ -10,6 +10,7 @@ from ansible_collections.taco.train.plugins.module_utils._node import counters
 
 STATISTICS = {name: str(number) for number, name in enumerate(counters.OF_NIC, 1)}
 FILES = {
+    "proc/1/stat": "1 (a (b) c) S 0 1 1 0 -1 4194560 50 60 7 8 9 10 11 12 20 0 1 0 5512 100 200\n",
     "proc/stat": "cpu  10 1 5 100 4 0 1 7 3 0\ncpu0 1 1 1 1 1 1 1 1 0 0\n",
     "proc/net/snmp": "Ip: Forwarding\nIp: 1\nTcp: RtoMin OutSegs RetransSegs\nTcp: 200 5000 7\n",
     "proc/uptime": "1234.5 100.0\n",
@@ -38,6 +39,7 @@ def test_all_counters_of_a_host(tmp_path):
     assert counters.snapshot(str(tmp_path), "42") == {
         "boot_id": "boot-1",
         "namespace": "",
+        "init_started": 5512,
         "uptime": 1234.5,
         "nics": {"eth0": {name: number for number, name in enumerate(counters.OF_NIC, 1)}},
         "tcp": {"OutSegs": 5000, "RetransSegs": 7},

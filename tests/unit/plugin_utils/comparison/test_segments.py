@@ -71,13 +71,21 @@ def test_the_first_run_of_a_segment_says_how_many_follow():
 def test_the_first_run_of_an_arm_whose_path_can_be_proved_is_counted_alone():
     runs, arms = planned(["harp", "taco"])
     found = segments.visits(runs, arms, ["run"] * 8)
-    assert [(one["first"], one["end"], one["counted"]) for one in found] == [(0, 1, True), (1, 8, False)]
+    assert [(one["first"], one["end"], one["tasks"]) for one in found] == [(0, 1, "counted"), (1, 8, "plain")]
     warm, arms = planned(["tcp", "lightcc"], warmup_runs=1)
     found = segments.visits(warm, arms, ["run"] * len(warm))
     (place,) = [one["first"] for one in found if one["counted"]]
     assert (warm[place].arm, warm[place].warmup) == ("tcp", False)
     runs, arms = planned(["default", "topology"])
     assert not any(one["counted"] for one in segments.visits(runs, arms, ["run"] * 8))
+
+
+def test_an_arm_that_places_the_workers_reads_the_counters_of_a_run_where_they_are_in_place():
+    runs, arms = planned(["tcp", "lightcc"])
+    arms = {**arms, "tcp": arms["tcp"]._replace(place="topology")}
+    found = segments.visits(runs, arms, ["run"] * 8)
+    assert [one["counted"] for one in found if one["tasks"] == "changed"][0]
+    assert {one["tasks"] for one in found if one["counted"]} == {"changed"}
 
 
 def test_without_witnesses_no_run_is_a_segment_of_its_own():

@@ -64,9 +64,10 @@ def test_an_interface_that_is_there_only_once_is_not_known():
 
 
 @pytest.mark.parametrize(
-    "changes", [{"boot_id": "other"}, {"namespace": "net:[9]"}, {"boot_id": ""}, {"namespace": None}]
+    "changes",
+    [{"boot_id": "other"}, {"namespace": "net:[9]"}, {"boot_id": ""}, {"namespace": None}, {"init_started": 5513}],
 )
-def test_snapshots_of_another_boot_or_namespace_have_no_difference(changes):
+def test_snapshots_of_another_boot_namespace_or_pod_have_no_difference(changes):
     assert difference(snapshot(), snapshot(9, 160.0, **changes)) is None
 
 

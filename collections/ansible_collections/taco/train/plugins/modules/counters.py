@@ -72,6 +72,9 @@ counters:
     namespace:
       description: The network namespace to which the interfaces belong.
       type: str
+    init_started:
+      description: When process 1 started, in ticks since the boot. It tells a pod from one that replaces it under the same name.
+      type: int
     uptime:
       description: Seconds since the boot.
       type: float

@@ -123,8 +123,18 @@ def xids(text: str) -> List[Dict[str, Any]]:
     return found[-MOST_XIDS:]
 
 
+def init_started(root: str) -> Optional[int]:
+    """When process 1 started, in ticks since the boot: of a pod that replaces another one of the same name it is another time.
+
+    The kernel gives the number of a network namespace that is gone to the next one.
+    """
+    # The name of the process is in parentheses and may contain both spaces and parentheses. The start is field 22.
+    fields = _text(root, "proc/1/stat").rpartition(")")[2].split()
+    return whole_number(fields[19]) if len(fields) > 19 else None
+
+
 def snapshot(root: str, pid: str = "self") -> Dict[str, Any]:
-    """All counters at this moment, with what tells whether two snapshots are of the same boot and network namespace."""
+    """All counters at this moment, with what tells whether two snapshots are of the same boot, pod and network namespace."""
     uptime = _text(root, "proc/uptime").split()
     try:
         namespace = os.readlink(os.path.join(root, "proc/self/ns/net"))
@@ -133,6 +143,7 @@ def snapshot(root: str, pid: str = "self") -> Dict[str, Any]:
     return {
         "boot_id": _text(root, "proc/sys/kernel/random/boot_id").strip(),
         "namespace": namespace,
+        "init_started": init_started(root),
         "uptime": float(uptime[0]) if uptime and re.match(r"^\d+(\.\d+)?$", uptime[0]) else None,
         "nics": nics(root),
         "tcp": tcp(root),

@@ -119,13 +119,15 @@ def visits(
     parts = [_parts(group, alone) for group in segments(runs, arms)]
     for group in itertools.chain.from_iterable(parts):
         arm, end = arms[group[0].arm], first + len(group)
+        is_counted = group[0].key in alone
+        # Where nothing is placed and no command runs, these tasks would be skipped on every host, one after the other.
+        changed = arm.place or arm.before or arm.after
         found.append(
             {
                 "label": _segment_label(labels[first:end]),
                 "place": arm.place,
-                # Where nothing is placed and no command runs, these tasks would be skipped on every host, one after the other.
-                "tasks": "changed" if arm.place or arm.before or arm.after else "plain",
-                "counted": group[0].key in alone,
+                "tasks": "changed" if changed else "counted" if is_counted else "plain",
+                "counted": is_counted,
                 "settings": list(dict.fromkeys(setting(run.case.id, run.arm) for run in group)),
                 "first": first,
                 "end": end,

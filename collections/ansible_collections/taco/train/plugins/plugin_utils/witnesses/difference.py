@@ -104,10 +104,12 @@ def _xids(before: Part, after: Part) -> Optional[List[str]]:
 
 
 def difference(before: Any, after: Any, samples: Any = None) -> Optional[Dict[str, Any]]:
-    """What happened on a host, as the record keeps it. None without two snapshots of the same boot and network namespace."""
+    """What happened on a host, as the record keeps it. None without two snapshots of the same boot, pod and network namespace."""
     if not isinstance(before, Mapping) or not isinstance(after, Mapping):
         return None
     if any(not before.get(name) or before.get(name) != after.get(name) for name in ("boot_id", "namespace")):
+        return None
+    if before.get("init_started") != after.get("init_started"):
         return None
     cpu = {name: grown(part(before, "cpu"), part(after, "cpu"), name) for name in ("total", "idle", "steal")}
     throttled = grown(part(before, "throttling"), part(after, "throttling"), "microseconds")
