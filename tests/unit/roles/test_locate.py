@@ -70,6 +70,12 @@ def test_a_slow_host_is_located_and_left_out_of_the_inventory(tmp_path):
     inventory = yaml.safe_load((tmp_path / "results/latest/locate_inventory.yml").read_text())
     assert sorted(inventory["locate_hosts"]["hosts"]) == [name for name in NAMES if name != "node-c"]
     assert "node-c is" in (tmp_path / "results/latest/report.html").read_text()
+    # The counters around a round are those of the hosts of each run.
+    records = [json.loads(line) for line in (tmp_path / "results/latest/records.jsonl").read_text().splitlines()]
+    assert {len(record["hosts"]) for record in records} == {1, 2}
+    for record in records:
+        known = {host: one["seconds"] > 0 for host, one in record["witnesses"]["hosts"].items()}
+        assert known == {host["name"]: True for host in record["hosts"]}
     # The arm is reverted and its commands for after the run have run, once on each host.
     assert (tmp_path / "order").read_text().split()[-6:] == 6 * ["after"]
     assert all((tmp_path / name / "libnccl-net.so").read_text() == "the plugin" for name in NAMES)
@@ -130,4 +136,6 @@ def test_a_host_that_dies_is_named_and_so_is_that_it_was_not_restored(tmp_path):
     assert kept["unrestored"] == ["node-b"]
     text = "node-b: not reachable at the end of the search"
     assert rc == 2 and text in output and text in (tmp_path / "results/latest/report.html").read_text(), output
+    # The other hosts are restored.
     assert all((tmp_path / name / "libnccl-net.so").exists() for name in NAMES if name != "node-b")
+    assert (tmp_path / "order").read_text().split().count("after") == len(NAMES) - 1

@@ -11,7 +11,12 @@ import recorded
 from counted import counters, results, snapshot
 
 from ansible_collections.taco.train.plugins.plugin_utils.run.record_check import record_problems
-from ansible_collections.taco.train.plugins.plugin_utils.witnesses.record import path_sentence, suspects, with_witnesses
+from ansible_collections.taco.train.plugins.plugin_utils.witnesses.record import (
+    at_the_same_time,
+    path_sentence,
+    suspects,
+    with_witnesses,
+)
 
 SENT = 2 * 138 * 10**9
 
@@ -50,6 +55,26 @@ def test_hosts_without_counters_are_null():
         [run("tcp")], {"gpu1": {"before": {}, "after": {}}, "gpu2": results(snapshot(), None)}
     )
     assert record["witnesses"]["hosts"] == {"gpu1": None, "gpu2": None} and record_problems(record) == []
+
+
+def test_runs_at_the_same_time_over_other_hosts_have_witnesses_of_their_own():
+    def record(*hosts):
+        return {"hosts": [{"name": host} for host in hosts]}
+
+    one, other, again, both = record("a", "b"), record("c", "d"), record("b", "a"), record("d", "a")
+    assert at_the_same_time([one, other]) == [[one], [other]]
+    assert at_the_same_time([one, other, again]) == [[other], [one, again]]
+    assert at_the_same_time([one, other, both]) == [[one, other, both]]
+    assert at_the_same_time([]) == []
+
+
+def test_a_pod_has_its_counters_under_the_name_that_mpirun_knows():
+    record = run("tcp")
+    for host in record["hosts"]:
+        host["name"] += ".job.default.svc"
+    (after,), taken = with_witnesses([record], counters({"gpu1": SENT, "gpu2": SENT}))
+    assert taken.verdict == "proved" and record_problems(json.loads(json.dumps(after))) == []
+    assert set(after["witnesses"]["hosts"]) == {"gpu1.job.default.svc", "gpu2.job.default.svc"}
 
 
 def test_suspects_are_the_hosts_that_stand_out_in_the_newest_run_over_all_hosts():

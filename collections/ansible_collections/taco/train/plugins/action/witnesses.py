@@ -10,7 +10,7 @@ from ansible.plugins.action import ActionBase
 
 from ansible_collections.taco.train.plugins.plugin_utils.run import store
 from ansible_collections.taco.train.plugins.plugin_utils.witnesses.path import CONTRADICTED, problem
-from ansible_collections.taco.train.plugins.plugin_utils.witnesses.record import with_witnesses
+from ansible_collections.taco.train.plugins.plugin_utils.witnesses.record import at_the_same_time, with_witnesses
 
 ARGUMENTS = {
     "run_dir": {"type": "str", "required": True},
@@ -38,11 +38,13 @@ class ActionModule(ActionBase):
             records = [one for one in kept if one["id"] in options["records"] and "witnesses" not in one]
             if not records:
                 return {"changed": False, "path": None, "arms": []}
-            changed, path = with_witnesses(records, counters)
+            groups = [with_witnesses(group, counters) for group in at_the_same_time(records)]
             if not self._task.check_mode:
-                store.replace(run_dir, changed)
+                store.replace(run_dir, [record for changed, _path in groups for record in changed])
         except store.RecordError as error:
             return {"failed": True, "msg": str(error)}
+        paths = [path for _changed, path in groups]
+        path = next((one for one in paths if one.verdict == CONTRADICTED), paths[0])
         result = {"changed": False, "path": path.verdict, "run_dir": options["run_dir"], "arms": [records[0]["arm"]]}
         if path.verdict == CONTRADICTED:
             result.update(failed=options["fail_on_bad_run"], msg=problem(path, records[0]["arm"]))

@@ -4,15 +4,10 @@
 
 """Check the variables of a search: its hosts, their boundaries and their hardware. Values in, values out."""
 
-from typing import Any, Callable, Container, Dict, Mapping, Sequence, Tuple
+from typing import Any, Callable, Dict, Mapping, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.locate.search import SearchError
-
-
-def host_named(name: str, hosts: Container[str]) -> str:
-    """The host of the inventory that mpirun knows by a name: a pod's has the domain of its job in addition."""
-    short = name.partition(".")[0]
-    return short if name not in hosts and short in hosts else name
+from ansible_collections.taco.train.plugins.plugin_utils.witnesses.record import host_named
 
 
 def hosts_of(hosts: Sequence[Mapping[str, Any]], play: Sequence[str]) -> Tuple[str, ...]:

@@ -11,7 +11,6 @@ from datetime import datetime, timezone
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Set, Tuple, Union
 
 from ansible_collections.taco.train.plugins.plugin_utils.locate.decide import Answer, answer_json, next_step
-from ansible_collections.taco.train.plugins.plugin_utils.locate.inputs import host_named
 from ansible_collections.taco.train.plugins.plugin_utils.locate.search import (
     Round,
     Run,
@@ -24,6 +23,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.locate.search import (
 from ansible_collections.taco.train.plugins.plugin_utils.locate.wording import sentence, unrestored
 from ansible_collections.taco.train.plugins.plugin_utils.run import json_schema, store
 from ansible_collections.taco.train.plugins.plugin_utils.witnesses.outliers import busy
+from ansible_collections.taco.train.plugins.plugin_utils.witnesses.record import host_named
 
 FILE, INVENTORY, SCHEMA = "locate.json", "locate_inventory.yml", "locate-1"
 GROUP = "locate_hosts"

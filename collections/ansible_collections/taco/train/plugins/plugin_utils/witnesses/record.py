@@ -4,7 +4,7 @@
 
 """Add the witnesses of runs to their records. Values in, values out."""
 
-from typing import Any, Dict, List, Mapping, Sequence, Tuple
+from typing import Any, Container, Dict, List, Mapping, Sequence, Set, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.text import number
 from ansible_collections.taco.train.plugins.plugin_utils.witnesses.difference import differences, same_network
@@ -20,14 +20,33 @@ from ansible_collections.taco.train.plugins.plugin_utils.witnesses.path import (
 Record = Mapping[str, Any]
 
 
-def with_witnesses(records: Sequence[Record], counters: Any) -> Tuple[List[Dict[str, Any]], Path]:
+def host_named(name: str, hosts: Container[str]) -> str:
+    """The host of the inventory that mpirun knows by a name: a pod's has the domain of its job in addition."""
+    short = name.partition(".")[0]
+    return short if name not in hosts and short in hosts else name
+
+
+def at_the_same_time(records: Sequence[Record]) -> List[List[Record]]:
+    """The records by the runs that had hosts in common: what the others of a round did is no part of their witnesses."""
+    groups: List[Tuple[Set[str], List[Record]]] = []
+    for record in records:
+        hosts = {host["name"] for host in record["hosts"]}
+        same = [group for group in groups if group[0] & hosts]
+        members = [one for group in same for one in group[1]]
+        groups = [group for group in groups if group not in same]
+        groups.append((hosts.union(*(group[0] for group in same)), [*members, record]))
+    return [members for _hosts, members in groups]
+
+
+def with_witnesses(records: Sequence[Record], counters: Mapping[str, Any]) -> Tuple[List[Dict[str, Any]], Path]:
     """The records of runs of the same arm with their witnesses, and the path that they took.
 
     counters are those before the first of the runs and after the last one. A good run that took another path than its arm promises
     becomes a failed one.
     """
-    members = {host["name"] for record in records for host in record["hosts"]}
-    happened = {host: one for host, one in differences(counters).items() if host in members}
+    members = sorted({host["name"] for record in records for host in record["hosts"]})
+    counters = {name: counters[host] for name in members for host in [host_named(name, counters)] if host in counters}
+    happened = differences(counters)
     taken = path(records, happened, same_network(counters))
     witnesses = {
         "runs": len(records),
