@@ -83,12 +83,26 @@ def test_a_slow_host_is_named_with_its_proof(fault, search, kind, percent, cause
     assert result["sentence"] in output
 
 
-def test_two_slow_hosts_of_six_accuse_no_other_host(fault, search):
-    # Most pairs have a slow host, so that the search may end as undecided: hosts of namespaces have searches that name both.
+def test_two_slow_hosts_of_six_are_named_with_their_proofs(fault, search):
     with fault("egress", SLOW, "--percent", "50"), fault("cpu", OTHER, "--percent", "30"):
-        result, _output = search("-e", "locate_max_rounds=6")
-    assert accused(result) <= {SLOW, OTHER}, result["sentence"]
-    assert result["answer"]["kind"] in ("located", "undecided"), result["sentence"]
+        result, _output = search()
+    findings = result["answer"]["findings"]
+    assert [one["kind"] for one in findings] == ["host", "host"] and accused(result) == {SLOW, OTHER}, result[
+        "sentence"
+    ]
+    assert all(one["proved"] for one in findings), result["sentence"]
+
+
+def test_the_slow_direction_of_a_link_is_named(fault, search):
+    # Without the round of each host alone the first pairs are always the same ones.
+    sender, receiver = "taco-lab-node-1", "taco-lab-node-2"
+    with fault("link", sender, "--to", receiver, "--percent", "30"):
+        result, output = search("-e", json.dumps({"locate_alone": False}))
+    assert [sender, receiver] in [run["hosts"] for run in result["search"]["rounds"][0]["runs"]]
+    (finding,) = result["answer"]["findings"]
+    assert (finding["kind"], finding["hosts"]) == ("link", [sender, receiver]), result["sentence"]
+    assert (finding["sender"], finding["proved"]) == (sender, True), result["sentence"]
+    assert f"the direction from {sender} to {receiver}" in output
 
 
 def test_hosts_whose_cpus_have_other_work_at_random_times_are_accused_of_nothing(fault, search):

@@ -12,7 +12,7 @@ import pytest
 from simulated_fleet import Fleet, searched
 
 from ansible_collections.taco.train.plugins.plugin_utils.decision.noise import Noise
-from ansible_collections.taco.train.plugins.plugin_utils.locate import drift, errors
+from ansible_collections.taco.train.plugins.plugin_utils.locate import drift, errors, several
 from ansible_collections.taco.train.plugins.plugin_utils.locate.search import HALVES, PAIRS, Search
 
 WEIGHTS = {(HALVES, 16): 1.0, (HALVES, 8): -1.5, (PAIRS, 2): 0.5}
@@ -26,6 +26,7 @@ def test_all_kinds_of_findings_share_one_rate(size, racks):
     )
     counts = {
         errors.HOST: 2 * size,
+        errors.SEVERAL: several.hypotheses(size),
         errors.LINK: math.comb(size, 2),
         errors.DIRECTION: size * (size - 1),
         errors.CAUSE: size,

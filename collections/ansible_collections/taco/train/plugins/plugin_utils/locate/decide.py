@@ -4,8 +4,7 @@
 
 """Decide the next round of a search, or its answer. Values in, values out.
 
-An accused host is a culprit only with its proof: in later runs, with other partners, it is slow again, and a partner that was slow
-beside it is not slow without it. Otherwise it is a suspicion.
+An accused host is a culprit only with its proof. Otherwise it is a suspicion.
 """
 
 import math
@@ -15,12 +14,12 @@ from typing import Any, List, Mapping, NamedTuple, Optional, Sequence, Union
 from ansible_collections.taco.train.plugins.plugin_utils.decision.sequential import (
     all_cleared,
     clear_bound,
-    combined,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.locate import (
     boundary,
     configuration,
     halves,
+    proof,
     schedule,
     shared,
     split,
@@ -28,9 +27,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.locate import (
 from ansible_collections.taco.train.plugins.plugin_utils.locate.direction import direction
 from ansible_collections.taco.train.plugins.plugin_utils.locate.errors import LINK, accept
 from ansible_collections.taco.train.plugins.plugin_utils.locate.evidence import (
-    SUSPECT,
     Analysis,
-    Judged,
     as_slow_alone,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.locate.failures import (
@@ -75,45 +72,6 @@ class Answer(NamedTuple):
     minutes_of_a_round: Optional[float]
 
 
-def _family(state: Analysis, host: str) -> List[Judged]:
-    """The runs that the evidence of an accused host rests on."""
-    alone = state.every[host].mixture > state.pairs[host].mixture
-    return [
-        run
-        for run in state.runs
-        if host in run.point.hosts
-        and (alone or len(run.point.hosts) > 1)
-        and not any(other in state.accused for other in run.point.hosts if other != host)
-    ]
-
-
-def proved(search: Search, state: Analysis, host: str) -> bool:
-    """Whether a host was slow again in later rounds, and a partner of its slow runs is cleared without it."""
-    runs = _family(state, host)
-    numbers = sorted({run.point.round for run in runs})
-    first = next(
-        (
-            number
-            for number in numbers
-            if combined([run.observation for run in runs if run.point.round <= number]).mixture >= SUSPECT
-        ),
-        None,
-    )
-    if first is None:
-        return False
-    again = combined([run.observation for run in runs if run.point.round > first]).mixture >= SUSPECT
-    bound = clear_bound(search.rates)
-    slow = [run for run in runs if len(run.point.hosts) > 1 and run.residual < math.log(1 - search.effect) / 2]
-    restored = any(state.cleared(other, bound) for run in slow for other in run.point.hosts if other != host)
-    return again and restored
-
-
-def loss_of(state: Analysis, host: str) -> float:
-    """How much slower the runs of a host are, as a share."""
-    values = [run.residual for run in _family(state, host)]
-    return 1 - math.exp(median(values)) if values else 0.0
-
-
 def unsettled(search: Search, state: Analysis) -> List[str]:
     """The hosts about which more runs are needed."""
     bound, broken, failed = clear_bound(search.rates), failing(search), doubtful(search)
@@ -125,7 +83,11 @@ def unsettled(search: Search, state: Analysis) -> List[str]:
         for host in hosts
         if host in failed
         or host in state.doubtful
-        or (not proved(search, state, host) if host in state.accused else not done and not state.cleared(host, bound))
+        or (
+            not proof.proved(search, state, host)
+            if host in state.accused
+            else not done and not state.cleared(host, bound)
+        )
     ]
 
 
@@ -155,7 +117,7 @@ def next_step(search: Search) -> Union[Round, Answer]:
     hosts = [host for host in search.comparable if host not in broken]
     failed = doubtful(search)
     weights = {host: state.best(host).mixture + schedule.FAILED * failed.get(host, 0) for host in hosts}
-    groups = schedule.pairs(search, hosts, weights, state.accused, links)
+    groups = schedule.pairs(search, hosts, weights, state.accused, [*links, *proof.together(state, hosts)])
     if not groups:
         return answer(search, state, rest, "no two hosts are left that could run together")
     return _limited(search, Round(len(search.rounds) + 1, PAIRS, tuple(Run(group) for group in groups)), state)
@@ -208,8 +170,8 @@ def answer(search: Search, state: Analysis, rest: Sequence[str], reason: str) ->
     ]
     area = boundary.inside(search, state.accused)
     if area:
-        losses = [loss_of(state, host) for host in state.accused]
-        certain = all(proved(search, state, host) for host in state.accused)
+        losses = [proof.loss_of(state, host) for host in state.accused]
+        certain = all(proof.proved(search, state, host) for host in state.accused)
         words = f"the hosts in {area.name} {area.value} are {median(losses):.0%} slower"
         found.append(Finding("boundary", area.hosts, median(losses), certain, words, area.name, area.value))
     else:
@@ -243,13 +205,13 @@ def answer(search: Search, state: Analysis, rest: Sequence[str], reason: str) ->
 
 
 def _host(search: Search, state: Analysis, host: str) -> Finding:
-    loss, sure = loss_of(state, host), proved(search, state, host)
+    loss, sure = proof.loss_of(state, host), proof.proved(search, state, host)
     where = ""
     slow_alone = as_slow_alone(search, state, host)
     if slow_alone is not None:
         where = ", also alone: GPUs, CPUs or memory" if slow_alone else ", with partners only: its network"
-    proof = "proved by swap" if sure else "a suspicion: the proof by swap is missing"
-    return Finding("host", [host], loss, sure, f"{host} is {loss:.0%} slower than its peers{where} ({proof})")
+    how = "proved by swap" if sure else "a suspicion: the proof by swap is missing"
+    return Finding("host", [host], loss, sure, f"{host} is {loss:.0%} slower than its peers{where} ({how})")
 
 
 def _groups(search: Search, crossing: boundary.Crossing) -> Finding:
@@ -262,8 +224,8 @@ def _groups(search: Search, crossing: boundary.Crossing) -> Finding:
 
 
 def _group(group: halves.Group) -> Finding:
-    proof = "proved by an exchange of hosts" if group.proved else "a suspicion: the exchange of hosts is missing"
-    words = f"{some(group.hosts)} are {group.loss:.0%} slower in a run over {group.size} hosts than the others, and not in pairs ({proof})"
+    how = "proved by an exchange of hosts" if group.proved else "a suspicion: the exchange of hosts is missing"
+    words = f"{some(group.hosts)} are {group.loss:.0%} slower in a run over {group.size} hosts than the others, and not in pairs ({how})"
     return Finding("group", group.hosts, group.loss, group.proved, words)
 
 

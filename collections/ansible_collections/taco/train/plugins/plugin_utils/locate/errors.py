@@ -10,12 +10,14 @@ Each kind of finding has a share of the rate, and the hypotheses of a kind share
 import math
 
 from ansible_collections.taco.train.plugins.plugin_utils.decision.sequential import accuse_bound
+from ansible_collections.taco.train.plugins.plugin_utils.locate import several
 from ansible_collections.taco.train.plugins.plugin_utils.locate.search import LEAST_GROUP, Search
 
-HOST, LINK, BOUNDARY, GROUPS, GROUP = "host", "link", "boundary", "groups", "group"
+HOST, SEVERAL, LINK, BOUNDARY, GROUPS, GROUP = "host", "several", "link", "boundary", "groups", "group"
 SHARED, WHOLE, CONFIGURATION, DIRECTION, CAUSE = "shared", "whole", "configuration", "direction", "cause"
 SHARES = {
-    HOST: 0.4,
+    HOST: 0.35,
+    SEVERAL: 0.05,
     LINK: 0.1,
     BOUNDARY: 0.1,
     GROUPS: 0.1,
@@ -41,6 +43,8 @@ def _hypotheses(search: Search, kind: str) -> float:
     if kind == HOST:
         # By its runs over two hosts, and by all of its runs.
         return 2 * hosts
+    if kind == SEVERAL:
+        return several.hypotheses(hosts)
     if kind == LINK:
         return hosts * (hosts - 1) / 2
     if kind == DIRECTION:

@@ -22,7 +22,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.decision.sequential imp
     decided,
     observation,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.locate.errors import CAUSE, HOST, accept
+from ansible_collections.taco.train.plugins.plugin_utils.locate import several
+from ansible_collections.taco.train.plugins.plugin_utils.locate.errors import CAUSE, HOST, SEVERAL, accept
 from ansible_collections.taco.train.plugins.plugin_utils.locate.levels import (
     Point,
     Scales,
@@ -158,10 +159,24 @@ def _strength(*evidence: Evidence) -> float:
 
 
 def analysis(search: Search) -> Analysis:
-    """What all runs up to now show. Hosts are accused one by one, the strongest evidence first."""
-    of_runs, hosts = points(search), search.comparable
-    bound, reject = accept(search, HOST), clear_bound(search.rates)
-    accused: Tuple[str, ...] = ()
+    """What all runs up to now show: hosts that are accused one by one, or several of few at once."""
+    of_runs = points(search)
+    found = _settled(search, of_runs, (), accept(search, HOST))
+    least = -math.log(1 - search.effect)
+    unlike = [run for run in found.runs if abs(run.residual) > least and not set(run.point.hosts) & set(found.accused)]
+    if len(unlike) < LEAST_SLOW:
+        return found
+    hosts = tuple(host for host in search.comparable if any(host in point.hosts for point in of_runs))
+    for chosen in several.candidates(tuple(of_runs), hosts):
+        other = _settled(search, of_runs, chosen, accept(search, SEVERAL))
+        if set(other.accused) >= set(chosen) and len(other.accused) > len(found.accused):
+            return other
+    return found
+
+
+def _settled(search: Search, of_runs: Sequence[Point], accused: Tuple[str, ...], bound: float) -> Analysis:
+    """Hosts are accused one by one, the strongest evidence first, from runs beside those without hosts that are accused already."""
+    hosts, reject = search.comparable, clear_bound(search.rates)
     links: List[Pair] = []
     for _pass in range(MOST_PASSES):
         compared = compared_with_others(of_runs, accused)
