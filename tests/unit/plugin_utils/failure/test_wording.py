@@ -6,7 +6,8 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.failure.place import Places, inventory_name
+from ansible_collections.taco.train.plugins.plugin_utils.failure.inventory import inventory_name
+from ansible_collections.taco.train.plugins.plugin_utils.failure.place import Places
 from ansible_collections.taco.train.plugins.plugin_utils.failure.reason import reason
 from ansible_collections.taco.train.plugins.plugin_utils.failure.wording import of_ranks, sentence, with_places
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import tagged_lines

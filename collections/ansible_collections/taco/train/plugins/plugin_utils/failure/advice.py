@@ -36,6 +36,8 @@ def fix_of(cause: Cause, lines: Sequence[Line], place: int, values: Mapping[str,
     """What to do about a cause that a line shows with its values."""
     if cause.name == "master_address" and NO_NAME.search(lines[place].text[:MOST_CHARACTERS]) and in_pods(lines):
         return MASTER
+    if cause.name == "master_address" and BARE_NAME.search(lines[place].text[:MOST_CHARACTERS]):
+        return f"{filled(cause.fix, values)}; for a pod {MASTER}"
     # A fix with values of the line is for this log already.
     fix = FIXES.get(cause.name) if "{" not in cause.fix else None
     if fix and in_pods(lines):

@@ -28,6 +28,9 @@ RETRIES = re.compile(
     r"NCCL INFO .{0,80}(?:connect returned .{1,80}, retrying|Call to (?:recv|send|connect)\b.{0,80} failed :)|"
     r"\[W[ \d].{0,60}socket\.cpp.{0,20}\[c10d\] The (?:client socket has (?:failed|timed)|IPv[46] network addresses)"
 )
+# A name that is not known is more than a late answer, where no later line shows an address.
+NO_NAME = re.compile(r"network addresses of \([^)]{1,120}\) cannot be retrieved \(gai error: -[235]\b")
+HAS_ADDRESS = re.compile(r"client socket has (?:successfully )?connected|client socket has failed to connect to \[")
 # An agent of torchrun that finds the port taken goes on as a client of who has it: the line counts where the log ends with it.
 PORT_TAKEN = re.compile(
     r"\[W[ \d].{0,60}socket\.cpp.{0,20}server socket has failed to bind .{1,80}(?:ddress already in use|EADDRINUSE)"
@@ -57,9 +60,16 @@ def causes_of(lines: Sequence[Line], without: AbstractSet[int]) -> Dict[int, int
     """The causes, without lines that follow from others where some are left, and those of new tries where these tell more."""
     found = causes_in(lines, worth_a_look(lines, without)) or causes_in(lines, worth_a_look(lines, frozenset()))
     if any(CAUSES[index].name not in SAY_LITTLE for index in found):
-        return found
+        return {**causes_in(lines, without_name(lines)), **found}
     tries = [number for number, line in enumerate(lines) if RETRIES.search(line.text[:MOST_CHARACTERS])]
     return {**found, **causes_in(lines, tries or at_end(lines))}
+
+
+def without_name(lines: Sequence[Line]) -> List[int]:
+    """The lines of names that can't be resolved, where the last of them is not followed by one with an address."""
+    numbers = [number for number, line in enumerate(lines) if NO_NAME.search(line.text[:MOST_CHARACTERS])]
+    later = lines[numbers[-1] :] if numbers else ()
+    return [] if any(HAS_ADDRESS.search(line.text[:MOST_CHARACTERS]) for line in later) else numbers
 
 
 def at_end(lines: Sequence[Line]) -> List[int]:

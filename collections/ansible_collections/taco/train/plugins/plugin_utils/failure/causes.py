@@ -90,6 +90,8 @@ OF_OTHERS = {"stalled", "peer_closed", "horovod_down"}
 OF_ONE = {"traceback", "segfault", "instruction", "killed", *(cause.name for cause in SCRIPT)}
 # What explains a cause that it comes with, and is a warning only without it.
 EXPLAINED_BY = {
+    # sshd of a container that could not start.
+    "ssh_connect": ("driver",),
     "mpi_ofi": ("memory_locked",),
     "cudnn": ("gpu_memory", "cublas"),
     "cublas": ("gpu_memory",),

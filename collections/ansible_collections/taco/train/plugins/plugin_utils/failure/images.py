@@ -39,6 +39,14 @@ IMAGES = [
         "free space on the node (crictl rmi --prune, df -h), or use a smaller image",
         POD,
     ),
+    cause(
+        "disk",
+        r"pyxis: [^\r\n]{0,200}?(?:[Nn]o space left on device|Failed to write to output filesystem)",
+        "a node has no space where enroot unpacks the image {path}",
+        "free space there on that node (df -h), or have ENROOT_DATA_PATH, ENROOT_CACHE_PATH, ENROOT_TEMP_PATH and pyxis's runtime_path "
+        "set to a disk with space: /run is in memory; or import the image once to a shared .sqsh file",
+        r"filesystem on (?P<path>/[^\s,]{1,300})",
+    ),
     pull(
         r"(?P<why>no matching manifest for \S+[^\r\n]{0,40}|no match for platform in manifest[^\r\n]{0,60}|"
         r"image operating system \S+ cannot be used[^\r\n]{0,60})",

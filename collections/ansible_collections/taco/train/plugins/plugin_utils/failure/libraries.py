@@ -167,6 +167,16 @@ LIBRARIES = [
         "taco_image with this version, or a framework and Horovod that are built for the version there",
     ),
     cause(
+        # TensorFlow goes on without GPUs, and operations then fail on the CPU.
+        "library",
+        r"only supports (?:the )?NHWC|explicitly assigned to /device:GPU:\d+ but available devices are \[(?!.*device:GPU:\d)|"
+        r"NHWC tensor format on CPU",
+        "TensorFlow uses no GPU, as it finds no library {library}",
+        "set LD_LIBRARY_PATH in benchmark_env to its folder, where taco_image has it (ldconfig -p, find / -name '{library}*'); else use a "
+        "taco_image with the version of CUDA and cuDNN that its TensorFlow was built for",
+        context=r"Could not load dynamic library '(?P<library>lib(?:cudart|cublas|cudnn|cufft|curand|cusolver|cusparse)[\w.]*)'",
+    ),
+    cause(
         "library",
         r"^(?:E +)?(?:\w+\.)*\w+(?:Error|Exception): (?:.* )?(?P<library>[^\s:'\"]*\.so[\w.]*): cannot open shared object file|"
         r"error while loading shared libraries: (?P<library2>[^\s:]+)|Could not load library (?P<library3>lib\S+?)\.? |Unable to load "
@@ -177,8 +187,13 @@ LIBRARIES = [
     ),
     cause(
         "import",
-        r"ImportError: (?P<why>.{1,200})|RuntimeError: (?P<why2>module compiled against (?:API|ABI) version .{1,120})|"
-        r"TypeError: (?P<why3>Descriptors cannot (?:not )?be created directly)",
+        r"TypeError: (?P<why>Descriptors cannot (?:not )?be created directly)",
+        "the package protobuf in the image is newer than the code that the framework brings for it ({why})",
+        "install an older one in taco_image (pip install 'protobuf<=3.20.3'), or a newer framework",
+    ),
+    cause(
+        "import",
+        r"ImportError: (?P<why>.{1,200})|RuntimeError: (?P<why2>module compiled against (?:API|ABI) version .{1,120})",
         "a Python module can't be imported ({why})",
         "use versions that fit together in taco_image",
     ),

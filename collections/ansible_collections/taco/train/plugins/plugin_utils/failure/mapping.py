@@ -79,6 +79,16 @@ MAPPING = [
         context=r"^\s*Binding: *(?P<binding>\S+)",
     ),
     cause(
+        # mpirun takes the tasks of the job as its slots.
+        "slots",
+        r"There are not enough slots available|[Nn]ot enough slots(?! left| remain)|"
+        r"All nodes which are allocated for this job are already filled",
+        "there are fewer slots than ranks: mpirun takes Slurm's tasks as slots, and the job has {tasks}",
+        "request as many tasks as ranks for the job (sbatch --ntasks, --ntasks-per-node with the GPUs of a host), or start mpirun with "
+        "--map-by :OVERSUBSCRIBE",
+        context=r"\bSLURM_(?:NTASKS|NPROCS|TASKS_PER_NODE)=(?P<tasks>\d[\w(),]{0,60})",
+    ),
+    cause(
         "slots",
         r"There are not enough slots available|[Nn]ot enough slots(?! left| remain)|"
         r"Process number should not be larger than|There are not enough nodes in your allocation|"

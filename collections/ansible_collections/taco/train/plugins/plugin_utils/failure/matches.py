@@ -22,17 +22,19 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.causes import (
     OF_OTHERS,
     OF_PROCESS,
     OF_REMOTE,
+    OF_RESULT,
     OF_START,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.failure.fields import NEAR, groups_of
+from ansible_collections.taco.train.plugins.plugin_utils.failure.inventory import inventory_name
 from ansible_collections.taco.train.plugins.plugin_utils.failure.place import (
     LOCAL_RANK,
     Places,
-    inventory_name,
     located,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.failure.pods import pod_at
 from ansible_collections.taco.train.plugins.plugin_utils.failure.rank_map import named, same_host
+from ansible_collections.taco.train.plugins.plugin_utils.failure.same_error import ranks_with
 from ansible_collections.taco.train.plugins.plugin_utils.failure.wording import reported_by, sentence
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import Line
 
@@ -57,6 +59,11 @@ MISSING_RANK = re.compile(r"(\d{1,7}): \[([^\]]{0,2000})")
 TENSOR = re.compile(r"([\w./:-]{1,200}) $")
 
 
+# A task ended with an error of its own: srun kills the others.
+TASK_FAILED = re.compile(r"srun: error: \S+: tasks? [\d,-]+: Exited with exit code")
+KILLED_TASK = re.compile(r"srun: error: \S+: tasks? [\d,-]+: Killed")
+
+
 class Match(NamedTuple):
     """What a line shows of a cause: the sentence without a place, and the place."""
 
@@ -67,6 +74,8 @@ class Match(NamedTuple):
     """Whether the place is that of the process that printed the line, and not one that the line names."""
     values: Mapping[str, str] = {}
     """What the line and those around it name."""
+    ranks: Sequence[int] = ()
+    """Several ranks with the same error, where the line has none of its own."""
 
 
 def match_at(places: Places, place: int, cause: Cause, hosts: Sequence[str]) -> Match:
@@ -94,6 +103,19 @@ def match_at(places: Places, place: int, cause: Cause, hosts: Sequence[str]) -> 
         line.rank if rank is None else rank,
         cause.name in ENDS or "host" not in groups,
     )
+    if host and number is None and own_rank is not None and not same_host(places.hosts.get(own_rank), own_host):
+        # The rank that prints the line runs elsewhere.
+        own_rank = None if own_rank in places.hosts else own_rank
+    several: Sequence[int] = ()
+    if reporter and line.rank is None and cause.name in OF_PROCESS | {"gpu_broken"}:
+        own = located(places, place, line.host, None, False)
+        # A header is that of a process, which may be another one than those with ranks.
+        showing = ranks_with(places, place, cause) if own[1] is None and own[0] in (None, line.host) else []
+        if showing and own_rank not in showing:
+            own_rank = showing[0] if len(showing) == 1 else None
+            several = showing if own_rank is None else ()
+            shown = {places.hosts.get(rank) for rank in showing}
+            own_host = own[0] or (shown.pop() if len(shown) == 1 else None)
     if own_host is None and own_rank is None and cause.name in OF_REMOTE:
         own_host = places.remote(place)
     elif own_host is None and cause.name in ENDS:
@@ -102,7 +124,8 @@ def match_at(places: Places, place: int, cause: Cause, hosts: Sequence[str]) -> 
     values = {name: (named(groups, name) or "").strip() for name in names}
     text = places.with_hosts(sentence(cause.found, values, line.text, match.end() if match else 0))
     if cause.name in OF_ALL:
-        host, rank = None, None
+        of_ranks = {*places.hosts.values()} if cause.name in OF_RESULT else set()
+        host, rank, reporter = of_ranks.pop() if len(of_ranks) == 1 else None, None, False
     elif cause.name in OF_OTHERS:
         peer = host or places.hosts.get(-1 if rank is None else rank) or places.of_peer(values.get("peer", ""))
         host, reporter = own_host if same_host(peer, own_host) else peer, False
@@ -126,7 +149,7 @@ def match_at(places: Places, place: int, cause: Cause, hosts: Sequence[str]) -> 
         text += f"; it is local rank {local[1]} of its host" if local and rank is None else ""
     if host is None and rank is None and cause.name in OF_MPI:
         host = places.around(place)
-    if host is None and rank is None and cause.name not in OF_ALL | OF_OTHERS:
+    if host is None and rank is None and not several and cause.name not in OF_ALL | OF_OTHERS:
         rank = places.local_first
     if (
         rank is None
@@ -137,8 +160,8 @@ def match_at(places: Places, place: int, cause: Cause, hosts: Sequence[str]) -> 
         rank = places.only
     if host is None and rank is None:
         host = pod_at(cause.name, lines, place)
-    host = inventory_name(host, hosts, line.text)
-    return Match(text, host, rank, reporter, values)
+    host = inventory_name(host, hosts, line.text, lines)
+    return Match(text, host, rank, reporter, values, several if rank is None else ())
 
 
 def not_reporting(places: Places, cause: Cause, rank: Optional[int]) -> Tuple[Optional[str], Optional[int]]:
@@ -171,9 +194,11 @@ def first_causes(places: Places, found: Mapping[int, int]) -> Dict[int, int]:
         if CAUSES[index].name in OF_LOSS
         for number in [place, *again(places.lines, place, CAUSES[index])]
     ]
+    ended = next((number for number, line in enumerate(places.lines) if TASK_FAILED.search(line.text)), None)
     return {
         index: place
         for index, place in found.items()
+        if not (ended is not None and ended < place and KILLED_TASK.search(places.lines[place].text))
         if CAUSES[index].name not in AFTER_LOSS
         or OF_KERNEL.search(places.lines[place].text)
         or not any(number < place and may_be_of_one(places, number, place) for number in lost)

@@ -21,6 +21,23 @@ MEMORY = [
         "set benchmark_options.max_bytes (-e of nccl-tests) to a smaller size, and end other programs on the GPU (nvidia-smi)",
         context=r"^\s{0,4}(?:# ?)?nThread \d+ nGpus \d|: Test (?:NCCL|CUDA|HIP) failure \S+\.cu:",
     ),
+    cause(
+        # A row of nvidia-smi, whose columns are the GPU, the process and its memory.
+        *GPU_MEMORY,
+        "a GPU's memory is full, and nvidia-smi lists process {process} ({program}) with {memory} on it",
+        "end process {process} where it is not of this run (kill {process}); else set benchmark_options.batch_size to a smaller number",
+        context=r"^\| +\d+ +(?:(?:N/A|\d+) +(?:N/A|\d+) +)?(?P<process>\d+) +C(?:\+G)? +(?P<program>\S[^|\r\n]{0,80}?) +"
+        r"(?P<memory>\d{4,6}MiB) *\|",
+    ),
+    cause(
+        # PyTorch's word of another process on the GPU, before that of its own.
+        *GPU_MEMORY,
+        "a GPU's memory is full, and another process ({process}) has {memory} of it",
+        "end process {process} where it is not of this run (nvidia-smi), and see that each rank has a GPU of its own; else set "
+        "benchmark_options.batch_size to a smaller number",
+        context=r"\bProcess (?P<process>\d+) has (?P<memory>(?:[1-9]\d|[2-9])(?:\.\d+)? GiB) memory in use\. "
+        r"Including non-PyTorch memory, this process has",
+    ),
     cause(*GPU_MEMORY, "a GPU's memory is full", BATCH),
     cause(
         "memory_locked",

@@ -69,6 +69,19 @@ NCCL = [
         "address and "
         "port",
     ),
+    *(
+        cause(
+            "nccl_warn",
+            r"WARN (?P<what>XML Import Channel : dev [^\r\n]{1,60})",
+            "the file of NCCL_GRAPH_FILE names a device that this process does not see ({what})",
+            f"remove NCCL_GRAPH_FILE from {where}, or give the process all GPUs of the host (CUDA_VISIBLE_DEVICES): the file is for those",
+            context=context,
+        )
+        for where, context in (
+            ("{file}", r"\b(?:cat|source|grep\b.{0,80}) (?P<file>(?:/etc/|~/\.|/root/\.|/home/\w+/\.)nccl\.conf)"),
+            ("benchmark_env, /etc/nccl.conf and ~/.nccl.conf", ""),
+        )
+    ),
     warning(
         r"graph/\w+\.cc",
         r"(?!Could not find a path for pattern)[^\r\n]{1,200}",

@@ -5,6 +5,7 @@
 """Causes between hosts, most specific first."""
 
 from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import (
+    IMAGE,
     LINK,
     NODE,
     OPEN_NETWORK,
@@ -12,7 +13,9 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import (
     UNREACHED,
     cause,
 )
+from ansible_collections.taco.train.plugins.plugin_utils.failure.rdma import RDMA
 
+NAME = r"[A-Za-z0-9][\w.-]{0,252}"
 OFI = (
     "nccl_ofi",
     r"NET/OFI (?:Request (?:\S+ )?)?(?P<what>[Cc]ompleted with error[^\r\n]{0,240})|"
@@ -53,6 +56,12 @@ NETWORK = [
     ),
     cause(
         "nccl_versions",
+        r"(?P<what>Mismatched NCCL version detected : rank \d+ version \d+ rank \d+ version \d+)",
+        "the ranks use different versions of NCCL ({what})",
+        f"{IMAGE}, and no other libnccl in LD_LIBRARY_PATH or LD_PRELOAD there",
+    ),
+    cause(
+        "nccl_versions",
         r"Mismatched NCCL version|mix of NCCL versions|wrong (?:magic|type) \S+ != |NCCL version mismatch|"
         r"Bootstrap.{0,30}version mismatch|compiled with too old version of NCCL|NCCL library is (?:too old|not backwards compatible)|"
         r"Incompatible NCCL versions",
@@ -65,6 +74,14 @@ NETWORK = [
         "Slurm's PMIx waited in vain for a host",
         OPEN_NETWORK,
         r"wait contrib: (?P<host>[\w.-]+)",
+    ),
+    cause(
+        # Of libfabric's EFA: no packet of the peer ever came back.
+        "nccl_ofi",
+        r"(?P<what>Unresponsive receiver \(reachable by EFA device but handshake failed\))",
+        "EFA gets no answer from another rank ({what})",
+        "allow all traffic from and to itself in the security group of the hosts, both inbound and outbound: a rule for 0.0.0.0/0 does not "
+        "count for EFA; where both rules are there, look for a rank that ended first, and test the link (fi_pingpong -p efa)",
     ),
     cause(
         # The plugin works, and the transfer to a peer failed.
@@ -103,10 +120,13 @@ NETWORK = [
     ),
     cause(
         "nccl_connect",
-        r"WARN Call to connect (?:failed|timeout) : (?P<why>" + LINK + ")",
+        r"WARN (?:Call to connect (?:failed|timeout) : (?P<why>"
+        + LINK
+        + r")|\w+: exceeded (?:timeouts|retries|error retry count))",
         "NCCL could not connect ({why}), and a rank uses the interface {interface}, which other hosts don't reach",
         "set taco_interface, and NCCL_SOCKET_IFNAME in benchmark_env, to the network that the hosts share (or ^lo,docker0,virbr0)",
-        context=r"Using (?:interface |\[0\])(?P<interface>(?:lo|docker|virbr|br-)\w*):",
+        context=rf"(?:^|\s)(?P<host>{NAME}):\d+:\d+ \[\d+\] NCCL INFO .{{0,40}}?Using (?:interface |\[0\])?"
+        r"(?P<interface>(?:lo|docker|virbr|br-)\w*):",
     ),
     cause(
         # PyTorch's store in a file, which a run that was ended leaves behind.
@@ -129,71 +149,7 @@ NETWORK = [
         "NCCL could not connect to {peer} ({why}{waiting})",
         OPEN_NETWORK,
     ),
-    cause(
-        "nccl_ib",
-        r"(?P<what>Got completion[^\r\n]{0,80} with (?:error|status=) ?(?:\w+\()?12\b[^\r\n]{0,240})",
-        "RDMA in NCCL got no answer from a peer ({what})",
-        "look first for a rank of the peer's host that ended; check the link and the switch between the two hosts (ibstat, PFC), that "
-        "NCCL_IB_GID_INDEX is right for RoCE and NCCL_IB_HCA for "
-        "both, or set NCCL_IB_DISABLE: 1 in benchmark_env",
-    ),
-    cause(
-        "nccl_ib",
-        r"(?P<what>Got completion[^\r\n]{0,80} with (?:error|status=) ?(?:\w+\()?13\b[^\r\n]{0,240})",
-        "a peer of RDMA in NCCL was not ready to receive ({what})",
-        "check the peer's host for load and errors; set NCCL_IB_RETRY_CNT and NCCL_IB_TIMEOUT higher in benchmark_env",
-    ),
-    cause(
-        "nccl_ib",
-        r"(?P<what>Got completion[^\r\n]{0,80} with (?:error|status=) ?(?:\w+\()?(?:4|9|10|11)\b[^\r\n]{0,240})",
-        "RDMA in NCCL was refused access to memory ({what})",
-        "load nvidia_peermem, and switch ACS and the IOMMU off on the host, or set NCCL_NET_GDR_LEVEL: LOC in benchmark_env",
-    ),
-    cause(
-        # Its connection is made by addresses (GID) of the adapters, which have networks of their own.
-        "nccl_ib",
-        r"(?P<what>(?:Call to )?ibv_modify_qp[^\n]{0,40}failed with (?:error )?(?:\d+ )?(?:Connection timed out|Network is unreachable|"
-        r"No route to host|Host is unreachable)[^\n]{0,260})",
-        "an RDMA adapter can't reach the address (GID) of its peer ({what})",
-        "compare the subnets of the local and the remote GID (show_gids) and test them with ib_write_bw: add routes between them, or, "
-        "where "
-        "each rail is a network of its own, set NCCL_CROSS_NIC: 0 in benchmark_env; set NCCL_IB_GID_INDEX to a routed RoCE v2 address, and "
-        "NCCL_IB_HCA to the same rails on every host",
-    ),
-    cause(
-        "nccl_ib",
-        r"(?P<what>(?:Call to )?ibv_modify_qp[^\n]{0,40}failed with (?:error )?(?:\d+ )?(?:Invalid argument|No such device|"
-        r"No data available)[^\n]{0,260})",
-        "the RDMA adapters of two hosts do not fit together ({what})",
-        "set NCCL_IB_HCA to ports of one kind (all InfiniBand or all RoCE) and state Active on every host (ibstat), and "
-        "NCCL_IB_GID_INDEX to "
-        "an index that each has (show_gids)",
-    ),
-    cause(
-        # IBV_WC_WR_FLUSH_ERR: the connection had failed before.
-        "nccl_ib",
-        r"(?P<what>Got completion[^\r\n]{0,80} with (?:error|status=) ?(?:\w+\()?5\b[^\r\n]{0,240})",
-        "an RDMA connection of NCCL was closed by an earlier error or by the end of a peer ({what})",
-        "look for the first error of any rank, in its log and that of the peer's host; without one check the link between the two hosts "
-        "(ibstat, dmesg)",
-    ),
-    cause(
-        # On the host alone: no cable and no peer has a part in it.
-        "nccl_ib",
-        r"(?P<what>(?:Call to )?ibv_reg_\w*mr\w*[^\n]{0,80}failed[^\n]{0,120})",
-        "memory, such as that of a GPU, can't be registered for RDMA ({what})",
-        "load nvidia_peermem on the host, or use a driver, kernel and OFED with DMA-BUF; ulimit -l in the container must print unlimited "
-        "(memlock=-1 in training_container_ulimits); without GPUDirect: NCCL_NET_GDR_LEVEL: LOC in benchmark_env",
-    ),
-    cause(
-        "nccl_ib",
-        r"(?:WARN .*?)?(?P<what>NET/IB ?:? ?(?:[\w/.<>:-]+ ){0,4}Got (?:completion|async (?:\w+ )?event)[^\n]{0,200}|Call to "
-        r"ibv_\w+[^\n]{0,120}failed[^\n]{0,120}|ibv_\w+\(?\)? (?:failed|returned)[^\n]{0,120}|NET/IB ?: (?:Unable|Attempted to connect "
-        r"incompatible|Remote \S+ device is incompatible|[\w:]{1,40} async fatal event|"
-        r"No|[\w:]{1,40} unable|Failed)[^\n]{0,120})",
-        "RDMA failed in NCCL ({what})",
-        "check ibstat, the cables and NCCL_IB_HCA and NCCL_IB_GID_INDEX, or set NCCL_IB_DISABLE: 1 in benchmark_env",
-    ),
+    *RDMA,
     cause(
         # The bootstrap's messages have a fixed size: another program sent this one.
         "nccl_truncated",
@@ -256,11 +212,20 @@ NETWORK = [
         fields={**NODE, "why": ("error",)},
     ),
     cause(
+        # The text of mpirun's daemons itself names the remote host's firewall.
+        "mpi_connect",
+        r"unable to complete a TCP connection",
+        "MPI on {peer} could not connect to {host} over TCP, which a firewall or a policy of the network there causes most often",
+        "open all TCP ports between the hosts in the firewall of this host (firewall-cmd --state, iptables -L, ufw status), and set "
+        "taco_interface to the network that they share",
+        fields={"host": ("remote host",), "peer": ("local host",)},
+    ),
+    cause(
         "mpi_connect",
         r"Open MPI failed to (?:TCP connect|handshake)|[bB][tT][lL].?tcp.{0,80}(?:connect\(\)|connection) .{0,60}fail|"
         r"connect\(\) to (?P<peer>[\d.]+) ?(?:port|:)\s*\d+ failed: (?P<why2>[^(\r\n]+)|"
         r"mca_btl_tcp_endpoint_complete_connect.{0,80}failed: (?P<why3>[^(\r\n]+)|ORTE is unable to establish a "
-        r"communication|does not know how to route a message|unable to complete a TCP connection|tcp_peer_send_blocking: send\(\)|"
+        r"communication|does not know how to route a message|tcp_peer_send_blocking: send\(\)|"
         r"received unexpected process identifier|inbound MPI TCP connection request|cannot find a corresponding process|"
         r"mca_btl_tcp_frag_recv: readv failed: (?P<why5>Connection timed out|No route to host)|"
         r"Match incoming connection from .{1,120} failed \(iface|"

@@ -10,6 +10,7 @@ from typing import Dict, List, Optional, Sequence, Set, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.failure.candidates import MOST_CHARACTERS
 from ansible_collections.taco.train.plugins.plugin_utils.failure.fields import MOST_OF_A_TEXT, RULE
+from ansible_collections.taco.train.plugins.plugin_utils.failure.inventory import ADDRESS
 from ansible_collections.taco.train.plugins.plugin_utils.failure.rank_map import (
     COMMAND,
     HERE,
@@ -60,20 +61,8 @@ STARTED = re.compile(
 )
 # Where NCCL says which address it uses: NCCL INFO Bootstrap : Using eth0:10.0.0.2<0>
 OWN_ADDRESS = re.compile(r"(?:Bootstrap ?: Using|NET/Socket : Using)[^\r\n]*?[\w.-]{1,16}:(\d{1,3}(?:\.\d{1,3}){3})<")
-ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
 ADDRESS_PORT = re.compile(r"(?<![\w.])(\d{1,3}(?:\.\d{1,3}){3})(?:<\d+>|:\d+)?(?![\w.])")
 PEER_NAME = re.compile(r"([A-Za-z][\w.-]*)(?:<\d+>|$)")
-
-
-def inventory_name(host: Optional[str], hosts: Sequence[str], text: str) -> Optional[str]:
-    """The name that the inventory has for a host; else the only host of the run that a line names; else the host itself."""
-    if host and hosts and host not in hosts:
-        short = [name for name in hosts if not ADDRESS.match(host) and name.partition(".")[0] == host.partition(".")[0]]
-        host = short[0] if len(short) == 1 else host
-    if host in hosts or not hosts:
-        return host
-    mentioned = [name for name in hosts if re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", text)]
-    return mentioned[0] if len(mentioned) == 1 else host
 
 
 class Places:
@@ -197,9 +186,11 @@ class Places:
         before = [host for number, host in self.reached.items() if place - NEXT_LINES <= number < place]
         others = set(self.reached.values()) or {
             host.partition(":")[0]
-            for match in (COMMAND.search(line.text) for line in self.lines)
+            for line, match in ((line, COMMAND.search(line.text)) for line in self.lines)
             if match
             for host in match["hosts"].split(",")
+            # The prompt of a shell, or a prefix, has the launcher's own host.
+            if not names(f"{line.host or ''} {line.text[: match.start()]}".replace("@", " "), host.partition(":")[0])
         }
         others = {host for host in others if not HERE.match(host)}
         return before[-1] if before else others.pop() if len(others) == 1 else None

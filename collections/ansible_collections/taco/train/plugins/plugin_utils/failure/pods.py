@@ -26,7 +26,11 @@ OF_LINE = re.compile(
 )
 NODE = re.compile(r"\b[Nn]ode:? \"?(?P<host>[a-z0-9][a-z0-9.-]*\d)\b")
 ASSIGNED = re.compile(r"Successfully assigned \S{1,300} to (?P<host>[a-z0-9][\w.-]*)")
-NAME = re.compile(r"^Name: +(?P<host>[a-z0-9][\w.-]*)\s*$")
+# The name in a description, or the command that prints it, which a filter may have cut.
+NAME = re.compile(
+    r"^Name: +(?P<host>[a-z0-9][\w.-]*)\s*$|\bkubectl .{0,200}\bdescribe (?:pods?|po)[ /](?P<host2>[a-z0-9][\w.-]*)(?=\s|$)"
+)
+EVICTED = re.compile(r"^(?:[a-z0-9][\w.-]* +)?(?P<host>[a-z0-9][a-z0-9.-]*-[a-z0-9.-]*) +\d+/\d+ +Evicted\b")
 # A description of a pod is shorter than this many lines.
 MOST_OF_A_DESCRIPTION = 200
 # Causes that Kubernetes reports of a pod.
@@ -88,10 +92,15 @@ def pod_at(cause: str, lines: Sequence[Line], place: int) -> Optional[str]:
     match = OF_LINE.search(lines[place].text[:MOST_CHARACTERS])
     if match:
         return next(value for value in match.groupdict().values() if value)
-    above = (NAME.match(line.text) for line in reversed(lines[max(place - MOST_OF_A_DESCRIPTION, 0) : place]))
-    described = next((match["host"] for match in above if match), None)
+    above = (
+        NAME.search(line.text[:MOST_CHARACTERS])
+        for line in reversed(lines[max(place - MOST_OF_A_DESCRIPTION, 0) : place])
+    )
+    described = next((match["host"] or match["host2"] for match in above if match), None)
     node = NODE.search(lines[place].text[:MOST_CHARACTERS])
-    return described or (node["host"] if node else node_of_pod(lines))
+    rows = (EVICTED.match(line.text[:MOST_CHARACTERS]) for line in lines) if cause == "pod_evicted" else ()
+    evicted = {match["host"] for match in rows if match}
+    return described or (node["host"] if node else evicted.pop() if len(evicted) == 1 else node_of_pod(lines))
 
 
 def node_of_pod(lines: Sequence[Line]) -> Optional[str]:

@@ -20,6 +20,11 @@ FIXES = [
         "start all ranks with one mpirun, and build Horovod or the test for that MPI",
     ),
     (
+        r"and not by horovod",
+        "leave --variable_update out of benchmark_options.extra_args: each GPU is a rank of Horovod here, and one process with several "
+        "GPUs exchanges nothing between ranks",
+    ),
+    (
         r"run on GPUs where|ran on .* where|runs on .* where",
         "check nvidia-smi in the container, and that the framework there has CUDA; or set benchmark_device",
     ),

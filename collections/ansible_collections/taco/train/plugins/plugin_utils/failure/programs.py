@@ -107,7 +107,8 @@ PROGRAMS = [
         r"to the specified working directory|change to the specified working|chdir.{0,40}(?:No such file|Permission "
         r"denied)",
         "a host has no working folder {folder}",
-        "set benchmark_options.chdir to a folder that every container has",
+        "check on this host that the folder is there and its file system mounted (findmnt, df), as on the others, or set "
+        "benchmark_options.chdir to a folder that every container has",
         fields={**NODE, "folder": ("working directory",)},
     ),
     cause(

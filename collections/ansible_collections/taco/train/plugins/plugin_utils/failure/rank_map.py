@@ -30,6 +30,9 @@ OF_A_RANK = re.compile(
     r"process rank (?P<rank>\d{1,7}) with PID (?P<pid>\d{1,10}) on\s+node (?P<host>[\w.-]{1,253})|"
     rf"^\[(?P<host3>{NAME}):\d{{1,10}}\] (?:MCW r|R)ank (?P<rank3>\d{{1,7}}) (?:is not )?bound|"
     rf"srun: error: (?P<host4>{NAME}): task (?P<rank4>\d{{1,7}}): |"
+    # What scripts print of themselves.
+    rf"^rank (?P<rank6>\d{{1,7}}) on (?!cuda|gpu\d)(?P<host6>(?=[\w.-]*\d){NAME})\b(?!:\d)|"
+    rf"^\[(?P<host7>(?=[\w.-]*\d)[A-Za-z][\w.-]{{0,252}})\] rank (?P<rank7>\d{{1,7}})\b|"
     rf"#? *Rank +(?P<rank5>\d{{1,7}}) .{{0,40}}?Pid +(?P<pid2>\d{{1,10}}) on +(?P<host5>\S+) device(?: +(?P<device>\d{{1,3}}))?"
 )
 # Elastic Horovod names the first process that ended by its host and its number there, which is not its rank.
@@ -42,7 +45,8 @@ DIAGNOSTICS = re.compile(
 # Lists of the ranks below their host: torchrun's table of failures, and mpirun's --display-map.
 TABLE_HOST = re.compile(r"^\s{1,8}(?:host {1,12}: |Data for node: )(\S{1,253})")
 TABLE_RANK = re.compile(
-    r"^\s{1,8}(?:rank {1,12}: (\d{1,7}) \(local_rank: |Process (?:OMPI )?jobid: .{1,200} Process rank: (\d{1,7}))"
+    r"^\s{1,8}(?:rank {1,12}: (\d{1,7}) \(local_rank: (?P<local>\d{1,3})|"
+    r"Process (?:OMPI )?jobid: .{1,200} Process rank: (?P<mapped>\d{1,7}))"
 )
 TABLE_PID = re.compile(r"^\s{1,8}exitcode {1,12}: -?\d{1,3} \(pid: (\d{1,10})\)")
 ROOT_CAUSE = "Root Cause (first observed failure):"
@@ -54,6 +58,12 @@ HERE = re.compile(r"(?:localhost|127\.[\d.]+)(?::\d+)?$")
 # The ranks are then not in the order of the slots.
 OTHER_ORDER = re.compile(r"-map-by (?!slot)|--?(?:npernode|N|bynode|ppr|rankfile|rf|map-by ppr|pernode|rank-by)\b")
 MOST_SLOTS = 64
+# A host with its ranks, in a line of a launcher's script that lists all: n1: 0,1  n2: 2,3
+MAP_ENTRY = re.compile(
+    r"(?<![\w.:/-])([A-Za-z](?=[\w.-]{0,252}\d)[\w.-]{0,252})[:=] ?(?:\[|ranks? )?(\d{1,7}(?:[,-]\d{1,7}){0,63})(?![\w.:])"
+)
+MOST_OF_A_MAP = 2000
+LEAST_OF_A_MAP = 2
 # Instead of a rank.
 SEVERAL = -1
 
@@ -90,9 +100,11 @@ def who_is_where(lines: Sequence[Line]) -> Tuple[Dict[int, str], Dict[Tuple[str,
         if text.startswith(" "):
             table_host = (TABLE_HOST.match(text) or {1: table_host})[1]
             row, pid = TABLE_RANK.match(text), TABLE_PID.match(text)
-            table_rank = int(row[1] or row[2]) if row else table_rank
+            table_rank = int(row[1] or row["mapped"]) if row else table_rank
             if row and table_host and table_rank is not None:
-                hosts.setdefault(table_rank, table_host)
+                # torchrun numbers the ranks of a host one after the other.
+                for rank in range(max(table_rank - int(row["local"] or 0), 0), table_rank + 1):
+                    hosts.setdefault(rank, table_host)
             elif pid and table_host and table_rank is not None:
                 ranks.setdefault((table_host, pid[1]), table_rank)
         known = OF_A_RANK.search(text) if any(word in text for word in WORDS) else None
@@ -140,7 +152,7 @@ def in_order(lines: Sequence[Line]) -> Dict[int, str]:
     """The host of each rank by the order of the hosts and their slots in the launcher's command, empty without one."""
     command = next((match for match in map(COMMAND.search, (line.text for line in lines)) if match), None)
     if not command or OTHER_ORDER.search(command[0]):
-        return {}
+        return of_map(lines)
     hosts: List[str] = []
     for entry in command["hosts"].split(","):
         host, _colon, slots = entry.partition(":")
@@ -150,16 +162,37 @@ def in_order(lines: Sequence[Line]) -> Dict[int, str]:
     return dict(enumerate(hosts))
 
 
+def of_map(lines: Sequence[Line]) -> Dict[int, str]:
+    """The host of each rank in a line that lists all hosts with their ranks, empty without one."""
+    for line in lines:
+        text = line.text[:MOST_OF_A_MAP]
+        if " NCCL " in text or text.count(":") + text.count("=") < LEAST_OF_A_MAP:
+            continue
+        entries = MAP_ENTRY.findall(text)
+        stems = {re.sub(r"\d+", "", host) for host, _ranks in entries}
+        if len({host for host, _ranks in entries}) > 1 and len(stems) == 1:
+            of_hosts = {rank: host for host, listed in entries for rank in ranks_of(listed)}
+            if set(of_hosts) == set(range(sum(len(ranks_of(listed)) for _host, listed in entries))):
+                return of_hosts
+    return {}
+
+
+def ranks_of(text: str) -> List[int]:
+    """The ranks in a list of numbers and ranges: 3-5,7."""
+    ranks: List[int] = []
+    for part in text.split(","):
+        first, _dash, last = part.partition("-")
+        if first.isdecimal() and (last.isdecimal() or not last):
+            ranks += range(int(first), min(int(last or first), int(first) + MOST_SLOTS) + 1)
+    return ranks
+
+
 def tasks_of(text: str) -> Tuple[Optional[str], List[int]]:
     """The host and the ranks in a line of srun about several tasks: tasks 3-5,7."""
     match = SRUN_TASKS.search(text) if "srun: " in text else None
     if not match:
         return None, []
-    ranks: List[int] = []
-    for part in match["tasks"].split(","):
-        first, _dash, last = part.partition("-")
-        if first.isdecimal() and (last.isdecimal() or not last):
-            ranks += range(int(first), min(int(last or first), int(first) + MOST_SLOTS) + 1)
+    ranks = ranks_of(match["tasks"])
     # One task alone is that of a launcher, whose ranks have numbers of their own.
     return match["host"], ranks if len(ranks) > 1 else []
 

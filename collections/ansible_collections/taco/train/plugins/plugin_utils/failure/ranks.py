@@ -37,10 +37,17 @@ SEVERAL_BEHIND = cause(
     "look at what they print last and at their hosts: they hang, are slower, or call fewer operations than the others (uneven data, code "
     "under a condition on the rank, a checkpoint or a validation)",
 )
+WRONG = ("wrong_data", r"(?P<what>Out of bounds values : [1-9]\d* FAILED)")
 RANK = [
     cause(
-        "wrong_data",
-        r"(?P<what>Out of bounds values : [1-9]\d* FAILED)",
+        *WRONG,
+        "the ranks received wrong data ({what}), and the host's IOMMU refused accesses of a GPU ({fault})",
+        "switch the IOMMU off or to pass-through (amd_iommu=off, intel_iommu=off or iommu=pt on the kernel's command line, or in the BIOS) "
+        "and ACS off on this host; until then set NCCL_P2P_DISABLE: 1 in benchmark_env",
+        context=r"(?P<fault>AMD-Vi: Event logged \[IO_PAGE_FAULT[^\r\n]{0,80}|DMAR: \[DMA (?:Read|Write)[^\r\n]{0,100})",
+    ),
+    cause(
+        *WRONG,
         "the ranks received wrong data ({what})",
         "run again with NCCL_P2P_DISABLE: 1, NCCL_SHM_DISABLE: 1, NCCL_IB_DISABLE: 1 and another NCCL_ALGO, one at a time, in "
         "benchmark_env to find the transport that is at "
@@ -128,7 +135,8 @@ RANK = [
     ),
     cause(
         "nan",
-        r"(?P<what>[Ll]oss is NaN|NanLossDuringTrainingError|Model diverged with loss = NaN|[Nn]aN loss)",
+        r"(?P<what>\b(?i:loss (?:is|was|became|went|turned) (?:nan|inf\b))|[Nn]on-finite loss|"
+        r"NanLossDuringTrainingError|Model diverged with loss = NaN|[Nn]aN loss)",
         "training diverged ({what})",
         "use a smaller learning rate, or mixed precision off (benchmark_options.mixed_precision); if only some hosts or one arm "
         "have it, test "

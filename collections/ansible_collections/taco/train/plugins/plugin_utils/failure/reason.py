@@ -39,6 +39,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.ending import (
     last_line,
     launcher_text,
 )
+from ansible_collections.taco.train.plugins.plugin_utils.failure.inventory import inventory_name
+from ansible_collections.taco.train.plugins.plugin_utils.failure.last_words import without_timeout, words_of
 from ansible_collections.taco.train.plugins.plugin_utils.failure.matches import (
     Match,
     again,
@@ -48,11 +50,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.matches import 
     missing_ranks,
     reporters,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.failure.place import (
-    Places,
-    inventory_name,
-    located,
-)
+from ansible_collections.taco.train.plugins.plugin_utils.failure.odd_one import odd_one
+from ansible_collections.taco.train.plugins.plugin_utils.failure.place import Places, located
 from ansible_collections.taco.train.plugins.plugin_utils.failure.problems import fix_of_problem
 from ansible_collections.taco.train.plugins.plugin_utils.failure.rank_map import same_host
 from ansible_collections.taco.train.plugins.plugin_utils.failure.ranks import BEHIND, SEVERAL_BEHIND, SUBMIT_OTHERS
@@ -105,12 +104,27 @@ def known_reason(text: str, hosts: Sequence[str] = ()) -> Optional[Reason]:
             return Reason(with_places(text, [], late.ranks), one.fix, cause.name)
         host = inventory_name(places.hosts.get(late.ranks[0]), hosts, "")
         return Reason(with_place(text, host, late.ranks[0]), one.fix, cause.name, host, late.ranks[0])
-    together = of_one_line(places, place, cause, first)
+    odd = odd_one(places, place, cause, hosts)
+    if odd:
+        host = inventory_name(odd.host, hosts, "", lines)
+        rank = odd.ranks[0] if len(odd.ranks) == 1 else None
+        text = with_places(first.text + odd.found, [host] if host else [], odd.ranks)
+        return Reason(text, odd.fix + fix, cause.name, host, rank)
+    absent = without_timeout(places) if cause.name == BEHIND.name else None
+    if absent:
+        host = inventory_name(first.host, hosts, "") if places.one_host or len(hosts) == 1 else None
+        host = places.hosts.get(absent.rank) or host
+        text = f"the other ranks wait for it in a collective operation until their timeout{absent.found}"
+        return Reason(with_place(text, host, absent.rank), absent.fix + fix, cause.name, host, absent.rank)
+    together = of_one_line(places, place, cause, first) or list(first.ranks)
     if cause.name in OF_LOGIN:
         more, other_fix = also(places, found, best, first, hosts)
         first, fix = first._replace(text=first.text + more), fix + other_fix
-    elif len(together) == 1 and first.rank is None:
-        first = first._replace(host=inventory_name(places.hosts.get(together[0]), hosts, ""), rank=together[0])
+    elif len(together) == 1 and first.rank in (None, together[0]):
+        host = first.host if first.rank is not None else inventory_name(places.hosts.get(together[0]), hosts, "")
+        words = words_of(places, together[0], place) if cause.name == "stalled" else None
+        first = first._replace(host=host, rank=together[0], text=first.text + (words.found if words else ""))
+        fix = words.fix + fix if words else fix
     elif len(together) > 1:
         of_hosts = [first.host] if first.host else []
         return Reason(with_places(first.text, of_hosts, together), fix, cause.name, first.host)
@@ -183,14 +197,16 @@ def the_first(places: Mapping[int, int], lines: Sequence[Line]) -> int:
     """The cause of highest priority, and not what follows from the end of another process."""
     best = min(places)
     name = CAUSES[best].name
+    explained = [
+        index for other in EXPLAINED_BY.get(name, ()) for index in sorted(places) if CAUSES[index].name == other
+    ]
+    if explained and name in FIRST_OF_NAME:
+        return explained[0]
     if name in FIRST_OF_NAME:
         return min((index for index in places if CAUSES[index].name == name), key=lambda index: places[index])
     outside = [index for index in places if CAUSES[index].name in FROM_OUTSIDE and places[index] < places[best]]
     if outside and name in FOLLOWS - FROM_OUTSIDE:
         return min(outside, key=lambda index: places[index])
-    explained = [
-        index for other in EXPLAINED_BY.get(name, ()) for index in sorted(places) if CAUSES[index].name == other
-    ]
     if explained:
         return explained[0]
     if name in FIRST_COUNTS and LISTED.match(lines[places[best]].text):

@@ -85,6 +85,16 @@ RENDEZVOUS = [
         "put the data and models on the hosts or into taco_image, or set a proxy (https_proxy) in benchmark_env",
     ),
     cause(
+        # Of Amazon's client and library, and of Google's.
+        "download_access",
+        r"(?P<what>An error occurred \((?:40[13]|AccessDenied\w*|Forbidden|InvalidAccessKeyId|SignatureDoesNotMatch|ExpiredToken\w*|"
+        r"InvalidToken)\)[^\r\n]{0,160})|(?P<what2>Unable to locate credentials[^\r\n]{0,60}|"
+        r"\S{0,200} does not have storage\.\S{1,60} access[^\r\n]{0,80})",
+        "the object store does not let the ranks read the data ({what})",
+        "give their role or keys the right to read the objects and to list the bucket (aws sts get-caller-identity and aws s3 ls in the "
+        "container show who asks), check the name of the bucket, and set keys in benchmark_env where they have none",
+    ),
+    cause(
         "download_access",
         r"(?P<what>You are trying to access a gated repo[^\r\n]{0,80}|Access to (?:model|dataset) \S+ is restricted[^\r\n]{0,80}|"
         r"(?:GatedRepo|RepositoryNotFound)Error[^\r\n]{0,120}|\S+ is not a local folder and is not a valid model identifier[^\r\n]{0,80}|"
@@ -179,6 +189,14 @@ RENDEZVOUS = [
         "a process of TensorFlow does not reach another one ({why})",
         "check that the process of every host in TF_CONFIG or ClusterSpec runs and listens at its port there, and unset http_proxy and "
         f"https_proxy; {OPEN_NETWORK}",
+    ),
+    cause(
+        "gloo_connect",
+        r"connect \[(?P<peer>127\.[\d.]+)\]:\d+: (?P<why>" + LINK + ")",
+        "the ranks could not connect to each other: {host} has {peer}, an address of its own, for its name ({why})",
+        "take the host's own name from the line of {peer} in /etc/hosts there, or set GLOO_SOCKET_IFNAME in benchmark_env",
+        # A line of /etc/hosts.
+        context=r"^(?:[\w.-]+: ?)?127\.0\.\d+\.\d+\s+(?!localhost)(?P<host>[A-Za-z][\w-]*)",
     ),
     cause(
         "gloo_connect",

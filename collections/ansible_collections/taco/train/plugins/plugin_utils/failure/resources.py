@@ -106,9 +106,15 @@ EVICTED = [
     )
     for resource, exceeds, fix in (
         (
+            # The limit of the pod, whatever the node has.
+            "(?!)",
+            r"(?:Pod ephemeral local storage usage|[Cc]ontainer \S+ exceeded its local ephemeral storage)[^\r\n]{0,120}",
+            "raise the pod's limit of ephemeral-storage, or write less in the container (traces, caches and checkpoints in /tmp): mount a "
+            "volume for them",
+        ),
+        (
             "(?:ephemeral-storage|nodefs|imagefs|inodes)",
-            r"(?:Usage of EmptyDir volume|Pod ephemeral local storage usage|[Cc]ontainer \S+ exceeded its local ephemeral storage)"
-            r"[^\r\n]{0,120}",
+            r"Usage of EmptyDir volume[^\r\n]{0,120}",
             "free the disk of the node (images, logs), write less in the container, or set the limits of its volumes higher: for /dev/shm "
             "mpijob_shm_size",
         ),

@@ -8,12 +8,12 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import (
     DRIVER,
     GPUS,
     HARDWARE,
-    NODE,
     SHM,
     cause,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.failure.cuda import ARCHITECTURE, FEWER_GPUS, GPU_INDEX
 from ansible_collections.taco.train.plugins.plugin_utils.failure.memory import MEMORY
+from ansible_collections.taco.train.plugins.plugin_utils.failure.storage import STORAGE
 
 SOFTWARE = [
     cause(
@@ -239,29 +239,7 @@ SOFTWARE = [
         "a process has no more files to open",
         "set nofile in training_container_ulimits to a larger number",
     ),
-    cause(
-        "storage",
-        r"Stale (?:NFS )?file handle|\[Errno (?:5|107|116)\] |nfs: server \S+ not responding|(?:EXT4-fs|XFS|BTRFS)\S* error|"
-        r"^(?!.*(?:UCX|ucx|NCCL|NET/|libfabric|fi_|ibv_|mlx5)).*(?:Input/output error|Transport endpoint is not connected|Remote I/O error|"
-        r"Cannot send after transport endpoint shutdown|Read-only file system)|LustreError: ",
-        "a file system failed",
-        "look at the mounts and at dmesg of the host",
-    ),
-    cause(
-        "disk",
-        r"(?P<what>Disk quota exceeded(?:: '[^'\r\n]{1,200}')?|EDQUOT)",
-        "a user's or a project's quota of a file system is used up ({what})",
-        "see the quota (quota -s, lfs quota) and remove files or have it raised; the disk itself may have space: else set "
-        "benchmark_options.chdir to a folder on another file system",
-        fields=NODE,
-    ),
-    cause(
-        "disk",
-        r"[Nn]o space left on device|ENOSPC|disk is full|write error: no space",
-        "a disk is full",
-        "free space on the hosts (df -h, docker system df), or set benchmark_options.chdir to a folder on another disk",
-        fields=NODE,
-    ),
+    *STORAGE,
     *MEMORY,
     cause(
         "device_assert",

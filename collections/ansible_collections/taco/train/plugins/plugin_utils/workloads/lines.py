@@ -80,6 +80,8 @@ STERN_SAMPLE = 200
 OPERATOR = re.compile(r" {0,16}[A-Z]{4,8}\|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\|[^|\n]{1,200}\|\d{1,6}\| ?")
 # pdsh: the host or its address.
 PDSH = re.compile(r"(?P<pdsh>[A-Za-z][A-Za-z0-9.]{0,250}[0-9-][A-Za-z0-9.-]{0,250}|\d{1,3}(?:\.\d{1,3}){3}): ")
+# Names without a number, which differ in their last letter only.
+PDSH_LETTER = re.compile(r"(?P<pdsh>[a-z][a-z-]{1,61}[a-z]): ")
 # Other tools for commands on several hosts.
 IN_BRACKETS = re.compile(
     r"\[(?P<inner>[A-Za-z](?=[A-Za-z.]{0,250}-?\d)[A-Za-z0-9.-]{0,252})\](?: (?:out|err|stdout|stderr):)? "
@@ -158,7 +160,14 @@ def without_hosts(lines: list[str]) -> list[str]:
     """The lines with what stern and pdsh put before each in kubectl's form: alone, such a prefix could be text."""
     lines = as_kubectl_has_it(lines, STERN, r"[pod/\g<sternpod>/\g<container>] ")
     lines = as_kubectl_has_it(lines, IN_BRACKETS, r"[pod/\g<inner>/-] ")
-    return as_kubectl_has_it(lines, PDSH, r"[pod/\g<pdsh>/-] ")
+    lines = as_kubectl_has_it(lines, PDSH, r"[pod/\g<pdsh>/-] ")
+    return as_kubectl_has_it(lines, PDSH_LETTER, r"[pod/\g<pdsh>/-] ") if differ_in_a_letter(lines) else lines
+
+
+def differ_in_a_letter(lines: list[str]) -> bool:
+    """Whether the lines begin with several names that differ in their last letter only."""
+    found = {match["pdsh"] for match in map(PDSH_LETTER.match, lines[:STERN_SAMPLE]) if match}
+    return len(found) > 1 and len({name[:-1] for name in found}) == 1
 
 
 def without_quotes(lines: list[str]) -> list[str]:

@@ -1,0 +1,145 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Find the few ranks or the host that differ from the others in what all print: they are to blame, and not who reports it."""
+
+import re
+from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import Cause
+from ansible_collections.taco.train.plugins.plugin_utils.failure.place import ADDRESS, OWN_ADDRESS, Places
+from ansible_collections.taco.train.plugins.plugin_utils.failure.rank_map import NCCL_HEADER
+from ansible_collections.taco.train.plugins.plugin_utils.failure.same_error import rank_of
+from ansible_collections.taco.train.plugins.plugin_utils.failure.wording import of_ranks, quoted
+
+# Ranks exchange what differs in its size.
+OF_SIZES = {"nccl_truncated", "tensor_mismatch"}
+VERSION = re.compile(
+    r"Mismatched NCCL version detected : rank (\d{1,7}) version (\d{4,6}) rank (\d{1,7}) version (\d{4,6})"
+)
+NUMBER = re.compile(r"\d{1,18}(?:\.\d{1,18})?")
+# Numbers that differ in any run: times, memory, processes, speeds.
+BEFORE = re.compile(r"(?i)\b(?:pid|port|time|took|elapsed|loss|lr|in|seed|ids?|step|at|batch)[ =:]{1,3}\Z")
+BEHIND = re.compile(r"(?i) ?(?:ms|us|s|secs?|seconds|%|[kmgt]i?b|\w+/s)\b")
+# Smaller numbers are those of ranks, devices and switches.
+LEAST = 10
+MOST_OF_A_LINE = 300
+MOST_NUMBERS = 24
+# So many kinds of lines are compared.
+MOST_KINDS = 500
+
+
+class Odd(NamedTuple):
+    """The ranks or the host that differ, in words, and what to do first."""
+
+    ranks: Sequence[int]
+    host: Optional[str]
+    found: str
+    fix: str
+
+
+def odd_one(places: Places, place: int, cause: Cause, hosts: Sequence[str]) -> Optional[Odd]:
+    """Who differs from the others where a line shows a cause, None where nobody does."""
+    if cause.name == "nccl_versions":
+        return of_versions(places)
+    if cause.name == "nccl_interface":
+        return of_addresses(places)
+    return of_sizes(places, place, hosts) if cause.name in OF_SIZES else None
+
+
+def of_versions(places: Places) -> Optional[Odd]:
+    """The ranks with the less common version of NCCL."""
+    versions: Dict[str, set] = {}
+    for line in places.lines:
+        match = VERSION.search(line.text) if "Mismatched" in line.text else None
+        for rank, version in ((1, 2), (3, 4)) if match else ():
+            versions.setdefault(match[version], set()).add(int(match[rank]))
+    if len(versions) != 2:
+        return None
+    (odd, few), (usual, many) = sorted(versions.items(), key=lambda entry: len(entry[1]))
+    if len(few) == len(many):
+        return None
+    return Odd(sorted(few), _host(places, few), f"; {of_ranks(sorted(few))} with {odd}, the others with {usual}", "")
+
+
+def of_addresses(places: Places) -> Optional[Odd]:
+    """The only host whose processes print lines of NCCL and no address, where others have one."""
+    headers = {match[1] for match in (NCCL_HEADER.search(line.text) for line in places.lines) if match}
+    with_one = {
+        match[1]
+        for match in (NCCL_HEADER.search(line.text) for line in places.lines if OWN_ADDRESS.search(line.text))
+        if match
+    }
+    without = headers - with_one
+    if not with_one or len(without) != 1:
+        return None
+    host = without.pop()
+    return Odd(
+        (), host, f"; NCCL prints no address of {host}, and one of the others", f"run ip -br address on {host}; "
+    )
+
+
+def of_sizes(places: Places, place: int, hosts: Sequence[str]) -> Optional[Odd]:
+    """The ranks whose line has another number than the same line of the others, first where the error has these numbers."""
+    error = {*NUMBER.findall(places.lines[place].text[:MOST_OF_A_LINE])}
+    found = []
+    for rows in _alike(places, hosts).values():
+        for column in range(min(map(len, (numbers for numbers, _text in rows.values())))):
+            odd = _odd({rank: numbers[column] for rank, (numbers, _text) in rows.items()})
+            # Of two halves, such as those on two sockets, only what the error names tells.
+            if odd and (2 * len(odd[0]) < len(rows) or set(odd[1:]) <= error):
+                found.append((not set(odd[1:]) <= error, odd, rows[odd[0][0]][1]))
+    if not found:
+        return None
+    _rank, (ranks, value, usual), text = min(found, key=lambda entry: entry[0])
+    has = "has" if len(ranks) == 1 else "have"
+    return Odd(
+        ranks,
+        _host(places, ranks) or next((host for host in hosts if host in text), None),
+        f"; {of_ranks(ranks)} {has} {value} where the others have {usual}: '{quoted(text)}'",
+        "compare what these ranks load with what the others load (files, lists, vocabularies, configuration, the batch): the same on every "
+        "host; else ",
+    )
+
+
+def _alike(places: Places, hosts: Sequence[str]) -> Dict[str, Dict[int, Tuple[List[str], str]]]:
+    """The first lines of each rank by their words, with their numbers, for those that three ranks or more print."""
+    kinds: Dict[str, Dict[int, Tuple[List[str], str]]] = {}
+    names = re.compile("|".join(map(re.escape, sorted({*hosts, *places.hosts.values()} - {""}))) or "(?!)")
+    for line in places.lines:
+        rank = None if " NCCL INFO " in line.text else rank_of(line)
+        if rank is None:
+            continue
+        text = names.sub("HOST", ADDRESS.sub("ADDRESS", line.text[:MOST_OF_A_LINE]))
+        if len(kinds) < MOST_KINDS:
+            kinds.setdefault(NUMBER.sub("0", text[:160]), {}).setdefault(rank, (_numbers(text), line.text))
+    return {words: rows for words, rows in kinds.items() if len(rows) > 2}
+
+
+def _numbers(text: str) -> List[str]:
+    """The numbers in a text, empty for those that differ in any run."""
+    found = list(NUMBER.finditer(text))[:MOST_NUMBERS]
+    return [
+        "" if BEFORE.search(text[: match.start()][-12:]) or BEHIND.match(text[match.end() :]) else match[0]
+        for match in found
+    ]
+
+
+def _odd(numbers: Dict[int, str]) -> Optional[Tuple[List[int], str, str]]:
+    """The fewer ranks with one of two numbers, of halves that without rank 0; the number, and that of the others."""
+    values = sorted({*numbers.values()})
+    if len(values) != 2 or not all(value and float(value) >= LEAST for value in values):
+        return None
+    one, other = ([rank for rank in sorted(numbers) if numbers[rank] == value] for value in values)
+    if len(one) == len(other):
+        one, other = (other, one) if 0 in one else (one, other)
+    few = one if len(one) <= len(other) else other
+    many = other if few is one else one
+    return few, numbers[few[0]], numbers[many[0]]
+
+
+def _host(places: Places, ranks: Sequence[int]) -> Optional[str]:
+    """The only host of some ranks."""
+    found = {places.hosts.get(rank) for rank in ranks}
+    return found.pop() if len(found) == 1 else None
