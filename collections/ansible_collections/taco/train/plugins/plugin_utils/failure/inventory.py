@@ -5,7 +5,7 @@
 """The name that the inventory has for a host that a log names in another way: with a domain, as a pod, or by its container."""
 
 import re
-from typing import Optional, Sequence
+from typing import List, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import Line
 
@@ -28,13 +28,13 @@ def inventory_name(host: Optional[str], hosts: Sequence[str], text: str, lines: 
     return mentioned[0] if len(mentioned) == 1 else host
 
 
-def of_container(container: str, hosts: Sequence[str], lines: Sequence[Line]) -> Sequence[str]:
+def of_container(container: str, hosts: Sequence[str], lines: Sequence[Line]) -> List[str]:
     """The hosts that may have a container: those that a line names with it, or the only one of the run."""
     lists = (mentions(line.text, hosts) for line in lines if container in line.text)
     named = {names[0] for names in lists if len(names) == 1}
-    return sorted(named) if named else hosts
+    return sorted(named) if named else list(hosts)
 
 
-def mentions(text: str, hosts: Sequence[str]) -> Sequence[str]:
+def mentions(text: str, hosts: Sequence[str]) -> List[str]:
     """The hosts of the run that a text names."""
     return [name for name in hosts if re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", text)]

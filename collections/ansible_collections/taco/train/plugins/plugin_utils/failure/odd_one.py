@@ -5,10 +5,11 @@
 """Find the few ranks or the host that differ from the others in what all print: they are to blame, and not who reports it."""
 
 import re
-from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Collection, Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import Cause
-from ansible_collections.taco.train.plugins.plugin_utils.failure.place import ADDRESS, OWN_ADDRESS, Places
+from ansible_collections.taco.train.plugins.plugin_utils.failure.inventory import ADDRESS
+from ansible_collections.taco.train.plugins.plugin_utils.failure.place import OWN_ADDRESS, Places
 from ansible_collections.taco.train.plugins.plugin_utils.failure.rank_map import NCCL_HEADER
 from ansible_collections.taco.train.plugins.plugin_utils.failure.same_error import rank_of
 from ansible_collections.taco.train.plugins.plugin_utils.failure.wording import of_ranks, quoted
@@ -50,11 +51,10 @@ def odd_one(places: Places, place: int, cause: Cause, hosts: Sequence[str]) -> O
 
 def of_versions(places: Places) -> Optional[Odd]:
     """The ranks with the less common version of NCCL."""
-    versions: Dict[str, set] = {}
-    for line in places.lines:
-        match = VERSION.search(line.text) if "Mismatched" in line.text else None
-        for rank, version in ((1, 2), (3, 4)) if match else ():
-            versions.setdefault(match[version], set()).add(int(match[rank]))
+    versions: Dict[str, Set[int]] = {}
+    for match in (VERSION.search(line.text) for line in places.lines if "Mismatched" in line.text):
+        for rank, version in ((match[1], match[2]), (match[3], match[4])) if match else ():
+            versions.setdefault(version, set()).add(int(rank))
     if len(versions) != 2:
         return None
     (odd, few), (usual, many) = sorted(versions.items(), key=lambda entry: len(entry[1]))
@@ -139,7 +139,7 @@ def _odd(numbers: Dict[int, str]) -> Optional[Tuple[List[int], str, str]]:
     return few, numbers[few[0]], numbers[many[0]]
 
 
-def _host(places: Places, ranks: Sequence[int]) -> Optional[str]:
+def _host(places: Places, ranks: Collection[int]) -> Optional[str]:
     """The only host of some ranks."""
     found = {places.hosts.get(rank) for rank in ranks}
     return found.pop() if len(found) == 1 else None

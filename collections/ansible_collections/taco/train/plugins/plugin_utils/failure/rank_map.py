@@ -103,8 +103,8 @@ def who_is_where(lines: Sequence[Line]) -> Tuple[Dict[int, str], Dict[Tuple[str,
             table_rank = int(row[1] or row["mapped"]) if row else table_rank
             if row and table_host and table_rank is not None:
                 # torchrun numbers the ranks of a host one after the other.
-                for rank in range(max(table_rank - int(row["local"] or 0), 0), table_rank + 1):
-                    hosts.setdefault(rank, table_host)
+                for below in range(max(table_rank - int(row["local"] or 0), 0), table_rank + 1):
+                    hosts.setdefault(below, table_host)
             elif pid and table_host and table_rank is not None:
                 ranks.setdefault((table_host, pid[1]), table_rank)
         known = OF_A_RANK.search(text) if any(word in text for word in WORDS) else None

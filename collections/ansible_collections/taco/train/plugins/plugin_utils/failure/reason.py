@@ -15,21 +15,15 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import Ca
 from ansible_collections.taco.train.plugins.plugin_utils.failure.causes import (
     CAUSES,
     ENDS,
-    EXPLAINED_BY,
-    FIRST_COUNTS,
     FIRST_OF_NAME,
-    FOLLOWS,
     FROM_OUTSIDE,
-    LISTED,
     LOST,
     OF_EACH,
     OF_LOGIN,
-    OF_ONE,
     OF_OTHERS,
     OF_REMOTE,
     OF_RESULT,
     OF_TWO,
-    OF_TWO_AFTERWARDS,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.failure.ending import (
     ITERATION,
@@ -52,6 +46,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.matches import 
 )
 from ansible_collections.taco.train.plugins.plugin_utils.failure.odd_one import odd_one
 from ansible_collections.taco.train.plugins.plugin_utils.failure.place import Places, located
+from ansible_collections.taco.train.plugins.plugin_utils.failure.priority import the_first
 from ansible_collections.taco.train.plugins.plugin_utils.failure.problems import fix_of_problem
 from ansible_collections.taco.train.plugins.plugin_utils.failure.rank_map import same_host
 from ansible_collections.taco.train.plugins.plugin_utils.failure.ranks import BEHIND, SEVERAL_BEHIND, SUBMIT_OTHERS
@@ -67,7 +62,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.wording import 
     with_place,
     with_places,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import Line, tagged_lines
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import tagged_lines
 
 
 class Reason(NamedTuple):
@@ -96,26 +91,9 @@ def known_reason(text: str, hosts: Sequence[str] = ()) -> Optional[Reason]:
         return Reason(sentence(SUBMIT_OTHERS.found, {}, ""), SUBMIT_OTHERS.fix, SUBMIT_OTHERS.name)
     first = match_at(places, place, cause, hosts)
     fix = fix_of(cause, lines, place, first.values)
-    late = behind(places) if cause.name == BEHIND.name else None
-    if late:
-        one = SEVERAL_BEHIND if len(late.ranks) > 1 else BEHIND
-        text = filled(one.found, {"number": str(late.number), "others": str(late.others)})
-        if one is SEVERAL_BEHIND:
-            return Reason(with_places(text, [], late.ranks), one.fix, cause.name)
-        host = inventory_name(places.hosts.get(late.ranks[0]), hosts, "")
-        return Reason(with_place(text, host, late.ranks[0]), one.fix, cause.name, host, late.ranks[0])
-    odd = odd_one(places, place, cause, hosts)
-    if odd:
-        host = inventory_name(odd.host, hosts, "", lines)
-        rank = odd.ranks[0] if len(odd.ranks) == 1 else None
-        text = with_places(first.text + odd.found, [host] if host else [], odd.ranks)
-        return Reason(text, odd.fix + fix, cause.name, host, rank)
-    absent = without_timeout(places) if cause.name == BEHIND.name else None
-    if absent:
-        host = inventory_name(first.host, hosts, "") if places.one_host or len(hosts) == 1 else None
-        host = places.hosts.get(absent.rank) or host
-        text = f"the other ranks wait for it in a collective operation until their timeout{absent.found}"
-        return Reason(with_place(text, host, absent.rank), absent.fix + fix, cause.name, host, absent.rank)
+    compared = of_the_others(places, place, cause, first, fix, hosts)
+    if compared:
+        return compared
     together = of_one_line(places, place, cause, first) or list(first.ranks)
     if cause.name in OF_LOGIN:
         more, other_fix = also(places, found, best, first, hosts)
@@ -162,6 +140,33 @@ def known_reason(text: str, hosts: Sequence[str] = ()) -> Optional[Reason]:
     return Reason(with_place(first.text + local, first.host, first.rank), fix, cause.name, first.host, first.rank)
 
 
+def of_the_others(
+    places: Places, place: int, cause: Cause, first: Match, fix: str, hosts: Sequence[str]
+) -> Optional[Reason]:
+    """The reason where lines of several ranks, compared with each other, show which of them is to blame; None where they do not."""
+    late = behind(places) if cause.name == BEHIND.name else None
+    if late:
+        one = SEVERAL_BEHIND if len(late.ranks) > 1 else BEHIND
+        text = filled(one.found, {"number": str(late.number), "others": str(late.others)})
+        if one is SEVERAL_BEHIND:
+            return Reason(with_places(text, [], late.ranks), one.fix, cause.name)
+        host = inventory_name(places.hosts.get(late.ranks[0]), hosts, "")
+        return Reason(with_place(text, host, late.ranks[0]), one.fix, cause.name, host, late.ranks[0])
+    odd = odd_one(places, place, cause, hosts)
+    if odd:
+        host = inventory_name(odd.host, hosts, "", places.lines)
+        rank = odd.ranks[0] if len(odd.ranks) == 1 else None
+        text = with_places(first.text + odd.found, [host] if host else [], odd.ranks)
+        return Reason(text, odd.fix + fix, cause.name, host, rank)
+    absent = without_timeout(places) if cause.name == BEHIND.name else None
+    if absent:
+        host = inventory_name(first.host, hosts, "") if places.one_host or len(hosts) == 1 else None
+        host = places.hosts.get(absent.rank) or host
+        text = f"the other ranks wait for it in a collective operation until their timeout{absent.found}"
+        return Reason(with_place(text, host, absent.rank), absent.fix + fix, cause.name, host, absent.rank)
+    return None
+
+
 def rank_at_end(places: Places, place: int, cause: Cause, hosts: Sequence[str]) -> Optional[int]:
     """The rank that the launcher says ended first, where one host only shows the cause and the lines have no ranks."""
     numbers = [place, *again(places.lines, place, cause)]
@@ -191,38 +196,6 @@ def also(places: Places, found: Mapping[int, int], best: int, first: Match, host
         return text, ""
     place = found[causes[0]]
     return f"{text}; also: '{quoted(lines[place].text)}'", f"; then {fix_of(CAUSES[causes[0]], lines, place, {})}"
-
-
-def the_first(places: Mapping[int, int], lines: Sequence[Line]) -> int:
-    """The cause of highest priority, and not what follows from the end of another process."""
-    best = min(places)
-    name = CAUSES[best].name
-    explained = [
-        index for other in EXPLAINED_BY.get(name, ()) for index in sorted(places) if CAUSES[index].name == other
-    ]
-    if explained and name in FIRST_OF_NAME:
-        return explained[0]
-    if name in FIRST_OF_NAME:
-        return min((index for index in places if CAUSES[index].name == name), key=lambda index: places[index])
-    outside = [index for index in places if CAUSES[index].name in FROM_OUTSIDE and places[index] < places[best]]
-    if outside and name in FOLLOWS - FROM_OUTSIDE:
-        return min(outside, key=lambda index: places[index])
-    if explained:
-        return explained[0]
-    if name in FIRST_COUNTS and LISTED.match(lines[places[best]].text):
-        listed = [
-            index for index in places if CAUSES[index].name in FIRST_COUNTS and LISTED.match(lines[places[index]].text)
-        ]
-        return min(listed, key=lambda index: places[index])
-    if name in OF_TWO or name in OF_TWO_AFTERWARDS:
-        of_one = [index for index in places if CAUSES[index].name in OF_ONE]
-        return min((index for index in of_one if places[index] < places[best] or decides(index, name)), default=best)
-    return best
-
-
-def decides(index: int, name: str) -> bool:
-    """Whether the cause of one process comes before another between processes wherever it stands: launchers say it at their end."""
-    return name in OF_TWO and (CAUSES[index].name == "killed" or name == "stalled")
 
 
 def reason_of_end(
