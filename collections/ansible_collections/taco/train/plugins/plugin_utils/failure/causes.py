@@ -91,7 +91,7 @@ OF_ONE = {"traceback", "segfault", "instruction", "killed", *(cause.name for cau
 # What explains a cause that it comes with, and is a warning only without it.
 EXPLAINED_BY = {
     # sshd of a container that could not start.
-    "ssh_connect": ("driver",),
+    "ssh_connect": ("driver", "disk"),
     "mpi_ofi": ("memory_locked",),
     "cudnn": ("gpu_memory", "cublas"),
     "cublas": ("gpu_memory",),

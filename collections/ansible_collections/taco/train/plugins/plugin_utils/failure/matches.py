@@ -59,8 +59,9 @@ MISSING_RANK = re.compile(r"(\d{1,7}): \[([^\]]{0,2000})")
 TENSOR = re.compile(r"([\w./:-]{1,200}) $")
 
 
-# A task ended with an error of its own: srun kills the others.
+# A task ended with an error of its own, and srun then kills the others.
 TASK_FAILED = re.compile(r"srun: error: \S+: tasks? [\d,-]+: Exited with exit code")
+TERMINATING = re.compile(r"srun: .{0,60}Terminating (?:Step|job step)|DUE TO TASK FAILURE")
 KILLED_TASK = re.compile(r"srun: error: \S+: tasks? [\d,-]+: Killed")
 
 
@@ -194,7 +195,12 @@ def first_causes(places: Places, found: Mapping[int, int]) -> Dict[int, int]:
         if CAUSES[index].name in OF_LOSS
         for number in [place, *again(places.lines, place, CAUSES[index])]
     ]
-    ended = next((number for number, line in enumerate(places.lines) if TASK_FAILED.search(line.text)), None)
+    failed = next(
+        (number for number, line in enumerate(places.lines) if TASK_FAILED.search(line.text)), len(places.lines)
+    )
+    ended = next(
+        (number for number in range(failed, len(places.lines)) if TERMINATING.search(places.lines[number].text)), None
+    )
     return {
         index: place
         for index, place in found.items()

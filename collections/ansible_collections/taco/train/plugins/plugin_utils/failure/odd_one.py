@@ -12,13 +12,14 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.inventory impor
 from ansible_collections.taco.train.plugins.plugin_utils.failure.place import OWN_ADDRESS, Places
 from ansible_collections.taco.train.plugins.plugin_utils.failure.rank_map import NCCL_HEADER
 from ansible_collections.taco.train.plugins.plugin_utils.failure.same_error import rank_of
-from ansible_collections.taco.train.plugins.plugin_utils.failure.wording import of_ranks, quoted
+from ansible_collections.taco.train.plugins.plugin_utils.failure.wording import listed, of_ranks, quoted
 
 # Ranks exchange what differs in its size.
 OF_SIZES = {"nccl_truncated", "tensor_mismatch"}
 VERSION = re.compile(
     r"Mismatched NCCL version detected : rank (\d{1,7}) version (\d{4,6}) rank (\d{1,7}) version (\d{4,6})"
 )
+BRIDGE = re.compile(r"NCCL INFO .{0,40}?Using (?:interface |\[0\])?(?:lo|docker|virbr|br-)\w*:")
 NUMBER = re.compile(r"\d{1,18}(?:\.\d{1,18})?")
 # Numbers that differ in any run: times, memory, processes, speeds.
 BEFORE = re.compile(r"(?i)\b(?:pid|port|time|took|elapsed|loss|lr|in|seed|ids?|step|at|batch)[ =:]{1,3}\Z")
@@ -46,6 +47,8 @@ def odd_one(places: Places, place: int, cause: Cause, hosts: Sequence[str]) -> O
         return of_versions(places)
     if cause.name == "nccl_interface":
         return of_addresses(places)
+    if "{interface}" in cause.found:
+        return of_bridges(places)
     return of_sizes(places, place, hosts) if cause.name in OF_SIZES else None
 
 
@@ -78,6 +81,13 @@ def of_addresses(places: Places) -> Optional[Odd]:
     return Odd(
         (), host, f"; NCCL prints no address of {host}, and one of the others", f"run ip -br address on {host}; "
     )
+
+
+def of_bridges(places: Places) -> Optional[Odd]:
+    """No host where several use such an interface: none of them is more to blame than another."""
+    found = (NCCL_HEADER.search(line.text) for line in places.lines if BRIDGE.search(line.text))
+    hosts = {match[1] for match in found if match}
+    return Odd((), None, f" (it is the same on {listed(sorted(hosts), 'hosts')})", "") if len(hosts) > 1 else None
 
 
 def of_sizes(places: Places, place: int, hosts: Sequence[str]) -> Optional[Odd]:

@@ -70,6 +70,8 @@ class Places:
 
     def __init__(self, lines: Sequence[Line]) -> None:
         self.lines = lines
+        # The ranks that show some causes, as they were found.
+        self.with_error: Dict[Tuple[str, ...], List[int]] = {}
 
     @cached_property
     def _who_is_where(self) -> Tuple[Dict[int, str], Dict[Tuple[str, str], int]]:

@@ -28,7 +28,7 @@ NODE = re.compile(r"\b[Nn]ode:? \"?(?P<host>[a-z0-9][a-z0-9.-]*\d)\b")
 ASSIGNED = re.compile(r"Successfully assigned \S{1,300} to (?P<host>[a-z0-9][\w.-]*)")
 # The name in a description, or the command that prints it, which a filter may have cut.
 NAME = re.compile(
-    r"^Name: +(?P<host>[a-z0-9][\w.-]*)\s*$|\bkubectl .{0,200}\bdescribe (?:pods?|po)[ /](?P<host2>[a-z0-9][\w.-]*)(?=\s|$)"
+    r"^Name: +(?P<host>[a-z0-9][\w.-]*)\s*$|\bkubectl .{0,200}\bdescribe (?:pods?|po)[ /](?P<command>[a-z0-9][\w.-]*)(?=\s|$)"
 )
 EVICTED = re.compile(r"^(?:[a-z0-9][\w.-]* +)?(?P<host>[a-z0-9][a-z0-9.-]*-[a-z0-9.-]*) +\d+/\d+ +Evicted\b")
 # A description of a pod is shorter than this many lines.
@@ -96,11 +96,14 @@ def pod_at(cause: str, lines: Sequence[Line], place: int) -> Optional[str]:
         NAME.search(line.text[:MOST_CHARACTERS])
         for line in reversed(lines[max(place - MOST_OF_A_DESCRIPTION, 0) : place])
     )
-    described = next((match["host"] or match["host2"] for match in above if match), None)
-    node = NODE.search(lines[place].text[:MOST_CHARACTERS])
+    described = next((match for match in above if match), None)
+    pod = described[1] or described["command"] if described else None
+    named = NODE.search(lines[place].text[:MOST_CHARACTERS])
     rows = (EVICTED.match(line.text[:MOST_CHARACTERS]) for line in lines) if cause == "pod_evicted" else ()
     evicted = {match["host"] for match in rows if match}
-    return described or (node["host"] if node else evicted.pop() if len(evicted) == 1 else node_of_pod(lines))
+    node = named["host"] if named else evicted.pop() if len(evicted) == 1 else node_of_pod(lines)
+    # What a node fails to do, such as to pull an image, is its own fault; a description has the name of the pod first.
+    return node or pod if cause == "image" and described and not described[1] else pod or node
 
 
 def node_of_pod(lines: Sequence[Line]) -> Optional[str]:

@@ -25,14 +25,18 @@ NCCL_RANK = re.compile(
 )
 SRUN_END = re.compile(rf"srun: error: ({NAME}): task (\d{{1,7}}): ")
 SRUN_TASKS = re.compile(rf"srun: error: (?P<host>{NAME}): tasks (?P<tasks>[\d,-]{{1,400}}): ")
+# What scripts put before a line with a number of its own.
+NOT_OF_HOST = (
+    r"(?!(?i:rank|gpu|cuda|epoch|step|iter|stage|phase|train|val|test|info|debug|warn|err|proc|worker)[\d_-]*\])"
+)
 # What launchers print of a rank: at its end, and of the cores that it is bound to.
 OF_A_RANK = re.compile(
     r"process rank (?P<rank>\d{1,7}) with PID (?P<pid>\d{1,10}) on\s+node (?P<host>[\w.-]{1,253})|"
     rf"^\[(?P<host3>{NAME}):\d{{1,10}}\] (?:MCW r|R)ank (?P<rank3>\d{{1,7}}) (?:is not )?bound|"
     rf"srun: error: (?P<host4>{NAME}): task (?P<rank4>\d{{1,7}}): |"
     # What scripts print of themselves.
-    rf"^rank (?P<rank6>\d{{1,7}}) on (?!cuda|gpu\d)(?P<host6>(?=[\w.-]*\d){NAME})\b(?!:\d)|"
-    rf"^\[(?P<host7>(?=[\w.-]*\d)[A-Za-z][\w.-]{{0,252}})\] rank (?P<rank7>\d{{1,7}})\b|"
+    rf"^rank (?P<rank6>\d{{1,7}}) on (?!cuda|gpu\d)(?P<host6>(?=[\w.-]*\d)(?=[\d.-]*[A-Za-z]){NAME})\b(?!:\d)|"
+    rf"^\[{NOT_OF_HOST}(?P<host7>(?=[\w.-]*\d)[A-Za-z][\w.-]{{0,252}})\] rank (?P<rank7>\d{{1,7}})\b|"
     rf"#? *Rank +(?P<rank5>\d{{1,7}}) .{{0,40}}?Pid +(?P<pid2>\d{{1,10}}) on +(?P<host5>\S+) device(?: +(?P<device>\d{{1,3}}))?"
 )
 # Elastic Horovod names the first process that ended by its host and its number there, which is not its rank.

@@ -151,7 +151,15 @@ def of_the_others(
         if one is SEVERAL_BEHIND:
             return Reason(with_places(text, [], late.ranks), one.fix, cause.name)
         host = inventory_name(places.hosts.get(late.ranks[0]), hosts, "")
-        return Reason(with_place(text, host, late.ranks[0]), one.fix, cause.name, host, late.ranks[0])
+        words = words_of(places, late.ranks[0], place, telling=True)
+        text += words.found if words else ""
+        return Reason(
+            with_place(text, host, late.ranks[0]),
+            (words.fix if words else "") + one.fix,
+            cause.name,
+            host,
+            late.ranks[0],
+        )
     odd = odd_one(places, place, cause, hosts)
     if odd:
         host = inventory_name(odd.host, hosts, "", places.lines)

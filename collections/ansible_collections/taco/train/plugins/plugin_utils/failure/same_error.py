@@ -16,7 +16,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import 
 # What the process on a broken GPU prints, where the kernel's line names none.
 OF_BROKEN_GPU = {"illegal_access", "gpu_broken", "test_cuda"}
 # A script's own tag.
-OWN_TAG = re.compile(r"^\[(?:rank|RANK) ?(\d{1,7})\] ")
+OWN_TAG = re.compile(r"^\[?(?:[Rr]ank|RANK) ?(\d{1,7})(?:\]:?|:| on [\w.-]{1,253}:) ")
 
 
 def rank_of(line: Line) -> Optional[int]:
@@ -31,6 +31,9 @@ def ranks_with(places: Places, place: int, cause: Cause) -> List[int]:
     """The ranks with the same error, or with what follows from the one that the kernel reports."""
     of_kernel = cause.name == "gpu_broken" and OF_KERNEL.search(places.lines[place].text)
     names = OF_BROKEN_GPU if of_kernel else {cause.name}
+    key = (*sorted(names),)
+    if key in places.with_error:
+        return places.with_error[key]
     patterns = [other.pattern for other in CAUSES if other.name in names]
     ranks = set()
     for line in places.lines:
@@ -38,4 +41,4 @@ def ranks_with(places: Places, place: int, cause: Cause) -> List[int]:
         text = line.text[:MOST_CHARACTERS]
         if rank is not None and not text.startswith("[I") and any(pattern.search(text) for pattern in patterns):
             ranks.add(rank)
-    return sorted(ranks)
+    return places.with_error.setdefault(key, sorted(ranks))
