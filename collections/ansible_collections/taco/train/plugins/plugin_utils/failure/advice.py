@@ -8,6 +8,7 @@ import re
 from typing import Mapping, Optional, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import Cause
+from ansible_collections.taco.train.plugins.plugin_utils.failure.exceptions import what_to_see
 from ansible_collections.taco.train.plugins.plugin_utils.failure.pods import (
     BARE_NAME,
     FIXES,
@@ -17,19 +18,13 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.pods import (
     NO_NAME,
     in_pods,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.failure.tracebacks import BEGIN
+from ansible_collections.taco.train.plugins.plugin_utils.failure.tracebacks import BEGIN, FRAME, LAUNCHER
 from ansible_collections.taco.train.plugins.plugin_utils.failure.wording import filled
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import Line
 
-FRAME = re.compile(r'^ {1,12}File "(?P<path>[^"\n]{1,400})", line (?P<number>\d{1,7})')
 # Files that are not the user's.
-INSTALLED = re.compile(r"/(?:site|dist)-packages/|/lib(?:64)?/python\d|^<|importlib")
+INSTALLED = re.compile(r"/(?:site|dist)-packages/|/lib(?:64)?/python\d|^<|importlib|/__autograph_generated_file")
 MOST_FRAMES = 400
-# Code of launchers, which fails before the script.
-LAUNCHER = re.compile(
-    r"/(?:horovodrun|torchrun|deepspeed|accelerate)$|/horovod/run(?:ner)?/|/torch/distributed/(?:run|launch\w*|launcher/.*)\.py|"
-    r"/torch/distributed/elastic/|/deepspeed/launcher/|/accelerate/commands/"
-)
 
 
 def fix_of(cause: Cause, lines: Sequence[Line], place: int, values: Mapping[str, str]) -> str:
@@ -51,7 +46,7 @@ def fix_of(cause: Cause, lines: Sequence[Line], place: int, values: Mapping[str,
             "version on every host"
         )
     if raised:
-        return f"look at line {raised[1]} of {raised[0]}, and at what it gets: benchmark_options.extra_args, the data, the number of ranks"
+        return f"look at line {raised[1]} of {raised[0]}, and at {what_to_see(lines[place].text)}"
     return filled(cause.fix, values)
 
 

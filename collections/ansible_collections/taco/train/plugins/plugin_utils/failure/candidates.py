@@ -9,6 +9,7 @@ from typing import AbstractSet, Dict, List, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import Cause
 from ansible_collections.taco.train.plugins.plugin_utils.failure.causes import CAUSES
+from ansible_collections.taco.train.plugins.plugin_utils.failure.decisive import in_one_line
 from ansible_collections.taco.train.plugins.plugin_utils.failure.fields import NEAR, RULE
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import Line
 
@@ -148,6 +149,7 @@ def unwrapped(lines: List[Line]) -> List[Line]:
             lines[place] = line._replace(text=line.text.rpartition(":")[0] + ": " + lines[place + 1].text.strip()[4:])
         if " process rank " in line.text and " noticed " in line.text and not line.text.rstrip().endswith("."):
             lines[place] = line._replace(text=line.text.rstrip() + " " + lines[place + 1].text.strip())
+    in_one_line(lines)
     return lines
 
 

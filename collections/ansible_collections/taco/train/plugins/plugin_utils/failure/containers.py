@@ -7,7 +7,7 @@
 from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import cause
 
 # The requirement of an image, and two versions of the driver have causes of their own.
-CLI = r"nvidia-container-cli: (?!requirement error|initialization error: nvml error: driver/library)"
+CLI = r"nvidia-container-cli(?:\.real)?: (?!requirement error|initialization error: nvml error: driver/library)"
 NO_GPU = "the container engine can't give GPUs to a container ({why})"
 CONTAINERS = [
     cause(
@@ -113,5 +113,13 @@ CONTAINERS = [
         "the container engine does not give a container the limit that is requested ({why})",
         "request a limit that the host has (training_container_ulimits, training_container_shm_size; nproc, free); an engine without root "
         "can't raise memlock",
+    ),
+    cause(
+        "container_hook",
+        r"pyxis: +\[ERROR\] (?P<hook>/\S{1,200}/hooks\.d/[^\s/]{1,100}) exited with return code \d+",
+        "a hook of enroot failed, so the container does not start ({hook}: {why})",
+        "read what the hook does ({hook}): one that runs programs of the image, such as ldconfig, needs an image with glibc "
+        "(Debian, Ubuntu, RHEL; not Alpine); else have the hook switched off or corrected on that host",
+        r"pyxis: +(?:\[ERROR\] (?!/)(?P<why>[^\n]{1,160}))",
     ),
 ]

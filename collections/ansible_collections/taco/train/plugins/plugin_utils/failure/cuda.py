@@ -24,6 +24,14 @@ KERNELS = (
 ARCHITECTURE = [
     cause(
         *KERNELS,
+        "the program's code is for {built}, and the GPU runs as {device}",
+        "where they differ in xnack only, set HSA_XNACK: 1 in benchmark_env for xnack+ (0 for xnack-), or build without xnack "
+        "(--offload-arch, AMDGPU_TARGETS); else build for this GPU",
+        r"(?P<device>gfx\w{2,6}(?::\w+[+-])*) - \[Not Found\]",
+        context=r"\[code object \S+ is \S*?(?P<built>gfx\w{2,6}(?::\w+[+-])*:xnack[+-])",
+    ),
+    cause(
+        *KERNELS,
         "ROCm's libraries in the image, such as RCCL, have no kernels for this GPU",
         "use a taco_image whose ROCm, RCCL and framework support this GPU (rocminfo prints its gfx name), or build them for it "
         "(AMDGPU_TARGETS, PYTORCH_ROCM_ARCH); the driver must fit that ROCm",

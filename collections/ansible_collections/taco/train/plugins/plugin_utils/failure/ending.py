@@ -8,7 +8,9 @@ import re
 from typing import NamedTuple, Optional
 
 from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import NODE
+from ansible_collections.taco.train.plugins.plugin_utils.failure.decisive import in_one_line
 from ansible_collections.taco.train.plugins.plugin_utils.failure.fields import NEAR, RULE, fields_near, groups_of
+from ansible_collections.taco.train.plugins.plugin_utils.failure.tracebacks import of_launcher
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import tagged_lines
 
 # Lines that frame or follow what a program prints last.
@@ -17,13 +19,19 @@ FRAME = re.compile(
     r"|Terminating remaining workers|srun: |Process \d+ exit with|^(?:traceback|error_file|exitcode|time|host|rank) *: |"
     r"^\"(?:py_callstack|extraInfo|timestamp)\": |<NO_OTHER_FAILURES>|^Root Cause|^\[\d+\]:$|ChildFailedError:?$|^\S+ FAILED$"
     r"|failed \(exitcode: -?\d+\) local_rank|slurmstepd: error: \*\*\*|command terminated with exit code|(?:orte|"
-    r"prte)_base_help_aggregate|sent help message|NCCL INFO"
+    r"prte)_base_help_aggregate|sent help message|NCCL INFO|"
+    # Headers, and lines of wrappers and loggers.
+    r"^aborting job:$|Error: in user code:$|^\S{0,30}wandb\S{0,8}: |^\S*CalledProcessError: |^File \"[^\"]{1,400}\", line \d|"
+    r"Sending process \d+ closing signal|^Traceback \(most recent call last\):$"
 )
 # What says that something is wrong.
 COMPLAINT = re.compile(
-    r"(?i)\b(?:errors?|fatal|fail(?:ed|ure)?|can(?:not|'t)|could not|unable|denied|not found|invalid|abort(?:ed|ing)?|refused)\b"
+    r"(?i)\b(?:errors?|fatal|fail(?:ed|ure)?|can(?:not|'t)|could not|unable|denied|not found|invalid|abort(?:ed|ing)?|refused|"
+    r"doesn't (?:contain|exist)|no [\w -]{1,40} (?:was|were|could be) found)\b"
 )
 LAST_LINES = 30
+# A program's own word of what is wrong.
+OF_PROGRAM = re.compile(r"(?i)(?:[\w./+-]{1,80}: )?(?:fatal )?error: \S|fatal: \S")
 # What benchmarks print of an iteration.
 ITERATION = re.compile(
     r"\bIter #\d|\d (?:images|img|examples|samples|tokens)/sec|images/sec: \d|\b[Ss]tep[s:= #]{1,3}\d|\b[Ii]ter(?:ation)?[:= #]{1,3}\d|"
@@ -84,14 +92,22 @@ def last_line(text: str, rank: Optional[int] = None, frames: bool = True) -> str
 
     Where there is nothing else, the frames' lines count.
     """
-    tagged = tagged_lines(text)
+    everything = tagged_lines(text)
+    in_one_line(everything)
+    of_wrapper = of_launcher(everything)
+    tagged = [line for number, line in enumerate(everything) if number not in of_wrapper] or everything
     own = [line for line in tagged if line.rank == rank and line.text.strip()] if rank is not None else []
     lines = [line.text.strip() for line in own or tagged]
     words = [line for line in lines if line and not FRAME.search(line)]
     if frames and not words:
         words = [line for line in lines if line.strip(" \t-=*")]
     complaints = [line for line in words[-LAST_LINES:] if COMPLAINT.search(line)]
-    return (complaints or words)[-1][:200] if words else ""
+    if not words:
+        return ""
+    last = (complaints or words)[-1]
+    # A list stands below it.
+    below = words[words.index(last) + 1 :] if last.endswith(":") else []
+    return (f"{last} {below[0]}" if below else last)[:200]
 
 
 # What a status says of the end: causes by their names. A shell adds 128 to the number of a signal.
@@ -113,3 +129,4 @@ TRY = (
     "run the command with hostname in place of the script: if that fails too, mpirun or a host is at fault, else the script: run it on "
     "one host"
 )
+OWN_ERROR = "correct what this message of the program names; the lines above it have more, and the program run alone prints the same"

@@ -161,8 +161,9 @@ EPILOGUE = [
         # Pyxis starts containers so. Its lines above it have the reason.
         "srun_step",
         r"(?P<why>spank: required plugin \S+: \w+\(\) failed with rc=-?\d+)",
-        "a plugin of Slurm failed before the ranks ({why})",
+        "a plugin of Slurm failed before the ranks ({why}): {words}",
         "look at the lines above it: a container that does not start, its image or its mounts, or a plugin that a host does not have",
+        r"pyxis: {2,}(?:\[ERROR\] )?(?P<words>\S[^\n]{1,160})",
     ),
     cause(
         "exit_code",

@@ -32,6 +32,14 @@ def pull(why: str, fix: str) -> Cause:
 
 IMAGES = [
     cause(
+        # Each of its lines is behind one of pyxis.
+        "slurm_user",
+        r"pyxis: +(?:\[ERROR\] )?(?P<why>\w+: cannot find name for (?:user|group) ID \d+)",
+        "a host does not know the user of the job ({why}), so its container does not start",
+        "run again without that host (--exclude), and have its users brought in line with those of the others (getent passwd, id; sssd, "
+        "LDAP)",
+    ),
+    cause(
         # A full disk is reported as an image that can't be pulled.
         "disk",
         rf"{PULL}[^\r\n]{{0,800}}?no space left on device",

@@ -68,7 +68,8 @@ LAUNCH = [
         "daemon_library",
         r"(?P<daemon>orted|prted): error while loading shared libraries: (?P<library>[^\s:]+)",
         "mpirun's daemon {daemon} can't load {library} on a host",
-        "run the same taco_image on every host, and set LD_LIBRARY_PATH in benchmark_env",
+        "run the same taco_image on every host; the shell of ssh that starts the daemon is not interactive: name the library's folder in "
+        "/etc/ld.so.conf.d there (ldconfig), or set LD_LIBRARY_PATH in benchmark_env and benchmark_mpirun to mpirun's whole path",
     ),
     cause(
         "mpirun_argument",

@@ -31,6 +31,19 @@ LIBRARIES = [
         "the image has no {version}, which {by} needs: the library was built for a newer system",
         "use a taco_image of the system for which it was built",
     ),
+    cause(
+        "build",
+        r"fatal error: (?P<header>nccl\.h): No such file|(?P<header2>NCCL 2\.0 library or its later version was not found)",
+        "a build finds no NCCL ({header})",
+        "install NCCL with its headers in taco_image (libnccl-dev), or set HOROVOD_NCCL_HOME in benchmark_horovod_build_env to the folder "
+        "with its include/nccl.h and lib",
+    ),
+    cause(
+        "build",
+        r"fatal error: (?P<header>[\w./+-]{1,120}\.h(?:pp|h)?): No such file",
+        "a build finds no header {header}",
+        "install the package that has it in taco_image, with its files for development (-dev), or add its folder to CPATH for the build",
+    ),
     # Horovod's error has the variable for what it lacks, in this line or the next one.
     cause(
         *HOROVOD_BUILD,
@@ -155,6 +168,15 @@ LIBRARIES = [
         r"cannot enable executable stack)",
         "a library can't be loaded: {library} ({why})",
         "install it again in taco_image, for the CPU and the system there; for TLS set LD_PRELOAD in benchmark_env to it",
+    ),
+    cause(
+        # The container toolkit mounts those of the host.
+        "library",
+        r"(?:Error|Exception|libraries): (?:.{0,400} )?(?P<library>(?:\S{0,200}/)?lib(?:cuda|nvidia-[\w-]{1,30})\.so[\w.]{0,20}): cannot "
+        r"open shared object file",
+        "the program finds no {library}, a library of the NVIDIA driver: the container has no GPUs, or its host has no driver",
+        "start it with GPUs on a host with the driver (nvidia-smi; training_container_gpus, docker run --gpus all), and do not install the "
+        "library in taco_image; for a build without a GPU set LD_LIBRARY_PATH to the folder stubs of CUDA (/usr/local/cuda/lib64/stubs)",
     ),
     cause(
         # Their file names have the version that the program was built for.

@@ -118,7 +118,7 @@ def match_at(places: Places, place: int, cause: Cause, hosts: Sequence[str]) -> 
             shown = {places.hosts.get(rank) for rank in showing}
             own_host = own[0] or (shown.pop() if len(shown) == 1 else None)
     if own_host is None and own_rank is None and cause.name in OF_REMOTE:
-        own_host = places.remote(place)
+        own_host = places.remote(place) or (hosts[0] if len(hosts) == 1 else None)
     elif own_host is None and cause.name in ENDS:
         own_host = places.blacklisted
     names = {*groups, *(name.rstrip("0123456789") for name in groups)}

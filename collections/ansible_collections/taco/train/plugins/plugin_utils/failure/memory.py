@@ -38,6 +38,16 @@ MEMORY = [
         context=r"\bProcess (?P<process>\d+) has (?P<memory>(?:[1-9]\d|[2-9])(?:\.\d+)? GiB) memory in use\. "
         r"Including non-PyTorch memory, this process has",
     ),
+    cause(
+        # Of the driver and not of PyTorch's allocator, which says how much it tried to allocate.
+        "gpu_memory",
+        r"^(?:[\w.]+: )?RuntimeError: CUDA error: out of memory",
+        "a GPU's memory is full before the script takes its own: most likely another process has it",
+        "end other programs on that GPU, such as those of an earlier run (nvidia-smi), and see that each rank has a GPU of its own; if "
+        "nothing has its memory, reset the GPU or run without the host; else set benchmark_options.batch_size to a smaller number",
+        context=r"distributed\.(?:barrier|init_process_group)\(|in (?:barrier|init_process_group|_lazy_init|set_device|new_group)$|"
+        r"torch\.cuda\.set_device\(",
+    ),
     cause(*GPU_MEMORY, "a GPU's memory is full", BATCH),
     cause(
         "memory_locked",

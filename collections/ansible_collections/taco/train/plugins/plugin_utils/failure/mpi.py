@@ -15,6 +15,24 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import (
 
 MPI = [
     cause(
+        # Of Cray. The library between MPI and the GPU.
+        "mpi_gpu_buffer",
+        r"(?:MPICH ERROR \[Rank (?P<rank>\d+)\].{0,120}?\[(?P<host>[A-Za-z][\w.-]{0,252})\] - .{0,160}?)?GPU_SUPPORT_ENABLED is "
+        r"requested, but (?P<what>GTL library is not linked)",
+        "MPI is told to work with memory of GPUs, but the program has not its library for that ({what})",
+        "load the module of the GPU (craype-accel-*) and link the program again, or set LD_PRELOAD in benchmark_env to libmpi_gtl_cuda.so "
+        "(libmpi_gtl_hsa.so); or MPICH_GPU_SUPPORT_ENABLED: 0 where MPI exchanges no memory of GPUs",
+    ),
+    cause(
+        # Each thread has a context of its own, as that of PyTorch for MPI.
+        "ucx",
+        r"(?P<what>cuda_\w+\.c:\d+ +UCX +(?:ERROR|FATAL) [^\r\n]{0,120}(?:invalid device context|context is destroyed|no CUDA context|"
+        r"(?:CUDA_ERROR_)?(?:INVALID_CONTEXT|CONTEXT_IS_DESTROYED))[^\r\n]{0,40})",
+        "UCX, MPI's transport, reads memory of a GPU in a thread without a CUDA context ({what}), and crashes then",
+        "set UCX_TLS: ^cuda_ipc in benchmark_env, or the backend nccl (HOROVOD_GPU_OPERATIONS=NCCL) in place of MPI for tensors on GPUs; "
+        "else call cudaSetDevice in the thread that calls MPI (a newer framework does)",
+    ),
+    cause(
         "mpirun_argument",
         r"an MCA parameter was listed more than once|The \"(?P<option>[^\"]{1,60})\" command line option was listed more than once|"
         r"Two mutually-exclusive MCA variables were specified|attempted to pass environment variables to Open MPI|"

@@ -111,6 +111,23 @@ PROGRAMS = [
         "benchmark_options.chdir to a folder that every container has",
         fields={**NODE, "folder": ("working directory",)},
     ),
+    *(
+        cause(
+            "interpreter",
+            rf"error: (?P<program>{program})(?: -{{1,2}}[\w-]{{1,40}}){{0,3}} failed, is (?P=program) in \$PATH|"
+            rf"when it started the program '(?P<program2>{program})'",
+            "a program finds no {program}",
+            fix,
+        )
+        for program, fix in (
+            (
+                r"mpi(?:cc|cxx|c\+\+|CC|f90|fort|run|exec)",
+                "install MPI with its compilers in taco_image (libopenmpi-dev or its like), or add the folder bin of the MPI that is there "
+                "to PATH (benchmark_env; for a build in the image its own environment); Horovod needs none with HOROVOD_WITHOUT_MPI=1",
+            ),
+            (r"[\w.+-]{1,80}", "install {program} in taco_image, or add its folder to PATH in benchmark_env"),
+        )
+    ),
     cause(
         "interpreter",
         r"(?P<program>python[\d.]*|pip[\d.]*|\S+_perf)['\"\u2019]?: (?:command not found|not found$)|"

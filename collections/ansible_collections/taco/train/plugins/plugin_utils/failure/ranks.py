@@ -14,6 +14,8 @@ COMPONENTS = (
     "install Open MPI anew in taco_image: one version, with its whole folder lib/openmpi; set OPAL_PREFIX in benchmark_env if it was "
     "moved, and remove LD_LIBRARY_PATH and OMPI_MCA_* of another MPI",
 )
+# MPICH's stack of an error ends with what failed first.
+MPICH_STACK = r"(?:^\w+\(\d+\)\.{0,20}: ?[^\n]{0,300}\n){1,12}^\w+\(\d+\)\.{0,20}(?P<stack>: +[^\s][^\n]{0,200})"
 # Every rank waits for another one: none is to blame.
 SUBMIT_OTHERS = cause(
     "stalled",
@@ -208,6 +210,15 @@ RANK = [
     cause(*COMPONENTS),
     cause(
         "mpi_error",
+        r"MPICH ERROR \[Rank (?P<rank>\d+)\].{0,120}?\[(?P<host>[A-Za-z][\w.-]{0,252})\] - (?:Abort\(-?\d+\) \([^)]{1,80}\): )?"
+        r"(?P<what>[^\r\n]{1,200}?)(?:, error stack:.{0,80})?\s*$",
+        "MPI failed ({what}{stack})",
+        "run hostname in place of the script: if that fails too, compare MPI and its modules on the hosts, else look at what the script "
+        "passes to MPI and at MPICH_* in benchmark_env",
+        MPICH_STACK,
+    ),
+    cause(
+        "mpi_error",
         r"\*\*\* (?P<what>MPI_ERR\w*: [^\r\n]{1,100})|\*\*\* An error occurred in (?P<call>\w+)|PML add procs failed|"
         r"Abort\(\d+\) on node \d+ \(rank (?P<rank2>\d+) in comm \S+ Fatal error in (?P<call3>\w+)|"
         r"^\[(?P<host2>[\w.-]+):\d+\] Local abort before MPI_INIT|"
@@ -218,9 +229,7 @@ RANK = [
         "MPI failed ({what}{call}{init}{opal}{pmix}{log}{stack})",
         "run hostname in place of the script: if that fails too, compare the versions of MPI on the hosts (mpirun --version) and set "
         "taco_interface; else look at what the script passes to MPI",
-        # MPICH's stack of an error ends with what failed first.
-        r"reported by process \[\d+,(?P<rank>\d+)\]|"
-        r"(?:^\w+\(\d+\)\.{0,20}: ?[^\n]{0,300}\n){1,12}^\w+\(\d+\)\.{0,20}(?P<stack>: +[^\s][^\n]{0,200})",
+        rf"reported by process \[\d+,(?P<rank>\d+)\]|{MPICH_STACK}",
     ),
     cause(
         "segfault",

@@ -27,7 +27,9 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.causes import (
 )
 from ansible_collections.taco.train.plugins.plugin_utils.failure.ending import (
     ITERATION,
+    OF_PROGRAM,
     OF_STATUS,
+    OWN_ERROR,
     TRY,
     WITHOUT_CAUSE,
     last_line,
@@ -272,4 +274,4 @@ def reason_of_status(text: str, rc: int, hosts: Sequence[str]) -> Reason:
     ended = next((cause for cause in reversed(CAUSES) if cause.name == OF_STATUS.get(status)), None)
     if ended:
         return Reason(f"{found}: {sentence(ended.found, {}, '')}", ended.fix, ended.name)
-    return Reason(found, WITHOUT_CAUSE.get(status, TRY))
+    return Reason(found, WITHOUT_CAUSE.get(status, OWN_ERROR if OF_PROGRAM.match(words) else TRY))

@@ -103,6 +103,23 @@ RENDEZVOUS = [
         "check the name, and set HF_TOKEN in benchmark_env to a token with access, or put the files on the hosts and give their path",
     ),
     cause(
+        # A store of the rendezvous, such as etcd, or another service.
+        "master_address",
+        r"\bHTTPConnectionPool\(host='(?P<host>[^'\r\n]{1,253})', port=(?P<port>\d+)\)[^\r\n]{0,400}?(?P<why>Name or service not known|"
+        r"Temporary failure in name resolution|No address associated|nodename nor servname)",
+        "the name {host} of a service (port {port}) can't be resolved ({why})",
+        "start the service {host} (a store of the rendezvous such as etcd) and correct its name (--rdzv_endpoint, the address of the "
+        "rendezvous): each host must resolve it (getent hosts {host}); on Kubernetes it needs a Service in the same namespace",
+    ),
+    cause(
+        "gloo_connect",
+        r"\bHTTPConnectionPool\(host='(?P<host>[^'\r\n]{1,253})', port=(?P<port>\d+)\)[^\r\n]{0,400}?(?P<why>Connection refused|"
+        r"timed out|No route to host)",
+        "the service at {host}, port {port}, does not answer ({why})",
+        "see that the service (a store of the rendezvous such as etcd) runs on {host} and listens at this port (ss -ltn), and that the "
+        "hosts may connect (firewall, taco_interface; no http_proxy for it)",
+    ),
+    cause(
         "master_address",
         r"(?P<what>Cannot assign requested address[^\r\n]{0,60}|EADDRNOTAVAIL)",
         "a process would listen on an address that its host does not have ({what})",

@@ -60,6 +60,16 @@ SCRIPT = [
         "copy the file again and compare its size and checksum with the source on every host",
     ),
     cause(
+        # Of TensorFlow Datasets, also in its list of hints.
+        "data_set",
+        r"(?P<what>No builder could be found in the directory: \S{1,200} for the builder: \S{1,120}|"
+        r"The builder directory \S{1,300} doesn't contain any versions|Failed to construct dataset \"?[^\s\"]{1,120}|"
+        r"DatasetNotFoundError: [^\r\n]{1,200}|Couldn't find any data file at [^\r\n]{1,160})",
+        "the script finds no data set of this name ({what})",
+        "correct its name and its folder in benchmark_options.extra_args, and put the prepared data set there on every host (for "
+        "TensorFlow Datasets DATA_DIR/NAME/VERSION)",
+    ),
+    cause(
         "data",
         r"OutOfRangeError: *(?P<what>[^\r\n]{0,160})",
         "the data ended before the script's last step ({what})",
@@ -91,6 +101,14 @@ SCRIPT = [
         "move the tensors to the GPU of the rank (torch.cuda.set_device(local_rank), then .cuda()), or use the backend gloo for those "
         "on the "
         "CPU (cpu:gloo,cuda:nccl)",
+    ),
+    cause(
+        "dtype_mismatch",
+        r"(?P<what>assigned grad has data of a different type)",
+        "a gradient has another type than its parameter ({what}), as with FSDP over parameters of mixed precision",
+        "keep one type for parameters, gradients and mixed precision in the script: FSDP's MixedPrecision(reduce_dtype, "
+        "keep_low_precision_grads) and that of the launcher (accelerate), use_orig_params=False; or a newer PyTorch",
+        context=r"_use_unsharded_grad_views|/fsdp/|[Ff]ully_?[Ss]harded",
     ),
     cause(
         "dtype_mismatch",

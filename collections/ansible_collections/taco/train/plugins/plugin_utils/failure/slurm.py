@@ -39,6 +39,22 @@ def options(pattern: str, found: str, fix: str) -> Cause:
 
 SLURM = [
     cause(
+        # What a cloud answers to the programs that make nodes.
+        "cloud_quota",
+        r"(?P<what>Quota '[\w-]{1,80}' exceeded[^\r\n\"]{0,100}|(?:Vcpu|Instance|MaxSpotInstanceCount)LimitExceeded[^\r\n]{0,120}|"
+        r"(?:InsufficientInstanceCapacity|ZONE_RESOURCE_POOL_EXHAUSTED|LimitExceeded\.\w+|ResourceInsufficient\.\w+)[^\r\n]{0,120}|"
+        r"exceeding approved [^\r\n\"]{1,80}quota[^\r\n\"]{0,100})",
+        "the cloud gives no more nodes: a quota is used up, or it has none of this type ({what})",
+        "have the quota raised, end instances that are not needed, or use another type of instance, zone or region, or fewer hosts",
+    ),
+    cause(
+        "slurm_prolog",
+        r"(?P<what>PrologSlurmctld failed)",
+        "the script that Slurm's controller runs before a job failed ({what})",
+        "look at slurmctld.log on the controller, and at resume.log where Slurm makes its nodes in a cloud: a quota, a type of instance or "
+        "an image that is not there",
+    ),
+    cause(
         "lost_node",
         r"Node failure on (?P<host>\S+)|io error with slurmstepd on node|DUE TO NODE (?P<host2>(?!FAILURE)\S+) FAILURE|"
         r"(?:ON (?P<host3>[\w.-]+) CANCELLED AT \S+ )?DUE TO NODE FAILURE",

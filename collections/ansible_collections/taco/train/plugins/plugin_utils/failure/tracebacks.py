@@ -32,6 +32,14 @@ CONNECTION = re.compile(
     r"httpx|"
     r"httpcore|aiohttp)\."
 )
+# Code of launchers, which fails before the script or reports its end.
+LAUNCHER = re.compile(
+    r"/(?:horovodrun|torchrun|deepspeed|accelerate)$|/horovod/run(?:ner)?/|/torch/distributed/(?:run|launch\w*|launcher/.*)\.py|"
+    r"/torch/distributed/elastic/|/deepspeed/launcher/|/accelerate/commands/"
+)
+FRAME = re.compile(r'^ {1,12}File "(?P<path>[^"\n]{1,400})", line (?P<number>\d{1,7})')
+# With it a launcher reports that a process ended, whose own error stands before.
+REPORTS = re.compile(r"(?:[\w.]+\.)?(?:ChildFailedError|CalledProcessError|SystemExit)\b")
 
 
 class Link(NamedTuple):
@@ -77,4 +85,22 @@ def secondary_of(lines: Sequence[Line], stream: Sequence[int]) -> List[int]:
                 root = root._replace(kind="")
         elif root and text in (HANDLING, DIRECT):
             root = root._replace(kind=text)
+    return numbers
+
+
+def of_launcher(lines: Sequence[Line]) -> Set[int]:
+    """The numbers of the lines of launchers' tracebacks, which only report that a process ended."""
+    numbers: Set[int] = set()
+    block: List[int] = []
+    for number, line in enumerate(lines):
+        text = line.text.rstrip()
+        if text.endswith(BEGIN):
+            block = [number]
+        elif block:
+            block.append(number)
+            if text and not text[0].isspace():
+                frames = (FRAME.match(lines[place].text) for place in block)
+                if REPORTS.match(text) and any(LAUNCHER.search(match["path"]) for match in frames if match):
+                    numbers.update(block)
+                block = []
     return numbers
