@@ -66,6 +66,10 @@ MOST_SLOTS = 64
 MAP_ENTRY = re.compile(
     r"(?<![\w.:/-])([A-Za-z](?=[\w.-]{0,252}\d)[\w.-]{0,252})[:=] ?(?:\[|ranks? )?(\d{1,7}(?:[,-]\d{1,7}){0,63})(?![\w.:])"
 )
+# What has numbers of its own and is no host.
+NO_HOST = re.compile(
+    r"(?i)(?:gpu|cuda|cpu|core|socket|numa|dev|device|mlx_?|nic|port|rank|step|epoch|iter|batch|layer|stage)s?[_-]?"
+)
 MOST_OF_A_MAP = 2000
 LEAST_OF_A_MAP = 2
 # Instead of a rank.
@@ -174,7 +178,7 @@ def of_map(lines: Sequence[Line]) -> Dict[int, str]:
             continue
         entries = MAP_ENTRY.findall(text)
         stems = {re.sub(r"\d+", "", host) for host, _ranks in entries}
-        if len({host for host, _ranks in entries}) > 1 and len(stems) == 1:
+        if len({host for host, _ranks in entries}) > 1 and len(stems) == 1 and not NO_HOST.fullmatch(stems.pop()):
             of_hosts = {rank: host for host, listed in entries for rank in ranks_of(listed)}
             if set(of_hosts) == set(range(sum(len(ranks_of(listed)) for _host, listed in entries))):
                 return of_hosts
