@@ -65,7 +65,15 @@ def _seconds():
         both = _children() - began
     sample, began = counters.Sampling(), time.process_time()
     sample()
-    return both + (time.process_time() - began) * RUN_SECONDS / sampler.SECONDS
+    return both + (time.process_time() - began) * _samples()
+
+
+def _samples():
+    """The number of samples of a run."""
+    count, seconds = 0, 0.0
+    while seconds < RUN_SECONDS:
+        count, seconds = count + 1, seconds + sampler.pause_after(seconds)
+    return count
 
 
 def _children():

@@ -85,3 +85,14 @@ def test_an_old_kernel_without_some_values_gives_the_others():
     peers = Peers("")
     peers.add(1.0, "0 0 10.0.0.1:40000 10.0.0.2:1024\n\t cubic rto:204 bytes_acked:7 bytes_received:8\n")
     assert peers.totals() == [{"peer": "10.0.0.2", "connections": 1, "sent": 7, "received": 8, "retransmits": 0}]
+
+
+def test_a_connection_with_few_bytes_does_not_tell_how_busy_the_link_is():
+    small = printed(50, 0, local="10.0.0.1:40001")
+    peers = Peers(HEAD)
+    peers.add(10.0, HEAD + small)
+    peers.add(15.0, HEAD + printed(900, 4100) + small)
+    (total,) = peers.totals()
+    assert total["busy"] == 0.0 and "busiest" not in total
+    peers.add(20.0, HEAD + printed(1800, 8100) + small)
+    assert peers.totals()[0]["busiest"] == 0.8

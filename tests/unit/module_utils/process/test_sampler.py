@@ -48,6 +48,16 @@ def test_samples_are_taken_until_the_end(tmp_path):
     assert sampler.stop(str(tmp_path / "counters")) == {}
 
 
+def test_a_short_run_has_several_samples_and_a_long_one_few(monkeypatch):
+    monkeypatch.undo()
+    times, seconds = [], 0.0
+    while seconds < 60:
+        seconds += sampler.pause_after(seconds)
+        times.append(seconds)
+    assert sum(5 < time < 9 for time in times) >= 3 and len(times) <= 24
+    assert times[0] == 1 and times[-1] - times[-2] == 5
+
+
 def test_a_new_process_ends_the_one_before(tmp_path):
     sampler.start(str(tmp_path), lambda: {"name": "old"}, 60)
     sampler.start(str(tmp_path), lambda: {"name": "new"}, 60)

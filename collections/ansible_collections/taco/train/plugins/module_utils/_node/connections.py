@@ -15,6 +15,8 @@ TIMES = re.compile(r"\b(busy|rwnd_limited|sndbuf_limited):(\d+)ms")
 NUMBERS = re.compile(r"\b(bytes_sent|bytes_acked|bytes_received):(\d+)\b")
 # C(retrans:0/25): now, and in total.
 RETRANSMITTED = re.compile(r"\bretrans:\d+/(\d+)")
+# Connections with a smaller part of the bytes of the one with most, such as that of SSH, don't tell how busy the link to the peer is.
+MOST_BYTES = 0.1
 ZONE = re.compile(r"%[^\]:]*")
 
 Connection = Dict[str, int]
@@ -56,6 +58,15 @@ def parse(text: str) -> Dict[Key, Connection]:
     return {key: values for key, values in found.items() if values}
 
 
+def sent(values: Connection) -> int:
+    return values.get("bytes_sent", values.get("bytes_acked", 0))
+
+
+def transferred(values: Connection) -> int:
+    """The bytes of a connection in both directions."""
+    return sent(values) + values.get("bytes_received", 0)
+
+
 class Peers:
     """What the connections that began after the first sample did, by the address of the peer."""
 
@@ -74,19 +85,23 @@ class Peers:
     def totals(self) -> List[Dict[str, Any]]:
         """The totals of each peer, the one with most bytes first."""
         found = {}  # type: Dict[str, Dict[str, Any]]
+        most = {}  # type: Dict[str, int]
+        for key, (_time, values) in self.last.items():
+            peer = address(key[1])
+            most[peer] = max(most.get(peer, 0), transferred(values))
         for key, (time, values) in self.last.items():
             peer = address(key[1])
             total = found.setdefault(peer, {"peer": peer, "connections": 0, "sent": 0, "received": 0, "retransmits": 0})
             total["connections"] += 1
-            total["sent"] += values.get("bytes_sent", values.get("bytes_acked", 0))
+            total["sent"] += sent(values)
             total["received"] += values.get("bytes_received", 0)
             total["retransmits"] += values.get("retransmits", 0)
-            _add_times(total, self.first[key], (time, values))
+            _add_times(total, self.first[key], (time, values), transferred(values) >= MOST_BYTES * most[peer])
         return sorted(found.values(), key=lambda total: -total["sent"] - total["received"])[:MOST_PEERS]
 
 
 def _add_times(
-    total: Dict[str, Any], first: Tuple[float, Mapping[str, int]], last: Tuple[float, Mapping[str, int]]
+    total: Dict[str, Any], first: Tuple[float, Mapping[str, int]], last: Tuple[float, Mapping[str, int]], large: bool
 ) -> None:
     """Add the seconds between two samples, and those of them in which the connection had data to send."""
     seconds = last[0] - first[0]
@@ -96,6 +111,6 @@ def _add_times(
     for name in ("busy", "rwnd_limited", "sndbuf_limited"):
         grown = max(0, last[1].get(name, 0) - first[1].get(name, 0)) / 1000.0
         total[name] = round(total.get(name, 0) + min(grown, seconds), 3)
-        if name == "busy":
+        if name == "busy" and large:
             # Most connections between ranks are idle: one that is always busy must not disappear among them.
             total["busiest"] = round(max(total.get("busiest", 0), min(grown / seconds, 1)), 4)

@@ -18,7 +18,9 @@ from typing import Any, Callable, Dict, Iterator, Optional
 
 FILE = "samples.json"
 LARGEST = 4 << 20
-# Of the first samples: a short run must have two of them.
+# The part of the time up to now after which the next sample follows, at least and at most so many seconds: the connections of a short
+# run must have two samples.
+PART = 0.2
 FIRST_SECONDS = 1.0
 SECONDS = 5.0
 POLL_SECONDS = 0.5
@@ -55,11 +57,16 @@ def _token(path: str) -> Optional[str]:
         return None
 
 
+def pause_after(seconds: float) -> float:
+    """The time to the next sample, so many seconds after the start."""
+    return min(SECONDS, max(FIRST_SECONDS, PART * seconds))
+
+
 def take(path: str, token: str, sample: Sample, end: float) -> None:
     """Take samples until the file is gone, or is another process's, or the time is over."""
-    pause = FIRST_SECONDS
+    start = time.monotonic()
     while time.monotonic() < end:
-        due = time.monotonic() + pause
+        due = time.monotonic() + pause_after(time.monotonic() - start)
         while time.monotonic() < due:
             time.sleep(POLL_SECONDS)
             if not os.path.exists(path):
@@ -69,7 +76,6 @@ def take(path: str, token: str, sample: Sample, end: float) -> None:
             if _token(path) != token:
                 return
             _write(path, content)
-        pause = min(SECONDS, pause * 2)
 
 
 def start(folder: str, sample: Sample, seconds: float) -> None:

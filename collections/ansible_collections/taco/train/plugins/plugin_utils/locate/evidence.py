@@ -128,16 +128,20 @@ def _with_partners(seen: Sequence[Tuple[Judged, Observation]]) -> Evidence:
     return combined([one for _run, one in seen])._replace(slow=len(slow))
 
 
-def _without(runs: Sequence[Judged], host: str, members: Sequence[str], seen_by: Seen) -> Evidence:
-    """The evidence of a host from its runs with other partners."""
+def _without(runs: Sequence[Judged], host: str, members: Sequence[str], effect: float) -> Evidence:
+    """The evidence of a host for an effect, from its runs with other partners."""
     own = [run for run in runs if host in run.point.hosts and len(run.point.hosts) > 1]
-    return combined([seen_by(run, host) for run in own if set(run.point.hosts) != set(members)])
+    seen = [run for run in own if set(run.point.hosts) != set(members)]
+    return combined([observation(run.residual, run.observation.noise, effect, run.width) for run in seen])
 
 
 def _unexplained(
-    runs: Sequence[Judged], pairs: Mapping[str, Evidence], accused: Sequence[str], bound: float, seen_by: Seen
+    runs: Sequence[Judged], pairs: Mapping[str, Evidence], accused: Sequence[str], search: Search
 ) -> Tuple[List[Pair], List[str]]:
-    """The pairs with a slow run whose hosts are both cleared by their other runs, and the hosts of slow runs that are not yet."""
+    """The pairs with a slow run whose hosts are both cleared by their other runs, and the hosts of slow runs that are not yet.
+
+    A host is cleared here if its other runs don't show half of the loss of the pair: then the pair is slower than its hosts.
+    """
     links, doubtful = [], []
     least = UNEXPLAINED + math.log(max(1.0, len(pairs) / HOSTS_OF_UNEXPLAINED))
     for run in runs:
@@ -146,8 +150,9 @@ def _unexplained(
             continue
         if run.evidence.mixture < least:
             continue
-        others = [_without(runs, host, members, seen_by) for host in members]
-        slow = [host for host, one in zip(members, others) if not one.runs or one.largest > bound]
+        loss = 1 - math.exp(median(one.residual for one in runs if set(one.point.hosts) == set(members)) / 2)
+        others = [_without(runs, host, members, max(search.effect, loss)) for host in members]
+        slow = [host for host, one in zip(members, others) if not one.runs or one.largest > clear_bound(search.rates)]
         doubtful += slow
         links += [frozenset(members)] if not slow else []
     return links, doubtful
@@ -176,7 +181,7 @@ def analysis(search: Search) -> Analysis:
 
 def _settled(search: Search, of_runs: Sequence[Point], accused: Tuple[str, ...], bound: float) -> Analysis:
     """Hosts are accused one by one, the strongest evidence first, from runs beside those without hosts that are accused already."""
-    hosts, reject = search.comparable, clear_bound(search.rates)
+    hosts = search.comparable
     links: List[Pair] = []
     for _pass in range(MOST_PASSES):
         compared = compared_with_others(of_runs, accused)
@@ -198,7 +203,7 @@ def _settled(search: Search, of_runs: Sequence[Point], accused: Tuple[str, ...],
         # One that later accusations explain is no longer accused.
         accused = tuple(host for host in accused if _strength(pairs[host], every[host]) >= bound)
         pairs, every = _of_hosts(search, runs, accused, links, seen_by)
-        links, doubtful = _unexplained(runs, pairs, accused, reject, seen_by)
+        links, doubtful = _unexplained(runs, pairs, accused, search)
         if (accused, links) == before:
             break
     of_links = {
