@@ -39,7 +39,7 @@ def test_a_playbook_decides_which_plan_it_applies(playbook):
     ]
     assert [task["ansible.builtin.include_role"]["tasks_from"] for task in of_plan] == ["checked", "compared"]
     for task in of_plan:
-        assert task["vars"] == {"__plan_of": playbook} and task["when"] == "taco_plan | default(none) is not none"
+        assert task["vars"] == {"plan_playbook": playbook} and task["when"] == "taco_plan | default(none) is not none"
 
 
 PLAYBOOKS = sorted(path.stem for path in (ROOT / "playbooks").glob("*.yml"))

@@ -65,18 +65,15 @@ def test_variables_carry_the_prefix_of_their_role(role):
             assert name.startswith("__" + prefix) or name in FACTS, f"{tasks.name}: {name}"
 
 
-# Their registered variables and those of the roles that they compose are one unit of code.
-COMPOSING = ("kubernetes_node", "plan")
-
-
-def test_no_role_uses_internal_variables_of_another_role():
-    names = [path.name for path in ROLES]
-    for path in sorted(COLLECTION.glob("roles/*/*/*.yml")):
-        own = path.relative_to(COLLECTION / "roles").parts[0]
-        others = "|".join(name for name in names if name not in (own, "common"))
-        found = re.findall(rf"__(?:{others})_\w+", path.read_text()) if own not in COMPOSING else []
-        found = [name for name in found if not name.startswith(f"__{own}_")]
-        assert not found, (path, found)
+def test_nothing_uses_internal_variables_of_another_role():
+    names = "|".join(PREFIX.get(role.name, role.name) for role in ROLES)
+    for path in sorted(
+        [*COLLECTION.glob("roles/**/*.yml"), *COLLECTION.glob("roles/**/*.j2"), *COLLECTION.glob("playbooks/*.yml")]
+    ):
+        parts = path.relative_to(COLLECTION).parts
+        own = f"__{PREFIX.get(parts[1], parts[1])}_" if parts[0] == "roles" else None
+        found = re.findall(rf"\b__(?:{names})_\w+", path.read_text())
+        assert [name for name in found if own is None or not name.startswith(own)] == [], path
 
 
 def test_every_option_is_described(role):

@@ -36,7 +36,7 @@ CHECK = """
         name: taco.train.plan
         tasks_from: checked
       vars:
-        __plan_of: site
+        plan_playbook: site
     - name: Show that the host goes on
       ansible.builtin.debug:
         msg: "{{ inventory_hostname }} goes on"
@@ -56,7 +56,7 @@ COMPARE = (
         name: taco.train.plan
         tasks_from: compared
       vars:
-        __plan_of: site
+        plan_playbook: site
 """
 )
 APPLY = """

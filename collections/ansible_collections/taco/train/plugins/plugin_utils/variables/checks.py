@@ -25,6 +25,17 @@ FACTS = (
     "taco_benchmark_done",
     "taco_benchmark_restored",
     "taco_mpijob",
+    "benchmark_horovods_removed",
+    "benchmark_logs_removed",
+    "benchmark_scripts_removed",
+    "container_engine_result",
+    "harp_result",
+    "hugepages_result",
+    "plan_result",
+    "preflight_result",
+    "ssh_trust_identity",
+    "ssh_trust_result",
+    "training_container_result",
 )
 
 
