@@ -59,10 +59,6 @@ def test_what_would_be_lost_is_named_all_at_once(options, words):
     assert "default/web" not in "; ".join(found) and "default/d" not in "; ".join(found)
 
 
-def test_many_names_are_counted():
-    assert drain.listed([f"p{n}" for n in range(12)]).endswith("p9 and 2 more")
-
-
 def test_pods_are_named_with_the_budget_that_holds_them():
     pods = [
         pod("web", "n1"),

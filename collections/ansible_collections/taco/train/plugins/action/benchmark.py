@@ -49,10 +49,6 @@ def container_of(exec_prefix):
     return exec_prefix[2] if len(exec_prefix) == 3 and exec_prefix[1] == "exec" else ""
 
 
-def absolute(path):
-    return os.path.abspath(os.path.expanduser(path))
-
-
 class ActionModule(ActionBase):
     """Read the options, run, record, judge."""
 
@@ -86,7 +82,7 @@ class ActionModule(ActionBase):
             return {"changed": False, "skipped": True, "argv": argvs[0] if argvs else [], "msg": message}
         try:
             # What a comparison has measured up to now says how long a run takes, and which arms always fail.
-            self.kept = store.read(absolute(options["run_dir"]))[0] if options["case"] or runs is not None else []
+            self.kept = store.read(store.absolute(options["run_dir"]))[0] if options["case"] or runs is not None else []
             if runs is None:
                 return self.run_and_record(*todo[0], launcher, task_vars)
             return self.run_all(todo, before, launcher, task_vars)
@@ -119,7 +115,7 @@ class ActionModule(ActionBase):
             self._display.display(f"{label}: {measured['value']:.6g} {measured['unit']}")
 
     def run_and_record(self, options, planned, launcher, task_vars):
-        run_dir = absolute(options["run_dir"])
+        run_dir = store.absolute(options["run_dir"])
         # A run takes half an hour; that its result can't be kept is better known before.
         store.require_schema()
         store.make_directory(os.path.join(run_dir, "logs"))

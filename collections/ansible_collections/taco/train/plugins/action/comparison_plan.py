@@ -9,7 +9,7 @@ import os
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import regression, repeats, store
-from ansible_collections.taco.train.plugins.plugin_utils.comparison.evaluation import absolute, require_statistics
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.evaluation import require_statistics
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.options import check_limits, checked_comparison
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.presets import with_preset
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule import plan, remaining
@@ -48,7 +48,7 @@ ARGUMENTS = {
 
 def checked_against(paths, continued, comparison):
     """The absolute paths of earlier comparisons. Raise for one that this comparison can't be compared with."""
-    against = [os.path.realpath(absolute(path)) for path in paths]
+    against = [os.path.realpath(records.absolute(path)) for path in paths]
     cases = {(case.id, arm.name) for case in comparison.cases for arm in comparison.arms}
     for path in against:
         if continued and path in (
@@ -85,7 +85,7 @@ class ActionModule(ActionBase):
             options["preset"], {key: options[key] for key in KEYS}, options["defaults"].get("batch_size")
         )
         comparison, defaults = checked_comparison(spec, options["hosts"], options["defaults"], options["places"])
-        results_dir = absolute(options["results_dir"])
+        results_dir = records.absolute(options["results_dir"])
         continued = None if options["fresh"] else store.unfinished(results_dir, comparison)
         run_dir = continued or store.new_folder(results_dir, options["name"])
         against = checked_against(options["against"], continued, comparison)

@@ -9,7 +9,7 @@ from ansible.plugins.action import ActionBase
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import evaluation, repeats, segments, store
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.options import check_limits
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import ComparisonError
-from ansible_collections.taco.train.plugins.plugin_utils.run.store import RecordError
+from ansible_collections.taco.train.plugins.plugin_utils.run.store import RecordError, absolute
 
 ARGUMENTS = {
     **evaluation.ARGUMENTS,
@@ -29,7 +29,7 @@ class ActionModule(ActionBase):
         _validated, options = self.validate_argument_spec(argument_spec=ARGUMENTS)
         try:
             check_limits(options)
-            return self.further_rounds(evaluation.absolute(options["run_dir"]), options)
+            return self.further_rounds(absolute(options["run_dir"]), options)
         except (ComparisonError, RecordError) as error:
             return {"failed": True, "msg": str(error)}
 

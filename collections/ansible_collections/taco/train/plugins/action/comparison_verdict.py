@@ -9,7 +9,7 @@ from ansible.plugins.action import ActionBase
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import evaluation, regression, store
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.options import check_limits
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import ComparisonError
-from ansible_collections.taco.train.plugins.plugin_utils.run.store import RecordError
+from ansible_collections.taco.train.plugins.plugin_utils.run.store import RecordError, absolute
 
 ARGUMENTS = {
     **evaluation.ARGUMENTS,
@@ -30,7 +30,7 @@ class ActionModule(ActionBase):
         _validated, options = self.validate_argument_spec(argument_spec=ARGUMENTS)
         try:
             check_limits(options)
-            return self.verdicts(evaluation.absolute(options["run_dir"]), options)
+            return self.verdicts(absolute(options["run_dir"]), options)
         except (ComparisonError, RecordError) as error:
             return {"failed": True, "msg": str(error)}
 
@@ -41,7 +41,7 @@ class ActionModule(ActionBase):
         if options["against"]:
             # The verdicts of these runs are kept even where an earlier comparison can't be used.
             self.keep(run_dir, result)
-            earlier = store.earlier([evaluation.absolute(path) for path in options["against"]])
+            earlier = store.earlier([absolute(path) for path in options["against"]])
             result["regression"] = regression.regression(
                 result, earlier, options["day_spread"], refuse_unlike=not options["allow_unlike"]
             )

@@ -47,10 +47,6 @@ ARGUMENTS = {
 }
 
 
-def absolute(path):
-    return os.path.abspath(os.path.expanduser(path))
-
-
 class ActionModule(ActionBase):
     """Read, decide, write on the controller."""
 
@@ -66,7 +62,7 @@ class ActionModule(ActionBase):
                 return self.planned(options, task_vars)
             if not options["run_dir"]:
                 raise SearchError(f"run_dir is not set; it is required with state={options['state']}.")
-            run_dir = absolute(options["run_dir"])
+            run_dir = store.absolute(options["run_dir"])
             if options["state"] == "ended":
                 return {"changed": False, "msg": searches.keep_unrestored(run_dir, options["unrestored"])}
             return self.continued(run_dir)
@@ -92,7 +88,7 @@ class ActionModule(ActionBase):
                 f"{forks} forks are fewer than the {len(names)} hosts, so the runs of a round would not be at the same time: "
                 f"run the playbook with --forks {len(names)}."
             )
-        results, identity = absolute(options["results_dir"]), searches.fingerprint(search, options["options"])
+        results, identity = store.absolute(options["results_dir"]), searches.fingerprint(search, options["options"])
         kept = None if options["fresh"] else searches.unfinished(results, search, identity, display.warning)
         if not kept:
             # The counters and the duration of an ordinary run before the search.

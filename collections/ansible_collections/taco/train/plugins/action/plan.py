@@ -164,7 +164,7 @@ class ActionModule(ActionBase):
     def _saved(self, options: dict[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
         unchanged = {"changes": [], "own": {}, "reboot_not_allowed": ""}
         options["hosts"] = {host: found or unchanged for host, found in options["hosts"].items()}
-        plan, path = self._plan(options, task_vars), os.path.abspath(os.path.expanduser(options["path"]))
+        plan, path = self._plan(options, task_vars), run_store.absolute(options["path"])
         entries = grouped(plan.hosts, {host: found["own"] for host, found in options["hosts"].items()})
         html = os.path.splitext(path)[0] + ".html"
         if html == path:
@@ -188,7 +188,7 @@ class ActionModule(ActionBase):
         refusal = not_whole(options["path"], context.CLIARGS)
         if refusal:
             raise PlanError(refusal)
-        path = os.path.abspath(os.path.expanduser(options["path"]))
+        path = run_store.absolute(options["path"])
         try:
             with open(path, encoding="utf-8") as stream:
                 plan = read(stream.read(), path)

@@ -96,7 +96,7 @@ class ActionModule(ActionBase):
     def run(self, tmp=None, task_vars=None):
         super().run(tmp, task_vars)
         _validated, options = self.validate_argument_spec(argument_spec=ARGUMENTS)
-        run_dir = os.path.abspath(os.path.expanduser(options["run_dir"]))
+        run_dir = store.absolute(options["run_dir"])
         try:
             found, problems = store.read(run_dir)
             verdict, unread = read_json(run_dir, "verdict.json")

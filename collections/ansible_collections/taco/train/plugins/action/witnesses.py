@@ -4,8 +4,6 @@
 
 """Add the counters of the hosts before and after runs to the records of the runs. Works on the controller only."""
 
-import os
-
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.taco.train.plugins.plugin_utils.run import store
@@ -30,7 +28,7 @@ class ActionModule(ActionBase):
     def run(self, tmp=None, task_vars=None):
         super().run(tmp, task_vars)
         _validated, options = self.validate_argument_spec(argument_spec=ARGUMENTS)
-        run_dir = os.path.abspath(os.path.expanduser(options["run_dir"]))
+        run_dir = store.absolute(options["run_dir"])
         before, after = options["before"], options["after"]
         counters = {host: {"before": before[host], "after": after.get(host)} for host in before}
         try:

@@ -67,6 +67,7 @@ from ansible.plugins.lookup import LookupBase
 from ansible_collections.taco.train.plugins.plugin_utils.run.needs import needs, script_wanted
 from ansible_collections.taco.train.plugins.plugin_utils.run.options import checked
 from ansible_collections.taco.train.plugins.plugin_utils.run.plan import OPTIONS
+from ansible_collections.taco.train.plugins.plugin_utils.run.store import absolute
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.script import delivered, delivery, is_url, source_of
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import WorkloadError
 
@@ -104,7 +105,7 @@ class LookupModule(LookupBase):
 
     def _script(self, script, checksum, variables):
         found = None if is_url(script) else self._find(script, variables)
-        source = source_of(script, checksum, found, os.path.abspath(os.path.expanduser(self.get_option("downloads"))))
+        source = source_of(script, checksum, found, absolute(self.get_option("downloads")))
         if source is None:
             return None
         return delivery(script, checksum, source, sha256_of(source.file), self.get_option("state_dir"))

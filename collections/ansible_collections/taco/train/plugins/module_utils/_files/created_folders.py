@@ -23,6 +23,7 @@ from ansible_collections.taco.train.plugins.module_utils._files.atomic import (
     replace_file,
     sync_folder,
 )
+from ansible_collections.taco.train.plugins.module_utils._files.move import unfinished_copy
 
 RECORD = "folders.json"
 VERSION = 1
@@ -62,11 +63,6 @@ def parse_record(data: bytes, name: str) -> List[str]:
 
 def record_bytes(created: Iterable[str]) -> bytes:
     return json.dumps({"version": VERSION, "created": sorted(set(created))}, indent=1).encode("utf-8") + b"\n"
-
-
-def unfinished_name(path: str) -> str:
-    """Name a folder while it is prepared or removed. One that a kill left may be removed."""
-    return os.path.join(os.path.dirname(path), "." + os.path.basename(path) + ".taco-train.tmp")
 
 
 def removal_order(created: Iterable[str], state_dir: str) -> List[str]:
@@ -139,7 +135,7 @@ class CreatedFolders:
             if not missing:
                 return
             top = self._real(missing[0])
-            unfinished = unfinished_name(top)
+            unfinished = unfinished_copy(top)
             if os.path.lexists(unfinished):
                 shutil.rmtree(unfinished)
             inner = unfinished + self._real(self.state_dir)[len(top) :]
@@ -201,7 +197,7 @@ class CreatedFolders:
         """Remove what removable lists, and the record last. A run that is killed goes on from there."""
         if not os.path.isdir(self._real(self.state_dir)):
             missing = self._missing(self.state_dir)
-            unfinished = unfinished_name(self._real(missing[0])) if missing else ""
+            unfinished = unfinished_copy(self._real(missing[0])) if missing else ""
             if missing and os.path.lexists(unfinished):
                 shutil.rmtree(unfinished)
             return []
@@ -220,7 +216,7 @@ class CreatedFolders:
         for path in [path for path in leaving if path not in top]:
             os.rmdir(self._real(path))
         if top:
-            unfinished = unfinished_name(self._real(top[0]))
+            unfinished = unfinished_copy(self._real(top[0]))
             # Who creates the state folder holds this lock.
             with held(os.path.dirname(unfinished), 10, "creating " + self.state_dir):
                 if os.path.lexists(unfinished):

@@ -13,7 +13,7 @@ from ansible_collections.taco.train.plugins.module_utils._files.atomic import re
 
 
 def unfinished_copy(target: str) -> str:
-    """Return the name of a copy until it is whole. One that is left by a kill may be removed."""
+    """The name of a file or folder until it is whole, or while it is removed. One that a kill left may be removed."""
     return os.path.join(os.path.dirname(target), "." + os.path.basename(target) + ".taco-train.tmp")
 
 

@@ -11,6 +11,8 @@ import os
 import re
 from typing import Any, Dict, List, Optional
 
+from ansible_collections.taco.train.plugins.module_utils._node.nics import names_in
+
 OF_NIC = ("rx_bytes", "tx_bytes", "rx_dropped", "tx_dropped", "rx_errors", "tx_errors")
 OF_TCP = ("OutSegs", "RetransSegs")
 # Columns of /proc/stat whose sum is the time of all CPUs. The time of guests is part of user and nice.
@@ -36,13 +38,6 @@ def whole_number(text: str) -> Optional[int]:
     return int(text) if re.match(r"^[0-9]{1,20}$", text) else None
 
 
-def _names(path: str) -> List[str]:
-    try:
-        return sorted(os.listdir(path))
-    except OSError:
-        return []
-
-
 def _counts(folder: str, name: str) -> bool:
     """Whether the bytes of an interface are not those of another one: no end of a container, no member of a bridge."""
     path = os.path.join(folder, name)
@@ -55,7 +50,7 @@ def _counts(folder: str, name: str) -> bool:
 def nics(root: str) -> Dict[str, Dict[str, int]]:
     """The counters of each interface: of the devices, or where no interface has a device, as in a container, of all."""
     folder = os.path.join(root, "sys/class/net")
-    names = [name for name in _names(folder) if _counts(folder, name)]
+    names = [name for name in names_in(folder) if _counts(folder, name)]
     devices = [name for name in names if os.path.exists(os.path.join(folder, name, "device"))]
     found = {}
     for name in devices or names:

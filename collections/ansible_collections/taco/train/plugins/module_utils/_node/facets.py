@@ -12,6 +12,7 @@ import re
 from typing import Callable, Dict, List, Mapping
 
 from ansible_collections.taco.train.plugins.module_utils._node.details import dpkg_packages, with_gpu_settings
+from ansible_collections.taco.train.plugins.module_utils._node.nics import names_in, read_text
 from ansible_collections.taco.train.plugins.module_utils._node.primary_nic import default_interfaces
 
 SYSCTLS = (
@@ -41,41 +42,29 @@ NVIDIA, GPU_CLASS = "0x10de", "0x03"
 WORDS = re.compile(r"^(model name|microcode)\s*:\s*(.+)$", re.MULTILINE)
 
 
-def _read(*path: str) -> str:
-    """The text of a file on one line, empty when it can't be read."""
-    try:
-        with open(os.path.join(*path), encoding="utf-8", errors="replace") as file:
-            return " ".join(file.read().split())
-    except (OSError, ValueError):
-        return ""
-
-
-def _names(*path: str) -> List[str]:
-    try:
-        return sorted(os.listdir(os.path.join(*path)))
-    except OSError:
-        return []
+def _line(*path: str) -> str:
+    return " ".join(read_text(*path).split())
 
 
 def _nic(folder: str) -> Dict[str, str]:
     """The settings of an interface, with those of its PCI device, which of a virtio device is the one above it."""
-    found = {name: _read(folder, name) for name in OF_NIC}
+    found = {name: _line(folder, name) for name in OF_NIC}
     device = os.path.realpath(os.path.join(folder, "device"))
     carrier = os.path.dirname(device) if os.path.basename(device).startswith("virtio") else device
-    found.update({name: _read(carrier, name) for name in OF_NIC_DEVICE})
-    queues = _names(folder, "queues")
+    found.update({name: _line(carrier, name) for name in OF_NIC_DEVICE})
+    queues = names_in(folder, "queues")
     found["rx_queues"] = str(sum(name.startswith("rx-") for name in queues))
     found["tx_queues"] = str(sum(name.startswith("tx-") for name in queues))
-    found["driver_version"] = _read(folder, "device", "driver", "module", "version")
+    found["driver_version"] = _line(folder, "device", "driver", "module", "version")
     return {name: value for name, value in found.items() if value}
 
 
 def _gpus(root: str) -> List[Dict[str, str]]:
     """The PCI links and NUMA nodes of the NVIDIA GPUs, in the order of their addresses."""
     bus = os.path.join(root, "sys/bus/pci/devices")
-    devices = [os.path.join(bus, name) for name in _names(bus)]
-    gpus = [one for one in devices if _read(one, "vendor") == NVIDIA and _read(one, "class").startswith(GPU_CLASS)]
-    settings = [{name: _read(one, name) for name in OF_DEVICE if _read(one, name)} for one in gpus]
+    devices = [os.path.join(bus, name) for name in names_in(bus)]
+    gpus = [one for one in devices if _line(one, "vendor") == NVIDIA and _line(one, "class").startswith(GPU_CLASS)]
+    settings = [{name: _line(one, name) for name in OF_DEVICE if _line(one, name)} for one in gpus]
     return [dict(values, pci=os.path.basename(one)) for one, values in zip(gpus, settings)]
 
 
@@ -99,14 +88,14 @@ def facets(
     routed = default_interfaces(_whole(root, "proc/net/route"))
     nics = {
         name: dict(_nic(os.path.join(net, name)), **driver_of(name))
-        for name in _names(net)
+        for name in names_in(net)
         if name in routed or os.path.exists(os.path.join(net, name, "device"))
     }
-    settings = {name: _read(root, path) for name, path in SETTINGS.items()}
+    settings = {name: _line(root, path) for name, path in SETTINGS.items()}
     cpuinfo = _whole(root, "proc/cpuinfo")
     settings.update({name.replace(" ", "_"): value for name, value in WORDS.findall(cpuinfo)})
     gpus = _gpus(root)
-    sysctls = {name.replace("/", "."): _read(root, "proc/sys", name) for name in SYSCTLS}
+    sysctls = {name.replace("/", "."): _line(root, "proc/sys", name) for name in SYSCTLS}
     return {
         "settings": {name: value for name, value in settings.items() if value},
         "sysctls": {name: value for name, value in sysctls.items() if value},

@@ -8,6 +8,8 @@ import os
 import re
 from typing import Any, Dict, List, Optional, Sequence
 
+from ansible_collections.taco.train.plugins.module_utils._node.nics import names_in
+
 # What C(nvidia-smi --query-gpu) is asked for, in this order.
 QUERY = "index,uuid,pci.bus_id,driver_version,name"
 # Without persistence mode the driver initialises every GPU first, which takes up to 3 s for each of up to 16.
@@ -62,12 +64,8 @@ def _attribute(folder: str, name: str) -> str:
 def pci_gpus(root: str) -> List[Dict[str, Any]]:
     """Return the GPUs on the PCI bus. This works without a driver, but names nothing."""
     devices = os.path.join(root, "sys/bus/pci/devices")
-    try:
-        addresses = sorted(os.listdir(devices))
-    except OSError:
-        return []
     gpus = []
-    for address in addresses:
+    for address in names_in(devices):
         folder = os.path.join(devices, address)
         if _attribute(folder, "vendor") == NVIDIA and _attribute(folder, "class").startswith(CLASSES):
             gpus.append({"index": None, "pci": normal_address(address), "name": None, "uuid": None})

@@ -19,7 +19,7 @@ USERSPACE_DRIVERS = ("vfio-pci", "uio_pci_generic", "igb_uio")
 INTERFACE_UP = 0x1
 
 
-def _read(*path: str) -> str:
+def read_text(*path: str) -> str:
     """Return the text of a file, empty when it can't be read, as many attributes of interfaces that are down can't."""
     try:
         with open(os.path.join(*path), encoding="utf-8", errors="replace") as file:
@@ -28,7 +28,8 @@ def _read(*path: str) -> str:
         return ""
 
 
-def _list(*path: str) -> List[str]:
+def names_in(*path: str) -> List[str]:
+    """The names in a folder, none when it can't be read."""
     try:
         return sorted(os.listdir(os.path.join(*path)))
     except OSError:
@@ -83,7 +84,7 @@ def parse_addresses(text: str) -> Dict[str, List[str]]:
 
 
 def _kind(folder: str, name: str) -> str:
-    if name == "lo" or _read(folder, "type") == "772":
+    if name == "lo" or read_text(folder, "type") == "772":
         return "loopback"
     if os.path.isdir(os.path.join(folder, "bonding")) or os.path.isdir(os.path.join(folder, "team")):
         return "bond"
@@ -98,9 +99,9 @@ def _kind(folder: str, name: str) -> str:
 
 
 def _up(folder: str) -> bool:
-    state = _read(folder, "operstate")
+    state = read_text(folder, "operstate")
     if state in ("", "unknown"):
-        return bool((_number(_read(folder, "flags")) or 0) & INTERFACE_UP)
+        return bool((_number(read_text(folder, "flags")) or 0) & INTERFACE_UP)
     return state == "up"
 
 
@@ -112,7 +113,7 @@ def _below(classes: str, name: Optional[str]) -> Set[str]:
         one = todo.pop()
         if one not in seen:
             seen.add(one)
-            todo.extend(entry[len("lower_") :] for entry in _list(classes, one) if entry.startswith("lower_"))
+            todo.extend(entry[len("lower_") :] for entry in names_in(classes, one) if entry.startswith("lower_"))
     return seen
 
 
@@ -136,14 +137,14 @@ def _interface(folder: str, name: str, primary: Optional[bool], addresses: List[
     kind = _kind(folder, name)
     real = os.path.exists(os.path.join(folder, "device"))
     # A member of a bond shows the address of the bond; its own is elsewhere.
-    mac = _read(folder, "bonding_slave", "perm_hwaddr") or _read(folder, "address")
+    mac = read_text(folder, "bonding_slave", "perm_hwaddr") or read_text(folder, "address")
     pci = pci_address(device) if real else None
     carrier = os.path.dirname(device) if VIRTIO.match(os.path.basename(device)) else device
     return {
         "name": name,
         "mac": mac.lower(),
         "pci": pci,
-        "numa_node": numa_node(_read(carrier, "numa_node")) if pci else None,
+        "numa_node": numa_node(read_text(carrier, "numa_node")) if pci else None,
         "driver": os.path.basename(os.path.realpath(driver)) if real and os.path.exists(driver) else None,
         "kind": kind,
         "up": _up(folder),
@@ -155,17 +156,17 @@ def _interface(folder: str, name: str, primary: Optional[bool], addresses: List[
 def _userspace_nics(devices: str, known: Set[Optional[str]]) -> List[Dict[str, Any]]:
     """Return the network devices that a program in user space owns, named by their PCI address, as they have no name."""
     nics = []  # type: List[Dict[str, Any]]
-    for pci in _list(devices):
+    for pci in names_in(devices):
         folder = os.path.join(devices, pci)
         driver = os.path.basename(os.path.realpath(os.path.join(folder, "driver")))
-        if pci in known or driver not in USERSPACE_DRIVERS or not _read(folder, "class").startswith(ETHERNET_CLASS):
+        if pci in known or driver not in USERSPACE_DRIVERS or not read_text(folder, "class").startswith(ETHERNET_CLASS):
             continue
         nics.append(
             {
                 "name": pci,
                 "mac": "",
                 "pci": pci,
-                "numa_node": numa_node(_read(folder, "numa_node")),
+                "numa_node": numa_node(read_text(folder, "numa_node")),
                 "driver": driver,
                 "kind": "physical",
                 "up": False,
@@ -188,12 +189,12 @@ def observe_nics(
     one can be the primary interface, each of them is marked None. reached is the interface of the SSH connection.
     """
     classes = os.path.join(root, "sys/class/net")
-    names = [name for name in _list(classes) if os.path.isdir(os.path.join(classes, name))]
+    names = [name for name in names_in(classes) if os.path.isdir(os.path.join(classes, name))]
     nics = [_interface(os.path.join(classes, one), one, False, addresses.get(one, [])) for one in names]
     physical = {nic["name"] for nic in nics if nic["kind"] in ("physical", "bond_member") and nic["pci"]}
     mac = (metadata or {}).get("mac")
     first, certain, candidates = decide_primary(
-        default_interfaces(_read(root, "proc/net/route"), _read(root, "proc/net/ipv6_route")),
+        default_interfaces(read_text(root, "proc/net/route"), read_text(root, "proc/net/ipv6_route")),
         physical,
         lambda name: _below(classes, name),
         next((nic["name"] for nic in nics if mac and nic["mac"] == mac and nic["name"] in physical), None),

@@ -4,7 +4,6 @@
 
 """Compute the verdicts of a comparison from the files in its folder. Reads, writes nothing."""
 
-import os
 import sys
 from typing import Any, Dict, List, Mapping, NamedTuple
 
@@ -34,10 +33,6 @@ class Evaluation(NamedTuple):
     """A sentence for each line of records.jsonl that is no record."""
     result: Dict[str, Any]
     """The content of comparison.json."""
-
-
-def absolute(path: str) -> str:
-    return os.path.abspath(os.path.expanduser(path))
 
 
 def require_statistics() -> None:

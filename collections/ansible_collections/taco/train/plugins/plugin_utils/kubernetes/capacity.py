@@ -49,7 +49,7 @@ def words(name: str, value: Fraction) -> str:
     return str(value) if value.denominator == 1 else f"{float(value):g}"
 
 
-def _allocatable(node: Mapping[str, Any], resource: str) -> Fraction:
+def allocatable(node: Mapping[str, Any], resource: str) -> Fraction:
     found = ((node.get("status") or {}).get("allocatable") or {}).get(resource, 0)
     return amount(found, f"allocatable {resource} of {_name(node)}")
 
@@ -84,14 +84,14 @@ def _closed(node: Mapping[str, Any], wanted: Mapping[str, Fraction]) -> list[str
 def _short(node: Mapping[str, Any], wanted: Mapping[str, Fraction]) -> list[str]:
     name, found = _name(node), []
     for resource, value in wanted.items():
-        has = _allocatable(node, resource)
+        has = allocatable(node, resource)
         if has >= value:
             continue
         fix = FIXES.get(resource, OTHER_FIX)
         other = {GPU: TOPOLOGY_GPU, TOPOLOGY_GPU: GPU}.get(resource)
-        if resource == GPU and _allocatable(node, TOPOLOGY_GPU) >= value:
+        if resource == GPU and allocatable(node, TOPOLOGY_GPU) >= value:
             fix = f"it offers its GPUs as {other}, so set gpu_topology, or label it ack.node.gpu.schedule=default"
-        if resource == TOPOLOGY_GPU and _allocatable(node, GPU) >= value:
+        if resource == TOPOLOGY_GPU and allocatable(node, GPU) >= value:
             fix = f"it offers its GPUs as {other}, so {FIXES[TOPOLOGY_GPU]}, or unset gpu_topology"
         found.append(
             f"{name} can allocate {words(resource, has)} of {resource}, and a worker asks for {words(resource, value)}: {fix}"
@@ -105,7 +105,7 @@ def lacks(node: Mapping[str, Any], resources: Mapping[str, Any]) -> list[str]:
 
 
 def _room(node: Mapping[str, Any], wanted: Mapping[str, Fraction]) -> int:
-    return min(int(_allocatable(node, resource) // value) for resource, value in wanted.items())
+    return min(int(allocatable(node, resource) // value) for resource, value in wanted.items())
 
 
 def capacity(nodes: list[Mapping[str, Any]], limits: Mapping[str, Any], workers: int) -> Capacity:

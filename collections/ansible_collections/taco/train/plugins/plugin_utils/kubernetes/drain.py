@@ -7,6 +7,7 @@
 from typing import Any, Iterable, Mapping, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.change import from_version, version_of
+from ansible_collections.taco.train.plugins.plugin_utils.text import some
 
 Thing = Mapping[str, Any]
 
@@ -43,12 +44,6 @@ def leaving(pods: Iterable[Thing]) -> list[Thing]:
     ]
 
 
-def listed(names: Sequence[str]) -> str:
-    """Return names for a sentence, not more of them than anybody reads."""
-    more = len(names) - MOST_NAMED
-    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
-
-
 def _with_owner(pod: Thing) -> str:
     owners = [f"{owner.get('kind')} {owner.get('name')}" for owner in _owners(pod)]
     return name_of(pod) + (f" (of {', '.join(owners)})" if owners else "")
@@ -61,7 +56,7 @@ def obstacles(pods: Iterable[Thing], force: bool, delete_emptydir_data: bool) ->
     unmanaged = [name_of(pod) for pod in pods if not _owners(pod)]
     if unmanaged and not force:
         found.append(
-            f"nothing would start {listed(unmanaged)} again elsewhere: delete what is no longer needed, or set "
+            f"nothing would start {some(unmanaged, MOST_NAMED)} again elsewhere: delete what is no longer needed, or set "
             "kubernetes_node_force: true"
         )
     local = [
@@ -71,7 +66,7 @@ def obstacles(pods: Iterable[Thing], force: bool, delete_emptydir_data: bool) ->
     ]
     if local and not delete_emptydir_data:
         found.append(
-            f"{listed(local)} would lose what is in an emptyDir: wait until they are done, remove them (an MPIJob with "
+            f"{some(local, MOST_NAMED)} would lose what is in an emptyDir: wait until they are done, remove them (an MPIJob with "
             "mpijob_state: absent), or set kubernetes_node_delete_emptydir_data: true"
         )
     return found
@@ -215,5 +210,5 @@ def left(name: str) -> str:
 
 
 def no_such_node(name: str, names: Sequence[str]) -> str:
-    has = f"it has {listed(sorted(names))}" if names else "it has none"
+    has = f"it has {some(sorted(names), MOST_NAMED)}" if names else "it has none"
     return f"the cluster has no node {name}; {has}: set taco_node_name of this host to the name of its node"

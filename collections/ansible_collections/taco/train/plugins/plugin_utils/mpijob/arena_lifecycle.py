@@ -184,7 +184,7 @@ class Lifecycle:
         if not self.arena.options["logs_dir"] or not job.launcher:
             return {}
         answer = self.arena.log(job)
-        path = os.path.join(os.path.abspath(os.path.expanduser(self.arena.options["logs_dir"])), f"{job.launcher}.log")
+        path = os.path.join(store.absolute(self.arena.options["logs_dir"]), f"{job.launcher}.log")
         text = answer.get("stdout", "") if answer["rc"] == 0 else self._lost_log(job, answer)
         store.write_text(path, text + "\n", store.OWNER_ONLY)
         return {job.launcher: path}

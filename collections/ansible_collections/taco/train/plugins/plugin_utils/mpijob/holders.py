@@ -7,13 +7,14 @@
 from fractions import Fraction
 from typing import Any, Collection, Iterable, Mapping
 
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.capacity import words
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.capacity import allocatable, words
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import (
     GPU,
     HUGEPAGES,
     TOPOLOGY_GPU,
     amount,
 )
+from ansible_collections.taco.train.plugins.plugin_utils.text import some
 
 ENDED = ("Succeeded", "Failed")
 MOST_NODES, MOST_PODS = 4, 4
@@ -45,11 +46,6 @@ def requested(pod: Thing, resource: str) -> Fraction:
     return max([containers, *(_of(one, resource) for one in spec.get("initContainers") or [])])
 
 
-def allocatable(node: Thing, resource: str) -> Fraction:
-    found = ((node.get("status") or {}).get("allocatable") or {}).get(resource, 0)
-    return amount(found, f"allocatable {resource} of {_name(node)}")
-
-
 def _on(node: Thing, pods: Iterable[Thing]) -> list[Thing]:
     return [
         pod
@@ -71,8 +67,7 @@ def large_enough(nodes: Iterable[Thing], resource: str, need: Fraction) -> list[
 
 def _listed(pods: list[tuple[Fraction, str]], resource: str) -> str:
     named = [f"{name} ({words(resource, value)})" for value, name in sorted(pods, key=lambda one: (-one[0], one[1]))]
-    more = len(named) - MOST_PODS
-    return ", ".join(named[:MOST_PODS]) + (f" and {more} more" if more > 0 else "")
+    return some(named, MOST_PODS)
 
 
 def _of_node(node: Thing, pods: Iterable[Thing], resource: str) -> str:

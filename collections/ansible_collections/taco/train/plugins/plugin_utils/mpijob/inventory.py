@@ -6,7 +6,7 @@
 
 from typing import Any, Mapping, NamedTuple
 
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.pods import PodConnection, name_of
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.pods import PodConnection, name_of, node_of
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import role_of, worker_hosts, worker_pods
 
 GROUPS = {"worker": "taco_workers", "launcher": "taco_launcher"}
@@ -24,10 +24,6 @@ class Made(NamedTuple):
     slots: int
     launcher: str
     """The pod that runs."""
-
-
-def node_of(pod: Mapping[str, Any]) -> str | None:
-    return (pod.get("spec") or {}).get("nodeName") or None
 
 
 def container_of(pod: Mapping[str, Any], role: str) -> str:

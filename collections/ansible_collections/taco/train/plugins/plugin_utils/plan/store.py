@@ -17,6 +17,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.plan.change import (
 )
 from ansible_collections.taco.train.plugins.plugin_utils.plan.roles import ROLES
 from ansible_collections.taco.train.plugins.plugin_utils.run import json_schema
+from ansible_collections.taco.train.plugins.plugin_utils.text import some
 
 SCHEMA = 1
 SCHEMA_NAME = "plan-1"
@@ -181,7 +182,7 @@ def require_same_fleet(
     gone = sorted(set(plan.hosts) - set(inventory))
     if gone:
         raise PlanError(
-            f"{path} is of another inventory, which has {_names(gone)}: use the inventory of the plan (-i), or {AGAIN}"
+            f"{path} is of another inventory, which has {some(gone, MOST_NAMES)}: use the inventory of the plan (-i), or {AGAIN}"
         )
     for host in sorted(set(plan.hosts) & set(addresses)):
         if plan.addresses[host] != addresses[host]:
@@ -189,8 +190,3 @@ def require_same_fleet(
                 f"{path} is of another inventory: {host} has the address {addresses[host]}, in the plan "
                 f"{plan.addresses[host]}: use the inventory of the plan (-i), or {AGAIN}"
             )
-
-
-def _names(hosts: list[str]) -> str:
-    more = f" and {len(hosts) - MOST_NAMES} more" if len(hosts) > MOST_NAMES else ""
-    return ", ".join(hosts[:MOST_NAMES]) + more

@@ -11,7 +11,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.plan.change import Chan
 from ansible_collections.taco.train.plugins.plugin_utils.plan.forecast import duration
 from ansible_collections.taco.train.plugins.plugin_utils.plan.group import Entry
 from ansible_collections.taco.train.plugins.plugin_utils.plan.store import Plan, count
-from ansible_collections.taco.train.plugins.plugin_utils.text import counted
+from ansible_collections.taco.train.plugins.plugin_utils.text import counted, some
 
 MOST_HOSTS = 8
 MOST_VALUES = 6
@@ -33,8 +33,7 @@ def headline(plan: Plan, entries: Sequence[Entry]) -> str:
 
 def hosts_text(hosts: Sequence[str]) -> str:
     """The hosts of an entry, the first ones by name."""
-    more = f" and {len(hosts) - MOST_HOSTS} more" if len(hosts) > MOST_HOSTS else ""
-    return f"{counted(len(hosts), 'host')}: {', '.join(hosts[:MOST_HOSTS])}{more}"
+    return f"{counted(len(hosts), 'host')}: {some(hosts, MOST_HOSTS)}"
 
 
 def diff_lines(part: Part) -> list[str]:

@@ -6,6 +6,8 @@
 
 from typing import Any, Dict, List, Mapping, Optional, Sequence
 
+from ansible_collections.taco.train.plugins.plugin_utils.text import some
+
 
 def _line(check: Mapping[str, Any]) -> str:
     expected = f"expected {check['expected']}, found" if check["expected"] else "found"
@@ -38,6 +40,4 @@ def outcome(
         return found[host]
     if not found or any(name in found for name in hosts_here):
         return None
-    names = sorted(found)
-    others = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
-    return {"msg": f"this host passed every check, but checks failed on {others}.", "unreachable": False}
+    return {"msg": f"this host passed every check, but checks failed on {some(sorted(found))}.", "unreachable": False}

@@ -6,22 +6,17 @@
 
 from typing import Mapping, Optional, Sequence
 
+from ansible_collections.taco.train.plugins.plugin_utils.text import counted, some
+
 # Ansible's own groups: every inventory has them.
 BUILT_IN = ("all", "ungrouped")
-# An error is read on a terminal, and an inventory of a cloud can have hundreds of groups.
-MOST_NAMES = 8
 CHOOSE = "with -e taco_hosts=GROUP (a value in group_vars or host_vars has no effect)"
-
-
-def _names(names: Sequence[str]) -> str:
-    rest = len(names) - MOST_NAMES
-    return ", ".join(names[:MOST_NAMES]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def _groups(groups: Mapping[str, Sequence[str]]) -> str:
     found = sorted(name for name in groups if name not in BUILT_IN)
-    said = [f"{name} ({len(groups[name])} {'host' if len(groups[name]) == 1 else 'hosts'})" for name in found]
-    return f"groups in the inventory: {_names(said)}" if said else "the inventory has no groups"
+    said = [f"{name} ({counted(len(groups[name]), 'host')})" for name in found]
+    return f"groups in the inventory: {some(said)}" if said else "the inventory has no groups"
 
 
 def no_host(pattern: str, groups: Mapping[str, Sequence[str]], matched: Sequence[str], limit: Optional[str]) -> str:
@@ -30,7 +25,7 @@ def no_host(pattern: str, groups: Mapping[str, Sequence[str]], matched: Sequence
     Matched are the hosts of the pattern without the limit; the caller has found that no host is left with the limit.
     """
     if matched and limit:
-        found = f"--limit {limit} excludes every host of {pattern!r} ({_names(list(matched))})"
+        found = f"--limit {limit} excludes every host of {pattern!r} ({some(matched)})"
         return f"No host to work on: {found}. Change --limit, or choose another group {CHOOSE}."
     if not groups.get("all"):
         return "No host to work on: the inventory has no hosts. Pass an inventory with -i INVENTORY."

@@ -16,6 +16,7 @@ import tempfile
 from contextlib import contextmanager
 from typing import Any, BinaryIO, Iterator, Mapping, Sequence
 
+from ansible_collections.taco.train.plugins.module_utils._files.atomic import sync_folder
 from ansible_collections.taco.train.plugins.plugin_utils.run import json_schema
 from ansible_collections.taco.train.plugins.plugin_utils.run.record_check import RECORD, record_problems
 
@@ -76,12 +77,9 @@ def make_directory(path: str) -> None:
         ) from error
 
 
-def sync_directory(path: str) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+def absolute(path: str) -> str:
+    """A path on the controller, also of one below the home folder."""
+    return os.path.abspath(os.path.expanduser(path))
 
 
 def write_text(path: str, text: str, mode: int = 0o644) -> None:
@@ -105,7 +103,7 @@ def write_bytes(path: str, content: bytes, mode: int) -> None:
         except BaseException:
             os.unlink(temporary)
             raise
-        sync_directory(folder)
+        sync_folder(folder)
     except OSError as error:
         raise RecordError(f"{path} can't be written on the controller: {error.strerror}; {ELSEWHERE}.") from error
 
@@ -172,7 +170,7 @@ def append(run_dir: str, record: Mapping[str, Any]) -> None:
             stream.write((b"\n" if cut else b"") + _line(record))
             stream.flush()
             os.fsync(stream.fileno())
-        sync_directory(run_dir)
+        sync_folder(run_dir)
     except OSError as error:
         raise RecordError(f"{path} can't be written on the controller: {error.strerror}; {ELSEWHERE}.") from error
 
@@ -242,6 +240,6 @@ def point_latest(run_dir: str) -> None:
     try:
         os.symlink(run, temporary)
         os.replace(temporary, link)
-        sync_directory(results)
+        sync_folder(results)
     except OSError as error:
         raise RecordError(f"{link} can't be made on the controller: {error.strerror}; {ELSEWHERE}.") from error
