@@ -16,9 +16,8 @@ import traceback
 import aiohttp.test_utils
 import aiohttp.web
 import kmock
-import yaml
 
-from kubelab import certificates, control, discovery, faults, patches, rbac, reviews, status, verbs
+from kubelab import certificates, control, discovery, faults, rbac, reviews, status, verbs
 
 WATCH_SECONDS = 300
 WATCH_STEP = 0.02
@@ -123,12 +122,11 @@ class Api(kmock.RawHandler):
     def _body(request):
         if not request.body:
             return None
-        kind = request.headers.get("Content-Type", "").split(";")[0].strip()
         try:
-            body = yaml.safe_load(request.body) if kind == patches.APPLY else json.loads(request.body)
-        except (ValueError, yaml.YAMLError) as error:
+            body = json.loads(request.body)
+        except ValueError as error:
             raise status.bad_request(f"the object provided is unrecognized: {error}") from error
-        if not isinstance(body, list if kind == patches.JSON else dict):
+        if not isinstance(body, dict):
             raise status.bad_request("the object provided is unrecognized (must be of type object)")
         return body
 

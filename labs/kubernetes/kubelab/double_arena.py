@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A double of Arena 0.15 for the lab: submit mpi, get, logs, delete, list and version, for MPIJobs.
+"""A double of Arena 0.15 for the lab: submit mpi, get as JSON, logs, delete and version, for MPIJobs.
 
 It knows the flags that Arena knows for these, refuses the others as it does, and works on the API as the real one with its chart.
 """
@@ -57,13 +57,10 @@ def parser_of():
         parser.add_argument("name")
         parser.add_argument("--type", "-T", choices=TYPES, default="mpijob")
         if verb == "get":
-            parser.add_argument("--output", "-o", choices=["json", "yaml", "wide"], default="wide")
+            parser.add_argument("--output", "-o", choices=["json"], required=True)
         if verb == "logs":
             parser.add_argument("--tail", type=int)
             parser.add_argument("--instance", "-i")
-    listing = verbs.add_parser("list", allow_abbrev=False)
-    common(listing)
-    listing.add_argument("--output", "-o", choices=["json", "yaml", "wide"], default="wide")
     verbs.add_parser("version")
     return top
 
@@ -105,23 +102,7 @@ def submit(client, given):
 
 
 def get(client, given):
-    found = arena_job.info(_job(client, given.name), _pods(client, given.name))
-    if given.output == "json":
-        print(json.dumps(found, indent=4))
-        return
-    # The lost newline is the real one's.
-    print(f"Name:      {found['name']}\nStatus:    {found['status']}Namespace: {found['namespace']}")
-    for instance in found["instances"]:
-        chief = str(instance["chief"]).lower()
-        columns = (
-            instance["name"],
-            instance["status"],
-            instance["age"],
-            chief,
-            instance["requestGPUs"],
-            instance["node"],
-        )
-        print("  " + "  ".join(str(column) for column in columns))
+    print(json.dumps(arena_job.info(_job(client, given.name), _pods(client, given.name)), indent=4))
 
 
 def logs(client, given):
@@ -140,22 +121,7 @@ def delete(client, given):
     print(f"INFO[0000] The training job {given.name} has been deleted successfully")
 
 
-def listing(client, given):
-    jobs = client("GET", JOBS.format(client.namespace))["items"]
-    found = [
-        arena_job.info(job, _pods(client, job["metadata"]["name"]))
-        for job in jobs
-        if "replicas" in (job.get("spec") or {})
-    ]
-    if given.output == "json":
-        print(json.dumps(found, indent=4))
-        return
-    print("NAME  STATUS  TRAINER  DURATION  GPU(Requested)  NODE")
-    for one in found:
-        print(f"{one['name']}  {one['status']}  MPIJOB  {one['duration']}  {one['requestGPUs']}  N/A")
-
-
-VERBS = {"submit": submit, "get": get, "logs": logs, "delete": delete, "list": listing}
+VERBS = {"submit": submit, "get": get, "logs": logs, "delete": delete}
 
 
 def main():

@@ -6,14 +6,10 @@
 
 import copy
 
-import jsonpatch
-
 from kubelab import status
 
-JSON = "application/json-patch+json"
 MERGE = "application/merge-patch+json"
 STRATEGIC = "application/strategic-merge-patch+json"
-APPLY = "application/apply-patch+yaml"
 # By which key the items of a list are one and the same, in the objects that the stand-in has.
 MERGE_KEYS = {
     "conditions": "type",
@@ -48,9 +44,7 @@ def _merged_list(target, patch, key):
         if not isinstance(item, dict) or key not in item:
             return copy.deepcopy(patch)
         place = next((index for index, old in enumerate(result) if old.get(key) == item[key]), None)
-        if item.get("$patch") == "delete":
-            result = [old for old in result if old.get(key) != item[key]]
-        elif place is None:
+        if place is None:
             result.append(copy.deepcopy(item))
         else:
             result[place] = strategic(result[place], item)
@@ -60,8 +54,6 @@ def _merged_list(target, patch, key):
 def strategic(target, patch):
     """Return a strategic merge patch applied: as a merge patch, and lists with a merge key are merged by it."""
     result = dict(target) if isinstance(target, dict) else {}
-    if patch.get("$patch") == "replace":
-        return {key: copy.deepcopy(value) for key, value in patch.items() if key != "$patch"}
     for key, value in patch.items():
         if value is None:
             result.pop(key, None)
@@ -74,19 +66,10 @@ def strategic(target, patch):
     return result
 
 
-def _apply_json_patch(thing, patch):
-    try:
-        return jsonpatch.apply_patch(thing, patch)
-    except (jsonpatch.JsonPatchException, jsonpatch.JsonPointerException) as error:
-        raise status.Refused(
-            422, f"the server rejected our request due to an error in our request: {error}", "Invalid"
-        ) from error
-
-
 def patched(thing, patch, media_type, custom):
     """Return an object with a patch applied; custom resources know no strategic ones."""
     media_type = media_type.split(";")[0].strip()
-    known = {JSON: _apply_json_patch, MERGE: merged, APPLY: merged}
+    known = {MERGE: merged}
     if not custom:
         known[STRATEGIC] = strategic
     if media_type not in known:

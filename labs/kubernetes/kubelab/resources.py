@@ -6,7 +6,7 @@
 
 from typing import NamedTuple
 
-VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
+VERBS = ("create", "delete", "get", "list", "patch", "update", "watch")
 
 
 class Resource(NamedTuple):

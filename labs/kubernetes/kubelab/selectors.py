@@ -2,65 +2,28 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Label and field selectors, as list requests give them."""
+"""Label and field selectors of requests. The collection selects labels by their values only."""
 
 import re
 
 from kubelab import status
 
-_PART = re.compile(
-    r"\s*(?:(?P<set>[^\s!=,()]+)\s+(?P<how>in|notin)\s*\((?P<values>[^)]*)\)|(?P<other>[^,()]+))\s*(?:,|$)"
-)
-
-
-def _requirements(text):
-    position, found = 0, []
-    while position < len(text):
-        match = _PART.match(text, position)
-        if not match:
-            raise status.bad_request(f"unable to parse requirement: {text[position:]!r}")
-        position = match.end()
-        found.append(match)
-    return found
-
-
-def _one(match):
-    """Return (key, kind, values) of a requirement."""
-    if match["set"]:
-        return match["set"], match["how"], {value.strip() for value in match["values"].split(",")}
-    text = match["other"].strip()
-    for sign, kind in (("!=", "notin"), ("==", "in"), ("=", "in")):
-        if sign in text:
-            key, value = text.split(sign, 1)
-            return key.strip(), kind, {value.strip()}
-    return (text[1:].strip(), "absent", set()) if text.startswith("!") else (text, "present", set())
-
-
-def _holds(kind, values, found):
-    if kind == "present":
-        return found is not None
-    if kind == "absent":
-        return found is None
-    return (found in values) == (kind == "in")
+_LABEL = re.compile(r"^([^\s!=,()]+)==?([^\s!=,()]*)$")
 
 
 def labels_match(text, labels):
-    return all(
-        _holds(kind, values, (labels or {}).get(key)) for key, kind, values in map(_one, _requirements(text or ""))
-    )
+    for part in filter(None, (text or "").split(",")):
+        found = _LABEL.match(part)
+        if not found:
+            raise status.bad_request(f"unable to parse requirement: {part!r}")
+        if (labels or {}).get(found[1]) != found[2]:
+            return False
+    return True
 
 
 def selector_matches(selector, labels):
     """Return whether a LabelSelector, which is an object, takes these labels."""
-    labels = labels or {}
-    for key, value in (selector.get("matchLabels") or {}).items():
-        if labels.get(key) != value:
-            return False
-    kinds = {"In": "in", "NotIn": "notin", "Exists": "present", "DoesNotExist": "absent"}
-    return all(
-        _holds(kinds[part["operator"]], set(part.get("values") or []), labels.get(part["key"]))
-        for part in selector.get("matchExpressions") or []
-    )
+    return (selector.get("matchLabels") or {}).items() <= (labels or {}).items()
 
 
 def field(thing, path):

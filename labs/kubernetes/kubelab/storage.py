@@ -229,8 +229,6 @@ class Storage:
             finalizers = list(metadata.get("finalizers") or [])
             if options.get("propagationPolicy") == "Foreground" and FOREGROUND not in finalizers:
                 finalizers.append(FOREGROUND)
-            if options.get("propagationPolicy") == "Orphan":
-                self._orphan(metadata["uid"])
             grace = options.get("gracePeriodSeconds")
             grace = (
                 (old.get("spec") or {}).get("terminationGracePeriodSeconds", GRACE_SECONDS) if grace is None else grace
@@ -250,13 +248,6 @@ class Storage:
             thing["metadata"]["deletionGracePeriodSeconds"] = grace
         if resource.key == NAMESPACE.key:
             thing["status"] = {"phase": "Terminating"}
-
-    def _orphan(self, uid):
-        for things in self._objects.values():
-            for thing in things.values():
-                owners = thing["metadata"].get("ownerReferences")
-                if owners:
-                    thing["metadata"]["ownerReferences"] = [owner for owner in owners if owner["uid"] != uid]
 
     def quotas(self, namespace):
         return self.list(QUOTA, namespace)

@@ -59,16 +59,9 @@ def verb(method, where, options):
         if options.params.get("watch") in ("true", "1", "True"):
             return "watch"
         return "get" if where.name else "list"
-    verbs = {
-        "POST": "create",
-        "PUT": "update",
-        "PATCH": "patch",
-        "DELETE": "delete" if where.name else "deletecollection",
-    }
-    found = verbs.get(method)
-    if found is None or (found == "create" and where.name and where.subresource not in ("eviction", "exec")):
-        raise status.plain(405, "the server does not allow this method on the requested resource")
-    if found not in where.resource.verbs:
+    found = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}.get(method)
+    on_another = found == "create" and where.name and where.subresource not in ("eviction", "exec")
+    if on_another or (found == "delete" and not where.name) or found not in where.resource.verbs:
         raise status.plain(405, "the server does not allow this method on the requested resource")
     return found
 
@@ -198,14 +191,6 @@ def _without_image(pod):
 def _patch(storage, where, options):
     with storage.lock:
         custom = where.resource.group == MPIJOB_GROUP
-        old = storage.find(where.resource, where.namespace, where.name)
-        if old is None and options.media_type.startswith(patches.APPLY):
-            thing = dict(options.body)
-            thing.setdefault("metadata", {})["name"] = where.name
-            thing = checks.complete(where.resource, thing, options.strict)
-            checks.check(where.resource, thing)
-            admission.admit(storage, where.resource, where.namespace, thing)
-            return 201, storage.create(where.resource, where.namespace, thing, options.dry_run)
         old = storage.get(where.resource, where.namespace, where.name)
         return _write(storage, where, patches.patched(old, options.body, options.media_type, custom), options)
 
@@ -234,15 +219,6 @@ def _delete(storage, where, options):
     return 200, left or _deleted(where.resource, where.name, uid)
 
 
-def _delete_all(storage, where, options):
-    things = listed(storage, where, options.params)
-    for thing in things:
-        storage.delete(
-            where.resource, thing["metadata"].get("namespace"), thing["metadata"]["name"], _delete_options(options)
-        )
-    return 200, _list(storage, where, things)
-
-
 def _list(storage, where, things):
     kind = where.resource.kind
     metadata = {"resourceVersion": storage.version()}
@@ -266,4 +242,4 @@ def perform(cluster, what, where, options):
         return _write(storage, where, dict(options.body or {}), options)
     if what == "patch":
         return _patch(storage, where, options)
-    return (_delete if what == "delete" else _delete_all)(storage, where, options)
+    return _delete(storage, where, options)

@@ -76,12 +76,8 @@ def test_a_namespace_must_exist(core):
     "selector, names",
     [
         ("app=x", ["a", "b"]),
-        ("app==x,tier", ["b"]),
-        ("app!=x", ["c"]),
-        ("app in (x, y)", ["a", "b"]),
-        ("app notin (x),app", []),
-        ("!app", ["c"]),
-        ("tier in (one),app=x", ["b"]),
+        ("app==x,tier=one", ["b"]),
+        ("app=y", []),
     ],
 )
 def test_lists_are_selected_by_labels(core, selector, names):
@@ -127,14 +123,6 @@ def test_an_owner_deleted_in_the_foreground_stays_until_what_it_owns_is_gone(clu
     assert answer
     assert cluster.wait(lambda: cluster.get("ConfigMap", "owner") is None)
     assert cluster.get("Pod", "a") is None
-
-
-def test_an_orphan_stays(cluster, core):
-    owner = core.create_namespaced_config_map("default", {"metadata": {"name": "owner"}})
-    reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": owner.metadata.uid}
-    core.create_namespaced_secret("default", {"metadata": {"name": "owned", "ownerReferences": [reference]}})
-    core.delete_namespaced_config_map("owner", "default", propagation_policy="Orphan")
-    assert cluster.get("Secret", "owned")["metadata"]["ownerReferences"] == []
 
 
 def test_a_log_is_read_once_its_container_has_started(cluster, core):

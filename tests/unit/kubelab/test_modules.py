@@ -82,19 +82,6 @@ def test_apply_and_check_mode(module, run, cluster):
     assert cluster.get("ConfigMap", "a")["data"] == {"y": "1"}
 
 
-def test_server_side_apply_creates_and_changes(module, cluster):
-    thing = {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": {"name": "a", "namespace": "default"},
-        "data": {"x": "1"},
-    }
-    options = {"apply": True, "server_side_apply": {"field_manager": "taco"}}
-    assert module(k8s.main, definition=thing, **options)["changed"]
-    module(k8s.main, definition={**thing, "data": {"y": "2"}}, **options)
-    assert cluster.get("ConfigMap", "a")["data"]["y"] == "2"
-
-
 def test_a_job_is_deleted_and_waited_for(module, cluster):
     module(k8s.main, definition=job())
     assert cluster.wait(lambda: len(cluster.objects("Pod")) == 3)
