@@ -77,6 +77,7 @@ def test_2d_ends_with_the_dense_sum_on_every_rank(intra, count, length, data):
 def test_top_k_sends_the_largest_and_keeps_the_rest(numbers, ratio, precision):
     total = np.array(numbers, np.float32)
     indexes, values, residual = topk.compress(total, ratio, precision)
+    assert total.tolist() == np.array(numbers, np.float32).tolist(), "the caller compares with it"
     assert len(values) == len(set(indexes.tolist())) == topk.kept(len(total), ratio)
     others = np.delete(np.abs(total), indexes)
     assert not len(others) or np.abs(total[indexes]).min() >= others.max()

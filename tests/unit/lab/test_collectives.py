@@ -11,24 +11,6 @@ from lab_ranks import Ranks
 
 
 @pytest.mark.parametrize(
-    ("length", "parts", "expected"),
-    [
-        (8, 4, [(0, 2), (2, 4), (4, 6), (6, 8)]),
-        (5, 2, [(0, 2), (2, 5)]),
-        (1, 3, [(0, 0), (0, 0), (0, 1)]),
-        (7, 1, [(0, 7)]),
-    ],
-)
-def test_chunks(length, parts, expected):
-    assert collectives.chunks(length, parts) == expected
-
-
-def test_the_steps_of_three_ranks():
-    assert collectives.ring_steps(0, 3) == [(0, 2, True), (2, 1, True), (1, 0, False), (0, 2, False)]
-    assert collectives.ring_steps(0, 1) == []
-
-
-@pytest.mark.parametrize(
     ("rank", "inside", "across"),
     [(0, [0, 1], [0, 2, 4]), (3, [2, 3], [1, 3, 5]), (5, [4, 5], [1, 3, 5])],
 )
@@ -51,23 +33,6 @@ def test_a_gathered_array_holds_each_ranks_own_chunk():
         return array.tolist()
 
     assert ranks.run(gather) == [[3, 3, 1, 1, 2, 2]] * 3
-
-
-# 2 hosts of 2 ranks: 1200 elements of 4 bytes. A ring carries 2 * 3/4 of them out of each host, 2D each once.
-@pytest.mark.parametrize(("intra", "expected"), [(None, 7200), (2, 4800), (1, 7200), (4, 7200)])
-def test_what_crosses_between_two_hosts(intra, expected):
-    ranks = Ranks(4, ["a", "a", "b", "b"])
-
-    def allreduce(rank, exchange):
-        array, buffer = np.full(1200, rank, np.float32), np.empty(1201, np.float32)
-        if intra is None:
-            collectives.ring_allreduce(exchange, [0, 1, 2, 3], rank, [array], [buffer])
-        else:
-            collectives.allreduce_2d(exchange, rank, 4, intra, [array], [buffer])
-        return set(array.tolist())
-
-    assert ranks.run(allreduce) == [{6.0}] * 4
-    assert [ranks.sent[0] + ranks.sent[1], ranks.sent[2] + ranks.sent[3]] == [expected, expected]
 
 
 def test_arrays_of_a_list_go_together_and_stay_apart():

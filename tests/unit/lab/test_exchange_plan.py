@@ -6,7 +6,7 @@
 
 import exchange_plan
 import pytest
-from exchange_plan import RING, TOPK, TWO_DIMENSIONAL, Transfer
+from exchange_plan import RING, Transfer
 from exchange_settings import Settings, SettingsError, read
 
 DOCUMENTED = {
@@ -72,39 +72,8 @@ def test_groups_have_to_divide_the_ranks_where_2d_is_on():
     assert read({"LIGHT_2D_ALLREDUCE": "1"}, 16).two_dimensional
 
 
-ALL_ON = Settings(two_dimensional=True, hierarchical_threshold=2000, topk=True, topk_threshold=1000)
-
-
-@pytest.mark.parametrize(
-    ("size", "settings", "expected"),
-    [
-        (5000, Settings(), RING),
-        (1, ALL_ON, TWO_DIMENSIONAL),
-        (999, ALL_ON, TWO_DIMENSIONAL),
-        (1000, ALL_ON, TOPK),
-        (1000, ALL_ON._replace(topk=False), TWO_DIMENSIONAL),
-        (2000, ALL_ON._replace(topk=False), TWO_DIMENSIONAL),
-        (2001, ALL_ON._replace(topk=False), RING),
-        (999, ALL_ON._replace(two_dimensional=False), RING),
-    ],
-)
-def test_the_thresholds_include_their_own_size(size, settings, expected):
-    assert exchange_plan.algorithm(size, settings) == expected
-
-
 # In elements of the real model; a 24th of that is exchanged.
 TENSORS = [240, 24, 2400, 48, 24]
-
-
-def test_without_fusion_every_tensor_goes_alone():
-    found = exchange_plan.plan(TENSORS, 4, Settings(fusion_threshold=0))
-    assert found == [
-        Transfer(RING, 0, 10, 1),
-        Transfer(RING, 10, 11, 1),
-        Transfer(RING, 11, 111, 1),
-        Transfer(RING, 111, 113, 1),
-        Transfer(RING, 113, 114, 1),
-    ]
 
 
 def test_fusion_fills_its_buffer_and_no_more():
@@ -116,16 +85,6 @@ def test_fusion_fills_its_buffer_and_no_more():
     ]
     less = exchange_plan.plan(TENSORS, 4, settings._replace(fusion_threshold=4 * (240 + 24) - 1))
     assert [transfer.tensors for transfer in less] == [1, 1, 1, 2]
-
-
-def test_fusion_joins_neighbours_of_one_algorithm_and_never_top_k():
-    settings = Settings(two_dimensional=True, topk=True, topk_threshold=4 * 240)
-    assert exchange_plan.plan([240, 240, 24, 24, 240], 4, settings) == [
-        Transfer(TOPK, 0, 10, 1),
-        Transfer(TOPK, 10, 20, 1),
-        Transfer(TWO_DIMENSIONAL, 20, 22, 2),
-        Transfer(TOPK, 22, 32, 1),
-    ]
 
 
 def test_what_the_output_says_of_a_plan():
