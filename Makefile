@@ -196,7 +196,7 @@ kubernetes: export PATH := $(CURDIR)/.lab/kube/bin:$(PATH)
 kubernetes: venv-dev tools
 	$(KUBELAB) down
 	$(KUBELAB) up --nodes 2
-	pytest -q tests/integration/test_kubernetes.py
+	pytest -q tests/integration/test_kubernetes.py tests/integration/test_kubernetes_locate.py
 	$(KUBELAB) down
 	$(LAB) down
 
