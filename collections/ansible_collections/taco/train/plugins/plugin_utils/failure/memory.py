@@ -36,7 +36,8 @@ MEMORY = [
         "end process {process} where it is not of this run (nvidia-smi), and see that each rank has a GPU of its own; else set "
         "benchmark_options.batch_size to a smaller number",
         context=r"\bProcess (?P<process>\d+) has (?P<memory>(?:[1-9]\d|[2-9])(?:\.\d+)? GiB) memory in use\. "
-        r"Including non-PyTorch memory, this process has",
+        r"Including non-PyTorch memory, this process has|this process has [\d.]+ \wiB memory in use\. "
+        r"Process (?P<process2>\d+) has (?P<memory2>(?:[1-9]\d|[2-9])(?:\.\d+)? GiB) memory in use\.",
     ),
     cause(
         # Of the driver and not of PyTorch's allocator, which says how much it tried to allocate.
