@@ -8,7 +8,9 @@ import re
 from typing import Mapping, Optional, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import Cause
+from ansible_collections.taco.train.plugins.plugin_utils.failure.crash import advice_of, crash_at
 from ansible_collections.taco.train.plugins.plugin_utils.failure.exceptions import what_to_see
+from ansible_collections.taco.train.plugins.plugin_utils.failure.lookup import whole_name
 from ansible_collections.taco.train.plugins.plugin_utils.failure.pods import (
     BARE_NAME,
     FIXES,
@@ -39,6 +41,16 @@ def fix_of(cause: Cause, lines: Sequence[Line], place: int, values: Mapping[str,
         return fix
     if fix == NAMES and BARE_NAME.search(lines[place].text[:MOST_CHARACTERS]):
         return f"{cause.fix}; for a pod {fix}"
+    whole = whole_name(lines, values.get("host", "")) if cause.name == "ssh_resolve" else None
+    if whole:
+        return (
+            f"Open MPI cuts the domain off {whole}: set orte_keep_fqdn_hostnames: 1 in benchmark_mca (before 5.0), or "
+            "plm_rsh_no_tree_spawn: 1 where the launcher knows the name and other hosts do not, or make the short name known on every host "
+            "(/etc/hosts, search in resolv.conf)"
+        )
+    crash = crash_at(lines, place) if cause.name == "segfault" and not cause.context else None
+    if crash:
+        return advice_of(crash)
     raised = frame(lines, place) if cause.name == "traceback" else None
     if raised and LAUNCHER.search(raised[0]):
         return (

@@ -61,6 +61,16 @@ GPU_INDEX = [
     )
 ]
 CUDA = [
+    cause(
+        # Its reductions run on the CPU.
+        "segfault",
+        r"Signal: Segmentation fault|Caught signal 11\b",
+        "a rank crashed in a non-blocking collective operation of Open MPI (libnbc), which reads and writes memory of the host only: most "
+        "likely its buffers are in a GPU's memory",
+        "use blocking operations (MPI_Allreduce), NCCL, or buffers in the host's memory for MPI_Iallreduce and its like; else an MPI whose "
+        "coll component takes memory of GPUs (ucc, hcoll)",
+        context=r"\(NBC_\w+\+0x|\bompi_coll_libnbc_progress\b|mca_coll_libnbc",
+    ),
     error(
         r"initialization error|ErrorInitializationError|_ERROR_NOT_INITIALIZED",
         "CUDA can't be initialised in a process",

@@ -19,6 +19,7 @@ ALONE = re.compile(
 EXHAUSTED = re.compile(
     r"(?i)\b(?:exhausted|no more (?:data|batches|samples)|out of data|end of (?:the )?(?:data|sequence|input)|StopIteration)"
 )
+NAN = re.compile(r"(?i)\bloss[\"' ]{0,2}[:=]? {0,2}[-+]?(?:nan|inf)\b")
 # What follows from the end of the run.
 AFTERWARDS = re.compile(
     r"(?i)shut ?down|traceback|^ {1,4}File |error|exception|stall|missing ranks|warning|signal|\bNCCL\b|^\s*$|^\[[WIEF]\d|^ *\[\[|: [WIEF] "
@@ -35,6 +36,9 @@ class Words(NamedTuple):
 
 def words_of(places: Places, rank: int, end: int, telling: bool = False) -> Optional[Words]:
     """What a rank printed last before a line; where it must tell, only a line about data or work that it does alone."""
+    nan = not_a_number(places, rank, end) if not telling else None
+    if nan:
+        return nan
     own = [line.text for line in places.lines[:end] if rank_of(line) == rank and not AFTERWARDS.search(line.text[:400])]
     alone = [text for text in own[-20:] if ALONE.search(text) or EXHAUSTED.search(text)]
     if not own or (telling and not alone):
@@ -52,6 +56,19 @@ def words_of(places: Places, rank: int, end: int, telling: bool = False) -> Opti
             "process group (init_process_group(timeout=...)) above it; "
         )
     return Words(rank, f"; its last line before: '{quoted(text)}'", fix)
+
+
+def not_a_number(places: Places, rank: int, end: int) -> Optional[Words]:
+    """That the loss of a rank, or of one that is not known, was no number before a line."""
+    before = (line.text for line in places.lines[:end] if rank_of(line) in (None, rank))
+    text = next((text for text in before if NAN.search(text[:400])), None)
+    if text is None:
+        return None
+    fix = (
+        "a rank that leaves out a step, as scaling of the loss does for NaN, leaves the others waiting: let all ranks agree on it "
+        "(allreduce of the flag), and find why the loss is NaN (learning rate, data, mixed precision); "
+    )
+    return Words(rank, f"; before, the loss is no number: '{quoted(text)}'", fix)
 
 
 def without_timeout(places: Places) -> Optional[Words]:

@@ -27,6 +27,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.causes import (
 )
 from ansible_collections.taco.train.plugins.plugin_utils.failure.fields import NEAR, groups_of
 from ansible_collections.taco.train.plugins.plugin_utils.failure.inventory import inventory_name
+from ansible_collections.taco.train.plugins.plugin_utils.failure.lookup import refusing_host
 from ansible_collections.taco.train.plugins.plugin_utils.failure.place import (
     LOCAL_RANK,
     Places,
@@ -124,9 +125,13 @@ def match_at(places: Places, place: int, cause: Cause, hosts: Sequence[str]) -> 
     names = {*groups, *(name.rstrip("0123456789") for name in groups)}
     values = {name: (named(groups, name) or "").strip() for name in names}
     text = places.with_hosts(sentence(cause.found, values, line.text, match.end() if match else 0))
+    refusing = refusing_host(lines, values)
     if cause.name in OF_ALL:
         of_ranks = {*places.hosts.values()} if cause.name in OF_RESULT else set()
         host, rank, reporter = of_ranks.pop() if len(of_ranks) == 1 else None, None, False
+    elif refusing and own_host:
+        text += reported_by(own_host, own_rank)
+        host, rank, reporter = refusing, None, False
     elif cause.name in OF_OTHERS:
         peer = host or places.hosts.get(-1 if rank is None else rank) or places.of_peer(values.get("peer", ""))
         host, reporter = own_host if same_host(peer, own_host) else peer, False

@@ -11,6 +11,7 @@ from typing import Dict, List, Optional, Sequence, Set, Tuple
 from ansible_collections.taco.train.plugins.plugin_utils.failure.candidates import MOST_CHARACTERS
 from ansible_collections.taco.train.plugins.plugin_utils.failure.fields import MOST_OF_A_TEXT, RULE
 from ansible_collections.taco.train.plugins.plugin_utils.failure.inventory import ADDRESS
+from ansible_collections.taco.train.plugins.plugin_utils.failure.lookup import looked_up
 from ansible_collections.taco.train.plugins.plugin_utils.failure.rank_map import (
     COMMAND,
     HERE,
@@ -89,14 +90,14 @@ class Places:
 
     @cached_property
     def addresses(self) -> Dict[str, str]:
-        """The host of each address, where NCCL logs it."""
+        """The host of each address, where NCCL logs it or the name server was asked."""
         hosts: Dict[str, str] = {}
         for line in self.lines:
             own = OWN_ADDRESS.search(line.text) if " INFO " in line.text else None
             header = NCCL_HEADER.search(line.text) if own else None
             if own and header:
                 hosts.setdefault(own[1], header[1])
-        return hosts
+        return {**looked_up(self.lines), **hosts}
 
     @cached_property
     def headers(self) -> Set[str]:

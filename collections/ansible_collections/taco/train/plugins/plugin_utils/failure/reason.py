@@ -25,6 +25,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.causes import (
     OF_RESULT,
     OF_TWO,
 )
+from ansible_collections.taco.train.plugins.plugin_utils.failure.desync import apart
 from ansible_collections.taco.train.plugins.plugin_utils.failure.ending import (
     ITERATION,
     OF_PROGRAM,
@@ -162,6 +163,12 @@ def of_the_others(
             host,
             late.ranks[0],
         )
+    desync = apart(places) if cause.name == BEHIND.name else None
+    if desync:
+        rank = desync.ranks[0] if len(desync.ranks) == 1 else None
+        host = inventory_name(places.hosts.get(desync.ranks[0]), hosts, "") if rank is not None else None
+        text = with_places(desync.found, [host] if host else [], desync.ranks)
+        return Reason(text, desync.fix, cause.name, host, rank)
     odd = odd_one(places, place, cause, hosts)
     if odd:
         host = inventory_name(odd.host, hosts, "", places.lines)
