@@ -2,13 +2,13 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Label and field selectors of requests. The collection selects labels by their values only."""
+"""Label and field selectors of requests. The collection selects labels by a value, or by their absence."""
 
 import re
 
 from kubelab import status
 
-_LABEL = re.compile(r"^([^\s!=,()]+)==?([^\s!=,()]*)$")
+_LABEL = re.compile(r"^(?:!([^\s!=,()]+)|([^\s!=,()]+)==?([^\s!=,()]*))$")
 
 
 def labels_match(text, labels):
@@ -16,7 +16,7 @@ def labels_match(text, labels):
         found = _LABEL.match(part)
         if not found:
             raise status.bad_request(f"unable to parse requirement: {part!r}")
-        if (labels or {}).get(found[1]) != found[2]:
+        if (labels or {}).get(found[1] or found[2]) != found[3]:
             return False
     return True
 

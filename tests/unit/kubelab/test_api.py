@@ -78,6 +78,7 @@ def test_a_namespace_must_exist(core):
         ("app=x", ["a", "b"]),
         ("app==x,tier=one", ["b"]),
         ("app=y", []),
+        ("!app", ["c"]),
     ],
 )
 def test_lists_are_selected_by_labels(core, selector, names):
