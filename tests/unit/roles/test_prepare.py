@@ -162,7 +162,7 @@ def test_deploy_checks_the_hosts_of_docker_although_the_first_host_is_a_node_of_
 
 
 def test_a_node_of_a_cluster_is_prepared_with_an_empty_plan_whichever_host_is_first(tmp_path):
-    checked = {"taco_hosts": "all", "taco_plan": "plan.json", "plan_result": {"empty": True}}
+    checked = {"taco_hosts": "all", "taco_plan": "plan.json", "plan_checked": {"empty": True}}
     hosts = {"gpu1": dict(VARIABLES, taco_node=SETTLED), "node1": dict(VARIABLES, taco_node=NODE, taco_platform="tke")}
     _status, output = check(tmp_path, PLAY, hosts, checked)
     assert ROLE_TASK in output, output
@@ -175,7 +175,7 @@ def test_where_variables_of_roles_are_private_the_roles_find_out(tmp_path, monke
 
 
 def test_an_empty_plan_ends_it_early(tmp_path):
-    checked = {"taco_plan": "plan.json", "plan_result": {"empty": True}}
+    checked = {"taco_plan": "plan.json", "plan_checked": {"empty": True}}
     status, output = played(tmp_path, checked, node=NODE)
     assert status == 0 and ROLE_TASK not in output, output
 

@@ -209,7 +209,7 @@ class ActionModule(ActionBase):
 
     def _refused(self, _options: dict[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
         # The playbook that applies the plan has compared the hosts with it, and imports this one.
-        if "__plan_checked" in task_vars:
+        if "plan_checked" in task_vars:
             return {}
         hostvars = task_vars["hostvars"]
         # A play can set the variable, too.
