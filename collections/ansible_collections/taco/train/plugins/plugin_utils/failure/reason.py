@@ -54,7 +54,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.problems import
 from ansible_collections.taco.train.plugins.plugin_utils.failure.rank_map import same_host
 from ansible_collections.taco.train.plugins.plugin_utils.failure.ranks import BEHIND, SEVERAL_BEHIND, SUBMIT_OTHERS
 from ansible_collections.taco.train.plugins.plugin_utils.failure.rendezvous import TOO_MANY, too_many
-from ansible_collections.taco.train.plugins.plugin_utils.failure.sequence import behind
+from ansible_collections.taco.train.plugins.plugin_utils.failure.sequence import behind, other_operation
 from ansible_collections.taco.train.plugins.plugin_utils.failure.silent import silent_hosts
 from ansible_collections.taco.train.plugins.plugin_utils.failure.tracebacks import secondary
 from ansible_collections.taco.train.plugins.plugin_utils.failure.wording import (
@@ -147,7 +147,8 @@ def of_the_others(
     places: Places, place: int, cause: Cause, first: Match, fix: str, hosts: Sequence[str]
 ) -> Optional[Reason]:
     """The reason where lines of several ranks, compared with each other, show which of them is to blame; None where they do not."""
-    late = behind(places) if cause.name == BEHIND.name else None
+    calls_another = other_operation(places) if cause.name == BEHIND.name else None
+    late = behind(places) if cause.name == BEHIND.name and not calls_another else None
     if late:
         one = SEVERAL_BEHIND if len(late.ranks) > 1 else BEHIND
         text = filled(one.found, {"number": str(late.number), "others": str(late.others)})
@@ -163,7 +164,7 @@ def of_the_others(
             host,
             late.ranks[0],
         )
-    desync = apart(places) if cause.name == BEHIND.name else None
+    desync = calls_another or (apart(places) if cause.name == BEHIND.name else None)
     if desync:
         rank = desync.ranks[0] if len(desync.ranks) == 1 else None
         host = inventory_name(places.hosts.get(desync.ranks[0]), hosts, "") if rank is not None else None

@@ -120,10 +120,25 @@ SCRIPT = [
     ),
     cause(
         "checkpoint",
+        r"Error\(s\) in loading state_dict",
+        "a checkpoint has other sizes than the model ({layer}: {kept} in the checkpoint, {own} in the model)",
+        "give the model the sizes of the checkpoint (number of classes, vocabulary), or leave this layer out: delete its keys and load "
+        "with strict=False",
+        context=r"size mismatch for (?P<layer>[\w.]{1,120}): copying a param with shape (?P<kept>[\w.]{0,20}\([^)\r\n]{1,60}\)) from "
+        r"checkpoint, the shape in current model is (?P<own>[\w.]{0,20}\([^)\r\n]{1,60}\))",
+    ),
+    cause(
+        "checkpoint",
         r"(?P<what>Error\(s\) in loading state_dict[^\r\n]{0,80}|Assign requires shapes of both tensors to match[^\r\n]{0,80}|"
-        r"Key \S+ not found in checkpoint|PytorchStreamReader failed[^\r\n]{0,80}|invalid load key[^\r\n]{0,40})",
-        "a checkpoint does not fit the model or is damaged ({what})",
-        "use the checkpoint of this model, or remove it to start anew",
+        r"Key \S+ not found in checkpoint)",
+        "a checkpoint does not fit the model ({what})",
+        "use the checkpoint of this model, or remove it to start anew; names that differ by module. only come from DistributedDataParallel",
+    ),
+    cause(
+        "checkpoint",
+        r"(?P<what>PytorchStreamReader failed[^\r\n]{0,80}|invalid load key[^\r\n]{0,40})",
+        "a checkpoint is damaged ({what})",
+        "use an earlier checkpoint, or remove it to start anew",
     ),
     cause(
         "shape_mismatch",

@@ -2,19 +2,23 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Compare the numbers of the collective operations that PyTorch's watchdogs of several ranks print: who is behind."""
+"""Compare the collective operations that PyTorch's watchdogs of several ranks print: who is behind, who calls another one."""
 
 import re
-from typing import Dict, List, NamedTuple, Optional, Tuple
+from collections import Counter
+from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.failure.candidates import MOST_CHARACTERS
+from ansible_collections.taco.train.plugins.plugin_utils.failure.desync import Apart
 from ansible_collections.taco.train.plugins.plugin_utils.failure.place import PREFIX_RANK, Places, located
+from ansible_collections.taco.train.plugins.plugin_utils.failure.ranks import SUBMIT_OTHERS
 
 # Each group of ranks counts its own operations.
 WORK = re.compile(
     r"\[(?:PG (?P<group>[^\]\n]{1,80}) )?[Rr]ank \d{1,7}\][^\n]{0,120}?"
     r"(?P<kind>SeqNum=|last enqueued (?:NCCL )?work: )(?P<number>-?\d{1,18})"
 )
+OPERATION = re.compile(r"SeqNum=\d{1,18}, OpType=(?P<operation>\w{1,40})")
 
 
 class Behind(NamedTuple):
@@ -25,18 +29,40 @@ class Behind(NamedTuple):
     others: int
 
 
-def behind(places: Places) -> Optional[Behind]:
-    """The fewer ranks whose numbers are all below those of the others, None without such."""
-    numbers: Dict[Tuple[str, str], Dict[int, List[int]]] = {}
+def _printed(places: Places) -> Iterator[Tuple[int, "re.Match[str]"]]:
+    """The number of an operation and its rank, for each line of a watchdog that tells which rank it is of."""
     for place, line in enumerate(places.lines):
         match = WORK.search(line.text[:MOST_CHARACTERS]) if "ork" in line.text else None
         known = match and (line.rank is not None or PREFIX_RANK.search(line.text) or _is_whole(match["group"]))
         rank = located(places, place, line.host, line.rank, False)[1] if known else None
         if match and rank is not None:
-            of_group = numbers.setdefault((match["kind"][:3], match["group"] or ""), {})
-            of_group.setdefault(rank, []).append(int(match["number"]))
+            yield rank, match
+
+
+def behind(places: Places) -> Optional[Behind]:
+    """The fewer ranks whose numbers are all below those of the others, None without such."""
+    numbers: Dict[Tuple[str, str], Dict[int, List[int]]] = {}
+    for rank, match in _printed(places):
+        of_group = numbers.setdefault((match["kind"][:3], match["group"] or ""), {})
+        of_group.setdefault(rank, []).append(int(match["number"]))
     found = (lowest(of_group) for of_group in numbers.values())
     return next((ranks for ranks in found if ranks), None)
+
+
+def other_operation(places: Places) -> Optional[Apart]:
+    """The fewer ranks that wait in another operation than the others at the same number. They are not late, so this comes first."""
+    operations: Dict[Tuple[str, str], Dict[int, str]] = {}
+    for rank, match in _printed(places):
+        called = OPERATION.match(match.string, match.start("kind"))
+        if called:
+            operations.setdefault((match["group"] or "", match["number"]), {})[rank] = called["operation"]
+    for of_number in operations.values():
+        counted = Counter(of_number.values()).most_common()
+        if len(counted) == 2 and counted[0][1] > counted[1][1]:
+            (usual, _most), (operation, _least) = counted
+            ranks = sorted(rank for rank, one in of_number.items() if one == operation)
+            return Apart(ranks, f"waiting in {operation}, where the other ranks wait in {usual}", SUBMIT_OTHERS.fix)
+    return None
 
 
 def _is_whole(group: Optional[str]) -> bool:
