@@ -70,7 +70,7 @@ def test_nobody_is_accused_without_a_fault(search):
     [
         ("egress", "50", "its network"),
         ("ingress", "50", "its network"),
-        ("cpu", "30", "also alone"),
+        ("cpu", "30", "GPUs, CPUs or memory"),
         ("nice", "10", ""),
     ],
 )

@@ -14,6 +14,7 @@ from typing import Any, List, Mapping, NamedTuple, Optional, Sequence, Union
 from ansible_collections.taco.train.plugins.plugin_utils.decision.sequential import (
     all_cleared,
     clear_bound,
+    decided,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.locate import (
     boundary,
@@ -25,10 +26,11 @@ from ansible_collections.taco.train.plugins.plugin_utils.locate import (
     split,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.locate.direction import direction
-from ansible_collections.taco.train.plugins.plugin_utils.locate.errors import LINK, accept
+from ansible_collections.taco.train.plugins.plugin_utils.locate.errors import CAUSE, LINK, accept
 from ansible_collections.taco.train.plugins.plugin_utils.locate.evidence import (
+    SUSPECT,
     Analysis,
-    as_slow_alone,
+    alone,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.locate.failures import (
     all_pairs_failed,
@@ -206,12 +208,19 @@ def answer(search: Search, state: Analysis, rest: Sequence[str], reason: str) ->
 
 def _host(search: Search, state: Analysis, host: str) -> Finding:
     loss, sure = proof.loss_of(state, host), proof.proved(search, state, host)
-    where = ""
-    slow_alone = as_slow_alone(search, state, host)
-    if slow_alone is not None:
-        where = ", also alone: GPUs, CPUs or memory" if slow_alone else ", with partners only: its network"
     how = "proved by swap" if sure else "a suspicion: the proof by swap is missing"
-    return Finding("host", [host], loss, sure, f"{host} is {loss:.0%} slower than its peers{where} ({how})")
+    return Finding(
+        "host", [host], loss, sure, f"{host} is {loss:.0%} slower than its peers{_where(search, state, host)} ({how})"
+    )
+
+
+def _where(search: Search, state: Analysis, host: str) -> str:
+    """What the runs over this host alone say of the cause. A single run may be slow by chance, so its cause is a probable one."""
+    seen = alone(search, state, host)
+    slow = decided(seen, accept(search, CAUSE), clear_bound(search.rates))
+    if slow is None and seen.mixture >= SUSPECT:
+        return ", also in its run alone: probably GPUs, CPUs or memory"
+    return {True: ", also alone: GPUs, CPUs or memory", False: ", with partners only: its network", None: ""}[slow]
 
 
 def _groups(search: Search, crossing: boundary.Crossing) -> Finding:

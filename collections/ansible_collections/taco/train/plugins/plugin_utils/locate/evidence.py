@@ -10,7 +10,7 @@ whole fleet cancels. A run is as slow as its slowest host: a run with a host tha
 
 import math
 from statistics import median
-from typing import Callable, Dict, FrozenSet, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Callable, Dict, FrozenSet, List, Mapping, NamedTuple, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.decision.noise import Noise
 from ansible_collections.taco.train.plugins.plugin_utils.decision.sequential import (
@@ -19,11 +19,10 @@ from ansible_collections.taco.train.plugins.plugin_utils.decision.sequential imp
     Observation,
     clear_bound,
     combined,
-    decided,
     observation,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.locate import several
-from ansible_collections.taco.train.plugins.plugin_utils.locate.errors import CAUSE, HOST, SEVERAL, accept
+from ansible_collections.taco.train.plugins.plugin_utils.locate.errors import HOST, SEVERAL, accept
 from ansible_collections.taco.train.plugins.plugin_utils.locate.levels import (
     Point,
     Scales,
@@ -227,13 +226,14 @@ def _observer(scales: Scales, effect: float) -> Seen:
     return seen_by
 
 
-def as_slow_alone(search: Search, state: Analysis, host: str) -> Optional[bool]:
-    """Whether a host is as slow alone as with partners, None where this is not decided."""
+def alone(search: Search, state: Analysis, host: str) -> Evidence:
+    """The evidence that a host is as slow alone as with partners."""
     partners = [run.residual for run in state.runs if host in run.point.hosts and len(run.point.hosts) > 1]
     loss = max(search.effect, 1 - math.exp(median(partners))) if partners else search.effect
-    seen = [
-        observation(run.residual, run.as_of_a_pair.noise, loss, run.width)
-        for run in state.runs
-        if run.point.hosts == (host,)
-    ]
-    return decided(combined(seen), accept(search, CAUSE), clear_bound(search.rates))
+    return combined(
+        [
+            observation(run.residual, run.as_of_a_pair.noise, loss, run.width)
+            for run in state.runs
+            if run.point.hosts == (host,)
+        ]
+    )
