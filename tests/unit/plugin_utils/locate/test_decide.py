@@ -41,32 +41,6 @@ def test_a_slow_host_is_located_with_its_proof(network):
     assert found.rounds <= 6
 
 
-def noisy_alone(seed, network):
-    """The answer for a slow host where runs over one host are noisy and runs of pairs are not, as on small CPUs."""
-    slow = fleet(size=6, faults=[Fault("node003", 0.4, network)], seed=seed)
-    rng, steady = random.Random(seed), slow.value
-    slow.value = lambda hosts: steady(hosts) * (math.exp(rng.gauss(0, 0.07)) if len(hosts) == 1 else 1)
-    (finding,) = searched(slow).answer.findings
-    return finding.text
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_a_noisy_run_alone_is_no_proof_that_a_host_is_slow_alone(seed):
-    network, host = noisy_alone(seed, True), noisy_alone(seed, False)
-    assert "alone" not in network
-    assert "also alone" not in host and "its network" not in host
-
-
-def test_no_host_with_a_slow_network_is_called_slow_alone_beyond_the_shared_rate():
-    """An outlier of 30 % in the run alone looks as slow as the host: one such run is no evidence at the rate that all findings share."""
-    found = fleet(size=16, faults=[Fault("node003", 0.3, True)], noise=0.04)
-    steady = found.value
-    found.value = lambda hosts: steady(hosts) * (0.75 if hosts == ("node003",) else 1)
-    (finding,) = searched(found).answer.findings
-    assert finding.hosts == ["node003"] and "also alone" not in finding.text
-    assert "also in its run alone: probably" in finding.text
-
-
 def test_nobody_is_slow():
     found = searched(fleet())
     assert (found.answer.kind, found.answer.findings, found.answer.undecided) == ("nobody", [], [])

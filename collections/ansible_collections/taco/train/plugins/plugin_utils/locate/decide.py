@@ -14,10 +14,10 @@ from typing import Any, List, Mapping, NamedTuple, Optional, Sequence, Union
 from ansible_collections.taco.train.plugins.plugin_utils.decision.sequential import (
     all_cleared,
     clear_bound,
-    decided,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.locate import (
     boundary,
+    cause,
     configuration,
     halves,
     proof,
@@ -26,11 +26,9 @@ from ansible_collections.taco.train.plugins.plugin_utils.locate import (
     split,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.locate.direction import direction
-from ansible_collections.taco.train.plugins.plugin_utils.locate.errors import CAUSE, LINK, accept
+from ansible_collections.taco.train.plugins.plugin_utils.locate.errors import LINK, accept
 from ansible_collections.taco.train.plugins.plugin_utils.locate.evidence import (
-    SUSPECT,
     Analysis,
-    alone,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.locate.failures import (
     all_pairs_failed,
@@ -126,10 +124,11 @@ def next_step(search: Search) -> Union[Round, Answer]:
 
 
 def _last_rounds(search: Search, state: Analysis) -> Optional[Round]:
-    """Where no host or boundary explains a low number: one pair alone, then more than two hosts in a run."""
-    explained = any(one.kind != "group" for one in answer(search, state, [], "").findings)
-    if explained or not search.budget.allows(search.time, 1, len(search.rounds)):
+    """The cause of a slow host. Where nothing explains a low number: one pair alone, then more than two hosts in a run."""
+    if not search.budget.allows(search.time, 1, len(search.rounds)):
         return None
+    if any(one.kind != "group" for one in answer(search, state, [], "").findings):
+        return cause.next_round(search, state)
     disturbed = shared.shared(search, state)
     planned = shared.next_round(search) if disturbed is None or disturbed.slower is None else None
     return planned or halves.next_round(search, state)
@@ -210,17 +209,12 @@ def _host(search: Search, state: Analysis, host: str) -> Finding:
     loss, sure = proof.loss_of(state, host), proof.proved(search, state, host)
     how = "proved by swap" if sure else "a suspicion: the proof by swap is missing"
     return Finding(
-        "host", [host], loss, sure, f"{host} is {loss:.0%} slower than its peers{_where(search, state, host)} ({how})"
+        "host",
+        [host],
+        loss,
+        sure,
+        f"{host} is {loss:.0%} slower than its peers{cause.cause(search, state, host).text} ({how})",
     )
-
-
-def _where(search: Search, state: Analysis, host: str) -> str:
-    """What the runs over this host alone say of the cause. A single run may be slow by chance, so its cause is a probable one."""
-    seen = alone(search, state, host)
-    slow = decided(seen, accept(search, CAUSE), clear_bound(search.rates))
-    if slow is None and seen.mixture >= SUSPECT:
-        return ", also in its run alone: probably GPUs, CPUs or memory"
-    return {True: ", also alone: GPUs, CPUs or memory", False: ", with partners only: its network", None: ""}[slow]
 
 
 def _groups(search: Search, crossing: boundary.Crossing) -> Finding:

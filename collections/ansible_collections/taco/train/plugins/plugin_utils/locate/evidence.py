@@ -224,16 +224,3 @@ def _observer(scales: Scales, effect: float) -> Seen:
         return kept[run.point, host]
 
     return seen_by
-
-
-def alone(search: Search, state: Analysis, host: str) -> Evidence:
-    """The evidence that a host is as slow alone as with partners."""
-    partners = [run.residual for run in state.runs if host in run.point.hosts and len(run.point.hosts) > 1]
-    loss = max(search.effect, 1 - math.exp(median(partners))) if partners else search.effect
-    return combined(
-        [
-            observation(run.residual, run.as_of_a_pair.noise, loss, run.width)
-            for run in state.runs
-            if run.point.hosts == (host,)
-        ]
-    )
