@@ -10,9 +10,9 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import ca
 BATCH_LIMITS = [
     cause(
         "memory",
-        r"(?P<what>TERM_(?:MEMLIMIT|SWAP)\b[^\r\n]{0,80}|PBS: job killed: p?v?mem [^\r\n]{1,80}|[Ee]xceeded P?V?MEM usage "
-        r"[^\r\n]{1,80}|exceed\w* (?:job )?(?:hard|soft) limit \"?[hs]_(?:vmem|rss|data)\b[^\r\n]{0,60}|"
-        r"Cgroup mem\w* limit exceeded[^\r\n]{0,80}|memory usage exceeded request_memory)",
+        r"(?P<what>TERM_(?:MEMLIMIT|SWAP)\b.{0,80}|PBS: job killed: p?v?mem .{1,80}|[Ee]xceeded P?V?MEM usage "
+        r".{1,80}|exceed\w* (?:job )?(?:hard|soft) limit \"?[hs]_(?:vmem|rss|data)\b.{0,60}|"
+        r"Cgroup mem\w* limit exceeded.{0,80}|memory usage exceeded request_memory)",
         "the scheduler ended the job, which used more memory than it requested ({what})",
         "request more memory for the job (bsub -M and rusage[mem], qsub -l mem or h_vmem), or use fewer data loader workers or ranks "
         "for each host",
@@ -28,25 +28,24 @@ BATCH_LIMITS = [
 BATCH_ENDED = [
     cause(
         "time_limit",
-        r"(?P<what>TERM_(?:RUNLIMIT|CPULIMIT|DEADLINE|WINDOW)\b[^\r\n]{0,80}|PBS: job killed: (?:walltime|cput|pcput) [^\r\n]{1,60}|"
-        r"[Ee]xceeded (?:WALLTIME|CPUTIME) usage [^\r\n]{1,60}|exceeded (?:hard|soft) (?:wallclock|CPU) time[^\r\n]{0,40}|"
-        r"exceed\w* (?:job )?(?:hard|soft) limit \"?[hs]_(?:rt|cpu)\b[^\r\n]{0,60}|enforced h_rt[^\r\n]{0,40}|"
-        r"\bjob \S{1,40} killed after [\d:]+|type=timeout\b[^\r\n]{0,60}|resource allocation expired|maximum walltime exceeded)",
+        r"(?P<what>TERM_(?:RUNLIMIT|CPULIMIT|DEADLINE|WINDOW)\b.{0,80}|PBS: job killed: (?:walltime|cput|pcput) .{1,60}|"
+        r"[Ee]xceeded (?:WALLTIME|CPUTIME) usage .{1,60}|exceeded (?:hard|soft) (?:wallclock|CPU) time.{0,40}|"
+        r"exceed\w* (?:job )?(?:hard|soft) limit \"?[hs]_(?:rt|cpu)\b.{0,60}|enforced h_rt.{0,40}|"
+        r"\bjob \S{1,40} killed after [\d:]+|type=timeout\b.{0,60}|resource allocation expired|maximum walltime exceeded)",
         "the scheduler's time limit ended the run ({what})",
         "raise that limit (bsub -W, qsub -l walltime or h_rt), or use fewer iterations (benchmark_options.num_iters)",
     ),
     cause(
         "preempted",
-        r"(?P<why>TERM_(?:PREEMPT|LOAD|REQUEUE_\w+)\b[^\r\n]{0,80}|PBS: job killed: preempt[^\r\n]{0,60}|"
-        r"[Jj]ob (?:\S{1,40} )?(?:was )?preempted\b[^\r\n]{0,60}|type=preempt\b[^\r\n]{0,60})",
+        r"(?P<why>TERM_(?:PREEMPT|LOAD|REQUEUE_\w+)\b.{0,80}|PBS: job killed: preempt.{0,60}|"
+        r"[Jj]ob (?:\S{1,40} )?(?:was )?preempted\b.{0,60}|type=preempt\b.{0,60})",
         "the scheduler took the hosts of the job for another one ({why})",
         "run again in a queue that is not preempted, and write checkpoints",
     ),
     cause(
         "cancelled",
-        r"(?P<what>TERM_(?:FORCE_)?(?:OWNER|ADMIN)\b[^\r\n]{0,80}|TERM_EXTERNAL_SIGNAL\b[^\r\n]{0,60}|"
-        r"[Jj]ob deleted at request of \S{1,80}|PBS: job killed: (?:job )?delet[^\r\n]{0,60}|"
-        r"has deleted job \S{1,40}|type=cancel\b[^\r\n]{0,60})",
+        r"(?P<what>TERM_(?:FORCE_)?(?:OWNER|ADMIN)\b.{0,80}|TERM_EXTERNAL_SIGNAL\b.{0,60}|[Jj]ob deleted at request of \S{1,80}|"
+        r"PBS: job killed: (?:job )?delet.{0,60}|has deleted job \S{1,40}|type=cancel\b.{0,60})",
         "a user or an administrator ended the job ({what})",
         "look for who ended it (bhist -l, tracejob, qacct -j), such as bkill or qdel",
     ),

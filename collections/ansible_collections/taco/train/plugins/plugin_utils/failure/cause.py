@@ -23,8 +23,7 @@ SHM = "set training_container_shm_size (mpijob_shm_size on Kubernetes) to a larg
 INTERFACE = "set benchmark_interface or taco_interface to an interface that every host has (ip -br address)"
 OPEN_NETWORK = (
     "see first whether the process at the other end has ended; allow all ports between the hosts (firewall, security group), and set "
-    "taco_interface to the network that "
-    "they share"
+    "taco_interface to the network that they share"
 )
 BATCH = (
     "set benchmark_options.batch_size to a smaller number, and end other programs on the GPU (nvidia-smi); where this process has it all "
@@ -38,10 +37,7 @@ STORE_LOST = (
     "--rdzv_id, without which each makes one of its own",
 )
 # Why a connection was not made.
-LINK = (
-    r"(?:Connection refused|Connection timed out|No route to host|Network is unreachable|Software caused "
-    r"connection abort|timed out)"
-)
+LINK = r"(?:Connection refused|Connection timed out|No route to host|Network is unreachable|Software caused connection abort|timed out)"
 # Addresses of the host itself, of its bridges (docker0, virbr0 of libvirt) and of its links: another host does not reach them.
 UNREACHED = r"(?:127\.\d{1,3}|172\.17|192\.168\.122|169\.254)\.[\d.]{1,11}|fe80:[\da-f:]{1,40}(?:%[\w.-]{1,16})?"
 # The host in a help text of mpirun.

@@ -25,7 +25,7 @@ CONTAINERS = [
     cause(
         "engine",
         r"Cannot connect to the Docker daemon|Is the docker daemon running|failed to connect to the docker API|"
-        r"dial unix \S{1,80}(?:containerd|docker|crio|dockershim)\.sock: (?P<why>[^\r\n]{1,60})",
+        r"dial unix \S{1,80}(?:containerd|docker|crio|dockershim)\.sock: (?P<why>.{1,60})",
         "the container engine does not answer",
         "run the container_engine role (playbook deploy)",
     ),
@@ -42,7 +42,7 @@ CONTAINERS = [
         "run the training_container role (playbook deploy)",
     ),
     *(
-        cause("container_gpu", rf"{CLI}(?P<why>[^\r\n]{{0,200}}?{why}[^\r\n]{{0,160}})", NO_GPU, fix)
+        cause("container_gpu", rf"{CLI}(?P<why>.{{0,200}}?{why}.{{0,160}})", NO_GPU, fix)
         for why, fix in (
             (
                 r"(?:driver not loaded|load library failed: libnvidia-ml|failed to initialize NVML|driver is not loaded)",
@@ -82,18 +82,16 @@ CONTAINERS = [
     cause(
         # Devices by the names of the container device interface.
         "container_gpu",
-        r"(?P<why>unresolvable CDI devices [^\r\n]{1,160}|(?:CDI device injection failed|failed to inject CDI devices)[^\r\n]{0,160}|"
-        r"(?:error setting|unknown|unregistered) CDI[^\r\n]{0,120})",
+        r"(?P<why>unresolvable CDI devices .{1,160}|(?:CDI device injection failed|failed to inject CDI devices).{0,160}|"
+        r"(?:error setting|unknown|unregistered) CDI.{0,120})",
         NO_GPU,
         "write the description of the GPUs anew on the host (nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml; nvidia-ctk cdi list "
         "has the names), after each change of the driver or of MIG",
     ),
     cause(
         "container_gpu",
-        r"could not select device driver|(?P<program>Command not found: nvidia-container-cli)|"
-        r"(?P<runtime>(?:unknown or invalid runtime name: |Unknown runtime specified |no runtime for \"|"
-        r"RuntimeClass(?:\.node\.k8s\.io)? \")"
-        r"nvidia\"?[^\r\n]{0,40})|"
+        r"could not select device driver|(?P<program>Command not found: nvidia-container-cli)|(?P<runtime>(?:unknown "
+        r"or invalid runtime name: |Unknown runtime specified |no runtime for \"|RuntimeClass(?:\.node\.k8s\.io)? \")nvidia\"?.{0,40})|"
         r"exec: \"nvidia-container-runtime\w*\": executable file not found|stat \S*nvidia-container-runtime\S*: no such file",
         "the container engine of a host does not know NVIDIA's GPUs ({program}{runtime}): it lacks NVIDIA's container toolkit",
         "install the toolkit and configure the engine with it (role container_engine; nvidia-ctk runtime configure, restart the engine) "
@@ -101,15 +99,15 @@ CONTAINERS = [
     ),
     cause(
         "container_gpu",
-        CLI + r"(?P<why>[^\r\n]{1,200})",
+        CLI + r"(?P<why>.{1,200})",
         NO_GPU,
         "run the container_engine role, and check nvidia-smi on the host",
     ),
     cause(
         # A limit above that of the engine, or of a container without root.
         "container_limit",
-        r"(?P<why>error setting rlimits?\b[^\r\n]{0,80}|[Mm]inimum memory limit[^\r\n]{0,60}|cannot set memory: [^\r\n]{0,60}|"
-        r"Range of CPUs is from[^\r\n]{0,80}|Requested CPUs are not available[^\r\n]{0,80})",
+        r"(?P<why>error setting rlimits?\b.{0,80}|[Mm]inimum memory limit.{0,60}|cannot set memory: .{0,60}|"
+        r"Range of CPUs is from.{0,80}|Requested CPUs are not available.{0,80})",
         "the container engine does not give a container the limit that is requested ({why})",
         "request a limit that the host has (training_container_ulimits, training_container_shm_size; nproc, free); an engine without root "
         "can't raise memlock",
@@ -120,6 +118,6 @@ CONTAINERS = [
         "a hook of enroot failed, so the container does not start ({hook}: {why})",
         "read what the hook does ({hook}): one that runs programs of the image, such as ldconfig, needs an image with glibc "
         "(Debian, Ubuntu, RHEL; not Alpine); else have the hook switched off or corrected on that host",
-        r"pyxis: +(?:\[ERROR\] (?!/)(?P<why>[^\n]{1,160}))",
+        r"pyxis: +(?:\[ERROR\] (?!/)(?P<why>.{1,160}))",
     ),
 ]

@@ -10,7 +10,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import Ca
 def error(words: str, found: str, fix: str) -> Cause:
     """An error by its text, its name in the runtime or its name in the driver, as CUDA, NCCL, nccl-tests and frameworks print it."""
     return cause(
-        "test_cuda", rf"(?i:cuda|\bhip\b)(?:[^\r\n]{{0,200}}?(?<![a-z])|)(?P<why>{words})", f"{found} ({{why}})", fix
+        "test_cuda", rf"(?i:cuda|\bhip\b)(?:.{{0,200}}?(?<![a-z])|)(?P<why>{words})", f"{found} ({{why}})", fix
     )
 
 
@@ -75,11 +75,10 @@ CUDA = [
         r"initialization error|ErrorInitializationError|_ERROR_NOT_INITIALIZED",
         "CUDA can't be initialised in a process",
         "check nvidia-smi on the host and in the container, and nvidia-fabricmanager where GPUs have NVSwitch; let the script use CUDA "
-        "only "
-        "after it starts its processes, or start them by spawn",
+        "only after it starts its processes, or start them by spawn",
     ),
     error(
-        r"(?:MPS|mps) (?:client|server)[^\r\n']{0,80}|between the MPS server[^\r\n']{0,60}|Error(?:Mps|MPS)\w+|_ERROR_MPS_\w+",
+        r"(?:MPS|mps) (?:client|server)[^']{0,80}|between the MPS server[^']{0,60}|Error(?:Mps|MPS)\w+|_ERROR_MPS_\w+",
         "the MPS server of the host does not serve a process",
         "start nvidia-cuda-mps-control on the host again, as the user of the ranks, and mount its folder CUDA_MPS_PIPE_DIRECTORY into the "
         "container; or end it and unset CUDA_MPS_*",
@@ -110,14 +109,14 @@ CUDA = [
         "architecture (TORCH_CUDA_ARCH_LIST)",
     ),
     error(
-        r"named symbol not found|shared object symbol not found|ErrorSymbolNotFound|_ERROR_NOT_FOUND\b|PTX JIT compil\w+[^\r\n']{0,40}|"
+        r"named symbol not found|shared object symbol not found|ErrorSymbolNotFound|_ERROR_NOT_FOUND\b|PTX JIT compil\w+[^']{0,40}|"
         r"invalid (?:kernel image|source)",
         "a library of CUDA does not fit the driver or the GPU",
         "use a driver as new as the CUDA of taco_image, libraries that are built for this GPU, and no other CUDA in LD_LIBRARY_PATH of "
         "benchmark_env",
     ),
     error(
-        r"OS call failed[^\r\n']{0,60}|ErrorOperatingSystem|_ERROR_OPERATING_SYSTEM|\bunknown error|ErrorUnknown\b|_ERROR_UNKNOWN\b",
+        r"OS call failed[^']{0,60}|ErrorOperatingSystem|_ERROR_OPERATING_SYSTEM|\bunknown error|ErrorUnknown\b|_ERROR_UNKNOWN\b",
         "the driver failed without a reason",
         "look for Xid in the host's dmesg; start the training container again, which then has all of /dev/nvidia* (/dev/nvidia-uvm), load "
         "nvidia_uvm again or reboot the host",

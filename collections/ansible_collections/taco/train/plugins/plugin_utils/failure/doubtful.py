@@ -15,25 +15,24 @@ DOUBTFUL = [
         # Open MPI goes on without the value.
         "wrong_interface",
         r"invalid value was given for (?:btl|oob)_tcp_if_(?:include|exclude)|"
-        r"(?:btl|oob)_tcp\S*[^\r\n]{0,80}\b(?:invalid|unknown) interface(?: name)?:? \"?(?P<value>[\w.:-]+)",
+        r"(?:btl|oob)_tcp\S*.{0,80}\b(?:invalid|unknown) interface(?: name)?:? \"?(?P<value>[\w.:-]+)",
         "a host has no network interface {value}",
         "set benchmark_interface or taco_interface",
         fields={**NODE, "value": ("value",)},
     ),
     cause(
         "nccl_plugin",
-        OFI_WARN + r"(?P<what>\w[^\r\n]{1,200})",
+        OFI_WARN + r"(?P<what>\w.{1,200})",
         "libfabric finds no device for NCCL's plugin (aws-ofi-nccl): {none}; the plugin reports: {what}",
         "check fi_info (-p efa for EFA) in the container: it needs the devices of the network (/dev/infiniband for EFA, /dev/cxi* for "
-        "Slingshot) and their "
-        "provider; for EFA also a "
-        "security group that allows all traffic of itself; or set NCCL_NET: Socket in benchmark_env to go without the plugin",
+        "Slingshot) and their provider; for EFA also a security group that allows all traffic of itself; or set NCCL_NET: Socket in "
+        "benchmark_env to go without the plugin",
         context=r"(?P<none>provider \w+ output empty list|No (?:eligible )?providers)",
     ),
     cause(
         # A status. What the container engine says of the container has the reason.
         "pod_pending",
-        r"\b(?P<why>(?:Create|Run)Container(?:Error)\b[^\r\n]{0,120})",
+        r"\b(?P<why>(?:Create|Run)Container(?:Error)\b.{0,120})",
         NOT_STARTED,
         "look at the pod's events (kubectl describe pod) for what its container engine reports: the command, the mounts, the devices",
     ),
@@ -49,8 +48,7 @@ DOUBTFUL = [
         r"(?P<why>timed out waiting for the condition) on pods/(?P<host>[\w.-]+)|(?P<why2>can't allocate unhealthy devices [\w./-]+)",
         NOT_STARTED,
         "look at the pod and its node (kubectl describe pod, kubectl describe node): whether it was scheduled, its image pulled, its "
-        "devices "
-        "healthy (the device plugin's log, nvidia-smi on the node)",
+        "devices healthy (the device plugin's log, nvidia-smi on the node)",
     ),
     cause(
         "pod_crash",
@@ -61,7 +59,7 @@ DOUBTFUL = [
     *(
         cause(
             "engine_error",
-            rf"[Ee]rror response from daemon: (?P<what>[^\r\n]{{0,200}}?(?:{words})[^\r\n]{{0,100}})",
+            rf"[Ee]rror response from daemon: (?P<what>.{{0,200}}?(?:{words}).{{0,100}})",
             ENGINE,
             fix,
         )
@@ -91,7 +89,7 @@ DOUBTFUL = [
     ),
     cause(
         "engine_error",
-        r"[Ee]rror response from daemon: (?P<what>[^\r\n]{1,240})",
+        r"[Ee]rror response from daemon: (?P<what>.{1,240})",
         ENGINE,
         "check the ports, mounts, devices and the name of the training container (variables training_container_*), and run its role again",
     ),
@@ -99,18 +97,17 @@ DOUBTFUL = [
         # The plugin finds no device or no provider.
         "nccl_plugin",
         OFI_WARN
-        + r"(?P<what>[^\r\n]{0,80}(?:[Nn]o (?:such )?(?:eligible )?(?:device|provider)|[Ff]ailed to (?:open|find|discover)|"
-        r"[Cc]ould ?n[o']t (?:open|find))[^\r\n]{0,120})",
+        + r"(?P<what>.{0,80}(?:[Nn]o (?:such )?(?:eligible )?(?:device|provider)|[Ff]ailed to (?:open|find|discover)|"
+        r"[Cc]ould ?n[o']t (?:open|find)).{0,120})",
         "NCCL's plugin for libfabric (aws-ofi-nccl) finds no device ({what})",
         "check fi_info (-p efa for EFA) in the container: it needs the devices of the network (/dev/infiniband for EFA, /dev/cxi* for "
-        "Slingshot) and their "
-        "provider; or set NCCL_NET: Socket in benchmark_env to go without the plugin",
+        "Slingshot) and their provider; or set NCCL_NET: Socket in benchmark_env to go without the plugin",
     ),
     cause(
         # NCCL goes on with its own transports.
         # The plugin for libfabric, which is that of AWS, HPE and others.
         "nccl_plugin",
-        OFI_WARN + r"(?P<what>\w[^\r\n]{1,200})|(?P<what2>OFI .{0,60}No (?:eligible )?providers[^\r\n]{0,80})",
+        OFI_WARN + r"(?P<what>\w.{1,200})|(?P<what2>OFI .{0,60}No (?:eligible )?providers.{0,80})",
         "NCCL's plugin for libfabric (aws-ofi-nccl) failed ({what})",
         "load the libfabric that the plugin was built for: its folder (for EFA /opt/amazon/efa/lib) first in LD_LIBRARY_PATH of "
         "benchmark_env, no "
@@ -118,7 +115,7 @@ DOUBTFUL = [
     ),
     cause(
         "nccl_plugin",
-        r"(?:NET/Plugin|Net plugin)[^\n]{0,80}(?:fail|error)|WARN NET/(?!IB\b|Socket\b|Plugin\b)(?P<what>\w[^\r\n]{1,160})|"
+        r"(?:NET/Plugin|Net plugin).{0,80}(?:fail|error)|WARN NET/(?!IB\b|Socket\b|Plugin\b)(?P<what>\w.{1,160})|"
         r"OFI .{0,60}No (?:eligible )?providers",
         "NCCL's network plugin failed ({what})",
         "check the plugin in the container (role acceleration), or use an arm without it",
@@ -127,7 +124,7 @@ DOUBTFUL = [
         # The thread of a rank that serves its peers: its error follows from that of a rank, where another is known.
         "nccl_warn",
         r"\[\d+\] (?:\S+ )?(?:NCCL )?WARN (?P<what>(?:\[(?:Proxy Service|Service thread)|Proxy Call to rank (?P<rank>\d+)|Socket recv|"
-        r"\w+: (?:Accept|Call to (?:recv|send)))[^\r\n]{1,300})",
+        r"\w+: (?:Accept|Call to (?:recv|send))).{1,300})",
         "NCCL says {what}",
         "look at the first error of the other ranks; without one run again with NCCL_DEBUG: INFO in benchmark_env",
     ),
@@ -139,13 +136,12 @@ DOUBTFUL = [
     ),
     cause(
         "nccl_error",
-        r"(?P<what>ncclCommInitRank failed[^\r\n]{0,100}|unhandled system error[^\r\n]{0,100}|NCCL "
-        r"(?:[Ee]rror|failure)[^\r\n]{0,160}|ncclSystemError[^\r\n]{0,100}|ncclInternalError[^\r\n]{0,100}|"
-        r"ncclRemoteError[^\r\n]{0,100})",
+        r"(?P<what>ncclCommInitRank failed.{0,100}|unhandled system error.{0,100}|NCCL (?:[Ee]rror|failure).{0,160}|"
+        r"ncclSystemError.{0,100}|ncclInternalError.{0,100}|ncclRemoteError.{0,100})",
         "NCCL failed ({what})",
         NCCL_INFO,
         # PyTorch adds what NCCL said last.
-        r"^Last error:[^\S\n]*\n(?P<what>(?!Traceback)\S[^\r\n]{3,200})",
+        r"^Last error:[^\S\n]*\n(?P<what>(?!Traceback)\S.{3,200})",
     ),
     cause(
         # NCCL's line of a new try. It says so as a warning only when it gives up.
@@ -157,8 +153,8 @@ DOUBTFUL = [
     cause(
         # Open MPI copies between processes of a host (CMA), which Docker forbids without SYS_PTRACE. It may go on.
         "mpi_cma",
-        r"Read -\d+, expected \d+, errno = 1\b|process_vm_(?:readv|writev)[^\r\n]{0,80}Operation not permitted|"
-        r"(?P<what>(?:CMA|ptrace)[^\r\n]{0,60}(?:not permitted|Permission denied|ptrace_scope)[^\r\n]{0,80})",
+        r"Read -\d+, expected \d+, errno = 1\b|process_vm_(?:readv|writev).{0,80}Operation not permitted|"
+        r"(?P<what>(?:CMA|ptrace).{0,60}(?:not permitted|Permission denied|ptrace_scope).{0,80})",
         "MPI may not copy memory between the ranks of a host ({what})",
         "add SYS_PTRACE to the capabilities of the training container, or set OMPI_MCA_btl_vader_single_copy_mechanism: none "
         "(OMPI_MCA_smsc: ^cma for Open MPI 5) in benchmark_env",
@@ -183,18 +179,17 @@ DOUBTFUL = [
     ),
     cause(
         "gloo_connect",
-        r"^(?:[\w.]+\.)?(?P<why>ConnectionRefusedError[^\r\n]{0,80})|^(?:[\w.]+: )?RuntimeError: (?P<why2>Connection refused)\s*$",
+        r"^(?:[\w.]+\.)?(?P<why>ConnectionRefusedError.{0,80})|^(?:[\w.]+: )?RuntimeError: (?P<why2>Connection refused)\s*$",
         "a process could not connect: nothing listens at the other end ({why})",
         "see in the traceback to whom it connects (rank 0 at MASTER_ADDR, a server of data or metrics), and whether that process was "
-        "started "
-        "and has not ended before",
+        "started and has not ended before",
     ),
     cause(
         "traceback",
         r"^(?:E +)?(?P<what>(?:\w+\.)*(?!Error\b(?<!\.Error)|ChildFailed|CalledProcess|ProcessExited|WorkerStopped|HostsUpdated|Signal|"
         r"HorovodInternal|AbortedError|ConnectionReset|BrokenPipe|nccl\w*Error|DistBackend)\w*(?:Error|Exception|TimeoutExpired)"
-        r"(?::(?![^\r\n]{0,60}(?:ncclCommInitRank|NCCL [Ee]rror|(?:Horovod|Gloo job) (?:has been|detected)|mpirun failed|"
-        r"Job has been shutdown)) *[^\r\n]{1,300})?)\s*$",
+        r"(?::(?!.{0,60}(?:ncclCommInitRank|NCCL [Ee]rror|(?:Horovod|Gloo job) (?:has been|detected)|mpirun failed|"
+        r"Job has been shutdown)) *.{1,300})?)\s*$",
         "the script failed with {what}",
         "look at the traceback in the log",
     ),

@@ -15,11 +15,10 @@ from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import 
 
 # Lines that frame or follow what a program prints last.
 FRAME = re.compile(
-    r"^[\s=*_.-]*$|non-zero|Primary job|per user-direction|Process name:|Exit code:|the job to be terminated|noticed that process"
-    r"|Terminating remaining workers|srun: |Process \d+ exit with|^(?:traceback|error_file|exitcode|time|host|rank) *: |"
-    r"^\"(?:py_callstack|extraInfo|timestamp)\": |<NO_OTHER_FAILURES>|^Root Cause|^\[\d+\]:$|ChildFailedError:?$|^\S+ FAILED$"
-    r"|failed \(exitcode: -?\d+\) local_rank|slurmstepd: error: \*\*\*|command terminated with exit code|(?:orte|"
-    r"prte)_base_help_aggregate|sent help message|NCCL INFO|"
+    r"^[\s=*_.-]*$|non-zero|Primary job|per user-direction|Process name:|Exit code:|the job to be terminated|noticed that process|"
+    r"Terminating remaining workers|srun: |Process \d+ exit with|^(?:traceback|error_file|exitcode|time|host|rank) *: |^\"(?:py_callstack|"
+    r"extraInfo|timestamp)\": |<NO_OTHER_FAILURES>|^Root Cause|^\[\d+\]:$|ChildFailedError:?$|^\S+ FAILED$|failed \(exitcode: -?\d+\) "
+    r"local_rank|slurmstepd: error: \*\*\*|command terminated with exit code|(?:orte|prte)_base_help_aggregate|sent help message|NCCL INFO|"
     # Headers, and lines of wrappers and loggers.
     r"^aborting job:$|Error: in user code:$|^\S{0,30}wandb\S{0,8}: |^\S*CalledProcessError: |^File \"[^\"]{1,400}\", line \d|"
     r"Sending process \d+ closing signal|^Traceback \(most recent call last\):$"
@@ -52,9 +51,8 @@ DECISIVE = (
 )
 EPILOGUE_TEXT = re.compile(
     r"^(?:WARNING: |A deprecated MCA|By default, for Open MPI|A process has executed an operation involving|"
-    r"The call to cu\w+ failed\. This is a warning|Primary job|"
-    r"Failures:|\S*(?:mpirun|prterun): Forwarding signal|Root Cause|\S+ FAILED|\S*(?:mpirun|prterun|"
-    r"mpiexec)\S* (?:detected|noticed|has exited))"
+    r"The call to cu\w+ failed\. This is a warning|Primary job|Failures:|\S*(?:mpirun|prterun): Forwarding signal|Root Cause|\S+ FAILED|"
+    r"\S*(?:mpirun|prterun|mpiexec)\S* (?:detected|noticed|has exited))"
 )
 
 # A text of something that did not end the run.

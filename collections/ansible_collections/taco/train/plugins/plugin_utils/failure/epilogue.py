@@ -23,8 +23,7 @@ ENDED = [
         r"ON (?P<host>[\w.-]+) CANCELLED AT \S+ (?P<why>DUE TO (?:PREEMPTION|JOB REQUEUE))",
         "Slurm cancelled the job ({why})",
         "run again in a partition or with a QOS that is not preempted; else write checkpoints, and begin each attempt with a new "
-        "rendezvous "
-        "(id, port, init file)",
+        "rendezvous (id, port, init file)",
     ),
     cause(
         "time_limit",
@@ -35,21 +34,18 @@ ENDED = [
     ),
     cause(
         "killed",
-        r"exitcode *: -9\b|process rank (?P<rank>\d+) with PID \S+ on node (?P<host>\S+) exited\s+on\s+signal 9\b|"
-        r"KILLED BY SIGNAL: 9|died with <Signals\.SIGKILL|line \d+: +\d+ Killed\b|(?i:exit|status)(?:ed with)?(?: status| exit)?(?: "
-        r"code)?:?\s+(?:137|-9)\b|^Killed$|"
-        r"[Ss]ignal 9 \(?(?:SIGKILL|Killed)|Killed \(signal 9\)|srun: error: "
-        r"(?P<host2>[\w.-]+): (?:task (?P<rank2>\d+)|tasks [\d,-]+): (?:Killed|"
-        r"Out Of Memory)|^Process (?P<rank3>\d+) exit with status code (?:137|-9)\b|"
+        r"exitcode *: -9\b|process rank (?P<rank>\d+) with PID \S+ on node (?P<host>\S+) exited\s+on\s+signal 9\b|KILLED BY SIGNAL: 9|"
+        r"died with <Signals\.SIGKILL|line \d+: +\d+ Killed\b|(?i:exit|status)(?:ed with)?(?: status| exit)?(?: code)?:?\s+(?:137|-9)\b|"
+        r"^Killed$|[Ss]ignal 9 \(?(?:SIGKILL|Killed)|Killed \(signal 9\)|srun: error: (?P<host2>[\w.-]+): (?:task (?P<rank2>\d+)|"
+        r"tasks [\d,-]+): (?:Killed|Out Of Memory)|^Process (?P<rank3>\d+) exit with status code (?:137|-9)\b|"
         r"process (?P<rank4>\d+) terminated with signal SIGKILL|return code = -9\b",
         "a rank was killed (signal 9), which the kernel does when memory is full",
-        "look for oom-kill in the host's dmesg; use fewer huge pages (hugepages_count), slots or data loader workers; without "
-        "it look for who "
-        "ended it: a limit of the scheduler, a user, the launcher after another rank's end",
+        "look for oom-kill in the host's dmesg; use fewer huge pages (hugepages_count), slots or data loader workers; without it look for "
+        "who ended it: a limit of the scheduler, a user, the launcher after another rank's end",
     ),
     cause(
         "rendezvous",
-        r"has failed to shutdown the rendezvous [^\r\n]{0,80} due to an error of type (?P<what>RendezvousConnectionError)",
+        r"has failed to shutdown the rendezvous .{0,80} due to an error of type (?P<what>RendezvousConnectionError)",
         *STORE_LOST,
     ),
     cause(
@@ -70,27 +66,24 @@ ENDED = [
     cause(
         "peer_closed",
         r"retrieving ncclUniqueId from \[(?P<rank>\d+)\].*got error: (?P<what>(?:Connection reset|Broken pipe|"
-        r"[Ff]ailed to recv, got 0 bytes)"
-        r"[^\r\n]{0,60})",
+        r"[Ff]ailed to recv, got 0 bytes).{0,60})",
         "it closed its connection to the other ranks: it ended first ({what})",
         "look at what this rank prints, and at the end of its host's log",
     ),
     cause(
         # The store is that of rank 0, or of torchrun on its host.
         "peer_closed",
-        r"(?:send|recv)\w+ failed on SocketImpl\([^\r\n]{0,120}remote=\[?(?P<peer>[\w.:-]+?)\]?:\d+\): (?P<what>[^\r\n]{1,60})",
+        r"(?:send|recv)\w+ failed on SocketImpl\(.{0,120}remote=\[?(?P<peer>[\w.:-]+?)\]?:\d+\): (?P<what>.{1,60})",
         "the process with the store (rank 0 or torchrun on {peer}) closed its connection: it ended first ({what})",
         "look at what rank 0 and torchrun print on that host, and at the end of its log",
     ),
     cause(
         "peer_closed",
-        r"(?P<what>Connection closed by remote peer(?: (?P<peer>[\w.:%-]+(?:<\d+>)?))?[^\r\n]{0,60}|Call to (?:recv|send) (?:from|to) "
-        r"(?P<peer2>[\w.:%-]+(?:<\d+>)?) failed : (?:Connection reset|Broken pipe)[^\r\n]{0,20}|"
-        r"(?:(?:Read|Write) error|(?:read|write)v?) \[(?P<peer3>[\w.:]+)\]:\d+: (?:Connection reset by peer|Broken pipe)|"
-        r"Connection closed by peer \[(?P<peer4>[\w.:]+)\]|"
+        r"(?P<what>Connection closed by remote peer(?: (?P<peer>[\w.:%-]+(?:<\d+>)?))?.{0,60}|Call to (?:recv|send) (?:from|"
+        r"to) (?P<peer2>[\w.:%-]+(?:<\d+>)?) failed : (?:Connection reset|Broken pipe).{0,20}|(?:(?:Read|Write) error|(?:read|"
+        r"write)v?) \[(?P<peer3>[\w.:]+)\]:\d+: (?:Connection reset by peer|Broken pipe)|Connection closed by peer \[(?P<peer4>[\w.:]+)\]|"
         r"[Ff]ailed to recv, got 0 bytes|peer process has unexpectedly disconnected|remote process exited or there was a network error|"
-        r"[Cc]onnection reset by peer|"
-        r"[Bb]roken pipe|Connection closed by peer[^\r\n]{0,60}|readv?\S* ?(?:failed|error).{0,20}reset)",
+        r"[Cc]onnection reset by peer|[Bb]roken pipe|Connection closed by peer.{0,60}|readv?\S* ?(?:failed|error).{0,20}reset)",
         "a peer {peer} closed its connection: it ended first ({what})",
         "look for the rank that ended first, and at the network between the hosts",
         fields={"host": ("peer host",)},
@@ -99,16 +92,14 @@ ENDED = [
 EPILOGUE = [
     cause(
         "horovod_down",
-        r"(?P<what>Horovod has been shut down|HorovodInternalError[^\r\n]{0,100})",
+        r"(?P<what>Horovod has been shut down|HorovodInternalError.{0,100})",
         "Horovod was shut down because another rank failed",
         "look at what the other ranks print",
     ),
     cause(
         "aborted",
-        r"(?:MPI_ABORT was invoked|NCCL communicator was aborted) on rank (?P<rank>\d+)|"
-        r"application called MPI_Abort\([^)]{1,60}\) - process (?P<rank3>\d+)|"
-        r"process rank (?P<rank2>\d+) with PID \S+ on\s+node "
-        r"(?P<host>\S+) (?:calling|exiting)",
+        r"(?:MPI_ABORT was invoked|NCCL communicator was aborted) on rank (?P<rank>\d+)|application called MPI_Abort\([^)]{1,60}\) - "
+        r"process (?P<rank3>\d+)|process rank (?P<rank2>\d+) with PID \S+ on\s+node (?P<host>\S+) (?:calling|exiting)",
         "a rank called MPI_Abort or left without MPI_Finalize",
         "look at what this rank prints",
     ),
@@ -128,32 +119,28 @@ EPILOGUE = [
     ),
     cause(
         "signal",
-        r"process rank (?P<rank>\d+) with PID \S+ on node (?P<host>\S+) exited\s+on\s+signal (?P<signal>\d+(?: "
-        r"\([^)]*\))?)|KILLED BY SIGNAL: (?P<signal2>\d+)|TERMINATED BY SIGNAL: (?P<signal3>\d+)|"
-        r"srun: error: (?P<host2>[\w.-]+): (?:task (?P<rank2>\d+)|tasks [\d,-]+): "
-        r"(?P<signal7>Aborted|Floating point exception|Trace/breakpoint trap)\b|"
-        r"died with <Signals\.(?P<signal9>SIG\w+)|process (?P<rank5>\d+) terminated with signal (?P<signal10>SIG\w+)|"
-        r"exitcode *: -(?P<signal8>\d+)\b|Signal: (?P<signal4>[\w ]{1,40} \(\d+\))|failed \(exitcode: -(?P<signal5>\d+)\)|"
-        r"line \d+: +\d+ (?P<signal6>Aborted|Terminated)\b",
+        r"process rank (?P<rank>\d+) with PID \S+ on node (?P<host>\S+) exited\s+on\s+signal (?P<signal>\d+(?: \([^)]*\))?)|KILLED "
+        r"BY SIGNAL: (?P<signal2>\d+)|TERMINATED BY SIGNAL: (?P<signal3>\d+)|srun: error: (?P<host2>[\w.-]+): (?:task (?P<rank2>\d+)|"
+        r"tasks [\d,-]+): (?P<signal7>Aborted|Floating point exception|Trace/breakpoint trap)\b|died with <Signals\.(?P<signal9>SIG\w+)|"
+        r"process (?P<rank5>\d+) terminated with signal (?P<signal10>SIG\w+)|exitcode *: -(?P<signal8>\d+)\b|"
+        r"Signal: (?P<signal4>[\w ]{1,40} \(\d+\))|failed \(exitcode: -(?P<signal5>\d+)\)|line \d+: +\d+ (?P<signal6>Aborted|Terminated)\b",
         "a rank ended with signal {signal}",
         "look at what this rank prints",
     ),
     cause(
         "daemon",
         r"^\[mpiexec@[\w.-]+\] HYD(?!U_sock|\w+_wait)|unable to run (?:bstrap_proxy|proxy)(?: on (?P<host3>[\w.-]+))?|"
-        r"unable to reliably start one or "
-        r"more daemons|daemon has unexpectedly failed after launch|A daemon "
-        r".{0,40}died unexpectedly|daemon \S+ on node (?P<host>\S+)|could not connect to some hosts via ssh|ssh not "
-        r"successful for host (?P<host2>[\w.-]+)",
+        r"unable to reliably start one or more daemons|daemon has unexpectedly failed after launch|A daemon .{0,40}died unexpectedly|"
+        r"daemon \S+ on node (?P<host>\S+)|could not connect to some hosts via ssh|ssh not successful for host (?P<host2>[\w.-]+)",
         "mpirun could not start its daemon on a host",
         "run the ssh_trust role, and the same taco_image on every host; where the daemon starts, check that it reaches the launcher "
         "(firewall, taco_interface)",
     ),
     cause(
         "srun_step",
-        r"Task launch for StepId=\S+ failed on node (?P<host>[\w.-]+): (?P<why>[^\r\n]{1,160})|Unable to create step for job "
-        r"\d+: (?P<why2>[^\r\n]{1,160})|(?:Application|task \d+) launch failed: (?P<why3>[^\r\n]{1,160})|"
-        r"(?P<why4>timeout waiting for task launch[^\r\n]{0,60}|Timed out waiting for job step to complete)",
+        r"Task launch for StepId=\S+ failed on node (?P<host>[\w.-]+): (?P<why>.{1,160})|Unable to create step for job "
+        r"\d+: (?P<why2>.{1,160})|(?:Application|task \d+) launch failed: (?P<why3>.{1,160})|"
+        r"(?P<why4>timeout waiting for task launch.{0,60}|Timed out waiting for job step to complete)",
         "srun could not start the ranks ({why})",
         "look at the slurmd of that node and at what the job was allocated (scontrol show job)",
     ),
@@ -163,25 +150,22 @@ EPILOGUE = [
         r"(?P<why>spank: required plugin \S+: \w+\(\) failed with rc=-?\d+)",
         "a plugin of Slurm failed before the ranks ({why}): {words}",
         "look at the lines above it: a container that does not start, its image or its mounts, or a plugin that a host does not have",
-        r"pyxis: {2,}(?:\[ERROR\] )?(?P<words>\S[^\n]{1,160})",
+        r"pyxis: {2,}(?:\[ERROR\] )?(?P<words>\S.{1,160})",
     ),
     cause(
         "exit_code",
         r"failed \(exitcode: \d+\) local_rank: \d+|CalledProcessError: Command .{1,1500}? returned non-zero exit status [1-9]|"
-        r"process (?P<rank5>\d+) terminated with exit code [1-9]|DUE TO TASK FAILURE|\[FAILURE\] (?P<host4>\S{1,253}) Exited with "
-        r"error code|"
-        r"\b(?P<host5>[A-Za-z0-9][\w.-]{0,252}): ssh exited with exit code [1-9]|Process name: (?:\[(?:\[[\d,]+\],|"
-        r"[^\]\s,]+,))?(?P<rank>\d+)\]?|"
-        r"Process name: (?P<host3>[\w.-]+)\[\d+\]|srun: error: (?P<host>[\w.-]+): "
-        r"(?:task (?P<rank2>\d+)|tasks [\d,-]+): Exited with exit code|^command terminated with exit code [1-9]|Process (?P<rank3>\d+) "
-        r"exit with status code|(?:RANK "
-        r"(?P<rank4>\d+) )?PID \d+ RUNNING AT (?P<host2>[\w.-]+)",
+        r"process (?P<rank5>\d+) terminated with exit code [1-9]|DUE TO TASK FAILURE|"
+        r"\[FAILURE\] (?P<host4>\S{1,253}) Exited with error code|\b(?P<host5>[A-Za-z0-9][\w.-]{0,252}): ssh exited with exit code [1-9]|"
+        r"Process name: (?:\[(?:\[[\d,]+\],|[^\]\s,]+,))?(?P<rank>\d+)\]?|Process name: (?P<host3>[\w.-]+)\[\d+\]|srun: "
+        r"error: (?P<host>[\w.-]+): (?:task (?P<rank2>\d+)|tasks [\d,-]+): Exited with exit code|^command terminated with exit code [1-9]|"
+        r"Process (?P<rank3>\d+) exit with status code|(?:RANK (?P<rank4>\d+) )?PID \d+ RUNNING AT (?P<host2>[\w.-]+)",
         "a rank ended with an error and printed no known cause",
         "look at what this rank prints",
     ),
     cause(
         "slurm",
-        r"^(?:srun|salloc|sbatch|slurmstepd): (?:error|fatal): (?![\w.-]+: tasks? |\*|task_p_pre_launch)(?P<what>[^\r\n]{1,200})",
+        r"^(?:srun|salloc|sbatch|slurmstepd): (?:error|fatal): (?![\w.-]+: tasks? |\*|task_p_pre_launch)(?P<what>.{1,200})",
         "Slurm reports: {what}",
         "check the options of srun, and what the job was allocated (scontrol show job) and the nodes have (sinfo -N -l)",
     ),

@@ -11,7 +11,7 @@ ARGUMENTS = "benchmark_options.extra_args, the data, the number of ranks"
 KINDS = [
     (
         re.compile(
-            r"(?i)dataset\w*NotFound|\b(?:data ?set|builder|split)\b[^\n]{0,120}(?:not found|unknown|doesn't exist|should be one of)"
+            r"(?i)dataset\w*NotFound|\b(?:data ?set|builder|split)\b.{0,120}(?:not found|unknown|doesn't exist|should be one of)"
         ),
         "the name, the folder and the parts of the data set that benchmark_options.extra_args give",
     ),

@@ -15,7 +15,7 @@ RULE = re.compile(r"^\s*-{40,}\s*$")
 END = re.compile(r"^\s*[-=]{40,}\s*$")
 # A help text of mpirun has its fields at its end.
 MOST_OF_A_TEXT = 24
-FIELD = re.compile(r"^\s{0,12}(?P<name>[A-Za-z][^:\r\n]{0,60}?) {0,20}: {0,30}(?P<value>[^\s:][^\r\n]{0,300}?)\s*$")
+FIELD = re.compile(r"^\s{0,12}(?P<name>[A-Za-z][^:]{0,60}?) {0,20}: {0,30}(?P<value>[^\s:].{0,300}?)\s*$")
 # What stands behind a name: the number of a process.
 PARENTHESES = re.compile(r"\s*\([^)]*\)")
 # A host stands alone, or behind words: [[51230,0],1] on node gpu2

@@ -27,7 +27,7 @@ REGISTRY = (
 
 def pull(why: str, fix: str) -> Cause:
     """A reason of who pulls an image, or one that only a registry gives."""
-    return cause("image", rf"(?:(?:{PULL}|{ENGINE})[^\r\n]{{0,600}}?|(?={REGISTRY}))(?:{why})", FOUND, fix, POD)
+    return cause("image", rf"(?:(?:{PULL}|{ENGINE}).{{0,600}}?|(?={REGISTRY}))(?:{why})", FOUND, fix, POD)
 
 
 IMAGES = [
@@ -42,60 +42,59 @@ IMAGES = [
     cause(
         # A full disk is reported as an image that can't be pulled.
         "disk",
-        rf"{PULL}[^\r\n]{{0,800}}?no space left on device",
+        rf"{PULL}.{{0,800}}?no space left on device",
         "the disk of a node is full: it can't unpack the image {image}",
         "free space on the node (crictl rmi --prune, df -h), or use a smaller image",
         POD,
     ),
     cause(
         "disk",
-        r"pyxis: [^\r\n]{0,200}?(?:[Nn]o space left on device|Failed to write to output filesystem)",
+        r"pyxis: .{0,200}?(?:[Nn]o space left on device|Failed to write to output filesystem)",
         "a node has no space where enroot unpacks the image {path}",
         "free space there on that node (df -h), or have ENROOT_DATA_PATH, ENROOT_CACHE_PATH, ENROOT_TEMP_PATH and pyxis's runtime_path "
         "set to a disk with space: /run is in memory; or import the image once to a shared .sqsh file",
         r"filesystem on (?P<path>/[^\s,]{1,300})",
     ),
     pull(
-        r"(?P<why>no matching manifest for \S+[^\r\n]{0,40}|no match for platform in manifest[^\r\n]{0,60}|"
-        r"image operating system \S+ cannot be used[^\r\n]{0,60})",
+        r"(?P<why>no matching manifest for \S+.{0,40}|no match for platform in manifest.{0,60}|"
+        r"image operating system \S+ cannot be used.{0,60})",
         "use a taco_image (mpijob_image on Kubernetes) for the CPU of the hosts (uname -m), or build it for both kinds",
     ),
     pull(
-        r"(?P<why>toomanyrequests: [^\r\n]{1,60}|429 Too Many Requests)",
+        r"(?P<why>toomanyrequests: .{1,60}|429 Too Many Requests)",
         "log in to the registry, or put the image into a registry of your own: this one limits the pulls",
     ),
     pull(
-        r"(?P<why>manifest for (?P<image3>\S+) not found|(?:manifest|name) unknown[^\r\n]{0,60}|not found: manifest[^\r\n]{0,60}|"
+        r"(?P<why>manifest for (?P<image3>\S+) not found|(?:manifest|name) unknown.{0,60}|not found: manifest.{0,60}|"
         r"(?:URL \S{1,200} )?returned error code: 404 Not Found)",
         f"{NAME}: the registry has no such image",
     ),
     cause(
         "image",
-        rf"{PULL}[^\r\n]{{0,600}}[ :](?P<why>not found)\s*$",
+        rf"{PULL}.{{0,600}}[ :](?P<why>not found)\s*$",
         FOUND,
         f"{NAME}: the registry has no such image",
         POD,
     ),
     pull(
-        r"(?P<why>pull access denied(?: for (?P<image3>[^\s,]+))?,[^:\r\n]{0,80}|unauthorized: [a-z][^\r\n]{1,60}|no basic auth "
-        r"credentials|insufficient_scope: authorization failed|\bdenied: (?:requested access|Permission \"|Your )[^\r\n]{1,60}|"
-        r"(?:URL \S{1,200} )?returned error code: 40[13] [^\r\n]{0,20}|"
-        r"(?:failed to (?:authorize|fetch \w+ token)|pulling from host|manifests)[^\r\n]{1,200}\b40[13] \w+)",
+        r"(?P<why>pull access denied(?: for (?P<image3>[^\s,]+))?,[^:]{0,80}|unauthorized: [a-z].{1,60}|no basic auth credentials|"
+        r"insufficient_scope: authorization failed|\bdenied: (?:requested access|Permission \"|Your ).{1,60}|(?:URL \S{1,200} )?returned "
+        r"error code: 40[13] .{0,20}|(?:failed to (?:authorize|fetch \w+ token)|pulling from host|manifests).{1,200}\b40[13] \w+)",
         f"give the host the registry's credentials (docker login; on Kubernetes a Secret in imagePullSecrets of the pod or its service "
         f"account), and {NAME}: a registry says the same of an image that it does not have",
     ),
     pull(
-        r"(?P<why>x509: [^\r\n]{1,80}|server gave HTTP response to HTTPS client)",
+        r"(?P<why>x509: .{1,80}|server gave HTTP response to HTTPS client)",
         "give the container engine of the host the registry's certificate, or name the registry as one without TLS",
     ),
     pull(
-        r"(?P<why>Get \"https?://[^\"]{1,200}/v[12]/[^\"]{0,200}\": [^\r\n]{1,120})",
+        r"(?P<why>Get \"https?://[^\"]{1,200}/v[12]/[^\"]{0,200}\": .{1,120})",
         "check that the host reaches the registry: DNS, proxy, firewall (curl on the host)",
     ),
     cause(
         "image",
-        rf"{PULL}:? (?:[^\r\n]{{0,600}}: )?(?P<why>dial tcp[^\r\n]{{1,120}}|lookup \S+[^\r\n]{{1,120}}|(?:net/http|context|i/o)"
-        r"[^\r\n]{1,100}|unexpected EOF|connection reset[^\r\n]{0,60})",
+        rf"{PULL}:? (?:.{{0,600}}: )?(?P<why>dial tcp.{{1,120}}|lookup \S+.{{1,120}}|(?:net/http|context|i/o)"
+        r".{1,100}|unexpected EOF|connection reset.{0,60})",
         FOUND,
         "check that the host reaches the registry: DNS, proxy, firewall (curl on the host)",
         POD,
@@ -109,22 +108,22 @@ IMAGES = [
     ),
     cause(
         "image",
-        r"(?:[Ff]ailed to apply default image tag|[Ff]ailed to pull image) \"(?P<image>[^\"]{1,300})\"[^\r\n]{0,300}?"
-        r"(?P<why>invalid reference format[^\r\n]{0,60})",
+        r"(?:[Ff]ailed to apply default image tag|[Ff]ailed to pull image) \"(?P<image>[^\"]{1,300})\".{0,300}?"
+        r"(?P<why>invalid reference format.{0,60})",
         FOUND,
         f"{NAME}: it has a character that no name may have",
         POD,
     ),
     cause(
         "image",
-        rf"{PULL}:? (?:[^\r\n]{{0,200}}desc = )?(?P<why>[^\r\n]{{1,200}})",
+        rf"{PULL}:? (?:.{{0,200}}desc = )?(?P<why>.{{1,200}})",
         FOUND,
         f"{NAME}, the registry's credentials, and that the host reaches it",
         POD,
     ),
     cause(
         "image",
-        r"pyxis: +\[ERROR\] (?P<why>(?:No such file or directory|File not found|Could not open|Invalid image)[^\r\n:]{0,40}:? "
+        r"pyxis: +\[ERROR\] (?P<why>(?:No such file or directory|File not found|Could not open|Invalid image)[^:]{0,40}:? "
         r"?(?P<image>\S{1,200}))",
         FOUND.replace("pulled", "opened"),
         "check the path of the image (--container-image) on every node, and that the node mounts its file system",

@@ -13,19 +13,16 @@ INTERFACE_OF_NCCL = (
 # The pattern of two causes: where another line has the interface, and where none has it.
 NO_INTERFACE = (
     "nccl_interface",
-    r"(?:Bootstrap|NET/Socket|NET/IB|Net|NET) ?: (?:"
-    r"No interface found in the same subnet as remote address (?P<peer>[\d.:a-f]+)|"
-    r"[Nn]o (?:usable )?(?:socket |listening |IP )*interface found)|Unable to find (?:address|interface) for|"
-    r"Unable to find a set of common.{0,60}interfaces|WARN Socket creation failed|"
-    r"connecting to address (?P<peer2>\S*) ?with family \d+ is neither AF_INET|No interface (?:is )?found (?:for|matching)|no device "
-    r"found (?:matching|after excluding) [^\r\n]{0,80}IFNAME",
+    r"(?:Bootstrap|NET/Socket|NET/IB|Net|NET) ?: (?:No interface found in the same subnet as remote address (?P<peer>[\d.:a-f]+)|"
+    r"[Nn]o (?:usable )?(?:socket |listening |IP )*interface found)|Unable to find (?:address|interface) for|Unable to find a "
+    r"set of common.{0,60}interfaces|WARN Socket creation failed|connecting to address (?P<peer2>\S*) ?with family \d+ is neither AF_INET|"
+    r"No interface (?:is )?found (?:for|matching)|no device found (?:matching|after excluding) .{0,80}IFNAME",
 )
 LAUNCH = [
     cause(
         "mpirun_absent",
-        r"(?:exec: |failed to run command "
-        r"['\u2018]?)\"?(?P<program>[^\s\"'\u2019:]*mpirun)\"?|(?P<other>mpirun|"
-        r"mpiexec)(?:'|\u2019)?: (?:command not found|not found$|No such file or directory)",
+        r"(?:exec: |failed to run command ['\u2018]?)\"?(?P<program>[^\s\"'\u2019:]*mpirun)\"?|"
+        r"(?P<other>mpirun|mpiexec)(?:'|\u2019)?: (?:command not found|not found$|No such file or directory)",
         "{program}{other} is not in the training image",
         "set benchmark_mpirun to the path of mpirun",
     ),
@@ -41,7 +38,7 @@ LAUNCH = [
         r"Unknown MPI implementation given in output of mpirun --version",
         "horovodrun does not know the MPI in the training image ({what} {version})",
         "start the ranks with mpirun, or horovodrun with --gloo, or install Open MPI in taco_image and set benchmark_mpirun to its mpirun",
-        r"^(?P<what>(?:HYDRA|Intel|mpirun)\b[^:\n]{0,60})[^\n]*(?:\n\s+Version: +(?P<version>\S+))?",
+        r"^(?P<what>(?:HYDRA|Intel|mpirun)\b[^:\n]{0,60}).*(?:\n\s+Version: +(?P<version>\S+))?",
     ),
     cause(
         "mpirun_absent",
@@ -88,19 +85,16 @@ LAUNCH = [
     cause(
         # Its name is not in the message of Intel MPI and others.
         "mpirun_argument",
-        r"^(?!.*\b(?:orted|prted):).*(?:unrecognized|unknown|invalid) (?:option|argument)s?:? "
-        r"[\"']?(?P<option>-{1,2}(?:allow-run-as-root|mca|bind-to|map-by|hostfile|"
-        r"tag-output|npernode|prtemca)\b)",
+        r"^(?!.*\b(?:orted|prted):).*(?:unrecognized|unknown|invalid) (?:option|"
+        r"argument)s?:? [\"']?(?P<option>-{1,2}(?:allow-run-as-root|mca|bind-to|map-by|hostfile|tag-output|npernode|prtemca)\b)",
         "mpirun is not that of Open MPI, or of another version: it does not take {option}",
         "set benchmark_mpirun to the path of Open MPI's mpirun (mpirun --version), and remove other ones from PATH in taco_image",
     ),
     cause(
         "mpirun_argument",
-        r"(?:mpirun|mpiexec|prterun|orterun): Error: (?:unknown|unrecognized) option \"(?P<option>[^\"]+)|"
-        r"(?:unrecognized option was included on the|No executable was specified on the|problem with the) (?:mpirun|"
-        r"prterun|mpiexec|orterun)|"
-        r"(?:mpirun|prterun|mpiexec) could not find anything to do|When resolving deprecated command line options|"
-        r"conflicting (?:directives|policies)",
+        r"(?:mpirun|mpiexec|prterun|orterun): Error: (?:unknown|unrecognized) option \"(?P<option>[^\"]+)|(?:unrecognized option "
+        r"was included on the|No executable was specified on the|problem with the) (?:mpirun|prterun|mpiexec|orterun)|(?:mpirun|prterun|"
+        r"mpiexec) could not find anything to do|When resolving deprecated command line options|conflicting (?:directives|policies)",
         "mpirun does not take an argument {option}",
         "set benchmark_mca, benchmark_env and benchmark_options.extra_args to what this mpirun knows (mpirun --help)",
         fields={"option": ("option", "command line option")},
@@ -120,10 +114,8 @@ LAUNCH = [
     ),
     cause(
         "mpi_pmi",
-        r"PMK_KVS_Barrier duplicate request|"
-        r"Invalid (?:MPI|--mpi) type|[Cc](?:annot|ouldn't) find (?:the specified plugin name for|mpi plugin for) mpi/|MPI plugin \S+ "
-        r"not found|"
-        r"can ?not load PMIx library|PMIX not supported|was not built with SLURM's? PMI|"
+        r"PMK_KVS_Barrier duplicate request|Invalid (?:MPI|--mpi) type|[Cc](?:annot|ouldn't) find (?:the specified plugin name for|"
+        r"mpi plugin for) mpi/|MPI plugin \S+ not found|can ?not load PMIx library|PMIX not supported|was not built with SLURM's? PMI|"
         r"OMPI was not built with SLURM|PMI2?_Init failed to initialize",
         "srun started an MPI that was not built for it",
         "start it with mpirun, or with srun --mpi=pmix where the MPI in taco_image has PMIx",
@@ -132,8 +124,7 @@ LAUNCH = [
         "mpi_version",
         r"(?:orted|prted): Error: unknown option|connection from (?:an unidentified|a peer that did not identify itself correctly)|"
         r"mismatch in versions between two processes|received different version from|read past end of buffer in file|"
-        r"Open MPI versions? (?:do not|"
-        r"don't) match|incompatible (?:PMIx|Open MPI) version",
+        r"Open MPI versions? (?:do not|don't) match|incompatible (?:PMIx|Open MPI) version",
         "the hosts run different versions of Open MPI",
         IMAGE,
         fields=NODE,

@@ -9,11 +9,10 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import IM
 # The pattern and the sentence of two causes: with and without the variable.
 HOROVOD_BUILD = (
     "horovod_build",
-    r"Extension horovod\.(?P<extension>\S+) has not been built|(?:MPI|Gloo|NCCL) support has not been built|"
-    r"(?P<support>\w+) support is required [^\r\n]{1,60}not been built|Neither MPI nor Gloo support has been built|"
-    r"[Ff]ailed to determine if \w+ support has been built|has "
-    r"not been built(?: with|\.) .*HOROVOD_WITH|[Hh]orovod (?:was not|has not been|is not) (?:built|compiled) "
-    r"with (?P<with>\w+)|Unable to determine if \S+ was built|ReadyEvent .{0,40}not compiled with (?P<with2>\w+)",
+    r"Extension horovod\.(?P<extension>\S+) has not been built|(?:MPI|Gloo|NCCL) support has not been built|(?P<support>\w+) support "
+    r"is required .{1,60}not been built|Neither MPI nor Gloo support has been built|[Ff]ailed to determine if \w+ support has been built|"
+    r"has not been built(?: with|\.) .*HOROVOD_WITH|[Hh]orovod (?:was not|has not been|is not) (?:built|compiled) with (?P<with>\w+)|"
+    r"Unable to determine if \S+ was built|ReadyEvent .{0,40}not compiled with (?P<with2>\w+)",
     "Horovod in the image was built without what the run needs ({extension}{with}{support})",
 )
 LIBRARIES = [
@@ -26,8 +25,7 @@ LIBRARIES = [
     ),
     cause(
         "glibc",
-        r"version [`'\u2018](?P<version>(?:GLIBC|GLIBCXX|CXXABI|GCC)_[\w.]+)['\u2019] not found(?: \(required by "
-        r"(?P<by>[^)]+)\))?",
+        r"version [`'\u2018](?P<version>(?:GLIBC|GLIBCXX|CXXABI|GCC)_[\w.]+)['\u2019] not found(?: \(required by (?P<by>[^)]+)\))?",
         "the image has no {version}, which {by} needs: the library was built for a newer system",
         "use a taco_image of the system for which it was built",
     ),
@@ -74,7 +72,7 @@ LIBRARIES = [
         # What older and newer versions of NumPy lack.
         "import",
         r"(?P<why>module 'numpy' has no attribute '(?:object|bool|int|float|complex|str|typeDict)'|numpy\.(?:dtype|ufunc) size changed|"
-        r"A module that was compiled using NumPy 1\.x cannot be run in NumPy 2[^\r\n]{0,20})",
+        r"A module that was compiled using NumPy 1\.x cannot be run in NumPy 2.{0,20})",
         "NumPy in the image is another than the script or the framework needs ({why})",
         "install an older NumPy in taco_image: before 1.24 for np.object and its like, before 2 for modules that were built for 1.x",
     ),
@@ -88,17 +86,15 @@ LIBRARIES = [
     cause(
         "framework_version",
         r"(?P<what>(?:ImportError: cannot import name|AttributeError: (?:module|'module')|"
-        r"ModuleNotFoundError: No module named 'tensorflow\.)"
-        r"[^\r\n]{0,160})",
+        r"ModuleNotFoundError: No module named 'tensorflow\.).{0,160})",
         "this tf_cnn_benchmarks is for another version of TensorFlow ({what})",
         "use the branch cnn_tf_vX.Y_compatible of tensorflow/benchmarks for the TensorFlow in taco_image, or another taco_image",
         context=r'tf_cnn_benchmarks(?:/\w+)?\.py", line',
     ),
     cause(
         "framework_version",
-        r"module '(?P<module>tensorflow(?:\.(?:_api|compat)[\w.]*)?)' has no attribute '(?P<attribute>\w+)'|No module "
-        r"named '?(?P<contrib>"
-        r"tensorflow\.(?:contrib|examples)[\w.]*)'?",
+        r"module '(?P<module>tensorflow(?:\.(?:_api|compat)[\w.]*)?)' has no attribute '(?P<attribute>\w+)'|"
+        r"No module named '?(?P<contrib>tensorflow\.(?:contrib|examples)[\w.]*)'?",
         "the script is for another version of TensorFlow ({module}{attribute}{contrib})",
         "set benchmark_options.script to one for the TensorFlow in taco_image, or use another taco_image",
     ),
@@ -129,10 +125,8 @@ LIBRARIES = [
     cause(
         # Libraries of CUDA that are older than the one that needs them.
         "symbol",
-        r"(?:(?<![^\s:])(?P<library>[^\s:]{1,300}): )?undefined symbol: "
-        r"(?P<symbol>(?:p?nccl[A-Z]|cu(?:blas|dnn|sparse|solver|fft|pti|rand)|"
-        r"__nvJitLink|nvJitLink|"
-        r"nvrtc|nvtx)\w*)",
+        r"(?:(?<![^\s:])(?P<library>[^\s:]{1,300}): )?undefined symbol: (?P<symbol>(?:p?nccl[A-Z]|"
+        r"cu(?:blas|dnn|sparse|solver|fft|pti|rand)|__nvJitLink|nvJitLink|nvrtc|nvtx)\w*)",
         "the library that needs the symbol {symbol} ({library}) was built for a newer version than the one that is loaded",
         "see with ldd which file is loaded, take its folder out of LD_LIBRARY_PATH in benchmark_env and taco_image, or install the version "
         "that the framework needs there",
@@ -162,9 +156,8 @@ LIBRARIES = [
     cause(
         # The loader's errors, whichever exception of Python they become.
         "library",
-        r"^(?:E +)?(?:\w+\.)*\w+(?:Error|Exception): (?:.* )?(?P<library>[^\s:'\"]*\.so[\w.]*): "
-        r"(?P<why>file too short|invalid ELF header|"
-        r"wrong ELF class: \w+|failed to map segment from shared object|cannot allocate memory in static TLS block|"
+        r"^(?:E +)?(?:\w+\.)*\w+(?:Error|Exception): (?:.* )?(?P<library>[^\s:'\"]*\.so[\w.]*): (?P<why>file too short|"
+        r"invalid ELF header|wrong ELF class: \w+|failed to map segment from shared object|cannot allocate memory in static TLS block|"
         r"cannot enable executable stack)",
         "a library can't be loaded: {library} ({why})",
         "install it again in taco_image, for the CPU and the system there; for TLS set LD_PRELOAD in benchmark_env to it",
@@ -182,8 +175,7 @@ LIBRARIES = [
         # Their file names have the version that the program was built for.
         "library",
         r"(?:Error|Exception|libraries): (?:.{0,400} )?(?P<library>[^\s:'\"]{0,200}lib(?:cudart|cublas|cublasLt|cudnn|cufft|curand|"
-        r"cusolver|"
-        r"cusparse|cupti|nvrtc|nvToolsExt|nccl|nvinfer)[\w-]{0,40}\.so[\w.]{0,20}): cannot open shared object file",
+        r"cusolver|cusparse|cupti|nvrtc|nvToolsExt|nccl|nvinfer)[\w-]{0,40}\.so[\w.]{0,20}): cannot open shared object file",
         "the program finds no library {library}: it was built for this version of CUDA, or its folder is not searched",
         "set LD_LIBRARY_PATH in benchmark_env to its folder, where taco_image has it (ldconfig -p, find / -name '{library}*'); else use a "
         "taco_image with this version, or a framework and Horovod that are built for the version there",

@@ -42,9 +42,8 @@ MAPPING = [
     cause(
         "hostfile",
         r"Invalid host input, please make sure|A hostfile was provided that|"
-        r"requested hosts (?:are|is) not included in the current allocation|at least "
-        r"one node not present in the allocation|hosts in .{0,40}not (?:included|present) in the allocation|"
-        r"contained a node \((?P<host>[\w.-]+)\) that is not in your allocation",
+        r"requested hosts (?:are|is) not included in the current allocation|at least one node not present in the allocation|"
+        r"hosts in .{0,40}not (?:included|present) in the allocation|contained a node \((?P<host>[\w.-]+)\) that is not in your allocation",
         "mpirun does not take the list of hosts",
         "set benchmark_hosts to hosts that the scheduler gave, and check the hostfile",
         fields=NODE,
@@ -90,11 +89,10 @@ MAPPING = [
     ),
     cause(
         "slots",
-        r"There are not enough slots available|[Nn]ot enough slots(?! left| remain)|"
-        r"Process number should not be larger than|There are not enough nodes in your allocation|"
-        r"[Rr]equested more processes \((?P<ranks>\d+)\) than there are "
-        r"available slots|All nodes which are allocated for this job are already filled|rmaps-base:\S*alloc-error|"
-        r"asked for more slots on a node than|There are no (?:allocated resources|nodes allocated)",
+        r"There are not enough slots available|[Nn]ot enough slots(?! left| remain)|Process number should not be larger than|"
+        r"There are not enough nodes in your allocation|[Rr]equested more processes \((?P<ranks>\d+)\) than there are available slots|"
+        r"All nodes which are allocated for this job are already filled|rmaps-base:\S*alloc-error|asked for more slots on a node than|"
+        r"There are no (?:allocated resources|nodes allocated)",
         "there are fewer slots than ranks",
         SLOTS,
     ),
@@ -142,18 +140,16 @@ MAPPING = [
     cause(
         # The kernel or the container does not allow it, or does not show the cores.
         "binding",
-        r"NOT support binding (?:processes to cpus|memory)|tried to bind (?:a new process|memory for a new process),? but something went "
-        r"wrong(?! and the)|appropriate target could not be found on node (?P<host>[\w-]+(?:\.[\w-]+)*)|"
-        r"No bindable objects of the specified|"
-        r"No objects of the specified type were found|attempt to assign hardware locations|has no object of that type|"
-        r"HWLOC failure binding|bind process failed|Open MPI failed to bind internal memory",
+        r"NOT support binding (?:processes to cpus|memory)|tried to bind (?:a new process|memory for a new process),? "
+        r"but something went wrong(?! and the)|appropriate target could not be found on node (?P<host>[\w-]+(?:\.[\w-]+)*)|"
+        r"No bindable objects of the specified|No objects of the specified type were found|attempt to assign hardware locations|"
+        r"has no object of that type|HWLOC failure binding|bind process failed|Open MPI failed to bind internal memory",
         "mpirun can't bind a rank to a CPU core or a memory node of a host ({why})",
         NO_BINDING + "; a container needs the cores (--cpuset-cpus) and the call set_mempolicy (capability SYS_NICE)",
         fields={"host": ("node", "local host"), "why": ("error message", "message", "target", "type", "policy")},
     ),
     option(
-        r"[Tt]he specified \S+ (?:policy|directive) is not recognized|"
-        r"(?:mapping|binding|ranking) request contains an unrecognized \w+|"
+        r"[Tt]he specified \S+ (?:policy|directive) is not recognized|(?:mapping|binding|ranking) request contains an unrecognized \w+|"
         r"mapping request contains a pattern that doesn't match|\S+ directive contains an unrecognized qualifier",
         "policy,directive,request,pattern,qualifier",
     ),

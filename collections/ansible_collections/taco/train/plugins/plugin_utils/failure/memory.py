@@ -8,11 +8,10 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import BA
 
 GPU_MEMORY = (
     "gpu_memory",
-    r"CUDA out of memory|OutOfMemoryError|OOM when allocating|ResourceExhaustedError|RESOURCE_EXHAUSTED|(?:cuda|"
-    r"CUDA|Cuda)(?: |_|Malloc )?(?:error|failure|failed|retry failed|runtime error)\b.{0,60}out of memory|"
-    r"CUBLAS_STATUS_ALLOC_FAILED|CUDNN_STATUS_ALLOC_FAILED|cudaErrorMemoryAllocation|cudaMalloc .{0,40}out of "
-    r"memory|ran out of memory trying to allocate|Failed to CUDA (?:malloc|calloc|host alloc)|out of memory: "
-    r"tried to allocate|CUDA_ERROR_OUT_OF_MEMORY|Status: out of memory|Dst tensor is not initialized|CUDA error 2\b",
+    r"CUDA out of memory|OutOfMemoryError|OOM when allocating|ResourceExhaustedError|RESOURCE_EXHAUSTED|(?:cuda|CUDA|Cuda)(?: |_|Malloc "
+    r")?(?:error|failure|failed|retry failed|runtime error)\b.{0,60}out of memory|CUBLAS_STATUS_ALLOC_FAILED|CUDNN_STATUS_ALLOC_FAILED|"
+    r"cudaErrorMemoryAllocation|cudaMalloc .{0,40}out of memory|ran out of memory trying to allocate|Failed to CUDA (?:malloc|calloc|host "
+    r"alloc)|out of memory: tried to allocate|CUDA_ERROR_OUT_OF_MEMORY|Status: out of memory|Dst tensor is not initialized|CUDA error 2\b",
 )
 MEMORY = [
     cause(
@@ -26,7 +25,7 @@ MEMORY = [
         *GPU_MEMORY,
         "a GPU's memory is full, and nvidia-smi lists process {process} ({program}) with {memory} on it",
         "end process {process} where it is not of this run (kill {process}); else set benchmark_options.batch_size to a smaller number",
-        context=r"^\| +\d+ +(?:(?:N/A|\d+) +(?:N/A|\d+) +)?(?P<process>\d+) +C(?:\+G)? +(?P<program>\S[^|\r\n]{0,80}?) +"
+        context=r"^\| +\d+ +(?:(?:N/A|\d+) +(?:N/A|\d+) +)?(?P<process>\d+) +C(?:\+G)? +(?P<program>\S[^|]{0,80}?) +"
         r"(?P<memory>\d{4,6}MiB) *\|",
     ),
     cause(
@@ -52,10 +51,9 @@ MEMORY = [
     cause(*GPU_MEMORY, "a GPU's memory is full", BATCH),
     cause(
         "memory_locked",
-        r"(?:ibv_reg_mr|create \w+ CQ|ibv_create_cq|ibv_create_qp|ibv_reg_dmabuf_mr|fi_mr_reg\w*|memory "
-        r"registration)(?!.*(?:Bad address|Invalid argument|not supported))[^\n]{0,60}(?:Cannot allocate memory|"
-        r"failed)|RLIMIT_MEMLOCK|max locked memory(?!.*unlimited)|allowed to lock|"
-        r"openib BTL failed to .{0,20}register|allocate some locked memory|memlock limits",
+        r"(?:ibv_reg_mr|create \w+ CQ|ibv_create_cq|ibv_create_qp|ibv_reg_dmabuf_mr|fi_mr_reg\w*|"
+        r"memory registration)(?!.*(?:Bad address|Invalid argument|not supported)).{0,60}(?:Cannot allocate memory|failed)|RLIMIT_MEMLOCK|"
+        r"max locked memory(?!.*unlimited)|allowed to lock|openib BTL failed to .{0,20}register|allocate some locked memory|memlock limits",
         "the limit of locked memory is too small for RDMA or HARP",
         "leave memlock=-1 in training_container_ulimits; if ulimit -l in the container prints unlimited, load nvidia_peermem for the "
         "memory of GPUs, and use fewer ranks for each adapter",
@@ -64,9 +62,8 @@ MEMORY = [
     cause(
         # Of libfabric and UCX. Other errors of a registration are those of the GPU's memory.
         "memory_locked",
-        r"(?P<what>(?:(?:[Uu]nable|[Ff]ailed) to|[Cc]ould ?n[o']t|[Cc]an(?:not|'t)) (?:register|pin) [^\r\n]{1,120}?"
-        r"(?:Cannot allocate memory|ENOMEM\b|RC: -?12\b)|\b(?:memory registration|fi_mr_reg\w{0,30}|ibv_reg_\w{1,30})[^\r\n]{1,120}?"
-        r"(?:Cannot allocate memory|ENOMEM\b))",
+        r"(?P<what>(?:(?:[Uu]nable|[Ff]ailed) to|[Cc]ould ?n[o']t|[Cc]an(?:not|'t)) (?:register|pin) .{1,120}?(?:Cannot allocate memory|"
+        r"ENOMEM\b|RC: -?12\b)|\b(?:memory registration|fi_mr_reg\w{0,30}|ibv_reg_\w{1,30}).{1,120}?(?:Cannot allocate memory|ENOMEM\b))",
         "memory can't be registered for RDMA: the limit of locked memory or of the adapter's registrations is reached ({what})",
         "leave memlock=-1 in training_container_ulimits (ulimit -l in the container prints unlimited); else use fewer ranks and "
         "channels for each adapter",
@@ -75,7 +72,7 @@ MEMORY = [
         # The limit of the job, whatever the host has.
         "memory",
         r"(?P<what>oom[-_]kill event(?:\(s\))? in (?:StepId=|[Ss]tep )[\w.+]{1,60})|"
-        r"slurmstepd: error: (?P<what2>[^\r\n]{0,60}[Ee]xceeded (?:\w+ )?memory limit[^\r\n]{0,60})",
+        r"slurmstepd: error: (?P<what2>.{0,60}[Ee]xceeded (?:\w+ )?memory limit.{0,60})",
         "the memory limit of the Slurm job or step is reached ({what})",
         "request more memory for the job (--mem, where 0 is all of a host, --mem-per-cpu or --mem-per-gpu), or use fewer data loader "
         "workers or ranks for each host",

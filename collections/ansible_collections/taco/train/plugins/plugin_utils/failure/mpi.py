@@ -26,8 +26,8 @@ MPI = [
     cause(
         # Each thread has a context of its own, as that of PyTorch for MPI.
         "ucx",
-        r"(?P<what>cuda_\w+\.c:\d+ +UCX +(?:ERROR|FATAL) [^\r\n]{0,120}(?:invalid device context|context is destroyed|no CUDA context|"
-        r"(?:CUDA_ERROR_)?(?:INVALID_CONTEXT|CONTEXT_IS_DESTROYED))[^\r\n]{0,40})",
+        r"(?P<what>cuda_\w+\.c:\d+ +UCX +(?:ERROR|FATAL) .{0,120}(?:invalid device context|context is destroyed|no CUDA context|"
+        r"(?:CUDA_ERROR_)?(?:INVALID_CONTEXT|CONTEXT_IS_DESTROYED)).{0,40})",
         "UCX, MPI's transport, reads memory of a GPU in a thread without a CUDA context ({what}), and crashes then",
         "set UCX_TLS: ^cuda_ipc in benchmark_env, or the backend nccl (HOROVOD_GPU_OPERATIONS=NCCL) in place of MPI for tensors on GPUs; "
         "else call cudaSetDevice in the thread that calls MPI (a newer framework does)",
@@ -101,9 +101,8 @@ MPI = [
     cause(
         "mpi_ofi",
         r"failed an OFI Libfabric library call \((?P<call>fi_(?:endpoint|getinfo|domain|fabric|enable|\w+_open|ep_bind)\w*)\)|"
-        r"(?P<call2>OFI (?:addrinfo|fi_getinfo|endpoint open|fi_\w+)\S*(?: open)?(?:"
-        r"\(\))? fail(?:ed|ure)[^\r\n]{0,160})|"
-        r"(?P<call4>MPIDI_OFI_find_provider[^\r\n]{0,80})",
+        r"(?P<call2>OFI (?:addrinfo|fi_getinfo|endpoint open|fi_\w+)\S*(?: open)?(?:\(\))? fail(?:ed|ure).{0,160})|"
+        r"(?P<call4>MPIDI_OFI_find_provider.{0,80})",
         "MPI can't use libfabric ({call} {why})",
         "check fi_info -l and fi_info -p NAME in the container: set FI_PROVIDER in benchmark_env to a provider that every host has (tcp "
         "always works; verbs and efa need /dev/infiniband), for Open MPI also mtl: ^ofi in benchmark_mca",
@@ -112,7 +111,7 @@ MPI = [
     ),
     cause(
         "ucx",
-        r"(?P<what>(?:no usable transports/devices|network devices? [^\r\n]{1,120} (?:is|are) not available)[^\r\n]{0,160})",
+        r"(?P<what>(?:no usable transports/devices|network devices? .{1,120} (?:is|are) not available).{0,160})",
         "UCX finds none of the devices or transports that it was told to use ({what})",
         "set UCX_NET_DEVICES and UCX_TLS in benchmark_env to what ucx_info -d prints on every host, or leave them out; a container needs "
         "/dev/infiniband for RDMA",
@@ -120,7 +119,7 @@ MPI = [
     cause(
         # The other processes then say that their peer is unreachable.
         "ucx",
-        r"UCX +ERROR +connect\(.{0,40}dest_addr=(?P<peer>" + UNREACHED + r")(?::\d+)?\) failed: (?P<why>[^(\r\n]+)",
+        r"UCX +ERROR +connect\(.{0,40}dest_addr=(?P<peer>" + UNREACHED + r")(?::\d+)?\) failed: (?P<why>[^(]+)",
         "UCX, MPI's transport, could not connect to {peer} ({why}), an address of docker0 or the like, or link-local: its peer uses the "
         "wrong interface",
         "set UCX_NET_DEVICES in benchmark_env to the interface or adapter of the network that the hosts share; or pml: ob1 in "
@@ -129,15 +128,14 @@ MPI = [
     cause(
         # Without the words of the context, the processes may only have lost one that ended.
         "ucx",
-        r"UCX +ERROR +connect\(.{0,40}dest_addr=(?P<peer>[\da-f.:]{2,60}|\[[\da-f:]{2,40}\]:\d+)\) failed: (?P<why>[^(\r\n]+)",
+        r"UCX +ERROR +connect\(.{0,40}dest_addr=(?P<peer>[\da-f.:]{2,60}|\[[\da-f:]{2,40}\]:\d+)\) failed: (?P<why>[^(]+)",
         "UCX, MPI's transport, could not connect to {peer} ({why})",
         f"{OPEN_NETWORK}; UCX_NET_DEVICES in benchmark_env must name an interface or adapter of that network on every host",
         context=r"pml_ucx.{0,80}Destination is unreachable",
     ),
     cause(
         "ucx",
-        r"(?P<what>(?:UCX +ERROR|pml_ucx\S+)[^\r\n]{0,120}(?:Destination is unreachable|no active messages transport|no peer failure)"
-        r"[^\r\n]{0,160})",
+        r"(?P<what>(?:UCX +ERROR|pml_ucx\S+).{0,120}(?:Destination is unreachable|no active messages transport|no peer failure).{0,160})",
         "UCX has no transport that two ranks share ({what})",
         "compare ucx_info -d on the hosts: the same adapters, one kind of link and UCX of one version; add tcp to UCX_TLS in "
         "benchmark_env, or set pml: ob1 in benchmark_mca",
@@ -167,9 +165,8 @@ MPI = [
     ),
     cause(
         "session_folder",
-        r"location for the temporary directories required by \S+(?: \S+)? is on the list of prohibited|"
-        r"restriction for Unix's socket's path-length|not enough space for \S+ \(the shared-memory|"
-        r"(?:PMIX|PRTE) ERROR: (?:PMIX_ERR_)?(?:OUT-OF-RESOURCE|NO-PERMISSIONS)\b",
+        r"location for the temporary directories required by \S+(?: \S+)? is on the list of prohibited|restriction for Unix's socket's "
+        r"path-length|not enough space for \S+ \(the shared-memory|(?:PMIX|PRTE) ERROR: (?:PMIX_ERR_)?(?:OUT-OF-RESOURCE|NO-PERMISSIONS)\b",
         "MPI can't write its session folder or its shared memory on a host",
         "set TMPDIR in benchmark_env to a short path of a folder that every container can write to, and not full (df /tmp /dev/shm), "
         "and training_container_shm_size to a larger size",

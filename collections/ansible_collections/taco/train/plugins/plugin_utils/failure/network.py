@@ -18,9 +18,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.rdma import RDM
 NAME = r"[A-Za-z0-9][\w.-]{0,252}"
 OFI = (
     "nccl_ofi",
-    r"NET/OFI (?:Request (?:\S+ )?)?(?P<what>[Cc]ompleted with error[^\r\n]{0,240})|"
-    r"(?P<what2>(?:Unresponsive (?:remote|receiver)|Unreachable remote|Remote job aborted|Receiver not ready)"
-    r"\b[^\r\n]{0,100})|(?:libfabric|efa)\S*[^\r\n]{0,80}\b(?P<what3>prov_errno:? [^\r\n]{1,120})",
+    r"NET/OFI (?:Request (?:\S+ )?)?(?P<what>[Cc]ompleted with error.{0,240})|(?P<what2>(?:Unresponsive (?:remote|receiver)|"
+    r"Unreachable remote|Remote job aborted|Receiver not ready)\b.{0,100})|(?:libfabric|efa)\S*.{0,80}\b(?P<what3>prov_errno:? .{1,120})",
 )
 NETWORK = [
     cause(
@@ -34,8 +33,7 @@ NETWORK = [
     cause(
         # CUDA's error 711: a GPU has at most 8 peers in a process.
         "p2p",
-        r"(?P<what>peer mapping resources exhausted|cudaErrorTooManyPeers|CUDA_ERROR_TOO_MANY_PEERS|"
-        r"Cuda failure 711\b|CUDA error 711\b)",
+        r"(?P<what>peer mapping resources exhausted|cudaErrorTooManyPeers|CUDA_ERROR_TOO_MANY_PEERS|Cuda failure 711\b|CUDA error 711\b)",
         "a process uses more GPUs than can be each other's peers ({what}): a GPU has at most 8 peers",
         "use fewer GPUs in a process (nccl-tests: -g, with more ranks), or set NCCL_P2P_DISABLE: 1 in benchmark_env",
     ),
@@ -62,9 +60,8 @@ NETWORK = [
     ),
     cause(
         "nccl_versions",
-        r"Mismatched NCCL version|mix of NCCL versions|wrong (?:magic|type) \S+ != |NCCL version mismatch|"
-        r"Bootstrap.{0,30}version mismatch|compiled with too old version of NCCL|NCCL library is (?:too old|not backwards compatible)|"
-        r"Incompatible NCCL versions",
+        r"Mismatched NCCL version|mix of NCCL versions|wrong (?:magic|type) \S+ != |NCCL version mismatch|Bootstrap.{0,30}version mismatch|"
+        r"compiled with too old version of NCCL|NCCL library is (?:too old|not backwards compatible)|Incompatible NCCL versions",
         "the ranks use different versions of NCCL, or another job uses the port",
         OTHER_PORT,
     ),
@@ -100,22 +97,20 @@ NETWORK = [
     ),
     cause(
         "nccl_plugin",
-        r"(?:WARN |^)Error: network (?P<network>[^\r\n]{1,80}?) not found",
+        r"(?:WARN |^)Error: network (?P<network>.{1,80}?) not found",
         "NCCL has no network {network}, which NCCL_NET names: the plugin that has it (libnccl-net.so) is not loaded",
         "check the plugin in the container (role acceleration) and LD_LIBRARY_PATH in benchmark_env, or remove NCCL_NET from benchmark_env",
     ),
     cause(
         "nccl_plugin",
-        r"tcpx\w* ?[^\r\n]{0,80}NCCL WARN (?P<what2>[^\r\n]{1,160})|"
-        r"Failed to initialize any NET plugin|ncclNetPlugin_v\d+ symbol.*not found",
+        r"tcpx\w* ?.{0,80}NCCL WARN (?P<what2>.{1,160})|Failed to initialize any NET plugin|ncclNetPlugin_v\d+ symbol.*not found",
         "NCCL's network plugin failed ({what})",
         "check the plugin in the container (role acceleration), or use an arm without it",
     ),
     cause(
         "nccl_connect",
         r"[Cc]onnect to (?P<peer>(?:" + UNREACHED + r")(?:<\d+>)?).{0,60}?(?P<why>" + LINK + ")",
-        "NCCL could not connect to {peer} ({why}), an address of docker0 or the like, or link-local: its peer "
-        "uses the wrong interface",
+        "NCCL could not connect to {peer} ({why}), an address of docker0 or the like, or link-local: its peer uses the wrong interface",
         "set taco_interface, and NCCL_SOCKET_IFNAME in benchmark_env, to the network that the hosts share (or ^lo,docker0,virbr0)",
     ),
     cause(
@@ -153,15 +148,14 @@ NETWORK = [
     cause(
         # The bootstrap's messages have a fixed size: another program sent this one.
         "nccl_truncated",
-        r"[Mm]essage truncated[^\r\n]{0,200}(?:[Bb]ootstrap|socket\.cc)|(?:[Bb]ootstrap|misc/socket\.cc)[^\r\n]{0,200}[Mm]essage truncated",
+        r"[Mm]essage truncated.{0,200}(?:[Bb]ootstrap|socket\.cc)|(?:[Bb]ootstrap|misc/socket\.cc).{0,200}[Mm]essage truncated",
         "ranks exchanged messages of different sizes at their start: another version of NCCL, or another program uses the port",
         OTHER_PORT,
     ),
     cause(
         # The network's pieces of an operation. NCCL cuts them by its version and its settings.
         "nccl_truncated",
-        r"(?P<what>NET/[\w/-]{1,40} ?:[^\r\n]{0,80}(?:peer (?P<peer>[\w.:%-]+(?:<\d+>)?) )?(?:collective mismatch|"
-        r"[Mm]essage truncated)[^\r\n]{0,200})",
+        r"(?P<what>NET/[\w/-]{1,40} ?:.{0,80}(?:peer (?P<peer>[\w.:%-]+(?:<\d+>)?) )?(?:collective mismatch|[Mm]essage truncated).{0,200})",
         "two ranks exchange different sizes: NCCL has other versions or settings there, or their scripts took different ways ({what})",
         "compare the version of NCCL and its plugin and all NCCL_* on the hosts (NCCL_DEBUG: INFO in benchmark_env prints them): the same "
         "taco_image and benchmark_env everywhere; if they are equal, look in the script for operations with different sizes or in a "
@@ -170,20 +164,18 @@ NETWORK = [
     cause(
         # The amounts of a collective operation differ.
         "nccl_truncated",
-        r"(?P<what>(?:peer (?P<peer>[\w.:%-]+(?:<\d+>)?) )?[Mm]essage truncated[^\r\n]{0,100}|collective mismatch[^\r\n]{0,200}|"
-        r"op\.preamble\.length <= op\.nbytes[^\r\n]{0,60}|Received data size doesn't match expected size[^\r\n]{0,100}|"
-        r"Detected mismatch between collectives on ranks[^\r\n]{0,200}|SIZE_OR_SYNTAX_MISMATCH[^\r\n]{0,120}|"
-        r"MPI_ERR_TRUNCATE)",
+        r"(?P<what>(?:peer (?P<peer>[\w.:%-]+(?:<\d+>)?) )?[Mm]essage truncated.{0,100}|collective mismatch.{0,200}|"
+        r"op\.preamble\.length <= op\.nbytes.{0,60}|Received data size doesn't match expected size.{0,100}|"
+        r"Detected mismatch between collectives on ranks.{0,200}|SIZE_OR_SYNTAX_MISMATCH.{0,120}|MPI_ERR_TRUNCATE)",
         "two ranks call one collective operation with different sizes: their scripts took different ways ({what})",
-        "make every rank call the same operations with the same shapes in the same order: look for uneven last batches, conditions on "
-        "the rank "
-        "and unused parameters; compare the ranks with NCCL_DEBUG: INFO and NCCL_DEBUG_SUBSYS: COLL in benchmark_env",
+        "make every rank call the same operations with the same shapes in the same order: look for uneven last batches, conditions on the "
+        "rank and unused parameters; compare the ranks with NCCL_DEBUG: INFO and NCCL_DEBUG_SUBSYS: COLL in benchmark_env",
         r"reported by process \[\d+,(?P<rank>\d+)\]",
     ),
     cause(
         # EFAULT of a socket, which can't read a GPU's memory.
         "mpi_gpu_buffer",
-        r"Read -\d+, expected \d+, errno = 14\b|^\s*Bad address ?\(\d+\)|(?:readv|writev|process_vm_readv)[^\n]{0,80}Bad address",
+        r"Read -\d+, expected \d+, errno = 14\b|^\s*Bad address ?\(\d+\)|(?:readv|writev|process_vm_readv).{0,80}Bad address",
         "MPI was given memory of a GPU, which it can't read",
         "build Horovod with HOROVOD_GPU_OPERATIONS=NCCL (benchmark_horovod_build_env), or use an MPI with CUDA in taco_image",
         r"\[(?P<host>[\w.-]+)\]\[\[\d+,\d+\],(?P<rank>\d+)\]\[btl_tcp",
@@ -205,9 +197,8 @@ NETWORK = [
     ),
     cause(
         "mpi_connect",
-        r"connect\(\) to \[?(?P<peer>" + UNREACHED + r")\]?(?:(?: port |:) ?\d+)? failed(?:: (?P<why>[^(\r\n]+))?",
-        "MPI could not connect to {peer} ({why}), an address of docker0 or the like, or link-local: its peer "
-        "uses the wrong interface",
+        r"connect\(\) to \[?(?P<peer>" + UNREACHED + r")\]?(?:(?: port |:) ?\d+)? failed(?:: (?P<why>[^(]+))?",
+        "MPI could not connect to {peer} ({why}), an address of docker0 or the like, or link-local: its peer uses the wrong interface",
         "set taco_interface, and btl_tcp_if_include in benchmark_mca, to the network that the hosts share",
         fields={**NODE, "why": ("error",)},
     ),
@@ -222,25 +213,20 @@ NETWORK = [
     ),
     cause(
         "mpi_connect",
-        r"Open MPI failed to (?:TCP connect|handshake)|[bB][tT][lL].?tcp.{0,80}(?:connect\(\)|connection) .{0,60}fail|"
-        r"connect\(\) to (?P<peer>[\d.]+) ?(?:port|:)\s*\d+ failed: (?P<why2>[^(\r\n]+)|"
-        r"mca_btl_tcp_endpoint_complete_connect.{0,80}failed: (?P<why3>[^(\r\n]+)|ORTE is unable to establish a "
-        r"communication|does not know how to route a message|tcp_peer_send_blocking: send\(\)|"
-        r"received unexpected process identifier|inbound MPI TCP connection request|cannot find a corresponding process|"
-        r"mca_btl_tcp_frag_recv: readv failed: (?P<why5>Connection timed out|No route to host)|"
-        r"Match incoming connection from .{1,120} failed \(iface|"
-        r"\[proxy:[\d:]+@(?P<host2>[\w.-]+)\] .{1,80}unable to connect from "
-        r"\"[^\"]+\" to \"(?P<peer3>[^\"]+)\" \((?P<why4>[^)]+)",
+        r"Open MPI failed to (?:TCP connect|handshake)|[bB][tT][lL].?tcp.{0,80}(?:connect\(\)|connection) .{0,60}fail|connect\(\) to "
+        r"(?P<peer>[\d.]+) ?(?:port|:)\s*\d+ failed: (?P<why2>[^(]+)|mca_btl_tcp_endpoint_complete_connect.{0,80}failed: (?P<why3>[^(]+)|"
+        r"ORTE is unable to establish a communication|does not know how to route a message|tcp_peer_send_blocking: send\(\)|received "
+        r"unexpected process identifier|inbound MPI TCP connection request|cannot find a corresponding process|mca_btl_tcp_frag_recv: "
+        r"readv failed: (?P<why5>Connection timed out|No route to host)|Match incoming connection from .{1,120} failed \(iface|"
+        r"\[proxy:[\d:]+@(?P<host2>[\w.-]+)\] .{1,80}unable to connect from \"[^\"]+\" to \"(?P<peer3>[^\"]+)\" \((?P<why4>[^)]+)",
         "MPI could not connect two hosts over TCP ({peer} {why})",
         OPEN_NETWORK,
         fields={**NODE, "peer": ("peer hostname", "remote host", "target node", "message"), "why": ("error",)},
     ),
     cause(
         "mpi_ib",
-        r"error polling \w+ CQ with status (?P<what>[A-Z ]{1,60})|"
-        r"(?P<what2>(?:Transport retry count exceeded|Remote (?:access|operation)|Local (?:protection|QP operation)|"
-        r"RNR retry)[^\r\n]{0,20} on "
-        r"mlx\d_\d[^\r\n]{0,60})|InfiniBand (?:RNR )?retry count",
+        r"error polling \w+ CQ with status (?P<what>[A-Z ]{1,60})|(?P<what2>(?:Transport retry count exceeded|Remote (?:access|operation)|"
+        r"Local (?:protection|QP operation)|RNR retry).{0,20} on mlx\d_\d.{0,60})|InfiniBand (?:RNR )?retry count",
         "RDMA failed in MPI between two hosts ({what})",
         "look for a rank that ended first; else check ibstat and the cables, or set btl: ^openib in benchmark_mca",
         fields={**NODE, "peer": ("peer host",)},

@@ -37,7 +37,7 @@ MVAPICH_HEADER = re.compile(r"^\[([A-Za-z0-9][\w.-]{0,252}):mpi_rank_(\d{1,7})\]
 PSM3_HEADER = re.compile(r"^([A-Za-z0-9][\w.-]{0,252}):pid(\d{1,10})[.:]")
 HYDRA_HEADER = re.compile(r"^\[proxy:[\d:]{1,20}@([A-Za-z0-9][\w.-]{0,252})\]")
 PREFIX_RANK = re.compile(r"(?:\[rank(?=\d+\]:)|store based barrier on rank:? )(\d{1,7})")
-TORCH_RANK = re.compile(r"\[(?=[^\n]*NCCL)(?:PG [\w() ]{1,40} )?[Rr]ank (\d{1,7})\]")
+TORCH_RANK = re.compile(r"\[(?=.*NCCL)(?:PG [\w() ]{1,40} )?[Rr]ank (\d{1,7})\]")
 # The environment of a command of horovodrun, which the shell prints when it was ended.
 HOROVOD_HEADER = re.compile(r"HOROVOD_HOSTNAME=(\S{1,253}) HOROVOD_RANK=(\d{1,7})")
 TEST_HEADER = re.compile(r"(?:^([A-Za-z0-9][\w.-]{0,252})|\S): Test (?:NCCL|CUDA|HIP) failure")
@@ -61,7 +61,7 @@ STARTED = re.compile(
     r"^\s*when attempting to start process rank (\d{1,7})|^rank (\d{1,7}); it may have occurred|for process rank (\d{1,7}); it may"
 )
 # Where NCCL says which address it uses: NCCL INFO Bootstrap : Using eth0:10.0.0.2<0>
-OWN_ADDRESS = re.compile(r"(?:Bootstrap ?: Using|NET/Socket : Using)[^\r\n]*?[\w.-]{1,16}:(\d{1,3}(?:\.\d{1,3}){3})<")
+OWN_ADDRESS = re.compile(r"(?:Bootstrap ?: Using|NET/Socket : Using).*?[\w.-]{1,16}:(\d{1,3}(?:\.\d{1,3}){3})<")
 ADDRESS_PORT = re.compile(r"(?<![\w.])(\d{1,3}(?:\.\d{1,3}){3})(?:<\d+>|:\d+)?(?![\w.])")
 PEER_NAME = re.compile(r"([A-Za-z][\w.-]*)(?:<\d+>|$)")
 

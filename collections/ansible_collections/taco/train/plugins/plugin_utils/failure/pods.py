@@ -12,9 +12,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import 
 MOST_CHARACTERS = 400
 # The operator's script for kubectl exec, the launcher's pod, and a worker's name in the headless Service.
 OF_A_POD = re.compile(
-    r"/etc/mpi/kubexec\.sh|\bkubectl (?:exec|logs) |\b[a-z0-9-]{1,200}-(?:worker|master)-\d+ +\d+/\d+ +[A-Z]|"
-    r"^\+ POD_NAME=|command terminated with exit code|"
-    r"\b[a-z0-9][a-z0-9-]{0,200}-launcher(?:-[a-z0-9]{5})?\b|\b[a-z0-9-]{0,200}mpijob[a-z0-9-]{0,200}-worker-\d|"
+    r"/etc/mpi/kubexec\.sh|\bkubectl (?:exec|logs) |\b[a-z0-9-]{1,200}-(?:worker|master)-\d+ +\d+/\d+ +[A-Z]|^\+ POD_NAME=|command "
+    r"terminated with exit code|\b[a-z0-9][a-z0-9-]{0,200}-launcher(?:-[a-z0-9]{5})?\b|\b[a-z0-9-]{0,200}mpijob[a-z0-9-]{0,200}-worker-\d|"
     r"\b(?P<job>[a-z0-9][a-z0-9-]{0,200})-worker-\d+\.(?:(?P=job)\b|[a-z0-9.-]{1,200}\.svc\b)"
 )
 # A worker's bare name, which a virtual machine may also have.

@@ -53,11 +53,10 @@ PROGRAMS = [
     cause(
         # A line break of Windows is part of the name.
         "executable",
-        r"(?P<script>[^\s:]{1,200}): (?P<interpreter>[^\s:]{1,200}?(?P<end>\^M)?): bad interpreter: (?P<why>[^\r\n]{1,60})",
+        r"(?P<script>[^\s:]{1,200}): (?P<interpreter>[^\s:]{1,200}?(?P<end>\^M)?): bad interpreter: (?P<why>.{1,60})",
         "a host can't execute {script}: its first line names the interpreter {interpreter} ({why})",
         "name an interpreter that taco_image has in the first line, and write the script with line breaks of Unix (dos2unix), where ^M "
-        "stands "
-        "behind the name",
+        "stands behind the name",
     ),
     cause(
         # mpirun starts programs, and a script only where it is one.
@@ -92,10 +91,9 @@ PROGRAMS = [
     ),
     cause(
         "executable",
-        r"unable to find the specified executable file|was unable to start the specified application|was unable to "
-        r"launch the specified application as it could not "
-        r"(?:access|find)|could not access$|exec: \"(?P<exec>[^\"]+)\": (?:executable file not found|stat |permission denied)|"
-        r"executable file [`'\"](?P<exec2>[^`'\"]{1,200})[`'\"] not found in \$PATH|"
+        r"unable to find the specified executable file|was unable to start the specified application|"
+        r"was unable to launch the specified application as it could not (?:access|find)|could not access$|exec: \"(?P<exec>[^\"]+)\": "
+        r"(?:executable file not found|stat |permission denied)|executable file [`'\"](?P<exec2>[^`'\"]{1,200})[`'\"] not found in \$PATH|"
         r"execvp error on file (?P<file>\S+)|execve\(\): (?P<slurm>[^\s:]+): No such file",
         "a host has no {executable}{exec}{file}{slurm}",
         "install it in taco_image or set its whole path in the command (PATH in benchmark_env), and run the same taco_image on every host",
@@ -103,9 +101,8 @@ PROGRAMS = [
     ),
     cause(
         "folder",
-        r"\bcd: (?:can't cd to )?(?P<folder>/[^\s:]+)(?:: No such file|$)|couldn't chdir to [`'](?P<folder2>[^`'\r\n]{1,300})|"
-        r"to the specified working directory|change to the specified working|chdir.{0,40}(?:No such file|Permission "
-        r"denied)",
+        r"\bcd: (?:can't cd to )?(?P<folder>/[^\s:]+)(?:: No such file|$)|couldn't chdir to [`'](?P<folder2>[^`']{1,300})|"
+        r"to the specified working directory|change to the specified working|chdir.{0,40}(?:No such file|Permission denied)",
         "a host has no working folder {folder}",
         "check on this host that the folder is there and its file system mounted (findmnt, df), as on the others, or set "
         "benchmark_options.chdir to a folder that every container has",
@@ -131,22 +128,21 @@ PROGRAMS = [
     cause(
         "interpreter",
         r"(?P<program>python[\d.]*|pip[\d.]*|\S+_perf)['\"\u2019]?: (?:command not found|not found$)|"
-        r"^-?(?:/\S{0,40}/)?(?:bash|sh|dash|zsh)(?:: line \d+|: \d+)?: (?P<shell>[\w./-]+): (?:command not found|not found$|"
-        r"No such file or directory$)|"
-        r"(?P<path>/\S{0,200}bin/[\w.-]+)['\"\u2019]?: No such file or directory|"
+        r"^-?(?:/\S{0,40}/)?(?:bash|sh|dash|zsh)(?:: line \d+|: \d+)?: (?P<shell>[\w./-]+): (?:command not found|"
+        r"not found$|No such file or directory$)|(?P<path>/\S{0,200}bin/[\w.-]+)['\"\u2019]?: No such file or directory|"
         r"env: ['\u2018]?(?P<env>[^'\u2019:\s]+)['\u2019]?: No such file",
         "the image has no {program}{shell}{path}{env}",
         "set benchmark_options.script or benchmark_options.binary, or use another taco_image",
     ),
     cause(
         "script",
-        r"can't open file '?(?P<script>[^'\r\n]+?)'?: \[Errno (?P<errno>\d+)\]",
+        r"can't open file '?(?P<script>[^']+?)'?: \[Errno (?P<errno>\d+)\]",
         "the script {script} is not there",
         "set benchmark_options.script to its path in the training image",
     ),
     cause(
         "script",
-        r"can't find '__main__' module in '(?P<script>[^'\r\n]{1,300})'",
+        r"can't find '__main__' module in '(?P<script>[^']{1,300})'",
         "{script} is a folder without __main__.py, or the name of a script is empty",
         "set benchmark_options.script to the path of a file",
     ),
@@ -160,7 +156,7 @@ PROGRAMS = [
     cause(
         "argument",
         r"(?:unrecognized arguments?|unrecognized option|invalid option|no such option|unknown option|Unknown command "
-        r"line flag)s?(?: -- |: ?| )'?(?P<argument>[^'\r\n]+)'?|FATAL Flags parsing error",
+        r"line flag)s?(?: -- |: ?| )'?(?P<argument>[^']+)'?|FATAL Flags parsing error",
         "the script does not know {argument}",
         "set benchmark_options.extra_args or benchmark_options.script",
     ),
@@ -168,18 +164,16 @@ PROGRAMS = [
         # A launcher's own options, by argparse and click.
         "mpirun_argument",
         r"^(?:usage: )?(?P<launcher>horovodrun|torchrun|deepspeed|accelerate(?: <command>| \w+)?|(?:launch|run)\.py)[\w \[\]<>-]{0,40}: "
-        r"error: (?P<what>[^\r\n]{1,200})",
+        r"error: (?P<what>.{1,200})",
         "{launcher} does not take its options ({what})",
         "compare the options of the command with those of this version ({launcher} --help); the script's own options stand behind the "
         "script",
     ),
     cause(
         "argument",
-        r"^(?P<program>[\w./-]{1,200}): error: (?P<what>(?:argument|the following arguments|one of the arguments|ambiguous option)"
-        r"[^\r\n]{1,200})|"
-        r"^Error: (?P<what2>(?:Got unexpected extra argument|No such (?:option|command)|Missing (?:option|argument|parameter)|Invalid "
-        r"value "
-        r"for)[^\r\n]{0,160})",
+        r"^(?P<program>[\w./-]{1,200}): error: (?P<what>(?:argument|the following arguments|one of the arguments|"
+        r"ambiguous option).{1,200})|^Error: (?P<what2>(?:Got unexpected extra argument|No such (?:option|command)|"
+        r"Missing (?:option|argument|parameter)|Invalid value for).{0,160})",
         "the script does not accept its arguments ({what})",
         "set benchmark_options.extra_args to what the script takes (SCRIPT --help)",
     ),

@@ -17,10 +17,9 @@ MPI_HEADER = re.compile(
 )
 # What a rank of NCCL says of itself: in the lines of its communicator, of its place in rings and trees, and of its channels.
 NCCL_RANK = re.compile(
-    r" rank (?P<rank>\d{1,7}) (?:nranks|nRanks|\[0x)|"
-    r" NCCL INFO (?:Ring \d{1,3} : \d{1,7} -> (?P<rank2>\d{1,7}) -> \d|Trees? \[0\] [-\d/]{1,40}->(?P<rank3>\d{1,7})->|"
-    r"(?:Channel|Ring) \d{1,3}(?:/\d{1,3})? : (?:\d{1,7}\[\w{1,16}\] -> (?P<rank4>\d{1,7})\[\w{1,16}\] \[receive\]|"
-    r"(?P<rank5>\d{1,7})\[\w{1,16}\] -> \d{1,7}\[\w{1,16}\] (?:\[send\]|via )))|"
+    r" rank (?P<rank>\d{1,7}) (?:nranks|nRanks|\[0x)| NCCL INFO (?:Ring \d{1,3} : \d{1,7} -> (?P<rank2>\d{1,7}) -> \d|"
+    r"Trees? \[0\] [-\d/]{1,40}->(?P<rank3>\d{1,7})->|(?:Channel|Ring) \d{1,3}(?:/\d{1,3})? : (?:\d{1,7}\[\w{1,16}\] "
+    r"-> (?P<rank4>\d{1,7})\[\w{1,16}\] \[receive\]|(?P<rank5>\d{1,7})\[\w{1,16}\] -> \d{1,7}\[\w{1,16}\] (?:\[send\]|via )))|"
     r"\[Proxy Service (?P<rank6>\d{1,7})\]| Destroyed comm \S{1,20} rank (?P<rank7>\d{1,7})"
 )
 SRUN_END = re.compile(rf"srun: error: ({NAME}): task (\d{{1,7}}): ")

@@ -15,7 +15,7 @@ COMPONENTS = (
     "moved, and remove LD_LIBRARY_PATH and OMPI_MCA_* of another MPI",
 )
 # MPICH's stack of an error ends with what failed first.
-MPICH_STACK = r"(?:^\w+\(\d+\)\.{0,20}: ?[^\n]{0,300}\n){1,12}^\w+\(\d+\)\.{0,20}(?P<stack>: +[^\s][^\n]{0,200})"
+MPICH_STACK = r"(?:^\w+\(\d+\)\.{0,20}: ?.{0,300}\n){1,12}^\w+\(\d+\)\.{0,20}(?P<stack>: +[^\s].{0,200})"
 # Every rank waits for another one: none is to blame.
 SUBMIT_OTHERS = cause(
     "stalled",
@@ -46,7 +46,7 @@ RANK = [
         "the ranks received wrong data ({what}), and the host's IOMMU refused accesses of a GPU ({fault})",
         "switch the IOMMU off or to pass-through (amd_iommu=off, intel_iommu=off or iommu=pt on the kernel's command line, or in the BIOS) "
         "and ACS off on this host; until then set NCCL_P2P_DISABLE: 1 in benchmark_env",
-        context=r"(?P<fault>AMD-Vi: Event logged \[IO_PAGE_FAULT[^\r\n]{0,80}|DMAR: \[DMA (?:Read|Write)[^\r\n]{0,100})",
+        context=r"(?P<fault>AMD-Vi: Event logged \[IO_PAGE_FAULT.{0,80}|DMAR: \[DMA (?:Read|Write).{0,100})",
     ),
     cause(
         *WRONG,
@@ -57,10 +57,9 @@ RANK = [
     ),
     cause(
         "test_cuda",
-        r"^(?:[\w.-]+: )?Test (?:CUDA|HIP) failure (?P<where>\S+) '(?P<why>[^']+)'|(?:WARN |^)Cuda failure (?:\d+ "
-        r")?'(?P<nccl>[^']+)'|CUDA (?:runtime |driver )?(?:error|failure)(?: \(\d+\))?:? (?P<other>(?!.*driver shutting "
-        r"down)[^\r\n]{1,160})|"
-        r"cudaError\w+: (?P<third>[^\r\n]{1,160})|CUDA_ERROR_\w+: (?P<fourth>[^\r\n]{1,100})",
+        r"^(?:[\w.-]+: )?Test (?:CUDA|HIP) failure (?P<where>\S+) '(?P<why>[^']+)'|(?:WARN |^)Cuda failure (?:\d+ )?'(?P<nccl>[^']+)'|"
+        r"CUDA (?:runtime |driver )?(?:error|failure)(?: \(\d+\))?:? (?P<other>(?!.*driver shutting down).{1,160})|"
+        r"cudaError\w+: (?P<third>.{1,160})|CUDA_ERROR_\w+: (?P<fourth>.{1,100})",
         "CUDA failed ({why}{nccl}{other}{third}{fourth})",
         "run the script with one rank on that GPU: if it fails too, look for Xid in the host's dmesg and compare driver and CUDA, else at "
         "what the script passes to CUDA",
@@ -92,10 +91,9 @@ RANK = [
     ),
     cause(
         "nccl_watchdog",
-        r"(?P<what>[Rr]eceived a dump signal due to a collective timeout from +this local rank|"
-        r"[Rr]eceived a (?:global )?timeout (?:signal )?from (?:another|this local) rank|"
-        r"(?:Observed|Received a?) ?flight recorder dump signal[^\r\n]{0,60}|[Hh]eartbeat monitor timed out|"
-        r"[Ee]xception \(either an error or timeout\) detected by watchdog|[Tt]imeout at NCCL work|"
+        r"(?P<what>[Rr]eceived a dump signal due to a collective timeout from +this local rank|[Rr]eceived a (?:global )?timeout "
+        r"(?:signal )?from (?:another|this local) rank|(?:Observed|Received a?) ?flight recorder dump signal.{0,60}|"
+        r"[Hh]eartbeat monitor timed out|[Ee]xception \(either an error or timeout\) detected by watchdog|[Tt]imeout at NCCL work|"
         r"[Ff]ailure detected by watchdog at work)",
         "a collective operation did not end in time, here or on another rank ({what})",
         "look for the first rank whose watchdog reports a timeout, and at what the ranks that are behind it print last; then at the "
@@ -113,40 +111,37 @@ RANK = [
     ),
     cause(
         "tensor_mismatch",
-        r"(?P<what>Mismatched \w+ CPU/GPU device selection[^\r\n]{1,160})",
+        r"(?P<what>Mismatched \w+ CPU/GPU device selection.{1,160})",
         "one rank uses its CPU where another uses a GPU ({what})",
         "look for the rank that finds no GPU (nvidia-smi, CUDA_VISIBLE_DEVICES, a framework without CUDA), or set one device in the "
         "script for all",
     ),
     cause(
         "tensor_mismatch",
-        r"(?P<what>Mismatched collective detected[^\r\n]{0,80} at and around rank (?P<rank>\d+))",
+        r"(?P<what>Mismatched collective detected.{0,80} at and around rank (?P<rank>\d+))",
         "the ranks exchange different things ({what})",
         "make every rank call the same operations in the same order, with the same sizes: look at what this rank and those next to it "
         "call, with NCCL_DEBUG: INFO and NCCL_DEBUG_SUBSYS: COLL in benchmark_env",
     ),
     cause(
         "tensor_mismatch",
-        r"(?P<what>DDP expects same model across all ranks[^\r\n]{0,120}|Rank \d+ is missing param[^\r\n]{0,80}|"
-        r"in this process with (?:sizes|strides) [^\r\n]{0,100}|Mismatched (?!response size)(?:allreduce|allgather|broadcast|data types|"
-        r"\w+) [^\r\n]{1,160})",
+        r"(?P<what>DDP expects same model across all ranks.{0,120}|Rank \d+ is missing param.{0,80}|in this process with (?:sizes|"
+        r"strides) .{0,100}|Mismatched (?!response size)(?:allreduce|allgather|broadcast|data types|\w+) .{1,160})",
         "the ranks exchange different things ({what})",
         "make every rank call the same operations in the same order, with the same shape and type: look at code under a condition on the "
-        "rank "
-        "or the data, such as validation; name the tensors, and convert them to one type",
+        "rank or the data, such as validation; name the tensors, and convert them to one type",
     ),
     cause(
         "nan",
         r"(?P<what>\b(?i:loss (?:is|was|became|went|turned) (?:nan|inf\b))|[Nn]on-finite loss|"
         r"NanLossDuringTrainingError|Model diverged with loss = NaN|[Nn]aN loss)",
         "training diverged ({what})",
-        "use a smaller learning rate, or mixed precision off (benchmark_options.mixed_precision); if only some hosts or one arm "
-        "have it, test "
-        "the data that they exchange (nccl-tests with -c 1)",
+        "use a smaller learning rate, or mixed precision off (benchmark_options.mixed_precision); if only some hosts or one arm have it, "
+        "test the data that they exchange (nccl-tests with -c 1)",
     ),
     cause(
         "harp",
-        r"(?i)\b(?P<what>(?:harp|ztcp|tfabric)\b[^\r\n]{0,40}(?:error|fail|fatal|abort|cannot|can't)[^\r\n]{0,160})",
+        r"(?i)\b(?P<what>(?:harp|ztcp|tfabric)\b.{0,40}(?:error|fail|fatal|abort|cannot|can't).{0,160})",
         "HARP failed ({what})",
         "run the harp role (playbook prepare), or use an arm without the plugin",
     ),
@@ -159,42 +154,36 @@ RANK = [
     ),
     cause(
         "nccl_error",
-        r"(?P<what>ncclCommInitRank failed: (?!unhandled system|internal|remote)[^\r\n]{0,100}|unhandled cuda error[^\r\n]{0,100}|"
-        r"NCCL [Ee]rror[^\r\n]{0,120}invalid (?:usage|argument)[^\r\n]{0,60}|ncclUnhandledCudaError[^\r\n]{0,100}|"
-        r"ncclInvalid(?:Usage|Argument)[^\r\n]{0,100})",
+        r"(?P<what>ncclCommInitRank failed: (?!unhandled system|internal|remote).{0,100}|unhandled cuda error.{0,100}|"
+        r"NCCL [Ee]rror.{0,120}invalid (?:usage|argument).{0,60}|ncclUnhandledCudaError.{0,100}|ncclInvalid(?:Usage|Argument).{0,100})",
         "NCCL failed ({what})",
         NCCL_INFO,
     ),
     cause(
         "traceback",
-        r"^(?:E +)?(?P<what>(?:\w+\.)*(?!Error\b(?<!\.Error)|nccl\w*Error|HorovodInternal|Connection|BrokenPipe|Timeout|EOFError|"
-        r"Rendezvous|Dist(?:Backend|Network|Store)|Aborted|ChildFailed|"
-        r"CalledProcess|ProcessExited|WorkerStopped|HostsUpdated|Signal)\w*(?:Error|Exception|NotFound|Exit|StopIteration|"
-        r"AssertionError)(?: \(see above for traceback\))?(?::(?! *(?:Aborted: )?(?:ncclCommInitRank|NCCL [Ee]rror|NCCL "
-        r"async|(?:Horovod|Gloo job) (?:has been|detected)|mpirun failed|work = |NCCL communicator|[Tt]imed out|"
-        r"Socket Timeout|Connection (?:reset|refused\s*$|"
-        r"closed)|[Bb]roken pipe|[^\r\n]{0,60}ncclCommInitRank|\[\S+:\d+\])) "
-        r"*[^\r\n]{1,300})?)\s*$",
+        r"^(?:E +)?(?P<what>(?:\w+\.)*(?!Error\b(?<!\.Error)|"
+        r"nccl\w*Error|HorovodInternal|Connection|BrokenPipe|Timeout|EOFError|Rendezvous|Dist(?:Backend|Network|Store)|"
+        r"Aborted|ChildFailed|CalledProcess|ProcessExited|WorkerStopped|HostsUpdated|Signal)\w*(?:Error|Exception|NotFound|Exit|"
+        r"StopIteration|AssertionError)(?: \(see above for traceback\))?(?::(?! *(?:Aborted: )?(?:ncclCommInitRank|NCCL [Ee]rror|"
+        r"NCCL async|(?:Horovod|Gloo job) (?:has been|detected)|mpirun failed|work = |NCCL communicator|[Tt]imed out|Socket Timeout|"
+        r"Connection (?:reset|refused\s*$|closed)|[Bb]roken pipe|.{0,60}ncclCommInitRank|\[\S+:\d+\])) *.{1,300})?)\s*$",
         "the script failed with {what}",
         "look at the traceback in the log",
     ),
     cause(
         "ucx",
-        r"(?P<what>(?:UCX +ERROR|Failed to create UCP worker|pml_ucx\S+ +Error:)[^\r\n]{0,160})",
+        r"(?P<what>(?:UCX +ERROR|Failed to create UCP worker|pml_ucx\S+ +Error:).{0,160})",
         "UCX, MPI's transport, failed ({what})",
-        "set pml: ob1 and btl_tcp_if_include in benchmark_mca, or UCX_NET_DEVICES in benchmark_env to an interface "
-        "that every host has",
+        "set pml: ob1 and btl_tcp_if_include in benchmark_mca, or UCX_NET_DEVICES in benchmark_env to an interface that every host has",
     ),
     cause(
         # Also of PSM2, which libfabric and Open MPI use for Omni-Path.
         "ucx",
-        r"(?P<what>Open MPI failed an OFI Libfabric library call[^\r\n]{0,60}|OFI MTL was not able to find endpoint[^\r\n]{0,60}|"
-        r"Initialization of PSM2? library failed|PSM2? was unable to open an endpoint|Error \S+ occurred in attempting to make network "
-        r"progress)",
+        r"(?P<what>Open MPI failed an OFI Libfabric library call.{0,60}|OFI MTL was not able to find endpoint.{0,60}|Initialization of "
+        r"PSM2? library failed|PSM2? was unable to open an endpoint|Error \S+ occurred in attempting to make network progress)",
         "libfabric, MPI's transport, failed ({what})",
         "check the network's devices and provider on that host (fi_info, ibstat); or set mtl: ^ofi,psm2 and pml: ob1 in benchmark_mca, "
-        "with "
-        "btl_tcp_if_include for the interface that every host has",
+        "with btl_tcp_if_include for the interface that every host has",
         fields=NODE,
     ),
     cause(
@@ -211,7 +200,7 @@ RANK = [
     cause(
         "mpi_error",
         r"MPICH ERROR \[Rank (?P<rank>\d+)\].{0,120}?\[(?P<host>[A-Za-z][\w.-]{0,252})\] - (?:Abort\(-?\d+\) \([^)]{1,80}\): )?"
-        r"(?P<what>[^\r\n]{1,200}?)(?:, error stack:.{0,80})?\s*$",
+        r"(?P<what>.{1,200}?)(?:, error stack:.{0,80})?\s*$",
         "MPI failed ({what}{stack})",
         "run hostname in place of the script: if that fails too, compare MPI and its modules on the hosts, else look at what the script "
         "passes to MPI and at MPICH_* in benchmark_env",
@@ -219,13 +208,11 @@ RANK = [
     ),
     cause(
         "mpi_error",
-        r"\*\*\* (?P<what>MPI_ERR\w*: [^\r\n]{1,100})|\*\*\* An error occurred in (?P<call>\w+)|PML add procs failed|"
-        r"Abort\(\d+\) on node \d+ \(rank (?P<rank2>\d+) in comm \S+ Fatal error in (?P<call3>\w+)|"
-        r"^\[(?P<host2>[\w.-]+):\d+\] Local abort before MPI_INIT|"
-        r"Fatal error in (?P<call2>(?:PMPI|MPI|internal)_\w+)|PMI_Init returned|It looks like (?P<init>[\w ]{1,40}) "
-        r"failed for some reason|(?:PMIX|PRTE|ORTE) ERROR: (?P<pmix>[^\r\n]{1,100})|(?:MPI_INIT|MPI_Init|PMIx_Init|ompi_mpi_init|"
-        r"orte_init)\w* (?:has )?failed|OPAL ERROR: "
-        r"(?P<opal>[^\r\n]{1,100})|(?:ORTE|PRTE)_ERROR_LOG: (?P<log>[^\r\n]{1,100})",
+        r"\*\*\* (?P<what>MPI_ERR\w*: .{1,100})|\*\*\* An error occurred in (?P<call>\w+)|"
+        r"PML add procs failed|Abort\(\d+\) on node \d+ \(rank (?P<rank2>\d+) in comm \S+ Fatal error in (?P<call3>\w+)|"
+        r"^\[(?P<host2>[\w.-]+):\d+\] Local abort before MPI_INIT|Fatal error in (?P<call2>(?:PMPI|MPI|internal)_\w+)|PMI_Init returned|"
+        r"It looks like (?P<init>[\w ]{1,40}) failed for some reason|(?:PMIX|PRTE|ORTE) ERROR: (?P<pmix>.{1,100})|(?:MPI_INIT|MPI_Init|"
+        r"PMIx_Init|ompi_mpi_init|orte_init)\w* (?:has )?failed|OPAL ERROR: (?P<opal>.{1,100})|(?:ORTE|PRTE)_ERROR_LOG: (?P<log>.{1,100})",
         "MPI failed ({what}{call}{init}{opal}{pmix}{log}{stack})",
         "run hostname in place of the script: if that fails too, compare the versions of MPI on the hosts (mpirun --version) and set "
         "taco_interface; else look at what the script passes to MPI",
@@ -234,10 +221,9 @@ RANK = [
     cause(
         "segfault",
         # Open MPI's line of the signal, also where the number of the process was taken out.
-        r"^\[(?P<host2>[A-Za-z][\w.-]{0,252})\] Signal: Segmentation fault|"
-        r"process (?P<rank2>\d+) terminated with signal SIGSEGV|Segmentation fault|SIGSEGV|\]: segfault at |exitcode *: -11\b|"
-        r"[Ss]ignal(?: code)?:? 11\b|(?i:exit code|status(?: code)?):? "
-        r"+139\b|KILLED BY SIGNAL: 11",
+        r"^\[(?P<host2>[A-Za-z][\w.-]{0,252})\] Signal: Segmentation fault|process (?P<rank2>\d+) terminated with signal SIGSEGV|"
+        r"Segmentation fault|SIGSEGV|\]: segfault at |exitcode *: -11\b|[Ss]ignal(?: code)?:? 11\b|"
+        r"(?i:exit code|status(?: code)?):? +139\b|KILLED BY SIGNAL: 11",
         "a rank crashed (segmentation fault)",
         "see in the stack (or with PYTHONFAULTHANDLER: 1 in benchmark_env) which library crashed; check that Horovod, the framework, NCCL "
         "and MPI in taco_image were built for each other",
@@ -246,11 +232,9 @@ RANK = [
     cause(
         # What glibc prints before it aborts.
         "memory_corrupt",
-        r"(?P<what>malloc\.c:\d+: \w+: Assertion|"
-        r"(?:free|malloc|realloc|munmap_chunk|_int_malloc)\(\): (?:invalid|corrupted|unaligned|smallbin|memory|mismatching|"
-        r"unsorted|largebin|double)[^\r\n]{0,60}|double free or corruption[^\r\n]{0,20}|corrupted (?:size vs\. "
-        r"prev_size|double-linked list)|"
-        r"stack smashing detected|\*\*\* Error in `[^\r\n]{1,100})",
+        r"(?P<what>malloc\.c:\d+: \w+: Assertion|(?:free|malloc|realloc|munmap_chunk|_int_malloc)\(\): (?:invalid|"
+        r"corrupted|unaligned|smallbin|memory|mismatching|unsorted|largebin|double).{0,60}|double free or corruption.{0,20}|"
+        r"corrupted (?:size vs\. prev_size|double-linked list)|stack smashing detected|\*\*\* Error in `.{1,100})",
         "a rank crashed: its memory is corrupt ({what})",
         "check that Horovod, the framework, NCCL and MPI in taco_image were built for each other, with one compiler",
     ),
@@ -264,23 +248,19 @@ RANK = [
     ),
     cause(
         "nccl_warn",
-        r"\[\d+\] (?:\S+ )?(?:\([^)]*\) )?(?:NCCL )?WARN (?!NET/(?!IB\b|Socket\b|Plugin\b))(?!.*(?:libibverbs|dlvsym|"
-        r"NUMA|iommu|perf|greater than the "
-        r"maximum|Connection closed by remote peer|recv from|Proxy (?:Call|Service)|Service thread|before the previous operation|"
-        r"Socket recv|Accept failed|[Cc]onnection reset|"
-        r"[Bb]roken pipe|Missing|ignor|falling back|GID table changed|non-fatal async event|using point-to-point network instead|"
-        r"libgdrapi|nccl\.conf|TUNER/Plugin|PROFILER/Plugin))(?P<what>[^\r\n]{1,300})",
+        r"\[\d+\] (?:\S+ )?(?:\([^)]*\) )?(?:NCCL )?WARN (?!NET/(?!IB\b|Socket\b|Plugin\b))(?!.*(?:libibverbs|dlvsym|NUMA|"
+        r"iommu|perf|greater than the maximum|Connection closed by remote peer|recv from|Proxy (?:Call|Service)|Service thread|before "
+        r"the previous operation|Socket recv|Accept failed|[Cc]onnection reset|[Bb]roken pipe|Missing|ignor|falling back|GID table changed|"
+        r"non-fatal async event|using point-to-point network instead|libgdrapi|nccl\.conf|TUNER/Plugin|PROFILER/Plugin))(?P<what>.{1,300})",
         "NCCL says {what}",
-        "run all_reduce_perf of nccl-tests on the same hosts with NCCL_DEBUG: INFO: if it fails too, the host or the network is at "
-        "fault, else "
-        "the script",
+        "run all_reduce_perf of nccl-tests on the same hosts with NCCL_DEBUG: INFO: if it fails too, the host or the network is at fault, "
+        "else the script",
     ),
     cause(
         "terminate",
-        r"what\(\): +(?!.*(?:NCCL|nccl[A-Z]\w* failed|remote process|Connection (?:reset|closed)|"
-        r"[Bb]roken pipe|Horovod has been|what\(\)))(?P<why>[^\r\n]{1,200})|(?:F "
-        r"tensorflow\S*\] (?:Check failed: )?|Check failed: )(?P<check>[^\r\n]{1,200})|"
-        r"Fatal Python error: (?!Aborted)(?P<fatal>[^\r\n]{1,100})|[Aa]ssertion [`'\u2018]?(?P<assertion>[^\r\n]{1,160}) failed",
+        r"what\(\): +(?!.*(?:NCCL|nccl[A-Z]\w* failed|remote process|Connection (?:reset|closed)|[Bb]roken pipe|Horovod has been|"
+        r"what\(\)))(?P<why>.{1,200})|(?:F tensorflow\S*\] (?:Check failed: )?|Check failed: )(?P<check>.{1,200})|"
+        r"Fatal Python error: (?!Aborted)(?P<fatal>.{1,100})|[Aa]ssertion [`'\u2018]?(?P<assertion>.{1,160}) failed",
         "the program aborted ({what}{why}{check}{fatal}{assertion})",
         "run the script with one rank: if it aborts too, its arguments or taco_image are at fault, else what the ranks exchange",
     ),

@@ -8,14 +8,14 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import LI
 
 PORT = r"Address already in use|EADDRINUSE|server socket has failed to listen on any local|\bbind failed|[Ff]ailed to bind to"
 PORT_NUMBER = (
-    r"(?:bind to|listen on) (?:\S*:)?(?P<port>\d{2,5})\b|\bport:? (?P<port2>\d{2,5})\b|:(?P<port3>\d{4,5})\b[^\n]{0,60}(?:EADDRINUSE|"
+    r"(?:bind to|listen on) (?:\S*:)?(?P<port>\d{2,5})\b|\bport:? (?P<port2>\d{2,5})\b|:(?P<port3>\d{4,5})\b.{0,60}(?:EADDRINUSE|"
     r"[Aa]ddress already in use)"
 )
 PRIVILEGED = r"(?:\d{1,3}|10[01]\d|102[0-3])\b(?!\.)"
 # More processes than the group has: a counter of an earlier run, or two launches.
 TOO_MANY = cause(
     "gloo_connect",
-    r"store based barrier[^\r\n]{1,160}world_size=(?P<size>\d{1,7}), (?:worker_count|num_workers_joined)=(?P<count>\d{1,7})",
+    r"store based barrier.{1,160}world_size=(?P<size>\d{1,7}), (?:worker_count|num_workers_joined)=(?P<count>\d{1,7})",
     "{count} processes joined a group of {size}: the store still counts those of an earlier run, or more were started",
     "remove the file of the store from the earlier run (init_method file://), or use another port where the store is a server; see that "
     "no process of that run is left (ps), and that WORLD_SIZE (--nnodes, --nproc_per_node) is what is started",
@@ -23,7 +23,7 @@ TOO_MANY = cause(
 RENDEZVOUS = [
     cause(
         "port",
-        rf"(?:bind to|listen on) (?:\S*:)?(?P<port>{PRIVILEGED})[^\r\n]{{0,60}}(?:[Pp]ermission denied|EACCES)",
+        rf"(?:bind to|listen on) (?:\S*:)?(?P<port>{PRIVILEGED}).{{0,60}}(?:[Pp]ermission denied|EACCES)",
         "only root may open port {port}: it is below 1024",
         "use a port above 1023 (MASTER_PORT, --master_port, --rdzv_endpoint), such as 29500",
     ),
@@ -37,7 +37,7 @@ RENDEZVOUS = [
     ),
     cause(
         "port",
-        rf"(?:bind to|listen on) (?:\S*:)?(?P<port>{PRIVILEGED})[^\r\n]{{0,60}}(?:[Aa]ddress already in use|EADDRINUSE)",
+        rf"(?:bind to|listen on) (?:\S*:)?(?P<port>{PRIVILEGED}).{{0,60}}(?:[Aa]ddress already in use|EADDRINUSE)",
         "port {port} is in use: a service of the host has it, as ports below 1024 are for those (22 is that of sshd)",
         "leave the service alone, and use a port above 1023 that is free (MASTER_PORT, --master_port, --rdzv_endpoint), such as 29500",
     ),
@@ -61,7 +61,7 @@ RENDEZVOUS = [
     ),
     cause(
         "address_translated",
-        r"declared addresses [^\r\n]{1,1000} connected from a different address (?P<peer>[\w.:]+)",
+        r"declared addresses .{1,1000} connected from a different address (?P<peer>[\w.:]+)",
         "a host's connection arrives from another address ({peer}) than the host has: its network translates addresses",
         "run the containers in the host's network (training_container_profile: harp or lightcc), or set taco_interface to a network that "
         "does not translate",
@@ -70,8 +70,7 @@ RENDEZVOUS = [
         # The libraries' last word, which has the name of the model.
         "download",
         r"(?P<what>(?:We couldn't connect to|Couldn't reach|Can't load (?:tokenizer|the configuration|the model|feature extractor|"
-        r"image processor|"
-        r"config) for) ?'?[^\r\n]{1,260}|Cannot find an appropriate cached snapshot folder[^\r\n]{0,120})",
+        r"image processor|config) for) ?'?.{1,260}|Cannot find an appropriate cached snapshot folder.{0,120})",
         "the script could not load a model or data from the internet or its cache ({what})",
         "download it beforehand to each host and give its path, or its cache (HF_HOME, HF_HUB_OFFLINE: 1 in benchmark_env); or set a proxy "
         "(https_proxy) there",
@@ -79,8 +78,8 @@ RENDEZVOUS = [
     cause(
         "download",
         # [o]: ansible-test refuses the name of the function, also in a text.
-        r"(?P<what>HTTPSConnectionPool\(host='[^']+'[^)]*\): (?:Max retries|Read timed out)[^\r\n]{0,60}|url[o]pen error [^>\r\n]{1,80}|"
-        r"(?:LocalEntryNotFound|OfflineModeIsEnabled)Error|URL fetch failure on [^\r\n]{1,160})",
+        r"(?P<what>HTTPSConnectionPool\(host='[^']+'[^)]*\): (?:Max retries|Read timed out).{0,60}|url[o]pen error [^>]{1,80}|"
+        r"(?:LocalEntryNotFound|OfflineModeIsEnabled)Error|URL fetch failure on .{1,160})",
         "the script could not download from the internet ({what})",
         "put the data and models on the hosts or into taco_image, or set a proxy (https_proxy) in benchmark_env",
     ),
@@ -88,24 +87,23 @@ RENDEZVOUS = [
         # Of Amazon's client and library, and of Google's.
         "download_access",
         r"(?P<what>An error occurred \((?:40[13]|AccessDenied\w*|Forbidden|InvalidAccessKeyId|SignatureDoesNotMatch|ExpiredToken\w*|"
-        r"InvalidToken)\)[^\r\n]{0,160})|(?P<what2>Unable to locate credentials[^\r\n]{0,60}|"
-        r"\S{0,200} does not have storage\.\S{1,60} access[^\r\n]{0,80})",
+        r"InvalidToken)\).{0,160})|(?P<what2>Unable to locate credentials.{0,60}|\S{0,200} does not have storage\.\S{1,60} access.{0,80})",
         "the object store does not let the ranks read the data ({what})",
         "give their role or keys the right to read the objects and to list the bucket (aws sts get-caller-identity and aws s3 ls in the "
         "container show who asks), check the name of the bucket, and set keys in benchmark_env where they have none",
     ),
     cause(
         "download_access",
-        r"(?P<what>You are trying to access a gated repo[^\r\n]{0,80}|Access to (?:model|dataset) \S+ is restricted[^\r\n]{0,80}|"
-        r"(?:GatedRepo|RepositoryNotFound)Error[^\r\n]{0,120}|\S+ is not a local folder and is not a valid model identifier[^\r\n]{0,80}|"
-        r"HTTP Error 40[134][^\r\n]{0,60}|40[13] Client Error[^\r\n]{0,160})",
+        r"(?P<what>You are trying to access a gated repo.{0,80}|Access to (?:model|dataset) \S+ is restricted.{0,80}|"
+        r"(?:GatedRepo|RepositoryNotFound)Error.{0,120}|\S+ is not a local folder and is not a valid model identifier.{0,80}|"
+        r"HTTP Error 40[134].{0,60}|40[13] Client Error.{0,160})",
         "a server does not give a model or data to the script ({what})",
         "check the name, and set HF_TOKEN in benchmark_env to a token with access, or put the files on the hosts and give their path",
     ),
     cause(
         # A store of the rendezvous, such as etcd, or another service.
         "master_address",
-        r"\bHTTPConnectionPool\(host='(?P<host>[^'\r\n]{1,253})', port=(?P<port>\d+)\)[^\r\n]{0,400}?(?P<why>Name or service not known|"
+        r"\bHTTPConnectionPool\(host='(?P<host>[^']{1,253})', port=(?P<port>\d+)\).{0,400}?(?P<why>Name or service not known|"
         r"Temporary failure in name resolution|No address associated|nodename nor servname)",
         "the name {host} of a service (port {port}) can't be resolved ({why})",
         "start the service {host} (a store of the rendezvous such as etcd) and correct its name (--rdzv_endpoint, the address of the "
@@ -113,7 +111,7 @@ RENDEZVOUS = [
     ),
     cause(
         "gloo_connect",
-        r"\bHTTPConnectionPool\(host='(?P<host>[^'\r\n]{1,253})', port=(?P<port>\d+)\)[^\r\n]{0,400}?(?P<why>Connection refused|"
+        r"\bHTTPConnectionPool\(host='(?P<host>[^']{1,253})', port=(?P<port>\d+)\).{0,400}?(?P<why>Connection refused|"
         r"timed out|No route to host)",
         "the service at {host}, port {port}, does not answer ({why})",
         "see that the service (a store of the rendezvous such as etcd) runs on {host} and listens at this port (ss -ltn), and that the "
@@ -121,34 +119,32 @@ RENDEZVOUS = [
     ),
     cause(
         "master_address",
-        r"(?P<what>Cannot assign requested address[^\r\n]{0,60}|EADDRNOTAVAIL)",
+        r"(?P<what>Cannot assign requested address.{0,60}|EADDRNOTAVAIL)",
         "a process would listen on an address that its host does not have ({what})",
         "set MASTER_ADDR (--master_addr, --rdzv_endpoint) to an address of the host that has rank 0, and start rank 0 there",
     ),
     cause(
         "master_address",
-        r"(?P<what>socket\.gaierror: \[Errno -3\][^\r\n]{0,60}|Temporary failure in name resolution)",
+        r"(?P<what>socket\.gaierror: \[Errno -3\].{0,60}|Temporary failure in name resolution)",
         "the name of a host, such as that of rank 0, can't be resolved: the name server does not answer ({what})",
         "check the name server (/etc/resolv.conf in the container), or set MASTER_ADDR to an address",
     ),
     cause(
         "master_address",
-        r"(?P<what>socket\.gaierror: \[Errno -[235]\][^\r\n]{0,60}|host not found: Name or service not known|"
-        r"network addresses of \([^)]{1,120}\) cannot be retrieved[^\r\n]{0,80}|"
-        r"hostname of the client socket cannot be retrieved)",
+        r"(?P<what>socket\.gaierror: \[Errno -[235]\].{0,60}|host not found: Name or service not known|"
+        r"network addresses of \([^)]{1,120}\) cannot be retrieved.{0,80}|hostname of the client socket cannot be retrieved)",
         "the name of a host, such as that of rank 0, can't be resolved ({what})",
         "set MASTER_ADDR to a name or an address that every host can resolve, and look at the traceback for other names",
     ),
     cause(
         # torchrun's own check of its options.
         "rendezvous",
-        r"(?P<what>The (?:hostname|port number) of the rendezvous endpoint '[^'\r\n]{0,200}' must [^\r\n]{1,80}|"
-        r"The rendezvous (?:backend|handler) [^\r\n]{1,60} (?:is not registered|not found)[^\r\n]{0,40}|No rendezvous handler for \S{1,80}|"
-        r"Unsupported nproc_per_node value: \S{1,40}|Invalid init_method[^\r\n]{0,80})",
+        r"(?P<what>The (?:hostname|port number) of the rendezvous endpoint '[^']{0,200}' must .{1,80}|"
+        r"The rendezvous (?:backend|handler) .{1,60} (?:is not registered|not found).{0,40}|No rendezvous handler for \S{1,80}|"
+        r"Unsupported nproc_per_node value: \S{1,40}|Invalid init_method.{0,80})",
         "the rendezvous is not set as the launcher takes it ({what})",
-        "set --rdzv_endpoint to HOST:PORT and --rdzv_backend to c10d, or --master_addr and --master_port, with values that are not "
-        "empty on "
-        "every host",
+        "set --rdzv_endpoint to HOST:PORT and --rdzv_backend to c10d, or --master_addr and --master_port, with values that are not empty "
+        "on every host",
     ),
     cause(
         # Later than the ranks' start: the agents of torchrun keep in touch.
@@ -162,22 +158,19 @@ RENDEZVOUS = [
         r"(?P<what>RendezvousTimeoutError)",
         "the agents of torchrun did not find each other ({what})",
         "start torchrun on every host with the same --rdzv_id, --rdzv_endpoint and --nnodes within the timeout; without --rdzv_id each "
-        "host "
-        "waits in a rendezvous of its own. Then check that the endpoint's port is open",
+        "host waits in a rendezvous of its own. Then check that the endpoint's port is open",
     ),
     cause(
         "gloo_connect",
         r"^(?:[\w.]+: )?(?:\[(?P<rank>\d+)\] is setting up NCCL communicator .*?)?(?P<why>(?:store->get(?!.*(?:Connection reset|"
-        r"Broken pipe|got 0 bytes))|"
-        r"Timeout waiting for key|wait timeout "
-        r"after|Wait timeout)[^\r\n]{1,160})",
+        r"Broken pipe|got 0 bytes))|Timeout waiting for key|wait timeout after|Wait timeout).{1,160})",
         "the ranks could not connect to each other: rank 0 did not answer ({why})",
         OPEN_NETWORK,
     ),
     cause(
         "gloo_connect",
         r"(?P<why>[Tt]imed out after \d+ seconds waiting for clients\. \d+/\d+ clients joined|"
-        r"Timed out initializing process group in store based barrier on rank:? \d+[^\r\n]{0,160})",
+        r"Timed out initializing process group in store based barrier on rank:? \d+.{0,160})",
         "not all ranks joined in time ({why})",
         "look for the hosts whose ranks were not started, ended early or reach no port of rank 0, and check that all have the same "
         "WORLD_SIZE (--nnodes, --nproc_per_node), MASTER_ADDR and MASTER_PORT",
@@ -193,7 +186,7 @@ RENDEZVOUS = [
     cause(
         # The store is that of rank 0, or of torchrun on its host.
         "gloo_connect",
-        r"client socket has (?P<why>timed out after \w+|failed to connect)[^\r\n]{0,60} to (?:any network address of )?"
+        r"client socket has (?P<why>timed out after \w+|failed to connect).{0,60} to (?:any network address of )?"
         r"[(\[](?P<peer>[\w.:-]+?)(?:\]:|, )(?P<port>\d+)\)?",
         "a process could not connect to the store of rank 0 at {peer}, port {port} ({why})",
         "check that the first rank (or torchrun) was started on that host and has not ended before, that this is its name or address "
@@ -202,7 +195,7 @@ RENDEZVOUS = [
     ),
     cause(
         "gloo_connect",
-        r"UnavailableError: *(?P<why>failed to connect to all addresses|Connection (?:refused|timed out))[^\r\n]{0,100}",
+        r"UnavailableError: *(?P<why>failed to connect to all addresses|Connection (?:refused|timed out)).{0,100}",
         "a process of TensorFlow does not reach another one ({why})",
         "check that the process of every host in TF_CONFIG or ClusterSpec runs and listens at its port there, and unset http_proxy and "
         f"https_proxy; {OPEN_NETWORK}",
@@ -230,21 +223,19 @@ RENDEZVOUS = [
     cause(
         "gloo_connect",
         r"Read data from KVStore server failed|[Gg]loo.{0,120}(?:Connect(?:ion)? .{0,60}(?:refused|timed? ?out|failed)|timed out|timeout)|"
-        r"connectFullMesh failed|(?:The client|client socket|TCPStore)[^\n]{0,120}(?:timed out|failed to connect|"
-        r"refused|timeout)|HTTPConnectionPool.{0,200}(?:refused|timed out)|"
-        r"NoValidAddressesFound|connection to the C10d store has failed|RuntimeError: connect\(\) timed out|wait "
-        r"timeout after|Timed out after \d+ seconds waiting for clients|Timed out initializing process group|Timed out "
-        r"waiting for [^\n]{1,120}check connectivity between servers",
+        r"connectFullMesh failed|(?:The client|client socket|TCPStore).{0,120}(?:timed out|failed to connect|refused|timeout)|"
+        r"HTTPConnectionPool.{0,200}(?:refused|timed out)|NoValidAddressesFound|connection to the C10d store has failed|"
+        r"RuntimeError: connect\(\) timed out|wait timeout after|Timed out after \d+ seconds waiting for clients|"
+        r"Timed out initializing process group|Timed out waiting for .{1,120}check connectivity between servers",
         "the ranks could not connect to each other ({why})",
         OPEN_NETWORK,
         r"(?P<why>Connection refused|[Cc]onnection timed out|No route to host|Address already in use)",
     ),
     cause(
         "lost_node",
-        r"lost communication with a remote daemon|daemon.{0,40}on node (?P<host>\S+).{0,40}(?:lost|died|failed)|NodeNotReady|"
-        r"node (?P<host2>\S+) "
-        r"(?:is )?not ready|Timeout, server (?P<host3>\S+) not responding|(?:client_loop: send disconnect|"
-        r"packet_write_wait)(?:: Connection to (?P<host4>\S+) port)?[^\n]{0,80}Broken pipe",
+        r"lost communication with a remote daemon|daemon.{0,40}on node (?P<host>\S+).{0,40}(?:lost|died|failed)|"
+        r"NodeNotReady|node (?P<host2>\S+) (?:is )?not ready|Timeout, server (?P<host3>\S+) not responding|"
+        r"(?:client_loop: send disconnect|packet_write_wait)(?:: Connection to (?P<host4>\S+) port)?.{0,80}Broken pipe",
         "mpirun lost its connection to a host: it is down, rebooted or cut off, or its daemon was ended",
         "look at that host (uptime, oom-kill in dmesg), and run again",
         fields={"host": ("remote daemon",)},

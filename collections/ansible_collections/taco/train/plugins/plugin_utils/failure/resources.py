@@ -65,7 +65,7 @@ NODES = (
         "look at the conditions of the nodes (kubectl describe node: {condition})",
     ),
     (
-        r"had (?:un\w+ )?taints? (?:\{(?P<taint>[^}\r\n:]{1,120})|that)",
+        r"had (?:un\w+ )?taints? (?:\{(?P<taint>[^}:]{1,120})|that)",
         "remove the taint {taint} of the nodes (kubectl taint), or run the job on nodes without it (kubectl describe node)",
     ),
 )
@@ -75,8 +75,7 @@ def pending(reason: str, fix: str, others: str = "") -> Cause:
     """A cause of a pod that waits, by a reason in the scheduler's event."""
     return cause(
         "pod_pending",
-        rf"\d+/\d+ nodes are (?:un)?available: (?P<why>(?=[^\r\n]{{0,600}}(?:{reason}))[^\r\n]{{1,2000}}?)"
-        rf"(?=\.?(?: preemption:|\s*$)){others}",
+        rf"\d+/\d+ nodes are (?:un)?available: (?P<why>(?=.{{0,600}}(?:{reason})).{{1,2000}}?)(?=\.?(?: preemption:|\s*$)){others}",
         NOT_STARTED,
         fix,
     )
@@ -88,8 +87,8 @@ def lacking(resource: str, fix: str) -> Cause:
     return pending(
         rf"Insufficient {name}",
         fix,
-        rf"|(?P<why2>didn't have enough (?:resource|capacity): {name}[^\r\n]{{0,120}}|devices unavailable for {name}[^\r\n]{{0,120}}|"
-        rf"OutOf{name}(?!.*enough))|(?P<why3>exceeded quota: (?=[^\r\n]{{0,200}}requested: [^\r\n]{{0,120}}{resource}=)[^\r\n]{{1,160}})",
+        rf"|(?P<why2>didn't have enough (?:resource|capacity): {name}.{{0,120}}|devices unavailable for {name}.{{0,120}}|"
+        rf"OutOf{name}(?!.*enough))|(?P<why3>exceeded quota: (?=.{{0,200}}requested: .{{0,120}}{resource}=).{{1,160}})",
     )
 
 
@@ -100,7 +99,7 @@ PENDING = [
 EVICTED = [
     cause(
         "pod_evicted",
-        rf"(?P<why>The node was low on resource: {resource}\b[^.\r\n]{{0,120}}|{exceeds})",
+        rf"(?P<why>The node was low on resource: {resource}\b[^.]{{0,120}}|{exceeds})",
         "Kubernetes evicted a pod ({why})",
         fix,
     )
@@ -108,13 +107,13 @@ EVICTED = [
         (
             # The limit of the pod, whatever the node has.
             "(?!)",
-            r"(?:Pod ephemeral local storage usage|[Cc]ontainer \S+ exceeded its local ephemeral storage)[^\r\n]{0,120}",
+            r"(?:Pod ephemeral local storage usage|[Cc]ontainer \S+ exceeded its local ephemeral storage).{0,120}",
             "raise the pod's limit of ephemeral-storage, or write less in the container (traces, caches and checkpoints in /tmp): mount a "
             "volume for them",
         ),
         (
             "(?:ephemeral-storage|nodefs|imagefs|inodes)",
-            r"Usage of EmptyDir volume[^\r\n]{0,120}",
+            r"Usage of EmptyDir volume.{0,120}",
             "free the disk of the node (images, logs), write less in the container, or set the limits of its volumes higher: for /dev/shm "
             "mpijob_shm_size",
         ),

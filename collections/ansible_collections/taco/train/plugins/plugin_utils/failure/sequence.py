@@ -15,8 +15,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.ranks import SU
 
 # Each group of ranks counts its own operations.
 WORK = re.compile(
-    r"\[(?:PG (?P<group>[^\]\n]{1,80}) )?[Rr]ank \d{1,7}\][^\n]{0,120}?"
-    r"(?P<kind>SeqNum=|last enqueued (?:NCCL )?work: )(?P<number>-?\d{1,18})"
+    r"\[(?:PG (?P<group>[^\]\n]{1,80}) )?[Rr]ank \d{1,7}\].{0,120}?(?P<kind>SeqNum=|last enqueued (?:NCCL )?work: )(?P<number>-?\d{1,18})"
 )
 OPERATION = re.compile(r"SeqNum=\d{1,18}, OpType=(?P<operation>\w{1,40})")
 

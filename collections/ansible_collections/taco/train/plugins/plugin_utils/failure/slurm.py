@@ -26,7 +26,7 @@ def refused(begin: str, why: str, fix: str, found: str = "") -> Cause:
     """What Slurm does not grant, with its reason."""
     return cause(
         "slurm_resources",
-        rf"{begin}(?P<why>{why}[^\r\n]{{0,160}})",
+        rf"{begin}(?P<why>{why}.{{0,160}})",
         found or (NO_STEP if begin == STEP else NOT_ALLOCATED),
         fix,
     )
@@ -41,9 +41,9 @@ SLURM = [
     cause(
         # What a cloud answers to the programs that make nodes.
         "cloud_quota",
-        r"(?P<what>Quota '[\w-]{1,80}' exceeded[^\r\n\"]{0,100}|(?:Vcpu|Instance|MaxSpotInstanceCount)LimitExceeded[^\r\n]{0,120}|"
-        r"(?:InsufficientInstanceCapacity|ZONE_RESOURCE_POOL_EXHAUSTED|LimitExceeded\.\w+|ResourceInsufficient\.\w+)[^\r\n]{0,120}|"
-        r"exceeding approved [^\r\n\"]{1,80}quota[^\r\n\"]{0,100})",
+        r"(?P<what>Quota '[\w-]{1,80}' exceeded[^\"]{0,100}|(?:Vcpu|Instance|MaxSpotInstanceCount)LimitExceeded.{0,120}|"
+        r"(?:InsufficientInstanceCapacity|ZONE_RESOURCE_POOL_EXHAUSTED|LimitExceeded\.\w+|ResourceInsufficient\.\w+).{0,120}|"
+        r"exceeding approved [^\"]{1,80}quota[^\"]{0,100})",
         "the cloud gives no more nodes: a quota is used up, or it has none of this type ({what})",
         "have the quota raised, end instances that are not needed, or use another type of instance, zone or region, or fewer hosts",
     ),
@@ -91,8 +91,8 @@ SLURM = [
     cause(
         "slurm_credential",
         r"(?:failed on node (?P<host>[\w.-]+): |launch failed: )(?P<why>Invalid job credential|Job credential \w+|Invalid node name|"
-        r"(?:Invalid a|A)uthentication credential\b[^\r\n]{0,20})|"
-        r"(?P<why2>Error generating job credential|Credential (?:replayed|signature check)|Munge (?:encode|decode) failed[^\r\n]{0,80}|"
+        r"(?:Invalid a|A)uthentication credential\b.{0,20})|"
+        r"(?P<why2>Error generating job credential|Credential (?:replayed|signature check)|Munge (?:encode|decode) failed.{0,80}|"
         r"Protocol authentication error|Zero Bytes were transmitted or received|Invalid authentication credential)",
         "Slurm refused the credential of the job ({why})",
         "check that munge runs with the same key on all nodes, and that their clocks agree (chronyc tracking)",
@@ -108,7 +108,7 @@ SLURM = [
         "slurm_io",
         LAUNCH
         + r"(?P<why>Slurmd could not connect IO|Communication connection failure|Connection refused|No route to host|"
-        r"Connection timed out[^\r\n]{0,20})",
+        r"Connection timed out.{0,20})",
         "a host of the job can't connect to srun, or srun to its slurmd ({why})",
         "check that slurmd runs there (sinfo -R, systemctl status slurmd), and allow connections in both directions between the hosts: "
         "port 6818 of slurmd, and srun's ports (SrunPortRange)",
@@ -130,9 +130,9 @@ SLURM = [
     ),
     cause(
         "slurm_controller",
-        r"(?P<why>Unable to contact slurm controller[^\r\n]{0,60}|"
-        r"(?:allocate|allocate resources|create step for job \d+|submit/allocate failed|submission failed): Socket timed out[^\r\n]{0,40}|"
-        r"Unable to confirm allocation for job \d+: [^\r\n]{1,80}|Slurm backup controller in standby mode)",
+        r"(?P<why>Unable to contact slurm controller.{0,60}|"
+        r"(?:allocate|allocate resources|create step for job \d+|submit/allocate failed|submission failed): Socket timed out.{0,40}|"
+        r"Unable to confirm allocation for job \d+: .{1,80}|Slurm backup controller in standby mode)",
         "Slurm's controller does not answer or does not know the job ({why})",
         "check slurmctld (scontrol ping), and that the job is still running (squeue)",
     ),
@@ -187,8 +187,8 @@ SLURM = [
     ),
     cause(
         "slurm_resources",
-        r"(?P<why>Required node not available[^\r\n]{0,60}|ReqNodeNotAvail[^\r\n]{0,80}|"
-        r"Nodes? \S{1,200} (?:is|are) (?:DOWN|DRAIN|not available)[^\r\n]{0,60})",
+        r"(?P<why>Required node not available.{0,60}|ReqNodeNotAvail.{0,80}|"
+        r"Nodes? \S{1,200} (?:is|are) (?:DOWN|DRAIN|not available).{0,60})",
         NOT_ALLOCATED,
         "see why these hosts are down, drained or reserved (sinfo -R, scontrol show node, scontrol show reservation), and request others "
         "(no --nodelist, or another)",
@@ -228,27 +228,25 @@ SLURM = [
     ),
     cause(
         "slurm_resources",
-        r"(?P<why>Only allocated \d+ nodes asked for \d+|SLURM_JOB_NUM_NODES environment variable conflicts[^\r\n]{0,60}|"
-        r"CPU binding outside of job step allocation[^\r\n]{0,80}|You asked for \d+ tasks but hostlist specified \d+ nodes|"
-        r"Too few (?:processes|NodeNames)[^\r\n]{0,60})",
+        r"(?P<why>Only allocated \d+ nodes asked for \d+|SLURM_JOB_NUM_NODES environment variable conflicts.{0,60}|CPU binding outside of "
+        r"job step allocation.{0,80}|You asked for \d+ tasks but hostlist specified \d+ nodes|Too few (?:processes|NodeNames).{0,60})",
         NO_STEP,
         STEP_FIT,
     ),
     options(
-        r"(?P<what>(?:SLURM_|--)[^\r\n]{1,120}are mutually exclusive[^\r\n]{0,10}|[^\r\n]{1,80}set by two different environment variables"
-        r"[^\r\n]{1,80})",
+        r"(?P<what>(?:SLURM_|--).{1,120}are mutually exclusive.{0,10}|.{1,80}set by two different environment variables.{1,80})",
         "options of Slurm exclude each other ({what})",
         "give only one of them; srun also takes the job's SLURM_* variables: unset the others in the batch script",
     ),
     options(
         r"(?:unrecognized option|invalid option|option requires|ambiguous option|option '[^']{1,60}' is ambiguous)[ :-]*"
-        r"(?P<what>[^\r\n]{0,80})|(?:srun|salloc|sbatch): (?:error: |fatal: )?(?P<what2>(?:Invalid (?:--(?!mpi)|-W)|invalid number of|"
-        r"Invalid numeric value|Invalid node list|Invalid directive found|Bad value)[^\r\n]{0,120})",
+        r"(?P<what>.{0,80})|(?:srun|salloc|sbatch): (?:error: |fatal: )?(?P<what2>(?:Invalid (?:--(?!mpi)|-W)|invalid number of|"
+        r"Invalid numeric value|Invalid node list|Invalid directive found|Bad value).{0,120})",
         "Slurm does not know an option or its value ({what})",
         "write the option as this version of Slurm has it (srun --help, srun --version)",
     ),
     options(
-        r"(?P<what>Batch script contains DOS line breaks[^\r\n]{0,20}|This does not look like a batch script|"
+        r"(?P<what>Batch script contains DOS line breaks.{0,20}|This does not look like a batch script|"
         r"Batch script (?:is empty|contains only whitespace)|Unable to open file \S{1,200})",
         "Slurm does not take the batch script ({what})",
         "begin the script with #!/bin/bash in its first line, with line breaks of Unix (dos2unix), and give sbatch its path",

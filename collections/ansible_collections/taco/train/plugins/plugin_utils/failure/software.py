@@ -28,7 +28,7 @@ SOFTWARE = [
         "HARP can't create files in the mount of the huge pages, and no pages of {size} kB are free",
         "set training_container_profile: harp (on Kubernetes leave /dev/hugepages in mpijob_mounts), and check that the mount is writable "
         "and has pages of the size hugepages_page_size (findmnt -t hugetlbfs, HugePages_Free in /proc/meminfo)",
-        context=r"EAL: No (?:available|free) [^\n]{0,60}?hugepages-(?P<size>\d+)kB",
+        context=r"EAL: No (?:available|free) .{0,60}?hugepages-(?P<size>\d+)kB",
     ),
     cause(
         # Pages are free, and their files can't be made.
@@ -41,11 +41,10 @@ SOFTWARE = [
     ),
     cause(
         "hugepages",
-        r"(?i)EAL: (?=.*(?:fail|can.?not|can't|could ?n.t|error|not enough|no free|no available)).*(?:hugepage|"
-        r"huge page|hugetlb)|(?:cannot|can't|could ?n.t|unable to|failed to|no free|not enough|no "
-        r"available|insufficient) (?:\w+ ){0,4}(?:hugepages?|huge pages?|hugetlb)|(?:hugepages?|huge pages?|"
-        r"hugetlb)[^\n]{0,40}(?:not enough|unavailable|not mounted|not available|exhausted|failed|insufficient)|"
-        r"MAP_HUGETLB",
+        r"(?i)EAL: (?=.*(?:fail|can.?not|can't|could ?n.t|error|not enough|no free|no available)).*(?:hugepage|huge page|hugetlb)|"
+        r"(?:cannot|can't|could ?n.t|unable to|failed to|no free|not enough|no available|insufficient) (?:\w+ ){0,4}(?:hugepages?|"
+        r"huge pages?|hugetlb)|(?:hugepages?|huge pages?|hugetlb).{0,40}(?:not enough|unavailable|not mounted|not available|exhausted|"
+        r"failed|insufficient)|MAP_HUGETLB",
         "HARP found no free huge pages",
         "run the hugepages and reboot roles (playbook prepare), and look at HugePages_Free in /proc/meminfo",
     ),
@@ -60,12 +59,10 @@ SOFTWARE = [
     ),
     cause(
         "driver",
-        r"CUDA Driver version found is \d+\. Minimum requirement|CUDA driver version is insufficient|NVIDIA driver on your system is "
-        r"too old|forward compatibility was "
-        r"attempted on non supported HW|"
-        r"CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE|"
-        r"unsatisfied condition: cuda|the provided PTX was compiled with an unsupported toolchain|driver too old|API "
-        r"call is not supported in the installed CUDA driver",
+        r"CUDA Driver version found is \d+\. Minimum requirement|CUDA driver version is insufficient|NVIDIA driver "
+        r"on your system is too old|forward compatibility was attempted on non supported HW|CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE|"
+        r"unsatisfied condition: cuda|the provided PTX was compiled with an unsupported toolchain|driver too old|"
+        r"API call is not supported in the installed CUDA driver",
         "the host's NVIDIA driver is too old for the CUDA version in the image",
         DRIVER,
     ),
@@ -85,12 +82,10 @@ SOFTWARE = [
     ),
     cause(
         "cudnn",
-        r"(?P<what>CUDNN_STATUS_(?:NOT_INITIALIZED|"
-        r"VERSION_MISMATCH|SUBLIBRARY_\w+|ARCH_MISMATCH|INTERNAL_ERROR\w*|EXECUTION_FAILED|NOT_SUPPORTED|MAPPING_ERROR|BAD_PARAM))|"
-        r"CUDNN_STATUS_SUCCESS \(\d|DNN library is "
-        r"not found|because cuDNN failed to initialize|unable to find an engine to execute this computation|[Uu]nable to find a valid "
-        r"cuDNN "
-        r"algorithm|No DNN in stream executor|Could not create cudnn handle",
+        r"(?P<what>CUDNN_STATUS_(?:NOT_INITIALIZED|VERSION_MISMATCH|SUBLIBRARY_\w+|ARCH_MISMATCH|INTERNAL_ERROR\w*|EXECUTION_FAILED|"
+        r"NOT_SUPPORTED|MAPPING_ERROR|BAD_PARAM))|CUDNN_STATUS_SUCCESS \(\d|DNN library is not found|because cuDNN failed to initialize|"
+        r"unable to find an engine to execute this computation|[Uu]nable to find a valid cuDNN algorithm|No DNN in stream executor|"
+        r"Could not create cudnn handle",
         "cuDNN can't be used ({what}): another version than the framework was built for, or a full GPU",
         "use the cuDNN that the framework in taco_image was built for, and end other programs on the GPU",
     ),
@@ -111,7 +106,7 @@ SOFTWARE = [
     ),
     cause(
         "cublas",
-        r"(?P<what>CUBLAS_STATUS_INVALID_VALUE[^\r\n]{0,80})",
+        r"(?P<what>CUBLAS_STATUS_INVALID_VALUE.{0,80})",
         "a call of cuBLAS has arguments that do not fit ({what}): the shapes, or two versions of cuBLAS are mixed",
         "leave other CUDA libraries out of LD_LIBRARY_PATH in benchmark_env (pip's nvidia-cublas and the image's), then check the shapes",
     ),
@@ -125,23 +120,22 @@ SOFTWARE = [
     cause(
         # NCCL's multicast over NVSwitch, which fails after the fabric manager alone was started again.
         "nvls",
-        r"transport/nvls\.cc\S* (?:NCCL )?WARN (?P<what>[^\r\n]{1,160})",
+        r"transport/nvls\.cc\S* (?:NCCL )?WARN (?P<what>.{1,160})",
         "NVLink SHARP (NVLS) failed on a host ({what})",
         "reboot the host, or reset its GPUs and start nvidia-fabricmanager again; or set NCCL_NVLS_ENABLE: 0 in benchmark_env",
     ),
     cause(
         # The driver's own word of what is wrong. Xid 13, 31, 43, 45 and 69 follow from a program's error.
         "gpu_broken",
-        r"(?P<what>NVRM: Xid (?:\([^)]{1,40}\))?:? (?!(?:13|31|43|45|69)\b)\d+[^\r\n]{0,160}|GPU has fallen off the bus)",
+        r"(?P<what>NVRM: Xid (?:\([^)]{1,40}\))?:? (?!(?:13|31|43|45|69)\b)\d+.{0,160}|GPU has fallen off the bus)",
         "a GPU has a hardware fault ({what})",
         "take the host out, reset the GPU or power-cycle the host, and check the GPU's seat, power, cooling and PCIe link; replace the "
         "GPU if it comes back",
     ),
     cause(
         "gpu_broken",
-        r"uncorrectable (?:NVLink|ECC) error|uncorrectable ECC|CUDA_ERROR_ECC_UNCORRECTABLE|GPU (?:is lost|has fallen "
-        r"off the bus)|fallen off the bus|nvlink error|NVLink.{0,20}uncorrectable|hardware stack error|"
-        r"Unable to determine the device handle for GPU",
+        r"uncorrectable (?:NVLink|ECC) error|uncorrectable ECC|CUDA_ERROR_ECC_UNCORRECTABLE|GPU (?:is lost|has fallen off the bus)|"
+        r"fallen off the bus|nvlink error|NVLink.{0,20}uncorrectable|hardware stack error|Unable to determine the device handle for GPU",
         "a GPU has a hardware fault",
         HARDWARE,
     ),
@@ -151,32 +145,27 @@ SOFTWARE = [
         r"Failed to initialize NVML: Unknown Error",
         "a container lost its GPUs, or may not use them",
         "start the training container again (role training_container); if it comes back, use the cgroup driver cgroupfs or give the "
-        "container "
-        "its devices (/dev/nvidia*), and check nvidia-smi on the host",
+        "container its devices (/dev/nvidia*), and check nvidia-smi on the host",
     ),
     cause(
         "no_gpu",
-        r"Failed to find CUDA library|"
-        r"no CUDA-capable device|no supported devices found for platform CUDA|failed call to cuInit: (?!UNKNOWN ERROR \(303\))|"
-        r"No devices were found|Failed to initialize NVML: (?!Driver/library)|Found no NVIDIA driver|"
-        r"CUDA_ERROR_NO_DEVICE|No CUDA GPUs are available|NVIDIA-SMI "
-        r"has failed|couldn't communicate with the NVIDIA driver|kernel driver does not appear to be running"
-        r"|CUDA is not available|[Nn]o GPU(?:s)? (?:found|detected|available|visible)|"
-        r"libcuda(?:\.so\S*)?: cannot open|CUDA driver initialization failed|CUDA unknown error - this may be|"
-        r"on a CUDA device but torch\.cuda\.is_available\(\) is False|only supports (?:the )?NHWC|"
-        r"explicitly assigned to /device:GPU:\d+ but "
-        r"available devices are \[(?!.*device:GPU:\d)",
+        r"Failed to find CUDA library|no CUDA-capable device|no supported devices found for platform CUDA|"
+        r"failed call to cuInit: (?!UNKNOWN ERROR \(303\))|No devices were found|Failed to initialize NVML: (?!Driver/library)|"
+        r"Found no NVIDIA driver|CUDA_ERROR_NO_DEVICE|No CUDA GPUs are available|NVIDIA-SMI has failed|"
+        r"couldn't communicate with the NVIDIA driver|kernel driver does not appear to be running|CUDA is not available|"
+        r"[Nn]o GPU(?:s)? (?:found|detected|available|visible)|libcuda(?:\.so\S*)?: cannot open|CUDA driver initialization failed|"
+        r"CUDA unknown error - this may be|on a CUDA device but torch\.cuda\.is_available\(\) is False|only supports (?:the )?NHWC|"
+        r"explicitly assigned to /device:GPU:\d+ but available devices are \[(?!.*device:GPU:\d)",
         "a rank has no GPU",
         GPUS,
     ),
     *GPU_INDEX,
     cause(
         "gpu_index",
-        r"invalid device ordinal|Invalid number of GPUs: (?P<want>\d+) requested but only (?P<have>\d+)|"
-        r"[Vv]isible_device_list'? listed an invalid|CUDA_ERROR_INVALID_DEVICE\b|invalid resource handle.{0,20}device "
-        r"ordinal|IndexError: list index out of range at .*local_rank\(\)|AssertionError: Invalid device id|"
-        r"device >= 0 && device < num_gpus|explicitly assigned to /device:GPU:\d+ but available devices are \[.*device:GPU:\d|on CUDA "
-        r"device \d+ but torch\.cuda\.device_count\(\) is (?P<have2>\d+)",
+        r"invalid device ordinal|Invalid number of GPUs: (?P<want>\d+) requested but only (?P<have>\d+)|[Vv]isible_device_list'? listed "
+        r"an invalid|CUDA_ERROR_INVALID_DEVICE\b|invalid resource handle.{0,20}device ordinal|IndexError: list index out of range at "
+        r".*local_rank\(\)|AssertionError: Invalid device id|device >= 0 && device < num_gpus|explicitly assigned to /device:GPU:\d+ but "
+        r"available devices are \[.*device:GPU:\d|on CUDA device \d+ but torch\.cuda\.device_count\(\) is (?P<have2>\d+)",
         *FEWER_GPUS,
     ),
     cause(
@@ -189,8 +178,7 @@ SOFTWARE = [
     cause(
         "gpu_busy",
         r"Multiple Ranks are using the same GPU|CUDA-capable device\(s\) is/are busy|all CUDA-capable devices are busy|"
-        r"CUDA_ERROR_DEVICE_UNAVAILABLE|"
-        r"exclusive[- ]process",
+        r"CUDA_ERROR_DEVICE_UNAVAILABLE|exclusive[- ]process",
         "a GPU is in the compute mode Exclusive_Process with another process on it, or can't be used",
         "end other programs on the GPU (nvidia-smi), set its compute mode to Default (nvidia-smi -c 0), and see that each rank has a GPU "
         "of its own (one slot for each GPU in benchmark_hosts); if that is so, look for Xid in the host's dmesg and reset the GPU",
@@ -210,11 +198,10 @@ SOFTWARE = [
     cause(
         "shm_size",
         r"posix_fallocate failed|Error(?: while)? (?:creating|attaching to|: ).{0,30}shared memory segment|"
-        r"/dev/shm/\S+.{0,80}No space left|No space left on device.{0,80}(?:/dev/shm|SemLock)|unable to (?:mmap|"
-        r"write to) [^\r\n]{0,60}file </torch_|unable to (?:open|write to|resize|"
-        r"allocate) shared memory(?!.*Too many open)|insufficient shared memory|DataLoader worker .{0,40}(?:Bus error|SIGBUS)|shared "
-        r"memory \(shm\)|shm_open.{0,80}failed|space.{0,40}shared memory backing|not enough space for (?:the "
-        r")?(?:shared memory|/dev/shm)",
+        r"/dev/shm/\S+.{0,80}No space left|No space left on device.{0,80}(?:/dev/shm|SemLock)|"
+        r"unable to (?:mmap|write to) .{0,60}file </torch_|unable to (?:open|write to|resize|allocate) shared memory(?!.*Too many open)|"
+        r"insufficient shared memory|DataLoader worker .{0,40}(?:Bus error|SIGBUS)|shared memory \(shm\)|shm_open.{0,80}failed|"
+        r"space.{0,40}shared memory backing|not enough space for (?:the )?(?:shared memory|/dev/shm)",
         "the container's /dev/shm is full",
         SHM,
     ),
@@ -251,8 +238,7 @@ SOFTWARE = [
     cause(
         "illegal_access",
         r"NVRM: Xid (?:\([^)]{1,40}\))?:? (?:13|31|43|69)\b|illegal memory access|CUDA_ERROR_ILLEGAL_ADDRESS|misaligned address|"
-        r"unspecified launch "
-        r"failure|CUDA_ERROR_LAUNCH_FAILED|illegal instruction was encountered",
+        r"unspecified launch failure|CUDA_ERROR_LAUNCH_FAILED|illegal instruction was encountered",
         "a GPU kernel failed (memory access or instruction)",
         "run with CUDA_LAUNCH_BLOCKING: 1 in benchmark_env to find it; if it moves between hosts, use other "
         "versions, if it stays on one, look for Xid in its dmesg and test its GPU",

@@ -13,9 +13,8 @@ LOGIN = r"(?:[\w.-]+@)?(?P<host>[\w.-]+): Permission denied \(|ssh not successfu
 SSH = [
     cause(
         "ssh_absent",
-        r"(?:ssh|rsh)(?:'|\u2019)?: (?:command not found|not found$)|"
-        r"(?P<program>\S*\bsshd): (?:No such file|command not found|not found)|exec: \"?ssh\"?: executable file not found|"
-        r"launch agent.{0,40}could not be found|plm_(?:rsh|ssh)_agent\" was set to a path",
+        r"(?:ssh|rsh)(?:'|\u2019)?: (?:command not found|not found$)|(?P<program>\S*\bsshd): (?:No such file|command not found|not found)|"
+        r"exec: \"?ssh\"?: executable file not found|launch agent.{0,40}could not be found|plm_(?:rsh|ssh)_agent\" was set to a path",
         "there is no ssh ({program}) in the training image",
         "use a taco_image with openssh-client and openssh-server",
     ),
@@ -30,8 +29,7 @@ SSH = [
         # Hydra's proxies go back to the launcher by its own name.
         "mpi_resolve",
         r"\[proxy:[\d:]+@(?P<host>[\w.-]+)\] .{1,80}unable to get host address for (?P<peer>[\w.-]+)|"
-        r"unable to get host address for (?P<peer2>[\w.-]+)|"
-        r"gethostbyname.{0,40}(?P<peer3>[\w.-]+) .{0,40}(?:failed|not known)",
+        r"unable to get host address for (?P<peer2>[\w.-]+)|gethostbyname.{0,40}(?P<peer3>[\w.-]+) .{0,40}(?:failed|not known)",
         "the name {peer} of the launcher can't be resolved on another host",
         "give each host's own name (hostname) an address in /etc/hosts or the DNS of all hosts",
     ),
@@ -44,16 +42,15 @@ SSH = [
     ),
     cause(
         "ssh_resolve",
-        r"Could not resolve hostname (?P<host>[^\s:]+)|getaddrinfo(?:\(\))? (?:failed )?(?:for "
-        r")?(?P<other>[\w.-]*).{0,40}(?:Name or service not known|Temporary failure in name resolution)|(?:unknown "
-        r"host|cannot resolve):? (?P<third>[\w.-]+)",
+        r"Could not resolve hostname (?P<host>[^\s:]+)|getaddrinfo(?:\(\))? (?:failed )?(?:for )?(?P<other>[\w.-]*).{0,40}(?:Name or "
+        r"service not known|Temporary failure in name resolution)|(?:unknown host|cannot resolve):? (?P<third>[\w.-]+)",
         "the host {host}{other}{third} is not known to the launcher's ssh: its name can't be resolved",
         "set benchmark_hosts to names from the inventory, or run the ssh_trust role for it",
     ),
     *(
         cause(
             "ssh_connect",
-            rf"ssh: connect to host (?P<host>\S+) port (?P<port>\d+): (?P<why>{why}[^\r\n]{{0,80}})",
+            rf"ssh: connect to host (?P<host>\S+) port (?P<port>\d+): (?P<why>{why}.{{0,80}})",
             "ssh to {host} on port {port} failed ({why})",
             fix,
         )
@@ -108,9 +105,8 @@ SSH = [
     cause(
         # After the login: the host or the way to it is gone.
         "ssh_closed",
-        r"client_loop: send disconnect: (?P<why>[^\r\n]{1,60})|packet_write_wait: Connection to (?P<host>\S+) port \d+: (?P<why2>Broken "
-        r"pipe)|^Connection to (?P<host3>\S+) closed by remote host|"
-        r"Read from remote host (?P<host4>[\w.:-]+): (?P<why4>[^\r\n]{1,60})",
+        r"client_loop: send disconnect: (?P<why>.{1,60})|packet_write_wait: Connection to (?P<host>\S+) port \d+: (?P<why2>Broken pipe)|"
+        r"^Connection to (?P<host3>\S+) closed by remote host|Read from remote host (?P<host4>[\w.:-]+): (?P<why4>.{1,60})",
         "ssh lost its connection to a host ({why})",
         "look at that host: it is down or cut off, or its sshd or container was ended; for connections that a firewall ends when they are "
         "idle set ServerAliveInterval 30 in ssh_config",
@@ -123,7 +119,7 @@ SSH = [
     ),
     cause(
         "ssh_start",
-        r"(?P<what>Bind to port (?P<port>\d+) on \S+ failed: [^\r\n]{1,60}|Cannot bind any address|\S+ must be owned by root and not group "
+        r"(?P<what>Bind to port (?P<port>\d+) on \S+ failed: .{1,60}|Cannot bind any address|\S+ must be owned by root and not group "
         r"or world-writable)",
         "sshd can't start on a host ({what})",
         "end the sshd or the other program that has the port (ss -ltnp), or set taco_ssh_port to another one; start sshd as root, and let "
@@ -131,10 +127,9 @@ SSH = [
     ),
     cause(
         "ssh_closed",
-        r"(?:kex_exchange_identification|ssh_exchange_identification|ssh_dispatch_run_fatal|banner exchange): "
-        r"(?P<why>.{1,160})|^Connection (?:closed|reset) by (?:remote host |authenticating user \S+ "
-        r")?(?P<host>[\d.:a-f]+) port \d+|Connection timed out during banner "
-        r"exchange|^Connection to (?P<third>\S+) port \d+ timed out|past MaxStartups|MaxStartups throttling",
+        r"(?:kex_exchange_identification|ssh_exchange_identification|ssh_dispatch_run_fatal|banner exchange): (?P<why>.{1,160})|"
+        r"^Connection (?:closed|reset) by (?:remote host |authenticating user \S+ )?(?P<host>[\d.:a-f]+) port \d+|Connection timed out "
+        r"during banner exchange|^Connection to (?P<third>\S+) port \d+ timed out|past MaxStartups|MaxStartups throttling",
         "the ssh server ended the connection ({why})",
         "check that sshd runs in the training container of that host (role ssh_trust), and set MaxStartups there to more than the number "
         "of hosts",
@@ -157,14 +152,14 @@ SSH = [
     ),
     cause(
         "ssh_algorithms",
-        r"Unable to negotiate with (?P<host>\S+) port \d+: (?P<why>[^\r\n.]{1,160})",
+        r"Unable to negotiate with (?P<host>\S+) port \d+: (?P<why>[^.]{1,160})",
         "two versions of ssh have nothing in common ({why})",
         "run the same taco_image on every host, and the ssh_trust role",
     ),
     cause(
         "ssh_config",
         r"(?P<file>/\S{1,200}): line (?P<line>\d+): Bad configuration option: (?P<option>\S+)|Bad configuration option: (?P<option2>\S+)|"
-        r"^command-line: line 0: (?P<option3>[^\r\n]{1,80})",
+        r"^command-line: line 0: (?P<option3>.{1,80})",
         "ssh does not know an option of its configuration ({option} {file})",
         "take {option} out of {file}, or use a taco_image with a newer ssh",
     ),
@@ -244,7 +239,7 @@ SSH = [
     cause(
         "ssh_key",
         r"(?:(?:[\w.-]+@)?(?P<host>[\w.-]+): )?Permission denied \((?P<why>[a-z][^)]*)\)|"
-        r"sign_and_send_pubkey: signing failed[^\r\n]{0,60}|UNPROTECTED PRIVATE KEY FILE",
+        r"sign_and_send_pubkey: signing failed.{0,60}|UNPROTECTED PRIVATE KEY FILE",
         "ssh was not let in ({why})",
         TRUST,
         r"[\w.-]+@(?P<host>[\w.-]+)'s password|ssh not successful for host (?P<host2>[\w.-]+)",

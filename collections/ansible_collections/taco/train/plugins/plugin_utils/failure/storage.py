@@ -9,12 +9,12 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import NO
 # PyTorch's writer of checkpoints has no word for why the system did not write.
 CHECKPOINT = (
     "disk",
-    r"(?P<what>PytorchStreamWriter failed (?:writing|closing)[^\r\n]{0,80}|inline_container\.cc\S* ?\.? unexpected pos[^\r\n]{0,60})",
+    r"(?P<what>PytorchStreamWriter failed (?:writing|closing).{0,80}|inline_container\.cc\S* ?\.? unexpected pos.{0,60})",
 )
 STORAGE = [
     cause(
         "storage",
-        r"(?P<what>Stale (?:NFS )?file handle|\[Errno 116\][^\r\n]{0,40})(?:: '?(?P<path>/[^'\r\n]{1,300}))?",
+        r"(?P<what>Stale (?:NFS )?file handle|\[Errno 116\].{0,40})(?:: '?(?P<path>/[^']{1,300}))?",
         "a file of a network file system was removed or replaced on the server while a rank had it open, or its export changed: "
         "{what} {path}",
         "mount the folder again on this host (umount -l, then mount; findmnt shows it), and see that no other run or host removes files "
@@ -30,7 +30,7 @@ STORAGE = [
     ),
     cause(
         "disk",
-        r"(?P<what>Disk quota exceeded(?:: '[^'\r\n]{1,200}')?|EDQUOT)",
+        r"(?P<what>Disk quota exceeded(?:: '[^']{1,200}')?|EDQUOT)",
         "a user's or a project's quota of a file system is used up ({what})",
         "see the quota (quota -s, lfs quota) and remove files or have it raised; the disk itself may have space: else set "
         "benchmark_options.chdir to a folder on another file system",

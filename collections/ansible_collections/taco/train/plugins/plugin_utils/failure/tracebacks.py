@@ -27,10 +27,9 @@ HANDLED = re.compile(
 EMPTY = re.compile(r"(?:[\w.]+\.)?(?:KeyError|Empty|StopIteration|CalledProcessError)\b")
 # Such exceptions say less of a connection than those that follow, which name the server and what was read from it.
 CONNECTION = re.compile(
-    r"\S*(?:Connect|Network|Time[Oo]ut|BrokenPipe|HTTP|SSL|URL|Proxy|Resolution|MaxRetry|Protocol)\w*(?:Error|Exception)?\b|socket\.\w+|"
-    r"(?:OSError|RuntimeError): (?:\[Errno (?:32|10[014]|11[0123]|-[235])\]|Connection |Broken pipe|connect\(\))|(?:requests|urllib3?|"
-    r"httpx|"
-    r"httpcore|aiohttp)\."
+    r"\S*(?:Connect|Network|Time[Oo]ut|BrokenPipe|HTTP|SSL|URL|Proxy|Resolution|MaxRetry|Protocol)\w*(?:Error|Exception)?\b|"
+    r"socket\.\w+|(?:OSError|RuntimeError): (?:\[Errno (?:32|10[014]|11[0123]|-[235])\]|Connection |Broken pipe|connect\(\))|"
+    r"(?:requests|urllib3?|httpx|httpcore|aiohttp)\."
 )
 # Code of launchers, which fails before the script or reports its end.
 LAUNCHER = re.compile(
