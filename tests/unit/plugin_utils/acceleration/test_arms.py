@@ -85,15 +85,15 @@ def test_an_arm_read_back_from_its_document_is_that_arm():
         arm_of({"name": "a", "lossy": False})
 
 
-@pytest.mark.parametrize("wrong", [5, [5], [[True]], {"A B": 1}, {"LIGHT_TOPK_RATE": 1}, "Two words", [[]], True])
 @pytest.mark.parametrize("key", [key for key in ARMS["tcp"].document() if key != "lossy"])
-def test_a_mapping_with_the_keys_of_a_document_is_checked_like_any_other(key, wrong):
-    document = dict(arm_of({"name": "mine"}).document(), **{key: wrong})
-    if (key, wrong) in [("label", "Two words"), ("plugin", True)]:
-        assert arm_of(document).document() == dict(document, **({"plugin": "on"} if wrong is True else {}))
-        return
-    with pytest.raises(ArmError, match="locate_arm"):
-        arm_of(document, "locate_arm")
+def test_a_mapping_with_the_keys_of_a_document_is_checked_like_any_other(key):
+    for wrong in (5, [5], [[True]], {"A B": 1}, {"LIGHT_TOPK_RATE": 1}, "Two words", [[]], True):
+        document = dict(arm_of({"name": "mine"}).document(), **{key: wrong})
+        if (key, wrong) in [("label", "Two words"), ("plugin", True)]:
+            assert arm_of(document).document() == dict(document, **({"plugin": "on"} if wrong is True else {}))
+            continue
+        with pytest.raises(ArmError, match="locate_arm"):
+            arm_of(document, "locate_arm")
 
 
 def test_a_document_with_the_name_of_a_built_in_arm_is_that_arm():

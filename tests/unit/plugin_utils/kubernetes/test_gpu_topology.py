@@ -112,11 +112,6 @@ def test_without_a_label_the_way_back_is_by_the_usual_one():
     }
 
 
-def test_a_restore_that_was_killed_half_way_goes_on():
-    (step,) = plan([node(label="default", before="null", nvidia=8)], [], ["n1"], "restored").steps
-    assert step.changes and step.after is None and step.forget
-
-
 @pytest.mark.parametrize(
     "holder",
     [

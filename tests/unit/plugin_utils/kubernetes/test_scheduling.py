@@ -21,12 +21,6 @@ HUGE = "hugepages-1Gi"
             [(1, "Insufficient cpu"), (2, "node(s) had taint {team: a}, that the pod didn't tolerate")],
         ),
         (
-            "0/3 nodes are available: 1 node(s) had untolerated taint {example.com/a: }, 2 Insufficient hugepages-1Gi. preemption: 0/3 "
-            "nodes are available: 1 Preemption is not helpful for scheduling, 2 No preemption victims found for incoming pod.",
-            "0/3 nodes are available: 1 node(s) had untolerated taint {example.com/a: }, 2 Insufficient hugepages-1Gi",
-            [(1, "node(s) had untolerated taint {example.com/a: }"), (2, "Insufficient hugepages-1Gi")],
-        ),
-        (
             "0/2 nodes are available: 2 Insufficient hugepages-1Gi. no new claims to deallocate, preemption: 0/2 nodes are available: 2 No "
             "preemption victims found for incoming pod.",
             "0/2 nodes are available: 2 Insufficient hugepages-1Gi",
@@ -44,14 +38,8 @@ HUGE = "hugepages-1Gi"
             '0/2 nodes are available: persistentvolumeclaim "data" not found',
             [(None, 'persistentvolumeclaim "data" not found')],
         ),
-        (
-            "no nodes available to schedule pods",
-            "no nodes available to schedule pods",
-            [(None, "no nodes available to schedule pods")],
-        ),
-        ("", "", []),
     ],
-    ids=["1.20", "1.24", "1.33", "claims", "prefilter", "no nodes", "nothing"],
+    ids=["1.20", "claims", "not eligible", "no count"],
 )
 def test_a_message_is_read_by_clause(message, said, reasons):
     assert read(message) == (said, reasons)
