@@ -34,6 +34,8 @@ def test_the_price_of_a_round_is_printed_for_few_hosts_too():
     assert "not known, because these hosts had no run together" in sentence(search, next_step(search))
     records = [{"hosts": [{"name": "b"}, {"name": "a"}], "duration_s": seconds} for seconds in (60.0, 90.0, None)]
     records.append({"hosts": [{"name": "a"}], "duration_s": 5.0})
+    pods = [{"hosts": [{"name": "a.job.default.svc"}, {"name": "b.job.default.svc"}], "duration_s": 30.0}]
+    assert seconds_of_a_run(pods, search.hosts) == 30.0
     search = search._replace(run_seconds=seconds_of_a_run(records, search.hosts))
     answer = next_step(search)
     assert (answer.kind, answer.minutes_of_a_round) == ("undecided", 1.5)

@@ -87,3 +87,5 @@ def test_suspects_are_the_hosts_that_stand_out_in_the_newest_run_over_all_hosts(
     assert suspects([], ["a"]) == [] and suspects([{"hosts": [{"name": "a"}]}], ["a"]) == []
     records = [record("a"), record("b", "a", "b"), record("a", hosts=("a",))]
     assert suspects(records, ["b", "a"]) == ["b", "a"]
+    pods = ("a.job.default.svc", "b.job.default.svc")
+    assert suspects([record(pods[1], hosts=pods)], ["a", "b"]) == ["b"]

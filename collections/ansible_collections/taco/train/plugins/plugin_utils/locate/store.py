@@ -23,7 +23,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.locate.search import (
 from ansible_collections.taco.train.plugins.plugin_utils.locate.wording import sentence, unrestored
 from ansible_collections.taco.train.plugins.plugin_utils.run import json_schema, store
 from ansible_collections.taco.train.plugins.plugin_utils.witnesses.outliers import busy
-from ansible_collections.taco.train.plugins.plugin_utils.witnesses.record import host_named
+from ansible_collections.taco.train.plugins.plugin_utils.witnesses.record import host_named, over_all
 
 FILE, INVENTORY, SCHEMA = "locate.json", "locate_inventory.yml", "locate-1"
 GROUP = "locate_hosts"
@@ -132,7 +132,7 @@ def _busy(record: Mapping[str, Any], hosts: Sequence[str]) -> Dict[str, float]:
 
 def seconds_of_a_run(records: Sequence[Mapping[str, Any]], hosts: Sequence[str]) -> Optional[float]:
     """The seconds of the newest run over these hosts, None without one."""
-    took = [one.get("duration_s") for one in records if {host["name"] for host in one["hosts"]} == set(hosts)]
+    took = [one.get("duration_s") for one in records if over_all(one, hosts)]
     return next((float(seconds) for seconds in reversed(took) if seconds), None)
 
 

@@ -75,10 +75,13 @@ def path_sentence(record: Record) -> str:
     return f"{record['arm']}: the path over {found['promise']} {verdict}: {found['reason']}."
 
 
+def over_all(record: Record, hosts: Sequence[str]) -> bool:
+    """Whether a run was over all these hosts of the inventory, and no other."""
+    return {host_named(host["name"], hosts) for host in record["hosts"]} == set(hosts)
+
+
 def suspects(records: Sequence[Record], hosts: Sequence[str]) -> List[str]:
     """The hosts that stand out in the newest run over all these hosts, each once, the strongest evidence first."""
-    over_all = [
-        one for one in records if one.get("witnesses") and {host["name"] for host in one["hosts"]} == set(hosts)
-    ]
-    found = over_all[-1]["witnesses"]["outliers"] if over_all else []
-    return list(dict.fromkeys(str(one["host"]) for one in found))
+    counted = [one for one in records if one.get("witnesses") and over_all(one, hosts)]
+    found = counted[-1]["witnesses"]["outliers"] if counted else []
+    return list(dict.fromkeys(host_named(str(one["host"]), hosts) for one in found))
