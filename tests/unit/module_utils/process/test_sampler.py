@@ -4,6 +4,7 @@
 
 """The sampling process: it outlives its module, leaves its last sample, and ends when it is told to, whatever was before."""
 
+import errno
 import json
 import time
 
@@ -72,6 +73,18 @@ def test_its_time_ends_it_and_the_last_sample_stays(tmp_path):
     last = content(tmp_path)
     time.sleep(0.2)
     assert content(tmp_path) == last and sampler.stop(str(tmp_path))["count"] > 1
+
+
+def test_samples_of_an_earlier_run_are_gone_where_the_disk_is_full(tmp_path, monkeypatch):
+    (tmp_path / sampler.FILE).write_text('{"token": "of a run that was killed", "count": 5}')
+
+    def full(**_arguments):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(sampler.tempfile, "mkstemp", full)
+    with pytest.raises(OSError, match="No space left"):
+        sampler.start(str(tmp_path), counting(), 60)
+    assert sampler.stop(str(tmp_path)) == {}
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", '"a"', "null"])

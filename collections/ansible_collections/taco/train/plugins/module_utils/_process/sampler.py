@@ -84,6 +84,9 @@ def start(folder: str, sample: Sample, seconds: float) -> None:
     path = os.path.join(folder, FILE)
     token = f"{os.getpid()}-{time.time()}"
     with _locked(path):
+        # Where the disk is full, the samples of an earlier run must not be taken for those of this one.
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
         _write(path, {"token": token})
     child = os.fork()
     if child:
