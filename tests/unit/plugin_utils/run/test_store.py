@@ -50,6 +50,18 @@ def test_latest_is_replaced_and_relative(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["latest", "one", "two"]
 
 
+def test_latest_is_made_after_a_process_with_the_same_number_was_killed(tmp_path, monkeypatch):
+    def killed(*_arguments):
+        raise KeyboardInterrupt
+
+    (tmp_path / "run").mkdir()
+    with monkeypatch.context() as context, pytest.raises(KeyboardInterrupt):
+        context.setattr(store.os, "replace", killed)
+        store.point_latest(str(tmp_path / "run"))
+    store.point_latest(str(tmp_path / "run"))
+    assert os.readlink(tmp_path / "latest") == "run"
+
+
 def test_a_folder_named_latest_is_left_alone(tmp_path):
     (tmp_path / "latest").mkdir()
     (tmp_path / "run").mkdir()

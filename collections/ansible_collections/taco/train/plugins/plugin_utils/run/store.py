@@ -13,6 +13,7 @@ import os
 import re
 import stat
 import tempfile
+import uuid
 from contextlib import contextmanager
 from typing import Any, BinaryIO, Iterator, Mapping, Sequence
 
@@ -235,8 +236,8 @@ def point_latest(run_dir: str) -> None:
     link = os.path.join(results, "latest")
     if os.path.exists(link) and not os.path.islink(link):
         raise RecordError(f"{link} is in the way of the link to the newest results: move it away.")
-    # The name is free by its own process id, and a link can only be replaced by a rename.
-    temporary = os.path.join(results, f".latest-{os.getpid()}")
+    # A link can only be replaced by a rename. A process that was killed here may have had the number of this one.
+    temporary = os.path.join(results, f".latest-{uuid.uuid4().hex}")
     try:
         os.symlink(run, temporary)
         os.replace(temporary, link)
