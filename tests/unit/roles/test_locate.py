@@ -6,8 +6,13 @@
 
 import json
 
+import action_run
 import played
 import yaml
+
+from ansible_collections.taco.train.plugins.action import locate
+from ansible_collections.taco.train.plugins.plugin_utils.locate import store
+from ansible_collections.taco.train.plugins.plugin_utils.locate.search import Search
 
 PLAY = """
 - hosts: all
@@ -103,6 +108,15 @@ def test_check_mode_runs_and_writes_nothing(tmp_path):
     rc, output = played.run(tmp_path, PLAY, hosts, options, [*FORKS, "--check"])
     assert rc == 0 and "Round 1: 6 runs at the same time, each host alone" in output, output
     assert not (tmp_path / "results").exists() and not (tmp_path / "order").exists()
+
+
+def test_the_end_of_a_search_is_not_written_in_check_mode(tmp_path):
+    store.keep(str(tmp_path), Search(("node-a",)), None, "same", [], False)
+    options = {"state": "ended", "run_dir": str(tmp_path), "unrestored": ["node-a"]}
+    for check in (True, False):
+        result = action_run.run(locate, options, check)
+        assert "node-a" in result["msg"], result
+        assert store.load(str(tmp_path))["unrestored"] == ([] if check else ["node-a"])
 
 
 # Ansible's ssh, which runs the command here until the host is dead.

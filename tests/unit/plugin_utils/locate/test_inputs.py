@@ -10,6 +10,7 @@ import pytest
 
 from ansible_collections.taco.train.plugins.plugin_utils.decision.budget import Budget
 from ansible_collections.taco.train.plugins.plugin_utils.locate import store
+from ansible_collections.taco.train.plugins.plugin_utils.locate.decide import next_step
 from ansible_collections.taco.train.plugins.plugin_utils.locate.inputs import (
     boundaries_of,
     hardware_of,
@@ -209,3 +210,16 @@ def test_hosts_that_are_not_restored_are_part_of_the_file(tmp_path):
     assert "n1, n2: not reachable" in store.keep_unrestored(str(tmp_path), ["n1", "n2"])
     assert store.load(str(tmp_path))["unrestored"] == ["n1", "n2"]
     assert store.keep_unrestored(str(tmp_path), []) == ""
+
+
+def test_a_search_that_was_killed_has_no_answer_without_its_inventory(tmp_path, monkeypatch):
+    search, write = Search(("a", "b")), store.store.write_text
+
+    def killed(path, text):
+        write(path, text)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(store.store, "write_text", killed)
+    with pytest.raises(KeyboardInterrupt):
+        store.keep(str(tmp_path), search, next_step(search), "same", [], False)
+    assert [path.name for path in tmp_path.iterdir()] == [store.INVENTORY]

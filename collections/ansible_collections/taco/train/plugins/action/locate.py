@@ -64,7 +64,8 @@ class ActionModule(ActionBase):
                 raise SearchError(f"run_dir is not set; it is required with state={options['state']}.")
             run_dir = store.absolute(options["run_dir"])
             if options["state"] == "ended":
-                return {"changed": False, "msg": searches.keep_unrestored(run_dir, options["unrestored"])}
+                write = not self._task.check_mode
+                return {"changed": False, "msg": searches.keep_unrestored(run_dir, options["unrestored"], write)}
             return self.continued(run_dir)
         except (SearchError, store.RecordError) as error:
             return {"failed": True, "msg": str(error)}

@@ -145,7 +145,7 @@ def step(search: Search) -> Tuple[Search, Union[Round, Answer]]:
 
 
 def keep(run_dir: str, search: Search, answer: Optional[Answer], identity: str, odd: Sequence[Any], lab: bool) -> str:
-    """Write locate.json, and with an answer the inventory, each as a whole."""
+    """Write locate.json, and with an answer the inventory before it, so that a search with an answer has one, also after a kill."""
     path = os.path.join(run_dir, FILE)
     value = {
         "schema": 1,
@@ -157,16 +157,17 @@ def keep(run_dir: str, search: Search, answer: Optional[Answer], identity: str, 
         "odd": list(odd),
         "unrestored": [],
     }
-    _write(path, value)
     if answer:
         store.write_text(os.path.join(run_dir, INVENTORY), inventory(search, answer))
+    _write(path, value)
     return path
 
 
-def keep_unrestored(run_dir: str, hosts: Sequence[str]) -> str:
+def keep_unrestored(run_dir: str, hosts: Sequence[str], write: bool = True) -> str:
     """Write the hosts on which the changes of the arm may still be, and return a text about them."""
     value = dict(load(run_dir), unrestored=list(hosts))
-    _write(os.path.join(run_dir, FILE), value)
+    if write:
+        _write(os.path.join(run_dir, FILE), value)
     return unrestored(hosts)
 
 
