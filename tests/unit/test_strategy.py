@@ -40,6 +40,21 @@ OF_A_STRATEGY = """
         - ansible.builtin.debug:
             msg: "refused: {{{{ ansible_failed_result.msg }}}}"
 """
+IN_BATCHES = """
+- name: Train
+  hosts: all
+  gather_facts: false
+  serial: 1
+  tasks:
+"""
+OF_A_ROLE = """
+    - block:
+        - ansible.builtin.include_role:
+            name: taco.train.{role}
+      rescue:
+        - ansible.builtin.debug:
+            msg: "refused: {{{{ ansible_failed_result.msg }}}}"
+"""
 OWN_PLAY = """
 - name: Train
   hosts: all
@@ -111,3 +126,13 @@ def test_a_playbook_runs_with_its_own_strategy_whatever_is_configured(configured
     status, output = run(configured, play, {"gpu1": {}, "gpu2": {}}, options, ["--check", "--tags", "always"])
     # Ansible warns of tasks that run once where the strategy is free.
     assert status == 0 and "TASK [taco.train.common : Name the folder" in output and "free" not in output, output
+
+
+def test_a_role_that_runs_over_all_hosts_is_refused_in_a_play_with_serial(tmp_path):
+    roles = ("benchmark", "compare", "locate", "plan")
+    play = IN_BATCHES + "".join(OF_A_ROLE.format(role=role) for role in roles)
+    options = {"taco_results_dir": str(tmp_path / "results"), "taco_gpus_per_node": 8}
+    _status, output = run(tmp_path, play, {"gpu1": {}, "gpu2": {}}, options, ["--check"])
+    for role in roles:
+        refusal = f"gpu1: the play 'Train' runs on gpu2 at another time, and the role taco.train.{role} needs all hosts"
+        assert refusal in output, output

@@ -20,7 +20,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options 
     options_of,
     role_names,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.variables.strategy import require_linear
+from ansible_collections.taco.train.plugins.plugin_utils.variables.strategy import require_all_hosts, require_linear
 from ansible_collections.taco.train.plugins.plugin_utils.variables.value import plain
 
 COLLECTION = "taco.train."
@@ -33,6 +33,8 @@ COUNTS = {
     "locate": "benchmark_hosts",
     "mpijob": "mpijob_gpus_per_worker",
 }
+# The roles whose result is of all hosts of the play.
+OF_ALL_HOSTS = ("benchmark", "compare", "locate", "plan")
 # A module that reverts or only reads needs few of the variables, and must not stop at another one.
 LENIENT_STATES = ("absent", "continued", "restored", "uncordoned")
 Values = Mapping[str, Any]
@@ -130,6 +132,8 @@ def require_role_values(action: Any, task_vars: "Values | None", hosts: Sequence
         return
     # The role common checks it before the first role alone, and this play may be a later one.
     require_linear(action._task, task_vars["inventory_hostname"])
+    if role in OF_ALL_HOSTS:
+        require_all_hosts(action._task, role, task_vars)
     if action._task.args.get("state") in LENIENT_STATES:
         return
     read = _read(action, specs_of(role), task_vars, hosts)

@@ -4,11 +4,13 @@
 
 """Require that a play runs each task on all hosts before the next one."""
 
-from typing import Any
+from typing import Any, Mapping
 
 from ansible.errors import AnsibleActionFail
 from ansible.playbook.block import Block
 from ansible.plugins.loader import strategy_loader
+
+from ansible_collections.taco.train.plugins.plugin_utils.text import some
 
 
 def is_linear(name: str) -> bool:
@@ -36,3 +38,14 @@ def require_linear(task: Any, host: str) -> str:
             "precedence over ansible.cfg and ANSIBLE_STRATEGY"
         )
     return strategy
+
+
+def require_all_hosts(task: Any, role: str, task_vars: Mapping[str, Any]) -> None:
+    """Refuse a role that runs over all hosts of a play in one that begins with some of them."""
+    host, batch = task_vars["inventory_hostname"], task_vars.get("ansible_play_batch", ())
+    waiting = [other for other in task_vars.get("ansible_play_hosts", ()) if other not in batch]
+    if waiting:
+        raise AnsibleActionFail(
+            f"{host}: the play {play_of(task).get_name()!r} runs on {some(waiting)} at another time, and the role taco.train.{role} needs "
+            "all hosts of the play at once. Remove `serial` from the play"
+        )
