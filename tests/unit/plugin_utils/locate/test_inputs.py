@@ -170,6 +170,15 @@ def test_a_run_of_a_host_that_is_not_in_the_search_is_refused(tmp_path):
         store.load(str(tmp_path))
 
 
+@pytest.mark.parametrize("numbers", [[2], [1, 1], [1, 3]])
+def test_a_search_of_which_a_round_was_removed_or_repeated_by_hand_is_refused(tmp_path, numbers):
+    search = store.step(Search(tuple(NAMES)))[0]
+    rounds = tuple(search.rounds[0]._replace(number=number) for number in numbers)
+    store.keep(str(tmp_path), search._replace(rounds=rounds), None, "f", [], True)
+    with pytest.raises(SearchError, match="is not a search: its rounds have the numbers"):
+        store.load(str(tmp_path))
+
+
 @pytest.mark.parametrize(
     ("path", "value"),
     [

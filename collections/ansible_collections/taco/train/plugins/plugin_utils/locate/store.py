@@ -56,6 +56,9 @@ def load(run_dir: str) -> Dict[str, Any]:
     unknown = sorted(_hosts_of_rounds(value) - set(value["search"]["hosts"]))
     if unknown:
         raise SearchError(f"{path} is not a search: {unknown[0]} has a run and is no host of the search.")
+    numbers = [one["number"] for one in value["search"]["rounds"]]
+    if numbers != list(range(1, len(numbers) + 1)):
+        raise SearchError(f"{path} is not a search: its rounds have the numbers {numbers}, expected 1, 2 and so on.")
     return dict(value)
 
 
