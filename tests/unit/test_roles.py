@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from ansible_collections.taco.train.plugins.modules import counters
 from ansible_collections.taco.train.plugins.plugin_utils.variables.checks import FACTS
 
 COLLECTION = Path(__file__).parents[2] / "collections/ansible_collections/taco/train"
@@ -161,3 +162,9 @@ def test_no_failure_is_hidden():
     for path in COLLECTION.rglob("*.yml"):
         hiding = r"ignore_errors:|failed_when: *false"  # kept because it forbids both: a task with one goes on after a failure unseen
         assert not re.search(hiding, path.read_text()), path
+
+
+def test_the_rollback_removes_the_samples_of_a_run_whose_controller_was_killed():
+    tasks = load(COLLECTION / "roles/benchmark/tasks/absent.yml")
+    removed = [task["ansible.builtin.file"]["path"] for task in tasks if "ansible.builtin.file" in task]
+    assert "{{ taco_state_dir }}/" + counters.FOLDER in removed

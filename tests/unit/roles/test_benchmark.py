@@ -126,7 +126,7 @@ def test_a_play_ends_in_a_table_and_a_report(cluster):
     witnesses = record["witnesses"]
     assert set(witnesses["hosts"]) == {"node-a", "node-b"} and None not in witnesses["hosts"].values()
     assert witnesses["path"]["verdict"] == "unknown" and witnesses["too_few"].startswith("too few hosts")
-    assert [path.name for path in (cluster.folder / "state/counters").iterdir()] == []
+    assert [path.name for path in (cluster.folder / "state/logs").iterdir()] == [record["id"] + ".log"]
 
 
 @pytest.fixture
@@ -230,7 +230,7 @@ def test_a_failed_run_is_reported_and_fails_the_play(cluster):
 def test_counters_are_not_read_when_they_are_switched_off(cluster):
     rc, output = cluster.play(benchmark_witnesses=False)
     assert rc == 0, output
-    assert "witnesses" not in cluster.record() and not (cluster.folder / "state/counters").exists()
+    assert "witnesses" not in cluster.record()
 
 
 def test_rendering_again_changes_nothing(cluster):

@@ -121,7 +121,8 @@ from ansible_collections.taco.train.plugins.module_utils._process import sampler
 from ansible_collections.taco.train.plugins.module_utils._process.failure import failure
 from ansible_collections.taco.train.plugins.module_utils._process.timed import run_timed
 
-FOLDER = "counters"
+# The rollback removes it.
+FOLDER = "logs"
 COMMAND_SECONDS = 10
 # nvidia-smi takes longer than ss, so that not every sample has it.
 SAMPLES_BETWEEN_GPUS = 3
