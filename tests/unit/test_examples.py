@@ -2,9 +2,11 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Every documented example is valid YAML, and gives a module or a role only options that it has, with values that they take."""
+"""The options that an action takes are documented. Every documented example is valid YAML, and gives a module or a role only
+options that it has, with values that they take."""
 
 import ast
+import importlib
 import json
 import re
 import subprocess
@@ -14,6 +16,7 @@ import pytest
 import yaml
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
+from ansible_collections.taco.train.plugins.plugin_utils.container.options import OPTIONS as CONTAINER
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import (
     WORKLOADS,
     require_options,
@@ -29,6 +32,17 @@ ENTRIES = [
     for name, entry in yaml.safe_load(path.read_text())["argument_specs"].items()
 ]
 DECLARED = {name: spec for _role, _name, entry in ENTRIES for name, spec in entry["options"].items()}
+ACTIONS = {
+    path.stem: importlib.import_module(f"ansible_collections.taco.train.plugins.action.{path.stem}")
+    for path in sorted((COLLECTION / "plugins/action").glob("*.py"))
+}
+# The argument specs of the actions.
+TAKEN = {
+    name: getattr(action, constant)
+    for name, action in ACTIONS.items()
+    for constant in ("ARGUMENT_SPEC", "ARGUMENTS")
+    if hasattr(action, constant)
+} | {"training_container": CONTAINER["argument_spec"]}
 OF_A_SPEC = ("type", "elements", "choices", "required", "aliases")
 
 
@@ -81,6 +95,21 @@ def documented():
     command = ["ansible-doc", "-t", "module", "--json", *names]
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True, text=True)
     return {name.rpartition(".")[2]: one["doc"].get("options", {}) for name, one in json.loads(done.stdout).items()}
+
+
+def specification(options):
+    """The argument spec that documented options describe, with their defaults."""
+    found = {}
+    for name, option in options.items():
+        found[name] = {key: value for key, value in option.items() if key not in ("description", "suboptions")}
+        if "suboptions" in option:
+            found[name]["options"] = specification(option["suboptions"])
+    return found
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_the_documentation_has_the_options_of_the_action(documented, name):
+    assert specification(documented[name]) == TAKEN[name]
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -19,10 +19,12 @@ def run(folder, name, *arguments):
     return playbook.run(folder, [ROOT / f"playbooks/{name}.yml", *arguments])
 
 
-@pytest.mark.parametrize("playbook", ["prepare", "deploy", "benchmark", "rollback"])
-def test_every_tag_of_a_playbook_brings_the_look_at_the_host(playbook, tmp_path):
-    status, listed = run(tmp_path, playbook, "-i", "localhost,", "--list-tasks", "--tags", "no-such-tag")
-    assert status == 0 and "taco.train.common : Name the run and observe the host" in listed, listed
+def test_every_tag_of_a_playbook_brings_the_look_at_the_host(tmp_path):
+    names = [ROOT / f"playbooks/{name}.yml" for name in ("prepare", "deploy", "benchmark", "rollback")]
+    status, output = playbook.run(tmp_path, [*names, "-i", "localhost,", "--list-tasks", "--tags", "no-such-tag"])
+    listed = output.split("\nplaybook: ")[1:]
+    assert status == 0 and len(listed) == len(names), output
+    assert all("taco.train.common : Name the run and observe the host" in tasks for tasks in listed), output
 
 
 def tasks(playbook):
@@ -64,10 +66,17 @@ def test_every_play_fails_when_no_host_matches_or_belongs_to_workers_that_anothe
 WITH_A_PLAN = {"plan", "preflight", "rollback", "site"}
 
 
+@pytest.mark.parametrize("name", sorted({*PLAYBOOKS} - WITH_A_PLAN))
+def test_the_first_task_of_a_playbook_alone_refuses_a_plan(name):
+    plays = yaml.safe_load((ROOT / f"playbooks/{name}.yml").read_text())
+    own = next(play for play in plays if "hosts" in play)
+    first = (own.get("pre_tasks") or own["tasks"])[0]
+    assert first["taco.train.plan"] == {"state": "refused"} and first["run_once"] and first["tags"] == ["always"]
+    assert "when" not in first and ("pre_tasks" in own or "roles" not in own)
+
+
 # On TKE, three playbooks begin with mpijob.
-@pytest.mark.parametrize(
-    ("name", "platform"), [("benchmark", "tke"), *((name, "cvm") for name in sorted({*PLAYBOOKS} - WITH_A_PLAN))]
-)
+@pytest.mark.parametrize(("name", "platform"), [("benchmark", "tke"), ("prepare", "cvm")])
 def test_a_playbook_alone_refuses_a_plan_before_any_other_task(tmp_path, name, platform):
     (tmp_path / "hosts.ini").write_text(INVENTORY)
     extra = {"taco_plan": "plan.json", "taco_platform": platform, "taco_results_dir": str(tmp_path)}
@@ -84,9 +93,8 @@ def test_a_plan_is_applied_as_a_whole(tmp_path, name):
     assert "--start-at-task, --tags, --skip-tags could skip a change of it" in output, output
 
 
-@pytest.mark.parametrize("playbook", ["ack", "benchmark", "site"])
-def test_a_playbook_without_hosts_fails_and_names_the_groups_that_exist(tmp_path, playbook):
-    said = refused(tmp_path, playbook, inventory=INVENTORY.replace("gpu_nodes", "gpus"))
+def test_a_playbook_without_hosts_fails_and_names_the_groups_that_exist(tmp_path):
+    said = refused(tmp_path, "site", inventory=INVENTORY.replace("gpu_nodes", "gpus"))
     assert "no host matches 'gpu_nodes' (variable taco_hosts)" in said and "gpus (1 host), web (1 host)" in said, said
 
 

@@ -5,18 +5,14 @@
 """What the action tells community.docker.docker_container, and what it makes of the answer."""
 
 import re
-from pathlib import Path
 from unittest.mock import MagicMock
 
 import pytest
-import yaml
 from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible.playbook.task import Task
 
 from ansible_collections.taco.train.plugins.action import training_container
-from ansible_collections.taco.train.plugins.plugin_utils.container.options import OPTIONS
 
-COLLECTION = Path(__file__).parents[3] / "collections/ansible_collections/taco/train"
 FILES = [{"path": "/usr/local/tfabric/tools/config/ztcp0.conf", "size": 9}]
 FOLDERS = "taco.train.host_folders"
 ENGINE = {"name": "docker", "version": "24.0.7", "running": True, "runtimes": ["nvidia", "runc"], "nvidia_toolkit": "1"}
@@ -238,12 +234,3 @@ def test_a_container_is_removed_without_requests(act):
     result, calls = act(answer=engine([]), state="absent", node=dict(BUSY, python={"requests": False}))
     assert result["changed"]
     assert calls[-1] == ("ansible.legacy.command", {"argv": ["docker", "rm", "--force", "box"]})
-
-
-def test_the_documentation_has_the_same_options():
-    text = (COLLECTION / "plugins/modules/training_container.py").read_text()
-    documented = yaml.safe_load(text.split('DOCUMENTATION = r"""')[1].split('"""')[0])["options"]
-    for option in documented.values():
-        option.pop("description")
-    # The documentation of the option desired is a fragment.
-    assert {**documented, "desired": {"type": "dict"}} == OPTIONS["argument_spec"]

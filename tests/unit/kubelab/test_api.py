@@ -72,20 +72,12 @@ def test_a_namespace_must_exist(core):
     assert refusal(core.create_namespaced_pod, "elsewhere", POD)[1]["message"] == 'namespaces "elsewhere" not found'
 
 
-@pytest.mark.parametrize(
-    "selector, names",
-    [
-        ("app=x", ["a", "b"]),
-        ("app==x,tier=one", ["b"]),
-        ("app=y", []),
-        ("!app", ["c"]),
-    ],
-)
-def test_lists_are_selected_by_labels(core, selector, names):
+def test_lists_are_selected_by_labels(core):
     for name, labels in (("a", {"app": "x"}), ("b", {"app": "x", "tier": "one"}), ("c", {})):
         core.create_namespaced_config_map("default", {"metadata": {"name": name, "labels": labels}})
-    found = core.list_namespaced_config_map("default", label_selector=selector)
-    assert [one.metadata.name for one in found.items] == names
+    for selector, names in {"app=x": ["a", "b"], "app==x,tier=one": ["b"], "app=y": [], "!app": ["c"]}.items():
+        found = core.list_namespaced_config_map("default", label_selector=selector)
+        assert [one.metadata.name for one in found.items] == names, selector
 
 
 def test_lists_are_selected_by_fields(cluster, core):
@@ -157,17 +149,13 @@ def test_a_token_is_needed(cluster):
     assert refusal(kubernetes.client.CoreV1Api(stranger).list_namespaced_pod, "default")[0] == 401
 
 
-@pytest.mark.parametrize(
-    "code, reason", [(429, "TooManyRequests"), (500, "InternalError"), (503, "ServiceUnavailable")]
-)
-def test_requests_fail_as_often_as_they_are_told_to(cluster, core, code, reason):
-    cluster.fail("POST", "/pods$", code, times=2)
+def test_requests_fail_as_often_as_they_are_told_to(cluster, core):
+    cluster.fail("POST", "/pods$", 503, times=2)
     for _time in range(2):
         found, body = refusal(core.create_namespaced_pod, "default", POD)
-        assert (found, body["kind"], body["reason"], body["code"]) == (code, "Status", reason, code)
+        assert (found, body["kind"], body["reason"], body["code"]) == (503, "Status", "ServiceUnavailable", 503)
     core.create_namespaced_pod("default", POD)
-    path = "/api/v1/namespaces/default/pods"
-    assert cluster.requests == [("POST", path, code), ("POST", path, code), ("POST", path, 201)]
+    assert [status for _method, _path, status in cluster.requests] == [503, 503, 201]
 
 
 def test_who_asks_too_often_is_told_to_wait_and_the_client_does(cluster, core):
@@ -239,31 +227,24 @@ def test_the_versions_of_mpijobs_are_discovered(versions):
         assert names == ([list(versions)] if versions else [])
 
 
-TYPE = 'spec.slotsPerWorker in body must be of type integer: "string"'
 NAMELESS = {"spec": {"containers": [{"image": "x"}]}}
 MANIFEST = {"apiVersion": "kubeflow.org/v1", "kind": "MPIJob", "metadata": {"name": "a"}}
 
 
 @pytest.mark.parametrize(
-    "spec, field, message",
+    "spec, field",
     [
-        ({}, "spec.mpiReplicaSpecs", "Required value"),
-        (
-            {"mpiReplicaSpecs": {}, "slotsPerWorker": "8"},
-            "spec.slotsPerWorker",
-            TYPE,
-        ),
+        ({}, "spec.mpiReplicaSpecs"),
         (
             {"mpiReplicaSpecs": {"Worker": {"template": NAMELESS}}},
             "spec.mpiReplicaSpecs.Worker.template.spec.containers[0].name",
-            "Required value",
         ),
     ],
 )
-def test_an_invalid_mpijob_is_refused_with_causes(client, spec, field, message):
+def test_an_invalid_mpijob_is_refused_with_causes(client, spec, field):
     custom = kubernetes.client.CustomObjectsApi(client)
     thing = {**MANIFEST, "spec": spec}
     code, body = refusal(custom.create_namespaced_custom_object, "kubeflow.org", "v1", "default", "mpijobs", thing)
     assert (code, body["reason"], body["details"]["causes"][0]["field"]) == (422, "Invalid", field)
-    assert message in body["details"]["causes"][0]["message"]
+    assert "Required value" in body["details"]["causes"][0]["message"]
     assert body["message"].startswith('MPIJob.kubeflow.org "a" is invalid: ')

@@ -6,8 +6,6 @@
 
 import re
 import statistics
-import subprocess
-import sys
 
 import exchange_settings
 import gradient_exchange
@@ -63,13 +61,6 @@ def test_the_plugin_wants_its_configuration_as_harp_does(tmp_path, plugin, confi
 def test_a_plugin_moved_aside_is_no_plugin(tmp_path):
     (tmp_path / "libnccl-net.so_bak").write_text("a stand-in")
     assert gradient_exchange.refusal(str(tmp_path / "libnccl-net.so"), str(tmp_path / "ztcp*.conf")) is None
-
-
-def test_help_needs_neither_mpi_nor_numpy():
-    done = subprocess.run(
-        [sys.executable, "-S", gradient_exchange.__file__, "--help"], stdout=subprocess.PIPE, check=True
-    )
-    assert b"--num-batches-per-iter" in done.stdout
 
 
 @pytest.mark.parametrize(("slowdown", "expected"), [(1.0, 6.0), (1.25, 7.5)])

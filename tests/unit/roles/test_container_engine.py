@@ -4,7 +4,7 @@
 
 """What the role container_engine would do, in check mode. That it does it is tested on nodes that can be installed on."""
 
-import pytest
+import playbook
 from observed import NODE
 from played import check, run
 
@@ -14,38 +14,31 @@ PLAY = """
   roles:
     - taco.train.container_engine
 """
-TOOLKIT_MISSING = dict(NODE["container_engine"], nvidia_toolkit=None)
+ENGINE, TOOLKIT = NODE["container_engine"], "NVIDIA Container Toolkit"
+NO_GPU = {"container_engine_gpu": False}
+# Of each host what is observed, its variables, and what would be installed.
+HOSTS = [
+    ({}, {}, []),
+    ({}, {"container_engine_prove": True}, []),
+    ({"container_engine": dict(ENGINE, nvidia_toolkit=None)}, {}, [TOOLKIT]),
+    ({"container_engine": dict(ENGINE, nvidia_toolkit=None)}, NO_GPU, []),
+    ({"container_engine": None}, {}, ["Docker Engine", TOOLKIT]),
+    # The install was interrupted before the engine knew the runtime.
+    ({"container_engine": dict(ENGINE, runtimes=["runc"])}, {}, [TOOLKIT]),
+    ({"container_engine": dict(ENGINE, runtimes=["runc"])}, NO_GPU, []),
+    # Without the right to ask the engine no runtime is known.
+    ({"container_engine": dict(ENGINE, runtimes=[])}, {}, []),
+    ({"python": dict(NODE["python"], requests=False)}, {}, ["Python packages"]),
+]
 
 
-@pytest.mark.parametrize(
-    ("engine", "options", "said"),
-    [
-        (NODE["container_engine"], {}, None),
-        (NODE["container_engine"], {"container_engine_prove": True}, None),
-        (TOOLKIT_MISSING, {}, ["NVIDIA Container Toolkit"]),
-        (TOOLKIT_MISSING, {"container_engine_gpu": False}, None),
-        (None, {}, ["Docker Engine", "NVIDIA Container Toolkit"]),
-        # The install was interrupted before the engine knew the runtime.
-        (dict(NODE["container_engine"], runtimes=["runc"]), {}, ["NVIDIA Container Toolkit"]),
-        (dict(NODE["container_engine"], runtimes=["runc"]), {"container_engine_gpu": False}, None),
-        # Without the right to ask the engine no runtime is known.
-        (dict(NODE["container_engine"], runtimes=[]), {}, None),
-    ],
-)
-def test_check_mode_says_what_would_be_installed_and_ends_well(tmp_path, engine, options, said):
-    hosts = {"gpu-0": {"taco_node": dict(NODE, container_engine=engine)}}
-    status, output = check(tmp_path, PLAY, hosts, options)
-    assert status == 0, output
-    assert ("changed=1" if said else "changed=0") in output
-    for words in said or []:
-        assert f'"{words}"' in output
-
-
-def test_missing_python_packages_are_installed_where_the_engine_is_complete(tmp_path):
-    hosts = {"gpu-0": {"taco_node": dict(NODE, python=dict(NODE["python"], requests=False))}}
+def test_check_mode_says_what_would_be_installed_and_ends_well(tmp_path):
+    hosts = {f"gpu-{n}": {"taco_node": dict(NODE, **seen), **own} for n, (seen, own, _needed) in enumerate(HOSTS)}
     status, output = check(tmp_path, PLAY, hosts, {})
     assert status == 0, output
-    assert '"Python packages"' in output and '"NVIDIA' not in output
+    said = playbook.results(tmp_path, "taco.train.container_engine : Say what would be installed")
+    assert [said.get(host, {}).get("msg", []) for host in hosts] == [needed for _seen, _own, needed in HOSTS], output
+    assert all(said[host]["changed"] for host in said if "msg" in said[host])
 
 
 def test_python_packages_that_cannot_be_installed_are_named_with_the_repository_that_has_them(tmp_path):
