@@ -4,6 +4,7 @@
 
 """A fake host is observed completely, nothing on it changes, and the result is the same on every Python of this machine."""
 
+import functools
 import glob
 import importlib.util
 import json
@@ -21,27 +22,10 @@ from ansible_collections.taco.train.plugins.module_utils._observation.root impor
 ROOT = Path(__file__).parents[4]
 PYTHONS = sorted(glob.glob(os.path.expanduser("~/.pyenv/versions/3*/bin/python")) + [sys.executable])
 OPTIONS = {"metadata": "off", "state_dir": "/var/lib/taco-train", "harp_config_dir": "/opt/harp", "container": None}
-KEYS = {
-    "schema",
-    "observed_at",
-    "hostname",
-    "os",
-    "python",
-    "kernel",
-    "boot",
-    "cpu",
-    "memory",
-    "hugepages",
-    "gpus",
-    "nics",
-    "container_engine",
-    "harp",
-    "training_container",
-    "ssh_trust",
-    "disk",
-    "metadata",
-    "facets",
-}
+KEYS = set(
+    """schema observed_at hostname os python kernel boot cpu memory hugepages gpus nics container_engine harp
+    training_container ssh_trust disk metadata facets""".split()
+)
 CORES = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
@@ -65,9 +49,9 @@ print(json.dumps([
 """
 
 
-@pytest.fixture
-def host(tmp_path):
-    host = FakeHost(tmp_path / "root").base().enis(8)
+@pytest.fixture(scope="module")
+def host(tmp_path_factory):
+    host = FakeHost(tmp_path_factory.mktemp("host") / "root").base().enis(8)
     for number in range(8):
         host.pci(f"0000:3b:{number:02x}.0", vendor="0x10de", kind="0x030200")
     return host
@@ -117,6 +101,7 @@ def test_the_running_system_is_observed():
     assert loopback["kind"] == "loopback"
 
 
+@functools.lru_cache
 def cores(python, root):
     arguments = [python, "-c", CORES, str(ROOT / "collections"), str(root), json.dumps(OPTIONS)]
     done = subprocess.run(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60, check=False)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.taco.train.plugins.module_utils._harp.script import run_script
-from ansible_collections.taco.train.plugins.module_utils._process import timed
+from ansible_collections.taco.train.plugins.module_utils._process import supervised, timed
 from ansible_collections.taco.train.plugins.module_utils._process.supervised import end_elsewhere
 from ansible_collections.taco.train.plugins.module_utils._process.timed import run_timed
 
@@ -102,8 +102,9 @@ def test_a_command_that_a_kill_does_not_end_is_left_behind(monkeypatch, tmp_path
     left = []
     monkeypatch.setattr(os, "killpg", lambda group, number: left.append(group))
     monkeypatch.setattr("subprocess.Popen.send_signal", lambda process, number: left.append(process.pid))
-    monkeypatch.setattr(timed, "KILLED_SECONDS", 0.5)
-    monkeypatch.setattr("ansible_collections.taco.train.plugins.module_utils._process.supervised.END_SECONDS", 1)
+    monkeypatch.setattr(timed.kill_group, "__defaults__", (0.5,))
+    monkeypatch.setattr(supervised, "KILLED_SECONDS", 0.5)
+    monkeypatch.setattr(supervised, "END_SECONDS", 1)
     started = time.monotonic()
     RUNS[what](["sleep", "25"], str(tmp_path / "log"))
     assert time.monotonic() - started < 15

@@ -38,6 +38,10 @@ def answer(code, message, **details):
     return json.dumps({**found, "details": details} if details else found)
 
 
+def failed(text):
+    return {"failed": True, "msg": text}
+
+
 def created(body):
     return {"failed": True, "msg": f"Failed to create object: {body}", "reason": "Some Reason"}
 
@@ -86,10 +90,7 @@ def crashed(text):
         ),
         (crashed("kubernetes.client.exceptions.ApiException: (503)\nReason: Service Unavailable\n"), "retry", 503),
         (
-            {
-                "failed": True,
-                "msg": "Module failed: Host value http://h should start with https:// when talking to HTTPS endpoint",
-            },
+            failed("Module failed: Host value http://h should start with https:// when talking to HTTPS endpoint"),
             "retry",
             None,
         ),
@@ -108,29 +109,10 @@ def crashed(text):
             "certificate",
             None,
         ),
-        (
-            {"failed": True, "msg": "Could not create API client: Invalid kube-config file. No configuration found."},
-            "config",
-            None,
-        ),
-        (
-            {
-                "failed": True,
-                "msg": "Failed to import the required Python library (kubernetes) on h's Python.",
-            },
-            "library",
-            None,
-        ),
-        (
-            {"failed": True, "msg": "The module kubernetes.core.k8s_info was not found in configured module paths."},
-            "library",
-            None,
-        ),
-        (
-            {"failed": True, "msg": "Failed to find exact match for kubeflow.org/v1.MPIJob by [kind]"},
-            "not served",
-            None,
-        ),
+        (failed("Could not create API client: Invalid kube-config file. No configuration found."), "config", None),
+        (failed("Failed to import the required Python library (kubernetes) on h's Python."), "library", None),
+        (failed("The module kubernetes.core.k8s_info was not found in configured module paths."), "library", None),
+        (failed("Failed to find exact match for kubeflow.org/v1.MPIJob by [kind]"), "not served", None),
         ({"failed": True, "msg": "argument 'name' is of type dict"}, "other", None),
     ],
 )

@@ -21,7 +21,8 @@ FOLDER = Path(__file__).parents[3] / "fixtures/logs"
 def read(path):
     """Return what is expected, and the log."""
     head, _rule, text = path.read_bytes().decode().partition("---\n")
-    return yaml.safe_load(head), text
+    # A thousand heads are read faster by libyaml.
+    return yaml.load(head, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)), text
 
 
 CASES = {path.stem: read(path) for path in sorted(FOLDER.glob("*.txt"))}
@@ -61,13 +62,22 @@ def test_a_log_of_the_network(name):
     assert nccl_log.plugin(text) == expected["plugin"]
 
 
-@pytest.mark.parametrize("name", FAILURES)
-def test_a_log_of_a_failure(name):
+def misread(name):
+    """Return what is read in the log of a failure where it is not what is expected."""
     expected, text = CASES[name]
     why = reason(text, expected.get("rc", 1), expected.get("timed_out", False), 60, [], expected.get("hosts", []))
-    assert (why.cause, why.host, why.rank) == (expected["cause"], expected.get("host"), expected.get("rank")), why
-    assert expected.get("found", "") in why.found and expected.get("fix", "") in why.fix, why
-    assert why.fix
+    right = (why.cause, why.host, why.rank) == (expected["cause"], expected.get("host"), expected.get("rank"))
+    return (
+        None
+        if right and expected.get("found", "") in why.found and expected.get("fix", "") in why.fix and why.fix
+        else why
+    )
+
+
+@pytest.mark.parametrize("cause", sorted({str(CASES[name][0]["cause"]) for name in FAILURES}))
+def test_the_logs_of_a_cause(cause):
+    found = {name: misread(name) for name in FAILURES if str(CASES[name][0]["cause"]) == cause}
+    assert {name: why for name, why in found.items() if why} == {}
 
 
 def test_every_cause_has_a_log():
@@ -112,7 +122,7 @@ def test_the_time_grows_with_the_number_of_lines():
     text = "".join(
         f"[1,{number % 16}]<stdout>:gpu{number % 4}:{number}:{number} [0] NCCL INFO Channel {number} : {number}[1] -> 2[3]\n"
         f"[1,{number % 16}]<stdout>:worker says {number:x} of everything, {'word ' * 10}\n"
-        for number in range(5_000)
+        for number in range(1_000)
     )
-    # A log of 100 MB takes a hundred times as long as this 1 MB.
-    assert seconds(text) < 8
+    # A log of 100 MB takes five hundred times as long.
+    assert seconds(text) < 2
