@@ -7,25 +7,19 @@
 import json
 import re
 
-import pytest
 from observed import NODE, node
 from preflight_site import GOOD, PLAYBOOK, recap, status
 
 
-def test_good_hosts_pass_and_leave_a_verdict(site):
-    done = site.play({"gpu1": GOOD, "gpu2": GOOD})
-    assert done.returncode == 0, done.output
+def test_good_hosts_pass_and_leave_a_verdict_below_the_working_directory_whatever_pwd_says(site):
+    # A program that starts Ansible elsewhere than in its own folder, such as ansible-runner, leaves PWD as it was.
+    (site.folder / "stale").mkdir()
+    done = site.play({"gpu1": GOOD, "gpu2": GOOD}, pwd=site.folder / "stale")
+    assert done.returncode == 0 and not list((site.folder / "stale").iterdir()), done.output
     (verdict,) = site.verdicts()
     assert verdict["status"] == "pass" and list(verdict["hosts"]) == ["gpu1", "gpu2"]
     assert verdict["created"].endswith("+00:00")
     assert "changed=0" in done.output and "FAILED" not in done.output
-
-
-def test_results_are_below_the_working_directory_whatever_pwd_says(site):
-    # A program that starts Ansible elsewhere than in its own folder, such as ansible-runner, leaves PWD as it was.
-    (site.folder / "stale").mkdir()
-    assert site.play({"gpu1": GOOD}, pwd=site.folder / "stale").returncode == 0
-    assert len(site.verdicts()) == 1 and not list((site.folder / "stale").iterdir())
 
 
 def test_everything_that_is_wrong_is_in_one_table_and_stops_every_host(site):
@@ -52,32 +46,21 @@ def test_everything_that_is_wrong_is_in_one_table_and_stops_every_host(site):
     assert status(verdict, "no-enis", "eni.count") == "fail" and status(verdict, "fine", "eni.count") == "pass"
     assert status(verdict, "no-enis", "variables.known") == "fail"
     assert status(verdict, "fine", "harp.checksum") == "fail"
-
-
-def test_a_failure_is_reported_at_the_host_that_has_it_and_no_host_goes_on(site):
-    hosts = {
-        "a-fine": GOOD,
-        "b-no-enis": {"taco_node": node("nics", [])},
-        "c-away": {"ansible_connection": "ssh", "ansible_host": "127.0.0.1", "ansible_port": 9},
-    }
-    after = {"hosts": "gpu_nodes", "gather_facts": False, "tasks": [{"ansible.builtin.debug": {"msg": "went on"}}]}
-    done = site.play(hosts, plays=PLAYBOOK + [after])
-    rows = recap(done.output)
-    assert done.returncode != 0 and "went on" not in done.output, done.output
-    assert {host: (row["failed"], row["unreachable"]) for host, row in rows.items()} == {
-        "a-fine": (0, 0),
-        "b-no-enis": (1, 0),
-        "c-away": (0, 1),
-    }, done.output
+    # A failure is reported at the host that has it.
+    rows = {host: (row["failed"], row["unreachable"]) for host, row in recap(done.output).items()}
+    assert (rows["fine"], rows["no-enis"], rows["away"]) == ((1, 0), (1, 0), (0, 1)), done.output
     assert done.output.count("Preflight: ") == 1
-    assert re.search(r"fatal: \[b-no-enis\]: FAILED.*eni.count: expected 8 .*found 0 of 8", done.output), done.output
-    assert re.search(r"fatal: \[c-away\]: UNREACHABLE.*host.observed", done.output), done.output
+    assert re.search(r"fatal: \[no-enis\]: FAILED.*eni.count: expected 8 .*found 0 of 8", done.output), done.output
+    assert not re.search(r"fatal: \[fine\]: FAILED.*eni.count", done.output), done.output
+    assert re.search(r"fatal: \[away\]: UNREACHABLE.*host.observed", done.output), done.output
 
 
-def test_a_failure_of_all_hosts_together_is_reported_at_each(site):
-    done = site.play({"gpu1": GOOD, "gpu2": dict(GOOD, taco_image="other:1")})
+def test_a_failure_of_all_hosts_together_is_reported_at_each_and_values_of_a_host_count_for_it_alone(site):
+    done = site.play({"gpu1": GOOD, "gpu2": dict(GOOD, taco_image="other:1", eni_count=7)})
     assert {host: row["failed"] for host, row in recap(done.output).items()} == {"gpu1": 1, "gpu2": 1}, done.output
     assert done.output.count("cluster.same_image: expected") >= 2, done.output
+    (verdict,) = site.verdicts()
+    assert [status(verdict, host, "eni.count") for host in ("gpu1", "gpu2")] == ["pass", "fail"]
 
 
 def test_a_host_that_can_not_be_observed_ends_no_other_one_in_a_play_with_any_errors_fatal(site):
@@ -110,50 +93,50 @@ def test_without_the_gate_the_table_is_shown_and_the_run_goes_on(site):
     assert site.verdicts()[0]["status"] == "fail"
 
 
-def test_users_leave_out_checks_and_add_their_own(site):
-    own = {"id": "site.driver", "query": "gpus.driver_version", "expected": "999", "fix": "install driver 999"}
-    group = {"preflight_skip": ["eni.count"], "preflight_extra_checks": [own]}
+def test_users_leave_out_checks_and_add_their_own_of_which_one_that_can_not_be_computed_is_a_row(site):
+    own = [
+        {"id": "site.driver", "query": "gpus.driver_version", "expected": "999", "fix": "install driver 999"},
+        {"id": "site.broken", "query": "[["},
+        {"id": "site.null", "query": "starts_with(gpus.nothing, '5')"},
+    ]
+    group = {"preflight_skip": ["eni.count"], "preflight_extra_checks": own}
     done = site.play({"gpu1": {"taco_node": node("nics", [])}}, group=group)
-    assert done.returncode == 2 and "site.driver" in done.output, done.output
+    assert done.returncode == 2 and "Traceback" not in done.output, done.output
     (verdict,) = site.verdicts()
     assert status(verdict, "gpu1", "eni.count") == "skip"
-    assert verdict["summary"]["fail"] == 1
+    assert [status(verdict, "gpu1", one["id"]) for one in own] == ["fail"] * 3 and verdict["summary"]["fail"] == 3
+    for word in ("site.driver", "site.broken", "site.null", "'[['", "preflight_extra_checks"):
+        assert word in done.output, word
 
 
-@pytest.mark.parametrize(
-    ("group", "words"),
-    [
-        ({"preflight_skip": ["eni.cuont"]}, ["eni.cuont", "eni.count"]),
-        ({"preflight_extra_checks": [{"query": "x"}]}, ["missing required arguments: id"]),
-        ({"preflight_gpu_source": "guess"}, ["preflight_gpu_source", "observed, inventory"]),
-    ],
-)
-def test_bad_options_are_refused_in_words(site, group, words):
-    done = site.play({"gpu1": GOOD}, group=group)
-    assert done.returncode == 2 and "Traceback" not in done.output, done.output
-    for word in words:
-        assert word in done.output
+# Of each play its wrong variable, and what is said.
+WRONG = [
+    ({"preflight_skip": ["eni.cuont"]}, ["eni.cuont", "eni.count"]),
+    ({"preflight_extra_checks": [{"query": "x"}]}, ["missing required arguments: id"]),
+    ({"preflight_gpu_source": "guess"}, ["preflight_gpu_source", "observed, inventory"]),
+]
+
+
+def test_bad_options_are_refused_in_words(site):
+    role = {"ansible.builtin.include_role": {"name": "taco.train.preflight"}}
+    tasks = [{"block": [role], "rescue": [{"ansible.builtin.debug": {"msg": "refused"}}]}]
+    plays = [dict(PLAYBOOK[0], roles=[], tasks=tasks, vars=variables) for variables, _words in WRONG]
+    done = site.play({"gpu1": GOOD}, plays=plays)
+    said = done.output.split("PLAY [")[1:]
+    assert done.returncode == 0 and "Traceback" not in done.output and len(said) == len(WRONG), done.output
+    for text, (_variables, words) in zip(said, WRONG):
+        assert "fatal: [gpu1]" in text and [word for word in words if word not in text] == [], text
 
 
 def test_the_action_judges_the_hosts_it_is_given(site):
-    task = {"taco.train.verdict": {"hosts": ["gpu2"], "verdict_path": "out/verdict.json"}, "run_once": True}
-    playbook = [{"hosts": "gpu_nodes", "gather_facts": False, "tasks": [task]}]
-    done = site.play({"gpu1": {}, "gpu2": GOOD}, plays=playbook)
-    assert done.returncode == 0, done.output
+    tasks = [
+        {"taco.train.verdict": {"hosts": [host], "verdict_path": "out/verdict.json"}, "run_once": True}
+        for host in ("gpu2", "elsewhere")
+    ]
+    plays = [{"hosts": "gpu_nodes", "gather_facts": False, "tasks": tasks}]
+    done = site.play({"gpu1": {}, "gpu2": GOOD}, plays=plays)
     assert list(json.loads((site.folder / "out/verdict.json").read_text())["hosts"]) == ["gpu2"]
-    task["taco.train.verdict"]["hosts"] = ["elsewhere"]
-    done = site.play({"gpu1": {}}, plays=playbook)
-    assert done.returncode == 2 and "elsewhere" in done.output
-
-
-def test_a_check_of_the_user_whose_query_fails_is_a_row_beside_the_others(site):
-    own = [{"id": "site.broken", "query": "[["}, {"id": "site.null", "query": "starts_with(gpus.nothing, '5')"}]
-    done = site.play({"gpu1": {"taco_node": node("nics", [])}}, group={"preflight_extra_checks": own})
-    assert done.returncode == 2 and "Traceback" not in done.output, done.output
-    (verdict,) = site.verdicts()
-    assert [status(verdict, "gpu1", one["id"]) for one in own] == ["fail", "fail"]
-    for word in ("eni.count", "site.broken", "site.null", "'[['", "preflight_extra_checks"):
-        assert word in done.output, word
+    assert done.returncode == 2 and "elsewhere" in done.output, done.output
 
 
 def test_a_verdict_that_cannot_be_written_is_an_error_that_names_the_file(site):
@@ -176,12 +159,12 @@ def test_the_role_observes_by_itself(site):
 
 
 def test_the_role_eni_counts_and_names_what_it_found(site):
-    playbook = [{"hosts": "gpu_nodes", "gather_facts": False, "roles": ["taco.train.eni"]}]
-    group = {"eni_pattern": "^no-such-interface$"}
-    done = site.play({"gpu1": GOOD}, group=group, plays=playbook)
-    assert done.returncode == 2 and "0 of 8 secondary ENIs found (8 missing)" in done.output, done.output
-    done = site.play({"gpu1": GOOD}, group=dict(group, eni_count=0), plays=playbook)
-    assert done.returncode == 0 and "changed=0" in done.output, done.output
+    play = {"hosts": "gpu_nodes", "gather_facts": False, "roles": ["taco.train.eni"]}
+    plays = [dict(play, vars={"eni_count": count}) for count in (0, 8)]
+    done = site.play({"gpu1": GOOD}, group={"eni_pattern": "^no-such-interface$"}, plays=plays)
+    first, second = done.output.split("PLAY [")[1:]
+    assert "fatal:" not in first and "changed=0" in second, done.output
+    assert done.returncode == 2 and "0 of 8 secondary ENIs found (8 missing)" in second, done.output
 
 
 def test_each_host_is_looked_for_among_the_nodes_by_its_own_name(site):
