@@ -10,11 +10,10 @@ are those of the programs' own sources, over the versions in use.
 
 import re
 
-from ansible_collections.taco.train.plugins.plugin_utils.failure.batch import BATCH_LIMITS
 from ansible_collections.taco.train.plugins.plugin_utils.failure.containers import CONTAINERS
 from ansible_collections.taco.train.plugins.plugin_utils.failure.cuda import CUDA
 from ansible_collections.taco.train.plugins.plugin_utils.failure.doubtful import DOUBTFUL
-from ansible_collections.taco.train.plugins.plugin_utils.failure.epilogue import ENDED, EPILOGUE
+from ansible_collections.taco.train.plugins.plugin_utils.failure.epilogue import BATCH_LIMITS, ENDED, EPILOGUE
 from ansible_collections.taco.train.plugins.plugin_utils.failure.launch import LAUNCH
 from ansible_collections.taco.train.plugins.plugin_utils.failure.libraries import LIBRARIES
 from ansible_collections.taco.train.plugins.plugin_utils.failure.mapping import MAPPING

@@ -7,7 +7,7 @@
 import re
 from typing import NamedTuple, Optional
 
-from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import NODE
+from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import NODE, fields_of
 from ansible_collections.taco.train.plugins.plugin_utils.failure.decisive import in_one_line
 from ansible_collections.taco.train.plugins.plugin_utils.failure.fields import NEAR, RULE, fields_near, groups_of
 from ansible_collections.taco.train.plugins.plugin_utils.failure.tracebacks import of_launcher
@@ -81,7 +81,7 @@ def launcher_text(text: str) -> Optional[LauncherText]:
         values = fields_near(lines, begin + 1)
         more = ", ".join(f"{name}: {values[name]}" for name in DECISIVE if name in values)
         paragraph += f" ({more})" if more and more not in paragraph else ""
-        return LauncherText(paragraph, groups_of(NODE, lines, begin + 1).get("host"))
+        return LauncherText(paragraph, groups_of(fields_of(NODE), lines, begin + 1).get("host"))
     return None
 
 
