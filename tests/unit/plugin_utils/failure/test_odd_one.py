@@ -6,7 +6,7 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.failure.last_words import without_timeout, words_of
+from ansible_collections.taco.train.plugins.plugin_utils.failure.late import without_timeout, words_of
 from ansible_collections.taco.train.plugins.plugin_utils.failure.odd_one import of_sizes, of_versions
 from ansible_collections.taco.train.plugins.plugin_utils.failure.place import Places
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import tagged_lines

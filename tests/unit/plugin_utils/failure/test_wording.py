@@ -6,7 +6,7 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.failure.inventory import inventory_name
+from ansible_collections.taco.train.plugins.plugin_utils.failure.hosts import inventory_name
 from ansible_collections.taco.train.plugins.plugin_utils.failure.place import Places
 from ansible_collections.taco.train.plugins.plugin_utils.failure.reason import reason
 from ansible_collections.taco.train.plugins.plugin_utils.failure.wording import of_ranks, sentence, with_places

@@ -2,13 +2,14 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The table of the causes that the output of a failed run can show, for reason.
+"""The table of the causes that the output of a failed run can show, and which of several is that of the others.
 
 The order is the priority: what stands higher is the cause of what stands lower, and mpirun's epilogue comes last. The wordings
 are those of the programs' own sources, over the versions in use.
 """
 
 import re
+from typing import Mapping, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.failure.containers import CONTAINERS
 from ansible_collections.taco.train.plugins.plugin_utils.failure.cuda import CUDA
@@ -28,6 +29,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.script import S
 from ansible_collections.taco.train.plugins.plugin_utils.failure.slurm import SLURM
 from ansible_collections.taco.train.plugins.plugin_utils.failure.software import SOFTWARE
 from ansible_collections.taco.train.plugins.plugin_utils.failure.ssh import SSH
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import Line
 
 CAUSES = [
     *SCHEDULER,
@@ -124,3 +126,35 @@ OF_PROCESS = (
 OF_EACH = {"aborted"}
 # Causes of a run that ends with status 0.
 OF_RESULT = {"wrong_data"}
+
+
+def the_first(places: Mapping[int, int], lines: Sequence[Line]) -> int:
+    """The cause of highest priority, and not what follows from the end of another process."""
+    best = min(places)
+    name = CAUSES[best].name
+    explained = [
+        index for other in EXPLAINED_BY.get(name, ()) for index in sorted(places) if CAUSES[index].name == other
+    ]
+    if explained and name in FIRST_OF_NAME:
+        return explained[0]
+    if name in FIRST_OF_NAME:
+        return min((index for index in places if CAUSES[index].name == name), key=lambda index: places[index])
+    outside = [index for index in places if CAUSES[index].name in FROM_OUTSIDE and places[index] < places[best]]
+    if outside and name in FOLLOWS - FROM_OUTSIDE:
+        return min(outside, key=lambda index: places[index])
+    if explained:
+        return explained[0]
+    if name in FIRST_COUNTS and LISTED.match(lines[places[best]].text):
+        listed = [
+            index for index in places if CAUSES[index].name in FIRST_COUNTS and LISTED.match(lines[places[index]].text)
+        ]
+        return min(listed, key=lambda index: places[index])
+    if name in OF_TWO or name in OF_TWO_AFTERWARDS:
+        of_one = [index for index in places if CAUSES[index].name in OF_ONE]
+        return min((index for index in of_one if places[index] < places[best] or decides(index, name)), default=best)
+    return best
+
+
+def decides(index: int, name: str) -> bool:
+    """Whether the cause of one process comes before another between processes wherever it stands: launchers say it at their end."""
+    return name in OF_TWO and (CAUSES[index].name == "killed" or name == "stalled")

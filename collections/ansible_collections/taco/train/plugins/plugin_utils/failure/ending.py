@@ -7,8 +7,8 @@
 import re
 from typing import NamedTuple, Optional
 
+from ansible_collections.taco.train.plugins.plugin_utils.failure.candidates import in_one_line
 from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import NODE, fields_of
-from ansible_collections.taco.train.plugins.plugin_utils.failure.decisive import in_one_line
 from ansible_collections.taco.train.plugins.plugin_utils.failure.fields import NEAR, RULE, fields_near, groups_of
 from ansible_collections.taco.train.plugins.plugin_utils.failure.tracebacks import of_launcher
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import tagged_lines

@@ -26,8 +26,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.causes import (
     OF_START,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.failure.fields import NEAR, groups_of
-from ansible_collections.taco.train.plugins.plugin_utils.failure.inventory import inventory_name
-from ansible_collections.taco.train.plugins.plugin_utils.failure.lookup import refusing_host
+from ansible_collections.taco.train.plugins.plugin_utils.failure.hosts import inventory_name, refusing_host
+from ansible_collections.taco.train.plugins.plugin_utils.failure.odd_one import ranks_with
 from ansible_collections.taco.train.plugins.plugin_utils.failure.place import (
     LOCAL_RANK,
     Places,
@@ -35,7 +35,6 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.place import (
 )
 from ansible_collections.taco.train.plugins.plugin_utils.failure.pods import pod_at
 from ansible_collections.taco.train.plugins.plugin_utils.failure.rank_map import named, same_host
-from ansible_collections.taco.train.plugins.plugin_utils.failure.same_error import ranks_with
 from ansible_collections.taco.train.plugins.plugin_utils.failure.wording import reported_by, sentence
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import Line
 

@@ -2,17 +2,24 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Find the few ranks or the host that differ from the others in what all print: they are to blame, and not who reports it."""
+"""Find the ranks that show an error, and the few ranks or the host that differ from the others in what all print."""
 
 import re
 from typing import Collection, Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
 
+from ansible_collections.taco.train.plugins.plugin_utils.failure.candidates import MOST_CHARACTERS
 from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import Cause
-from ansible_collections.taco.train.plugins.plugin_utils.failure.inventory import ADDRESS
-from ansible_collections.taco.train.plugins.plugin_utils.failure.place import OWN_ADDRESS, Places
+from ansible_collections.taco.train.plugins.plugin_utils.failure.causes import CAUSES, OF_KERNEL
+from ansible_collections.taco.train.plugins.plugin_utils.failure.hosts import ADDRESS
+from ansible_collections.taco.train.plugins.plugin_utils.failure.place import (
+    OWN_ADDRESS,
+    PREFIX_RANK,
+    TORCH_RANK,
+    Places,
+)
 from ansible_collections.taco.train.plugins.plugin_utils.failure.rank_map import NCCL_HEADER
-from ansible_collections.taco.train.plugins.plugin_utils.failure.same_error import rank_of
 from ansible_collections.taco.train.plugins.plugin_utils.failure.wording import listed, of_ranks, quoted
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import Line
 
 # Ranks exchange what differs in its size.
 OF_SIZES = {"nccl_truncated", "tensor_mismatch"}
@@ -153,3 +160,34 @@ def _host(places: Places, ranks: Collection[int]) -> Optional[str]:
     """The only host of some ranks."""
     found = {places.hosts.get(rank) for rank in ranks}
     return found.pop() if len(found) == 1 else None
+
+
+# What the process on a broken GPU prints, where the kernel's line names none.
+OF_BROKEN_GPU = {"illegal_access", "gpu_broken", "test_cuda"}
+# A script's own tag.
+OWN_TAG = re.compile(r"^\[?(?:[Rr]ank|RANK) ?(\d{1,7})(?:\]:?|:| on [\w.-]{1,253}:) ")
+
+
+def rank_of(line: Line) -> Optional[int]:
+    """The rank that a line has in its prefix or in its text."""
+    if line.rank is not None or "ank" not in line.text[:MOST_CHARACTERS]:
+        return line.rank
+    told = PREFIX_RANK.search(line.text) or TORCH_RANK.search(line.text) or OWN_TAG.match(line.text)
+    return int(told[1]) if told else None
+
+
+def ranks_with(places: Places, place: int, cause: Cause) -> List[int]:
+    """The ranks with the same error, or with what follows from the one that the kernel reports."""
+    of_kernel = cause.name == "gpu_broken" and OF_KERNEL.search(places.lines[place].text)
+    names = OF_BROKEN_GPU if of_kernel else {cause.name}
+    key = (*sorted(names),)
+    if key in places.with_error:
+        return places.with_error[key]
+    patterns = [other.pattern for other in CAUSES if other.name in names]
+    ranks = set()
+    for line in places.lines:
+        rank = rank_of(line)
+        text = line.text[:MOST_CHARACTERS]
+        if rank is not None and not text.startswith("[I") and any(pattern.search(text) for pattern in patterns):
+            ranks.add(rank)
+    return places.with_error.setdefault(key, sorted(ranks))

@@ -10,8 +10,7 @@ from typing import Dict, List, Optional, Sequence, Set, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.failure.candidates import MOST_CHARACTERS
 from ansible_collections.taco.train.plugins.plugin_utils.failure.fields import MOST_OF_A_TEXT, RULE
-from ansible_collections.taco.train.plugins.plugin_utils.failure.inventory import ADDRESS
-from ansible_collections.taco.train.plugins.plugin_utils.failure.lookup import looked_up
+from ansible_collections.taco.train.plugins.plugin_utils.failure.hosts import ADDRESS, looked_up
 from ansible_collections.taco.train.plugins.plugin_utils.failure.rank_map import (
     COMMAND,
     HERE,

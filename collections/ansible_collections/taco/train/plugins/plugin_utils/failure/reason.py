@@ -6,7 +6,7 @@
 
 from typing import List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
-from ansible_collections.taco.train.plugins.plugin_utils.failure.advice import fix_of
+from ansible_collections.taco.train.plugins.plugin_utils.failure.advice import fix_of, fix_of_problem
 from ansible_collections.taco.train.plugins.plugin_utils.failure.candidates import (
     causes_of,
     unwrapped,
@@ -24,8 +24,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.causes import (
     OF_REMOTE,
     OF_RESULT,
     OF_TWO,
+    the_first,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.failure.desync import apart
 from ansible_collections.taco.train.plugins.plugin_utils.failure.ending import (
     ITERATION,
     OF_PROGRAM,
@@ -36,8 +36,15 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.ending import (
     last_line,
     launcher_text,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.failure.inventory import inventory_name
-from ansible_collections.taco.train.plugins.plugin_utils.failure.last_words import without_timeout, words_of
+from ansible_collections.taco.train.plugins.plugin_utils.failure.hosts import inventory_name
+from ansible_collections.taco.train.plugins.plugin_utils.failure.late import (
+    apart,
+    behind,
+    other_operation,
+    silent_hosts,
+    without_timeout,
+    words_of,
+)
 from ansible_collections.taco.train.plugins.plugin_utils.failure.matches import (
     Match,
     again,
@@ -49,13 +56,9 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.matches import 
 )
 from ansible_collections.taco.train.plugins.plugin_utils.failure.odd_one import odd_one
 from ansible_collections.taco.train.plugins.plugin_utils.failure.place import Places, located
-from ansible_collections.taco.train.plugins.plugin_utils.failure.priority import the_first
-from ansible_collections.taco.train.plugins.plugin_utils.failure.problems import fix_of_problem
 from ansible_collections.taco.train.plugins.plugin_utils.failure.rank_map import same_host
 from ansible_collections.taco.train.plugins.plugin_utils.failure.ranks import BEHIND, SEVERAL_BEHIND, SUBMIT_OTHERS
 from ansible_collections.taco.train.plugins.plugin_utils.failure.rendezvous import TOO_MANY, too_many
-from ansible_collections.taco.train.plugins.plugin_utils.failure.sequence import behind, other_operation
-from ansible_collections.taco.train.plugins.plugin_utils.failure.silent import silent_hosts
 from ansible_collections.taco.train.plugins.plugin_utils.failure.tracebacks import secondary
 from ansible_collections.taco.train.plugins.plugin_utils.failure.wording import (
     filled,
