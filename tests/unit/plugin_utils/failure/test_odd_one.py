@@ -55,5 +55,5 @@ def test_the_last_words_of_a_rank_leave_out_what_follows_from_the_end():
 def test_a_rank_without_a_timeout_is_late_only_where_it_tells_why():
     timeout = "[rank{0}]:[E1] [Rank {0}] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=9)"
     late = "\n".join(timeout.format(rank) for rank in (1, 2))
-    assert without_timeout(Places(tagged_lines(f"[rank0] saving the model\n{late}"))).rank == 0
-    assert without_timeout(Places(tagged_lines(f"[rank0] step 3\n{late}"))) is None
+    assert without_timeout(Places(tagged_lines(f"[rank0] saving the model\n{late}")), "").ranks == [0]
+    assert without_timeout(Places(tagged_lines(f"[rank0] step 3\n{late}")), "") is None

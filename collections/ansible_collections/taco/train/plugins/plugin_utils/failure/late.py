@@ -9,12 +9,24 @@ from collections import Counter
 from typing import Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.failure.candidates import MOST_CHARACTERS
-from ansible_collections.taco.train.plugins.plugin_utils.failure.odd_one import rank_of
+from ansible_collections.taco.train.plugins.plugin_utils.failure.odd_one import Blamed, rank_of
 from ansible_collections.taco.train.plugins.plugin_utils.failure.place import PREFIX_RANK, Places, located
 from ansible_collections.taco.train.plugins.plugin_utils.failure.rank_map import in_order
-from ansible_collections.taco.train.plugins.plugin_utils.failure.ranks import SUBMIT_OTHERS
 from ansible_collections.taco.train.plugins.plugin_utils.failure.wording import quoted
 
+# Every rank waits for another one: none is to blame.
+SAME_ORDER = (
+    "make every rank call the same operations in the same order: look at code under a condition on the rank or the data (the last "
+    "batch, validation, an early stop), and name the tensors alike on every rank"
+)
+IT_IS_BEHIND = (
+    "look at what it prints last and at its host: it hangs, is slower, or calls fewer operations than the others (uneven data, code under "
+    "a condition on the rank, a checkpoint or a validation)"
+)
+THEY_ARE_BEHIND = (
+    "look at what they print last and at their hosts: they hang, are slower, or call fewer operations than the others (uneven data, code "
+    "under a condition on the rank, a checkpoint or a validation)"
+)
 # The ranks in the report that did not do what the others did.
 LAGGING = re.compile(
     r"^\s*(?:- ?)?\[(?P<ranks>\d{1,7}(?:, ?\d{1,7}){0,60})(?:, ?\.\.\.)?\] (?P<what>(?:finished collective #\d+, but didn't join "
@@ -26,15 +38,12 @@ INSTALLED = re.compile(r"/(?:site|dist)-packages/|/torch/|<string>")
 MOST_CALLS = 40
 
 
-class Apart(NamedTuple):
-    """The ranks, the end of the sentence about them, and what to do first."""
-
-    ranks: List[int]
-    found: str
-    fix: str
+def late(places: Places, place: int, fix: str) -> Optional[Blamed]:
+    """Whom the others wait for in a collective operation, None where no line tells. The fix is that of the cause."""
+    return other_operation(places) or behind(places, place) or apart(places) or without_timeout(places, fix)
 
 
-def apart(places: Places) -> Optional[Apart]:
+def apart(places: Places) -> Optional[Blamed]:
     """The ranks that the report names, with the call of the others; None without a report."""
     lines = places.lines
     match = next(
@@ -48,8 +57,9 @@ def apart(places: Places) -> Optional[Apart]:
     call = next((call for call in calls if call and not INSTALLED.search(call["file"])), None)
     at = f", which the others called in {call['function']} at {call['file']}:{call['number']}" if call else ""
     where = f"line {call['number']} of {call['file']}" if call else "the stack of the failed collective"
-    return Apart(
+    return Blamed(
         ranks,
+        None,
         f"{match['what']}{at}",
         f"make every rank call this operation, or none: look at {where} for a condition on the rank or the data",
     )
@@ -62,14 +72,6 @@ WORK = re.compile(
 OPERATION = re.compile(r"SeqNum=\d{1,18}, OpType=(?P<operation>\w{1,40})")
 
 
-class Behind(NamedTuple):
-    """The ranks with the lowest number of operations, that number, and the lowest one of the others."""
-
-    ranks: List[int]
-    number: int
-    others: int
-
-
 def _printed(places: Places) -> Iterator[Tuple[int, "re.Match[str]"]]:
     """The number of an operation and its rank, for each line of a watchdog that tells which rank it is of."""
     for place, line in enumerate(places.lines):
@@ -80,17 +82,25 @@ def _printed(places: Places) -> Iterator[Tuple[int, "re.Match[str]"]]:
             yield rank, match
 
 
-def behind(places: Places) -> Optional[Behind]:
+def behind(places: Places, place: int) -> Optional[Blamed]:
     """The fewer ranks whose numbers are all below those of the others, None without such."""
     numbers: Dict[Tuple[str, str], Dict[int, List[int]]] = {}
     for rank, match in _printed(places):
         of_group = numbers.setdefault((match["kind"][:3], match["group"] or ""), {})
         of_group.setdefault(rank, []).append(int(match["number"]))
     found = (lowest(of_group) for of_group in numbers.values())
-    return next((ranks for ranks in found if ranks), None)
+    ranks, number, others = next((entry for entry in found if entry), ([], 0, 0))
+    counted = f"in a collective operation (number {number}, the others {others} or more)"
+    if len(ranks) > 1:
+        return Blamed(ranks, None, f"they are behind the other ranks, which wait for them {counted}", THEY_ARE_BEHIND)
+    if not ranks:
+        return None
+    words = words_of(places, ranks[0], place, telling=True) or Words("", "")
+    found_of_one = f"it is behind the other ranks, which wait for it {counted}{words.found}"
+    return Blamed(ranks, None, found_of_one, words.fix + IT_IS_BEHIND)
 
 
-def other_operation(places: Places) -> Optional[Apart]:
+def other_operation(places: Places) -> Optional[Blamed]:
     """The fewer ranks that wait in another operation than the others at the same number. They are not late, so this comes first."""
     operations: Dict[Tuple[str, str], Dict[int, str]] = {}
     for rank, match in _printed(places):
@@ -102,7 +112,7 @@ def other_operation(places: Places) -> Optional[Apart]:
         if len(counted) == 2 and counted[0][1] > counted[1][1]:
             (usual, _most), (operation, _least) = counted
             ranks = sorted(rank for rank, one in of_number.items() if one == operation)
-            return Apart(ranks, f"waiting in {operation}, where the other ranks wait in {usual}", SUBMIT_OTHERS.fix)
+            return Blamed(ranks, None, f"waiting in {operation}, where the other ranks wait in {usual}", SAME_ORDER)
     return None
 
 
@@ -111,14 +121,14 @@ def _is_whole(group: Optional[str]) -> bool:
     return not group or "default_pg" in group
 
 
-def lowest(numbers: Dict[int, List[int]]) -> Optional[Behind]:
-    """The ranks of one group that are behind, by the numbers of each rank."""
+def lowest(numbers: Dict[int, List[int]]) -> Optional[Tuple[List[int], int, int]]:
+    """The ranks of one group with the lowest number of operations, that number, and the lowest one of the others."""
     number = min(max(of_rank) for of_rank in numbers.values())
     ranks = sorted(rank for rank, of_rank in numbers.items() if max(of_rank) == number)
     others = [least for rank, of_rank in numbers.items() if rank not in ranks for least in of_rank]
     if not others or len(ranks) > len(numbers) - len(ranks) or min(others) <= number:
         return None
-    return Behind(ranks, number, min(others))
+    return ranks, number, min(others)
 
 
 TIMEOUT = re.compile(r"[Ww]atchdog caught collective operation timeout")
@@ -137,9 +147,8 @@ AFTERWARDS = re.compile(
 
 
 class Words(NamedTuple):
-    """A rank, the end of the sentence about it, and what to do first."""
+    """The end of the sentence about a rank, and what to do first."""
 
-    rank: int
     found: str
     fix: str
 
@@ -165,7 +174,7 @@ def words_of(places: Places, rank: int, end: int, telling: bool = False) -> Opti
             "let all ranks share this work or wait for it outside of collective operations, make it shorter, or raise the timeout of the "
             "process group (init_process_group(timeout=...)) above it; "
         )
-    return Words(rank, f"; its last line before: '{quoted(text)}'", fix)
+    return Words(f"; its last line before: '{quoted(text)}'", fix)
 
 
 def not_a_number(places: Places, rank: int, end: int) -> Optional[Words]:
@@ -178,10 +187,10 @@ def not_a_number(places: Places, rank: int, end: int) -> Optional[Words]:
         "a rank that leaves out a step, as scaling of the loss does for NaN, leaves the others waiting: let all ranks agree on it "
         "(allreduce of the flag), and find why the loss is NaN (learning rate, data, mixed precision); "
     )
-    return Words(rank, f"; before, the loss is no number: '{quoted(text)}'", fix)
+    return Words(f"; before, the loss is no number: '{quoted(text)}'", fix)
 
 
-def without_timeout(places: Places) -> Optional[Words]:
+def without_timeout(places: Places, fix: str) -> Optional[Blamed]:
     """The only rank without a timeout of PyTorch's watchdog, where it prints of work that it does alone."""
     lines = places.lines
     timeouts: List[int] = [number for number, line in enumerate(lines) if TIMEOUT.search(line.text[:400])]
@@ -190,7 +199,9 @@ def without_timeout(places: Places) -> Optional[Words]:
     absent: Sequence[int] = sorted(known - waiting)
     if len(absent) != 1 or len(waiting) < 2 or known != set(range(len(known))):
         return None
-    return words_of(places, absent[0], timeouts[0], telling=True)
+    words = words_of(places, absent[0], timeouts[0], telling=True)
+    found = f"the other ranks wait for it in a collective operation until their timeout{words.found}" if words else ""
+    return Blamed(absent, None, found, words.fix + fix) if words else None
 
 
 # Fewer hosts that print than these don't make the others conspicuous.

@@ -39,8 +39,8 @@ MOST_NUMBERS = 24
 MOST_KINDS = 500
 
 
-class Odd(NamedTuple):
-    """The ranks or the host that differ, in words, and what to do first."""
+class Blamed(NamedTuple):
+    """The ranks or the host to blame, the sentence about them or its end, and what to do."""
 
     ranks: Sequence[int]
     host: Optional[str]
@@ -48,7 +48,7 @@ class Odd(NamedTuple):
     fix: str
 
 
-def odd_one(places: Places, place: int, cause: Cause, hosts: Sequence[str]) -> Optional[Odd]:
+def odd_one(places: Places, place: int, cause: Cause, hosts: Sequence[str]) -> Optional[Blamed]:
     """Who differs from the others where a line shows a cause, None where nobody does."""
     if cause.name == "nccl_versions":
         return of_versions(places)
@@ -59,7 +59,7 @@ def odd_one(places: Places, place: int, cause: Cause, hosts: Sequence[str]) -> O
     return of_sizes(places, place, hosts) if cause.name in OF_SIZES else None
 
 
-def of_versions(places: Places) -> Optional[Odd]:
+def of_versions(places: Places) -> Optional[Blamed]:
     """The ranks with the less common version of NCCL."""
     versions: Dict[str, Set[int]] = {}
     for match in (VERSION.search(line.text) for line in places.lines if "Mismatched" in line.text):
@@ -70,10 +70,10 @@ def of_versions(places: Places) -> Optional[Odd]:
     (odd, few), (usual, many) = sorted(versions.items(), key=lambda entry: len(entry[1]))
     if len(few) == len(many):
         return None
-    return Odd(sorted(few), _host(places, few), f"; {of_ranks(sorted(few))} with {odd}, the others with {usual}", "")
+    return Blamed(sorted(few), _host(places, few), f"; {of_ranks(sorted(few))} with {odd}, the others with {usual}", "")
 
 
-def of_addresses(places: Places) -> Optional[Odd]:
+def of_addresses(places: Places) -> Optional[Blamed]:
     """The only host whose processes print lines of NCCL and no address, where others have one."""
     headers = {match[1] for match in (NCCL_HEADER.search(line.text) for line in places.lines) if match}
     with_one = {
@@ -85,19 +85,19 @@ def of_addresses(places: Places) -> Optional[Odd]:
     if not with_one or len(without) != 1:
         return None
     host = without.pop()
-    return Odd(
+    return Blamed(
         (), host, f"; NCCL prints no address of {host}, and one of the others", f"run ip -br address on {host}; "
     )
 
 
-def of_bridges(places: Places) -> Optional[Odd]:
+def of_bridges(places: Places) -> Optional[Blamed]:
     """No host where several use such an interface: none of them is more to blame than another."""
     found = (NCCL_HEADER.search(line.text) for line in places.lines if BRIDGE.search(line.text))
     hosts = {match[1] for match in found if match}
-    return Odd((), None, f" (it is the same on {listed(sorted(hosts), 'hosts')})", "") if len(hosts) > 1 else None
+    return Blamed((), None, f" (it is the same on {listed(sorted(hosts), 'hosts')})", "") if len(hosts) > 1 else None
 
 
-def of_sizes(places: Places, place: int, hosts: Sequence[str]) -> Optional[Odd]:
+def of_sizes(places: Places, place: int, hosts: Sequence[str]) -> Optional[Blamed]:
     """The ranks whose line has another number than the same line of the others, first where the error has these numbers."""
     error = {*NUMBER.findall(places.lines[place].text[:MOST_OF_A_LINE])}
     found = []
@@ -111,7 +111,7 @@ def of_sizes(places: Places, place: int, hosts: Sequence[str]) -> Optional[Odd]:
         return None
     _rank, (ranks, value, usual), text = min(found, key=lambda entry: entry[0])
     has = "has" if len(ranks) == 1 else "have"
-    return Odd(
+    return Blamed(
         ranks,
         _host(places, ranks) or next((host for host in hosts if host in text), None),
         f"; {of_ranks(ranks)} {has} {value} where the others have {usual}: '{quoted(text)}'",

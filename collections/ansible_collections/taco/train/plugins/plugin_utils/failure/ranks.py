@@ -4,36 +4,13 @@
 
 """What a rank prints of its own failure, most specific first."""
 
-from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import cause, table
+from ansible_collections.taco.train.plugins.plugin_utils.failure.cause import table
 
 # MPICH's stack of an error ends with what failed first.
 MPICH_STACK = r"(?:^\w+\(\d+\)\.{0,20}: ?.{0,300}\n){1,12}^\w+\(\d+\)\.{0,20}(?P<stack>: +[^\s].{0,200})"
 COMPONENTS_FIX = (
     "install Open MPI anew in taco_image: one version, with its whole folder lib/openmpi; set OPAL_PREFIX in benchmark_env if it was "
     "moved, and remove LD_LIBRARY_PATH and OMPI_MCA_* of another MPI"
-)
-# Every rank waits for another one: none is to blame.
-SUBMIT_OTHERS = cause(
-    "stalled",
-    r"",
-    "the ranks submit different tensors, and each waits for the others",
-    "make every rank call the same operations in the same order: look at code under a condition on the rank or the data (the last "
-    "batch, validation, an early stop), and name the tensors alike on every rank",
-)
-# What the watchdogs of the ranks print together: who has come less far.
-BEHIND = cause(
-    "nccl_watchdog",
-    r"",
-    "it is behind the other ranks, which wait for it in a collective operation (number {number}, the others {others} or more)",
-    "look at what it prints last and at its host: it hangs, is slower, or calls fewer operations than the others (uneven data, code under "
-    "a condition on the rank, a checkpoint or a validation)",
-)
-SEVERAL_BEHIND = cause(
-    BEHIND.name,
-    r"",
-    "they are behind the other ranks, which wait for them in a collective operation (number {number}, the others {others} or more)",
-    "look at what they print last and at their hosts: they hang, are slower, or call fewer operations than the others (uneven data, code "
-    "under a condition on the rank, a checkpoint or a validation)",
 )
 RANK = table(
     r"""

@@ -37,14 +37,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.ending import (
     launcher_text,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.failure.hosts import inventory_name
-from ansible_collections.taco.train.plugins.plugin_utils.failure.late import (
-    apart,
-    behind,
-    other_operation,
-    silent_hosts,
-    without_timeout,
-    words_of,
-)
+from ansible_collections.taco.train.plugins.plugin_utils.failure.late import SAME_ORDER, late, silent_hosts, words_of
 from ansible_collections.taco.train.plugins.plugin_utils.failure.matches import (
     Match,
     again,
@@ -57,11 +50,9 @@ from ansible_collections.taco.train.plugins.plugin_utils.failure.matches import 
 from ansible_collections.taco.train.plugins.plugin_utils.failure.odd_one import odd_one
 from ansible_collections.taco.train.plugins.plugin_utils.failure.place import Places, located
 from ansible_collections.taco.train.plugins.plugin_utils.failure.rank_map import same_host
-from ansible_collections.taco.train.plugins.plugin_utils.failure.ranks import BEHIND, SEVERAL_BEHIND, SUBMIT_OTHERS
 from ansible_collections.taco.train.plugins.plugin_utils.failure.rendezvous import TOO_MANY, too_many
 from ansible_collections.taco.train.plugins.plugin_utils.failure.tracebacks import secondary
 from ansible_collections.taco.train.plugins.plugin_utils.failure.wording import (
-    filled,
     listed,
     quoted,
     sentence,
@@ -94,7 +85,7 @@ def known_reason(text: str, hosts: Sequence[str] = ()) -> Optional[Reason]:
     cause, place = CAUSES[best], found[best]
     cause = TOO_MANY if too_many(lines[place].text) else cause
     if cause.name == "stalled" and differ(lines, place):
-        return Reason(sentence(SUBMIT_OTHERS.found, {}, ""), SUBMIT_OTHERS.fix, SUBMIT_OTHERS.name)
+        return Reason("the ranks submit different tensors, and each waits for the others", SAME_ORDER, cause.name)
     first = match_at(places, place, cause, hosts)
     fix = fix_of(cause, lines, place, first.values)
     compared = of_the_others(places, place, cause, first, fix, hosts)
@@ -150,42 +141,20 @@ def of_the_others(
     places: Places, place: int, cause: Cause, first: Match, fix: str, hosts: Sequence[str]
 ) -> Optional[Reason]:
     """The reason where lines of several ranks, compared with each other, show which of them is to blame; None where they do not."""
-    calls_another = other_operation(places) if cause.name == BEHIND.name else None
-    late = behind(places) if cause.name == BEHIND.name and not calls_another else None
-    if late:
-        one = SEVERAL_BEHIND if len(late.ranks) > 1 else BEHIND
-        text = filled(one.found, {"number": str(late.number), "others": str(late.others)})
-        if one is SEVERAL_BEHIND:
-            return Reason(with_places(text, [], late.ranks), one.fix, cause.name)
-        host = inventory_name(places.hosts.get(late.ranks[0]), hosts, "")
-        words = words_of(places, late.ranks[0], place, telling=True)
-        text += words.found if words else ""
-        return Reason(
-            with_place(text, host, late.ranks[0]),
-            (words.fix if words else "") + one.fix,
-            cause.name,
-            host,
-            late.ranks[0],
-        )
-    desync = calls_another or (apart(places) if cause.name == BEHIND.name else None)
-    if desync:
-        rank = desync.ranks[0] if len(desync.ranks) == 1 else None
-        host = inventory_name(places.hosts.get(desync.ranks[0]), hosts, "") if rank is not None else None
-        text = with_places(desync.found, [host] if host else [], desync.ranks)
-        return Reason(text, desync.fix, cause.name, host, rank)
-    odd = odd_one(places, place, cause, hosts)
-    if odd:
-        host = inventory_name(odd.host, hosts, "", places.lines)
-        rank = odd.ranks[0] if len(odd.ranks) == 1 else None
-        text = with_places(first.text + odd.found, [host] if host else [], odd.ranks)
-        return Reason(text, odd.fix + fix, cause.name, host, rank)
-    absent = without_timeout(places) if cause.name == BEHIND.name else None
-    if absent:
-        host = inventory_name(first.host, hosts, "") if places.one_host or len(hosts) == 1 else None
-        host = places.hosts.get(absent.rank) or host
-        text = f"the other ranks wait for it in a collective operation until their timeout{absent.found}"
-        return Reason(with_place(text, host, absent.rank), absent.fix + fix, cause.name, host, absent.rank)
-    return None
+    if cause.name == "nccl_watchdog":
+        blamed = late(places, place, fix)
+    else:
+        odd = odd_one(places, place, cause, hosts)
+        blamed = odd and odd._replace(found=first.text + odd.found, fix=odd.fix + fix)
+    if not blamed:
+        return None
+    rank = blamed.ranks[0] if len(blamed.ranks) == 1 else None
+    host = blamed.host
+    if host is None and rank is not None:
+        host = places.hosts.get(rank) or (first.host if places.one_host or len(hosts) == 1 else None)
+    host = inventory_name(host, hosts, "", places.lines)
+    text = with_places(blamed.found, [host] if host else [], blamed.ranks)
+    return Reason(text, blamed.fix, cause.name, host, rank)
 
 
 def rank_at_end(places: Places, place: int, cause: Cause, hosts: Sequence[str]) -> Optional[int]:
