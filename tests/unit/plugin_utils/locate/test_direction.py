@@ -26,7 +26,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.locate.store import cas
 COMMUNICATION, SPREAD = 0.45, 0.025
 
 
-def busy(rng, hosts, sender, loss, counters=True):
+def busy(rng, hosts, sender, loss, counters=True, spread=SPREAD):
     """The shares of both hosts: a run takes longer, and only the connections of the sender are busy in this time."""
     if not counters or len(hosts) != 2:
         return {}
@@ -34,14 +34,14 @@ def busy(rng, hosts, sender, loss, counters=True):
     shares = {host: slow if host in (sender, "both") else COMMUNICATION * (1 - loss) for host in hosts}
     if sender == "both":
         shares = dict.fromkeys(hosts, slow)
-    return {host: share * rng.lognormvariate(0, SPREAD) for host, share in shares.items()}
+    return {host: share * rng.lognormvariate(0, spread) for host, share in shares.items()}
 
 
-def link(seed, sender, loss=0.3, counters=True, size=12):
+def link(seed, sender, loss=0.3, counters=True, size=12, spread=SPREAD, rounds=20):
     """The finding of a search in which the first pair of the second round has a slow link."""
     rng = random.Random(seed)
     fleet, pair = Fleet(rng, size, 0.02), []
-    search = Search(tuple(fleet.hosts), budget=Budget(None, 20))
+    search = Search(tuple(fleet.hosts), budget=Budget(None, rounds))
     while True:
         step = next_step(search)
         if isinstance(step, Answer):
@@ -60,7 +60,7 @@ def link(seed, sender, loss=0.3, counters=True, size=12):
                     value,
                     None,
                     60.0,
-                    busy=busy(rng, run.hosts, who if slow else None, loss if slow else 0, counters),
+                    busy=busy(rng, run.hosts, who if slow else None, loss if slow else 0, counters, spread),
                 )
             )
         search = recorded(search._replace(rounds=(*search.rounds, step)), done)
@@ -77,6 +77,17 @@ def test_the_host_that_sends_over_the_slow_direction_is_named(seed, place):
     finding, pair = link(seed, place)
     assert finding.sender == pair[place]
     assert f"the direction from {pair[place]} to {pair[1 - place]}" in finding.text
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_pair_runs_again_where_the_counters_of_a_few_hosts_differ_much(seed):
+    finding, pair = link(seed, 0, loss=0.5, size=6, spread=0.15)
+    assert finding.sender == pair[0]
+
+
+def test_the_budget_ends_the_search_for_a_direction():
+    finding, _pair = link(0, 0, loss=0.5, size=6, spread=0.15, rounds=7)
+    assert finding.sender is None and "direction not decided" in finding.text
 
 
 @pytest.mark.parametrize("seed", range(4))

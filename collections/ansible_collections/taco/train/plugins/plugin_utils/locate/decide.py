@@ -25,7 +25,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.locate import (
     shared,
     split,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.locate.direction import direction
+from ansible_collections.taco.train.plugins.plugin_utils.locate.direction import direction, open_directions
 from ansible_collections.taco.train.plugins.plugin_utils.locate.errors import LINK, accept
 from ansible_collections.taco.train.plugins.plugin_utils.locate.evidence import (
     Analysis,
@@ -113,22 +113,30 @@ def next_step(search: Search) -> Union[Round, Answer]:
         return _last_rounds(search, state) or answer(search, state, [], "")
     if all_pairs_failed(search):
         return answer(search, state, rest, "the runs of all hosts fail: " + last_reason(search))
-    broken = failing(search)
+    planned = _pairs(search, state, links)
+    return (
+        _limited(search, planned, state)
+        if planned
+        else answer(search, state, rest, "no two hosts are left that could run together")
+    )
+
+
+def _pairs(search: Search, state: Analysis, fixed: Sequence[frozenset[str]]) -> Optional[Round]:
+    """A round of pairs, fixed ones among them; None where no two hosts can run together."""
+    broken, failed = failing(search), doubtful(search)
     hosts = [host for host in search.comparable if host not in broken]
-    failed = doubtful(search)
     weights = {host: state.best(host).mixture + schedule.FAILED * failed.get(host, 0) for host in hosts}
-    groups = schedule.pairs(search, hosts, weights, state.accused, [*links, *proof.together(state, hosts)])
-    if not groups:
-        return answer(search, state, rest, "no two hosts are left that could run together")
-    return _limited(search, Round(len(search.rounds) + 1, PAIRS, tuple(Run(group) for group in groups)), state)
+    groups = schedule.pairs(search, hosts, weights, state.accused, [*fixed, *proof.together(state, hosts)])
+    return Round(len(search.rounds) + 1, PAIRS, tuple(Run(group) for group in groups)) if groups else None
 
 
 def _last_rounds(search: Search, state: Analysis) -> Optional[Round]:
-    """The cause of a slow host. Where nothing explains a low number: one pair alone, then more than two hosts in a run."""
+    """What is open of a finding: the cause of a host, the direction of a link. Without one, a pair alone, then larger runs."""
     if not search.budget.allows(search.time, 1, len(search.rounds)):
         return None
     if any(one.kind != "group" for one in answer(search, state, [], "").findings):
-        return cause.next_round(search, state)
+        links = open_directions(search, state)
+        return cause.next_round(search, state) or (_pairs(search, state, links) if links else None)
     disturbed = shared.shared(search, state)
     planned = shared.next_round(search) if disturbed is None or disturbed.slower is None else None
     return planned or halves.next_round(search, state)
@@ -243,9 +251,9 @@ def _at_scale(search: Search, loss: float) -> str:
 def _link(search: Search, state: Analysis, pair: Sequence[str]) -> Finding:
     values = [run.residual for run in state.runs if sorted(run.point.hosts) == list(pair)]
     loss, sure = 1 - math.exp(median(values)), len(values) > 1
-    sender, which = direction(search, state, pair)
-    words = f"the link between {pair[0]} and {pair[1]} is {loss:.0%} slower; each of them is not, with other partners; {which}"
-    return Finding("link", list(pair), loss, sure, words, sender=sender)
+    way = direction(search, state, pair)
+    words = f"the link between {pair[0]} and {pair[1]} is {loss:.0%} slower; each of them is not, with other partners; {way.text}"
+    return Finding("link", list(pair), loss, sure, words, sender=way.sender)
 
 
 def answer_json(found: Answer) -> Mapping[str, Any]:

@@ -10,7 +10,7 @@ nothing is compared with a fixed limit. Values in, values out.
 """
 
 import math
-from typing import List, NamedTuple, Optional, Sequence, Tuple
+from typing import FrozenSet, List, NamedTuple, Optional, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.decision.noise import estimated
 from ansible_collections.taco.train.plugins.plugin_utils.decision.sequential import (
@@ -19,7 +19,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.decision.sequential imp
     decided,
     observation,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.locate.errors import DIRECTION, accept
+from ansible_collections.taco.train.plugins.plugin_utils.locate.errors import DIRECTION, LINK, accept
 from ansible_collections.taco.train.plugins.plugin_utils.locate.evidence import Analysis
 from ansible_collections.taco.train.plugins.plugin_utils.locate.search import PAIRS, Run, Search
 
@@ -27,6 +27,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.locate.search import PA
 EFFECT = 0.15
 # With fewer runs of other pairs nothing tells how much healthy hosts differ.
 LEAST_RUNS = 4
+# Runs of the pair. A few hosts whose connections differ much need more than the first two.
+MOST_RUNS = 6
 
 
 class Direction(NamedTuple):
@@ -34,6 +36,8 @@ class Direction(NamedTuple):
 
     sender: Optional[str]
     text: str
+    open: bool = False
+    """Whether more runs may decide it."""
 
 
 def _gap(run: Run, one: str, other: str) -> Optional[float]:
@@ -56,9 +60,8 @@ def direction(search: Search, state: Analysis, pair: Sequence[str]) -> Direction
     if not own:
         return Direction(None, "direction not decided: no counters of both hosts' connections, as under HARP")
     if len(others) < LEAST_RUNS:
-        return Direction(
-            None, f"direction not decided: counters of {len(others)} runs of other pairs, {LEAST_RUNS} are needed"
-        )
+        text = f"direction not decided: counters of {len(others)} runs of other pairs, {LEAST_RUNS} are needed"
+        return Direction(None, text, len(own) < MOST_RUNS)
     noise, bounds = estimated(others, 0), (accept(search, DIRECTION), clear_bound(search.rates))
     busier = [decided(combined([observation(-sign * gap, noise, EFFECT) for gap in own]), *bounds) for sign in (1, -1)]
     for place, sure in enumerate(busier):
@@ -71,6 +74,12 @@ def direction(search: Search, state: Analysis, pair: Sequence[str]) -> Direction
             None,
             "direction not decided: both hosts had data to send equally long, as with a link that is slow both ways",
         )
-    return Direction(
-        None, "direction not decided: the difference of both hosts' connections is within that of other pairs"
-    )
+    text = "direction not decided: the difference of both hosts' connections is within that of other pairs"
+    return Direction(None, text, len(own) < MOST_RUNS)
+
+
+def open_directions(search: Search, state: Analysis) -> List[FrozenSet[str]]:
+    """The slow links whose direction more runs may decide."""
+    bound = accept(search, LINK)
+    links = [link for link, evidence in state.links.items() if evidence.mixture >= bound]
+    return [link for link in links if direction(search, state, sorted(link)).open]
