@@ -62,6 +62,16 @@ def test_a_plan_says_every_run_and_makes_their_folder(cluster):
     assert os.readlink(cluster.results / "latest") == Path(found["run_dir"]).name
 
 
+@pytest.mark.parametrize("text", ["{", "[]", ""])
+def test_a_damaged_plan_of_an_earlier_comparison_is_named_with_the_way_past_it(cluster, text):
+    damaged = cluster.results / "20260101-old" / "comparison-plan.json"
+    damaged.parent.mkdir(parents=True)
+    damaged.write_text(text)
+    found = cluster.plan()
+    assert found["failed"] and str(damaged) in found["msg"] and "compare_fresh: true" in found["msg"], found
+    assert cluster.plan(fresh=True)["planned"] == 8
+
+
 def test_a_preset_is_planned_and_its_arms_reach_the_runs(cluster):
     found = cluster.plan(preset="embedding", arms=[], baseline="")
     assert found["runs"][0]["label"] == "static, ttf_dynamic_embedding on 1x1, run 1 of 8"

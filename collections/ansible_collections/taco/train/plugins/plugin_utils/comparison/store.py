@@ -47,7 +47,14 @@ def unfinished(results_dir: str, comparison: Comparison) -> Optional[str]:
         folder = os.path.join(results_dir, name)
         if os.path.islink(folder) or not os.path.exists(os.path.join(folder, PLAN)):
             continue
-        if load(os.path.join(folder, PLAN), "the plan of a comparison").get("fingerprint") == wanted:
+        try:
+            kept_plan = load(os.path.join(folder, PLAN), "the plan of a comparison")
+        except ComparisonError as error:
+            raise ComparisonError(
+                f"{error} Restore the file from a backup, or remove its folder. To begin a new comparison without reading earlier ones, "
+                "set compare_fresh: true."
+            ) from error
+        if kept_plan.get("fingerprint") == wanted:
             found.append(folder)
     if not found:
         return None
