@@ -180,6 +180,12 @@ def test_an_empty_plan_ends_it_early(tmp_path):
     assert status == 0 and ROLE_TASK not in output, output
 
 
+def test_a_plan_is_refused_for_a_host_that_was_not_compared_with_it(tmp_path):
+    hosts = {"gpu1": dict(VARIABLES, taco_node=NODE, plan_checked={}), "gpu2": dict(VARIABLES, taco_node=NODE)}
+    status, output = check(tmp_path, PLAY, hosts, {"taco_hosts": "all", "taco_plan": "plan.json"})
+    assert status == 2 and "this playbook alone applies no plan" in output and ROLE_TASK not in output, output
+
+
 @pytest.mark.parametrize("path", ["plan.json", ""])
 def test_a_plan_is_refused_because_the_playbook_alone_does_not_apply_it(tmp_path, path):
     status, output = played(tmp_path, {"taco_plan": path})

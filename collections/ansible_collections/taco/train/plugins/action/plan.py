@@ -13,7 +13,7 @@ from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.taco.train.plugins.plugin_utils.plan import page, wording
-from ansible_collections.taco.train.plugins.plugin_utils.plan.change import content_checksum
+from ansible_collections.taco.train.plugins.plugin_utils.plan.change import checksum, content_checksum
 from ansible_collections.taco.train.plugins.plugin_utils.plan.collect import (
     applied_differences,
     changes_of,
@@ -67,6 +67,7 @@ ARGUMENT_SPEC = {
     "all_hosts": {"type": "list", "elements": "str", "default": []},
     "partial": {"type": "bool", "default": False},
     "path": {"type": "str"},
+    "checksum": {"type": "str", "default": ""},
     "reboot_batch": {"type": "raw", "default": 1},
     "boot_seconds": {"type": "int", "default": 300},
     "earlier": {"type": "dict", "default": {}},
@@ -182,7 +183,8 @@ class ActionModule(ActionBase):
             "page": html,
         }
 
-    def _read(self, options: dict[str, Any], task_vars: Mapping[str, Any]) -> tuple[Plan, str]:
+    def _read(self, options: dict[str, Any], task_vars: Mapping[str, Any]) -> tuple[Plan, str, str]:
+        """The plan, its file and the checksum of that."""
         if not options["path"].strip():
             raise PlanError(f"taco_plan is empty. {SET_FILE}, or do not set taco_plan")
         refusal = not_whole(options["path"], context.CLIARGS)
@@ -191,12 +193,15 @@ class ActionModule(ActionBase):
         path = run_store.absolute(options["path"])
         try:
             with open(path, encoding="utf-8") as stream:
-                plan = read(stream.read(), path)
+                text = stream.read()
+            plan, found = read(text, path), checksum(text)
         except (OSError, UnicodeError) as error:
             raise PlanError(f"{path} can't be read: {error}. {SET_FILE}") from error
+        if options["checksum"] not in ("", found):
+            raise PlanError(wording.replaced(path))
         reached = addresses(options["hosts"], task_vars)
         require_same_fleet(plan, path, options["of"], collection_version(), task_vars["groups"]["all"], reached)
-        return plan, path
+        return plan, path, found
 
     def _loaded(self, options: dict[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
         hostvars = task_vars["hostvars"]
@@ -204,17 +209,17 @@ class ActionModule(ActionBase):
         refusal = not_of_all_hosts(task_vars["inventory_hostname"], plans)
         if refusal:
             raise PlanError(refusal)
-        plan, _path = self._read(options, task_vars)
-        return {"count": count(plan), "changing": [host for host, changes in plan.hosts.items() if changes]}
+        plan, _path, found = self._read(options, task_vars)
+        changing = [host for host, changes in plan.hosts.items() if changes]
+        return {"count": count(plan), "changing": changing, "checksum": found}
 
     def _refused(self, _options: dict[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
-        # The playbook that applies the plan has compared the hosts with it, and imports this one.
-        if "plan_checked" in task_vars:
-            return {}
         hostvars = task_vars["hostvars"]
+        # The playbook that applies the plan has compared its hosts with it, and imports this one.
+        others = [host for host in task_vars["ansible_play_hosts"] if "plan_checked" not in hostvars[host]]
         # A play can set the variable, too.
-        plans = [self._templar.template(task_vars.get("taco_plan"))]
-        plans += [hostvars[host].get("taco_plan") for host in task_vars["ansible_play_hosts"]]
+        plans = [self._templar.template(task_vars.get("taco_plan"))] if others else []
+        plans += [hostvars[host].get("taco_plan") for host in others]
         for plan in plans:
             if plan is not None:
                 raise PlanError(wording.not_applied(str(plan)))
@@ -222,7 +227,7 @@ class ActionModule(ActionBase):
 
     def _checked(self, options: dict[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
         try:
-            plan, path = self._read(options, task_vars)
+            plan, path, _found = self._read(options, task_vars)
         except PlanError as error:
             # The hosts are locked: the role releases them before it fails.
             return {
@@ -245,7 +250,7 @@ class ActionModule(ActionBase):
         return self._result(plan, path, options, refused) | {"empty": empty}
 
     def _compared(self, options: dict[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
-        plan, path = self._read(options, task_vars)
+        plan, path, _found = self._read(options, task_vars)
         refused = {}
         for host, found in options["hosts"].items():
             applied = list(map(change_of_document, found["changes"]))

@@ -68,6 +68,10 @@ options:
   path:
     description: The file of the plan on the controller. Required but for O(state=decided) and O(state=refused).
     type: str
+  checksum:
+    description: What O(state=loaded) returned, to refuse another plan in O(path). With O(state=checked) and O(state=compared).
+    type: str
+    default: ""
   reboot_batch:
     description: How many hosts reboot at the same time, a number or a percentage. With O(state=saved).
     type: raw
@@ -140,6 +144,10 @@ changing:
   type: list
   elements: str
   sample: [gpu1]
+checksum:
+  description: The SHA-256 of the file of the plan.
+  returned: O(state=loaded)
+  type: str
 entries:
   description: The number of entries after grouping.
   returned: O(state=saved)

@@ -112,6 +112,14 @@ def not_applied(path: str) -> str:
     )
 
 
+def replaced(path: str) -> str:
+    """The message for the file of a plan that has another content than when the playbook locked the hosts."""
+    return (
+        f"{path} was replaced by another plan while this playbook applied it. Create plans beside one that is applied with another "
+        "plan_file, and run the playbook taco.train.plan to see what is left"
+    )
+
+
 def locked(host: str, owner: Mapping[str, Any], path: str) -> str:
     """The message for a host to which another playbook applies a plan. path is the file of the lock on the host."""
     process, user, controller, since = (owner.get(name) for name in ("pid", "user", "controller", "since"))
