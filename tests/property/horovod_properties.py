@@ -66,12 +66,6 @@ def test_a_log_cut_before_its_end_is_never_a_result(speeds, ranks, cut):
     assert parse(kept, expected_ranks=ranks)["problems"]
 
 
-@given(st.text() | st.lists(st.sampled_from(render("m", 1, 2, "GPU", [1.0, 2.0]) + ["\x00", "Iter #"])).map("\n".join))
-def test_odd_text_never_raises_and_no_total_is_always_a_problem(text):
-    found = parse(text, expected_ranks=2)
-    assert found["total"] is not None or found["problems"]
-
-
 @given(names=NAMES, slots=st.integers(1, 16), values=st.dictionaries(NAMES.map("_".join), st.text() | st.none()))
 def test_each_rank_and_each_variable_reaches_mpirun(names, slots, values):
     env = {name.replace("-", "_"): value for name, value in values.items()}

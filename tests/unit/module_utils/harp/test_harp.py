@@ -195,15 +195,3 @@ def test_the_manifest_leaves_out_what_engines_add_by_themselves():
     }
     found = harp.manifest(node, ["lab0"])
     assert [entry["name"] for entry in found["interfaces"]] == ["eth0", "lab0"]
-
-
-@pytest.mark.parametrize(
-    ("contents", "said"), [([], "rendered no file"), (["x", " \n"], "rendered nothing for /c/1"), (["x", "x"], None)]
-)
-def test_a_template_that_renders_nothing_is_refused(contents, said):
-    entries = [{"dest": str(number), "content": content} for number, content in enumerate(contents)]
-    if said is None:
-        assert harp.checked_rendered(entries, "/c") == {"/c/0": "x", "/c/1": "x"}
-        return
-    with pytest.raises(harp.HarpError, match=said):
-        harp.checked_rendered(entries, "/c")

@@ -123,13 +123,6 @@ def test_killed_in_between_it_goes_on(host, monkeypatch):
     assert host.tree() == host.before
 
 
-def test_after_it_the_script_runs_again(host):
-    host.setup()
-    host(state="absent")
-    assert host.setup()["ran"]
-    assert host(state="absent")["changed"] and host.tree() == host.before
-
-
 def test_files_that_cannot_be_restored_are_named_and_the_others_are_restored(host, monkeypatch):
     host.setup()
     put_back = History.put_back

@@ -13,7 +13,7 @@ from ansible_collections.taco.train.plugins.filter.mpijob import FilterModule
 from ansible_collections.taco.train.plugins.plugin_utils.container.spec import SpecError, spec_for
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import MpijobError
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import Job, job_of
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.manifest import manifest, worker_limits
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.manifest import manifest
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import VERSIONS
 
 IMAGE = "ccr.ccs.tencentyun.com/qcloud/taco-train:ttf115-cu112-cvm-0.4.1"
@@ -148,12 +148,6 @@ def test_workers_have_no_command_or_sshd_would_not_start(version):
     assert not {"command", "args"} & set(container_of(found))
 
 
-@pytest.mark.parametrize(("gpus", "pages"), [(8, 50), (4, 30), (2, 20), (1, 15)])
-def test_hugepages_follow_the_gpus(gpus, pages):
-    limits = container_of(rendered(gpus_per_worker=gpus))["resources"]["limits"]
-    assert (limits["hugepages-1Gi"], limits["nvidia.com/gpu"]) == (f"{pages}Gi", gpus)
-
-
 def test_topology_labels_the_workers_and_asks_for_acks_resource():
     found = rendered("v2beta1", name="vgg16", workers=3, gpus_per_worker=1, gpu_topology=True)
     assert worker_of(found)["metadata"] == {"labels": {"gpu-topology": "vgg16", "gpu-topology-replica": "3"}}
@@ -239,11 +233,6 @@ def test_other_options_of_the_job():
 
 def test_what_is_null_or_an_empty_text_has_its_default():
     assert manifest(job_of({**FOUR, "image": "", "namespace": None, "memory": "", "mounts": None})) == rendered()
-
-
-def test_what_a_worker_asks_for_is_in_the_manifest():
-    job = job_of({**FOUR, "gpu_topology": "yes"})
-    assert container_of(manifest(job))["resources"]["limits"] == worker_limits(job)
 
 
 def test_a_spec_with_limits_of_its_own_is_refused():

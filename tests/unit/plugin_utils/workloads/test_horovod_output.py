@@ -61,30 +61,8 @@ def test_the_run_is_judged_by_the_median_which_one_stray_iteration_does_not_move
     assert (found["problems"], found["value"], found["series"]) == ([], 11200.0, [11200.0, 16.0, 11232.0])
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        GOOD.replace("\n", "  \n"),
-        "Warning: noise\n" + GOOD.replace("Iter #1", "gpu1:9:12 [0] NCCL INFO Channel 00 : 0[0] -> 1[0]\nIter #1"),
-        GOOD.rstrip("\n"),
-    ],
-    ids=["trailing space", "noise between", "no last newline"],
-)
-def test_the_same_numbers_in_other_clothes(text):
-    assert parse(text, expected_ranks=16) == parse(GOOD, expected_ranks=16)
-
-
-@pytest.mark.parametrize(
-    ("lines", "network"),
-    [
-        ("ip-10-0-0-5:2122:2137 [2] NCCL INFO Using network Socket\n", "Socket"),
-        ("[1,2]<stdout>:ip-10-0-0-5:2122:2137 [2] NCCL INFO Using network HARP\n" * 3, "HARP"),
-        ("gpu1:1:1 [0] NCCL INFO NET/Plugin : No plugin found (libnccl-net.so)\n", None),
-    ],
-)
-def test_the_network_is_what_nccl_says(lines, network):
-    found = parse(lines + GOOD)
-    assert (found["network"], found["problems"]) == (network, [])
+def test_spaces_at_the_end_of_a_line_do_not_matter():
+    assert parse(GOOD.replace("\n", "  \n"), expected_ranks=16) == parse(GOOD, expected_ranks=16)
 
 
 def test_ranks_on_different_networks_are_a_problem():

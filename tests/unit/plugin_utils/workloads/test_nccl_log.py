@@ -17,24 +17,10 @@ INFO = "[1,2]<stdout>:gpu1:2122:2137 [2] NCCL INFO "
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
-    [
-        (["Using network Socket"], False),
-        (["Using network IB"], False),
-        (["Using network HARP"], "HARP"),
-        (["Using network AWS Libfabric"], "AWS Libfabric"),
-        (["Using network HARP", "Using network Socket"], False),
-        (["NET/Plugin : No plugin found (libnccl-net.so), using internal implementation"], False),
-        (["NET/Plugin: Using internal network plugin."], False),
-        (["NET/Plugin: Loaded net plugin HARP (v4)"], None),
-        (["NET/Plugin: Loaded net plugin HARP (v4)", "Using network HARP"], "HARP"),
-        (["NET/Plugin: Failed to find ncclCollNetPlugin_v4 symbol.", "Using network HARP"], "HARP"),
-        (["NET/Socket : Using [0]eth0:10.0.0.1<0>"], None),
-        ([], None),
-    ],
+    "said", [["Using network HARP", "Using network Socket"], ["NET/Plugin: Using internal network plugin."]]
 )
-def test_a_plugin_is_in_use_when_nccl_names_a_network_that_is_not_its_own(said, expected):
-    assert plugin("".join(INFO + line + "\n" for line in said)) == expected
+def test_no_plugin_is_in_use_where_a_rank_sends_without_it(said):
+    assert plugin("".join(INFO + line + "\n" for line in said)) is False
 
 
 @pytest.mark.parametrize("text", [None, 5, b"Using network HARP"])
