@@ -88,6 +88,8 @@ def test_a_slow_host_is_located_and_left_out_of_the_inventory(tmp_path):
 
 def test_an_interrupted_search_continues_although_the_runs_of_a_host_fail(tmp_path):
     hosts, options = lab(tmp_path, broken="node-b")
+    # mpirun knows the hosts by other names than the inventory.
+    options["benchmark_hosts"] = [{"name": f"{name}.example.com", "slots": 2} for name in NAMES]
     rc, output = played.run(tmp_path, PLAY, hosts, dict(options, locate_max_rounds=1), FORKS)
     assert rc == 0, output
     first = document(tmp_path)
