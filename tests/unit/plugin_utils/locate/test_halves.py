@@ -30,6 +30,21 @@ def test_hosts_that_are_slow_together_and_not_in_pairs_are_a_group(size, group, 
     assert finding.loss == pytest.approx(0.3, abs=0.08)
 
 
+class LinkFleet(Fleet):
+    """One link is slow in each run over both of its hosts."""
+
+    def value(self, hosts):
+        return super().value(hosts) * (0.6 if {"node001", "node003"} <= set(hosts) else 1)
+
+
+@pytest.mark.parametrize("size", [6, 12])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_slow_link_that_ran_in_no_pair_before_the_halves_is_no_group(size, seed):
+    found = searched(LinkFleet(random.Random(seed), size, 0.02))
+    (finding,) = found.answer.findings
+    assert (finding.kind, finding.hosts) == ("link", ["node001", "node003"])
+
+
 def test_a_group_without_the_budget_for_its_proof_is_a_suspicion():
     whole = searched(GroupFleet(random.Random(1), 16, 0.02, names(1, 8), 5))
     found = searched(GroupFleet(random.Random(1), 16, 0.02, names(1, 8), 5), rounds=whole.rounds - 1)

@@ -139,7 +139,9 @@ def _last_rounds(search: Search, state: Analysis) -> Optional[Round]:
         return cause.next_round(search, state) or (_pairs(search, state, links) if links else None)
     disturbed = shared.shared(search, state)
     planned = shared.next_round(search) if disturbed is None or disturbed.slower is None else None
-    return planned or halves.next_round(search, state)
+    planned = planned or halves.next_round(search, state)
+    pairs = [] if planned else halves.open_pairs(search, state)
+    return _pairs(search, state, pairs) if pairs else planned
 
 
 def _limited(search: Search, planned: Round, state: Optional[Analysis]) -> Union[Round, Answer]:
@@ -235,7 +237,11 @@ def _groups(search: Search, crossing: boundary.Crossing) -> Finding:
 
 
 def _group(group: halves.Group) -> Finding:
-    how = "proved by an exchange of hosts" if group.proved else "a suspicion: the exchange of hosts is missing"
+    how = (
+        "proved by an exchange of hosts"
+        if group.proved
+        else "a suspicion: the exchange of hosts, or a run of each pair, is missing"
+    )
     words = f"{some(group.hosts)} are {group.loss:.0%} slower in a run over {group.size} hosts than the others, and not in pairs ({how})"
     return Finding("group", group.hosts, group.loss, group.proved, words)
 

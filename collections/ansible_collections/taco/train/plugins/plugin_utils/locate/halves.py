@@ -6,12 +6,14 @@
 
 The halves follow the order of the inventory, where hosts of a rack are usually side by side. Both run at the same time, so that a
 drift of all hosts cancels. A slower half is halved again. If the halves of a slow group are alike, the group is the answer, and an
-exchange of one of its halves is the proof.
+exchange of one of its halves is the proof. A slow link between two hosts makes their group slow as well: each pair of a small group
+runs, too.
 """
 
 import math
+from itertools import combinations, product
 from statistics import median
-from typing import List, NamedTuple, Optional, Tuple
+from typing import FrozenSet, List, NamedTuple, Optional, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.decision.noise import Noise
 from ansible_collections.taco.train.plugins.plugin_utils.decision.sequential import (
@@ -36,6 +38,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.locate.search import (
 EFFECT = 0.25
 # A comparison that is not decided after so many rounds, or fails so often, ends.
 MOST_ROUNDS, MOST_FAILURES = 6, 2
+MOST_PAIRED = 12
+"""The pairs of more hosts take too many rounds."""
 
 Hosts = Tuple[str, ...]
 
@@ -99,7 +103,21 @@ def _exchanged(search: Search, state: Analysis, group: Group, other: Hosts) -> O
     if verdict.open:
         return Outcome(mixed, group, open=True)
     hosts = group.hosts if verdict.slower is None else (first, second)[verdict.slower]
-    return Outcome(group=group._replace(hosts=hosts, proved=verdict.known))
+    return Outcome(group=group._replace(hosts=hosts, proved=verdict.known and not _open_pairs(search, hosts)))
+
+
+def _open_pairs(search: Search, hosts: Hosts) -> List[FrozenSet[str]]:
+    """The pairs without a run of their own that can make a group slow. A link inside one of two halves that are alike can't."""
+    half = len(hosts) // 2 if len(hosts) >= 2 * LEAST_GROUP else 0
+    pairs = product(hosts[:half], hosts[half:]) if half else combinations(hosts, 2)
+    ended = {frozenset(run.hosts) for one in search.rounds for run in one.runs if run.done}
+    return [pair for pair in map(frozenset, pairs) if pair not in ended] if len(hosts) <= MOST_PAIRED else []
+
+
+def open_pairs(search: Search, state: Analysis) -> List[FrozenSet[str]]:
+    """The pairs that a slow group needs after its exchange."""
+    found = outcome(search, state)
+    return _open_pairs(search, found.group.hosts) if found.group and not found.open else []
 
 
 def _value(search: Search, one: Round, hosts: Hosts) -> Optional[float]:
