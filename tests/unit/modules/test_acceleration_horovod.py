@@ -53,11 +53,16 @@ def test_upstreams_horovod_is_built_once_and_used_by_its_environment(worker, arm
 def test_another_environment_is_another_build(worker, arm):
     write_sdist(worker.index)
     first = arm(horovod="upstream")
-    torch = {"HOROVOD_WITH_PYTORCH": True, "HOROVOD_WITH_GLOO": False}
+    torch = {"HOROVOD_WITH_PYTORCH": True, "HOROVOD_WITH_GLOO": False, "HOROVOD_TOKEN": "hush"}
     second = arm(horovod="upstream", horovod_build_env=torch)
     assert second["changed"] and len(second["after"]["builds"]) == 2
     assert horovod_in(worker, first["environment"])[2]["HOROVOD_WITH_MPI"] == "1"
-    assert horovod_in(worker, second["environment"])[2] == {"HOROVOD_WITH_PYTORCH": "1", "HOROVOD_WITH_GLOO": "0"}
+    built = {"HOROVOD_WITH_PYTORCH": "1", "HOROVOD_WITH_GLOO": "0", "HOROVOD_TOKEN": "hush"}
+    assert horovod_in(worker, second["environment"])[2] == built
+    # The environment of a build is in no answer, and its log is private.
+    assert "hush" not in json.dumps({key: value for key, value in second.items() if key != "invocation"})
+    logs = list((worker.state / "horovod").glob("*.log"))
+    assert len(logs) == 2 and all(log.stat().st_mode & 0o777 == 0o600 for log in logs)
 
 
 def test_a_file_of_sources_is_known_by_what_it_holds(worker, arm):
@@ -109,25 +114,6 @@ def test_a_build_that_fails_leaves_its_log_and_nothing_else(worker, arm, options
     left = os.listdir(worker.state / "horovod") if (worker.state / "horovod").exists() else []
     assert [name for name in left if not name.endswith(".log")] == []
     assert tree_of(worker.lib) == before
-
-
-def test_a_build_that_was_killed_is_done_anew(worker, arm):
-    write_sdist(worker.index)
-    predicted = arm(check=True, horovod="upstream")["after"]["builds"][0]
-    os.makedirs(predicted + ".new/horovod")
-    os.makedirs(predicted)
-    built = arm(horovod="upstream")
-    assert built["changed"], built
-    assert horovod_in(worker, built["environment"])[0] == "0.21.3"
-    assert not os.path.exists(predicted + ".new")
-
-
-def test_the_environment_of_a_build_is_in_no_answer_and_its_log_is_private(worker, arm):
-    write_sdist(worker.index)
-    result = arm(horovod="upstream", horovod_build_env={"HOROVOD_TOKEN": "hush"})
-    assert "hush" not in json.dumps({key: value for key, value in result.items() if key != "invocation"})
-    (log,) = (worker.state / "horovod").glob("*.log")
-    assert log.stat().st_mode & 0o777 == 0o600
 
 
 def test_no_pip_is_told_before_anything_is_changed(worker, arm):
