@@ -14,8 +14,8 @@ UNWANTED = ("ANSIBLE_FORCE_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "PY_COLORS",
 
 
 def pytest_configure():
-    # How long an example takes says how busy the machine is.
-    hypothesis.settings.register_profile("without deadline", deadline=None)
+    # How long an example takes says how busy the machine is. The values here are of few kinds: half of the usual examples have them all.
+    hypothesis.settings.register_profile("without deadline", deadline=None, max_examples=50)
     hypothesis.settings.load_profile("without deadline")
     os.environ.update(COLOURLESS)
     for name in UNWANTED:

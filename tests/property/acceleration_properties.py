@@ -42,7 +42,7 @@ def placed(draw):
     return {place: draw(st.sampled_from(CONTENTS + (None,))) for place in places}
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(placed(), st.lists(st.sampled_from(CALLS), max_size=6))
 def test_after_restored_everything_is_as_it_was_first(files, calls):
     with tempfile.TemporaryDirectory() as name:
@@ -79,7 +79,6 @@ def test_after_restored_everything_is_as_it_was_first(files, calls):
         worker.close()
 
 
-@settings(max_examples=200)
 @given(st.text(min_size=0, max_size=200))
 def test_no_record_is_half_read(text):
     try:

@@ -29,9 +29,9 @@ from ansible_collections.taco.train.plugins.module_utils._boot.shell_assignments
 )
 from ansible_collections.taco.train.plugins.module_utils._files.history import History
 
-SEEDS = range(10)
-LINES_PER_SEED = 900
-FILES_PER_SEED = 120
+SEEDS = range(3)
+LINES_PER_SEED = 300
+FILES_PER_SEED = 100
 
 OTHERS = """quiet splash ro rhgb crashkernel=auto net.ifnames=0 console=tty1 console=ttyS0,115200n8 rd.lvm.lv=vg/root
     root=UUID=1f2e-3d4c iommu=pt intel_iommu=on transparent_hugepage=never nohugepages=1 hugepages_x=2 isolcpus=2-5,8""".split()
@@ -186,9 +186,8 @@ def test_a_shell_reads_the_same_values_out_of_a_file(seed, tmp_path):
         assert [mine[key] for key in KEYS] == said[2 * number : 2 * number + 2], text
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_an_environment_block_keeps_its_size_and_its_other_variables(seed):
-    rng = random.Random(seed)
+def test_an_environment_block_keeps_its_size_and_its_other_variables():
+    rng = random.Random(1)
     for _number in range(200):
         known = {f"name_{place}": " ".join(line(rng)) for place in range(rng.randrange(6))}
         text = ""
@@ -233,10 +232,9 @@ class Host:
         }
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_apply_and_put_back_are_the_identity(seed, tmp_path):
-    rng = random.Random(seed)
-    for number in range(10):
+def test_apply_and_put_back_are_the_identity(tmp_path):
+    rng = random.Random(1)
+    for number in range(20):
         layout = rng.choice(["grub-d", "grub-default"])
         host = Host(tmp_path / str(number), layout, files_of(rng, layout))
         before = host.tree()

@@ -9,13 +9,15 @@ import io
 import re
 from xml.etree import ElementTree
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from page import Page
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import VERDICTS
 from ansible_collections.taco.train.plugins.plugin_utils.report import comparison_csv, comparison_page, comparison_text
 
+# A comparison takes long to draw.
+FEWER = settings(max_examples=30)
 TEXTS = st.text(alphabet=st.characters(exclude_categories=["Cs", "Cc"]), max_size=12) | st.sampled_from(
     ["<script>", "a|b", "]]>", "&amp;", "-->", "'\"", "\\|", "```"]
 )
@@ -150,6 +152,7 @@ RECORDS = st.lists(
 )
 
 
+@FEWER
 @given(comparison=COMPARISONS, records=RECORDS, verdict=PREFLIGHTS, title=TEXTS)
 def test_the_page_is_whole_whatever_it_shows(comparison, records, verdict, title):
     page = comparison_page.render(comparison, records, verdict, title, title)
@@ -164,6 +167,7 @@ def test_the_page_is_whole_whatever_it_shows(comparison, records, verdict, title
         assert {one.count("</td>") for one in body} == {head.count("</th>")}
 
 
+@FEWER
 @given(comparison=COMPARISONS, records=RECORDS, verdict=PREFLIGHTS, title=TEXTS)
 def test_each_row_of_the_markdown_has_the_cells_of_its_head(comparison, records, verdict, title):
     text = comparison_text.render(comparison, records, verdict, title)
@@ -181,6 +185,7 @@ def test_each_row_of_the_markdown_has_the_cells_of_its_head(comparison, records,
     assert "<script" not in outside
 
 
+@FEWER
 @given(comparison=COMPARISONS)
 def test_the_terminal_is_never_too_wide_and_the_values_come_back(comparison):
     assert all(len(line) <= 100 for line in comparison_text.terminal(comparison).splitlines())

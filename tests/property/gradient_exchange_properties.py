@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from lab_ranks import Ranks
 
 # Each example starts a thread for every rank.
-FEWER = settings(max_examples=40)
+FEWER = settings(max_examples=20)
 TENSORS = st.lists(st.integers(1, 3000), min_size=1, max_size=12)
 THRESHOLDS = st.integers(0, 12000)
 SETTINGS = st.builds(

@@ -18,7 +18,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import job_o
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.manifest import manifest
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import VERSIONS
 
-QUICK = settings(max_examples=80)
+QUICK = settings(max_examples=40)
 CODES = st.sampled_from([400, 401, 403, 404, 409, 422, 429, 500, 502, 503, 504])
 MESSAGES = st.text(max_size=60) | st.sampled_from(
     [

@@ -53,17 +53,11 @@ def test_better_seen_from_the_other_side_is_never_better(arm, baseline):
 
 
 @pytest.mark.parametrize("kind", simulated.KINDS)
-def test_the_interval_holds_the_truth_as_often_as_it_says_whatever_the_machine_does(kind):
-    held, _said = simulated.counted(simulated.paired_case, 1500, 1.05, 0.02, kind)
-    # With 1500 trials chance moves a share of 95 % by 0.6 % up or down.
-    assert held >= 0.93
-
-
-@pytest.mark.parametrize("kind", simulated.KINDS)
-def test_a_false_verdict_is_as_rare_as_it_is_named(kind):
+def test_the_interval_holds_the_truth_and_a_verdict_is_false_as_often_as_they_say_whatever_the_machine_does(kind):
     for truth, words in ((1.0, ("better", "worse")), (1.03, ("better", "equivalent"))):
-        _held, said = simulated.counted(simulated.paired_case, 1500, truth, 0.01, kind)
-        assert said(*words) <= 0.06
+        # With 1000 trials chance moves a share of 95 % by 0.7 % up or down.
+        held, said = simulated.counted(simulated.paired_case, 1000, truth, 0.01, kind)
+        assert held >= 0.93 and said(*words) <= 0.06
 
 
 def test_a_drift_costs_no_power_and_cost_version_1_0_0_nearly_all_of_it():
@@ -90,9 +84,9 @@ def test_who_looks_again_until_it_is_settled_is_not_fooled_more_often():
 @pytest.mark.parametrize("kind", simulated.KINDS)
 def test_rounds_that_are_added_until_everything_is_decided_make_no_verdict_false_more_often(kind):
     for truth, words in ((1.0, ("better", "worse")), (1.03, ("better", "equivalent"))):
-        share, _rounds = simulated.false_until_decided(400, truth, 0.01, words, kind)
-        # At most 5 %, and one standard deviation of what 400 trials can be off by.
-        assert share <= 0.061
+        share, _rounds = simulated.false_until_decided(200, truth, 0.01, words, kind)
+        # At most 5 %, and one standard deviation of what 200 trials can be off by.
+        assert share <= 0.065
 
 
 def test_the_cases_of_a_report_share_the_error_rate_of_all_looks():

@@ -6,7 +6,7 @@
 
 import unicodedata
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.taco.train.plugins.plugin_utils.summary.table import NARROWEST, render
@@ -19,7 +19,6 @@ OUTCOMES = st.lists(st.builds(Outcome, NAMES, WORDS, WORDS, NAMES, st.text(max_s
 WIDTHS = st.integers(1, 200)
 
 
-@settings(max_examples=200)
 @given(OUTCOMES, WIDTHS, st.booleans())
 def test_no_line_is_wider_than_the_terminal(outcomes, width, check):
     for line in render(outcomes, width, check):
@@ -27,14 +26,12 @@ def test_no_line_is_wider_than_the_terminal(outcomes, width, check):
         assert not {unicodedata.category(character) for character in line.text} & {"Cc", "Cf", "Zl", "Zp"}
 
 
-@settings(max_examples=100)
 @given(st.lists(st.text("abc", min_size=1, max_size=12), min_size=1, max_size=30, unique=True), WIDTHS)
 def test_every_host_is_named_or_counted(hosts, width):
     shown = render([Outcome(host) for host in hosts], 200)
     assert [line.text.split("  ")[0] for line in shown[4:]] == hosts
 
 
-@settings(max_examples=200)
 @given(st.text(max_size=200), st.integers(2, 60))
 def test_wrapping_loses_nothing_and_never_exceeds_the_width(text, width):
     lines = wrapped(text, width)
@@ -42,7 +39,6 @@ def test_wrapping_loses_nothing_and_never_exceeds_the_width(text, width):
     assert all(cells(line) <= width for line in lines)
 
 
-@settings(max_examples=100)
 @given(st.dictionaries(st.sampled_from(["msg", "stderr", "censored", "exception"]), st.text() | st.lists(st.text())))
 def test_a_message_is_one_line_and_never_empty(result):
     assert message(result) and "\n" not in message(result)

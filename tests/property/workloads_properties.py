@@ -22,27 +22,14 @@ FIXTURES = {path.name: path.read_text() for path in (Path(__file__).parents[1] /
 LINES = [line for text in FIXTURES.values() for line in text.splitlines()]
 OPTIONS = {"pattern": r"(?P<value>[0-9.einfa+-]+)", "total_pattern": r"total.* (?P<value>\S+)"}
 SPEEDS = st.floats(min_value=1, max_value=1e6)
+KEYS = """version config devices rank results in_place out_of_bounds count okay bandwidth average_bus_bandwidth
+    end_time""".split()
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: (
         st.lists(inner)
         | st.dictionaries(
-            st.sampled_from(
-                [
-                    "version",
-                    "config",
-                    "devices",
-                    "rank",
-                    "results",
-                    "in_place",
-                    "out_of_bounds",
-                    "count",
-                    "okay",
-                    "bandwidth",
-                    "average_bus_bandwidth",
-                    "end_time",
-                ]
-            ),
+            st.sampled_from(KEYS),
             inner,
         )
     ),

@@ -138,13 +138,13 @@ def of_wrong_type(name):
 
 
 def wrong_values(name):
-    """Values that a variable can't have."""
+    """Values that a variable can't have, by what is wrong with them: the type, then what the type allows."""
     spec = SPECS[name]
-    wrong = of_wrong_type(name)
+    wrong = [of_wrong_type(name)]
     if spec.get("choices"):
-        wrong = wrong | WORDS.filter(lambda text: text not in spec["choices"])
+        wrong.append(WORDS.filter(lambda text: text not in spec["choices"]))
     elif name in RULES:
-        wrong = wrong | BAD[RULES[name].kind]
+        wrong.append(BAD[RULES[name].kind])
     elif spec["type"] in ("int", "float"):
-        wrong = wrong | st.integers(max_value=-1)
+        wrong.append(st.integers(max_value=-1))
     return wrong

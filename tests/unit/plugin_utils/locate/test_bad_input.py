@@ -96,12 +96,12 @@ def test_half_of_the_hosts_slow_accuses_no_other():
         def value(self, hosts):
             return super().value(hosts) * (0.6 if set(hosts) & SLOW_KIND else 1)
 
-    for seed in range(4):
+    for seed in range(2):
         found = searched(Halves(random.Random(seed), 16, 0.02))
         assert found.accused <= SLOW_KIND
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(4))
 def test_a_search_begins_no_round_beyond_its_budget(seed):
     rng = random.Random(seed)
     budget = Budget(rng.uniform(0.5, 20), rng.randint(1, 8))

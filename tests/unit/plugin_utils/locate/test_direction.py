@@ -71,7 +71,7 @@ def link(seed, sender, loss=0.3, counters=True, size=12, spread=SPREAD, rounds=2
     return finding, pair
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("place", [0, 1])
 def test_the_host_that_sends_over_the_slow_direction_is_named(seed, place):
     finding, pair = link(seed, place)
@@ -90,7 +90,7 @@ def test_the_budget_ends_the_search_for_a_direction():
     assert finding.sender is None and "direction not decided" in finding.text
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_link_that_is_slow_both_ways_has_no_direction(seed):
     finding, _pair = link(seed, "both")
     assert finding.sender is None and "direction not decided" in finding.text
@@ -103,7 +103,7 @@ def test_without_counters_the_direction_is_not_decided_and_the_reason_is_given()
 
 
 def test_counters_that_differ_by_chance_name_no_direction():
-    assert [link(seed, None)[0].sender for seed in range(20)] == [None] * 20
+    assert [link(seed, None)[0].sender for seed in range(10)] == [None] * 10
 
 
 def test_the_counters_of_a_record_are_those_of_its_hosts():

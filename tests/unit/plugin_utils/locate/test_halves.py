@@ -22,7 +22,7 @@ def names(first, last):
     ("size", "group", "least"),
     [(16, names(1, 4), 3), (16, names(5, 8), 4), (64, names(17, 32), 6), (6, names(1, 3), 3)],
 )
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_hosts_that_are_slow_together_and_not_in_pairs_are_a_group(size, group, least, seed):
     found = searched(GroupFleet(random.Random(seed), size, 0.02, group, least))
     (finding,) = found.answer.findings
@@ -79,8 +79,8 @@ def ring(fleet, communication):
 @pytest.mark.parametrize("communication", [0.1, 10])
 @pytest.mark.parametrize("size", [6, 16, 64])
 def test_the_communication_of_more_hosts_is_no_fault(size, communication):
-    kinds = [searched(ring(Fleet(random.Random(seed), size, 0.02), communication)).answer.kind for seed in range(4)]
-    assert kinds == ["nobody"] * 4
+    kinds = [searched(ring(Fleet(random.Random(seed), size, 0.02), communication)).answer.kind for seed in range(2)]
+    assert kinds == ["nobody"] * 2
 
 
 def test_a_bandwidth_that_does_not_grow_with_the_hosts_is_no_fault():

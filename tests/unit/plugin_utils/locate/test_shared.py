@@ -20,7 +20,7 @@ class SharedFleet(Fleet):
         return super().value(hosts) * (1 - self.loss_together if together else 1)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("higher", [True, False])
 def test_pairs_that_disturb_each_other_are_the_answer(seed, higher):
     class Measured(SharedFleet):
@@ -35,10 +35,8 @@ def test_pairs_that_disturb_each_other_are_the_answer(seed, higher):
 
 
 def test_pairs_that_do_not_disturb_each_other_are_seldom_the_answer():
-    kinds = [
-        searched(Fleet(random.Random(seed), 16, 0.01 + 0.04 * seed / 100)).answer.kind for seed in range(0, 100, 3)
-    ]
-    assert kinds.count("nobody") >= 33
+    kinds = [searched(Fleet(random.Random(seed), 16, 0.01 + 0.04 * seed / 100)).answer.kind for seed in range(0, 96, 6)]
+    assert kinds.count("nobody") >= 15
 
 
 def test_a_host_that_explains_a_low_number_needs_no_pair_alone():

@@ -36,14 +36,13 @@ def after_a_round(seed, size, faults, suspects, noise=0.02):
 @pytest.mark.parametrize("size", [8, 16, 64])
 @pytest.mark.parametrize("loss", [0.25, 0.4])
 def test_a_host_that_the_counters_named_is_accused_after_one_run(size, loss):
-    right = [
-        after_a_round(seed, size, [Fault("node005", loss, True)], ("node005",)) == ["node005"] for seed in range(40)
-    ]
-    assert median(right) == 1 and sum(right) >= 30, sum(right)
+    faults = [Fault("node005", loss, True)]
+    right = [after_a_round(seed, size, faults, ("node005",)) == ["node005"] for seed in range(12)]
+    assert median(right) == 1 and sum(right) >= 9, sum(right)
 
 
 def test_a_healthy_host_that_the_counters_named_is_not_accused():
-    assert [after_a_round(seed, 16, [], ("node005",)) for seed in range(100)] == [[]] * 100
+    assert [after_a_round(seed, 16, [], ("node005",)) for seed in range(40)] == [[]] * 40
 
 
 def test_the_search_proves_it_as_any_other():

@@ -45,9 +45,9 @@ def fleet(count, noise, seed, slow=None, key=None, value=None):
 
 
 @pytest.mark.parametrize("count", [5, 8, 16, 64])
-@pytest.mark.parametrize("noise", [0.3, 1, 2])
+@pytest.mark.parametrize("noise", [1, 2])
 def test_healthy_hosts_are_named_in_at_most_one_run_of_a_hundred(count, noise):
-    runs = 300 if count < 64 else 60
+    runs = 100 if count < 64 else 20
     named = sum(bool(outliers(fleet(count, noise, seed))) for seed in range(runs))
     assert named <= 0.01 * runs, named
 
