@@ -7,11 +7,13 @@
 import json
 from pathlib import Path
 
+import action_run
 import jsonschema
 import playbook
 import pytest
 import yaml
 
+from ansible_collections.taco.train.plugins.action import benchmark
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import OPTIONS
 
 ROOT = Path(__file__).parents[2]
@@ -60,22 +62,28 @@ class Bench:
         self.mpirun.write_text("#!/bin/sh\n" + script)
         self.mpirun.chmod(0o755)
 
-    def prepared(self, *arguments, **options):
-        """Write a play of the benchmark with these options; returns the arguments of ansible-playbook."""
+    def options(self, **options):
         run = {"timeout": 20, **options.pop("options", {})}
         run.update({name: options.pop(name) for name in list(options) if name in OPTIONS})
-        options = dict(
-            {
-                "options": run,
-                "hosts": HOSTS,
-                "mpirun": str(self.mpirun),
-                "run_dir": str(self.run_dir),
-                "target_log_dir": str(self.folder / "target"),
-                "system": {"gpu1": NODE},
-            },
+        return {
+            "options": run,
+            "hosts": HOSTS,
+            "mpirun": str(self.mpirun),
+            "run_dir": str(self.run_dir),
+            "target_log_dir": str(self.folder / "target"),
+            "system": {"gpu1": NODE},
             **options,
-        )
-        tasks = [{"name": "Run", "taco.train.benchmark": options}]
+        }
+
+    def refused(self, **options):
+        """The message with which the action refuses options, before it runs or writes anything."""
+        result = action_run.run(benchmark, self.options(**options))
+        assert result["failed"] is True and not self.run_dir.exists() and not (self.folder / "target").exists()
+        return result["msg"]
+
+    def prepared(self, *arguments, **options):
+        """Write a play of the benchmark with these options; returns the arguments of ansible-playbook."""
+        tasks = [{"name": "Run", "taco.train.benchmark": self.options(**options)}]
         play = {"name": "Bench", "hosts": "localhost", "gather_facts": False, "tasks": tasks}
         (self.folder / "play.yml").write_text(yaml.safe_dump([play]))
         return ["play.yml", "-i", "localhost,", "-c", "local", *arguments]

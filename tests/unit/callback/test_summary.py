@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import playbook
 import pytest
 
 ROOT = Path(__file__).parents[3]
@@ -115,15 +116,10 @@ def summary(text):
 
 
 def piped(project, *arguments, **more):
-    done = subprocess.run(
-        command(*arguments),
-        cwd=project,
-        env=environment(**more),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    return done.returncode, summary(done.stdout)
+    more["ANSIBLE_CALLBACKS_ENABLED"] = "taco.train.summary"
+    arguments = ["play.yml", "-i", "inventory.yml", "-c", "local", *arguments]
+    status, output = playbook.run(project, arguments, ANSIBLE_CONFIG=playbook.NO_CONFIGURATION, **more)
+    return status, summary(output)
 
 
 def on_a_terminal(project, **more):
@@ -216,5 +212,6 @@ def test_messages_of_roles_are_shown_where_ok_hosts_are_hidden(project):
 def test_it_is_coloured_on_a_terminal_only_and_never_against_the_will_of_the_reader(project):
     assert "\x1b[" in on_a_terminal(project)
     assert "\x1b[" not in on_a_terminal(project, NO_COLOR="1", ANSIBLE_FORCE_COLOR="1")
-    _code, lines = piped(project, "--check", ANSIBLE_FORCE_COLOR="1")
-    assert "\x1b[" not in "".join(lines)
+    told = environment(ANSIBLE_FORCE_COLOR="1")
+    done = subprocess.run(command("--check"), cwd=project, env=told, stdout=subprocess.PIPE, text=True)
+    assert "\x1b[" not in "".join(summary(done.stdout))

@@ -126,7 +126,22 @@ def test_a_play_ends_in_a_table_and_a_report(cluster):
     witnesses = record["witnesses"]
     assert set(witnesses["hosts"]) == {"node-a", "node-b"} and None not in witnesses["hosts"].values()
     assert witnesses["path"]["verdict"] == "unknown" and witnesses["too_few"].startswith("too few hosts")
-    assert [path.name for path in (cluster.folder / "state/logs").iterdir()] == [record["id"] + ".log"]
+    assert [path.name for path in (cluster.folder / "state/counters").iterdir()] == []
+    # The report is rendered again from what is kept.
+    report = cluster.run_dir() / "report.html"
+    before = report.read_bytes()
+    # A line that a crash cut off must not keep the rest from being shown.
+    with (cluster.run_dir() / "records.jsonl").open("a") as stream:
+        stream.write('{"schema": 1, "id')
+    (cluster.run_dir() / "verdict.json").write_text("{")
+    (cluster.folder / "play.yml").write_text(
+        "- name: Report\n  hosts: gpu_nodes\n  gather_facts: false\n  roles:\n    - taco.train.report\n"
+    )
+    rc, output = cluster.play(taco_run_dir=str(cluster.run_dir().resolve()))
+    assert rc == 0 and "changed=0" in output and "changed=1" not in output, output
+    after = report.read_text()
+    assert "400.0" in after and report.read_bytes() != before
+    assert "Line 2 of records.jsonl is not a record" in after and "verdict.json can&#x27;t be read" in after
 
 
 @pytest.fixture
@@ -176,10 +191,12 @@ def test_variables_reach_the_command(cluster):
         benchmark_mca={"btl": "^openib"},
         benchmark_options={"model": "VGG16", "num_iters": 1, "batch_size": 8, "script": SCRIPT},
         benchmark_timeout=77,
+        benchmark_witnesses=False,
         report_title="My title",
     )
     assert rc == 0, output
     record = cluster.record()
+    assert "witnesses" not in record and not (cluster.folder / "state/counters").exists()
     assert record["parameters"]["launcher"] == "node-b"
     assert " ".join(record["argv"]).replace(str(cluster.folder), "") == (
         "env timeout --foreground -k 10 77 /mpirun -np 4 -H elsewhere:4 --allow-run-as-root --bind-to none --map-by slot "
@@ -225,31 +242,6 @@ def test_a_failed_run_is_reported_and_fails_the_play(cluster):
     report = (cluster.run_dir() / "report.html").read_text()
     assert "No result: the run failed." in report and "node-b is not known" in report
     assert re.search(r"Report: \S+/report.html", output)
-
-
-def test_counters_are_not_read_when_they_are_switched_off(cluster):
-    rc, output = cluster.play(benchmark_witnesses=False)
-    assert rc == 0, output
-    assert "witnesses" not in cluster.record()
-
-
-def test_rendering_again_changes_nothing(cluster):
-    rc, output = cluster.play()
-    assert rc == 0, output
-    report = cluster.run_dir() / "report.html"
-    before = report.read_bytes()
-    # A line that a crash cut off must not keep the rest from being shown.
-    with (cluster.run_dir() / "records.jsonl").open("a") as stream:
-        stream.write('{"schema": 1, "id')
-    (cluster.run_dir() / "verdict.json").write_text("{")
-    (cluster.folder / "play.yml").write_text(
-        "- name: Report\n  hosts: gpu_nodes\n  gather_facts: false\n  roles:\n    - taco.train.report\n"
-    )
-    rc, output = cluster.play(taco_run_dir=str(cluster.run_dir().resolve()))
-    assert rc == 0 and "changed=0" in output and "changed=1" not in output, output
-    after = report.read_text()
-    assert "400.0" in after and report.read_bytes() != before
-    assert "Line 2 of records.jsonl is not a record" in after and "verdict.json can&#x27;t be read" in after
 
 
 ABSENT = """

@@ -8,6 +8,7 @@ import hashlib
 import json
 import re
 
+import playbook
 import pytest
 from observed import NODE
 from playbook import COLLECTIONS
@@ -46,15 +47,37 @@ def played(folder, options=(), node=SETTLED):
 
 
 def test_a_host_that_is_as_it_should_be_sees_no_task_of_the_roles(tmp_path):
-    status, output = played(tmp_path)
+    # Extra variables arrive as text, and count alike.
+    status, output = played(tmp_path, {"hugepages_count": "50", "hugepages_trial": "false"})
     assert status == 0, output
     assert ROLE_TASK not in output
     assert re.search(r"gpu1\s+: ok=\d+\s+changed=0 .*failed=0", output)
 
 
-def test_extra_variables_arrive_as_text_and_count_alike(tmp_path):
-    status, output = played(tmp_path, {"hugepages_count": "50", "hugepages_trial": "false"})
-    assert status == 0 and ROLE_TASK not in output, output
+def seen(**parts):
+    return {"taco_node": dict(SETTLED, **parts)}
+
+
+# Of each host its variables, and whether it is found as the roles would leave it.
+HOSTS = {
+    "settled": ({}, True),
+    "other-pages": (seen(boot=dict(NODE["boot"], hugepages=dict(RESERVED, count=49))), False),
+    "other-manifest": (seen(harp=dict(SETTLED["harp"], manifest_sha256="0" * 64)), False),
+    "fewer-nics": (seen(nics=NODE["nics"][:8]), False),
+    # A null is no default.
+    "null": ({"hugepages_runtime": None}, False),
+    # For a node of a cluster the cluster is asked, too.
+    "cluster": ({"taco_platform": "tke"}, None),
+}
+
+
+def test_each_role_and_each_host_counts(tmp_path):
+    hosts = {name: {**VARIABLES, "taco_node": SETTLED, **own} for name, (own, _found) in HOSTS.items()}
+    run(tmp_path, PLAY, hosts, {"taco_hosts": "all"}, ["--check", "--tags", "always"])
+    results = playbook.results(tmp_path, "See whether the host is as the roles would leave it")
+    assert {name: results[name].get("converged") for name in hosts} == {
+        name: found for name, (_own, found) in HOSTS.items()
+    }
 
 
 def test_one_host_with_a_fault_has_all_go_through_the_roles(tmp_path):
@@ -66,40 +89,22 @@ def test_one_host_with_a_fault_has_all_go_through_the_roles(tmp_path):
     assert "8 of 9 secondary ENIs found" in output and re.search(r"gpu2\s+: ok=\d+ .*failed=1", output), output
 
 
-@pytest.mark.parametrize(
-    "variables",
-    [
-        {"harp_template": "{{ nobody_set_this }}", "harp_source": "template"},
-        {"hugepages_max_memory_fraction": "much"},
-        {"eni_subnets": ["10.90.0.0/16"]},
-        {"eni_pattern": "("},
-        {"hugepages_count": "{{ nobody_set_this }}"},
-    ],
-)
-def test_what_is_wrong_with_the_variables_is_said_by_the_roles(tmp_path, variables):
-    status, output = played(tmp_path, variables)
-    assert status != 0
-    assert re.search(r"TASK \[taco\.train\.(hugepages|eni|harp)", output), output
-    assert "taco.train.converged" not in output.split("fatal:")[1], output
+# What is wrong on each host of a play. The first role at which one fails ends it.
+WRONG = {
+    "hugepages": [{"hugepages_max_memory_fraction": "much"}, {"hugepages_count": "{{ nobody_set_this }}"}],
+    "eni": [{"eni_subnets": ["10.90.0.0/16"]}, {"eni_pattern": "("}],
+    "harp": [{"harp_template": "{{ nobody_set_this }}", "harp_source": "template"}],
+}
 
 
-def test_a_node_of_a_cluster_is_looked_at(tmp_path):
-    _status, output = played(tmp_path, {"taco_platform": "tke"})
-    assert ROLE_TASK in output
-
-
-@pytest.mark.parametrize(
-    ("part", "value"),
-    [
-        ("boot", dict(NODE["boot"], hugepages=dict(RESERVED, count=49))),
-        ("boot", dict(NODE["boot"], hugepages=dict(RESERVED, reboot_required=True))),
-        ("harp", dict(SETTLED["harp"], manifest_sha256="0" * 64)),
-        ("nics", NODE["nics"][:8]),
-    ],
-)
-def test_a_host_that_differs_goes_through_the_roles(tmp_path, part, value):
-    _status, output = played(tmp_path, node=dict(SETTLED, **{part: value}))
-    assert ROLE_TASK in output
+@pytest.mark.parametrize("role", WRONG)
+def test_what_is_wrong_with_the_variables_is_said_by_the_roles(tmp_path, role):
+    hosts = {f"gpu{n}": {**VARIABLES, "taco_node": SETTLED, **own} for n, own in enumerate(WRONG[role])}
+    status, output = check(tmp_path, PLAY, hosts, {"taco_hosts": "all"})
+    before, *said = output.split("fatal: [")
+    assert status != 0 and {text.split("]")[0] for text in said} == set(hosts), output
+    assert before.rpartition("TASK [")[2].startswith(f"taco.train.{role} : "), output
+    assert "taco.train.converged" not in said[0], output
 
 
 def test_a_role_of_which_nothing_is_known_is_refused(tmp_path):
@@ -120,11 +125,6 @@ def test_a_role_of_which_nothing_is_known_is_refused(tmp_path):
 def test_variables_of_the_reboot_are_checked_though_none_is_needed(tmp_path):
     status, output = played(tmp_path, {"reboot_batch": "many"})
     assert status != 0 and "reboot_batch" in output, output
-
-
-def test_a_null_is_no_default(tmp_path):
-    _status, output = played(tmp_path, {"hugepages_runtime": None})
-    assert ROLE_TASK in output
 
 
 def test_hosts_that_do_not_use_harp_are_prepared_for_nothing_and_those_that_do_are(tmp_path):
@@ -180,14 +180,7 @@ def test_an_empty_plan_ends_it_early(tmp_path):
     assert status == 0 and ROLE_TASK not in output, output
 
 
-def test_a_plan_is_refused_for_a_host_that_was_not_compared_with_it(tmp_path):
-    hosts = {"gpu1": dict(VARIABLES, taco_node=NODE, plan_checked={}), "gpu2": dict(VARIABLES, taco_node=NODE)}
-    status, output = check(tmp_path, PLAY, hosts, {"taco_hosts": "all", "taco_plan": "plan.json"})
-    assert status == 2 and "this playbook alone applies no plan" in output and ROLE_TASK not in output, output
-
-
-@pytest.mark.parametrize("path", ["plan.json", ""])
-def test_a_plan_is_refused_because_the_playbook_alone_does_not_apply_it(tmp_path, path):
-    status, output = played(tmp_path, {"taco_plan": path})
+def test_an_empty_path_of_a_plan_is_refused_because_the_playbook_alone_applies_none(tmp_path):
+    status, output = played(tmp_path, {"taco_plan": ""})
     assert status == 2 and ROLE_TASK not in output, output
     assert "this playbook alone applies no plan" in output and "taco.train.site" in output, output
