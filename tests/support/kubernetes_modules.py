@@ -31,10 +31,11 @@ def _forget_clients():
     client._pool.clear()
 
 
-def execute(module_name, module_args, task_vars=None, check=False):
+def execute(module_name, module_args, task_vars=None, check=False, fresh=True):
     """The result of _execute_module: the module's result, or that of a crashed module."""
     main = _main(module_name)
-    _forget_clients()
+    if fresh:
+        _forget_clients()
     printed, warned = io.StringIO(), io.StringIO()
     with tempfile.TemporaryDirectory() as folder:
         arguments = dict(
@@ -56,12 +57,13 @@ def execute(module_name, module_args, task_vars=None, check=False):
 
 @contextlib.contextmanager
 def in_process(action, calls=None):
-    """Let an action's modules run here; calls, a list, gets each of them."""
+    """Let an action's modules run here, with one client for all of them; calls, a list, gets each of them."""
+    _forget_clients()
 
     def run(module_name=None, module_args=None, task_vars=None, **_more):
         if calls is not None:
             calls.append((module_name, module_args))
-        return execute(module_name, module_args or {}, task_vars, bool(action._task.check_mode))
+        return execute(module_name, module_args or {}, task_vars, bool(action._task.check_mode), False)
 
     with mock.patch.object(action, "_execute_module", run):
         yield

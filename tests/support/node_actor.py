@@ -80,4 +80,5 @@ def actor(monkeypatch):
             sleep(min(seconds, 0.02))
 
         monkeypatch.setattr(client.Clock, "sleep", short)
+        monkeypatch.setattr(client.Clock, "now", lambda _self: time.monotonic() + sum(found.slept))
         yield found

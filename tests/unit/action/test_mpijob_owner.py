@@ -40,13 +40,6 @@ def recreate(actor, manager="argo"):
     actor.cluster.put(job)
 
 
-@pytest.mark.parametrize("version", ["v1", "v2beta1"])
-def test_a_created_job_names_its_manager(on, version):
-    actor = on(serve=(version,))
-    actor.run()
-    assert actor.cluster.get(*JOB)["metadata"]["labels"] == {LABEL: "taco.train"}
-
-
 @pytest.mark.parametrize(
     ("manager", "words"),
     [

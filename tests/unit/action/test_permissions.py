@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The permissions of the guides' manifest, those that preflight requires, and the requests of the collection are the same.
+"""The permissions that preflight requires and the requests of the collection are the same. So is the manifest (kubelab/test_rbac).
 
 The account of the cluster has the manifest's permissions and no others. The cluster records each permission that a request needs: those
 that the account has, and those that it lacks, also where the collection goes on without the answer.
@@ -15,7 +15,6 @@ import pytest
 import yaml
 from ansible.errors import AnsibleError
 from ansible.playbook.task import Task
-from kubelab import rbac
 from kubernetes_modules import in_process
 from node_objects import budget, pod, put
 
@@ -39,18 +38,6 @@ def required():
     }
 
 
-def granted(namespace):
-    """The permissions of the manifest in a namespace, or in the whole cluster."""
-    return {
-        (verb, group, resource)
-        for rule in rbac.rules(rbac.documents(["training"]), rbac.USER, namespace)
-        for verb in rule["verbs"]
-        for group in rule["apiGroups"]
-        for resource in rule["resources"]
-        if group != REVIEWS
-    }
-
-
 def tasks_of(entries):
     """The tasks of a list of tasks or plays, those in blocks as well."""
     for entry in entries or []:
@@ -66,12 +53,6 @@ def perform(cluster, module, **options):
     action = module.ActionModule(task, MagicMock(), MagicMock(), None, MagicMock(), None)
     with in_process(action):
         return action.run(task_vars={"inventory_hostname": "gpu1"})
-
-
-def test_preflight_requires_what_the_manifest_grants():
-    everywhere = {permission[:3] for permission in required() if permission[3]}
-    assert granted(None) == everywhere
-    assert granted("training") - everywhere == {permission[:3] for permission in required() if not permission[3]}
 
 
 def test_the_requests_need_the_permissions_of_preflight_and_no_others(on):

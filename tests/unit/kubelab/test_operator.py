@@ -48,21 +48,8 @@ def test_a_job_becomes_usable(version):
         hosts = cluster.get("ConfigMap", "bench-config")["data"]["hostfile"].splitlines()
         domain = "" if version == "v1" else ".bench.default.svc"
         assert hosts == [f"bench-worker-{index}{domain} slots=8" for index in range(2)]
-
-
-def test_a_worker_runs_what_its_version_says():
-    for version, command in (("v1", ["sleep"]), ("v2beta1", ["/usr/sbin/sshd", "-De"])):
-        with running_cluster(NODES, serve=(version,)) as cluster:
-            cluster.put(mpijob(version))
-            assert cluster.wait(lambda: cluster.get("Pod", "bench-worker-0"))
-            assert cluster.get("Pod", "bench-worker-0")["spec"]["containers"][0]["command"] == command
-
-
-def test_nobody_takes_a_job_up_without_an_operator():
-    with running_cluster(NODES, operator=False) as cluster:
-        cluster.put(mpijob())
-        assert not cluster.wait(lambda: cluster.objects("Pod"), 0.3)
-        assert "no operator has taken the job up" in seen(cluster).phase.message
+        command = ["sleep"] if version == "v1" else ["/usr/sbin/sshd", "-De"]
+        assert names["bench-worker-0"]["spec"]["containers"][0]["command"] == command
 
 
 def test_pods_that_fit_nowhere_say_why():
@@ -88,29 +75,12 @@ def test_a_cordoned_node_and_a_tainted_one_take_no_pods():
         assert expected in seen(cluster).stuck[0]
 
 
-@pytest.mark.parametrize(
-    "step, said",
-    [
-        ("ImagePullBackOff", "has no image (ImagePullBackOff: Back-off pulling image"),
-        ("CrashLoopBackOff", "keeps ending"),
-        ("OOMKilled", "OOMKilled"),
-        ("Failed", "ended with exit status 1"),
-    ],
-)
-def test_a_script_makes_a_worker_fail(step, said):
+def test_a_script_makes_a_worker_fail():
     with running_cluster(NODES) as cluster:
-        cluster.script("bench-worker-1", ["ContainerCreating", step])
+        cluster.script("bench-worker-1", ["ContainerCreating", "OOMKilled"])
         cluster.put(mpijob())
         assert cluster.wait(lambda: seen(cluster).stuck), seen(cluster)
-        assert said in seen(cluster).stuck[0]
-
-
-def test_an_evicted_worker_fails_its_job():
-    with running_cluster(NODES) as cluster:
-        cluster.script("bench-worker-1", ["Running", {"state": "Evicted", "message": "The node had no disk."}])
-        cluster.put(mpijob())
-        assert cluster.wait(lambda: types(cluster).get("Failed") == ("True", "MPIJobEvicted")), types(cluster)
-        assert cluster.get("Pod", "bench-worker-1")["status"]["reason"] == "Evicted"
+        assert "OOMKilled" in seen(cluster).stuck[0]
 
 
 def test_a_launcher_of_v2beta1_is_made_anew_until_its_limit():
@@ -133,14 +103,6 @@ def test_a_job_that_has_succeeded_keeps_its_launcher():
         assert cluster.wait(lambda: [pod["metadata"]["name"] for pod in cluster.objects("Pod")] == ["bench-launcher"])
 
 
-def test_a_deleted_job_takes_its_pods_along():
-    with running_cluster(NODES) as cluster:
-        cluster.put(mpijob())
-        assert cluster.wait(lambda: seen(cluster).usable)
-        cluster.delete("MPIJob", "bench")
-        assert cluster.wait(lambda: not cluster.objects("Pod") and not cluster.objects("ConfigMap"))
-
-
 def test_a_changed_template_changes_no_pod():
     with running_cluster(NODES) as cluster:
         cluster.put(mpijob())
@@ -148,14 +110,6 @@ def test_a_changed_template_changes_no_pod():
         before = {pod["metadata"]["uid"] for pod in cluster.objects("Pod")}
         cluster.put(mpijob(image="image:2"))
         assert not cluster.wait(lambda: {pod["metadata"]["uid"] for pod in cluster.objects("Pod")} != before, 0.3)
-
-
-def test_a_quota_keeps_workers_from_being_made():
-    with running_cluster(NODES) as cluster:
-        cluster.quota("default", {"pods": "1"})
-        cluster.put(mpijob())
-        assert cluster.wait(lambda: any("exceeded quota" in event["message"] for event in cluster.objects("Event")))
-        assert len(cluster.objects("Pod")) == 1
 
 
 def warnings(cluster):
