@@ -8,6 +8,7 @@ It reads a request per line from its standard input, {"arguments", "folder", "en
 status of ansible-playbook. Ansible reads its configuration when it is loaded, so a server has that of its own environment.
 """
 
+import gc
 import importlib
 import json
 import os
@@ -79,6 +80,9 @@ def play(command, request):
 
 def main():
     command = load()
+    # A child that looks for garbage would copy all of this memory.
+    gc.collect()
+    gc.freeze()
     for line in sys.stdin:
         request = json.loads(line)
         child = os.fork()
