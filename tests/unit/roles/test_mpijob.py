@@ -6,15 +6,13 @@
 
 import json
 import os
-import subprocess
 import sys
-from pathlib import Path
 
+import playbook
 import pytest
 import yaml
 from kubelab.testing import running_cluster
 
-ROOT = Path(__file__).parents[3]
 ALLOCATABLE = {"cpu": "96", "memory": "900Gi", "hugepages-1Gi": "60Gi", "nvidia.com/gpu": "8", "pods": "110"}
 # Whatever follows the double dash is run here, and what comes before it is kept.
 KUBECTL = """\
@@ -48,7 +46,7 @@ class Site:
             (folder / name).chmod(0o755)
         (folder / "libnccl-net.so").write_text("the plugin")
 
-    def play(self, playbook, *arguments, **variables):
+    def play(self, name, *arguments, **variables):
         common = {
             "ansible_connection": "local",
             "ansible_python_interpreter": sys.executable,
@@ -73,19 +71,16 @@ class Site:
         }
         inventory = self.folder / "hosts.yml"
         inventory.write_text(yaml.safe_dump({"gpu_nodes": {"hosts": nodes, "vars": common}}))
-        environment = dict(
-            os.environ,
-            ANSIBLE_CONFIG=str(ROOT / "ansible.cfg"),
-            ANSIBLE_DISPLAY_OK_HOSTS="true",
+        settings = {
+            "ANSIBLE_DISPLAY_OK_HOSTS": "true",
+            "ANSIBLE_DISPLAY_SKIPPED_HOSTS": "true",
             # Both pods are this machine: ansible.builtin.copy creates their folder only for one at a time.
-            ANSIBLE_FORKS="1",
-            ANSIBLE_DISPLAY_SKIPPED_HOSTS="true",
-            ANSIBLE_LOCAL_TEMP=str(self.folder / "tmp"),
-            PATH=os.pathsep.join([str(self.folder), str(Path(sys.executable).parent), os.environ["PATH"]]),
-        )
-        command = ["ansible-playbook", f"playbooks/{playbook}.yml", "-i", str(inventory), *arguments]
-        done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=ROOT)
-        return done.returncode, " ".join(done.stdout.decode().split())
+            "ANSIBLE_FORKS": "1",
+            "PATH": os.pathsep.join([str(self.folder), os.environ["PATH"]]),
+        }
+        command = [playbook.ROOT / f"playbooks/{name}.yml", "-i", inventory, *arguments]
+        status, output = playbook.run(self.folder, command, **settings)
+        return status, " ".join(output.split())
 
 
 @pytest.fixture

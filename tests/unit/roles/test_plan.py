@@ -236,9 +236,9 @@ def test_an_empty_path_of_a_plan_is_refused(saved):
     assert status == 2 and "taco_plan is empty" in output and "goes on" not in output, output
 
 
-# Of the second host alone, too: the task runs on the first.
-@pytest.mark.parametrize("platform", ["tke", "{{ 'tke' if inventory_hostname == 'gpu2' else 'cvm' }}"])
-def test_the_rollback_of_a_kubernetes_cluster_has_no_plan(tmp_path, platform):
+def test_the_rollback_of_a_kubernetes_cluster_has_no_plan(tmp_path):
+    # Of the second host alone: the task runs on the first.
+    platform = "{{ 'tke' if inventory_hostname == 'gpu2' else 'cvm' }}"
     status, output = played(tmp_path, PLAY, plan_of="rollback", taco_platform=platform)
     assert status == 2 and "removes the MPIJob" in output and "which no plan lists" in " ".join(output.split()), output
 
@@ -271,17 +271,13 @@ def test_a_host_that_needs_no_change_takes_few_processes_of_the_controller(tmp_p
     assert sum(map(int, counts)) <= 5, output
 
 
-@pytest.mark.parametrize(
-    ("variable", "role", "expected"),
-    [("preflight_min_disk_gib", "preflight", "a number"), ("plan_fail_on_change", "plan", "true or false")],
-)
-def test_a_wrong_value_of_one_host_is_refused_with_the_host_and_the_variable(tmp_path, variable, role, expected):
+def test_a_wrong_value_of_one_host_is_refused_with_the_host_and_the_variable(tmp_path):
     options = {"taco_hosts": "all", "taco_state_dir": str(tmp_path), "taco_results_dir": str(tmp_path)}
     found = hosts(tmp_path)
-    found["gpu2"][variable] = "much"
+    found["gpu2"]["preflight_min_disk_gib"] = "much"
     status, output = run(tmp_path, PLAYBOOK, found, dict(options, preflight_gate=False))
-    text = f"gpu2: the role taco.train.{role} can't run with these values of its variables.\\n{variable}: much; expected {expected}"
-    assert status == 2 and text in output, output
+    assert status == 2 and "gpu2: the role taco.train.preflight can't run with these values of its" in output, output
+    assert "\\npreflight_min_disk_gib: much; expected a number" in output, output
 
 
 def test_the_playbook_reads_the_variables_of_every_role_and_runs_none_of_their_tasks():
