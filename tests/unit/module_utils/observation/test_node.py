@@ -101,7 +101,7 @@ def test_the_running_system_is_observed():
     assert loopback["kind"] == "loopback"
 
 
-@functools.lru_cache
+@functools.lru_cache(maxsize=None)
 def cores(python, root):
     arguments = [python, "-c", CORES, str(ROOT / "collections"), str(root), json.dumps(OPTIONS)]
     done = subprocess.run(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60, check=False)

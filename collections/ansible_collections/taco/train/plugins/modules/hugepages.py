@@ -195,7 +195,6 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.taco.train.plugins.module_utils._boot.converged import ERRORS
 from ansible_collections.taco.train.plugins.module_utils._boot.options import OPTIONS
 from ansible_collections.taco.train.plugins.module_utils._boot.reservation import run
-from ansible_collections.taco.train.plugins.module_utils._files.created_folders import FoldersError
 from ansible_collections.taco.train.plugins.module_utils._process.failure import failure
 
 
@@ -203,7 +202,7 @@ def main():
     module = AnsibleModule(supports_check_mode=True, **OPTIONS)
     try:
         result = run(module)
-    except (FoldersError,) + ERRORS as error:
+    except ERRORS as error:
         module.fail_json(msg=failure(error))
     module.exit_json(**result)
 

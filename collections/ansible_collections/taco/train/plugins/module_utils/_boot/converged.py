@@ -21,9 +21,10 @@ from ansible_collections.taco.train.plugins.module_utils._boot.model import Boot
 from ansible_collections.taco.train.plugins.module_utils._boot.running import needs_reboot
 from ansible_collections.taco.train.plugins.module_utils._boot.shell_assignments import ShError
 from ansible_collections.taco.train.plugins.module_utils._files.atomic import FileError
+from ansible_collections.taco.train.plugins.module_utils._files.created_folders import FoldersError
 from ansible_collections.taco.train.plugins.module_utils._files.history import History, HistoryError
 
-ERRORS = (HugepagesError, HistoryError, KernelArgsError, ShError, FileError, OSError)
+ERRORS = (HugepagesError, FoldersError, HistoryError, KernelArgsError, ShError, FileError, OSError)
 
 
 def kept(root: str, state_dir: str) -> Tuple[History, Guard]:
