@@ -126,7 +126,7 @@ def test_a_play_ends_in_a_table_and_a_report(cluster):
     witnesses = record["witnesses"]
     assert set(witnesses["hosts"]) == {"node-a", "node-b"} and None not in witnesses["hosts"].values()
     assert witnesses["path"]["verdict"] == "unknown" and witnesses["too_few"].startswith("too few hosts")
-    assert [path.name for path in (cluster.folder / "state/counters").iterdir()] == []
+    assert [path.name for path in (cluster.folder / "state/logs").iterdir()] == [record["id"] + ".log"]
     # The report is rendered again from what is kept.
     report = cluster.run_dir() / "report.html"
     before = report.read_bytes()
