@@ -11,7 +11,10 @@ import pytest
 from simulated_fleet import Fleet
 
 from ansible_collections.taco.train.plugins.plugin_utils.decision.budget import Budget
+from ansible_collections.taco.train.plugins.plugin_utils.decision.sequential import NO_EVIDENCE
 from ansible_collections.taco.train.plugins.plugin_utils.locate.decide import Answer, answer_json, next_step
+from ansible_collections.taco.train.plugins.plugin_utils.locate.direction import direction
+from ansible_collections.taco.train.plugins.plugin_utils.locate.evidence import Analysis
 from ansible_collections.taco.train.plugins.plugin_utils.locate.search import (
     PAIRS,
     Round,
@@ -127,3 +130,21 @@ def test_slow_runs_with_one_partner_and_an_outlier_accuse_the_link_and_not_the_h
     """In this search the first host of the pair is slow alone by chance."""
     finding, pair = link(5, None)
     assert (finding.kind, len(pair)) == ("link", 2)
+
+
+@pytest.mark.parametrize("others, decided", [(3, False), (4, True)])
+def test_a_few_runs_of_other_pairs_do_not_tell_how_much_healthy_hosts_differ(others, decided):
+    shares = [(1.0, 1.01), (1.0, 0.99), (1.0, 1.02), (1.0, 0.98)][:others]
+    runs = [
+        Run((f"c{place}", f"d{place}"), 1.0, busy={f"c{place}": one, f"d{place}": other}, done=True)
+        for place, (one, other) in enumerate(shares)
+    ]
+    own = Run(("a", "b"), 0.5, busy={"a": 0.9, "b": 0.3}, done=True)
+    hosts = tuple(host for run in (own, *runs) for host in run.hosts)
+    search = Search(
+        hosts, rounds=tuple(Round(number, PAIRS, (own, *(runs if number == 1 else ()))) for number in (1, 2, 3))
+    )
+    link = frozenset(own.hosts)
+    found = direction(search, Analysis([], {}, {}, {}, (), {link: NO_EVIDENCE}, frozenset()), sorted(link))
+    assert (found.sender == "a") is decided
+    assert decided or "counters of 3 runs of other pairs, 4 are needed" in found.text

@@ -9,6 +9,10 @@ import random
 import pytest
 from simulated_fleet import Fault, Fleet, TrunkFleet, searched, trial
 
+from ansible_collections.taco.train.plugins.plugin_utils.locate.decide import next_step
+from ansible_collections.taco.train.plugins.plugin_utils.locate.evidence import analysis
+from ansible_collections.taco.train.plugins.plugin_utils.locate.search import Run, Search, recorded
+from ansible_collections.taco.train.plugins.plugin_utils.locate.split import found_in
 from ansible_collections.taco.train.plugins.plugin_utils.locate.store import culprits
 
 
@@ -51,3 +55,15 @@ def test_a_slow_host_beside_a_slow_trunk_is_named_and_no_other_one(seed):
 
 def test_two_outliers_make_no_groups():
     assert searched(Fleet(random.Random(3), 6, 0.03, outliers=0.05), rounds=12).answer.kind in ("nobody", "undecided")
+
+
+@pytest.mark.parametrize("seed", [0, 4])
+def test_noise_divides_no_hosts_into_groups(seed):
+    fleet = Fleet(random.Random(seed), 6, 0.03)
+    search = Search(tuple(fleet.hosts))
+    for _round in range(4):
+        step = next_step(search)
+        fleet.next_round()
+        done = [Run(run.hosts, fleet.value(run.hosts)) for run in step.runs]
+        search = recorded(search._replace(rounds=(*search.rounds, step)), done)
+    assert found_in(search, analysis(search)) is None
