@@ -55,6 +55,14 @@ OF_A_ROLE = """
         - ansible.builtin.debug:
             msg: "refused: {{{{ ansible_failed_result.msg }}}}"
 """
+WITH_A_NEW_HOST = """
+- name: Train
+  hosts: all
+  gather_facts: false
+  tasks:
+    - ansible.builtin.add_host:
+        name: gpu3
+"""
 OWN_PLAY = """
 - name: Train
   hosts: all
@@ -136,3 +144,10 @@ def test_a_role_that_runs_over_all_hosts_is_refused_in_a_play_with_serial(tmp_pa
     for role in roles:
         refusal = f"gpu1: the play 'Train' runs on gpu2 at another time, and the role taco.train.{role} needs all hosts"
         assert refusal in output, output
+
+
+def test_a_host_that_is_added_in_the_play_waits_for_no_batch(tmp_path):
+    options = {"taco_results_dir": str(tmp_path / "results"), "taco_gpus_per_node": 8}
+    play = WITH_A_NEW_HOST + OF_A_ROLE.format(role="compare")
+    _status, output = run(tmp_path, play, {"gpu1": {}, "gpu2": {}}, options, ["--check"])
+    assert "TASK [taco.train.compare" in output and "Remove `serial`" not in output, output

@@ -42,10 +42,11 @@ def require_linear(task: Any, host: str) -> str:
 
 def require_all_hosts(task: Any, role: str, task_vars: Mapping[str, Any]) -> None:
     """Refuse a role that runs over all hosts of a play in one that begins with some of them."""
-    host, batch = task_vars["inventory_hostname"], task_vars.get("ansible_play_batch", ())
-    waiting = [other for other in task_vars.get("ansible_play_hosts", ()) if other not in batch]
+    play, batch = play_of(task), task_vars.get("ansible_play_batch", ())
+    # A host for which the play has ended is in no batch any more, and waits for nothing.
+    waiting = [other for other in task_vars.get("ansible_play_hosts", ()) if play.serial and other not in batch]
     if waiting:
         raise AnsibleActionFail(
-            f"{host}: the play {play_of(task).get_name()!r} runs on {some(waiting)} at another time, and the role taco.train.{role} needs "
-            "all hosts of the play at once. Remove `serial` from the play"
+            f"{task_vars['inventory_hostname']}: the play {play.get_name()!r} runs on {some(waiting)} at another time, and the role "
+            f"taco.train.{role} needs all hosts of the play at once. Remove `serial` from the play"
         )
