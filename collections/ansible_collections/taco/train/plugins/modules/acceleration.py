@@ -15,9 +15,9 @@ description:
   - Upstream Horovod is built once, in a separate folder, and verified with an import. A run uses it through the variables in
     RV(environment).
 notes:
-  - A library folder that has the plugin as C(libnccl-net.so_bak), one of the documents' ways, is one C(ldconfig) away from a
-    link that switches it on again. Engines run that when a container with GPUs starts. Call this module before each arm,
-    and have the run's log say which network NCCL uses.
+  - If a library folder has the plugin as C(libnccl-net.so_bak), as in one of the vendor's documents, C(ldconfig) creates a link
+    that activates the plugin again. Engines run C(ldconfig) when a container with GPUs starts. Call this module before each arm,
+    and check in the log of the run which network NCCL uses.
   - The variables in RV(environment) go to every rank. They name the same folder on every worker when the workers have the
     same image and Python.
 requirements:

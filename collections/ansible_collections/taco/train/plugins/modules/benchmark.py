@@ -8,8 +8,8 @@ module: benchmark
 short_description: Run a benchmark over all hosts and record its result
 version_added: 1.0.0
 description:
-  - Builds the command line, for most workloads of C(mpirun), runs it with a time limit on the task's host, the launcher, parses its output
-    and adds a record to C(records.jsonl) in the folder of the run.
+  - Builds the command line, which is C(mpirun) for most workloads, runs it with a time limit on the task's host (the launcher), parses its
+    output and adds a record to C(records.jsonl) in the folder of the run.
   - The run is one module execution on the launcher, which the connection of the host reaches.
   - A run succeeds if the command ends with status 0 within the time limit, prints its value for every started rank on the requested
     device, and NCCL's log shows that the arm took effect. Otherwise the task fails. The record and the log are saved in both cases.
@@ -73,8 +73,7 @@ options:
     default: /var/lib/taco-train/logs
   platform:
     description:
-      - The platform, which sets the defaults of every run after the vendor's documents. E(LD_LIBRARY_PATH) and E(PATH) are exported on
-        each.
+      - The platform, which selects the vendor's defaults for every run. E(LD_LIBRARY_PATH) and E(PATH) are exported on all platforms.
       - On V(cvm) and V(tke) these are E(NCCL_ALGO=RING), E(NCCL_DEBUG=INFO) and C(btl_tcp_if_include).
       - On V(ack) these are E(NCCL_DEBUG=INFO), E(NCCL_SOCKET_IFNAME), C(pml), C(btl), C(btl_tcp_if_include),
         C(oob_tcp_if_include) and C(orte_keep_fqdn_hostnames).

@@ -5,21 +5,21 @@
 
 DOCUMENTATION = r"""
 module: converged
-short_description: Tell whether roles would leave a host as it is
+short_description: Check whether roles would change a host
 version_added: 1.0.0
 description:
-  - Compares what roles of this collection desire of the host with the fact C(taco_node), the result of M(taco.train.node_info), and returns
-    whether they would change nothing and fail at nothing.
-  - Each role has a variable with what it desires, such as C(hugepages_desired), which is also what it passes to its module.
+  - Compares the desired state of roles of this collection with the fact C(taco_node), the result of M(taco.train.node_info), and returns
+    whether they would change nothing and not fail.
+  - Each role has a variable with its desired state, such as C(hugepages_desired), which it also passes to its module.
   - It is one task for all the roles. A play that ends when its hosts are converged saves the tasks of the roles.
   - Nothing runs on the host.
-  - A host is not converged where the controller can't decide, such as after a role has changed it and set C(taco_node.observed_at) to
-    V(null). The roles then find out, and report wrong values of variables. Values that make no difference to this host are not checked.
-  - The roles' variables are those of the host and the play, and their defaults where the play lists the roles under C(roles).
-    C(vars) at such an entry and C(module_defaults) are not seen, so with these ask the roles themselves.
-  - A play of your own that changes the host after it was observed must have it observed again before this is asked.
-  - A container is known by its label, see M(taco.train.training_container). One without it, or whose image has one itself, goes
-    through its role.
+  - A host is not converged if the controller cannot decide, for example after a role changed the host and set C(taco_node.observed_at) to
+    V(null). Then run the roles, which also check the values of variables. Values without an effect on this host are not checked.
+  - The roles' variables are those of the host and the play, and their defaults if the play lists the roles under C(roles). The module does
+    not see C(vars) of such an entry and C(module_defaults). If your play has these, run the roles instead.
+  - If your own play changes the host after the observation, observe the host again before this task.
+  - A container is recognized by its label, see M(taco.train.training_container). A container without this label, or whose image has such a
+    label, is not converged.
 author:
   - Taco Team (@taco)
 extends_documentation_fragment:
@@ -88,8 +88,8 @@ EXAMPLES = r"""
 RETURN = r"""
 converged:
   description:
-    - Whether all of the roles would leave the host as it is.
-    - With C(ssh_trust) among them this holds only if RV(peers_sha256) is the same on all hosts of the play, which the play has to see.
+    - Whether none of the roles would change the host.
+    - With C(ssh_trust) this is only valid if RV(peers_sha256) is the same on all hosts of the play, which the play must check.
   returned: success
   type: bool
   sample: true

@@ -9,9 +9,8 @@ short_description: Read the counters of a host before and after a run
 version_added: 1.0.0
 description:
   - Returns counters of interfaces, TCP, CPUs, control groups and GPUs. M(taco.train.witnesses) compares those before and after a run.
-  - With O(state=started) it also starts a process that samples the TCP connections and the clocks of the GPUs, because they are gone when
-    the run ends. It has low priority and takes a sample every second at first, every 5 seconds later. O(state=ended) stops it and returns
-    the last sample.
+  - With O(state=started) it also starts a process that samples the TCP connections and the clocks of the GPUs during the run. The process
+    has low priority and takes a sample every second at first, every 5 seconds later. O(state=ended) stops it and returns the last sample.
   - A value that can't be read is absent. Missing tools are no error.
 author:
   - Taco Team (@taco)
@@ -84,7 +83,7 @@ counters:
       type: dict
       sample: {eth0: {rx_bytes: 1000, tx_bytes: 2000, rx_dropped: 0, tx_dropped: 0, rx_errors: 0, tx_errors: 0}}
     tcp:
-      description: The segments that TCP sent, and sent again.
+      description: The segments that TCP sent and retransmitted.
       type: dict
       sample: {OutSegs: 1000, RetransSegs: 1}
     cpu:

@@ -84,7 +84,7 @@ enis:
   elements: dict
   contains:
     name:
-      description: Name of the interface, or its PCI address where a program in user space owns it.
+      description: Name of the interface, or the PCI address of a device with a user-space driver.
       type: str
       sample: eth1
     mac:
@@ -96,7 +96,7 @@ enis:
       type: str
       sample: "0000:00:06.0"
     numa_node:
-      description: NUMA node, or V(null) when the platform doesn't say.
+      description: NUMA node, or V(null) when the platform does not report it.
       type: int
       sample: 0
     driver:
@@ -104,7 +104,7 @@ enis:
       type: str
       sample: virtio_net
     kind:
-      description: What it is, V(physical) or V(virtual).
+      description: The kind of the interface, V(physical) or V(virtual).
       type: str
       sample: physical
     up:
@@ -125,7 +125,7 @@ enis:
       type: bool
       sample: false
     vpc_addresses:
-      description: Its addresses in the metadata of the instance, V(null) when the metadata service wasn't asked.
+      description: Its addresses in the instance metadata, V(null) when the metadata was not read.
       type: list
       elements: str
       sample: [10.0.1.12/24]

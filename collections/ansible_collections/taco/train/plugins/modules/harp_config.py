@@ -26,7 +26,7 @@ extends_documentation_fragment:
   - taco.train.desired
 attributes:
   action:
-    description: Answers on the controller where O(node) is enough for it, and else runs the module.
+    description: Returns the result on the controller if O(node) is sufficient, otherwise runs the module.
     support: full
   check_mode:
     support: full

@@ -11,9 +11,9 @@ description:
   - Puts C(default_hugepagesz), C(hugepagesz) and C(hugepages) on the kernel command line of every boot entry, in one place, and removes
     other arguments for the same page size, such as duplicates of a C(sed) that ran twice.
   - On Debian and Ubuntu the place is a drop-in in C(/etc/default/grub.d) that is sourced after every other one. On CentOS 7,
-    TencentOS 2.4 and the like it is C(GRUB_CMDLINE_LINUX) in C(/etc/default/grub). On hosts with boot loader specification
-    entries (EL8 and later) it is that variable, C(/etc/kernel/cmdline) where there is one, and the entries themselves, or the
-    variable C(kernelopts) of GRUB's environment where they name it. It edits these directly, without C(grubby).
+    TencentOS 2.4 and similar distributions it is C(GRUB_CMDLINE_LINUX) in C(/etc/default/grub). On hosts with boot loader specification
+    entries (EL8 and later) it is that variable, C(/etc/kernel/cmdline) if it exists, and the entries themselves, or the variable
+    C(kernelopts) of GRUB's environment if the entries refer to it. The module edits these directly, without C(grubby).
   - Generates the boot entries and reads them back. If an entry is wrong, all changes are undone and the module fails.
   - Keeps a verified copy of each file below O(state_dir) while it changes them. A run that was killed, or that could not undo a change
     because a file system was full, leaves a marker there, and the next run first restores the files from the copies.
@@ -27,7 +27,7 @@ extends_documentation_fragment:
   - taco.train.desired
 attributes:
   action:
-    description: Answers on the controller where O(node) is enough for it, and else runs the module.
+    description: Returns the result on the controller if O(node) is sufficient, otherwise runs the module.
     support: full
   check_mode:
     support: full
@@ -69,8 +69,8 @@ options:
     default: true
   runtime:
     description:
-      - Also reserve the pages in the running kernel now, so that no reboot is needed. The module fails if the memory is too fragmented for
-        all pages. The default page size, also of C(/dev/hugepages), changes only with the next boot.
+      - Whether to reserve the pages in the running kernel too, so that no reboot is needed. The module fails if the memory is too
+        fragmented for all pages. The default page size, also of C(/dev/hugepages), changes only with the next boot.
     type: bool
     default: false
   regenerate:

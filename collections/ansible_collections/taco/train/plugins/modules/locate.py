@@ -5,16 +5,15 @@
 
 DOCUMENTATION = r"""
 module: locate
-short_description: Plan the rounds of a search for slow hosts, and decide
+short_description: Plan the rounds of a search for slow hosts, and evaluate them
 version_added: 1.0.0
 description:
   - With O(state=planned) it begins a search, or finds the folder of the same search that has rounds left, and returns the next round.
   - With O(state=continued) it reads the records of the round that was run, and returns the next round or the answer.
   - With O(state=ended) it records in C(locate.json) which hosts could not be restored.
   - A round is one run on each host, or disjoint pairs of hosts, all at the same time. Partners rotate from round to round.
-  - A host is accused by a sequential test. The rate of false accusations is at most 1 percent over the whole search, and a host that is
-    slower by O(effect) is missed in at most 5 percent. An accused host is a culprit when a swap of its partners proved it, otherwise a
-    suspicion.
+  - A host is reported as slow by a sequential test. At most 1 percent of the searches report anything healthy, and a host that is slower by
+    O(effect) is missed in at most 5 percent. A slow host is proved by a swap of its partners, otherwise it is a suspicion.
   - Writes C(locate.json) and C(locate_inventory.yml) into the folder of the search. Works on the controller only.
 author:
   - Taco Team (@taco)
@@ -54,14 +53,14 @@ options:
     type: raw
     default: []
   effect:
-    description: The least loss to find, as a share. 0.1 is 10 percent.
+    description: The smallest loss to find, as a fraction. 0.1 is 10 percent.
     type: float
     default: 0.1
   budget_minutes:
-    description: How many minutes all rounds together may take. Not set means that only O(max_rounds) ends the search.
+    description: The time limit of all rounds together in minutes. Not set means that only O(max_rounds) limits the search.
     type: float
   max_rounds:
-    description: The most rounds.
+    description: The maximum number of rounds.
     type: int
     default: 12
   alone:
@@ -69,7 +68,8 @@ options:
     type: bool
     default: true
   expected:
-    description: The value that a run over two hosts should have. If all hosts are alike and below it, the answer is V(configuration).
+    description: The value that a run over two hosts should have. If all hosts are equally fast and slower than this, the answer is
+      V(configuration).
     type: float
   unrestored:
     description: With O(state=ended), the hosts that could not be restored, on which the changes of the arm may still be.
@@ -77,7 +77,7 @@ options:
     elements: str
     default: []
   fresh:
-    description: Whether to begin a new search although an interrupted one has rounds left.
+    description: Whether to begin a new search instead of continuing an interrupted one.
     type: bool
     default: false
   lab:
@@ -113,12 +113,12 @@ answer:
   returned: success
   type: dict
 culprits:
-  description: The hosts that C(locate_inventory.yml) leaves out.
+  description: The hosts that C(locate_inventory.yml) omits.
   returned: with an answer
   type: list
   elements: str
 odd:
-  description: The observed facts that a minority of the hosts has otherwise.
+  description: The observed facts for which few hosts have another value than most.
   returned: success
   type: list
   elements: dict

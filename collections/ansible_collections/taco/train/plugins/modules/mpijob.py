@@ -139,8 +139,7 @@ options:
     description:
       - Whether a job may be deleted or replaced although the log of a pod can't be read, as when the kubelet of its node doesn't answer.
         A warning names each pod and the reason.
-      - Otherwise the job stays and the task fails with the reasons. Logs of containers that never started, and of pods that are gone, are
-        none that could be lost.
+      - Otherwise the job stays and the task fails with the reasons. A container that never started and a deleted pod have no log to lose.
   wait_timeout:
     type: int
     default: 600

@@ -100,9 +100,9 @@ node:
       sample: {release: 5.4.119-1-tlinux4, cmdline: ro hugepages=50, boot_id: 7d0c1f2e-0000-4000-8000-000000000001}
     boot:
       description:
-        - How the kernel command line is configured, as C(layout), C(firmware) and the C(reason) for saying so.
-        - C(hugepages) is what M(taco.train.hugepages) answers when it is asked once more for the pages that it reserved before, and
-          V(null) when it reserved none or would change something.
+        - How the kernel command line is configured, as C(layout) and C(firmware). The C(reason) explains the layout.
+        - C(hugepages) is the result of M(taco.train.hugepages) for the pages that it reserved before, V(null) when it reserved none or
+          would change something.
       type: dict
       sample: {layout: grub-default, firmware: bios, reason: grub2-mkconfig is there and BLS is not in use, hugepages: null}
     cpu:
@@ -140,10 +140,10 @@ node:
       description:
         - The network interfaces, the primary one first. That is the one with the default route. Where none or several have a default route
           of the lowest metric, it is the one that the metadata of the instance names, else the one at which the SSH connection arrives.
-          When neither is known, C(primary) is V(null) for each that it can be.
-        - At an interface that is C(reached) the SSH connection arrives.
-        - The C(vpc_addresses) are those in the metadata of the instance, V(null) when it wasn't asked.
-        - A device that a program in user space owns has no name; its PCI address stands for it.
+          When neither is known, C(primary) is V(null) for each candidate.
+        - C(reached) is true for the interface at which the SSH connection arrives.
+        - The C(vpc_addresses) are those in the instance metadata, V(null) when the metadata was not read.
+        - For a device with a user-space driver, C(name) is its PCI address.
       type: list
       elements: dict
       sample:
@@ -164,10 +164,10 @@ node:
       sample: {name: docker, version: 24.0.7, running: true, runtimes: [nvidia, runc], nvidia_toolkit: 1.14.3}
     training_container:
       description:
-        - The container named O(container), or V(null) without one. Its C(image) is the name that it was made from, C(image_id) what
-          had that name then and C(image_id_by_name) what has it now. C(image_digest) is that of its registry.
-        - The C(options_sha256) is what M(taco.train.training_container) noted of the options that it was made from, V(null) when the image
-          has such a label itself. The C(status) is V(unknown) when the engine is stopped.
+        - The container named O(container), or V(null) without one. C(image) is the name of the image that it was created from, C(image_id)
+          the image that had this name then, C(image_id_by_name) the image that has it now, and C(image_digest) the digest in its registry.
+        - C(options_sha256) is the checksum of the options with which M(taco.train.training_container) created it, V(null) when the image
+          has such a label itself. C(status) is V(unknown) when the engine is stopped.
       type: dict
       sample:
         name: taco-train

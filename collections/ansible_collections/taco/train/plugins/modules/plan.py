@@ -20,7 +20,7 @@ extends_documentation_fragment:
 attributes:
   check_mode:
     support: full
-    details: A plan is no change of a host, so it is written in check mode, too.
+    details: Writes the plan also in check mode, because it changes no host.
   diff_mode:
     support: none
 options:
@@ -57,16 +57,16 @@ options:
     default: {}
   all_hosts:
     description:
-      - All hosts of the play, those that failed or are unreachable too. With O(state=checked) and O(state=compared).
+      - All hosts of the play, including failed and unreachable ones. With O(state=checked) and O(state=compared).
     type: list
     elements: str
     default: []
   partial:
-    description: Whether other hosts go on when a host is refused or was not compared. With O(state=checked) and O(state=compared).
+    description: Whether other hosts continue when a host is refused or was not compared. With O(state=checked) and O(state=compared).
     type: bool
     default: false
   path:
-    description: The file of the plan on the controller. Required but for O(state=decided) and O(state=refused).
+    description: The file of the plan on the controller. Required except with O(state=decided) and O(state=refused).
     type: str
   checksum:
     description: What O(state=loaded) returned, to refuse another plan in O(path). With O(state=checked) and O(state=compared).
@@ -122,15 +122,15 @@ reboot_not_allowed:
   returned: O(state=decided)
   type: str
 pending:
-  description: Whether a reboot that is not allowed or the proof of the SSH trust is left on a host without changes.
+  description: Whether a reboot that is not allowed or the proof of the SSH trust remains on a host without changes.
   returned: O(state=decided)
   type: bool
 variables:
-  description: The variables of roles that changes rest on.
+  description: The variables of roles that changes depend on.
   returned: O(state=decided)
   type: dict
 node:
-  description: The observation that was given.
+  description: The value of O(node).
   returned: O(state=decided)
   type: dict
 count:
@@ -166,15 +166,15 @@ page:
   returned: O(state=saved)
   type: str
 refused:
-  description: A message for each host that differs, by the name of the host. The first host also has that for hosts that were not compared.
+  description: A message for each host that differs, by the name of the host. That of the first host lists the hosts that were not compared.
   returned: O(state=checked) and O(state=compared)
   type: dict
 empty:
-  description: Whether no host that goes on has a change, a reboot or a proof left.
+  description: Whether no continuing host needs a change, a reboot or a proof of the SSH trust.
   returned: O(state=checked)
   type: bool
 fatal:
-  description: Whether no host goes on.
+  description: Whether no host continues.
   returned: O(state=checked) and O(state=compared)
   type: bool
 """

@@ -8,7 +8,7 @@ module: play_strategy
 short_description: Check that the play has the strategy linear
 version_added: 1.0.0
 description:
-  - Fails where the play has another strategy than P(ansible.builtin.linear#strategy) or one that derives from it, such as
+  - Fails unless the strategy of the play is P(ansible.builtin.linear#strategy) or derives from it, such as
     P(ansible.builtin.debug#strategy).
   - The roles of this collection reboot hosts in batches and run some tasks once for all hosts. With P(ansible.builtin.free#strategy)
     all hosts would reboot at the same time. So every role of the collection runs this task first.

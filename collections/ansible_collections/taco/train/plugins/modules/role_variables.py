@@ -10,10 +10,9 @@ version_added: 1.0.0
 description:
   - Fails where a variable of the role, or one that all roles share, has a wrong value or a required one has none. The message names
     the variable, its value, what is expected and how to correct it. It does not show the value of a variable that can hold a secret.
-  - It makes the checks that M(taco.train.verdict) makes for all roles, and only for one role. It skips the checks in
-    C(preflight_skip).
-  - It works only in the roles of this collection. Elsewhere it checks nothing. Roles whose first task is another module of
-    this collection do without it, because that module makes the same check there.
+  - Makes the checks of M(taco.train.verdict) for one role. Skips the checks in C(preflight_skip).
+  - Works only in the roles of this collection. Elsewhere it checks nothing. Roles whose first task is another module of this
+    collection do not need it, because that module makes the same checks.
   - A variable that cannot be evaluated yet is not checked.
 author:
   - Taco Team (@taco)

@@ -10,7 +10,7 @@ version_added: 1.0.0
 description:
   - Lists the processes on the GPUs of a host and the processes in its training container, and fails when there are any, unless
     O(allowed) is set.
-  - Programs that only keep a container running, such as C(sleep) and C(sshd), are not work. Neither is a shell that runs nothing.
+  - Programs that only keep a container running, such as C(sleep) and C(sshd), and idle shells are not work.
   - In check mode it doesn't fail, but warns and returns what would be ended.
   - Changes nothing.
 author:

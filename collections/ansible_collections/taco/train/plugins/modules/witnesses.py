@@ -9,9 +9,9 @@ short_description: Add the counters of the hosts to the records of runs
 version_added: 1.0.0
 description:
   - Compares the counters of M(taco.train.counters) before and after runs of one arm, and adds the differences to the records of the runs.
-  - Compares the bytes that the model must send with those that crossed the interfaces. A run over another path than its arm promises
-    becomes a failed run, with the reason.
-  - Names the hosts that stand out from the others. With fewer than 5 hosts it names none.
+  - Compares the bytes that the model must send with those that crossed the interfaces. A run that used another network than that of its arm
+    is recorded as failed, with the reason.
+  - Names the hosts whose counters differ from those of the others. With fewer than 5 hosts it names none.
   - Works on the controller only.
 author:
   - Taco Team (@taco)
@@ -43,7 +43,7 @@ options:
     type: dict
     required: true
   fail_on_bad_run:
-    description: Whether the task fails when the runs took another path than their arm promises.
+    description: Whether the task fails when the runs used another network than that of their arm.
     type: bool
     default: true
 seealso:
