@@ -123,7 +123,7 @@ class Outcome(NamedTuple):
     @property
     def other(self):
         """Whether the answer has another finding than a host: a link, groups, what pairs share, or the run over all hosts."""
-        return "let expect" in self.answer.reason or any(
+        return "2 hosts predict" in self.answer.reason or any(
             one.kind not in ("host", "failing") for one in self.answer.findings
         )
 

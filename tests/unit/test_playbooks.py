@@ -82,7 +82,7 @@ def test_a_playbook_alone_refuses_a_plan_before_any_other_task(tmp_path, name, p
     extra = {"taco_plan": "plan.json", "taco_platform": platform, "taco_results_dir": str(tmp_path)}
     arguments = ["-i", "hosts.ini", ROOT / f"playbooks/{name}.yml", "-e", json.dumps(extra)]
     status, output = playbook.run(tmp_path, arguments)
-    assert status == 2 and "taco_plan is plan.json, and this playbook alone applies no plan" in " ".join(output.split())
+    assert status == 2 and "taco_plan is plan.json, and this playbook does not apply plans" in " ".join(output.split())
     assert [task for task in re.findall(r"^TASK \[(.*)\]", output, re.M) if "Refuse a plan" not in task] == [], output
 
 

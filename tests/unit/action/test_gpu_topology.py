@@ -194,7 +194,9 @@ def test_pods_that_come_between_look_and_change_are_respected(nodes, monkeypatch
         nodes.cluster.put({**POD, "spec": {**POD["spec"], "nodeName": "gpu1"}})
 
     meddle(monkeypatch, "patch", come)
-    nodes.refused("topology", "something else changed gpu1 at the same time", "(default/trainer)", "run this again")
+    nodes.refused(
+        "topology", "another client changed node gpu1 at the same time", "(default/trainer)", "run this again"
+    )
     assert nodes.metadata()[0] == (None, None)
 
 

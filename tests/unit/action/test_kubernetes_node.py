@@ -41,7 +41,7 @@ def test_a_node_that_somebody_else_has_cordoned_stays_so(actor):
     assert (done["ours"], done["left"], actor.pods()) == (False, None, [])
     back = actor.run("uncordoned")
     assert (back["changed"], actor.cordoned()) == (False, THEIRS)
-    assert "was cordoned by somebody else" in actor.lines[-1]
+    assert "was cordoned by another client, and stays cordoned" in actor.lines[-1]
 
 
 def test_an_eviction_that_is_refused_is_tried_again_less_and_less_often(actor):
@@ -52,7 +52,7 @@ def test_an_eviction_that_is_refused_is_tried_again_less_and_less_often(actor):
     assert actor.run("drained", timeout=60)["changed"]
     assert actor.pods() == [] and actor.cordoned() == OURS
     assert len(actor.slept) == 3 and actor.slept[0] < actor.slept[1] < actor.slept[2]
-    assert all("disruption budget" in line and "draining again in" in line for line in actor.lines)
+    assert all("disruption budget" in line and "retrying the drain in" in line for line in actor.lines)
 
 
 def test_a_budget_that_never_lets_go_is_named_and_the_node_serves_again(actor):
@@ -75,7 +75,7 @@ def test_a_node_cordoned_before_is_left_so_when_it_cannot_be_drained(actor):
     put(actor.cluster, budget("all-web", 1))
     actor.cluster.forbid("list", "poddisruptionbudgets")
     said = actor.refused("drained", timeout=1)
-    assert "was cordoned before, and is left so" in said and "list poddisruptionbudgets" in said
+    assert "was cordoned before, and stays cordoned" in said and "list poddisruptionbudgets" in said
     assert actor.cordoned() == THEIRS
 
 

@@ -62,7 +62,7 @@ def test_a_cordon_that_somebody_else_takes_over_stays_when_the_drain_fails(actor
         actor.cluster.put(node)
 
     meddle(monkeypatch, "uncordon", taken_over)
-    assert "was meanwhile cordoned by somebody else, and is left so" in actor.refused("drained", timeout=1)
+    assert "was meanwhile cordoned by another client, and stays cordoned" in actor.refused("drained", timeout=1)
     assert actor.cordoned() == THEIRS
 
 

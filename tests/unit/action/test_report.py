@@ -64,7 +64,7 @@ def test_check_mode_says_what_it_would_write_and_writes_nothing(site):
     ("comparison", "said"),
     [
         (None, None),
-        ([], "comparison.json is not what its name says: it holds no object."),
+        ([], "comparison.json is not a JSON object."),
         ({"schema": 99}, "comparison.json is of schema 99, this version shows 1: run the comparison again."),
     ],
 )
@@ -83,4 +83,4 @@ def test_a_record_of_every_workload_is_shown_and_one_of_an_unknown_workload_is_c
     (site.run_dir / "records.jsonl").write_text("".join(json.dumps(one) + "\n" for one in found))
     rendered = site.render()
     assert rendered["table"].count("\n| ok ") == len(recorded.RUNS)
-    assert "Records that lack what the schema asks for: 1." in rendered["table"]
+    assert "Records without required fields or of an unknown workload: 1." in rendered["table"]

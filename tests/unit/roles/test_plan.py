@@ -206,7 +206,7 @@ def test_a_host_that_is_lost_stops_all_others_unless_the_plan_is_partial(saved, 
 def test_a_plan_for_more_hosts_than_the_play_has_is_refused(saved):
     folder, _output = saved
     status, output = played(folder, CHECK, None, ["--limit", "gpu1"], taco_plan=str(folder / "plan.json"))
-    assert status == 2 and "has 1 host: gpu2, and this play (taco_hosts, --limit) has not" in output, output
+    assert status == 2 and "and not in this play (taco_hosts, --limit): 1 host: gpu2." in output, output
 
 
 def test_a_plan_of_another_inventory_is_refused_and_leaves_no_lock(saved):

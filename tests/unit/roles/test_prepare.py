@@ -184,4 +184,4 @@ def test_an_empty_plan_ends_it_early(tmp_path):
 def test_an_empty_path_of_a_plan_is_refused_because_the_playbook_alone_applies_none(tmp_path):
     status, output = played(tmp_path, {"taco_plan": ""})
     assert status == 2 and ROLE_TASK not in output, output
-    assert "this playbook alone applies no plan" in output and "taco.train.site" in output, output
+    assert "this playbook does not apply plans" in output and "taco.train.site" in output, output

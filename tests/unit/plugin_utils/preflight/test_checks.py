@@ -170,7 +170,7 @@ def test_the_published_types_make_sense():
         ("The module interpreter '/no/such/python3' was not found.", ["ansible_python_interpreter"]),
         ("Missing sudo password", ["ansible_become_method"]),
         ("something\n  else", ["something else", "ping"]),
-        (None, ["no task has observed it"]),
+        (None, ["the host was not observed"]),
     ],
 )
 def test_a_host_that_was_not_observed_says_why(error, words):

@@ -41,7 +41,7 @@ def test_a_cluster_in_order_passes():
 
 def test_all_missing_permissions_are_named_at_once():
     found = of_cluster(missing=["patch nodes", "create mpijobs.kubeflow.org"])["permissions"]
-    assert found.status == "fail" and found.found == "may not patch nodes, create mpijobs.kubeflow.org"
+    assert found.status == "fail" and found.found == "missing: patch nodes, create mpijobs.kubeflow.org"
 
 
 def test_answers_are_those_of_the_questions():
@@ -65,7 +65,7 @@ def test_a_cluster_that_cannot_be_asked_is_one_failure():
         "api"
     ].found
     nobody = kubernetes.cluster_checks(TKE, None)
-    assert nobody[0].status == "fail" and "no task has looked" in nobody[0].found
+    assert nobody[0].status == "fail" and "the cluster was not observed" in nobody[0].found
     assert node_check(TKE, None).status == "skip"
 
 

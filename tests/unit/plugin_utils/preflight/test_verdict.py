@@ -94,7 +94,7 @@ def test_a_check_can_be_left_out():
 
 
 def test_leaving_out_a_check_that_is_none_is_an_error_with_the_closest():
-    with pytest.raises(VerdictError, match=r"no check is named eni\.cuont.*eni\.count"):
+    with pytest.raises(VerdictError, match=r"preflight_skip names eni\.cuont.*eni\.count"):
         judge({"gpu1": GOOD}, jmespath.search, ["eni.cuont"])
 
 
@@ -120,7 +120,7 @@ def test_users_add_checks_over_the_facts(spec, status):
 
 
 def test_an_added_check_must_not_take_the_name_of_another():
-    with pytest.raises(VerdictError, match=r"named eni\.count"):
+    with pytest.raises(VerdictError, match=r"has the id eni\.count"):
         judge({"gpu1": GOOD}, jmespath.search, extra=[{"id": "eni.count", "query": "x"}])
     unseen = judge({"gpu1": Host(None, VARIABLES, "away")}, jmespath.search, extra=[{"id": "a.b", "query": "x"}])
     assert statuses(unseen, "gpu1")["a.b"] == "skip"

@@ -110,7 +110,7 @@ class ActionModule(ActionBase):
         plan = gpu_topology.plan([node], pods, [name], options["state"])
         if plan.problems:
             raise MpijobError(
-                f"something else changed {name} at the same time, and then {'; '.join(plan.problems)}. Other nodes may be labelled "
+                f"another client changed node {name} at the same time, and then {'; '.join(plan.problems)}. Other nodes may be labelled "
                 "already: run this again"
             )
         return plan.steps[0]

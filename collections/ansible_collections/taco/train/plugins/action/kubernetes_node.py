@@ -147,13 +147,15 @@ class ActionModule(ActionBase):
     def _given_back(self, cordoned: bool) -> str:
         """Take back a cordon of this very call: a node that is not rebooted may as well serve. Says how it is left."""
         if not cordoned:
-            return f"Node {self.name} was cordoned before, and is left so"
+            return f"Node {self.name} was cordoned before, and stays cordoned"
         try:
             _looks, node = self._settle(drain.uncordon, "uncordon")
         except KubernetesError as error:
             return f"It could not be uncordoned either ({error}); {drain.left(self.name)}"
         if drain.is_cordoned(node):
-            return f"Nothing was rebooted. Node {self.name} was meanwhile cordoned by somebody else, and is left so"
+            return (
+                f"Nothing was rebooted. Node {self.name} was meanwhile cordoned by another client, and stays cordoned"
+            )
         return f"Nothing was rebooted, and node {self.name} is uncordoned again"
 
     def _drain(self) -> None:
@@ -184,18 +186,18 @@ class ActionModule(ActionBase):
             pause = min(MOST_PAUSE, FIRST_PAUSE * 2 ** (attempts - 1)) * (1 + random.random() / 2)
             if pause > deadline.left:
                 raise KubernetesError(self._not_drained(pods, said))
-            self._display.display(f"{self.host}: {said or 'pods are still there'}; draining again in {pause:.0f} s")
+            self._display.display(f"{self.host}: {said or 'pods are still there'}; retrying the drain in {pause:.0f} s")
             deadline.sleep(pause)
 
     def _not_drained(self, pods: list[Mapping[str, Any]], said: str) -> str:
         try:
             budgets = self.cluster.read("PodDisruptionBudget", "policy/v1") or []
         except KubernetesError as error:
-            budgets, said = [], f"{said}; what holds them can't be looked up: {error}"
+            budgets, said = [], f"{said}; the blocking PodDisruptionBudget can't be read: {error}"
         found = drain.held(pods, budgets)
         return (
             f"{self.host}: node {self.name} was not drained within {self.options['timeout']} s: {'; '.join(found)}"
-            + (f" (the cluster says: {said})" if said else "")
+            + (f" (API server: {said})" if said else "")
             + ": start more of these pods elsewhere, change the budget, or raise kubernetes_node_drain_timeout"
         )
 
@@ -205,7 +207,7 @@ class ActionModule(ActionBase):
         looks, node = self._settle(drain.uncordon, "uncordon")
         ours = any(map(drain.is_ours, looks))
         if drain.is_cordoned(looks[-1]) and not drain.is_ours(looks[-1]):
-            self._display.display(f"{self.host}: node {self.name} was cordoned by somebody else, and is left so")
+            self._display.display(f"{self.host}: node {self.name} was cordoned by another client, and stays cordoned")
         return self._answer(node, any(map(drain.uncordon, looks)), ours=ours)
 
     def _ready(self) -> dict[str, Any]:

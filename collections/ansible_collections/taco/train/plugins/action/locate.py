@@ -111,7 +111,7 @@ class ActionModule(ActionBase):
         try:
             kept = searches.load(run_dir)
         except SearchError as error:
-            raise SearchError(f"{error} Run the search again to begin a new one.") from error
+            raise SearchError(f"{error} Run the playbook again to begin a new search.") from error
         acquire(run_dir, playbook(), write=not self._task.check_mode)
         search = searches.with_records(from_json(kept["search"]), store.read(run_dir)[0], complete=True)
         return self.decided(run_dir, search, kept["fingerprint"], kept["odd"], kept["lab"])

@@ -106,7 +106,7 @@ class ActionModule(ActionBase):
             raise AnsibleActionFail(str(error)) from None
         result.update(result_of(jobs, outcome, wish, reached, options["nodes"], options["pod_variables"]))
         if result["pods"] and not shutil.which("kubectl"):
-            jobs.warn("There is no kubectl on the controller's PATH, by which the pods are reached: install it.")
+            jobs.warn("kubectl is missing on the controller's PATH; it is needed to connect to the pods: install it.")
         if jobs.warnings:
             result["warnings"] = [*result.get("warnings", []), *jobs.warnings]
         return result

@@ -41,9 +41,7 @@ def read_json(run_dir, name):
         return None, []
     except (OSError, ValueError) as error:
         return None, [f"{name} can't be read: {error}."]
-    return (
-        (found, []) if isinstance(found, dict) else (None, [f"{name} is not what its name says: it holds no object."])
-    )
+    return (found, []) if isinstance(found, dict) else (None, [f"{name} is not a JSON object."])
 
 
 def read_comparison(run_dir):
@@ -61,7 +59,7 @@ def whole(found):
     """Return the records that can be shown, and a sentence for each that can't."""
     kept = [record for record in found if set(record) >= KEYS and record["workload"] in WORKLOADS]
     lost = len(found) - len(kept)
-    return kept, [f"Records that lack what the schema asks for: {lost}."] if lost else []
+    return kept, [f"Records without required fields or of an unknown workload: {lost}."] if lost else []
 
 
 def of_runs(found, verdict, problems, title, run):

@@ -123,7 +123,7 @@ class ActionModule(ActionBase):
         there = node.get("training_container")
         if options["state"] == "started":
             # The role container_engine would have corrected that. Without check mode docker_container reports the problem.
-            said = f"The container {options['name']} would be started; for now {problem}."
+            said = f"The container {options['name']} would be started, but now {problem}."
             return {"changed": True, "msg": said} if self._task.check_mode else None
         if not there or self._task.check_mode:
             return {"changed": bool(there)}

@@ -33,7 +33,7 @@ class AmbiguousError(EniError):
 
 def refusal(problems: Sequence[str]) -> str:
     """Return what a person reads about ENIs that are not what was asked for, with what puts it right."""
-    fix = "Attach or detach ENIs, correct eni_count or eni_subnets, or say with eni_pattern which interfaces are meant"
+    fix = "Attach or detach ENIs, correct eni_count or eni_subnets, or select the ENIs with eni_pattern"
     return f"{'; '.join(problems)}. {fix}"
 
 

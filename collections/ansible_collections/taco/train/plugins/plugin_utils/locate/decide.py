@@ -168,7 +168,7 @@ def _too_few(search: Search) -> str:
     most = max(len(search.peers(host)) for host in search.hosts)
     return (
         f"no host has {LEAST_PEERS} peers of like hardware ({len(search.hosts)} hosts): add {LEAST_PEERS - most} or more hosts of like "
-        "hardware to the search, since with fewer nothing tells whether a host or its peers are slow"
+        "hardware to the search, since with fewer, a slow host cannot be distinguished from slow peers"
     )
 
 
@@ -199,7 +199,10 @@ def answer(search: Search, state: Analysis, rest: Sequence[str], reason: str) ->
             found.append(_link(search, state, sorted(pair)))
     disturbed = shared.shared(search, state)
     if disturbed and disturbed.slower and not found:
-        words = f"pairs of hosts that run at the same time are {disturbed.loss:.0%} slower than one pair alone: the network that they share"
+        words = (
+            f"pairs of hosts that run at the same time are {disturbed.loss:.0%} slower than one pair alone: the network that they share "
+            "is too slow"
+        )
         found.append(Finding("shared", [], disturbed.loss, True, words))
     large = halves.outcome(search, state)
     if large.group and not found:
@@ -249,8 +252,8 @@ def _group(group: halves.Group) -> Finding:
 def _at_scale(search: Search, loss: float) -> str:
     count = len(search.comparable)
     return (
-        f"the run over {count} hosts is {loss:.0%} slower than those over {count // 2} and 2 hosts let expect, and both halves are alike: "
-        f"the cause needs hosts of both halves, or more than {count // 2} of them"
+        f"the run over {count} hosts is {loss:.0%} slower than runs over {count // 2} and 2 hosts predict, although both halves are "
+        f"equally fast: the cause needs hosts of both halves, or more than {count // 2} of them"
     )
 
 

@@ -41,8 +41,8 @@ def sentence(search: Search, answer: Answer) -> str:
             parts.append("Runs over more than two hosts were not compared to the end.")
     if answer.kind == "configuration":
         parts.append(
-            f"All hosts are alike, and runs over two of them are below the expected value of {search.expected:g}: the cause is in "
-            "what they have in common, the configuration."
+            f"All hosts are alike, and runs over two of them are below the expected value of {search.expected:g}: the cause is "
+            "something that all hosts share, such as the configuration."
         )
     if answer.undecided:
         parts.append(f"Undecided: {some(answer.undecided)}.")
@@ -58,7 +58,7 @@ def unrestored(hosts: Sequence[str]) -> str:
         return ""
     return (
         f"{some(hosts)}: not reachable at the end of the search, so the changes of the arm may still be there. Run the playbook again "
-        "when all hosts can be reached: its end restores them."
+        "when all hosts can be reached: it restores them at its end."
     )
 
 

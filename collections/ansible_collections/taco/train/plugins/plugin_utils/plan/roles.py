@@ -166,7 +166,9 @@ def _trust_interrupts(result: Values, _node: Values, _variables: Values) -> list
 def _trust_later(result: Values, node: Values) -> list[Later]:
     if node.get("ssh_trust") is not None or result.get("files"):
         return []
-    return [Later("the public keys, and the files with the keys of all hosts", "the keys are created on the hosts")]
+    return [
+        Later("the public keys, and the files with the keys of all hosts", "keys are created when the plan is applied")
+    ]
 
 
 # The content of a file on the controller, by the variable that names the file.

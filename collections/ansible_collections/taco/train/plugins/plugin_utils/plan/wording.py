@@ -107,7 +107,7 @@ def unplanned(host: str, path: str) -> str:
 def not_applied(path: str) -> str:
     """The message of a playbook that applies no plan."""
     return (
-        f"taco_plan is {path}, and this playbook alone applies no plan. No host was changed. Apply the plan with the playbook "
+        f"taco_plan is {path}, and this playbook does not apply plans. No host was changed. Apply the plan with the playbook "
         "taco.train.site, or that of a rollback with taco.train.rollback, or do not set taco_plan"
     )
 
@@ -115,8 +115,8 @@ def not_applied(path: str) -> str:
 def replaced(path: str) -> str:
     """The message for the file of a plan that has another content than when the playbook locked the hosts."""
     return (
-        f"{path} was replaced by another plan while this playbook applied it. Create plans beside one that is applied with another "
-        "plan_file, and run the playbook taco.train.plan to see what is left"
+        f"{path} was replaced by another plan while this playbook applied it. While a plan is applied, save other plans with another "
+        "plan_file. To see what is left, run the playbook taco.train.plan"
     )
 
 
@@ -134,7 +134,7 @@ def not_compared(path: str, lost: Sequence[str], outside: Sequence[str]) -> str:
     """The message for hosts that were not compared with the plan: lost ones of the play, and those that the play does not have."""
     texts = [f"Not compared with the plan {path}: {hosts_text(lost)}, failed or unreachable."] if lost else []
     texts += (
-        [f"The plan {path} has {hosts_text(outside)}, and this play (taco_hosts, --limit) has not."] if outside else []
+        [f"In the plan {path} and not in this play (taco_hosts, --limit): {hosts_text(outside)}."] if outside else []
     )
     return " ".join([*texts, f"Correct this and run the playbook again, or {PARTIAL}."])
 

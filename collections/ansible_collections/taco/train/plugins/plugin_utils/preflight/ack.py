@@ -23,7 +23,7 @@ GPU = "V100"
 GPU_LABELS = ("aliyun.accelerator/nvidia_name", "nvidia.com/gpu.product")
 DRIVER_LABELS = ("ack.aliyun.com/nvidia-driver-version", "nvidia.com/cuda.driver-version.full")
 DRIVER_PARTS = tuple(f"nvidia.com/cuda.driver.{part}" for part in ("major", "minor", "rev"))
-FIX = "upgrade the node, or add one to the cluster that meets this"
+FIX = "upgrade or replace the node"
 
 
 def _label(labels: Mapping[str, str], names: Tuple[str, ...]) -> str:
@@ -70,7 +70,7 @@ def node_check(node: Optional[Mapping[str, Any]]) -> Check:
     other = _not_named(info, labels)
     if other:
         expected = f"{GPU}, and CentOS 7, Ubuntu 16.04 or 18.04, or Alibaba Cloud Linux 2"
-        fix = "none needed where topology-aware scheduling is known to work on this: the vendor's document does not name it"
+        fix = "none needed if topology scheduling works on this node; the vendor's document does not list it"
         return Check(IDENTITY, "warn", expected, ", ".join(other), fix)
     known = [str(info.get("kubeletVersion") or ""), str(info.get("osImage") or "")]
     return Check(IDENTITY, "pass", found=", ".join(filter(None, known)))

@@ -37,7 +37,7 @@ def gpu_count(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
     expected = f"{wanted} GPUs"
     found = f"{gpus['count']}, counted by {gpus['source']}" if gpus["count"] else "none"
     if gpus["count"] < wanted:
-        fix = "correct taco_gpus_per_node, or see with lspci and nvidia-smi what became of the GPUs"
+        fix = "correct taco_gpus_per_node, or search for the missing GPUs with lspci and nvidia-smi"
         if not gpus["count"]:
             fix += "; for a lab without GPUs set preflight_gpu_source: inventory"
         return Check("gpu.count", "fail", expected, found, fix)
@@ -61,13 +61,15 @@ def instance_type(node: Optional[Dict[str, Any]], variables: Dict[str, Any]) -> 
         return skipped("instance.type", "taco_instance_type is not set")
     if told and name != told:
         fix = f"set taco_instance_type: {told}"
-        return Check("instance.type", "fail", f"{name}, as taco_instance_type says", f"{told}, by its metadata", fix)
+        return Check("instance.type", "fail", f"{name} (taco_instance_type)", f"{told} (instance metadata)", fix)
     if name in VIRTUAL:
         fix = "use an instance type with whole GPUs"
         return Check("instance.type", "fail", "whole GPUs", f"{name} has {VIRTUAL[name]:g} of a GPU", fix)
     if name not in INSTANCE_TYPES:
         near = similar(str(name))
-        fix = f"set taco_instance_type: {near[0]} if that is meant; else nothing" if near else "nothing, if it is right"
+        fix = "none needed if the type is correct"
+        if near:
+            fix = f"set taco_instance_type: {near[0]} if this is the type; otherwise no fix is needed"
         return Check("instance.type", "warn", "a known instance type", str(name), fix)
     has = INSTANCE_TYPES[name]
     found = f"{name}: {has.gpus} x {has.gpu_model}"
@@ -117,7 +119,7 @@ def eni_count(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
     if isinstance(subnets, str):
         subnets = [subnets]
     source = "eni_count" if is_set(value) else "one for each GPU"
-    fix = "attach or detach ENIs, correct eni_count, or say with eni_pattern which interfaces are meant"
+    fix = "attach or detach ENIs, correct eni_count, or select the ENIs with eni_pattern"
     try:
         enis = find_enis(node["nics"], str(variables.get("eni_pattern") or "") or None)
         problems = judge_enis(enis, wanted, subnets, node["nics"])

@@ -23,11 +23,11 @@ def observed(node: Optional[Dict[str, Any]], error: Optional[str]) -> Check:
     """Check that the host could be looked at."""
     if node is not None and not error:
         return Check("host.observed", "pass")
-    reason = " ".join((error or "nothing: no task has observed it").split())
+    reason = " ".join((error or "the host was not observed").split())
     words = reason.lower()
-    fix = "see the reason; ansible -m ansible.builtin.ping HOST tries it alone"
+    fix = "test the connection with `ansible HOST -m ansible.builtin.ping`"
     if "unreachable" in words or "connect" in words or "permission denied" in words or "host key" in words:
-        fix = "make `ssh` to it work without a question: ansible_host, ansible_port, ansible_user, its key and known_hosts"
+        fix = "`ssh` to the host must work without a prompt: set ansible_host, ansible_port, ansible_user, its key and known_hosts"
     elif "interpreter" in words or "python" in words:
         fix = "install Python 3.6 or newer, or set ansible_python_interpreter to the path of one"
     elif "sudo" in words or "become" in words or "privilege" in words:
@@ -40,8 +40,8 @@ def os_supported(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
     system = node["os"]
     found = f"{system['name']} ({' '.join([system['id']] + system['id_like'])})"
     if not {system["id"], *system["id_like"]} & set(FAMILIES):
-        fix = "use a distribution like Ubuntu, Debian, CentOS, TencentOS or RHEL, or add os.supported to preflight_skip"
-        return Check("os.supported", "fail", "a relative of Debian or RHEL", found, fix)
+        fix = "use a distribution such as Ubuntu, Debian, CentOS, TencentOS or RHEL, or add os.supported to preflight_skip"
+        return Check("os.supported", "fail", "a distribution of the Debian or RHEL family", found, fix)
     oldest = OLDEST.get(system["id"])
     if oldest and system["version_id"] and _version(system["version_id"]) < oldest:
         wanted = f"{system['id']} {'.'.join(map(str, oldest))} or newer"
@@ -58,7 +58,10 @@ def boot_layout(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
         return skipped("boot.layout", f"no hugepages are to be reserved: {without_harp(variables)}")
     if boot["layout"] != "unknown":
         return Check("boot.layout", "pass", found=f"{boot['layout']}, {boot['firmware']}")
-    fix = "install GRUB's tools (grub-common, grub2-tools), or reserve the pages yourself and leave out role hugepages"
+    fix = (
+        "install GRUB's tools (grub-common, grub2-tools), or reserve the pages yourself, add boot.layout to preflight_skip and run "
+        "with --skip-tags hugepages"
+    )
     return Check("boot.layout", "fail", "a GRUB configuration of a known layout", boot["reason"], fix)
 
 

@@ -102,7 +102,7 @@ def _node(name: str, found: Optional[Facts], nodes: Optional[Sequence[Facts]]) -
         fix = "none needed when its reboot is done: role kubernetes_node uncordons it then"
         return Check("kubernetes.node", "warn", "a node open to pods", f"{name} is cordoned by an earlier run", fix)
     if is_cordoned(found):
-        fix = f"`kubectl uncordon {name}`, or leave the host out: what was not cordoned here is not uncordoned here"
+        fix = f"`kubectl uncordon {name}`, or exclude the host; this collection uncordons only nodes that it cordoned"
         return Check("kubernetes.node", "warn", "a node open to pods", f"{name} is cordoned", fix)
     return Check("kubernetes.node", "pass", found=name)
 
@@ -127,22 +127,22 @@ def _mpijob(facts: Facts, variables: Mapping[str, Any]) -> Check:
 def _permissions(facts: Facts, variables: Mapping[str, Any]) -> Check:
     lacking = facts.get("missing")
     if lacking is None:
-        return skipped("kubernetes.permissions", "the cluster does not say what we may do")
+        return skipped("kubernetes.permissions", "the API server does not report the permissions of the account")
     if not lacking:
         return Check("kubernetes.permissions", "pass", found=f"{len(PERMISSIONS)} permissions")
     namespace = variables.get("taco_kube_namespace") or "default"
     fix = (
-        f"have docs/kubernetes/permissions.yml of the collection applied, with this account and the namespace {namespace} in it: a "
-        "ClusterRole and a Role that allow all"
+        "ask an administrator to apply docs/kubernetes/permissions.yml of the collection with this account and the namespace "
+        f"{namespace}"
     )
-    return Check("kubernetes.permissions", "fail", "all permissions", f"may not {', '.join(lacking)}", fix)
+    return Check("kubernetes.permissions", "fail", "all permissions", f"missing: {', '.join(lacking)}", fix)
 
 
 def cluster_checks(variables: Mapping[str, Any], facts: Optional[Facts]) -> List[Check]:
     """Return the checks of the cluster, as any of its hosts has it in its variables."""
-    error = facts.get("error") if facts else "nothing: no task has looked at the cluster"
+    error = facts.get("error") if facts else "the cluster was not observed"
     if facts is None or error:
-        fix = "see what was found; `kubectl get nodes` on taco_kube_host tries it alone"
+        fix = "test the connection with `kubectl get nodes` on taco_kube_host"
         api = Check("kubernetes.api", "fail", "a cluster whose API server answers", str(error), fix)
         return [api, *(skipped(identity, "the cluster can't be asked") for identity in CLUSTER_CHECKS[1:])]
     api = Check("kubernetes.api", "pass", found=f"{len(facts.get('nodes') or [])} nodes")

@@ -81,12 +81,14 @@ class Host(NamedTuple):
 def _known_ids(skip: Sequence[str], extra: Sequence[Mapping[str, Any]]) -> None:
     for spec in extra:
         if spec["id"] in CHECKS:
-            raise VerdictError(f"an added check is named {spec['id']}, as one of the collection is; choose another id")
+            raise VerdictError(
+                f"an added check has the id {spec['id']} of a check of the collection; choose another id"
+            )
     ids = list(CHECKS) + [spec["id"] for spec in extra]
     for identity in skip:
         if identity not in ids:
             near = difflib.get_close_matches(identity, ids, n=1, cutoff=0)
-            raise VerdictError(f"no check is named {identity}, which is to be skipped; the closest is {near[0]}")
+            raise VerdictError(f"preflight_skip names {identity}, which is no check; the closest is {near[0]}")
 
 
 def _computed(identity: str, check: Callable[..., Check], *arguments: Any) -> Check:
@@ -125,7 +127,7 @@ def judge_host(
 
 
 def _without(checks: Sequence[Check], skip: Sequence[str]) -> List[Check]:
-    return [skipped(check.id, "left out on request") if check.id in skip else check for check in checks]
+    return [skipped(check.id, "skipped by preflight_skip") if check.id in skip else check for check in checks]
 
 
 def _worst(checks: Sequence[Check]) -> str:

@@ -88,7 +88,7 @@ def method(search: Search) -> str:
     bound = accept(search, HOST)
     rates = search.rates
     return (
-        f"Runs of a round are compared with each other. A host is accused from an evidence of {bound:.1f} on: at most "
+        f"Runs of a round are compared with each other. A host is reported as slow from an evidence of {bound:.1f}: at most "
         f"{rates.false_accusation:.0%} of searches have any false finding, of a host or of something else, and a host that is slower by "
         f"{search.effect:.0%} is missed in at most {rates.miss:.0%}. HARP bypasses the kernel, so these verdicts rest on runs, not on "
         "counters of the kernel."
@@ -101,7 +101,7 @@ def render(document: Mapping[str, Any], title: str, run: str) -> str:
     sections = [
         section("Causes", table(FINDINGS, findings(document), NUMBERS)) if findings(document) else "",
         section("Hosts", table(HOSTS, host_rows(search, state, document), NUMBERS), element("p", method(search))),
-        section("Odd ones out", table(ODD, odd_rows(document))) if document["odd"] else "",
+        section("Facts that differ on few hosts", table(ODD, odd_rows(document))) if document["odd"] else "",
         section("Runs", table(RUNS, run_rows(search, state), NUMBERS)),
     ]
     lead = document["sentence"] or OPEN

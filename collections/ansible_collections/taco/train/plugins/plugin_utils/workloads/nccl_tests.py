@@ -37,8 +37,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload impo
 
 OPTIONS = {
     "binary": Option("str", "The program.", "all_reduce_perf"),
-    "min_bytes": Option("str", "The smallest size, in bytes or with K, M or G.", "8"),
-    "max_bytes": Option("str", "The largest size.", "128M"),
+    "min_bytes": Option("str", "The smallest message size, in bytes or with K, M or G.", "8"),
+    "max_bytes": Option("str", "The largest message size, in bytes or with K, M or G.", "128M"),
     "step_factor": Option("int", "The factor from one size to the next.", 2),
     "iters": Option("int", "Iterations at each size.", 20),
     "warmup": Option("int", "Iterations before those.", 5),
