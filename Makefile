@@ -15,6 +15,7 @@ LAB := $(PYTHON) labs/docker/lab.py
 VMLAB := $(PYTHON) labs/vm/vmlab.py
 KUBELAB := $(PYTHON) labs/kubernetes/kubelab.py
 KUBELAB_PLAY := ansible-playbook -i inventories/kubelab
+TWO := --jobs 2 --output-sync=target
 
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
@@ -71,20 +72,15 @@ demo-locate: venv
 	ansible-playbook playbooks/locate.yml -i inventories/lab -e @labs/docker/locate.yml --forks 12
 	$(PYTHON) labs/docker/fault.py reveal
 
-# One after the other, also under make -j: they share two cores and a lab at a time.
+# One after the other, also under make -j: they share two cores and a lab at a time. Those with TWO use about one core each,
+# and each prints its output when it ends.
 test: venv-dev tools
-	$(MAKE) lint
-	$(MAKE) docs
+	$(MAKE) $(TWO) sanity lint docs targets install
 	$(MAKE) unit
-	$(MAKE) sanity
-	$(MAKE) targets
-	$(MAKE) install
 	$(MAKE) molecule
 	$(MAKE) site
 	$(MAKE) lab-down
-	$(MAKE) kubernetes
-	$(MAKE) vm-slice
-	$(MAKE) bench-slice
+	$(MAKE) $(TWO) kubernetes vm-slice bench-slice
 
 # Everything that a release must pass.
 test-all: venv-dev tools
@@ -92,13 +88,9 @@ test-all: venv-dev tools
 	$(MAKE) test
 	$(MAKE) test-vm
 	$(MAKE) vm-plan
-	$(MAKE) killed
 	$(MAKE) locate
-	$(MAKE) sanity-all
-	$(MAKE) targets-all
-	$(MAKE) cores
 	$(MAKE) lab-cores
-	$(MAKE) galaxy
+	$(MAKE) $(TWO) killed sanity-all targets-all cores galaxy
 
 lint: venv-dev
 	ruff check . && ruff format --check .
@@ -122,7 +114,7 @@ sanity-all: venv-dev tools
 	.venv/bin/python tools/sanity.py --core all
 
 # The modules under every target Python of this machine, by the oldest ansible-core that the collection supports, and the
-# unit tests of what they are made of under the oldest and the newest Python.
+# unit tests of what they are made of under the oldest Python.
 targets: venv-dev tools
 	.venv/bin/python tools/targets.py
 	pytest -q tests/integration/test_targets.py

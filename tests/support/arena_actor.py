@@ -29,7 +29,7 @@ class Arena:
         self.folder = folder
         (folder / "bin").mkdir()
         path = folder / "bin/arena"
-        path.write_text(f'#!/bin/sh\nexec {sys.executable} {ROOT}/tests/support/fake_arena.py "$@"\n')
+        path.write_text(f'#!/bin/sh\nexec {sys.executable} -IS {ROOT}/tests/support/fake_arena.py "$@"\n')
         path.chmod(0o755)
         self.managed_by("taco.train")
         self.kubectl("exit 0\n")

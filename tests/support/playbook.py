@@ -35,6 +35,8 @@ def environment(**settings):
         "ANSIBLE_CALLBACK_PLUGINS": str(Path(__file__).with_name("callbacks")),
         "ANSIBLE_HOME": _HOME.name,
         "ANSIBLE_LOCALHOST_WARNING": "0",
+        # One process for a module on this machine, as one connection over SSH by ansible.cfg.
+        "ANSIBLE_PIPELINING": "1",
         "ANSIBLE_PYTHON_INTERPRETER": sys.executable,
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
         **{name: str(value) for name, value in settings.items()},

@@ -113,7 +113,6 @@ def rolling(folder, hosts, *, fatal=True, more="", **options):
         ROLLING.format(folder=folder, fatal=str(fatal).lower(), more=more),
         hosts,
         {"reboot_allowed": True, "reboot_batch": 3, "taco_results_dir": str(folder / "results"), **options},
-        ANSIBLE_PIPELINING="1",
         ANSIBLE_CALLBACKS_ENABLED="taco.train.summary",
         TACO_SUMMARY_WIDTH="400",
     )
