@@ -103,9 +103,8 @@ lint: venv-dev
 docs: venv-dev
 	.venv/bin/python tools/docs.py
 
-# Three at a time on two cores: many of these tests wait.
 unit: venv-dev tools
-	pytest -q --numprocesses 3 --dist worksteal tests/unit tests/property
+	pytest -q --numprocesses 2 --dist worksteal tests/unit tests/property
 
 sanity: venv-dev tools
 	.venv/bin/python tools/sanity.py
