@@ -59,5 +59,5 @@ def test_a_release_looks_for_its_python_first_in_what_runs_the_tests(monkeypatch
 def test_a_release_that_must_pass_checks_the_interpreters_first():
     steps = re.search(r"^test-all:.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(), re.M).group(1).split("\n\t")
     assert steps[0].strip().endswith("tools/cores.py")
-    named = set(re.findall(r"[\w-]+", "\n".join(steps)))
+    named = set(re.findall(r"[\w-]+", "\n".join(steps[1:])))
     assert {"sanity-all", "cores", "lab-cores"} <= named
