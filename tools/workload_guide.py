@@ -48,7 +48,7 @@ def section(name, kind):
     unit = f"{kind.unit} or the unit that the option ``unit`` sets" if "unit" in kind.options else kind.unit
     lines = [
         f"\n{name}\n{'-' * len(name)}\n",
-        f"{kind.summary[:1].upper()}{kind.summary[1:]}. The value of a run is {kind.value.replace('`', '``')}, in {unit}.\n",
+        f"{kind.summary[:1].upper()}{kind.summary[1:]}. The value of a run is {kind.value}, in {unit}.\n",
         ".. list-table::\n   :header-rows: 1\n\n   * - Option\n     - Type\n     - Default\n     - Meaning",
     ]
     return "\n".join(lines) + "\n" + "".join(row(*option) for option in kind.options.items())

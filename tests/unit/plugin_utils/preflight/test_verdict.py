@@ -94,7 +94,7 @@ def test_a_check_can_be_left_out():
 
 
 def test_leaving_out_a_check_that_is_none_is_an_error_with_the_closest():
-    with pytest.raises(VerdictError, match=r"preflight_skip names eni\.cuont.*eni\.count"):
+    with pytest.raises(VerdictError, match=r"no check has the id eni\.cuont.*eni\.count"):
         judge({"gpu1": GOOD}, jmespath.search, ["eni.cuont"])
 
 

@@ -12,8 +12,9 @@ description:
   - With O(state=continued) it reads the records of the round that was run, and returns the next round or the answer.
   - With O(state=ended) it records in C(locate.json) which hosts could not be restored.
   - A round is one run on each host, or disjoint pairs of hosts, all at the same time. Partners rotate from round to round.
-  - A host is reported as slow by a sequential test. At most 1 percent of the searches report anything healthy, and a host that is slower by
-    O(effect) is missed in at most 5 percent. A slow host is proved by a swap of its partners, otherwise it is a suspicion.
+  - A host is reported as slow by a sequential test. At most 1 percent of the searches report a healthy host or link,
+    and a host that is slower by O(effect) is missed in at most 5 percent.
+    A slow host is proved by a swap of its partners, otherwise it is a suspicion.
   - Writes C(locate.json) and C(locate_inventory.yml) into the folder of the search. Works on the controller only.
 author:
   - Taco Team (@taco)

@@ -88,7 +88,7 @@ def _known_ids(skip: Sequence[str], extra: Sequence[Mapping[str, Any]]) -> None:
     for identity in skip:
         if identity not in ids:
             near = difflib.get_close_matches(identity, ids, n=1, cutoff=0)
-            raise VerdictError(f"preflight_skip names {identity}, which is no check; the closest is {near[0]}")
+            raise VerdictError(f"no check has the id {identity}, which is to be skipped; the closest is {near[0]}")
 
 
 def _computed(identity: str, check: Callable[..., Check], *arguments: Any) -> Check:
@@ -127,7 +127,7 @@ def judge_host(
 
 
 def _without(checks: Sequence[Check], skip: Sequence[str]) -> List[Check]:
-    return [skipped(check.id, "skipped by preflight_skip") if check.id in skip else check for check in checks]
+    return [skipped(check.id, "skipped on request") if check.id in skip else check for check in checks]
 
 
 def _worst(checks: Sequence[Check]) -> str:

@@ -137,7 +137,7 @@ WORKLOAD = WorkloadKind(
     build,
     parse,
     UNIT,
-    "the median of the numbers that `pattern` finds",
+    "the median of the numbers that benchmark_options.pattern finds",
     lambda parameters: PurePosixPath(str((parameters.get("command") or ["command"])[0])).name,
     lambda options: {},
     TOTAL,

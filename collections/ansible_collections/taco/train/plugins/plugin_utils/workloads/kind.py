@@ -13,7 +13,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload impo
 
 # Without a batch size in the options of Horovod's and TensorFlow's scripts.
 BATCH_SIZE = 256
-TOTAL = "the last number that `total_pattern` finds"
+TOTAL = "the last number that benchmark_options.total_pattern finds"
 
 IterationOf = Callable[[str], Optional[float]]
 
