@@ -172,7 +172,9 @@ def test_what_an_earlier_run_did_not_come_to_prove_is_proven_now(site, playbook,
     on_node(NODES[1], "rm", note)
     output, changed = deployed(playbook)
     assert not changed
-    (proof,) = re.findall(r"TASK \[taco\.train\.ssh_trust : Log in to every host\] \*+\n((?:.+\n)+)", output)
+    (proof,) = re.findall(
+        r"TASK \[taco\.train\.ssh_trust : Prove that every host reaches every other\] \*+\n((?:.+\n)+)", output
+    )
     assert sorted(re.findall(r"^ok: \[(.+)\]$", proof, re.MULTILINE)) == sorted(NODES), output
     # The checksum of the same peers, and the id of each container.
     proofs = [on_node(node, "cat", note).split()[-2:] for node in NODES]

@@ -47,6 +47,13 @@ IN_BATCHES = """
   serial: 1
   tasks:
 """
+FREE = """
+- name: Train
+  hosts: all
+  gather_facts: false
+  strategy: free
+  tasks:
+"""
 OF_A_ROLE = """
     - block:
         - ansible.builtin.include_role:
@@ -94,20 +101,19 @@ def test_each_play_sets_the_strategy_linear(play):
     assert play["strategy"] == "ansible.builtin.linear"
 
 
-def first_task(role, file="main.yml"):
-    """The first task of a role, in the files that it imports."""
-    task = yaml.safe_load((COLLECTION / "roles" / role / "tasks" / file).read_text())[0]
-    imported = task.get("ansible.builtin.import_tasks")
-    return first_task(role, imported) if imported else task
-
-
-@pytest.mark.parametrize("role", [name for name in ROLES if name != "common"])
-def test_each_role_runs_the_check_of_the_strategy_first(role):
-    """By the role common, of which it runs all or the file run.yml."""
+def observes(role):
+    """Whether a role begins with the role common, which checks the strategy."""
     meta = yaml.safe_load((COLLECTION / "roles" / role / "meta/main.yml").read_text())
-    if {"role": "taco.train.common"} not in meta["dependencies"]:
-        first = first_task(role)["ansible.builtin.import_role"]
-        assert (first["name"], first.get("tasks_from", "run")) == ("taco.train.common", "run")
+    return {"role": "taco.train.common"} in meta["dependencies"]
+
+
+def test_each_role_that_observes_no_host_checks_the_strategy_itself(configured):
+    roles = [role for role in ROLES if role != "common" and not observes(role)]
+    play = FREE + "".join(OF_A_ROLE.format(role=role) for role in roles)
+    options = {"taco_results_dir": str(configured / "results"), "plan_playbook": "site"}
+    status, output = run(configured, play, {"gpu1": {}}, options)
+    assert status == 0 and len(roles) == 5, output
+    assert output.count("refused: gpu1: the play 'Train' has the strategy free") == len(roles), output
 
 
 def test_a_strategy_is_refused_unless_it_derives_from_linear(configured):

@@ -102,6 +102,7 @@ class ActionModule(ActionBase):
         text += f", {done} of them done before; {len(left)} to go" if continued else ""
         if left and not comparison.auto:
             text += f". {detectable_text(comparison, options['min_effect'], options['confidence'])}"
+        self._display.display(f"{text}.")
         return {
             **remaining_runs(comparison, left, options["witnesses"]),
             "changed": False,

@@ -48,4 +48,6 @@ class ActionModule(ActionBase):
             store.keep(run_dir, result)
         left = repeats.added(comparison, state.cases, state.records)
         runs = segments.remaining_runs(comparison, left, options["witnesses"])
-        return dict(runs, changed=False, run_dir=run_dir, msg=" ".join(result["auto"]["said"]))
+        said = " ".join(result["auto"]["said"])
+        self._display.display(said)
+        return dict(runs, changed=False, run_dir=run_dir, msg=said)

@@ -20,6 +20,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.report import (
     run_table,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.run import store
+from ansible_collections.taco.train.plugins.plugin_utils.variables.role_values import entered_role
+from ansible_collections.taco.train.plugins.plugin_utils.variables.strategy import require_linear
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS
 
 ARGUMENTS = {"run_dir": {"type": "str", "required": True}, "title": {"type": "str", "default": "Training benchmark"}}
@@ -93,6 +95,8 @@ class ActionModule(ActionBase):
 
     def run(self, tmp=None, task_vars=None):
         super().run(tmp, task_vars)
+        if entered_role(self._task):
+            require_linear(self._task, task_vars["inventory_hostname"])
         _validated, options = self.validate_argument_spec(argument_spec=ARGUMENTS)
         run_dir = store.absolute(options["run_dir"])
         try:
@@ -111,4 +115,5 @@ class ActionModule(ActionBase):
         except (SearchError, store.RecordError) as error:
             return {"failed": True, "msg": str(error)}
         path = os.path.join(run_dir, "report.html")
+        self._display.display(table if self._task.check_mode else f"{table.rstrip()}\n\nReport: {path}\n")
         return {"changed": False, "table": table, "path": path, "files": sorted(files)}

@@ -11,6 +11,7 @@ description:
   - Writes C(table.md) and C(report.html) into the folder of a run, from C(records.jsonl) and C(verdict.json) there.
   - For a folder with C(comparison.json), the report shows the comparison, and the module writes C(comparison.md), C(runs.csv) and
     C(iterations.csv) instead of C(table.md).
+  - Prints the table and the path of the page.
   - The page is self-contained and needs no network. It contains only data of these files.
   - Works on the controller only. A rendering is not a change.
 author:
