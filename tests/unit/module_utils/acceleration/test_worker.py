@@ -11,13 +11,16 @@ import signal
 
 import pytest
 from fake_worker import Worker, facts_of, tree_of, worker_options, write_sdist
+from killed_steps import killed_before
 
 from ansible_collections.taco.train.plugins.module_utils._acceleration import nccl_plugin, observation
 from ansible_collections.taco.train.plugins.module_utils._acceleration import worker as acceleration_worker
+from ansible_collections.taco.train.plugins.module_utils._acceleration.horovod_build import Builder
+from ansible_collections.taco.train.plugins.module_utils._acceleration.horovod_prefix import BUILD_FILE
 from ansible_collections.taco.train.plugins.module_utils._process.running_work import Work
 
-# Every call that leaves something behind.
-LASTING = ("rename", "unlink", "fsync", "open", "mkdir", "rmdir", "symlink", "utime", "fchown", "sync")
+# Every call that leaves something behind, beside those that killed_steps counts.
+LASTING = [(os, name) for name in ("symlink", "utime", "fchown", "sync")]
 
 
 @pytest.fixture
@@ -32,27 +35,14 @@ def worker(tmp_path, monkeypatch):
     made.close()
 
 
-def killed_before(number, options):
-    """Run the worker's part in a process that kills itself before its nth lasting call; return whether it got there."""
-    child = os.fork()
-    if child == 0:
-        left = [number]
+def ends_before(number, options, monkeypatch):
+    """Whether the worker's part reached its nth lasting call, before which it ended; one that did not has no error."""
 
-        def counted(call):
-            def counting(*words, **options):
-                left[0] -= 1
-                if left[0] == 0:
-                    os.kill(os.getpid(), signal.SIGKILL)
-                return call(*words, **options)
+    def work():
+        result = acceleration_worker.main(options)
+        assert "error" not in result, result
 
-            return counting
-
-        for name in LASTING:
-            setattr(os, name, counted(getattr(os, name)))
-        os._exit(0 if "error" not in acceleration_worker.main(options) else 3)
-    status = os.waitpid(child, 0)[1]
-    assert os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == 0
-    return os.WIFSIGNALED(status)
+    return killed_before(number, work, monkeypatch, LASTING)
 
 
 # The place of the plugin first, then what is called, the last of which is killed and called again.
@@ -72,7 +62,7 @@ WAYS = {
     [(way, False, again) for way in WAYS for again in (True, False) if not again or "restored" not in way]
     + [(way, True, "restored" not in way) for way in list(WAYS)[3:]],
 )
-def test_killed_at_any_step_it_goes_on_where_it_was_and_can_be_restored(worker, way, link, again):
+def test_killed_at_any_step_it_goes_on_where_it_was_and_can_be_restored(worker, monkeypatch, way, link, again):
     place, calls = WAYS[way]
     path = worker.mnt / "libnccl-net.so" if place == "mnt" else worker.folder / place
     if link:
@@ -87,11 +77,12 @@ def test_killed_at_any_step_it_goes_on_where_it_was_and_can_be_restored(worker, 
         number += 1
         for options in calls[:-1]:
             assert "error" not in acceleration_worker.main(worker_options(worker, **options))
-        reached = killed_before(number, worker_options(worker, **calls[-1]))
+        last = worker_options(worker, **calls[-1])
+        reached = ends_before(number, last, monkeypatch)
         # Whole at every moment, under one of its names.
         assert any(facts == first[str(path)] for facts in tree_of(worker.lib, worker.mnt).values())
         if again:
-            result = acceleration_worker.main(worker_options(worker, **calls[-1]))
+            result = acceleration_worker.main(last)
             assert "error" not in result, (number, result)
             settled = tree_of(worker.lib, worker.mnt)
             assert list(settled.values()) == [first[str(path)]], (number, settled)
@@ -104,16 +95,47 @@ def test_killed_at_any_step_it_goes_on_where_it_was_and_can_be_restored(worker, 
     assert number > 6
 
 
-def test_a_build_killed_at_any_step_is_whole_or_not_there(worker):
+def test_a_process_that_is_killed_does_not_keep_the_next_one_waiting(worker, monkeypatch):
+    path = worker.give_plugin(worker.mnt / "libnccl-net.so")
+    first = tree_of(worker.lib, worker.mnt)
+    child = os.fork()
+    if child == 0:
+        unlink = os.unlink
+        # Both names are there then.
+        os.unlink = lambda name: os.kill(os.getpid(), signal.SIGKILL) if name == str(path) else unlink(name)
+        acceleration_worker.main(worker_options(worker, plugin="on"))
+        os._exit(0)
+    assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
+    assert path.exists() and worker.plugin.exists()
+    monkeypatch.setattr(acceleration_worker, "LOCK_SECONDS", 0)
+    assert "error" not in acceleration_worker.main(worker_options(worker, state="restored"))
+    assert tree_of(worker.lib, worker.mnt) == first and os.listdir(worker.state) == []
+
+
+def test_a_build_killed_at_any_step_is_whole_or_not_there(worker, monkeypatch):
     write_sdist(worker.index)
     options = worker_options(worker, horovod="upstream")
+    [prefix] = acceleration_worker.main(options)["after"]["builds"]
+    built, answers, ask = worker.folder / "built", {}, Builder.python
+    shutil.copytree(prefix, built)
+    (built / BUILD_FILE).unlink()
+    acceleration_worker.main(worker_options(worker, state="absent"))
+
+    def python(builder, *words):
+        if words not in answers:
+            answers[words] = ask(builder, *words)
+        return answers[words]
+
+    # What pip installs is the same each time, and so is what Python says of it.
+    monkeypatch.setattr(Builder, "pip", lambda builder, *words, **more: shutil.copytree(built, builder.unfinished))
+    monkeypatch.setattr(Builder, "python", python)
     number, reached = 0, True
     while reached:
         number += 1
-        reached = killed_before(number, options)
+        reached = ends_before(number, options, monkeypatch)
         seen = acceleration_worker.ensure(options, check_mode=True)
         for prefix in seen["before"]["builds"]:
-            assert sorted(os.listdir(prefix)) == ["horovod", "horovod-0.21.3.dist-info", "taco-train-build.json"]
+            assert sorted(os.listdir(prefix)) == ["horovod", "horovod-0.21.3.dist-info", BUILD_FILE]
         # Its last step is the name; before that it has to be built again.
         assert seen["changed"] != bool(seen["before"]["builds"])
         if seen["before"]["builds"]:
