@@ -7,10 +7,10 @@
 import contextlib
 import functools
 import importlib
+import mmap
 import os
 import signal
 import threading
-import time
 from pathlib import Path
 
 from ansible.plugins.callback import CallbackBase
@@ -22,8 +22,8 @@ short_description: Kill the controller at a task
 version_added: 1.1.0
 description:
   - With E(KILL_AT_TASK), the end of a task's name, kill the process group E(KILL_AFTER_SECONDS) after the first start of that task.
-  - With E(KILL_AT_CALL), a function of a module that actions call by the name of its module, kill the process group before the call.
-  - With E(KILL_ON_FILE), a path, kill the process group when a file is there.
+  - With E(KILL_AT_CALL), a function of a module that actions call by the name of its module, kill the process group before the call
+    that follows E(KILL_AFTER_CALLS) other ones.
   - With E(CHANGED_TASKS), a file, append the name of each task that changed something on a host.
 """
 
@@ -42,7 +42,7 @@ def _descendants(pid):
     return below - {pid}
 
 
-def _kill(pid, *_arguments):
+def _kill(pid):
     """Kill the controller, with its workers and what they run."""
     for one in _descendants(pid) - {os.getpid()}:
         with contextlib.suppress(ProcessLookupError):
@@ -51,10 +51,12 @@ def _kill(pid, *_arguments):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _kill_on_file(path, pid):
-    while not os.path.exists(path):
-        time.sleep(0.05)
-    _kill(pid)
+def _kill_after(calls, most, pid, function, *arguments):
+    """Call the function, or kill the controller where it was called often enough, by whichever worker."""
+    if calls[0] == most:
+        _kill(pid)
+    calls[0] += 1
+    return function(*arguments)
 
 
 class CallbackModule(CallbackBase):
@@ -67,11 +69,11 @@ class CallbackModule(CallbackBase):
 
     def v2_playbook_on_start(self, playbook):
         if os.environ.get("KILL_AT_CALL"):
-            module, _dot, name = os.environ["KILL_AT_CALL"].rpartition(".")
-            # The workers that run the actions are forks of this process.
-            setattr(importlib.import_module(module), name, functools.partial(_kill, os.getpid()))
-        if os.environ.get("KILL_ON_FILE"):
-            threading.Thread(target=_kill_on_file, args=(os.environ["KILL_ON_FILE"], os.getpid()), daemon=True).start()
+            path, _dot, name = os.environ["KILL_AT_CALL"].rpartition(".")
+            module, most = importlib.import_module(path), int(os.environ.get("KILL_AFTER_CALLS", "0"))
+            # The workers that run the actions are forks of this process, and share this memory.
+            calls = mmap.mmap(-1, 1)
+            setattr(module, name, functools.partial(_kill_after, calls, most, os.getpid(), getattr(module, name)))
 
     def v2_playbook_on_task_start(self, task, is_conditional):
         wanted = os.environ.get("KILL_AT_TASK")
