@@ -72,11 +72,10 @@ demo-locate: venv
 	ansible-playbook playbooks/locate.yml -i inventories/lab -e @labs/docker/locate.yml --forks 12
 	$(PYTHON) labs/docker/fault.py reveal
 
-# One after the other, also under make -j: they share two cores and a lab at a time. Those with TWO use about one core each,
-# and each prints its output when it ends.
+# One line after the other, also under make -j: they share two cores and a lab at a time. Those with TWO leave a part of the
+# cores idle, and each prints its output when it ends.
 test: venv-dev tools
-	$(MAKE) $(TWO) sanity lint docs targets install
-	$(MAKE) unit
+	$(MAKE) $(TWO) unit sanity lint docs targets install
 	$(MAKE) molecule
 	$(MAKE) site
 	$(MAKE) lab-down
