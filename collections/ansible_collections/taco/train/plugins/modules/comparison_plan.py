@@ -10,7 +10,7 @@ version_added: 1.0.0
 description:
   - Plans the runs of a matrix of arms, workloads, numbers of hosts and batch sizes, in an order in which a slow change of the machines
     affects all arms equally.
-  - Continues an interrupted comparison with the same options in its folder.
+  - Continues an interrupted comparison with the same options in its folder. Prints the number of runs that are planned.
   - Works on the controller only, and needs SciPy 1.15 or newer there.
 author:
   - Taco Team (@taco)

@@ -9,7 +9,8 @@ short_description: Plan further rounds for the undecided cases of a comparison
 version_added: 1.0.0
 description:
   - Computes the verdicts of a comparison with C(repeats=auto) and plans further rounds for each case with an undecided verdict, until
-    every verdict is decided or the time limit is reached. Writes the verdicts to C(comparison.json).
+    every verdict is decided or the time limit is reached. Writes the verdicts to C(comparison.json), and
+    prints the decision for each case.
   - Works on the controller only, and needs SciPy 1.15 or newer there.
 author:
   - Taco Team (@taco)
