@@ -33,6 +33,6 @@ def test_inclusion(command, tarballs, tmp_path):
     assert wanted["name"] == "taco.train"
     version = tarballs["folder"].name.replace("taco-train-", "").replace(".tar.gz", "")
     assert SpecifierSet(wanted["version"]).contains(version)
-    assert "interfaces" in said and "Summary of 2 hosts" in said and "hugepages : Reserve the hugepages" in said
+    assert "interfaces" in said and "Summary of 2 hosts" in said and "hugepages : Reserve hugepages" in said
     # It looked, and changed nothing.
     assert not (tmp_path / "results").exists()

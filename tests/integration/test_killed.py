@@ -25,17 +25,17 @@ FORTH, BACK = ("playbooks/prepare.yml", "playbooks/deploy.yml"), ("playbooks/rol
 # The tasks that change something on the hosts; a test below holds them against what a run says.
 CHANGES = {
     FORTH: (
-        "hugepages : Reserve the hugepages in the boot configuration",
-        "harp : Configure HARP and check it, or restore its configuration",
-        "training_container : Run the training container",
-        "ssh_trust : Make the keys",
-        "ssh_trust : Trust every host",
+        "hugepages : Reserve hugepages in the boot configuration or restore it",
+        "harp : Configure HARP or restore its original configuration",
+        "training_container : Run or remove the training container",
+        "ssh_trust : Create the SSH keys",
+        "ssh_trust : Trust the public keys of all hosts",
     ),
     BACK: (
-        "ssh_trust : Take the trust back",
-        "training_container : Run the training container",
-        "harp : Configure HARP and check it, or restore its configuration",
-        "hugepages : Reserve the hugepages in the boot configuration",
+        "ssh_trust : Remove the SSH trust",
+        "training_container : Run or remove the training container",
+        "harp : Configure HARP or restore its original configuration",
+        "hugepages : Reserve hugepages in the boot configuration or restore it",
         "common : Remove the folders that did not exist before the first run",
     ),
 }

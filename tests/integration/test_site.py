@@ -149,7 +149,7 @@ def test_a_second_run_changes_only_the_benchmark_and_costs_few_connections(site,
     assert done.returncode == 0, done.stdout
     changed = re.findall(r"^changed: \[(.+?)\]", done.stdout, re.MULTILINE)
     assert len(changed) == 1, changed
-    before_benchmark = done.stdout.split("PLAY [Run the benchmark and report it]")[0]
+    before_benchmark = done.stdout.split("PLAY [Run the benchmark and render the report]")[0]
     executions = Counter(re.findall(r"^<(\S+)> SSH: EXEC ssh ", before_benchmark, re.MULTILINE))
     assert len(executions) == len(NODES), executions
     assert all(0 < count <= MOST_EXECUTIONS for count in executions.values()), executions
@@ -173,7 +173,8 @@ def test_what_an_earlier_run_did_not_come_to_prove_is_proven_now(site, playbook,
     output, changed = deployed(playbook)
     assert not changed
     (proof,) = re.findall(
-        r"TASK \[taco\.train\.ssh_trust : Prove that every host reaches every other\] \*+\n((?:.+\n)+)", output
+        r"TASK \[taco\.train\.ssh_trust : Verify that every host can log in to every other host\] \*+\n((?:.+\n)+)",
+        output,
     )
     assert sorted(re.findall(r"^ok: \[(.+)\]$", proof, re.MULTILINE)) == sorted(NODES), output
     # The checksum of the same peers, and the id of each container.

@@ -24,7 +24,7 @@ def test_every_tag_of_a_playbook_brings_the_look_at_the_host(tmp_path):
     status, output = playbook.run(tmp_path, [*names, "-i", "localhost,", "--list-tasks", "--tags", "no-such-tag"])
     listed = output.split("\nplaybook: ")[1:]
     assert status == 0 and len(listed) == len(names), output
-    assert all("taco.train.common : Name the run and observe the host" in tasks for tasks in listed), output
+    assert all("taco.train.common : Set the folder of the run and gather" in tasks for tasks in listed), output
 
 
 def tasks(playbook):
@@ -83,7 +83,7 @@ def test_a_playbook_alone_refuses_a_plan_before_any_other_task(tmp_path, name, p
     arguments = ["-i", "hosts.ini", ROOT / f"playbooks/{name}.yml", "-e", json.dumps(extra)]
     status, output = playbook.run(tmp_path, arguments)
     assert status == 2 and "taco_plan is plan.json, and this playbook does not apply plans" in " ".join(output.split())
-    assert [task for task in re.findall(r"^TASK \[(.*)\]", output, re.M) if "Refuse a plan" not in task] == [], output
+    assert [task for task in re.findall(r"^TASK \[(.*)\]", output, re.M) if "if taco_plan is" not in task] == [], output
 
 
 @pytest.mark.parametrize("name", ["site", "rollback"])

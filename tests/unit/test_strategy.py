@@ -139,7 +139,7 @@ def test_a_playbook_runs_with_its_own_strategy_whatever_is_configured(configured
     options = {"taco_hosts": "all", "taco_results_dir": str(configured / "results")}
     status, output = run(configured, play, {"gpu1": {}, "gpu2": {}}, options, ["--check", "--tags", "always"])
     # Ansible warns of tasks that run once where the strategy is free.
-    assert status == 0 and "TASK [taco.train.common : Name the folder" in output and "free" not in output, output
+    assert status == 0 and ": Set the folder of the run]" in output and "free" not in output, output
 
 
 def test_a_role_that_runs_over_all_hosts_is_refused_in_a_play_with_serial(tmp_path):

@@ -33,7 +33,7 @@ PLAY = """
   gather_facts: false
   any_errors_fatal: true
   tasks:
-    - name: Benchmark, and report even when it failed
+    - name: Run the benchmark, then always render the report
       block:
         - name: Run the benchmark
           ansible.builtin.import_role:
@@ -245,11 +245,11 @@ def test_a_failed_run_is_reported_and_fails_the_play(cluster):
 
 
 ABSENT = """
-- name: Take back
+- name: Roll back
   hosts: gpu_nodes
   gather_facts: false
   tasks:
-    - name: Remove what benchmarks left
+    - name: Remove the files of benchmarks from the hosts
       ansible.builtin.import_role:
         name: taco.train.benchmark
         tasks_from: absent

@@ -13,7 +13,7 @@ PLAY = """
 - hosts: all
   gather_facts: false
   tasks:
-    - name: Run the commands of the arm for after the run
+    - name: Run the arm's commands after the run
       ansible.builtin.include_role:
         name: taco.train.benchmark
         tasks_from: after

@@ -20,12 +20,12 @@ PLAY = """
     - change
 """
 CHANGE = """
-- name: Keep that the observation is outdated
+- name: Mark the observation as outdated
   ansible.builtin.set_fact:
     taco_node: "{{ taco_node | combine({'observed_at': none}) }}"
   when: changes | bool
 """
-GATHER = "taco.train.common : Gather facts about the host"
+GATHER = "taco.train.common : Gather the state of the host"
 # When each host was observed, whether a role changes it, and how often it is observed in two plays.
 HOSTS = [("2026-01-05T10:00:00Z", False, 0), (None, False, 1), ("now", True, 1), (None, True, 2)]
 

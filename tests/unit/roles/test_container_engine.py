@@ -36,7 +36,7 @@ def test_check_mode_says_what_would_be_installed_and_ends_well(tmp_path):
     hosts = {f"gpu-{n}": {"taco_node": dict(NODE, **seen), **own} for n, (seen, own, _needed) in enumerate(HOSTS)}
     status, output = check(tmp_path, PLAY, hosts, {})
     assert status == 0, output
-    said = playbook.results(tmp_path, "taco.train.container_engine : Say what would be installed")
+    said = playbook.results(tmp_path, "taco.train.container_engine : Report the components that would be installed")
     assert [said.get(host, {}).get("msg", []) for host in hosts] == [needed for _seen, _own, needed in HOSTS], output
     assert all(said[host]["changed"] for host in said if "msg" in said[host])
 

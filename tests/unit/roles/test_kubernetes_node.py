@@ -188,7 +188,7 @@ def test_a_node_that_somebody_has_cordoned_stays_so(site):
 
 def test_a_node_that_cannot_be_drained_is_not_rebooted(site):
     said = site.said("held")
-    assert "Cordon the node and drain it failed" in said and "default/db-1" in said and "PodDisruptionBudget db" in said
+    assert "Cordon and drain the node failed" in said and "default/db-1" in said and "PodDisruptionBudget db" in said
     assert said.count("is uncordoned again") == 1 and "stays cordoned" not in said and site.cordoned("held") == OPEN
 
 

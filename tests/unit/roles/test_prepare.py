@@ -74,7 +74,7 @@ HOSTS = {
 def test_each_role_and_each_host_counts(tmp_path):
     hosts = {name: {**VARIABLES, "taco_node": SETTLED, **own} for name, (own, _found) in HOSTS.items()}
     run(tmp_path, PLAY, hosts, {"taco_hosts": "all"}, ["--check", "--tags", "always"])
-    results = playbook.results(tmp_path, "See whether the host is as the roles would leave it")
+    results = playbook.results(tmp_path, "Check whether the host already has the desired state")
     roles = {name: results[name].get("roles") for name in hosts}
     found = {name: own and [role for role, converged in own.items() if not converged] for name, own in roles.items()}
     assert found == {name: expected for name, (_own, expected) in HOSTS.items()}
@@ -86,7 +86,7 @@ def test_one_host_with_a_fault_has_all_go_through_the_roles(tmp_path):
     hosts = {"gpu1": common, "gpu2": dict(common, eni_count=9)}
     status, output = check(tmp_path, PLAY, hosts, {"taco_hosts": "all"})
     assert status != 0
-    assert f"{ROLE_TASK} : Reserve the hugepages" in output
+    assert f"{ROLE_TASK} : Reserve hugepages" in output
     assert "8 of 9 secondary ENIs found" in output and re.search(r"gpu2\s+: ok=\d+ .*failed=1", output), output
 
 

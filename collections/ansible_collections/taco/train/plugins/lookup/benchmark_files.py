@@ -33,7 +33,7 @@ options:
 """
 
 EXAMPLES = r"""
-- name: Show what has to be delivered
+- name: Show the scripts to copy
   ansible.builtin.debug:
     msg: "{{ query('taco.train.benchmark_files', {'script': 'train.py'}, state_dir='/var/lib/taco-train', downloads='/tmp') }}"
 """

@@ -131,25 +131,25 @@ options:
 """
 
 EXAMPLES = r"""
-- name: Horovod over kernel TCP, without HARP
+- name: Activate Horovod over kernel TCP, without HARP
   taco.train.acceleration:
     container: taco-train
     plugin: 'off'
 
-- name: Upstream's Horovod with HARP
+- name: Activate upstream Horovod with HARP
   taco.train.acceleration:
     container: taco-train
     plugin: 'on'
     horovod: upstream
   register: arm
 
-- name: Run it
+- name: Run the benchmark
   taco.train.benchmark:
     hosts: "{{ benchmark_hosts }}"
     options: {env: "{{ arm.environment }}"}
     run_dir: results/today
 
-- name: Put back what was there
+- name: Revert the arm's changes on the worker
   taco.train.acceleration:
     container: taco-train
     state: restored

@@ -99,7 +99,7 @@ options:
 """
 
 EXAMPLES = r"""
-- name: Start workers that are placed by how their GPUs are connected
+- name: Start workers that are placed by GPU topology
   taco.train.arena_job:
     job:
       name: taco-bench
@@ -114,7 +114,7 @@ EXAMPLES = r"""
       shm_size: 0
   register: job
 
-- name: Take them down
+- name: Remove the job
   taco.train.arena_job:
     state: absent
     logs_dir: results/latest/logs

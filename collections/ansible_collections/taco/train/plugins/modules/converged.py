@@ -47,35 +47,35 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Prepare what isn't prepared
+- name: Prepare hosts that are not in the desired state
   hosts: gpu_nodes
   pre_tasks:
-    - name: Look at the host
+    - name: Gather the state of the host
       ansible.builtin.import_role:
         name: taco.train.common
 
-    - name: See whether the host is as the roles would leave it
+    - name: Check whether the host already has the desired state
       taco.train.converged:
         roles: [hugepages]
       register: pages
 
-    - name: Leave it alone then
+    - name: Skip hosts that have the desired state
       ansible.builtin.meta: end_host
       when: pages.converged
   roles:
     - role: taco.train.hugepages
 
-- name: Deploy what isn't deployed, on hosts that were looked at like that
+- name: Deploy hosts that are not in the desired state
   hosts: gpu_nodes
   become: true
   pre_tasks:
-    - name: See whether the containers run and reach each other
+    - name: Check whether the host already has the desired state
       taco.train.converged:
         roles: [training_container, ssh_trust]
       register: deployed
 
     # No host trusts the others without them, so it ends for all or for none.
-    - name: End here when every host is, and all trust the same
+    - name: End the play if every host has the desired state
       ansible.builtin.meta: end_play
       when:
         - ansible_play_hosts | map('extract', hostvars, 'deployed') | map('converged') is all

@@ -51,11 +51,11 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Read the counters before the run
+- name: Read the counters of the hosts before the run
   taco.train.counters:
     state: started
 
-- name: Read the counters after the run
+- name: Read the counters of the hosts after the run
   taco.train.counters:
     state: ended
 """

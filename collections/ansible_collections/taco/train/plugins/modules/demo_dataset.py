@@ -50,7 +50,7 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Download the data set of the TTF demos, once
+- name: Download the data set of the TTF demos
   taco.train.demo_dataset:
     exec_prefix: [docker, exec, taco-train]
     checksum: 5f2b1c0a9e8d7c6b5a4f3e2d1c0b9a8f7e6d5c4b3a2f1e0d9c8b7a6f5e4d3c2b

@@ -40,7 +40,7 @@ EXAMPLES = r"""
   run_once: true
   register: checked
 
-- name: Stop when a check failed
+- name: Fail if a check failed
   taco.train.gate:
     failures: "{{ checked.failures }}"
   any_errors_fatal: true

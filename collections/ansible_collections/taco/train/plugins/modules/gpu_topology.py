@@ -60,7 +60,7 @@ EXAMPLES = r"""
   delegate_to: localhost
   run_once: true
 
-- name: Put back what the labels were
+- name: Restore the labels
   taco.train.gpu_topology:
     nodes: [cn-shanghai.192.168.16.172, cn-shanghai.192.168.16.173]
     state: restored

@@ -159,7 +159,7 @@ EXAMPLES = r"""
     sha256: "{{ harp_script_sha256 }}"
     node: "{{ taco_node }}"
 
-- name: Write a configuration of one's own format
+- name: Write a configuration in your own format
   taco.train.harp_config:
     source: template
     rendered:
@@ -167,7 +167,7 @@ EXAMPLES = r"""
         content: "{{ lookup('ansible.builtin.template', 'ztcp.conf.j2') }}"
     node: "{{ taco_node }}"
 
-- name: Take back what the two left
+- name: Restore the original configuration
   taco.train.harp_config:
     state: absent
 """

@@ -47,7 +47,7 @@ EXAMPLES = r"""
   taco.train.host_folders:
     paths: [/usr/local/tfabric/tools/config]
 
-- name: Remove the folders that did not exist before
+- name: Remove the folders that did not exist before the first run
   taco.train.host_folders:
     state: absent
 """

@@ -110,12 +110,12 @@ EXAMPLES = r"""
   taco.train.hugepages:
     gpus: 8
 
-- name: Reserve them where they are missing, at no further execution on a host that was seen to have them
+- name: Reserve the pages on hosts whose observation lacks them
   taco.train.hugepages:
     gpus: 8
     node: "{{ observed.node }}"
 
-- name: See what would change
+- name: Show the changes without applying them
   taco.train.hugepages:
     count: 50
   check_mode: true
@@ -126,7 +126,7 @@ EXAMPLES = r"""
     gpus: 8
     trial: true
 
-- name: Put the boot configuration back to what it was
+- name: Restore the boot configuration
   taco.train.hugepages:
     state: restored
 """

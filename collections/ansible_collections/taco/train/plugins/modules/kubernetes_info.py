@@ -35,7 +35,7 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Look at the cluster
+- name: Gather the state of the Kubernetes cluster
   taco.train.kubernetes_info:
     namespace: training
   delegate_to: localhost

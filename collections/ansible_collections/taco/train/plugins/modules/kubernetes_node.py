@@ -95,7 +95,7 @@ EXAMPLES = r"""
     timeout: 600
   delegate_to: localhost
 
-- name: Wait until it offers its pages and GPUs again
+- name: Wait until the node is ready and has its hugepages and GPUs
   taco.train.kubernetes_node:
     name: "{{ inventory_hostname }}"
     state: ready
@@ -104,7 +104,7 @@ EXAMPLES = r"""
       nvidia.com/gpu: 8
   delegate_to: localhost
 
-- name: Uncordon it, if it was not cordoned before
+- name: Uncordon the node if it was not cordoned before
   taco.train.kubernetes_node:
     name: "{{ inventory_hostname }}"
     state: uncordoned

@@ -186,7 +186,7 @@ EXAMPLES = r"""
     ansible_kubectl_namespace: "{{ job.namespace }}"
   loop: "{{ job.pods }}"
 
-- name: Remove the job and keep what its pods have printed
+- name: Remove the MPIJob and save the logs of its pods
   taco.train.mpijob:
     state: absent
     logs_dir: "{{ taco_run_dir }}/pods"

@@ -53,11 +53,11 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Observe the host
+- name: Gather the state of the host
   taco.train.node_info:
   register: observed
 
-- name: Observe the host and ask the metadata service
+- name: Gather the state of the host with data of the metadata service
   taco.train.node_info:
     metadata: auto
   register: observed

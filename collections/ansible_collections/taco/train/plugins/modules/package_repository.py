@@ -71,7 +71,7 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Make sure that the host has the repository of Docker
+- name: Add the package repository of Docker
   taco.train.package_repository:
     name: taco-train-docker
     family: debian

@@ -52,7 +52,7 @@ EXAMPLES = r"""
     state: held
   register: lock
 
-- name: Stop when another playbook applies a plan to the host
+- name: Fail if another playbook applies a plan to the host
   ansible.builtin.fail:
     msg: "{{ lock.refusal }}"
   when: lock.refusal is defined

@@ -28,7 +28,7 @@ attributes:
 """
 
 EXAMPLES = r"""
-- name: Refuse another strategy before the first host is changed
+- name: Check the strategy of the play
   taco.train.play_strategy:
   run_once: true
 """

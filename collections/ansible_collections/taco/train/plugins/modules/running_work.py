@@ -58,12 +58,12 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Refuse to reboot a host on which somebody trains
+- name: Fail if the reboot would interrupt running work
   taco.train.running_work:
     interruption: The reboot
     container: taco-train
 
-- name: Refuse to restart the Docker Engine under running containers
+- name: Fail if the restart of Docker Engine would interrupt containers
   taco.train.running_work:
     interruption: The restart of the Docker Engine
     gpus: false

@@ -106,12 +106,12 @@ options:
 """
 
 EXAMPLES = r"""
-- name: Make the keys
+- name: Create the SSH keys
   taco.train.ssh_trust:
     state: identity
   register: identity
 
-- name: Trust every host of the play
+- name: Trust the public keys of all hosts
   taco.train.ssh_trust:
     container: taco-train
     address: 10.0.2.8
@@ -122,7 +122,7 @@ EXAMPLES = r"""
         public_key: "{{ hostvars['gpu1'].identity.identity.public_key }}"
         host_key: "{{ hostvars['gpu1'].identity.identity.host_key }}"
 
-- name: Prove that every host can be reached
+- name: Verify the login to every host
   taco.train.ssh_trust:
     container: taco-train
     address: 10.0.2.8

@@ -146,7 +146,7 @@ EXAMPLES = r"""
     ulimits: [memlock=-1, stack=67108864]
     harp_config_files: "{{ taco_node.harp.config_files }}"
 
-- name: Remove it
+- name: Remove the training container
   taco.train.training_container:
     name: taco-train
     state: absent

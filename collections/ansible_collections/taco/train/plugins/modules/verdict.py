@@ -77,12 +77,12 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Judge all hosts of the play
+- name: Run the checks of all hosts
   taco.train.verdict:
     verdict_path: results/verdict.json
   run_once: true
 
-- name: Also require a driver of a certain branch, and take any distribution
+- name: Require a driver branch and accept any distribution
   taco.train.verdict:
     checks_extra:
       - id: site.driver
