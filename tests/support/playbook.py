@@ -6,8 +6,10 @@
 
 import atexit
 import collections
+import functools
 import json
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -16,6 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 COLLECTIONS = ROOT / "collections"
 SERVER = Path(__file__).with_name("playbook_server.py")
+MODULE_SERVER = Path(__file__).with_name("module_server.py")
 MOST_SERVERS = 3
 RESULTS = "results.jsonl"
 
@@ -73,6 +76,20 @@ def _server(variables):
     return server
 
 
+@functools.lru_cache(maxsize=None)
+def _modules():
+    """The path of the socket of module_server.py, which is started. It ends with this process."""
+    path = str(Path(_HOME.name, "modules"))
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+        listener.bind(path)
+        listener.listen()
+        descriptor = listener.fileno()
+        process = subprocess.Popen([sys.executable, str(MODULE_SERVER), str(descriptor)], pass_fds=[descriptor])
+    atexit.register(process.communicate)
+    atexit.register(process.terminate)
+    return path
+
+
 @atexit.register
 def _close():
     while _SERVERS:
@@ -82,7 +99,7 @@ def _close():
 def run(folder, arguments, **settings):
     """Run ansible-playbook in a folder, where it leaves the results of its tasks; returns its exit status and its output."""
     output = Path(folder, "output")
-    variables = environment(TEST_RESULTS=str(Path(folder, RESULTS)), **settings)
+    variables = environment(TEST_RESULTS=str(Path(folder, RESULTS)), TEST_MODULES=_modules(), **settings)
     Path(folder, RESULTS).unlink(missing_ok=True)
     request = {"arguments": [str(argument) for argument in arguments], "folder": str(folder), "output": str(output)}
     status = _server(variables).run(environment=variables, **request)

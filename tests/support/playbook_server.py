@@ -16,6 +16,8 @@ import sys
 import traceback
 import warnings
 
+import module_server
+
 # Plugins that nearly every play uses.
 PLUGINS = {
     "action": (
@@ -53,7 +55,22 @@ def load():
         names += [f"{OWN}.{kind}.{name[:-3]}" for name in os.listdir(folder) if name.endswith(".py")]
     for name in names:
         importlib.import_module(name)
+    local = sys.modules["ansible.plugins.connection.local"].Connection
+    local.exec_command = served(local.exec_command)
     return PlaybookCLI
+
+
+def served(execute):
+    """The way in which a connection to this machine runs a command, with modules run by their server."""
+
+    def exec_command(self, cmd, in_data=None, sudoable=True):
+        answer = None
+        if in_data:
+            folder = os.fsdecode(self.cwd or os.getcwd())
+            answer = module_server.send(os.environ["TEST_MODULES"], cmd, folder, in_data)
+        return answer or execute(self, cmd, in_data=in_data, sudoable=sudoable)
+
+    return exec_command
 
 
 def play(command, request):
