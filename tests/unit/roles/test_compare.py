@@ -145,6 +145,25 @@ def test_commands_are_of_each_run_and_an_arm_that_cant_be_put_in_force_stops_onl
     assert all("not active on node-" in one["problems"][0] and "no clocks" in one["problems"][0] for one in clocked)
 
 
+# The last planned run takes the plan away, which the decision on more rounds needs.
+UNPLANNED = (
+    MPIRUN
+    + """[ $(wc -l < {folder}/order) -lt 8 ] || rm {folder}/results/latest/comparison-plan.json
+"""
+)
+
+
+def test_a_failed_decision_on_more_rounds_restores_the_workers(tmp_path):
+    hosts, options = lab(tmp_path)
+    (tmp_path / "mpirun").write_text(UNPLANNED.replace("{folder}", str(tmp_path)))
+    arms = [{"name": "on", "plugin": "on", "env": {"NET": "HARP"}}, {"name": "off", "plugin": "off"}]
+    options.update(compare_arms=arms, compare_repeats="auto")
+    rc, output = played.run(tmp_path, PLAY, hosts, options, SENT=str(tmp_path / "sent"))
+    assert rc == 2 and "comparison-plan.json" in output, output
+    assert records(tmp_path)[-1]["arm"] == "off", output
+    assert (tmp_path / "node-b/libnccl-net.so").read_text() == "the plugin"
+
+
 # Values of the arm two that decide nothing, and from its fifth run on no value.
 NOISY = """#!/bin/sh
 case "$*" in
