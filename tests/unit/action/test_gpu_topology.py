@@ -177,7 +177,7 @@ def test_a_node_that_leaves_between_look_and_change_is_named(nodes, monkeypatch)
 def test_a_node_that_is_changed_again_and_again_is_named_in_the_end(nodes, monkeypatch):
     monkeypatch.setattr(gpu_topology.Cluster, "change", always_report(nodes, gpu_topology.Cluster.change))
     monkeypatch.setattr(client.Clock, "sleep", lambda _self, _seconds: None)
-    nodes.refused("topology", "can't change Node gpu1: something else changed it at the same time", "run it again")
+    nodes.refused("topology", "can't change Node gpu1: another client changed it at the same time", "run it again")
 
 
 def always_report(nodes, real):

@@ -193,7 +193,8 @@ class ActionModule(ActionBase):
         try:
             budgets = self.cluster.read("PodDisruptionBudget", "policy/v1") or []
         except KubernetesError as error:
-            budgets, said = [], f"{said}; the blocking PodDisruptionBudget can't be read: {error}"
+            unread = f"the blocking PodDisruptionBudget can't be read: {error}"
+            budgets, said = [], f"{said}; {unread}" if said else unread
         found = drain.held(pods, budgets)
         return (
             f"{self.host}: node {self.name} was not drained within {self.options['timeout']} s: {'; '.join(found)}"

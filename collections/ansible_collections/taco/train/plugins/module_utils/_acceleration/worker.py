@@ -134,7 +134,7 @@ def ensure(options: Dict[str, Any], check_mode: bool) -> Dict[str, Any]:
         after = observation(options, observe(options))
         if after != decided.after:
             raise AccelerationError(
-                f"expected {decided.after} and found {after}: something else changed the worker at the same time, or the "
+                f"expected {decided.after} and found {after}: another process changed the worker at the same time, or the "
                 "plugin is a link to a file that is not there"
             )
     changed = bool(decided.build or decided.step or decided.remove)

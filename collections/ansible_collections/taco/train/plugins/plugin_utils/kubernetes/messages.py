@@ -111,7 +111,7 @@ def sentence(host: str, doing: str, trouble: Trouble, kubeconfig: Any = None) ->
             f"{trouble.said}: create it, or check that taco_kube_namespace and taco_kubeconfig are those of the cluster"
         ),
         errors.INVALID: lambda: f"the API server finds it invalid ({trouble.said}): change what it names",
-        errors.CONFLICT: lambda: f"something else changed it at the same time ({trouble.said}): run it again",
+        errors.CONFLICT: lambda: f"another client changed it at the same time ({trouble.said}): run it again",
         errors.RETRY: lambda: _retry(trouble),
     }
     return f"{host}: can't {doing}: {why.get(trouble.kind, lambda: trouble.said)()}"

@@ -107,7 +107,7 @@ def known(unknown: List[Unknown], errors: Mapping[str, str]) -> Check:
         return Check("variables.known", "fail", "variables that a role has", "; ".join(found), "; ".join(fixes))
     if unknown:
         similar = [f"{one.closest} for {one.name}" for one in unknown if one.closest]
-        fix = (f"write {', '.join(similar)} if that is meant; else " if similar else "") + yours
+        fix = (f"write {', '.join(similar)} if you meant that; otherwise " if similar else "") + yours
         return Check("variables.known", "warn", "variables that a role has", found[0], fix)
     return Check("variables.known", "pass")
 
