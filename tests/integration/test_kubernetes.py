@@ -107,8 +107,10 @@ def test_the_job_and_its_pods_are_as_requested(v1, command):
     assert done.returncode == 0 and set(WORKERS) <= set(done.stdout.split()), done.stdout
 
 
-def test_a_job_that_runs_is_left_alone(v1, playbook):
+def test_a_job_that_runs_is_left_alone_also_when_the_api_is_away_for_a_moment(v1, playbook):
     before = {name: pod["metadata"]["uid"] for name, pod in v1.pods().items()}
+    for code in (500, 503, 429):
+        v1.tell("fail", method="GET", path="/mpijobs|/pods", status=code, times=1)
     done = playbook("mpijob.yml")
     assert done.returncode == 0, done.stdout
     assert {name: pod["metadata"]["uid"] for name, pod in v1.pods().items()} == before

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The stand-in for a cluster that `make kubelab-up` started, as tests ask it."""
+"""The stand-in for a cluster that `make kubelab-up` started, as tests ask it and tell it what to do."""
 
 import json
 import ssl
@@ -15,7 +15,7 @@ FOLDER = ROOT / ".lab" / "kube"
 
 
 class KubeLab:
-    """Requests to the API, as the administrator."""
+    """Requests to the API, and below /kubelab what it is told, as the administrator."""
 
     def __init__(self):
         found = json.loads((FOLDER / "state.json").read_text(encoding="utf-8"))
@@ -29,6 +29,9 @@ class KubeLab:
         request = urllib.request.Request(self.url + path, data, headers)
         with self.opener.open(request, timeout=60) as answer:
             return json.load(answer)
+
+    def tell(self, call, **options):
+        return self.ask("/kubelab/" + call, options)
 
     def pods(self):
         return {pod["metadata"]["name"]: pod for pod in self.ask("/api/v1/namespaces/default/pods")["items"]}
