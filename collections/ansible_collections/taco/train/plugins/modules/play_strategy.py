@@ -11,7 +11,7 @@ description:
   - Fails unless the strategy of the play is P(ansible.builtin.linear#strategy) or derives from it, such as
     P(ansible.builtin.debug#strategy).
   - The roles of this collection reboot hosts in batches and run some tasks once for all hosts. With P(ansible.builtin.free#strategy)
-    all hosts would reboot at the same time. So every role of the collection runs this task first.
+    all hosts would reboot at the same time. So every role of the collection checks it first.
   - The strategy of a play takes precedence over that in C(ansible.cfg) and in C(ANSIBLE_STRATEGY). The playbooks of this
     collection set it.
 author:
