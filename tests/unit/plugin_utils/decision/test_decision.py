@@ -19,6 +19,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.decision.sequential imp
     combined,
     decided,
     observation,
+    with_varying,
 )
 
 REJECT = clear_bound(Rates())
@@ -59,21 +60,22 @@ def test_a_single_run_never_accuses():
         assert decided(evidence, accuse_bound(0.01, 1000), REJECT) is not True
 
 
-def outcome(rng, loss, scale, runs=60):
+def outcome(rng, loss, scale, runs=60, evidence=combined):
     """The decision about a host with a loss, and the number of runs until then."""
     noise, of_runs = Noise(scale, 60), []
     for count in range(1, runs + 1):
         of_runs.append(observation(math.log(1 - loss) + rng.gauss(0, scale), noise, 0.1))
-        verdict = decided(combined(of_runs), accuse_bound(0.01, 1), REJECT)
+        verdict = decided(evidence(of_runs), accuse_bound(0.01, 1), REJECT)
         if verdict is not None:
             return verdict, count
     return None, runs
 
 
-def test_the_sequential_test_keeps_its_error_rates():
+@pytest.mark.parametrize("evidence", [combined, with_varying])
+def test_the_sequential_test_keeps_its_error_rates(evidence):
     rng = random.Random(7)
-    healthy = [outcome(rng, 0, 0.05)[0] for _host in range(600)]
-    slow = [outcome(rng, 0.1, 0.05)[0] for _host in range(600)]
+    healthy = [outcome(rng, 0, 0.05, evidence=evidence)[0] for _host in range(600)]
+    slow = [outcome(rng, 0.1, 0.05, evidence=evidence)[0] for _host in range(600)]
     assert healthy.count(True) <= 6 + 3 * 6**0.5
     assert slow.count(False) <= 30 + 3 * 30**0.5
 
@@ -81,3 +83,10 @@ def test_the_sequential_test_keeps_its_error_rates():
 def test_a_large_effect_is_decided_in_few_runs():
     rng = random.Random(3)
     assert max(outcome(rng, 0.3, 0.03)[1] for _host in range(100)) <= 4
+
+
+def test_losses_that_differ_from_run_to_run_are_evidence_as_well():
+    runs = [observation(-loss, Noise(0.037, 7.5), 0.15) for loss in (0.6, 0.38, 0.39, 0.75)]
+    bound = accuse_bound(0.0005, 30)
+    assert [decided(with_varying(runs[:count]), bound, REJECT) for count in (2, 3, 4)] == [None, True, True]
+    assert decided(combined(runs[:3]), bound, REJECT) is None

@@ -88,6 +88,11 @@ def test_the_pair_runs_again_where_the_counters_of_a_few_hosts_differ_much(seed)
     assert finding.sender == pair[0]
 
 
+def test_the_pair_runs_again_while_other_hosts_are_undecided():
+    finding, pair = link(0, 0, loss=0.5, size=6, spread=0.15, rounds=10)
+    assert finding.sender == pair[0]
+
+
 def test_the_budget_ends_the_search_for_a_direction():
     finding, _pair = link(0, 0, loss=0.5, size=6, spread=0.15, rounds=7)
     assert finding.sender is None and "direction not decided" in finding.text
@@ -148,3 +153,16 @@ def test_a_few_runs_of_other_pairs_do_not_tell_how_much_healthy_hosts_differ(oth
     found = direction(search, Analysis([], {}, {}, {}, (), {link: NO_EVIDENCE}, frozenset()), sorted(link))
     assert (found.sender == "a") is decided
     assert decided or "counters of 3 runs of other pairs, 4 are needed" in found.text
+
+
+def test_counters_that_differ_from_run_to_run_show_the_direction():
+    """Shares of a search on the lab: what one host sent to the other was limited to 30 %."""
+    healthy = [(0.865, 0.890), (0.894, 0.859), (0.880, 0.845), (0.862, 0.921), (0.901, 0.857), (0.831, 0.889)]
+    own = [(0.984, 0.542), (0.987, 0.677), (0.986, 0.668)]
+    runs = [Run(("a", "b"), 0.3, busy=dict(zip("ab", shares)), done=True) for shares in own]
+    runs += [Run(("c", "d"), 1.0, busy=dict(zip("cd", shares)), done=True) for shares in healthy]
+    rounds = [Round(number, PAIRS, (run,)) for number, run in enumerate(runs, 1)]
+    link = frozenset("ab")
+    search = Search(tuple("abcdef"), rounds=tuple(rounds))
+    found = direction(search, Analysis([], {}, {}, {}, (), {link: NO_EVIDENCE}, frozenset()), sorted(link))
+    assert found.sender == "a"

@@ -129,6 +129,14 @@ def combined(runs: Sequence[Observation]) -> Evidence:
     return Evidence(mixture, max(fixed, largest), len(runs), sum(run.residual < -run.least / 2 for run in runs))
 
 
+def with_varying(runs: Sequence[Observation]) -> Evidence:
+    """The evidence of one or more runs with the same noise, whose loss is the same in all runs or differs from run to run."""
+    found, noise = combined(runs), runs[0].noise
+    healthy, varying = [run.healthy for run in runs], [_by_estimate(run, ()) for run in runs]
+    ratio = _density(noise, varying) - _density(noise, healthy)
+    return found._replace(mixture=log_sum([found.mixture, ratio]) - math.log(2))
+
+
 def accuse_bound(rate: float, hypotheses: float) -> float:
     """The mixture from which one of so many hypotheses is accepted, of which any is false with this rate: Bonferroni over them."""
     return math.log(max(1.0, hypotheses) / rate)

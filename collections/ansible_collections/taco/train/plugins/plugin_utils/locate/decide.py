@@ -25,7 +25,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.locate import (
     shared,
     split,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.locate.direction import direction, open_directions
+from ansible_collections.taco.train.plugins.plugin_utils.locate.direction import direction, open_directions, repeatable
 from ansible_collections.taco.train.plugins.plugin_utils.locate.errors import LINK, accept
 from ansible_collections.taco.train.plugins.plugin_utils.locate.evidence import (
     Analysis,
@@ -113,7 +113,7 @@ def next_step(search: Search) -> Union[Round, Answer]:
         return _last_rounds(search, state) or answer(search, state, [], "")
     if all_pairs_failed(search):
         return answer(search, state, rest, "the runs of all hosts fail: " + last_reason(search))
-    planned = _pairs(search, state, links)
+    planned = _pairs(search, state, [*links, *repeatable(search, state)])
     return (
         _limited(search, planned, state)
         if planned

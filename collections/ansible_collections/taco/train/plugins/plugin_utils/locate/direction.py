@@ -5,22 +5,25 @@
 """Which direction of a slow link is slow: counters of the kernel, of the runs of its pair beside those of other pairs.
 
 Both hosts of a pair send the same number of bytes to each other. The connections of the one that sends over the slow direction have data
-to send for a larger part of the time. How much two healthy hosts differ in this is taken from the other pairs of the search, so that
-nothing is compared with a fixed limit. Values in, values out.
+to send for a larger part of the time. How much larger depends on how the data of both directions overlap, and differs from run to run.
+How much two healthy hosts differ is taken from the other pairs of the search, so that nothing is compared with a fixed limit. Values
+in, values out.
 """
 
 import math
+from itertools import permutations
 from typing import FrozenSet, List, NamedTuple, Optional, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.decision.noise import estimated
 from ansible_collections.taco.train.plugins.plugin_utils.decision.sequential import (
     clear_bound,
-    combined,
     decided,
     observation,
+    with_varying,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.locate.errors import DIRECTION, LINK, accept
 from ansible_collections.taco.train.plugins.plugin_utils.locate.evidence import Analysis
+from ansible_collections.taco.train.plugins.plugin_utils.locate.schedule import partners
 from ansible_collections.taco.train.plugins.plugin_utils.locate.search import PAIRS, Run, Search
 
 # A slow direction keeps its sender busy for longer than the other host by this share or more.
@@ -63,7 +66,9 @@ def direction(search: Search, state: Analysis, pair: Sequence[str]) -> Direction
         text = f"direction not decided: counters of {len(others)} runs of other pairs, {LEAST_RUNS} are needed"
         return Direction(None, text, len(own) < MOST_RUNS)
     noise, bounds = estimated(others, 0), (accept(search, DIRECTION), clear_bound(search.rates))
-    busier = [decided(combined([observation(-sign * gap, noise, EFFECT) for gap in own]), *bounds) for sign in (1, -1)]
+    busier = [
+        decided(with_varying([observation(-sign * gap, noise, EFFECT) for gap in own]), *bounds) for sign in (1, -1)
+    ]
     for place, sure in enumerate(busier):
         if sure:
             more = math.exp(abs(sum(own)) / len(own)) - 1
@@ -83,3 +88,16 @@ def open_directions(search: Search, state: Analysis) -> List[FrozenSet[str]]:
     bound = accept(search, LINK)
     links = [link for link, evidence in state.links.items() if evidence.mixture >= bound]
     return [link for link in links if direction(search, state, sorted(link)).open]
+
+
+def repeatable(search: Search, state: Analysis) -> List[FrozenSet[str]]:
+    """Those of them that run again while other hosts are undecided: each host of the pair still has more runs with others then.
+
+    With fewer of them the slow link cannot be told from two slow hosts.
+    """
+    before = partners(search)
+    return [
+        link
+        for link in open_directions(search, state)
+        if all(2 * before[host].count(other) + 1 < len(before[host]) for host, other in permutations(link))
+    ]
