@@ -155,14 +155,31 @@ def test_a_few_runs_of_other_pairs_do_not_tell_how_much_healthy_hosts_differ(oth
     assert decided or "counters of 3 runs of other pairs, 4 are needed" in found.text
 
 
-def test_counters_that_differ_from_run_to_run_show_the_direction():
-    """Shares of a search on the lab: what one host sent to the other was limited to 30 %."""
+def of_pair(*own):
+    """The direction that the shares of both hosts show in the runs of a pair, beside healthy pairs of a search on the lab."""
     healthy = [(0.865, 0.890), (0.894, 0.859), (0.880, 0.845), (0.862, 0.921), (0.901, 0.857), (0.831, 0.889)]
-    own = [(0.984, 0.542), (0.987, 0.677), (0.986, 0.668)]
     runs = [Run(("a", "b"), 0.3, busy=dict(zip("ab", shares)), done=True) for shares in own]
     runs += [Run(("c", "d"), 1.0, busy=dict(zip("cd", shares)), done=True) for shares in healthy]
-    rounds = [Round(number, PAIRS, (run,)) for number, run in enumerate(runs, 1)]
-    link = frozenset("ab")
-    search = Search(tuple("abcdef"), rounds=tuple(rounds))
-    found = direction(search, Analysis([], {}, {}, {}, (), {link: NO_EVIDENCE}, frozenset()), sorted(link))
-    assert found.sender == "a"
+    search = Search(tuple("abcdef"), rounds=tuple(Round(number, PAIRS, (run,)) for number, run in enumerate(runs, 1)))
+    state = Analysis([], {}, {}, {}, (), {frozenset("ab"): NO_EVIDENCE}, frozenset())
+    return direction(search, state, ["a", "b"])
+
+
+def test_counters_that_differ_from_run_to_run_show_the_direction():
+    """Shares of a search on the lab, in which a limit of 30 % was set for what one host sent to the other."""
+    assert of_pair((0.984, 0.542), (0.987, 0.677), (0.986, 0.668)).sender == "a"
+
+
+def test_a_host_that_is_many_times_busier_than_the_other_is_named():
+    assert of_pair((0.12, 0.98), (0.16, 0.99), (0.25, 0.97)).sender == "b"
+
+
+def test_runs_that_contradict_each_other_name_no_direction():
+    found = of_pair((0.98, 0.5), (0.5, 0.98), (0.98, 0.6), (0.98, 0.4), (0.98, 0.5))
+    assert (found.sender, found.open) == (None, False)
+    assert found.text == "direction not decided: in some runs a had data to send longer, in others b"
+
+
+def test_a_pair_whose_runs_fail_does_not_run_again_without_end():
+    shares = [(0.98, 0.5), *[(0.0, 0.0)] * 5]
+    assert [of_pair(*shares[:count]).open for count in (5, 6)] == [True, False]

@@ -5,8 +5,9 @@
 """Decide between "slower by at least an effect" and "not slower" run by run, with stated error rates. Values in, values out.
 
 The test is Wald's sequential probability ratio test. "Slower" is a mixture: by the least effect, or by a loss that is estimated from
-the earlier runs only. By Ville's inequality the chance that the ratio of a healthy host ever exceeds 1 / rate is at most the rate,
-whenever the search stops. The scale of the noise is uncertain, and the same in all runs: both densities are means over it.
+the earlier runs only, or, in with_varying, by a loss that differs from run to run. By Ville's inequality the chance that the ratio of a
+healthy host ever exceeds 1 / rate is at most the rate, whenever the search stops. The scale of the noise is uncertain, and the same in
+all runs: the densities are means over it, but those of an unknown loss, which hardly depend on it.
 """
 
 import math
@@ -131,9 +132,8 @@ def combined(runs: Sequence[Observation]) -> Evidence:
 
 def with_varying(runs: Sequence[Observation]) -> Evidence:
     """The evidence of one or more runs with the same noise, whose loss is the same in all runs or differs from run to run."""
-    found, noise = combined(runs), runs[0].noise
-    healthy, varying = [run.healthy for run in runs], [_by_estimate(run, ()) for run in runs]
-    ratio = _density(noise, varying) - _density(noise, healthy)
+    found = combined(runs)
+    ratio = sum(math.log(run.unknown) for run in runs) - _density(runs[0].noise, [run.healthy for run in runs])
     return found._replace(mixture=log_sum([found.mixture, ratio]) - math.log(2))
 
 

@@ -28,10 +28,16 @@ from ansible_collections.taco.train.plugins.plugin_utils.locate.search import PA
 
 # A slow direction keeps its sender busy for longer than the other host by this share or more.
 EFFECT = 0.15
+# Two runs of which one host is busier in the first and the other one in the second, by this logarithm or more, contradict each other.
+LEAST_GAP = -math.log(1 - EFFECT) / 2
+# Larger logarithms count as this one.
+MOST_GAP = 1.0
 # With fewer runs of other pairs nothing tells how much healthy hosts differ.
 LEAST_RUNS = 4
 # Runs of the pair. A few hosts whose connections differ much need more than the first two.
 MOST_RUNS = 6
+# Of a search that ends with undecided hosts: those that may be used for a direction.
+LAST_ROUNDS = 2
 
 
 class Direction(NamedTuple):
@@ -50,37 +56,43 @@ def _gap(run: Run, one: str, other: str) -> Optional[float]:
 
 
 def _gaps(runs: Sequence[Tuple[Run, Sequence[str]]]) -> List[float]:
-    found = [_gap(run, hosts[0], hosts[1]) for run, hosts in runs]
+    found = [_gap(run, hosts[0], hosts[1]) for run, hosts in runs if run.value is not None]
     return [gap for gap in found if gap is not None]
 
 
 def direction(search: Search, state: Analysis, pair: Sequence[str]) -> Direction:
     """The direction of a slow link."""
     slow = {host for link in state.links for host in link} | set(state.accused)
-    runs = [run for one in search.rounds if one.kind == PAIRS for run in one.runs if run.value is not None]
-    own = _gaps([(run, pair) for run in runs if set(run.hosts) == set(pair)])
+    runs = [run for one in search.rounds if one.kind == PAIRS for run in one.runs]
+    of_pair = [run for run in runs if set(run.hosts) == set(pair)]
+    more_runs = len(of_pair) < MOST_RUNS
+    own = _gaps([(run, pair) for run in of_pair])
     others = _gaps([(run, run.hosts) for run in runs if len(run.hosts) == 2 and not slow & set(run.hosts)])
     if not own:
         return Direction(None, "direction not decided: no counters of both hosts' connections, as under HARP")
     if len(others) < LEAST_RUNS:
         text = f"direction not decided: counters of {len(others)} runs of other pairs, {LEAST_RUNS} are needed"
-        return Direction(None, text, len(own) < MOST_RUNS)
+        return Direction(None, text, more_runs)
+    if min(own) < -LEAST_GAP and max(own) > LEAST_GAP:
+        text = f"direction not decided: in some runs {pair[0]} had data to send longer, in others {pair[1]}"
+        return Direction(None, text)
     noise, bounds = estimated(others, 0), (accept(search, DIRECTION), clear_bound(search.rates))
     busier = [
-        decided(with_varying([observation(-sign * gap, noise, EFFECT) for gap in own]), *bounds) for sign in (1, -1)
+        decided(with_varying([observation(-min(sign * gap, MOST_GAP), noise, EFFECT) for gap in own]), *bounds)
+        for sign in (1, -1)
     ]
     for place, sure in enumerate(busier):
         if sure:
-            more = math.exp(abs(sum(own)) / len(own)) - 1
-            text = f"the direction from {pair[place]} to {pair[1 - place]}: {pair[place]} had data to send {more:.0%} longer"
+            longer = math.exp(abs(sum(own)) / len(own)) - 1
+            text = f"the direction from {pair[place]} to {pair[1 - place]}: {pair[place]} had data to send {longer:.0%} longer"
             return Direction(pair[place], text)
     if busier == [False, False]:
         return Direction(
             None,
             "direction not decided: both hosts had data to send equally long, as with a link that is slow both ways",
         )
-    text = "direction not decided: the difference of both hosts' connections is within that of other pairs"
-    return Direction(None, text, len(own) < MOST_RUNS)
+    text = "direction not decided: the difference of both hosts' connections is not clearly larger than that of other pairs"
+    return Direction(None, text, more_runs)
 
 
 def open_directions(search: Search, state: Analysis) -> List[FrozenSet[str]]:
@@ -91,10 +103,13 @@ def open_directions(search: Search, state: Analysis) -> List[FrozenSet[str]]:
 
 
 def repeatable(search: Search, state: Analysis) -> List[FrozenSet[str]]:
-    """Those of them that run again while other hosts are undecided: each host of the pair still has more runs with others then.
+    """The slow links with an open direction whose pair runs again before all hosts are decided.
 
-    With fewer of them the slow link cannot be told from two slow hosts.
+    In a small fleet such a round tells little about the other hosts, so it is one of the last that the budget allows. Each host of the
+    pair still has more runs with other partners, from which its level is known.
     """
+    if search.budget.allows(search.time, LAST_ROUNDS + 1, len(search.rounds) + LAST_ROUNDS):
+        return []
     before = partners(search)
     return [
         link

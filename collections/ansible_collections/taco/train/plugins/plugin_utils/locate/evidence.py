@@ -206,7 +206,8 @@ def _settled(search: Search, of_runs: Sequence[Point], accused: Tuple[str, ...],
         if (accused, links) == before:
             break
     of_links = {
-        pair: combined([run.as_of_a_pair for run in runs if frozenset(run.point.hosts) == pair]) for pair in set(links)
+        pair: combined([run.as_of_a_pair for run in runs if frozenset(run.point.hosts) == pair])
+        for pair in sorted(set(links), key=sorted)
     }
     return Analysis(runs, scales.all, pairs, every, accused, of_links, frozenset(doubtful))
 
