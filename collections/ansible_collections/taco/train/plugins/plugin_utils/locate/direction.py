@@ -6,8 +6,7 @@
 
 Both hosts of a pair send the same number of bytes to each other. The connections of the one that sends over the slow direction have data
 to send for a larger part of the time. How much larger depends on how the data of both directions overlap, and differs from run to run.
-How much two healthy hosts differ is taken from the other pairs of the search, so that nothing is compared with a fixed limit. Values
-in, values out.
+How much two healthy hosts differ is taken from the other pairs of the search and is no fixed number. Values in, values out.
 """
 
 import math
@@ -30,13 +29,13 @@ from ansible_collections.taco.train.plugins.plugin_utils.locate.search import PA
 EFFECT = 0.15
 # Two runs of which one host is busier in the first and the other one in the second, by this logarithm or more, contradict each other.
 LEAST_GAP = -math.log(1 - EFFECT) / 2
-# Larger logarithms count as this one.
+# Larger logarithms count as this one: the sequential test knows losses up to a logarithm of 1.2 only.
 MOST_GAP = 1.0
 # With fewer runs of other pairs nothing tells how much healthy hosts differ.
 LEAST_RUNS = 4
 # Runs of the pair. A few hosts whose connections differ much need more than the first two.
 MOST_RUNS = 6
-# Of a search that ends with undecided hosts: those that may be used for a direction.
+# The last rounds that the budget allows, in which a pair with an open direction runs again although other hosts are undecided.
 LAST_ROUNDS = 2
 
 
