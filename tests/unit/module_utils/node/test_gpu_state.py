@@ -17,6 +17,7 @@ def test_a_gpu_has_clocks_reasons_and_errors():
             "temperature": 64,
             "uncorrected": 0,
             "corrected": 3,
+            "idle": False,
             "reasons": ["power cap", "temperature (hardware)"],
         }
     }
@@ -24,18 +25,19 @@ def test_a_gpu_has_clocks_reasons_and_errors():
 
 def test_what_nvidia_smi_does_not_know_is_absent():
     assert parse("GPU-0d3f, [N/A], 1980, [Unknown Error], [N/A], [N/A], [Not Supported]\n") == {
-        "GPU-0d3f": {"clock_max": 1980, "reasons": []}
+        "GPU-0d3f": {"clock_max": 1980, "idle": False, "reasons": []}
     }
     assert parse("No devices were found\n") == {}
 
 
-def test_a_range_has_the_lowest_clock_and_all_reasons():
+def test_a_range_has_the_lowest_clock_and_all_reasons_under_load():
     found = Range()
     for text in (
         LINE,
         "GPU-0d3f, 900, 1980, 81, 0x0000000000000008, 0, 3\n",
         "",
-        "GPU-0d3f, [N/A], 1980, 70, 0x1, 0, 3\n",
+        "GPU-0d3f, 345, 1980, 90, 0x0000000000000001, 0, 3\n",
+        "GPU-0d3f, [N/A], 1980, 70, 0x2, 0, 3\n",
     ):
         found.add(text)
     assert found.found["GPU-0d3f"] == {

@@ -95,7 +95,7 @@ counters:
       type: dict
       sample: {periods: 0, microseconds: 0}
     gpus:
-      description: For each GPU its clocks, throttle reasons and memory errors, V(null) where C(nvidia-smi) gave no answer.
+      description: For each GPU its clocks, throttle reasons and memory errors, and whether it is idle. V(null) if C(nvidia-smi) fails.
       type: dict
     xids:
       description: The errors of GPUs in the kernel's log, V(null) where it can't be read.

@@ -15,7 +15,8 @@ COMMAND = ["nvidia-smi", "--query-gpu=" + QUERY, "--format=csv,noheader,nounits"
 SECONDS = 30
 NUMBERS = ("clock", "clock_max", "temperature")
 ERRORS = ("uncorrected", "corrected")
-# Bits of the reasons for a lower clock, of NVML's nvmlClocksEventReasons. Idle and limits that the user set are no fault.
+# Bits of the reasons for a lower clock, of NVML's nvmlClocksEventReasons. Limits that the user set are no fault.
+IDLE = 0x1
 REASONS = {
     0x4: "power cap",
     0x8: "hardware slowdown",
@@ -41,6 +42,7 @@ def parse(text: str) -> Dict[str, Dict[str, Any]]:
         state = {name: _number(values[name]) for name in (*NUMBERS, *ERRORS)}  # type: Dict[str, Any]
         active = int(values["reasons"], 16) if re.match(r"^0x[0-9a-fA-F]{1,16}$", values["reasons"]) else 0
         state = {name: value for name, value in state.items() if value is not None}
+        state["idle"] = bool(active & IDLE)
         state["reasons"] = [name for bit, name in REASONS.items() if active & bit]
         found[fields[0]] = state
     return found
@@ -53,8 +55,10 @@ class Range:
         self.found = {}  # type: Dict[str, Dict[str, Any]]
 
     def add(self, text: str) -> None:
-        """Add a sample."""
+        """Add a sample. A GPU without work has its lowest clock, which says nothing about the load before or after."""
         for uuid, state in parse(text).items():
+            if state["idle"]:
+                continue
             total = self.found.setdefault(uuid, {"samples": 0, "reasons": []})
             total["samples"] += 1
             total["reasons"] = sorted({*total["reasons"], *state["reasons"]})
