@@ -19,7 +19,7 @@ START = '{"version":'
 
 
 def read(lines: list[str], text: Any = None) -> Read | None:
-    """Return what parse_nccl_tests.read_table returns, from the option's text or else from a document in the lines.
+    """Return what nccl_table.read_table returns, from the option's text or else from a document in the lines.
 
     None means that there is no document, or none that is whole.
     """
