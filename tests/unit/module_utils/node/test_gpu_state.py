@@ -25,7 +25,7 @@ def test_a_gpu_has_clocks_reasons_and_errors():
 
 def test_what_nvidia_smi_does_not_know_is_absent():
     assert parse("GPU-0d3f, [N/A], 1980, [Unknown Error], [N/A], [N/A], [Not Supported]\n") == {
-        "GPU-0d3f": {"clock_max": 1980, "idle": False, "reasons": []}
+        "GPU-0d3f": {"clock_max": 1980, "reasons": []}
     }
     assert parse("No devices were found\n") == {}
 
@@ -36,13 +36,14 @@ def test_a_range_has_the_lowest_clock_and_all_reasons_under_load():
         LINE,
         "GPU-0d3f, 900, 1980, 81, 0x0000000000000008, 0, 3\n",
         "",
-        "GPU-0d3f, 345, 1980, 90, 0x0000000000000001, 0, 3\n",
+        "GPU-0d3f, 345, 1980, 90, 0x0000000000000081, 0, 3\n",
+        "GPU-0d3f, 345, 1980, 90, [N/A], 0, 3\n",
         "GPU-0d3f, [N/A], 1980, 70, 0x2, 0, 3\n",
     ):
         found.add(text)
     assert found.found["GPU-0d3f"] == {
         "samples": 3,
-        "reasons": ["hardware slowdown", "power cap", "temperature (hardware)"],
+        "reasons": ["hardware slowdown", "power brake", "power cap", "temperature (hardware)"],
         "clock": 900,
         "clock_max": 1980,
         "temperature": 81,

@@ -40,9 +40,11 @@ def parse(text: str) -> Dict[str, Dict[str, Any]]:
             continue
         values = dict(zip((*NUMBERS, "reasons", *ERRORS), fields[1:]))
         state = {name: _number(values[name]) for name in (*NUMBERS, *ERRORS)}  # type: Dict[str, Any]
-        active = int(values["reasons"], 16) if re.match(r"^0x[0-9a-fA-F]{1,16}$", values["reasons"]) else 0
+        known = re.match(r"^0x[0-9a-fA-F]{1,16}$", values["reasons"])
+        active = int(values["reasons"], 16) if known else 0
         state = {name: value for name, value in state.items() if value is not None}
-        state["idle"] = bool(active & IDLE)
+        if known:
+            state["idle"] = bool(active & IDLE)
         state["reasons"] = [name for bit, name in REASONS.items() if active & bit]
         found[fields[0]] = state
     return found
@@ -55,13 +57,13 @@ class Range:
         self.found = {}  # type: Dict[str, Dict[str, Any]]
 
     def add(self, text: str) -> None:
-        """Add a sample. A GPU without work has its lowest clock, which says nothing about the load before or after."""
+        """Add a sample. Only the reasons count when the GPU is idle, or not known to be under load: its clock is low then."""
         for uuid, state in parse(text).items():
-            if state["idle"]:
-                continue
             total = self.found.setdefault(uuid, {"samples": 0, "reasons": []})
-            total["samples"] += 1
             total["reasons"] = sorted({*total["reasons"], *state["reasons"]})
+            if state.get("idle", True):
+                continue
+            total["samples"] += 1
             for name, choose in (("clock", min), ("temperature", max)):
                 if name in state:
                     total[name] = choose(state[name], total.get(name, state[name]))

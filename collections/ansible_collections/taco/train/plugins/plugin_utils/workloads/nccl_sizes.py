@@ -12,7 +12,7 @@ from statistics import median
 from typing import Any, Mapping, Sequence
 
 Row = Mapping[str, Any]
-"""A row of parse_nccl_tests: size, out_of_place and in_place."""
+"""A row of nccl_table: size, out_of_place and in_place."""
 
 
 def bus_bandwidth(row: Row) -> float | None:
