@@ -20,7 +20,7 @@ TWO := --jobs 2 --output-sync=target
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 
-.PHONY: help demo demo-horovod demo-k8s demo-vm demo-locate test test-all test-vm vm-plan vm-slice lint docs unit sanity sanity-all targets targets-all cores lab-cores galaxy molecule site killed kubernetes locate install build lab-up lab-down kubelab-up kubelab-down vm-up vm-down bench bench-first bench-plan bench-slice bench-locate bench-locate-hosts venv venv-dev tools
+.PHONY: help demo demo-horovod demo-k8s demo-vm demo-locate test test-all test-vm vm-plan lint docs unit sanity sanity-all targets targets-all cores lab-cores galaxy molecule site killed kubernetes locate install build lab-up lab-down kubelab-up kubelab-down vm-up vm-down bench bench-first bench-plan bench-slice bench-locate bench-locate-hosts venv venv-dev tools
 
 help:
 	@echo "make demo      build a lab of $(LAB_NODES) nodes, take them from bare hosts to a comparison of three arms, show the report"
@@ -28,7 +28,7 @@ help:
 	@echo "make demo-k8s  the lab as a cluster: benchmark pods of an MPIJob as on TKE, and compare placements as on ACK"
 	@echo "make demo-vm   the same on machines that really reboot, and back to the boot files that they came with"
 	@echo "make demo-locate  slow a random node of a lab of 6 down, and find it"
-	@echo "make test      lint docs unit sanity targets install molecule site kubernetes vm-slice bench-slice"
+	@echo "make test      lint docs unit sanity targets install molecule site kubernetes bench-slice"
 	@echo "make test-vm   the whole scenario on machines that really reboot, and reboots that go wrong"
 	@echo "make docs      the documentation site, in .docs/build/html"
 	@echo "make test-all  test test-vm vm-plan killed locate, every supported ansible-core, target code under every Python, galaxy"
@@ -79,7 +79,7 @@ test: venv-dev tools
 	$(MAKE) molecule
 	$(MAKE) site
 	$(MAKE) lab-down
-	$(MAKE) $(TWO) kubernetes vm-slice bench-slice
+	$(MAKE) $(TWO) kubernetes bench-slice
 
 # Everything that a release must pass.
 test-all: venv-dev tools
@@ -160,13 +160,6 @@ test-vm: venv-dev tools
 vm-plan: venv-dev tools
 	$(VMLAB) up --nodes 3
 	pytest -q -s tests/integration/test_vm_plan.py
-	$(VMLAB) down
-
-# The short of it: one machine, one reboot.
-vm-slice: venv-dev tools
-	$(VMLAB) down
-	$(VMLAB) up --nodes 1
-	pytest -q tests/integration/test_vm_slice.py
 	$(VMLAB) down
 
 # The whole path on the lab, what each kind of bad input gets, and how many connections a converged host costs.

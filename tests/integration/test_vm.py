@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Reboots that go wrong, on the machines of the VM lab, which reserve no pages when it begins."""
+"""Reboots on the machines of the VM lab, which reserve no pages when it begins: such that go wrong, and one of a node of a cluster."""
 
 import contextlib
 import sys
@@ -10,9 +10,16 @@ import sys
 import machines as qemu
 import pytest
 from faults import VMS, switch
+from integration.vm_kubelet import kubelet
 from integration.vms import DROP_IN, Machines
+from kubelab.testing import running_cluster
+from node_objects import daemon_pod, pod, put
+
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.drain import CORDONED
 
 ONE, OTHER, THIRD = ("taco-vm-node-%d" % index for index in range(3))
+CONFLICT = 409
+ARGUMENTS = ["default_hugepagesz=1G", "hugepagesz=1G", "hugepages=2"]
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +70,47 @@ def test_a_batch_names_a_host_that_stays_away_and_one_with_too_few_pages_and_the
     # It came up with its pages by now and is not rebooted once more.
     assert "to reboot in" not in done.stdout
     assert machines.line(OTHER)[-1] == "hugepages=2" and "hugepages=2" in machines.shell(OTHER, "cat " + DROP_IN)
+
+
+@pytest.fixture
+def cluster():
+    with running_cluster([{"name": ONE, "allocatable": {}}]) as running, kubelet(running, ONE):
+        put(running, pod("web-1", ONE), daemon_pod("logs", ONE))
+        yield running
+
+
+def test_a_node_of_a_cluster_is_drained_for_its_trial_boot_and_serves_again_with_permanent_pages(machines, cluster):
+    boot = machines.boot_id(ONE)
+    assert machines.line(ONE) == []
+
+    on_cluster = {"taco_platform": "tke", "taco_kubeconfig": cluster.kubeconfig}
+    done = machines.pages(limit=ONE, hugepages_trial=True, **on_cluster)
+    assert done.returncode == 0, done.stdout
+    # The node was cordoned, its pods but those of daemons were evicted, and it serves again with the pages that it came back with.
+    assert [found["metadata"]["name"] for found in cluster.objects("Pod")] == ["logs"]
+    node = cluster.get("Node", ONE, None)
+    assert node["status"]["nodeInfo"]["bootID"] == machines.boot_id(ONE)
+    assert node["status"]["allocatable"]["hugepages-1Gi"] == "2Gi"
+    assert not node["spec"].get("unschedulable") and CORDONED not in (node["metadata"].get("annotations") or {})
+    # Without those that a report of the kubelet overtook, which are tried again.
+    writes = [
+        path.rpartition("/")[2]
+        for method, path, status in cluster.requests
+        if method in ("PATCH", "POST") and status != CONFLICT
+    ]
+    assert [what for what in writes if what in (ONE, "eviction")] == [ONE, "eviction", ONE]
+    assert "1 host to reboot in 1 batch" in done.stdout and "batch 1 of 1: rebooting " + ONE in done.stdout
+    assert machines.line(ONE) == ARGUMENTS and machines.boot_id(ONE) != boot
+    assert machines.shell(ONE, "cat /sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages").strip() == "2"
+    assert "pagesize=1024M" in machines.shell(ONE, "findmnt --noheadings --output OPTIONS /dev/hugepages")
+    # The kernel of now was booted by the trial; from here on every boot has the pages.
+    assert " ".join(ARGUMENTS) in machines.shell(ONE, "cat " + DROP_IN)
+    generated = machines.shell(
+        ONE, "grep -c 'linux.*hugepages=2' /boot/grub/grub.cfg; grep -c 'linux' /boot/grub/grub.cfg"
+    )
+    assert generated.split()[0] != "0"
+    left = machines.shell(ONE, "ls /boot/grub; cat /boot/grub/grubenv")
+    assert "custom.cfg" not in left and "next_entry=taco" not in left
 
 
 # The SSH server ends with the connection, and systemd starts it again.
