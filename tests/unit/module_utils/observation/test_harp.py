@@ -37,6 +37,5 @@ def test_the_files_are_those_with_the_name_of_a_configuration(tmp_path, running)
             {"path": "/opt/harp/ztcp1.conf", "size": 0, "sha256": checksum(b"")},
         ],
         "manifest": "/opt/state/host-manifest.json",
-        "manifest_sha256": checksum(b"{}"),
         "record": {"version": 2},
     }

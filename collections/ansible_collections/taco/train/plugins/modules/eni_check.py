@@ -17,7 +17,6 @@ author:
   - Taco Team (@taco)
 extends_documentation_fragment:
   - ansible.builtin.action_common_attributes
-  - taco.train.desired
 attributes:
   check_mode:
     support: full
@@ -45,7 +44,8 @@ options:
     default: []
   nics:
     description:
-      - The interfaces of the host, as returned by M(taco.train.node_info). Then nothing is executed on the host.
+      - The interfaces of the host, as returned by M(taco.train.node_info). Then they are not observed again, and the addresses in the
+        instance metadata are known.
     type: list
     elements: dict
   sysroot:

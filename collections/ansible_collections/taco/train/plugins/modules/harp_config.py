@@ -23,11 +23,7 @@ author:
   - Taco Team (@taco)
 extends_documentation_fragment:
   - ansible.builtin.action_common_attributes
-  - taco.train.desired
 attributes:
-  action:
-    description: Returns the result on the controller if O(node) is sufficient, otherwise runs the module.
-    support: full
   check_mode:
     support: full
     details: Predicts whether the script would run, but not its files.
@@ -113,10 +109,7 @@ options:
     description: The names of the configuration files.
   node:
     type: dict
-    description:
-      - The host as RV(taco.train.node_info#module:node) describes it. Needed for the manifest and to find the ENIs.
-      - If it shows that the host is already configured by an earlier run, nothing is executed on the host. Therefore observe the host
-        after the last change of HARP's configuration.
+    description: The host as RV(taco.train.node_info#module:node) describes it. Needed for the manifest and to find the ENIs.
   eni_pattern:
     type: str
     description: Regular expression for the names of the ENIs, for ENIs without a PCI device.

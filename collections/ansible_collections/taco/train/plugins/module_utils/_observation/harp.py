@@ -23,6 +23,5 @@ def harp(root: Root, config_dir: str, state_dir: str) -> Dict[str, Any]:
             {"path": path, "size": os.path.getsize(root.join(path)), "sha256": root.sha256(path)} for path in paths
         ],
         "manifest": manifest if os.path.isfile(root.join(manifest)) else None,
-        "manifest_sha256": root.sha256(manifest),
         "record": root.json(os.path.join(state_dir, RECORD)),
     }

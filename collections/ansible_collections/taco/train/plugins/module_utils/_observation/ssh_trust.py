@@ -8,17 +8,10 @@ import os
 from typing import Any, Dict, Optional
 
 from ansible_collections.taco.train.plugins.module_utils._observation.root import Root
-from ansible_collections.taco.train.plugins.module_utils._ssh.folder import FOLDER, IDENTITY, PEERS, PROOF, judge_trust
-from ansible_collections.taco.train.plugins.module_utils._ssh.inspection import is_active
+from ansible_collections.taco.train.plugins.module_utils._ssh.folder import FOLDER, IDENTITY, PEERS, judge_trust
 
 
-def ssh_trust(root: Root, state_dir: str, container: Optional[Dict[str, Any]]) -> Optional[Dict[str, Any]]:
+def ssh_trust(root: Root, state_dir: str) -> Optional[Dict[str, Any]]:
     """Return the public keys of the host or its training container and the state of its peers, or None without keys."""
-    identity, peers, proof = (os.path.join(state_dir, FOLDER, name) for name in (IDENTITY, PEERS, PROOF))
-    container_id = container["id"] if container else ""
-    trust = judge_trust(root.json(identity), root.json(peers), root.sha256(peers), root.text(proof), container_id)
-    if trust is None:
-        return None
-    name = container["name"] if container and container["status"] == "running" and root.is_running_system else None
-    active = name is not None and is_active(state_dir, name, trust["address"], trust["port"])
-    return dict(trust, active_in=name if active else None)
+    identity, peers = (os.path.join(state_dir, FOLDER, name) for name in (IDENTITY, PEERS))
+    return judge_trust(root.json(identity), root.json(peers), root.sha256(peers))

@@ -39,8 +39,6 @@ OPTIONS: dict[str, Any] = {
         "harp_config_files": {"type": "list", "elements": "raw", "default": []},
         "require_harp": {"type": "bool"},
         "state_dir": {"type": "str", "default": "/var/lib/taco-train"},
-        "node": {"type": "dict"},
-        "desired": {"type": "dict"},
         "interrupt_running_work": {"type": "bool", "default": False},
         "may_stay": {"type": "bool", "default": False},
     }
@@ -71,10 +69,7 @@ def spec_of(options: Mapping[str, Any]) -> TrainingSpec:
 
 
 def options_sha256(spec: TrainingSpec) -> str:
-    """Return the checksum of all that is asked of the engine for a container, by which one that was made from it is known.
-
-    Where it comes out otherwise than for a container that is there, the engine is asked, and nothing else happens.
-    """
+    """Return the checksum of all that is asked of the engine for a container, which tells what one was made from."""
     return hashlib.sha256(json.dumps(docker_container_options(spec), sort_keys=True).encode()).hexdigest()
 
 
