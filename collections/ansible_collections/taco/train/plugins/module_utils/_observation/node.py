@@ -19,10 +19,9 @@ from ansible_collections.taco.train.plugins.module_utils._observation.container 
     training_container,
 )
 from ansible_collections.taco.train.plugins.module_utils._observation.devices import gpus, nics, settings
-from ansible_collections.taco.train.plugins.module_utils._observation.harp import harp
 from ansible_collections.taco.train.plugins.module_utils._observation.metadata import metadata
 from ansible_collections.taco.train.plugins.module_utils._observation.root import Root
-from ansible_collections.taco.train.plugins.module_utils._observation.ssh_trust import ssh_trust
+from ansible_collections.taco.train.plugins.module_utils._observation.state import harp, ssh_trust
 
 SCHEMA = 1
 
