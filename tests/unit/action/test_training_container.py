@@ -4,6 +4,7 @@
 
 """What the action tells community.docker.docker_container, and what it makes of the answer."""
 
+import json
 import re
 from unittest.mock import MagicMock
 
@@ -14,13 +15,15 @@ from ansible.playbook.task import Task
 from ansible_collections.taco.train.plugins.action import training_container
 
 FILES = [{"path": "/usr/local/tfabric/tools/config/ztcp0.conf", "size": 9}]
-DOCKER, FOLDERS, WORK, COMMAND = (
+DOCKER, INFO, FOLDERS, WORK, COMMAND = (
     "community.docker.docker_container",
+    "community.docker.docker_container_info",
     "taco.train.host_folders",
     "taco.train.running_work",
     "ansible.legacy.command",
 )
-RUNNING = {"changed": True, "container": {"State": {"Status": "running"}}}
+OURS = {"Image": "img:1", "Labels": {"taco.train.options": "0"}}
+RUNNING = {"changed": True, "container": {"State": {"Status": "running"}, "Config": OURS}}
 CREATE, RECREATE = [{"created": "new"}], [{"removed": "4c01"}, {"created": "new"}]
 NO_REQUESTS = {"failed": True, "msg": "Failed to import the required Python library (requests) on gpu1's Python."}
 NO_ENGINE = {
@@ -33,7 +36,7 @@ NO_ENGINE = {
 def act():
     """Return a function that runs the action and returns its result and every call of a module: its name, options and mode."""
 
-    def run(answer=None, check=False, **options):
+    def run(answer=None, check=False, there=OURS, **options):
         task = Task()
         task.args = dict({"name": "box", "image": "img:1"}, **options)
         task.check_mode = check
@@ -44,6 +47,8 @@ def act():
             calls.append((module_name, module_args, task.check_mode))
             if module_name == FOLDERS:
                 return {}
+            if module_name == INFO:
+                return {"exists": True, "container": {"Config": there}}
             if callable(answer):
                 return answer(module_name, task.check_mode)
             return dict(RUNNING, actions=CREATE) if answer is None else dict(answer)
@@ -138,8 +143,13 @@ def test_a_container_in_which_harp_would_abort_is_not_started(act, files):
         assert word in str(refused.value)
 
 
+def test_a_module_used_alone_states_nothing_about_files_that_it_was_not_told(act):
+    with pytest.raises(AnsibleActionFail, match="option harp_config_files doesn't say .* require_harp to false"):
+        act()
+
+
 def test_a_check_only_warns_of_that(act):
-    result, calls = act(check=True)
+    result, calls = act(check=True, harp_config_files=[])
     assert len(calls) == 1
     assert "ztcp*.conf" in result["warnings"][0]
 
@@ -159,7 +169,7 @@ def test_removing_needs_nothing_but_the_name(act):
     [
         ({"failed": True, "msg": "Error pulling image img:1 - 404"}, ["node-0: ", "img:1", "taco_image"]),
         (
-            {"changed": True, "container": {"State": {"Status": "exited", "ExitCode": 3}}},
+            {"changed": True, "container": {"State": {"Status": "exited", "ExitCode": 3}, "Config": OURS}},
             ["node-0: ", "exited", "status 3"],
         ),
     ],
@@ -200,7 +210,9 @@ def unready(failure, inspected=None, work=""):
     """Answers of the modules where docker_container can't work, and the command docker answers this."""
 
     def answer(module, check):
-        return {DOCKER: failure, COMMAND: inspected or {"rc": 0}}.get(module) or engine(None, work)(module, check)
+        return {DOCKER: failure, COMMAND: inspected or {"rc": 0, "stdout": json.dumps([{"Config": OURS}])}}.get(
+            module
+        ) or engine(None, work)(module, check)
 
     return answer
 
@@ -229,7 +241,8 @@ def test_a_check_warns_of_running_processes_and_changes_nothing(act):
     for state in ("started", "absent"):
         result, calls = act(answer=engine(RECREATE, "pid 7"), check=True, state=state, profile="lightcc")
         assert not result.get("failed") and result["actions"] == RECREATE and "pid 7" in result["warnings"]
-        assert modules(calls) == [DOCKER, WORK] and all(check for _name, _told, check in calls)
+        assert [name for name in modules(calls) if name != INFO] == [DOCKER, WORK]
+        assert all(check for _name, _told, check in calls)
 
 
 def test_a_change_that_ends_no_process_is_made_at_once(act):
@@ -284,3 +297,32 @@ def test_a_container_is_removed_without_requests(act):
 def test_without_requests_a_container_that_is_not_there_is_no_change(act, inspected):
     result, calls = act(answer=unready(NO_REQUESTS, inspected), state="absent")
     assert result["changed"] is False and modules(calls) == [DOCKER, COMMAND]
+
+
+OTHERS = {"Image": "other:1", "Labels": {"owner": "alice"}}
+
+
+@pytest.mark.parametrize("check", [False, True])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"profile": "lightcc", "answer": dict(RUNNING, container={"Config": OTHERS}, actions=RECREATE)},
+        {"profile": "lightcc", "answer": dict(RUNNING, container={"Config": None}, actions=[{"started": "4c01"}])},
+        {"state": "absent", "there": OTHERS},
+        {"state": "absent", "answer": unready(NO_REQUESTS, {"rc": 0, "stdout": json.dumps([{"Config": OTHERS}])})},
+        {"state": "absent", "answer": unready(NO_REQUESTS, {"rc": 0, "stdout": "no JSON"})},
+    ],
+)
+def test_a_container_of_somebody_else_is_refused_with_the_ways_out(act, options, check):
+    with pytest.raises(
+        AnsibleActionFail, match="node-0: the container box is not one of this .*docker rename box"
+    ) as refused:
+        act(check=check, interrupt_running_work=True, **options)
+    assert "taco_container_name" in str(refused.value)
+
+
+def test_a_container_of_somebody_else_stays_where_it_may_and_is_used_where_it_is_as_required(act):
+    result, calls = act(state="absent", there=OTHERS, may_stay=True)
+    assert result["changed"] is False and "other:1" in result["left"] and modules(calls) == [DOCKER, INFO]
+    settled = {"changed": False, "container": {"State": {"Status": "running"}, "Config": OTHERS}}
+    assert act(answer=settled, profile="lightcc")[0]["changed"] is False

@@ -12,6 +12,8 @@ from ansible.plugins.action import ActionBase
 from ansible_collections.taco.train.plugins.plugin_utils.container.change import (
     NO_CONTAINER,
     ends_processes,
+    foreign,
+    inspected,
     interruption,
     left,
     trouble_after_start,
@@ -26,6 +28,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.container.options impor
 from ansible_collections.taco.train.plugins.plugin_utils.container.spec import SpecError, docker_run_argv, mount_folders
 
 MODULE = "community.docker.docker_container"
+INFO = "community.docker.docker_container_info"
 FOLDERS = "taco.train.host_folders"
 RUNNING_WORK = "taco.train.running_work"
 COMMAND = "ansible.legacy.command"
@@ -65,6 +68,9 @@ class ActionModule(ActionBase):
         if problem and check_mode:
             answer: Result = {"changed": True, "msg": f"The container {name} would be started, but now {problem}."}
         else:
+            stranger = foreign(name, predicted.get("container")) if predicted.get("changed") else None
+            if stranger:
+                raise AnsibleActionFail(f"{self._host}: {stranger}")
             answer = self._changed(wanted, predicted, mount_folders(spec))
         if not answer.get("failed") and not check_mode:
             trouble = trouble_after_start(answer)
@@ -78,7 +84,13 @@ class ActionModule(ActionBase):
         if predicted.get("failed") and lacks_library(predicted["msg"]):
             return self._removed_by_command()
         problem = not_ready(predicted["msg"]) if predicted.get("failed") else None
-        return self._left(problem) if problem else self._changed(wanted, predicted)
+        if problem:
+            return self._left(left(self._options["name"], problem))
+        found = self._execute(INFO, {"name": self._options["name"]}) if predicted.get("changed") else {}
+        if found.get("failed"):
+            return {**found, "msg": self._explained(found["msg"])}
+        stranger = foreign(self._options["name"], found.get("container"))
+        return self._left(stranger) if stranger else self._changed(wanted, predicted)
 
     def _changed(self, wanted: Result, predicted: Result, folders: list[str] | None = None) -> Result:
         """The result of docker_container, which runs only where it predicts a change and no running work would be ended."""
@@ -107,13 +119,16 @@ class ActionModule(ActionBase):
     def _removed_by_command(self) -> Result:
         """The result of the removal on a host whose Python can't run docker_container."""
         name = self._options["name"]
-        inspected = self._execute(COMMAND, {"argv": ["docker", "container", "inspect", name]}, check_mode=False)
-        said = str(inspected.get("stderr") or "")
+        found = self._execute(COMMAND, {"argv": ["docker", "container", "inspect", name]}, check_mode=False)
+        said = str(found.get("stderr") or "")
         # Without docker there is no container, and the command has no output.
-        if inspected.get("failed") and (not said or NO_CONTAINER in said.lower()):
+        if found.get("failed") and (not said or NO_CONTAINER in said.lower()):
             return {"changed": False}
-        if inspected.get("failed"):
-            return self._left(f"the engine can't be asked ({said.strip()})")
+        if found.get("failed"):
+            return self._left(left(name, f"the engine can't be asked ({said.strip()})"))
+        stranger = foreign(name, inspected(found.get("stdout", "")) or {"Config": {}})
+        if stranger:
+            return self._left(stranger)
         work = self._running_work()
         if work.get("failed") or self._task.check_mode:
             return {"changed": True, **work}
@@ -122,8 +137,7 @@ class ActionModule(ActionBase):
             raise AnsibleActionFail(self._explained(removed.get("stderr") or removed.get("msg")))
         return {"changed": True, **work}
 
-    def _left(self, problem: str) -> Result:
-        message = left(self._options["name"], problem)
+    def _left(self, message: str) -> Result:
         if not self._options["may_stay"]:
             raise AnsibleActionFail(f"{self._host}: {message}")
         return {"changed": False, "left": message, "warnings": [f"{self._host}: {message}"]}

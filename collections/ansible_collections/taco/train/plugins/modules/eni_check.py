@@ -63,6 +63,11 @@ EXAMPLES = r"""
   taco.train.eni_check:
     expected: 8
 
+- name: Gather the state of the host with data of the metadata service
+  taco.train.node_info:
+    metadata: auto
+  register: observed
+
 - name: Check the ENIs of a host that has just been observed
   taco.train.eni_check:
     expected: 8

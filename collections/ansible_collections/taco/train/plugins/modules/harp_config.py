@@ -146,11 +146,16 @@ seealso:
 """
 
 EXAMPLES = r"""
+- name: Gather the state of the host
+  taco.train.node_info:
+  register: observed
+
 - name: Run the vendor's setup script
   taco.train.harp_config:
     script: http://mirrors.tencent.com/install/GPU/taco/harp_setup.sh
-    sha256: "{{ harp_script_sha256 }}"
-    node: "{{ taco_node }}"
+    # The output of sha256sum for the script that you have read.
+    sha256: b5bb9d8014a0f9b1d61e21e796d78dccdf1352f23cd32812f4850b878ae4944c
+    node: "{{ observed.node }}"
 
 - name: Write a configuration in your own format
   taco.train.harp_config:
@@ -158,7 +163,7 @@ EXAMPLES = r"""
     rendered:
       - dest: ztcp0.conf
         content: "{{ lookup('ansible.builtin.template', 'ztcp.conf.j2') }}"
-    node: "{{ taco_node }}"
+    node: "{{ observed.node }}"
 
 - name: Restore the original configuration
   taco.train.harp_config:

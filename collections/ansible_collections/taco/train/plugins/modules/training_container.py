@@ -13,8 +13,8 @@ description:
   - An option that is set replaces the value of the profile.
   - Refuses to start a container in which HARP would abort without its configuration.
   - A converged container is not changed. A container that differs is recreated.
-  - The label C(taco.train.options) of the container is a checksum of its options. A missing or different label alone does not recreate a
-    container.
+  - The label C(taco.train.options) marks the containers of this module; its value is a checksum of their options. A container of this name
+    without the label is somebody else's. It is used if it is as required, and is never changed or removed; the module fails instead.
 requirements:
   - The collection community.docker on the controller
   - requests in the Python of the host
@@ -101,7 +101,6 @@ options:
   harp_config_files:
     type: list
     elements: raw
-    default: []
     description: HARP's configuration files on the host, as M(taco.train.node_info) and M(taco.train.harp_config) return them.
   require_harp:
     type: bool
@@ -121,7 +120,8 @@ options:
     type: bool
     default: false
     description:
-      - Whether a container that cannot be removed, because the engine cannot be reached, is only a warning. RV(left) has the reason.
+      - Whether a container that cannot be removed, because the engine cannot be reached or the container is somebody else's, is only a
+        warning. RV(left) has the reason.
 seealso:
   - module: taco.train.running_work
   - module: taco.train.harp_config
@@ -129,6 +129,10 @@ seealso:
 """
 
 EXAMPLES = r"""
+- name: Gather the state of the host
+  taco.train.node_info:
+  register: observed
+
 - name: Run the training container
   taco.train.training_container:
     name: taco-train
@@ -136,7 +140,7 @@ EXAMPLES = r"""
     profile: harp
     shm_size: 32g
     ulimits: [memlock=-1, stack=67108864]
-    harp_config_files: "{{ taco_node.harp.config_files }}"
+    harp_config_files: "{{ observed.node.harp.config_files }}"
 
 - name: Remove the training container
   taco.train.training_container:

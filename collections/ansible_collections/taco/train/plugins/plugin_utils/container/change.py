@@ -4,7 +4,10 @@
 
 """What a change of a training container would interrupt, and what is said where it can't be made. Values in, values out."""
 
+import json
 from typing import Any, Mapping
+
+from ansible_collections.taco.train.plugins.module_utils._node.engine import OPTIONS_LABEL
 
 # Actions of community.docker.docker_container that end the processes in a container.
 ENDING = ("removed", "killed", "restarted", "stopped")
@@ -19,6 +22,27 @@ def ends_processes(predicted: Mapping[str, Any]) -> bool:
     actions = predicted.get("actions")
     # A later version may not list them.
     return actions is None or any(key in action for action in actions for key in ENDING)
+
+
+def inspected(text: str) -> Mapping[str, Any]:
+    """The container in the output of `docker container inspect`, empty where it can't be read."""
+    try:
+        found = json.loads(text)[0]
+    except (ValueError, LookupError, TypeError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def foreign(name: str, container: Mapping[str, Any] | None) -> str | None:
+    """Why a container is not to be changed, None for one of this collection and where there is none."""
+    config = (container or {}).get("Config") or {}
+    if not container or OPTIONS_LABEL in (config.get("Labels") or {}):
+        return None
+    return (
+        f"the container {name} is not one of this collection: it has no label {OPTIONS_LABEL}, and its image is "
+        f"{config.get('Image') or 'unknown'}. It stays as it is. Set taco_container_name (option name) to another name, or rename it on "
+        f"the host with `docker rename {name} NEW_NAME`, or remove it there with `docker rm --force {name}`"
+    )
 
 
 def interruption(name: str, state: str) -> str:
