@@ -157,6 +157,10 @@ class Engine:
         self.containers[self._find(name)]["State"].update(Status="running", Running=True)
         return 204, None
 
+    def stop(self, name, query, body):
+        self.containers[self._find(name)]["State"].update(Status="exited", Running=False)
+        return 204, None
+
     def wait(self, name, query, body):
         """`docker run --detach` begins to wait and takes no notice of the answer."""
         return 200, {"StatusCode": 0}
@@ -185,6 +189,7 @@ ROUTES = [
     ("GET", "/containers/([^/]+)/json", Engine.inspect),
     ("GET", "/containers/([^/]+)/top", Engine.top),
     ("POST", "/containers/([^/]+)/start", Engine.start),
+    ("POST", "/containers/([^/]+)/stop", Engine.stop),
     ("POST", "/containers/([^/]+)/wait", Engine.wait),
     ("DELETE", "/containers/([^/]+)", Engine.remove),
     ("POST", "/containers/([^/]+)/exec", Engine.prepare_execution),

@@ -22,8 +22,8 @@ from integration.paths import COLLECTION, ROOT
 INVENTORY = "inventories/lab"
 NODES = ("taco-lab-node-0", "taco-lab-node-1")
 ROLES = ["hugepages", "harp", "training_container", "ssh_trust"]
-# An observation. The pages of the lab's nodes are not their own, so hugepages asks as well.
-MOST_EXECUTIONS = 2
+# The observation, and one module in check mode each for the hugepages, the ENIs, HARP, the training container and the SSH trust.
+MOST_EXECUTIONS = 6
 AUTHORIZED = "/var/lib/taco-train/ssh/authorized_keys"
 LOCK = "/var/lib/taco-train/plan.lock"
 

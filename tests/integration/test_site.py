@@ -20,9 +20,9 @@ from ansible_collections.taco.train.plugins.plugin_utils.text import number
 
 INVENTORY = "inventories/lab"
 NODES = ("taco-lab-node-0", "taco-lab-node-1")
-# Remote executions on each host before the benchmark when nothing has changed: an observation. The
-# pages of the lab's nodes are not their own, so hugepages asks as well.
-MOST_EXECUTIONS = 2
+# Remote executions on each host before the benchmark when nothing has changed: the observation, and one module each for the
+# hugepages, the ENIs, HARP, the training container and the SSH trust.
+MOST_EXECUTIONS = 6
 
 
 @pytest.fixture(scope="session")
@@ -154,10 +154,6 @@ def test_a_second_run_changes_only_the_benchmark_and_costs_few_connections(site,
     assert len(executions) == len(NODES), executions
     assert all(0 < count <= MOST_EXECUTIONS for count in executions.values()), executions
     assert "TASK [Gathering Facts]" not in done.stdout
-    # The host's look, what it is asked about peers, and nothing of the roles.
-    assert not re.search(r"TASK \[taco\.train\.(container_engine|training_container|ssh_trust)", before_benchmark), (
-        before_benchmark
-    )
 
 
 def deployed(playbook):

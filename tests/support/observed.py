@@ -15,7 +15,7 @@ NODE = {
     "os": {"id": "ubuntu", "id_like": ["debian"], "version_id": "22.04", "name": "Ubuntu 22.04.4 LTS"},
     "python": {"version": "3.10.12", "executable": "/usr/bin/python3"},
     "kernel": {"release": "5.15.0", "cmdline": "quiet", "boot_id": "7d0c1f2e-0000-4000-8000-000000000001"},
-    "boot": {"layout": "grub-d", "firmware": "efi", "reason": "update-grub is there", "hugepages": None},
+    "boot": {"layout": "grub-d", "firmware": "efi", "reason": "update-grub is there"},
     "cpu": {"count": 164, "page_1g": True, "page_2m": True},
     "memory": {"total_bytes": 948 * GIB, "available_bytes": 900 * GIB},
     "hugepages": {
@@ -56,7 +56,6 @@ NODE = {
         "config_dir": "/usr/local/tfabric/tools/config",
         "config_files": [],
         "manifest": None,
-        "manifest_sha256": None,
         "record": None,
     },
     "ssh_trust": None,

@@ -4,6 +4,7 @@
 
 """What the action tells community.docker.docker_container, and what it makes of the answer."""
 
+import json
 import re
 from unittest.mock import MagicMock
 
@@ -14,46 +15,72 @@ from ansible.playbook.task import Task
 from ansible_collections.taco.train.plugins.action import training_container
 
 FILES = [{"path": "/usr/local/tfabric/tools/config/ztcp0.conf", "size": 9}]
-FOLDERS = "taco.train.host_folders"
-ENGINE = {"name": "docker", "version": "24.0.7", "running": True, "runtimes": ["nvidia", "runc"], "nvidia_toolkit": "1"}
-IDLE = {"python": {"requests": True}, "container_engine": ENGINE, "training_container": None}
-THERE = {"name": "box", "id": "4c01", "status": "running", "image": "old", "image_id": "1", "image_id_by_name": "1"}
-THERE.update(restart_policy="no", options_sha256="0")
-BUSY = dict(IDLE, training_container=THERE)
-STOPPED = dict(BUSY, container_engine=dict(ENGINE, running=False))
-RUNNING = {"changed": True, "container": {"State": {"Status": "running"}}}
+DOCKER, INFO, FOLDERS, WORK, COMMAND = (
+    "community.docker.docker_container",
+    "community.docker.docker_container_info",
+    "taco.train.host_folders",
+    "taco.train.running_work",
+    "ansible.legacy.command",
+)
+OURS = {"Image": "img:1", "Labels": {"taco.train.options": "0"}}
+RUNNING = {"changed": True, "container": {"State": {"Status": "running"}, "Config": OURS}}
+CREATE, RECREATE = [{"created": "new"}], [{"removed": "4c01"}, {"created": "new"}]
+NO_REQUESTS = {"failed": True, "msg": "Failed to import the required Python library (requests) on gpu1's Python."}
+NO_ENGINE = {
+    "failed": True,
+    "msg": "Error connecting: Error while fetching server API version: ('Connection aborted.')",
+}
 
 
 @pytest.fixture
 def act():
-    """Return a function that runs the action and returns its result and every call of a module."""
+    """Return a function that runs the action and returns its result and every call of a module: its name, options and mode."""
 
-    def run(answer=None, check=False, **options):
+    def run(answer=None, check=False, there=OURS, **options):
         task = Task()
-        task.args = dict({"name": "box", "image": "img:1", "node": IDLE}, **options)
+        task.args = dict({"name": "box", "image": "img:1"}, **options)
         task.check_mode = check
-        connection = MagicMock()
-        action = training_container.ActionModule(task, connection, MagicMock(), None, MagicMock(), None)
+        action = training_container.ActionModule(task, MagicMock(), MagicMock(), None, MagicMock(), None)
         calls = []
 
         def execute(module_name, module_args, task_vars):
-            calls.append((module_name, module_args))
+            calls.append((module_name, module_args, task.check_mode))
             if module_name == FOLDERS:
                 return {}
+            if module_name == INFO:
+                return {"exists": True, "container": {"Config": there}}
             if callable(answer):
                 return answer(module_name, task.check_mode)
-            return dict(RUNNING if answer is None else answer)
+            return dict(RUNNING, actions=CREATE) if answer is None else dict(answer)
 
         action._execute_module = execute
-        return action.run(task_vars={"inventory_hostname": "node-0"}), calls
+        result = action.run(task_vars={"inventory_hostname": "node-0"})
+        assert task.check_mode is check
+        return result, calls
 
     return run
 
 
-def test_one_call_tells_all_that_docker_is_to_do(act):
+def modules(calls):
+    return [name for name, _options, _check in calls]
+
+
+def test_a_container_that_is_as_required_takes_one_execution(act):
+    settled = dict(RUNNING, changed=False, actions=[])
+    for check in (False, True):
+        result, calls = act(answer=settled, check=check, harp_config_files=FILES)
+        assert [(name, predicted) for name, _told, predicted in calls] == [(DOCKER, True)]
+        assert result["changed"] is False and result["container"] == RUNNING["container"]
+    # A newer image shows only without check mode.
+    _result, calls = act(answer=settled, profile="lightcc", pull="always")
+    assert [predicted for _name, _told, predicted in calls] == [True, False]
+
+
+def test_the_options_are_those_of_docker(act):
     result, calls = act(profile="lightcc")
-    assert [name for name, _options in calls] == ["community.docker.docker_container"]
-    told = calls[0][1]
+    assert [(name, predicted) for name, _told, predicted in calls] == [(DOCKER, True), (DOCKER, False)]
+    told = calls[1][1]
+    assert calls[0][1] is told
     label = told.pop("labels")["taco.train.options"]
     assert re.fullmatch("[0-9a-f]{64}", label)
     assert told == {
@@ -95,8 +122,12 @@ def test_options_replace_what_the_profile_says(act):
         environment={"A": 1},
         pull="never",
     )
-    assert calls[0] == (FOLDERS, {"paths": ["/usr/local/tfabric/tools", "/d"], "state_dir": "/var/lib/taco-train"})
-    told = calls[1][1]
+    assert calls[1] == (
+        FOLDERS,
+        {"paths": ["/usr/local/tfabric/tools", "/d"], "state_dir": "/var/lib/taco-train"},
+        False,
+    )
+    told = calls[2][1]
     assert told["device_requests"] == [{"driver": "", "device_ids": ["0", "1"], "capabilities": [["gpu"]]}]
     assert told["privileged"] is False
     assert told["volumes"][-1] == "/d:/d" and len(told["volumes"]) == 7
@@ -112,15 +143,20 @@ def test_a_container_in_which_harp_would_abort_is_not_started(act, files):
         assert word in str(refused.value)
 
 
+def test_a_module_used_alone_states_nothing_about_files_that_it_was_not_told(act):
+    with pytest.raises(AnsibleActionFail, match="option harp_config_files doesn't say .* require_harp to false"):
+        act()
+
+
 def test_a_check_only_warns_of_that(act):
-    result, calls = act(check=True)
+    result, calls = act(check=True, harp_config_files=[])
     assert len(calls) == 1
     assert "ztcp*.conf" in result["warnings"][0]
 
 
 @pytest.mark.parametrize("options", [{"profile": "lightcc"}, {"require_harp": False}, {"harp_config_files": FILES}])
 def test_a_container_without_harp_needs_no_configuration(act, options):
-    assert [name for name, _told in act(**options)[1]][-1] == "community.docker.docker_container"
+    assert modules(act(**options)[1])[-1] == DOCKER
 
 
 def test_removing_needs_nothing_but_the_name(act):
@@ -133,7 +169,7 @@ def test_removing_needs_nothing_but_the_name(act):
     [
         ({"failed": True, "msg": "Error pulling image img:1 - 404"}, ["node-0: ", "img:1", "taco_image"]),
         (
-            {"changed": True, "container": {"State": {"Status": "exited", "ExitCode": 3}}},
+            {"changed": True, "container": {"State": {"Status": "exited", "ExitCode": 3}, "Config": OURS}},
             ["node-0: ", "exited", "status 3"],
         ),
     ],
@@ -163,14 +199,22 @@ def engine(actions, work=""):
     """Answers of the modules: what docker_container would do, and what runs in the container."""
 
     def answer(module, check):
-        if module == "taco.train.running_work":
+        if module == WORK:
             return {"failed": True, "msg": work} if work and not check else {"warnings": [work] if work else []}
         return dict(RUNNING, actions=actions) if check else dict(RUNNING)
 
     return answer
 
 
-RECREATE = [{"removed": "4c01"}, {"created": "new"}]
+def unready(failure, inspected=None, work=""):
+    """Answers of the modules where docker_container can't work, and the command docker answers this."""
+
+    def answer(module, check):
+        return {DOCKER: failure, COMMAND: inspected or {"rc": 0, "stdout": json.dumps([{"Config": OURS}])}}.get(
+            module
+        ) or engine(None, work)(module, check)
+
+    return answer
 
 
 @pytest.mark.parametrize(
@@ -180,57 +224,105 @@ RECREATE = [{"removed": "4c01"}, {"created": "new"}]
         {"profile": "lightcc", "answer": engine([{"restarted": "4c01"}], "pid 7")},
         # A later version of docker_container may not list what it would do.
         {"profile": "lightcc", "answer": engine(None, "pid 7")},
-        {"profile": "lightcc", "answer": engine(RECREATE, "pid 7"), "node": None},
         {"state": "absent", "answer": engine(RECREATE, "pid 7")},
-        {"state": "absent", "answer": engine(RECREATE, "pid 7"), "node": dict(BUSY, python={"requests": False})},
+        {"state": "absent", "answer": unready(NO_REQUESTS, work="pid 7")},
     ],
 )
 def test_a_container_with_running_processes_is_not_ended_unasked(act, options):
-    result, calls = act(**{"node": BUSY, **options})
+    result, calls = act(**options)
     assert result["failed"] and result["msg"] == "pid 7"
-    assert [name for name, _options in calls][-1] == "taco.train.running_work"
+    assert modules(calls)[-1] == WORK
 
-    allowed, calls = act(**{"node": BUSY, **options, "interrupt_running_work": True})
-    assert not allowed.get("failed") and "taco.train.running_work" not in [name for name, _options in calls]
-
-
-def test_a_check_asks_the_engine_once(act):
-    result, calls = act(answer=engine(RECREATE, ""), check=True, node=BUSY, profile="lightcc")
-    assert result["actions"] == RECREATE
-    assert [name for name, _told in calls] == ["community.docker.docker_container", "taco.train.running_work"]
+    allowed, calls = act(**options, interrupt_running_work=True)
+    assert not allowed.get("failed") and allowed["changed"] and WORK not in modules(calls)
 
 
-def test_a_check_warns_of_running_processes_and_ends_well(act):
+def test_a_check_warns_of_running_processes_and_changes_nothing(act):
     for state in ("started", "absent"):
-        result, _calls = act(answer=engine(RECREATE, "pid 7"), check=True, node=BUSY, state=state, profile="lightcc")
-        assert not result.get("failed") and "pid 7" in result["warnings"]
+        result, calls = act(answer=engine(RECREATE, "pid 7"), check=True, state=state, profile="lightcc")
+        assert not result.get("failed") and result["actions"] == RECREATE and "pid 7" in result["warnings"]
+        assert [name for name in modules(calls) if name != INFO] == [DOCKER, WORK]
+        assert all(check for _name, _told, check in calls)
 
 
 def test_a_change_that_ends_no_process_is_made_at_once(act):
-    result, calls = act(answer=engine([{"updated": "4c01"}], "pid 7"), node=BUSY, profile="lightcc")
-    assert not result.get("failed") and [name for name, _told in calls if name != FOLDERS] == [calls[0][0]] * 2
+    result, calls = act(answer=engine([{"updated": "4c01"}], "pid 7"), profile="lightcc")
+    assert not result.get("failed") and modules(calls) == [DOCKER, DOCKER]
 
 
-@pytest.mark.parametrize(
-    "node",
-    [STOPPED, dict(IDLE, python={"requests": False}), dict(IDLE, container_engine=None)],
-)
-def test_a_check_of_a_host_whose_engine_is_not_ready_says_that_the_container_would_start(act, node):
-    result, calls = act(check=True, node=node, profile="lightcc")
-    assert result["changed"] and "would be started" in result["msg"] and calls == []
+@pytest.mark.parametrize("failure", [NO_REQUESTS, NO_ENGINE])
+def test_a_check_of_a_host_whose_engine_is_not_ready_says_that_the_container_would_start(act, failure):
+    result, calls = act(answer=failure, check=True, profile="lightcc")
+    assert result["changed"] and "would be started" in result["msg"] and len(calls) == 1
+    assert not result.get("failed")
+    refused, calls = act(answer=failure, profile="lightcc")
+    assert refused["failed"] and "taco.train.container_engine" in refused["msg"] and len(calls) == 1
 
 
-def test_a_container_that_a_stopped_engine_keeps_is_reported_with_the_fix(act):
-    with pytest.raises(AnsibleActionFail, match="node-0: the container box .* stopped: .*systemctl start docker"):
-        act(state="absent", node=STOPPED)
-    result, calls = act(state="absent", node=STOPPED, may_stay=True)
-    assert (result["changed"], calls) == (False, []) and "systemctl start docker" in result["left"]
-    # There is nothing to remove.
-    gone, calls = act(state="absent", node=dict(STOPPED, training_container=None))
-    assert (gone["changed"], calls) == (False, [])
+def test_missing_rights_fail_a_check_too(act):
+    denied = {
+        "failed": True,
+        "msg": "Error connecting: ('Connection aborted.', PermissionError(13, 'Permission denied'))",
+    }
+    for state in ("started", "absent"):
+        result, _calls = act(answer=denied, check=True, state=state, profile="lightcc")
+        assert result["failed"] and "become: true" in result["msg"]
+
+
+def test_a_container_that_cannot_be_removed_is_reported_with_the_fix(act):
+    for check in (False, True):
+        with pytest.raises(AnsibleActionFail, match="node-0: the container box .* reached .*systemctl start docker"):
+            act(answer=NO_ENGINE, check=check, state="absent")
+        result, calls = act(answer=NO_ENGINE, check=check, state="absent", may_stay=True)
+        assert (result["changed"], len(calls)) == (False, 1) and "systemctl start docker" in result["left"]
+    stopped = unready(NO_REQUESTS, {"failed": True, "rc": 1, "stderr": "Cannot connect to the Docker daemon"})
+    assert "Cannot connect" in act(answer=stopped, state="absent", may_stay=True)[0]["left"]
 
 
 def test_a_container_is_removed_without_requests(act):
-    result, calls = act(answer=engine([]), state="absent", node=dict(BUSY, python={"requests": False}))
+    result, calls = act(answer=unready(NO_REQUESTS), state="absent")
     assert result["changed"]
-    assert calls[-1] == ("ansible.legacy.command", {"argv": ["docker", "rm", "--force", "box"]})
+    assert calls[-1] == (COMMAND, {"argv": ["docker", "rm", "--force", "box"]}, False)
+    predicted, calls = act(answer=unready(NO_REQUESTS), state="absent", check=True)
+    assert predicted["changed"] and modules(calls) == [DOCKER, COMMAND, WORK]
+
+
+@pytest.mark.parametrize(
+    "inspected",
+    [
+        {"failed": True, "rc": 1, "stderr": "Error: No such container: box"},
+        {"failed": True, "rc": 2, "msg": "No such file"},
+    ],
+)
+def test_without_requests_a_container_that_is_not_there_is_no_change(act, inspected):
+    result, calls = act(answer=unready(NO_REQUESTS, inspected), state="absent")
+    assert result["changed"] is False and modules(calls) == [DOCKER, COMMAND]
+
+
+OTHERS = {"Image": "other:1", "Labels": {"owner": "alice"}}
+
+
+@pytest.mark.parametrize("check", [False, True])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"profile": "lightcc", "answer": dict(RUNNING, container={"Config": OTHERS}, actions=RECREATE)},
+        {"profile": "lightcc", "answer": dict(RUNNING, container={"Config": None}, actions=[{"started": "4c01"}])},
+        {"state": "absent", "there": OTHERS},
+        {"state": "absent", "answer": unready(NO_REQUESTS, {"rc": 0, "stdout": json.dumps([{"Config": OTHERS}])})},
+        {"state": "absent", "answer": unready(NO_REQUESTS, {"rc": 0, "stdout": "no JSON"})},
+    ],
+)
+def test_a_container_of_somebody_else_is_refused_with_the_ways_out(act, options, check):
+    with pytest.raises(
+        AnsibleActionFail, match="node-0: the container box is not one of this .*docker rename box"
+    ) as refused:
+        act(check=check, interrupt_running_work=True, **options)
+    assert "taco_container_name" in str(refused.value)
+
+
+def test_a_container_of_somebody_else_stays_where_it_may_and_is_used_where_it_is_as_required(act):
+    result, calls = act(state="absent", there=OTHERS, may_stay=True)
+    assert result["changed"] is False and "other:1" in result["left"] and modules(calls) == [DOCKER, INFO]
+    settled = {"changed": False, "container": {"State": {"Status": "running"}, "Config": OTHERS}}
+    assert act(answer=settled, profile="lightcc")[0]["changed"] is False

@@ -42,6 +42,10 @@ def test_a_container_is_what_it_was_created_as(ask):
     (listed,) = ask("GET", "/containers/json", filters='{"name": {"box": true}}')[1]
     assert listed["Id"] == created["Id"]
     assert ask("GET", "/containers/json", filters='{"name": ["other"]}') == (200, [])
+    assert (
+        ask("POST", "/containers/box/stop") == (204, None)
+        and not ask("GET", "/containers/box/json")[1]["State"]["Running"]
+    )
     assert ask("DELETE", "/containers/box") == (204, None)
 
 

@@ -5,31 +5,33 @@
 """The role plan on this machine as two hosts: it saves what the roles decide in check mode, and refuses a host that differs."""
 
 import json
-import re
 
 import pytest
-import yaml
+from boot_host import debian_host
 from guides import COLLECTION
 from observed import NODE
 from observed import VARIABLES as COMMON
 from played import run
 
-from ansible_collections.taco.train.plugins.plugin_utils.convergence.converged import ROLES
 from ansible_collections.taco.train.plugins.plugin_utils.run.owner import identity
 
-PLAY = """
+# The boot configuration of the hosts is a copy.
+DEFAULTS = "module_defaults: {taco.train.hugepages: {sysroot: '{{ boot_root }}'}}"
+PLAY = f"""
 - name: Plan
   hosts: all
   gather_facts: false
+  {DEFAULTS}
   # A plan has the addresses of the inventory.
-  vars: {ansible_host: of the play}
+  vars: {{ansible_host: of the play}}
   roles:
     - role: taco.train.plan
 """
-CHECK = """
+CHECK = f"""
 - name: Check
   hosts: all
   gather_facts: false
+  {DEFAULTS}
   tasks:
     - name: Compare the hosts with the plan
       ansible.builtin.include_role:
@@ -39,7 +41,7 @@ CHECK = """
         plan_playbook: site
     - name: Show that the host goes on
       ansible.builtin.debug:
-        msg: "{{ inventory_hostname }} goes on"
+        msg: "{{{{ inventory_hostname }}}} goes on"
 """
 LOSE = """
     - name: Lose a host
@@ -83,21 +85,13 @@ VARIABLES = {**COMMON, "harp_source": "none", "eni_count": 8, "hugepages_count":
 
 
 def hosts(folder, **observed):
-    """Two hosts without Docker Engine whose pages are reserved. observed is {host: facts that differ}."""
-    reserved = {
-        "reboot_required": False,
-        "layout": "grub-d",
-        "page_size": "1G",
-        "count": 50,
-        "said": ["50"],
-        "kernel_args": {"before": [], "after": []},
-        "kept": [],
-        "trial": False,
-        "state_dir": str(folder / "state"),
-    }
-    node = dict(NODE, container_engine=None, boot=dict(NODE["boot"], hugepages=reserved))
+    """Two hosts without Docker Engine. observed is {host: facts that differ}."""
+    root = folder / "root"
+    if not root.exists():
+        debian_host(root)
+    node = dict(NODE, container_engine=None)
     return {
-        host: dict(VARIABLES, observed_node=dict(node, hostname=host, **observed.get(host, {})))
+        host: dict(VARIABLES, boot_root=str(root), observed_node=dict(node, hostname=host, **observed.get(host, {})))
         for host in ("gpu1", "gpu2")
     }
 
@@ -106,7 +100,9 @@ def played(folder, play, observed=None, arguments=(), **options):
     common = {"taco_state_dir": str(folder / "state"), "taco_results_dir": str(folder / "results")}
     # Over each observation of this machine.
     common["taco_node"] = "{{ observed_node }}"
-    return run(folder, play, hosts(folder, **(observed or {})), {**common, **options}, arguments)
+    # Also on a machine with Docker Engine.
+    without = {"DOCKER_HOST": "unix:///no/engine"}
+    return run(folder, play, hosts(folder, **(observed or {})), {**common, **options}, arguments, **without)
 
 
 @pytest.fixture(scope="module")
@@ -121,12 +117,12 @@ def saved(tmp_path_factory):
 def test_the_plan_has_what_the_roles_decide_and_no_host_is_changed(saved):
     folder, output = saved
     document = json.loads((folder / "plan.json").read_text())
-    roles = ["harp", "container_engine", "training_container", "ssh_trust"]
+    roles = ["hugepages", "harp", "container_engine", "training_container", "ssh_trust"]
     assert {host: [change["role"] for change in one["changes"]] for host, one in document["hosts"].items()} == {
         "gpu1": roles,
         "gpu2": roles,
     }
-    assert "8 changes on 2 of 2 hosts, in 4 entries." in output and not (folder / "state").exists()
+    assert "10 changes on 2 of 2 hosts, in 5 entries." in output and not (folder / "state").exists()
     assert "host gpu2" in output and "known after apply" in output
     assert (folder / "plan.json").stat().st_mode & 0o777 == 0o600
 
@@ -244,9 +240,7 @@ def test_the_rollback_of_a_kubernetes_cluster_has_no_plan(tmp_path):
 
 
 def test_check_mode_applies_a_plan_with_a_reboot_without_a_difference(tmp_path):
-    # The action converged reads it as it is, so that it is no template.
-    observed = {"taco_node": hosts(tmp_path)["gpu1"]["observed_node"]}
-    path, options = str(tmp_path / "plan.json"), {"reboot_allowed": True, **REBOOT, **observed}
+    path, options = str(tmp_path / "plan.json"), {"reboot_allowed": True, **REBOOT}
     status, output = played(tmp_path, PLAY, plan_file=path, **options)
     assert status == 0 and "reboots: 2 hosts in 2 batches" in output, output
     # As with -e reboot_allowed=true.
@@ -261,16 +255,6 @@ PLAYBOOK = f"""
 """
 
 
-def test_a_host_that_needs_no_change_takes_few_processes_of_the_controller(tmp_path):
-    observed = hosts(tmp_path)["gpu1"]["observed_node"]
-    # With the other roles it would need a container.
-    options = {"taco_hosts": "all", "taco_node": observed, "__plan_roles": ["hugepages"], "plan_fail_on_change": True}
-    status, output = played(tmp_path, PLAYBOOK, **options)
-    assert status == 0 and "No change: 2 hosts" in output, output
-    counts = re.search(r"gpu2\s+: ok=(\d+) .*skipped=(\d+)", output).groups()
-    assert sum(map(int, counts)) <= 5, output
-
-
 def test_a_wrong_value_of_one_host_is_refused_with_the_host_and_the_variable(tmp_path):
     options = {"taco_hosts": "all", "taco_state_dir": str(tmp_path), "taco_results_dir": str(tmp_path)}
     found = hosts(tmp_path)
@@ -278,11 +262,3 @@ def test_a_wrong_value_of_one_host_is_refused_with_the_host_and_the_variable(tmp
     status, output = run(tmp_path, PLAYBOOK, found, dict(options, preflight_gate=False))
     assert status == 2 and "gpu2: the role taco.train.preflight can't run with these values of its" in output, output
     assert "\\npreflight_min_disk_gib: much; expected a number" in output, output
-
-
-def test_the_playbook_reads_the_variables_of_every_role_and_runs_none_of_their_tasks():
-    play = yaml.safe_load((COLLECTION / "playbooks/plan.yml").read_text())[1]
-    tasks = [task for task in play["post_tasks"] if "ansible.builtin.import_role" in task]
-    assert {task["ansible.builtin.import_role"]["name"] for task in tasks} == {f"taco.train.{role}" for role in ROLES}
-    assert all(task["tags"] == ["never"] and task["check_mode"] for task in tasks)
-    assert not any(task["ansible.builtin.import_role"]["rolespec_validate"] for task in tasks)

@@ -2,129 +2,84 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""prepare.yml ends when all hosts were observed to be as its roles would leave them, and never else."""
+"""The roles of prepare.yml each call their module once, a second run changes nothing, and wrong values are named."""
 
-import hashlib
 import json
 import re
 
 import playbook
 import pytest
+from boot_host import LINE, debian_host
 from observed import NODE
 from playbook import COLLECTIONS
 from played import check, run
-
-from ansible_collections.taco.train.plugins.module_utils._harp.harp import manifest_text
 
 PLAY = f"""
 - name: Prepare
   ansible.builtin.import_playbook: {COLLECTIONS}/ansible_collections/taco/train/playbooks/prepare.yml
 """
-RESERVED = {
-    "reboot_required": False,
-    "layout": "grub-d",
-    "page_size": "1G",
-    "count": 50,
-    "said": ["50"],
-    "kernel_args": {"before": [], "after": []},
-    "kept": [],
-    "trial": False,
-    "state_dir": "/var/lib/taco-train",
-}
-MANIFEST = hashlib.sha256(manifest_text(NODE, [f"eth{number}" for number in range(1, 9)]).encode()).hexdigest()
-SETTLED = dict(
-    NODE,
-    boot=dict(NODE["boot"], hugepages=RESERVED),
-    harp=dict(NODE["harp"], manifest="/var/lib/taco-train/host-manifest.json", manifest_sha256=MANIFEST),
-)
 VARIABLES = {"hugepages_count": 50, "taco_gpus_per_node": 8, "harp_source": "none", "eni_count": 8}
 ROLE_TASK = "TASK [taco.train.hugepages"
+# The roles of the playbook on a copy of a boot configuration.
+ROLES = """
+- name: Prepare
+  hosts: all
+  gather_facts: false
+  module_defaults: {taco.train.hugepages: {sysroot: "{{ playbook_dir }}/root"}}
+  roles: [taco.train.hugepages, taco.train.reboot, taco.train.eni, taco.train.harp]
+"""
 
 
-def played(folder, options=(), node=SETTLED):
-    """Return the exit status and what was said of one host, observed like this, with these extra variables."""
-    return check(folder, PLAY, {"gpu1": dict(VARIABLES, taco_node=node)}, {"taco_hosts": "all", **dict(options)})
+def executed(folder):
+    """The modules that ran on the host in the last play, by the names of their tasks, and whether they changed it."""
+    lines = [json.loads(line) for line in (folder / playbook.RESULTS).read_text().splitlines()]
+    return [(line["task"], line["result"]["changed"]) for line in lines if "invocation" in line["result"]]
 
 
-def test_a_host_that_is_as_it_should_be_sees_no_task_of_the_roles(tmp_path):
-    # Extra variables arrive as text, and count alike.
-    status, output = played(tmp_path, {"hugepages_count": "50", "hugepages_trial": "false"})
-    assert status == 0, output
-    assert ROLE_TASK not in output
-    assert re.search(r"gpu1\s+: ok=\d+\s+changed=0 .*failed=0", output)
+def test_a_second_run_executes_each_module_once_and_changes_nothing(tmp_path):
+    root = debian_host(tmp_path / "root")
+    hosts = {"gpu1": dict(VARIABLES, reboot_required_now=False)}
+    options = {"taco_state_dir": str(tmp_path / "state"), "taco_results_dir": str(tmp_path / "results")}
+    status, output = run(tmp_path, ROLES, hosts, options)
+    assert status == 0 and [changed for _task, changed in executed(tmp_path)] == [True, False, True], output
+    # The host boots.
+    (root / "proc/cmdline").write_text("ro " + LINE.format(50))
+    (root / "sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages").write_text("50\n")
+    status, output = run(tmp_path, ROLES, hosts, options)
+    assert status == 0 and executed(tmp_path) == [
+        ("taco.train.hugepages : Reserve hugepages in the boot configuration or restore it", False),
+        ("taco.train.eni : Check that there is an ENI for each GPU", False),
+        ("taco.train.harp : Configure HARP or restore its original configuration", False),
+    ], output
 
 
-def seen(**parts):
-    return {"taco_node": dict(SETTLED, **parts)}
-
-
-# Of each host its variables, and the roles that would change it.
-HOSTS = {
-    "settled": ({}, []),
-    "other-pages": (seen(boot=dict(NODE["boot"], hugepages=dict(RESERVED, count=49))), ["hugepages"]),
-    "other-manifest": (seen(harp=dict(SETTLED["harp"], manifest_sha256="0" * 64)), ["harp"]),
-    "fewer-nics": (seen(nics=NODE["nics"][:8]), ["eni", "harp"]),
-    # A null is no default.
-    "null": ({"hugepages_runtime": None}, ["hugepages"]),
-    # For a node of a cluster the cluster is asked, too.
-    "cluster": ({"taco_platform": "tke"}, None),
-}
-
-
-def test_each_role_and_each_host_counts(tmp_path):
-    hosts = {name: {**VARIABLES, "taco_node": SETTLED, **own} for name, (own, _found) in HOSTS.items()}
-    run(tmp_path, PLAY, hosts, {"taco_hosts": "all"}, ["--check", "--tags", "always"])
-    results = playbook.results(tmp_path, "Check whether the host already has the desired state")
-    roles = {name: results[name].get("roles") for name in hosts}
-    found = {name: own and [role for role, converged in own.items() if not converged] for name, own in roles.items()}
-    assert found == {name: expected for name, (_own, expected) in HOSTS.items()}
-    assert {name for name in hosts if results[name].get("converged")} == {"settled"}
-
-
-def test_one_host_with_a_fault_has_all_go_through_the_roles(tmp_path):
-    common = dict(VARIABLES, taco_node=SETTLED)
-    hosts = {"gpu1": common, "gpu2": dict(common, eni_count=9)}
-    status, output = check(tmp_path, PLAY, hosts, {"taco_hosts": "all"})
-    assert status != 0
-    assert f"{ROLE_TASK} : Reserve hugepages" in output
-    assert "8 of 9 secondary ENIs found" in output and re.search(r"gpu2\s+: ok=\d+ .*failed=1", output), output
-
-
-# What is wrong on each host of a play. The first role at which one fails ends it.
+# What is wrong on each host of a play.
 WRONG = {
     "hugepages": [{"hugepages_max_memory_fraction": "much"}, {"hugepages_count": "{{ nobody_set_this }}"}],
-    "eni": [{"eni_subnets": ["10.90.0.0/16"]}, {"eni_pattern": "("}],
+    "eni": [{"eni_subnets": ["10.90.0"]}, {"eni_pattern": "("}],
     "harp": [{"harp_template": "{{ nobody_set_this }}", "harp_source": "template"}],
 }
 
 
 @pytest.mark.parametrize("role", WRONG)
-def test_what_is_wrong_with_the_variables_is_said_by_the_roles(tmp_path, role):
-    hosts = {f"gpu{n}": {**VARIABLES, "taco_node": SETTLED, **own} for n, own in enumerate(WRONG[role])}
-    status, output = check(tmp_path, PLAY, hosts, {"taco_hosts": "all"})
+def test_what_is_wrong_with_the_variables_is_said_by_the_role_that_reads_them(tmp_path, role):
+    hosts = {f"gpu{n}": {**VARIABLES, "taco_node": NODE, **own} for n, own in enumerate(WRONG[role])}
+    status, output = run(tmp_path, PLAY, hosts, {"taco_hosts": "all"}, ["--check", "--tags", role])
     before, *said = output.split("fatal: [")
     assert status != 0 and {text.split("]")[0] for text in said} == set(hosts), output
     assert before.rpartition("TASK [")[2].startswith(f"taco.train.{role} : "), output
-    assert "taco.train.converged" not in said[0], output
 
 
-def test_a_role_of_which_nothing_is_known_is_refused(tmp_path):
-    play = json.dumps(
-        [
-            {
-                "name": "Ask",
-                "hosts": "all",
-                "gather_facts": False,
-                "tasks": [{"name": "Ask", "taco.train.converged": {"roles": ["report"]}}],
-            }
-        ]
-    )
-    status, output = check(tmp_path, play, {"gpu1": {}}, {})
-    assert status != 0 and "value of roles must be one or more of: container_engine, eni" in output, output
+def test_a_host_with_another_number_of_enis_ends_the_play_for_all(tmp_path):
+    hosts = {"gpu1": VARIABLES, "gpu2": dict(VARIABLES, eni_count=9)}
+    status, output = run(tmp_path, PLAY, hosts, {"taco_hosts": "all"}, ["--check", "--tags", "eni,harp"])
+    assert status != 0 and "TASK [taco.train.harp" not in output, output
+    assert "8 of 9 secondary ENIs found" in output and re.search(r"gpu2\s+: ok=\d+ .*failed=1", output), output
 
 
 def test_variables_of_the_reboot_are_checked_though_none_is_needed(tmp_path):
-    status, output = played(tmp_path, {"reboot_batch": "many"})
+    hosts, options = {"gpu1": dict(VARIABLES, taco_node=NODE)}, {"taco_hosts": "all", "reboot_batch": "many"}
+    status, output = run(tmp_path, PLAY, hosts, options, ["--check", "--tags", "reboot"])
     assert status != 0 and "reboot_batch" in output, output
 
 
@@ -162,26 +117,7 @@ def test_deploy_checks_the_hosts_of_docker_although_the_first_host_is_a_node_of_
     assert "[node1]" not in output.partition("TASK [taco.train.common")[2], output
 
 
-def test_a_node_of_a_cluster_is_prepared_with_an_empty_plan_whichever_host_is_first(tmp_path):
-    checked = {"taco_hosts": "all", "taco_plan": "plan.json", "plan_checked": {"empty": True}}
-    hosts = {"gpu1": dict(VARIABLES, taco_node=SETTLED), "node1": dict(VARIABLES, taco_node=NODE, taco_platform="tke")}
-    _status, output = check(tmp_path, PLAY, hosts, checked)
-    assert ROLE_TASK in output, output
-
-
-def test_where_variables_of_roles_are_private_the_roles_find_out(tmp_path, monkeypatch):
-    monkeypatch.setenv("ANSIBLE_PRIVATE_ROLE_VARS", "1")
-    status, output = played(tmp_path)
-    assert status == 0 and ROLE_TASK in output, output
-
-
-def test_an_empty_plan_ends_it_early(tmp_path):
-    checked = {"taco_plan": "plan.json", "plan_checked": {"empty": True}}
-    status, output = played(tmp_path, checked, node=NODE)
-    assert status == 0 and ROLE_TASK not in output, output
-
-
 def test_an_empty_path_of_a_plan_is_refused_because_the_playbook_alone_applies_none(tmp_path):
-    status, output = played(tmp_path, {"taco_plan": ""})
+    status, output = check(tmp_path, PLAY, {"gpu1": VARIABLES}, {"taco_hosts": "all", "taco_plan": ""})
     assert status == 2 and ROLE_TASK not in output, output
     assert "this playbook does not apply plans" in output and "taco.train.site" in output, output

@@ -90,14 +90,13 @@ def test_what_is_no_object_says_nothing(text):
     assert parse_object(text) == {}
 
 
-def test_a_container_tells_what_it_was_made_from_and_what_has_the_name_of_its_image_now():
+def test_a_container_tells_what_it_was_made_from():
     assert judge_container(CONTAINER, {"Id": "sha256:2", "Config": {"Labels": {"other": "y"}}}) == {
         "name": "taco-train",
         "id": "4c01",
         "status": "running",
         "image": "training:1",
         "image_id": "sha256:1",
-        "image_id_by_name": "sha256:2",
         "image_digest": None,
         "restart_policy": "unless-stopped",
         "options_sha256": "abc",

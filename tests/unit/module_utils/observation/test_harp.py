@@ -8,8 +8,8 @@ import hashlib
 
 import pytest
 
-from ansible_collections.taco.train.plugins.module_utils._observation.harp import harp
 from ansible_collections.taco.train.plugins.module_utils._observation.root import Root
+from ansible_collections.taco.train.plugins.module_utils._observation.state import harp
 
 
 @pytest.mark.parametrize("running", [True, False])
@@ -37,6 +37,5 @@ def test_the_files_are_those_with_the_name_of_a_configuration(tmp_path, running)
             {"path": "/opt/harp/ztcp1.conf", "size": 0, "sha256": checksum(b"")},
         ],
         "manifest": "/opt/state/host-manifest.json",
-        "manifest_sha256": checksum(b"{}"),
         "record": {"version": 2},
     }

@@ -10,11 +10,11 @@ import json
 import pytest
 
 from ansible_collections.taco.train.plugins.module_utils._observation.root import Root
-from ansible_collections.taco.train.plugins.module_utils._observation.ssh_trust import ssh_trust
+from ansible_collections.taco.train.plugins.module_utils._observation.state import ssh_trust
 
 IDENTITY = {"public_key": "ssh-ed25519 A", "host_key": "ssh-ed25519 B", "port": 2222}
 ITSELF = dict(IDENTITY, name="node-0", address="10.0.2.8")
-UNKNOWN = {"name": None, "address": None, "peers": 0, "peers_sha256": None, "proven": False, "active_in": None}
+UNKNOWN = {"name": None, "address": None, "peers": 0, "peers_sha256": None}
 
 
 def trust_of(folder, files, running=False):
@@ -22,7 +22,7 @@ def trust_of(folder, files, running=False):
     (folder / "ssh").mkdir()
     for name, text in files.items():
         (folder / "ssh" / name).write_text(text)
-    return ssh_trust(Root("/"), str(folder), None) if running else ssh_trust(Root(str(folder)), "/", None)
+    return ssh_trust(Root("/"), str(folder)) if running else ssh_trust(Root(str(folder)), "/")
 
 
 @pytest.mark.parametrize(
@@ -53,20 +53,9 @@ def test_the_identity_is_whole_or_none(tmp_path, text, trust):
 )
 def test_a_host_is_known_to_its_peers_by_what_its_own_list_of_them_says(tmp_path, peers, names):
     trust = trust_of(tmp_path, {"identity.json": json.dumps(IDENTITY), "peers.json": json.dumps(peers)})
-    assert trust == dict(IDENTITY, peers_sha256=None, proven=False, active_in=None, **names)
+    assert trust == dict(IDENTITY, peers_sha256=None, **names)
 
 
-@pytest.mark.parametrize(
-    ("note", "proven"),
-    [
-        (hashlib.sha256(b"[]").hexdigest() + "\n", True),
-        # From a container, and none was named here.
-        (hashlib.sha256(b"[]").hexdigest() + " 4c01\n", False),
-        ("0", False),
-        ("", False),
-    ],
-)
-def test_peers_were_reached_when_that_was_noted_of_just_these(tmp_path, note, proven):
-    files = {"identity.json": json.dumps(IDENTITY), "peers.json": "[]", "proven": note}
-    trust = trust_of(tmp_path, files, running=True)
-    assert (trust["peers_sha256"], trust["proven"]) == (hashlib.sha256(b"[]").hexdigest(), proven)
+def test_the_checksum_of_the_peers_is_that_of_their_file_on_the_running_system(tmp_path):
+    trust = trust_of(tmp_path, {"identity.json": json.dumps(IDENTITY), "peers.json": "[]"}, running=True)
+    assert trust["peers_sha256"] == hashlib.sha256(b"[]").hexdigest()

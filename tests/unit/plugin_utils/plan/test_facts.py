@@ -30,7 +30,7 @@ FAMILIES = {
                 "version_id": "8.9",
                 "name": "Rocky Linux 8.9",
             },
-            "boot": {"layout": "bls", "firmware": "efi", "reason": "grubby is there", "hugepages": None},
+            "boot": {"layout": "bls", "firmware": "efi", "reason": "grubby is there"},
             "container_engine": None,
         },
         "/etc/default/grub",
@@ -120,8 +120,6 @@ def relevant(source, family, name):
             items = observed[before] if before != "hugepages.pools" else observed["hugepages"]["pools"]
             source.choice(items)[after] = new
         else:
-            # Of the pages that are reserved, the observation always has both.
-            new = {"count": 4, "page_size": "2M"} if path == "boot.hugepages" else new
             observed = replaced(observed, path, new)
     elif name.startswith("file "):
         part = next(

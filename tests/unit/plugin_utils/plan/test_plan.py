@@ -25,7 +25,7 @@ def test_a_change_for_each_role_that_changes_in_the_order_in_which_they_run():
     assert [change.role for change in CHANGES] == ["hugepages", "reboot", "harp", "training_container", "ssh_trust"]
     pages = CHANGES[0]
     assert pages.what == "reserve 50 pages of 1G in the boot configuration"
-    assert "no pages of this collection are reserved" in pages.reason and "taco_gpus_per_node is 8" in pages.reason
+    assert "the boot configuration has no hugepages" in pages.reason and "taco_gpus_per_node is 8" in pages.reason
     assert CHANGES[1].interrupts == ("reboot of the host",)
     assert pages.facts["file /etc/default/grub.d/zz-taco-hugepages.cfg"] == "absent"
     assert pages.facts["taco_node.memory.total_bytes"] == node()["memory"]["total_bytes"]

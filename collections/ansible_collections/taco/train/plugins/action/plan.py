@@ -140,7 +140,6 @@ class ActionModule(ActionBase):
             "changes": [whole_change(change) for change in changes],
             "own": own_values(host, options["node"]) if changes else {},
             "reboot_not_allowed": waiting,
-            "pending": bool(waiting or (options["results"].get("ssh_trust") or {}).get("unproven")),
             "text": wording.changes_text(changes),
             **compared,
         }
@@ -163,8 +162,6 @@ class ActionModule(ActionBase):
         )
 
     def _saved(self, options: dict[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
-        unchanged = {"changes": [], "own": {}, "reboot_not_allowed": ""}
-        options["hosts"] = {host: found or unchanged for host, found in options["hosts"].items()}
         plan, path = self._plan(options, task_vars), run_store.absolute(options["path"])
         entries = grouped(plan.hosts, {host: found["own"] for host, found in options["hosts"].items()})
         html = os.path.splitext(path)[0] + ".html"
@@ -234,7 +231,6 @@ class ActionModule(ActionBase):
                 "refused": {next(iter(options["hosts"]), ""): str(error)},
                 "fatal": True,
                 "count": 0,
-                "empty": False,
             }
         refused = {}
         for host, found in options["hosts"].items():
@@ -245,9 +241,7 @@ class ActionModule(ActionBase):
             differing = differences(plan.hosts[host], decided, found["node"], found["variables"])
             if differing:
                 refused[host] = wording.refusal(host, path, differing)
-        going_on = [found for host, found in options["hosts"].items() if host not in refused]
-        empty = not any(found["changes"] or found["pending"] for found in going_on)
-        return self._result(plan, path, options, refused) | {"empty": empty}
+        return self._result(plan, path, options, refused)
 
     def _compared(self, options: dict[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
         plan, path, _found = self._read(options, task_vars)

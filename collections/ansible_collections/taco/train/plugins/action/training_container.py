@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Run a training container as a profile says, by one call of community.docker.docker_container."""
+"""Run a training container as a profile says, by community.docker.docker_container."""
 
 from typing import Any
 
@@ -10,14 +10,15 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.taco.train.plugins.plugin_utils.container.change import (
+    NO_CONTAINER,
     ends_processes,
-    engine_problem,
+    foreign,
+    inspected,
     interruption,
     left,
-    may_interrupt,
+    trouble_after_start,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.container.convergence import is_known
-from ansible_collections.taco.train.plugins.plugin_utils.container.errors import explain
+from ansible_collections.taco.train.plugins.plugin_utils.container.errors import explain, lacks_library, not_ready
 from ansible_collections.taco.train.plugins.plugin_utils.container.options import (
     OPTIONS,
     harp_refusal,
@@ -25,150 +26,141 @@ from ansible_collections.taco.train.plugins.plugin_utils.container.options impor
     spec_of,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.container.spec import SpecError, docker_run_argv, mount_folders
-from ansible_collections.taco.train.plugins.plugin_utils.convergence.answer import take_desired
-from ansible_collections.taco.train.plugins.plugin_utils.variables.role_values import require_role_values
 
 MODULE = "community.docker.docker_container"
+INFO = "community.docker.docker_container_info"
 FOLDERS = "taco.train.host_folders"
 RUNNING_WORK = "taco.train.running_work"
 COMMAND = "ansible.legacy.command"
-
-
-def trouble_after_start(result: dict[str, Any]) -> str | None:
-    """Return what the started container died of, or None when it runs."""
-    state = (result.get("container") or {}).get("State") or {}
-    if state.get("Status") in (None, "running"):
-        return None
-    return f"it is {state['Status']} instead of running, exit status {state.get('ExitCode')}: {state.get('Error') or 'see docker logs'}"
+Result = dict[str, Any]
 
 
 class ActionModule(ActionBase):
-    """Turn the options into a spec, the spec into the options of docker_container, and its errors into advice."""
+    """Turn the options into those of docker_container, which predicts the change, and its errors into advice."""
 
     _supports_check_mode = True
     _supports_async = False
     _requires_connection = True
 
-    def run(self, tmp: Any = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        result = super().run(tmp, task_vars)
-        take_desired(self)
-        require_role_values(self, task_vars)
-        task_vars = task_vars or {}
-        host = task_vars.get("inventory_hostname", "this host")
-        _ignored, options = self.validate_argument_spec(**OPTIONS)
-
-        if options["state"] == "absent":
-            wanted = {"name": options["name"], "state": "absent"}
-        else:
-            try:
-                spec = spec_of(options)
-            except SpecError as error:
-                raise AnsibleActionFail(f"{host}: {error}") from error
-            refusal = harp_refusal(options, host)
-            # Under check mode the role harp has not really run, so a missing configuration proves nothing.
-            if refusal and not self._task.check_mode:
-                raise AnsibleActionFail(refusal)
-            if refusal:
-                result.setdefault("warnings", []).append(refusal)
-            wanted = module_options(spec, options["pull"])
-            result["docker_run"] = docker_run_argv(spec)
-
-        if self._task.check_mode and is_known(options, options["node"] or {}):
-            return {**result, "changed": False}
-        unmanaged = self._without_module(options, host, task_vars)
-        if unmanaged is not None:
-            return {**result, **unmanaged}
+    def run(self, tmp: Any = None, task_vars: Result | None = None) -> Result:
+        result: Result = super().run(tmp, task_vars)
+        self._variables = task_vars or {}
+        self._host = self._variables.get("inventory_hostname", "this host")
+        _ignored, self._options = self.validate_argument_spec(**OPTIONS)
         # A plan has the difference also without --diff. Ansible shows it only with --diff.
         self._task.diff = True
-        self._prediction: dict[str, Any] | None = None
-        warnings, refused = self._running_work(options, wanted, task_vars)
-        if refused is not None:
-            return {**result, **refused}
-        result.setdefault("warnings", []).extend(warnings)
-
-        if options["state"] == "started" and not self._task.check_mode:
-            # The engine creates the folders of its mounts where the host lacks them.
-            noted = {"paths": mount_folders(spec), "state_dir": options["state_dir"]}
-            recorded = (
-                self._execute_module(module_name=FOLDERS, module_args=noted, task_vars=task_vars)
-                if noted["paths"]
-                else {}
-            )
-            if recorded.get("failed"):
-                return dict(result, **recorded)
-        if self._task.check_mode and self._prediction is not None:
-            answer = self._prediction
-        else:
-            answer = self._execute_module(module_name=MODULE, module_args=wanted, task_vars=task_vars)
-        problem = answer.get("msg", "") if answer.get("failed") else None
-        if problem is None and options["state"] == "started" and not self._task.check_mode:
-            problem = trouble_after_start(answer)
-        if problem is not None:
-            answer.update(failed=True, msg=explain(host, options["name"], options["image"] or "", str(problem)))
-        # The traceback is of the error in the words of docker_container, and would be shown in place of ours.
-        for key in ("invocation", "exception"):
-            answer.pop(key, None)
-        warnings = result.pop("warnings", []) + answer.pop("warnings", [])
-        result.update(answer)
-        if warnings:
-            result["warnings"] = warnings
+        result.update(self._absent() if self._options["state"] == "absent" else self._started())
         return result
 
-    def _without_module(self, options: dict[str, Any], host: str, task_vars: dict[str, Any]) -> dict[str, Any] | None:
-        """The result on a host on which docker_container can't work, None elsewhere."""
-        node = options["node"]
-        problem = engine_problem(node)
-        if problem is None:
-            return None
-        there = node.get("training_container")
-        if options["state"] == "started":
-            # The role container_engine would have corrected that. Without check mode docker_container reports the problem.
-            said = f"The container {options['name']} would be started, but now {problem}."
-            return {"changed": True, "msg": said} if self._task.check_mode else None
-        if not there or self._task.check_mode:
-            return {"changed": bool(there)}
-        if not node["container_engine"]["running"]:
-            message = left(options["name"], problem)
-            if not options["may_stay"]:
-                raise AnsibleActionFail(f"{host}: {message}")
-            return {"changed": False, "left": message, "warnings": [f"{host}: {message}"]}
-        warnings, refused = self._running_work(options, {}, task_vars)
-        if refused is not None:
-            return refused
-        argv = ["docker", "rm", "--force", options["name"]]
-        answer = self._execute_module(module_name=COMMAND, module_args={"argv": argv}, task_vars=task_vars)
-        if answer.get("failed"):
-            raise AnsibleActionFail(explain(host, options["name"], "", str(answer.get("stderr") or answer.get("msg"))))
-        return {"changed": True, "warnings": warnings}
-
-    def _running_work(
-        self, options: dict[str, Any], wanted: dict[str, Any], task_vars: dict[str, Any]
-    ) -> tuple[list[str], dict[str, Any] | None]:
-        """Warnings about processes that the task would end, and the failure where it must not end them."""
-        if not may_interrupt(options, options["node"]):
-            return [], None
-        if options["state"] == "started":
-            self._prediction = self._predicted(wanted, task_vars)
-            if not ends_processes(self._prediction):
-                return [], None
-        asked = {
-            "interruption": interruption(options["name"], options["state"]),
-            "container": options["name"],
-            "gpus": False,
-        }
-        found = self._execute_module(module_name=RUNNING_WORK, module_args=asked, task_vars=task_vars)
-        if found.get("failed"):
-            found.pop("invocation", None)
-            return [], found
-        return list(found.get("warnings", [])), None
-
-    def _predicted(self, wanted: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """The result of docker_container in check mode."""
-        check_mode, self._task.check_mode = self._task.check_mode, True
+    def _started(self) -> Result:
+        name, check_mode = self._options["name"], self._task.check_mode
         try:
-            predicted: dict[str, Any] = self._execute_module(
-                module_name=MODULE, module_args=wanted, task_vars=task_vars
-            )
+            spec = spec_of(self._options)
+        except SpecError as error:
+            raise AnsibleActionFail(f"{self._host}: {error}") from error
+        refusal = harp_refusal(self._options, self._host)
+        # Under check mode the role harp has not really run, so a missing configuration proves nothing.
+        if refusal and not check_mode:
+            raise AnsibleActionFail(refusal)
+        wanted = module_options(spec, self._options["pull"])
+        predicted = self._execute(MODULE, wanted, check_mode=True)
+        problem = not_ready(predicted["msg"]) if predicted.get("failed") else None
+        if problem and check_mode:
+            answer: Result = {"changed": True, "msg": f"The container {name} would be started, but now {problem}."}
+        else:
+            stranger = foreign(name, predicted.get("container")) if predicted.get("changed") else None
+            if stranger:
+                raise AnsibleActionFail(f"{self._host}: {stranger}")
+            answer = self._changed(wanted, predicted, mount_folders(spec))
+        if not answer.get("failed") and not check_mode:
+            trouble = trouble_after_start(answer)
+            answer.update({"failed": True, "msg": self._explained(trouble)} if trouble else {})
+        warnings = [refusal] if refusal else []
+        return {**answer, "docker_run": docker_run_argv(spec), "warnings": warnings + answer.get("warnings", [])}
+
+    def _absent(self) -> Result:
+        wanted = {"name": self._options["name"], "state": "absent"}
+        predicted = self._execute(MODULE, wanted, check_mode=True)
+        if predicted.get("failed") and lacks_library(predicted["msg"]):
+            return self._removed_by_command()
+        problem = not_ready(predicted["msg"]) if predicted.get("failed") else None
+        if problem:
+            return self._left(left(self._options["name"], problem))
+        found = self._execute(INFO, {"name": self._options["name"]}) if predicted.get("changed") else {}
+        if found.get("failed"):
+            return {**found, "msg": self._explained(found["msg"])}
+        stranger = foreign(self._options["name"], found.get("container"))
+        return self._left(stranger) if stranger else self._changed(wanted, predicted)
+
+    def _changed(self, wanted: Result, predicted: Result, folders: list[str] | None = None) -> Result:
+        """The result of docker_container, which runs only where it predicts a change and no running work would be ended."""
+        if predicted.get("failed"):
+            return {**predicted, "msg": self._explained(predicted["msg"])}
+        work = self._running_work() if ends_processes(predicted) else {}
+        if work.get("failed"):
+            return work
+        # Whether a newer image is to be pulled is not predicted.
+        settled = not predicted.get("changed") and wanted.get("pull") != "always"
+        answer = predicted if settled or self._task.check_mode else self._applied(wanted, folders)
+        return {**answer, "warnings": work.get("warnings", []) + answer.get("warnings", [])}
+
+    def _applied(self, wanted: Result, folders: list[str] | None) -> Result:
+        if folders:
+            # The engine creates the folders of its mounts where the host lacks them.
+            noted = {"paths": folders, "state_dir": self._options["state_dir"]}
+            recorded = self._execute(FOLDERS, noted)
+            if recorded.get("failed"):
+                return recorded
+        answer = self._execute(MODULE, wanted)
+        if answer.get("failed"):
+            answer["msg"] = self._explained(answer["msg"])
+        return answer
+
+    def _removed_by_command(self) -> Result:
+        """The result of the removal on a host whose Python can't run docker_container."""
+        name = self._options["name"]
+        found = self._execute(COMMAND, {"argv": ["docker", "container", "inspect", name]}, check_mode=False)
+        said = str(found.get("stderr") or "")
+        # Without docker there is no container, and the command has no output.
+        if found.get("failed") and (not said or NO_CONTAINER in said.lower()):
+            return {"changed": False}
+        if found.get("failed"):
+            return self._left(left(name, f"the engine can't be asked ({said.strip()})"))
+        stranger = foreign(name, inspected(found.get("stdout", "")) or {"Config": {}})
+        if stranger:
+            return self._left(stranger)
+        work = self._running_work()
+        if work.get("failed") or self._task.check_mode:
+            return {"changed": True, **work}
+        removed = self._execute(COMMAND, {"argv": ["docker", "rm", "--force", name]})
+        if removed.get("failed"):
+            raise AnsibleActionFail(self._explained(removed.get("stderr") or removed.get("msg")))
+        return {"changed": True, **work}
+
+    def _left(self, message: str) -> Result:
+        if not self._options["may_stay"]:
+            raise AnsibleActionFail(f"{self._host}: {message}")
+        return {"changed": False, "left": message, "warnings": [f"{self._host}: {message}"]}
+
+    def _running_work(self) -> Result:
+        """Warnings about processes that the task would end, or the failure where it must not end them."""
+        if self._options["interrupt_running_work"]:
+            return {}
+        name = self._options["name"]
+        asked = {"interruption": interruption(name, self._options["state"]), "container": name, "gpus": False}
+        found = self._execute(RUNNING_WORK, asked)
+        return found if found.get("failed") else {"warnings": found.get("warnings", [])}
+
+    def _explained(self, message: Any) -> str:
+        return explain(self._host, self._options["name"], self._options["image"] or "", str(message))
+
+    def _execute(self, module: str, arguments: Result, check_mode: bool | None = None) -> Result:
+        """The result of a module, in check mode or not, without what Ansible would show in place of our messages."""
+        of_task = self._task.check_mode
+        self._task.check_mode = of_task if check_mode is None else check_mode
+        try:
+            result: Result = self._execute_module(module_name=module, module_args=arguments, task_vars=self._variables)
         finally:
-            self._task.check_mode = check_mode
-        return predicted
+            self._task.check_mode = of_task
+        # The traceback is of the error in the words of the module.
+        return {key: value for key, value in result.items() if key not in ("invocation", "exception")}

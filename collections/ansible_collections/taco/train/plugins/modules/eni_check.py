@@ -17,7 +17,6 @@ author:
   - Taco Team (@taco)
 extends_documentation_fragment:
   - ansible.builtin.action_common_attributes
-  - taco.train.desired
 attributes:
   check_mode:
     support: full
@@ -45,7 +44,8 @@ options:
     default: []
   nics:
     description:
-      - The interfaces of the host, as returned by M(taco.train.node_info). Then nothing is executed on the host.
+      - The interfaces of the host, as returned by M(taco.train.node_info). Then they are not observed again, and the addresses in the
+        instance metadata are known.
     type: list
     elements: dict
   sysroot:
@@ -62,6 +62,11 @@ EXAMPLES = r"""
 - name: Check that there is an ENI for each of eight GPUs
   taco.train.eni_check:
     expected: 8
+
+- name: Gather the state of the host with data of the metadata service
+  taco.train.node_info:
+    metadata: auto
+  register: observed
 
 - name: Check the ENIs of a host that has just been observed
   taco.train.eni_check:

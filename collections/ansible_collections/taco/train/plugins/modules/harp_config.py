@@ -23,11 +23,7 @@ author:
   - Taco Team (@taco)
 extends_documentation_fragment:
   - ansible.builtin.action_common_attributes
-  - taco.train.desired
 attributes:
-  action:
-    description: Returns the result on the controller if O(node) is sufficient, otherwise runs the module.
-    support: full
   check_mode:
     support: full
     details: Predicts whether the script would run, but not its files.
@@ -113,10 +109,7 @@ options:
     description: The names of the configuration files.
   node:
     type: dict
-    description:
-      - The host as RV(taco.train.node_info#module:node) describes it. Needed for the manifest and to find the ENIs.
-      - If it shows that the host is already configured by an earlier run, nothing is executed on the host. Therefore observe the host
-        after the last change of HARP's configuration.
+    description: The host as RV(taco.train.node_info#module:node) describes it. Needed for the manifest and to find the ENIs.
   eni_pattern:
     type: str
     description: Regular expression for the names of the ENIs, for ENIs without a PCI device.
@@ -153,11 +146,16 @@ seealso:
 """
 
 EXAMPLES = r"""
+- name: Gather the state of the host
+  taco.train.node_info:
+  register: observed
+
 - name: Run the vendor's setup script
   taco.train.harp_config:
     script: http://mirrors.tencent.com/install/GPU/taco/harp_setup.sh
-    sha256: "{{ harp_script_sha256 }}"
-    node: "{{ taco_node }}"
+    # The output of sha256sum for the script that you have read.
+    sha256: b5bb9d8014a0f9b1d61e21e796d78dccdf1352f23cd32812f4850b878ae4944c
+    node: "{{ observed.node }}"
 
 - name: Write a configuration in your own format
   taco.train.harp_config:
@@ -165,7 +163,7 @@ EXAMPLES = r"""
     rendered:
       - dest: ztcp0.conf
         content: "{{ lookup('ansible.builtin.template', 'ztcp.conf.j2') }}"
-    node: "{{ taco_node }}"
+    node: "{{ observed.node }}"
 
 - name: Restore the original configuration
   taco.train.harp_config:

@@ -20,15 +20,10 @@ description:
   - Reservations of other page sizes are kept and reported. A bare C(hugepages=) gets an explicit C(hugepagesz=), because the default page
     size changes.
   - The module returns whether a reboot is required, and never reboots.
-  - If O(node) shows that the host has the pages, nothing is executed on the host.
 author: Taco Team (@taco)
 extends_documentation_fragment:
   - ansible.builtin.action_common_attributes
-  - taco.train.desired
 attributes:
-  action:
-    description: Returns the result on the controller if O(node) is sufficient, otherwise runs the module.
-    support: full
   check_mode:
     support: full
   diff_mode:
@@ -89,12 +84,6 @@ options:
     description: With O(state=restored), also restore files that were edited since.
     type: bool
     default: false
-  node:
-    description:
-      - The host as RV(taco.train.node_info#module:node) describes it, if nothing was changed there since.
-      - If it shows that an earlier run reserved the requested pages, nothing is executed on the host.
-    type: dict
-    version_added: 1.0.0
   sysroot:
     description: Root folder of all paths.
     type: path
@@ -109,11 +98,6 @@ EXAMPLES = r"""
 - name: Reserve the pages that eight GPUs need
   taco.train.hugepages:
     gpus: 8
-
-- name: Reserve the pages on hosts whose observation lacks them
-  taco.train.hugepages:
-    gpus: 8
-    node: "{{ observed.node }}"
 
 - name: Show the changes without applying them
   taco.train.hugepages:
@@ -192,9 +176,8 @@ files:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.taco.train.plugins.module_utils._boot.converged import ERRORS
 from ansible_collections.taco.train.plugins.module_utils._boot.options import OPTIONS
-from ansible_collections.taco.train.plugins.module_utils._boot.reservation import run
+from ansible_collections.taco.train.plugins.module_utils._boot.reservation import ERRORS, run
 from ansible_collections.taco.train.plugins.module_utils._process.failure import failure
 
 

@@ -26,7 +26,7 @@ options:
     description:
       - Root folder of all paths.
       - With another folder than V(/), no command is run. The result then lacks addresses, the container engine, the data of nvidia-smi,
-        and the data for hugepages and harp_config.
+        and the checksums of files.
     type: path
     default: /
   metadata:
@@ -99,12 +99,9 @@ node:
       type: dict
       sample: {release: 5.4.119-1-tlinux4, cmdline: ro hugepages=50, boot_id: 7d0c1f2e-0000-4000-8000-000000000001}
     boot:
-      description:
-        - How the kernel command line is configured, as C(layout) and C(firmware). The C(reason) explains the layout.
-        - C(hugepages) is the result of M(taco.train.hugepages) for the pages that it reserved before, V(null) when it reserved none or
-          would change something.
+      description: How the kernel command line is configured, as C(layout) and C(firmware). The C(reason) explains the layout.
       type: dict
-      sample: {layout: grub-default, firmware: bios, reason: grub2-mkconfig is there and BLS is not in use, hugepages: null}
+      sample: {layout: grub-default, firmware: bios, reason: grub2-mkconfig is there and BLS is not in use}
     cpu:
       description: The number of processors as C(count), and whether they have pages of 1 GiB and 2 MiB.
       type: dict
@@ -165,7 +162,7 @@ node:
     training_container:
       description:
         - The container named O(container), or V(null) without one. C(image) is the name of the image that it was created from, C(image_id)
-          the image that had this name then, C(image_id_by_name) the image that has it now, and C(image_digest) the digest in its registry.
+          the image that had this name then, and C(image_digest) the digest in its registry if the image still has this name.
         - C(options_sha256) is the checksum of the options with which M(taco.train.training_container) created it, V(null) when the image
           has such a label itself. C(status) is V(unknown) when the engine is stopped.
       type: dict
@@ -175,13 +172,12 @@ node:
         status: running
         image: registry.example.com/taco-training:1
         image_id: sha256:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae
-        image_id_by_name: sha256:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae
         image_digest: sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
         restart_policy: unless-stopped
         options_sha256: fcde2b2edba56bf408601fb721fe9b5c338d10ee429ea04fae5511b68fbf8fb9
     harp:
       description:
-        - HARP's C(config_dir), its C(config_files) named C(ztcp*.conf), the C(manifest) of the host and its checksum, and the
+        - HARP's C(config_dir), its C(config_files) named C(ztcp*.conf), the C(manifest) of the host, and the
           C(record) that M(taco.train.harp_config) keeps of the script that ran.
       type: dict
       sample:
@@ -191,15 +187,10 @@ node:
             size: 512
             sha256: d5b549d65f45ec5f13a37cb86eb0538bffb2db3aeafd044c496768d455000e93
         manifest: /var/lib/taco-train/host-manifest.json
-        manifest_sha256: 2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae
         record: null
     ssh_trust:
-      description:
-        - The keys of the training container, as C(public_key), C(host_key) and C(port); the C(name) and C(address) under which the
-          hosts know it; how many C(peers) it trusts, itself among them, the checksum of their list, and whether it is C(proven) that
-          the container named O(container), or without one the host, reaches them.
-        - C(active_in) is the name of the running container in which M(taco.train.ssh_trust) would change nothing for these peers,
-          null where a file or the server differs.
+      description: The keys of the training container, as C(public_key), C(host_key) and C(port); the C(name) and C(address) under which the
+        hosts know it; how many C(peers) it trusts, itself among them, and the checksum of their list.
       type: dict
       sample:
         public_key: ssh-ed25519 AAAA
@@ -209,8 +200,6 @@ node:
         address: 10.0.2.8
         peers: 2
         peers_sha256: 3fdba35f04dc8c462986c992bcf875546257113072a909c162f7e470e581e278
-        proven: true
-        active_in: taco-train
     disk:
       description: Free space as C(root_free_bytes) and, where the container engine keeps images, C(engine_free_bytes).
       type: dict

@@ -50,9 +50,7 @@ options:
     type: dict
     default: {}
   hosts:
-    description:
-      - What O(state=decided) returned, by the name of the host. With the other states.
-      - With O(state=saved), it is empty for a host that no role would change.
+    description: What O(state=decided) returned, by the name of the host. With the other states.
     type: dict
     default: {}
   all_hosts:
@@ -121,10 +119,6 @@ reboot_not_allowed:
   description: The reason of a reboot that is required and not allowed, empty when there is none.
   returned: O(state=decided)
   type: str
-pending:
-  description: Whether a reboot that is not allowed or the proof of the SSH trust remains on a host without changes.
-  returned: O(state=decided)
-  type: bool
 variables:
   description: The variables of roles that changes depend on.
   returned: O(state=decided)
@@ -169,10 +163,6 @@ refused:
   description: A message for each host that differs, by the name of the host. That of the first host lists the hosts that were not compared.
   returned: O(state=checked) and O(state=compared)
   type: dict
-empty:
-  description: Whether no continuing host needs a change, a reboot or a proof of the SSH trust.
-  returned: O(state=checked)
-  type: bool
 fatal:
   description: Whether no host continues.
   returned: O(state=checked) and O(state=compared)

@@ -13,9 +13,8 @@ description:
   - An option that is set replaces the value of the profile.
   - Refuses to start a container in which HARP would abort without its configuration.
   - A converged container is not changed. A container that differs is recreated.
-  - The label C(taco.train.options) of the container is a checksum of its options, with which M(taco.train.converged) detects later that
-    nothing has changed. A missing or different label alone does not recreate a container. Do not set this label on your own containers,
-    because it is trusted.
+  - The label C(taco.train.options) marks the containers of this module; its value is a checksum of their options. A container of this name
+    without the label is somebody else's. It is used if it is as required, and is never changed or removed; the module fails instead.
 requirements:
   - The collection community.docker on the controller
   - requests in the Python of the host
@@ -23,7 +22,6 @@ author:
   - Taco Team (@taco)
 extends_documentation_fragment:
   - ansible.builtin.action_common_attributes
-  - taco.train.desired
   - ansible.builtin.action_common_attributes.flow
   - taco.train.attributes.controller
 attributes:
@@ -32,7 +30,8 @@ attributes:
     support: full
   check_mode:
     support: full
-    details: A missing configuration of HARP is a warning, because the role that configures HARP did not run.
+    details: A missing configuration of HARP is a warning, because the role that configures HARP did not run. A container that can't be
+      started before the engine is installed, started or given its Python packages is reported as changed.
   diff_mode:
     support: full
 options:
@@ -102,7 +101,6 @@ options:
   harp_config_files:
     type: list
     elements: raw
-    default: []
     description: HARP's configuration files on the host, as M(taco.train.node_info) and M(taco.train.harp_config) return them.
   require_harp:
     type: bool
@@ -112,13 +110,6 @@ options:
     default: /var/lib/taco-train
     description: Folder on the host for the state that outlives a run. Holds the record of the folders that the engine creates for the
       mounts.
-  node:
-    type: dict
-    description:
-      - The host, as M(taco.train.node_info) returned it. It shows whether a running container would be interrupted, and whether the engine
-        runs.
-      - In check mode a container that can't be started before the engine is installed, started or given its Python packages is
-        reported as changed.
   interrupt_running_work:
     type: bool
     default: false
@@ -129,7 +120,8 @@ options:
     type: bool
     default: false
     description:
-      - Whether a container that cannot be removed, because the engine of O(node) is stopped, is only a warning. RV(left) has the reason.
+      - Whether a container that cannot be removed, because the engine cannot be reached or the container is somebody else's, is only a
+        warning. RV(left) has the reason.
 seealso:
   - module: taco.train.running_work
   - module: taco.train.harp_config
@@ -137,6 +129,10 @@ seealso:
 """
 
 EXAMPLES = r"""
+- name: Gather the state of the host
+  taco.train.node_info:
+  register: observed
+
 - name: Run the training container
   taco.train.training_container:
     name: taco-train
@@ -144,7 +140,7 @@ EXAMPLES = r"""
     profile: harp
     shm_size: 32g
     ulimits: [memlock=-1, stack=67108864]
-    harp_config_files: "{{ taco_node.harp.config_files }}"
+    harp_config_files: "{{ observed.node.harp.config_files }}"
 
 - name: Remove the training container
   taco.train.training_container:
@@ -155,14 +151,14 @@ EXAMPLES = r"""
 RETURN = r"""
 container:
   description: The container as the engine describes it.
-  returned: success with O(state=started), not in check mode
+  returned: success with O(state=started), if there is one
   type: dict
   sample: {Name: /taco-train}
 left:
   description: Why the container is still there.
   returned: when O(may_stay=true) and the container can't be removed
   type: str
-  sample: "the container taco-train is still on the disk and can't be removed, because the Docker Engine is stopped"
+  sample: "the container taco-train can't be removed, because the Docker Engine can't be reached"
 docker_run:
   description: The command that would start the same container by hand.
   returned: with O(state=started)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The options of the module hugepages, for the module and for the action that may answer in its place."""
+"""The options of the module hugepages."""
 
 OPTIONS = dict(
     argument_spec=dict(
@@ -16,8 +16,6 @@ OPTIONS = dict(
         regenerate=dict(type="bool", default=True),
         trial=dict(type="bool", default=False),
         force=dict(type="bool", default=False),
-        node=dict(type="dict"),
-        desired=dict(type="dict"),
         sysroot=dict(type="path", default="/"),
         state_dir=dict(type="path", default="/var/lib/taco-train"),
     ),

@@ -6,11 +6,10 @@
 
 import os
 from functools import partial
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Tuple
 
 from ansible_collections.taco.train.plugins.module_utils._boot.change import apply, locked, recover, restore
 from ansible_collections.taco.train.plugins.module_utils._boot.config import BootConfig, diffs
-from ansible_collections.taco.train.plugins.module_utils._boot.converged import answer, kept
 from ansible_collections.taco.train.plugins.module_utils._boot.decision import (
     Decision,
     Params,
@@ -22,13 +21,40 @@ from ansible_collections.taco.train.plugins.module_utils._boot.decision import (
     with_trial,
 )
 from ansible_collections.taco.train.plugins.module_utils._boot.entries import Entry, entry_problems
-from ansible_collections.taco.train.plugins.module_utils._boot.guard import Guard
+from ansible_collections.taco.train.plugins.module_utils._boot.guard import FOLDER, Guard
 from ansible_collections.taco.train.plugins.module_utils._boot.hugepages import HugepagesError
+from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import KernelArgsError, KernelLine
 from ansible_collections.taco.train.plugins.module_utils._boot.layout import BootLayout, detect
 from ansible_collections.taco.train.plugins.module_utils._boot.model import BootModel
 from ansible_collections.taco.train.plugins.module_utils._boot.running import needs_reboot, pool_total, reserve_now
-from ansible_collections.taco.train.plugins.module_utils._files.created_folders import CreatedFolders
-from ansible_collections.taco.train.plugins.module_utils._files.history import History
+from ansible_collections.taco.train.plugins.module_utils._boot.shell_assignments import ShError
+from ansible_collections.taco.train.plugins.module_utils._files.atomic import FileError
+from ansible_collections.taco.train.plugins.module_utils._files.created_folders import CreatedFolders, FoldersError
+from ansible_collections.taco.train.plugins.module_utils._files.history import History, HistoryError
+
+ERRORS = (HugepagesError, FoldersError, HistoryError, KernelArgsError, ShError, FileError, OSError)
+
+
+def _kept(root: str, state_dir: str) -> Tuple[History, Guard]:
+    """The history and the guard in the state folder of a host; the guard keeps copies during a change."""
+    folder = os.path.join(root, state_dir.lstrip("/"))
+    return History(os.path.join(folder, "hugepages"), root), Guard(os.path.join(folder, FOLDER), root)
+
+
+def _answer(
+    layout: BootLayout, page_size: str, model: BootModel, line: KernelLine, decision: Decision, reboot_required: bool
+) -> Dict[str, Any]:
+    """What the module returns of a decision, beside what it changed. line is the kernel line that is to be permanent."""
+    return {
+        "reboot_required": reboot_required,
+        "layout": layout.layout,
+        "page_size": page_size,
+        "count": line.count(page_size) or 0,
+        "said": line.counts(page_size),
+        "kernel_args": {"before": model.line.tokens, "after": decision.line.tokens},
+        "kept": decision.kept,
+        "trial": decision.trial,
+    }
 
 
 def _no_problems(_entries: List[Entry]) -> List[str]:
@@ -121,7 +147,7 @@ def run(module: Any) -> Dict[str, Any]:
     layout = _layout(params)
     config = BootConfig(root, layout, module.run_command)
     count = wanted_count(config, params)
-    history, guard = kept(root, params["state_dir"])
+    history, guard = _kept(root, params["state_dir"])
     restored = _recover(module, config, guard)
     model = config.read()
     if params["state"] == "restored":
@@ -145,7 +171,7 @@ def run(module: Any) -> Dict[str, Any]:
             if not module.check_mode:
                 reserve_now(root, page_size, count)
     return dict(
-        answer(layout, page_size, model, line, decision, reboot_required),
+        _answer(layout, page_size, model, line, decision, reboot_required),
         changed=changed,
         files=sorted(set(decision.changes) | set(restored)),
         diff=diff,

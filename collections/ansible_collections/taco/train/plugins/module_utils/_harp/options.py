@@ -27,7 +27,6 @@ OPTIONS = dict(
         config_dir=dict(type="path", default="/usr/local/tfabric/tools/config"),
         config_glob=dict(type="str", default=CONFIG_GLOB),
         node=dict(type="dict"),
-        desired=dict(type="dict"),
         eni_pattern=dict(type="str"),
         enis=dict(type="list", elements="str"),
         minimum_files=dict(type="str", default="1"),

@@ -88,7 +88,6 @@ def judge_container(known: Dict[str, Any], image: Dict[str, Any]) -> Optional[Di
         "status": (known.get("State") or {}).get("Status"),
         "image": image_of(known),
         "image_id": known.get("Image"),
-        "image_id_by_name": image.get("Id"),
         "image_digest": _digest(image) if image.get("Id") == known.get("Image") else None,
         "restart_policy": (host.get("RestartPolicy") or {}).get("Name"),
         "options_sha256": None if inherited else _label(known),

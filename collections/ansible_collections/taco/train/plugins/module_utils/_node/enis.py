@@ -10,14 +10,13 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 Nic = Dict[str, Any]
 MOST_VIRTUAL = 8
-# Of the module eni_check, for it and for the actions that may answer in its place.
+# Of the module eni_check.
 OPTIONS = dict(
     argument_spec=dict(
         expected=dict(type="int", required=True),
         pattern=dict(type="str"),
         subnet=dict(type="list", elements="str", default=[]),
         nics=dict(type="list", elements="dict"),
-        desired=dict(type="dict"),
         sysroot=dict(type="path", default="/"),
     )
 )

@@ -10,7 +10,6 @@ import sys
 import time
 from typing import Any, Callable, Dict, Mapping
 
-from ansible_collections.taco.train.plugins.module_utils._boot.converged import converged
 from ansible_collections.taco.train.plugins.module_utils._boot.layout import observe_boot
 from ansible_collections.taco.train.plugins.module_utils._boot.pools import observe_hugepages
 from ansible_collections.taco.train.plugins.module_utils._node.meminfo import cpu, memory
@@ -20,17 +19,11 @@ from ansible_collections.taco.train.plugins.module_utils._observation.container 
     training_container,
 )
 from ansible_collections.taco.train.plugins.module_utils._observation.devices import gpus, nics, settings
-from ansible_collections.taco.train.plugins.module_utils._observation.harp import harp
 from ansible_collections.taco.train.plugins.module_utils._observation.metadata import metadata
 from ansible_collections.taco.train.plugins.module_utils._observation.root import Root
-from ansible_collections.taco.train.plugins.module_utils._observation.ssh_trust import ssh_trust
+from ansible_collections.taco.train.plugins.module_utils._observation.state import harp, ssh_trust
 
 SCHEMA = 1
-
-
-def boot(root: Root, state_dir: str) -> Dict[str, Any]:
-    """Return the boot configuration and, of the running system, the pages that the collection reserved."""
-    return dict(observe_boot(root.path), hugepages=converged(root.path, state_dir) if root.is_running_system else None)
 
 
 def observe(root: Root, options: Mapping[str, Any], open_url: Callable[..., Any]) -> Dict[str, Any]:
@@ -38,7 +31,6 @@ def observe(root: Root, options: Mapping[str, Any], open_url: Callable[..., Any]
     state_dir = options["state_dir"]
     engine, engine_free = container_engine(root)
     instance = metadata(root, options["metadata"], open_url)
-    container = training_container(root, engine, options["container"])
     return {
         "schema": SCHEMA,
         "observed_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
@@ -54,16 +46,16 @@ def observe(root: Root, options: Mapping[str, Any], open_url: Callable[..., Any]
             "cmdline": root.text("/proc/cmdline").strip(),
             "boot_id": root.text("/proc/sys/kernel/random/boot_id").strip(),
         },
-        "boot": boot(root, state_dir),
+        "boot": observe_boot(root.path),
         "cpu": cpu(root.text("/proc/cpuinfo")),
         "memory": memory(root.text("/proc/meminfo")),
         "hugepages": observe_hugepages(root.path),
         "gpus": gpus(root, state_dir),
         "nics": nics(root, instance),
         "container_engine": engine,
-        "training_container": container,
+        "training_container": training_container(root, engine, options["container"]),
         "harp": harp(root, options["harp_config_dir"], state_dir),
-        "ssh_trust": ssh_trust(root, state_dir, container),
+        "ssh_trust": ssh_trust(root, state_dir),
         "disk": {"root_free_bytes": root.free_bytes("/"), "engine_free_bytes": engine_free},
         "metadata": instance,
         "facets": settings(root),

@@ -31,13 +31,10 @@ def proof_text(peers_sha256: str, container_id: str) -> str:
     return f"{peers_sha256} {container_id}".strip() + "\n"
 
 
-def judge_trust(
-    identity: Any, peers: Any, peers_sha256: Optional[str], proof: str, container_id: str
-) -> Optional[Dict[str, Any]]:
+def judge_trust(identity: Any, peers: Any, peers_sha256: Optional[str]) -> Optional[Dict[str, Any]]:
     """Return whom a host trusts and how it is known to them, None without keys.
 
-    identity and peers are the values in their files, whatever somebody made of these; proof is the text of its file. It is
-    valid for the container with this id alone: a recreated container, or one with another name, has proven nothing.
+    identity and peers are the values in their files, whatever somebody made of these.
     """
     if not isinstance(identity, dict) or not all(map(identity.get, PUBLISHED)):
         return None
@@ -45,5 +42,4 @@ def judge_trust(
     listed = [peer for peer in peers if isinstance(peer, dict)] if isinstance(peers, list) else []
     itself = next((peer for peer in listed if all(peer.get(key) == known[key] for key in PUBLISHED)), {})
     own = {key: itself.get(key) for key in ("name", "address")}
-    proven = peers_sha256 is not None and proof.strip() == proof_text(peers_sha256, container_id).strip()
-    return dict(known, peers=len(listed), peers_sha256=peers_sha256, proven=proven, **own)
+    return dict(known, peers=len(listed), peers_sha256=peers_sha256, **own)

@@ -8,12 +8,11 @@ import json
 import os
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional
 
-from ansible_collections.taco.train.plugins.module_utils._process.place import Place, PlaceError
+from ansible_collections.taco.train.plugins.module_utils._process.place import Place
 from ansible_collections.taco.train.plugins.module_utils._ssh import files as ssh_files
 from ansible_collections.taco.train.plugins.module_utils._ssh import folder as ssh_folder
 from ansible_collections.taco.train.plugins.module_utils._ssh import server as ssh_server
-from ansible_collections.taco.train.plugins.module_utils._ssh.identity import find_identity, identity_text, read
-from ansible_collections.taco.train.plugins.module_utils._ssh.options import CLIENT_CONFIG, ENGINE_COMMAND, USER
+from ansible_collections.taco.train.plugins.module_utils._ssh.identity import identity_text, read
 
 # The container can't write to the folder that it shares with the host.
 CONTAINER_PID_FILE = "/run/taco-train-sshd.pid"
@@ -93,18 +92,3 @@ def _server_state(place: Place, options: Mapping[str, Any], config: str, folder:
     if state != "stopped" and ssh_server.process(place, pid_file, os.path.join(folder, "sshd_config")) is None:
         return "elsewhere"
     return state
-
-
-def is_active(state_dir: str, container: str, address: str, port: int) -> bool:
-    """Whether the module would change nothing for the peers that the host has, with its defaults for the user and the engine."""
-    folder = os.path.join(state_dir, ssh_folder.FOLDER)
-    options: Dict[str, Any] = dict(container=container, peers=[], purge=False, address=address, port=port)
-    options.update(user=USER, client_config=CLIENT_CONFIG)
-    try:
-        identity = find_identity(folder)
-        if identity is None:
-            return False
-        return not inspect(Place(container, list(ENGINE_COMMAND)), options, folder, identity).changed
-    except (PlaceError, ssh_files.SshFilesError, OSError, ValueError, TypeError, KeyError):
-        # Somebody else's files. The module reports what is wrong with them.
-        return False

@@ -13,20 +13,17 @@ _PEER: Dict[str, Any] = dict(
     public_key=dict(type="str", required=True, no_log=False),
     host_key=dict(type="str", required=True, no_log=False),
 )
-ENGINE_COMMAND = ["docker"]
-USER = "root"
-CLIENT_CONFIG = "/root/.ssh/config"
 OPTIONS: Dict[str, Any] = dict(
     argument_spec=dict(
         state=dict(type="str", choices=["identity", "trusted", "absent"], default="trusted"),
         container=dict(type="str", default=""),
-        engine_command=dict(type="list", elements="str", default=ENGINE_COMMAND),
+        engine_command=dict(type="list", elements="str", default=["docker"]),
         peers=dict(type="list", elements="dict", default=[], options=_PEER),
         purge=dict(type="bool", default=True),
         address=dict(type="str"),
         port=dict(type="int", default=2222),
-        user=dict(type="str", default=USER),
-        client_config=dict(type="path", default=CLIENT_CONFIG),
+        user=dict(type="str", default="root"),
+        client_config=dict(type="path", default="/root/.ssh/config"),
         prove=dict(type="bool", default=False),
         state_dir=dict(type="path", default="/var/lib/taco-train"),
     ),

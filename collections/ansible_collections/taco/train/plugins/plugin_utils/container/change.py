@@ -2,48 +2,47 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a change of a training container needs and what it would interrupt, by what was observed. Values in, values out."""
+"""What a change of a training container would interrupt, and what is said where it can't be made. Values in, values out."""
 
+import json
 from typing import Any, Mapping
 
-from ansible_collections.taco.train.plugins.plugin_utils.container.convergence import is_known
+from ansible_collections.taco.train.plugins.module_utils._node.engine import OPTIONS_LABEL
 
 # Actions of community.docker.docker_container that end the processes in a container.
 ENDING = ("removed", "killed", "restarted", "stopped")
-REQUESTS = "requests"
-
-
-def engine_problem(node: Mapping[str, Any] | None) -> str | None:
-    """Why community.docker can't manage containers on the host, None when it can or when the host was not observed."""
-    if not node:
-        return None
-    engine = node.get("container_engine")
-    if engine is None:
-        return "there is no Docker Engine"
-    if not engine["running"]:
-        return "the Docker Engine is stopped"
-    if (node.get("python") or {}).get(REQUESTS) is False:
-        return "the Python on this host has no requests"
-    return None
-
-
-def may_interrupt(options: Mapping[str, Any], node: Mapping[str, Any] | None) -> bool:
-    """Whether a change could end processes in a container: one was observed to run, or the host was not observed."""
-    if options["interrupt_running_work"]:
-        return False
-    if node is None:
-        return True
-    there = node.get("training_container") or {}
-    return there.get("status") == "running" and not is_known(options, node)
+# The answer of `docker container inspect`.
+NO_CONTAINER = "no such container"
 
 
 def ends_processes(predicted: Mapping[str, Any]) -> bool:
     """Whether docker_container would end the processes of the container, by its result in check mode."""
-    if not predicted.get("changed") or predicted.get("failed"):
+    if not predicted.get("changed"):
         return False
     actions = predicted.get("actions")
     # A later version may not list them.
     return actions is None or any(key in action for action in actions for key in ENDING)
+
+
+def inspected(text: str) -> Mapping[str, Any]:
+    """The container in the output of `docker container inspect`, empty where it can't be read."""
+    try:
+        found = json.loads(text)[0]
+    except (ValueError, LookupError, TypeError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def foreign(name: str, container: Mapping[str, Any] | None) -> str | None:
+    """Why a container is not to be changed, None for one of this collection and where there is none."""
+    config = (container or {}).get("Config") or {}
+    if not container or OPTIONS_LABEL in (config.get("Labels") or {}):
+        return None
+    return (
+        f"the container {name} is not one of this collection: it has no label {OPTIONS_LABEL}, and its image is "
+        f"{config.get('Image') or 'unknown'}. It stays as it is. Set taco_container_name (option name) to another name, or rename it on "
+        f"the host with `docker rename {name} NEW_NAME`, or remove it there with `docker rm --force {name}`"
+    )
 
 
 def interruption(name: str, state: str) -> str:
@@ -54,6 +53,14 @@ def interruption(name: str, state: str) -> str:
 def left(name: str, problem: str) -> str:
     """The message about a container that can't be removed."""
     return (
-        f"the container {name} is still on the disk and can't be removed, because {problem}: run "
-        f"`systemctl start docker && docker rm --force {name}` on the host, or start the engine and run this again"
+        f"the container {name} can't be removed, because {problem}: run `systemctl start docker && docker rm --force {name}` on the "
+        "host, or start the engine and run this again"
     )
+
+
+def trouble_after_start(result: Mapping[str, Any]) -> str | None:
+    """Return what the started container died of, or None when it runs."""
+    state = (result.get("container") or {}).get("State") or {}
+    if state.get("Status") in (None, "running"):
+        return None
+    return f"it is {state['Status']} instead of running, exit status {state.get('ExitCode')}: {state.get('Error') or 'see docker logs'}"

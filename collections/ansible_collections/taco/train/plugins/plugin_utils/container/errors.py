@@ -21,6 +21,23 @@ def _one_line(text: str) -> str:
     return " ".join(text.split()).rstrip(".")
 
 
+def lacks_library(message: str) -> bool:
+    """Whether an error is that the Python on the host lacks a library that managing containers needs."""
+    return bool(_LIBRARY.search(message))
+
+
+def not_ready(message: str) -> str | None:
+    """Why community.docker can't manage containers on the host yet, by its error; None for another error.
+
+    The role container_engine corrects it. Missing rights it does not correct.
+    """
+    if lacks_library(message):
+        return f"the Python on this host lacks a library ({_one_line(message)})"
+    if _CONNECTION.search(message) and "permission denied" not in message.lower():
+        return f"the Docker Engine can't be reached ({_one_line(message)})"
+    return None
+
+
 def explain(host: str, name: str, image: str, message: str) -> str:
     """Return the error with the host, what it means and what fixes it."""
     said = _one_line(message)

@@ -36,11 +36,9 @@ OPTIONS: dict[str, Any] = {
         "restart_policy": {"type": "str", "choices": ["no", "on-failure", "always", "unless-stopped"]},
         "pull": {"type": "str", "choices": ["missing", "always", "never"], "default": "missing"},
         "harp_config_dir": {"type": "str", "default": "/usr/local/tfabric/tools/config"},
-        "harp_config_files": {"type": "list", "elements": "raw", "default": []},
+        "harp_config_files": {"type": "list", "elements": "raw"},
         "require_harp": {"type": "bool"},
         "state_dir": {"type": "str", "default": "/var/lib/taco-train"},
-        "node": {"type": "dict"},
-        "desired": {"type": "dict"},
         "interrupt_running_work": {"type": "bool", "default": False},
         "may_stay": {"type": "bool", "default": False},
     }
@@ -71,10 +69,7 @@ def spec_of(options: Mapping[str, Any]) -> TrainingSpec:
 
 
 def options_sha256(spec: TrainingSpec) -> str:
-    """Return the checksum of all that is asked of the engine for a container, by which one that was made from it is known.
-
-    Where it comes out otherwise than for a container that is there, the engine is asked, and nothing else happens.
-    """
+    """Return the checksum of all that is asked of the engine for a container, which tells what one was made from."""
     return hashlib.sha256(json.dumps(docker_container_options(spec), sort_keys=True).encode()).hexdigest()
 
 
@@ -92,9 +87,16 @@ def harp_refusal(options: Mapping[str, Any], host: str) -> str | None:
     if required is None:
         required = has_harp(options["profile"])
     # HARP would not start with an empty one either.
-    files = [one for one in options["harp_config_files"] if not isinstance(one, dict) or one.get("size", 1)]
+    given = options["harp_config_files"]
+    files = [one for one in given or [] if not isinstance(one, dict) or one.get("size", 1)]
     if not required or files:
         return None
+    if given is None:
+        return (
+            f"{host}: the container {options['name']} is not started: HARP aborts without its configuration, and the option "
+            "harp_config_files doesn't say whether there is one. Set it to the files that taco.train.harp_config or taco.train.node_info "
+            "returned; without HARP set the option profile to lightcc, or require_harp to false"
+        )
     return (
         f"{host}: the container {options['name']} is not started: HARP would abort when it initialises, since there is no "
         f"ztcp*.conf in {options['harp_config_dir']} that isn't empty. Run the role taco.train.harp first; without HARP set "

@@ -46,11 +46,10 @@ def _hugepages_what(result: Values, _node: Values, _variables: Values) -> str:
     return f"reserve {counted(int(count), 'page')} of {size} in the boot configuration"
 
 
-def _hugepages_reason(result: Values, node: Values, variables: Values) -> str:
-    reserved = (node.get("boot") or {}).get("hugepages")
-    fact = "no pages of this collection are reserved"
-    if reserved:
-        fact = f"{counted(int(reserved['count']), 'page')} of {reserved['page_size']} in the boot configuration"
+def _hugepages_reason(result: Values, _node: Values, variables: Values) -> str:
+    arguments = (result.get("kernel_args") or {}).get("before") or []
+    reserved = [argument for argument in arguments if "hugepages" in argument.partition("=")[0]]
+    fact = f"the boot configuration has {' '.join(reserved) or 'no hugepages'}"
     if variables.get("hugepages_state") == "restored":
         return f"{fact}; hugepages_state is restored"
     count = variables.get("hugepages_count")
@@ -198,7 +197,7 @@ def variables_of(role: str, *shared: str) -> tuple[str, ...]:
 
 NICS = ("nics.*.name", "nics.*.mac", "nics.*.pci", "nics.*.primary", "nics.*.addresses")
 OS = ("os.id", "os.id_like", "os.version_id")
-_BOOT = ("boot.layout", "boot.hugepages", "cpu.page_1g", "cpu.page_2m", "memory.total_bytes")
+_BOOT = ("boot.layout", "cpu.page_1g", "cpu.page_2m", "memory.total_bytes")
 ROLES: Mapping[str, Role] = {
     "hugepages": Role(
         "taco.train.hugepages",
@@ -211,7 +210,7 @@ ROLES: Mapping[str, Role] = {
     ),
     "reboot": Role(
         "ansible.builtin.reboot",
-        ("boot.hugepages", "kernel.cmdline", "hugepages.pools.*.size_bytes", "hugepages.pools.*.total"),
+        ("kernel.cmdline", "hugepages.pools.*.size_bytes", "hugepages.pools.*.total"),
         variables_of(
             "reboot",
             *("hugepages_count", "hugepages_page_size", "taco_platform", *INTERRUPTION),

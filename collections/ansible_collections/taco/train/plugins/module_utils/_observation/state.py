@@ -2,14 +2,15 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Observe the configuration of HARP."""
+"""Observe what the modules harp_config and ssh_trust keep on a host."""
 
 import glob
 import os
-from typing import Any, Dict
+from typing import Any, Dict, Optional
 
 from ansible_collections.taco.train.plugins.module_utils._harp.options import CONFIG_GLOB, MANIFEST, RECORD
 from ansible_collections.taco.train.plugins.module_utils._observation.root import Root
+from ansible_collections.taco.train.plugins.module_utils._ssh.folder import FOLDER, IDENTITY, PEERS, judge_trust
 
 
 def harp(root: Root, config_dir: str, state_dir: str) -> Dict[str, Any]:
@@ -23,6 +24,11 @@ def harp(root: Root, config_dir: str, state_dir: str) -> Dict[str, Any]:
             {"path": path, "size": os.path.getsize(root.join(path)), "sha256": root.sha256(path)} for path in paths
         ],
         "manifest": manifest if os.path.isfile(root.join(manifest)) else None,
-        "manifest_sha256": root.sha256(manifest),
         "record": root.json(os.path.join(state_dir, RECORD)),
     }
+
+
+def ssh_trust(root: Root, state_dir: str) -> Optional[Dict[str, Any]]:
+    """Return the public keys of the host or its training container and the state of its peers, or None without keys."""
+    identity, peers = (os.path.join(state_dir, FOLDER, name) for name in (IDENTITY, PEERS))
+    return judge_trust(root.json(identity), root.json(peers), root.sha256(peers))
