@@ -7,6 +7,7 @@
 import glob
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.taco.train.plugins.module_utils._process.supervised import read_shortened
+from ansible_collections.taco.train.plugins.module_utils._process.shortened import read_shortened
 from ansible_collections.taco.train.plugins.modules import command_job
 
 ROOT = Path(__file__).parents[3]
@@ -32,7 +33,8 @@ time.sleep(60)
 SCRIPT = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
-from ansible_collections.taco.train.plugins.module_utils._process.supervised import read_shortened, run
+from ansible_collections.taco.train.plugins.module_utils._process.shortened import read_shortened
+from ansible_collections.taco.train.plugins.module_utils._process.supervised import run
 path = sys.argv[2]
 for limit, argv in json.loads(sys.argv[3]):
     with open(path, "wb") as log:
@@ -143,22 +145,46 @@ def test_one_that_ends_when_asked_is_not_kept_waiting(job):
 
 def test_of_long_output_the_middle_is_left_out(job, tmp_path):
     result = job("sh", "-c", "echo first; seq 1 20000; echo last", max_output_bytes=1000)
-    assert result["stdout"].startswith("first\n1\n") and result["stdout"].endswith("20000\nlast\n")
-    size = (tmp_path / "logs/job.log").stat().st_size
-    assert f"[... {size - 1000} bytes left out here, whole in {tmp_path}/logs/job.log ...]" in result["stdout"]
+    head, left_out, tail = re.split(
+        r"\n\[\.\.\. (\d+) bytes left out here, whole in .*/logs/job\.log \.\.\.\]\n", result["stdout"]
+    )
+    assert head.startswith("first\n1\n") and tail.endswith("20000\nlast\n") and len(head + tail) <= 1000
+    assert int(left_out) == (tmp_path / "logs/job.log").stat().st_size - len(head + tail)
 
 
 @pytest.mark.parametrize("size", [2, 5, 9, 10, 11])
 def test_the_two_ends_never_overlap(tmp_path, size):
     path = tmp_path / "log"
     path.write_bytes(b"0123456789")
-    text = read_shortened(str(path), size)
-    if size >= 10:
-        assert text == "0123456789"
-    else:
-        head, tail = text[: size // 2], text[-(size // 2) :]
-        assert (head, tail) == ("0123456789"[: size // 2], "0123456789"[-(size // 2) :])
-        assert f"[... {10 - size // 2 * 2} bytes left out" in text
+    head, _marker, tail = read_shortened(str(path), size).partition("\n[... ")
+    tail = tail.partition(" ...]\n")[2]
+    assert "0123456789".startswith(head) and "0123456789".endswith(tail) and len(head + tail) <= max(size, 10)
+    assert (head == "0123456789") == (size >= 10)
+
+
+def flood(text, count):
+    """Return that many lines of many ranks."""
+    return "".join(f"[1,{number % 256}]<stderr>:gpu{number % 32}:4:5 [0] {text} {number}\n" for number in range(count))
+
+
+def test_the_error_in_the_middle_of_a_long_log_is_kept_with_the_lines_around_it(tmp_path):
+    path = tmp_path / "log"
+    error = "[1,137]<stderr>:Traceback (most recent call last):\n[1,137]<stderr>:  File x.py, line 7\n"
+    error += "[1,137]<stderr>:RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB\n[1,137]<stderr>:and 3 GiB are in use\n"
+    path.write_text(flood("step", 5000) + error + flood("Connection closed by peer [198.51.100.7]", 5000) + "last\n")
+    text = read_shortened(str(path), 200_000)
+    assert error in text and text.endswith("last\n") and text.startswith("[1,0]<stderr>:gpu0:4:5 [0] step 0\n")
+    assert len(text) < 200_200 and text.count("bytes left out") == 1
+
+
+def test_what_nccl_prints_of_its_channels_is_left_out_before_anything_else(tmp_path):
+    path = tmp_path / "log"
+    network = "gpu1:4:5 [0] NCCL INFO Using network HARP\n"
+    steps = flood("step", 1000)
+    path.write_text(network + flood("NCCL INFO Channel 00 : 1[0] -> 2[0] via NET/Socket/0", 5000) + steps)
+    marker, text = read_shortened(str(path), 100_000).split(" ...]\n")
+    assert text == network + steps and "whole in" in marker
+    assert network in read_shortened(str(path), 1_000_000)
 
 
 def test_bytes_that_are_no_text_are_replaced(job):

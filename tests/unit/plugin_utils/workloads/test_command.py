@@ -31,6 +31,14 @@ def test_a_run_is_judged_by_the_median_of_what_its_pattern_finds():
     assert (found["unit"], found["model"], found["higher_is_better"], found["ranks"]) == ("it/s", "mine", True, None)
 
 
+def test_a_pattern_that_is_slow_on_long_lines_sees_their_begin_only():
+    slow = "step (?P<value>[0-9.]+)$|(?:x+x+)+y"
+    found = parse(
+        "step 3.5\n" + "x" * 18 + " " * 1_000_000 + "\nstep 4.5\n" + " " * 1_000_000 + "step 9\n", pattern=slow
+    )
+    assert (found["value"], found["iterations"]) == (4.0, [3.5, 4.5])
+
+
 def test_or_by_its_total_and_then_what_an_iteration_is_to_it_is_not_known():
     found = parse(TEXT + TOTAL, 4, total_pattern=TOTAL_PATTERN, higher_is_better=False)
     assert (found["problems"], found["value"], found["ranks"]) == ([], 33.5, 4)

@@ -182,5 +182,19 @@ def test_the_value_is_the_bandwidth_at_the_largest_size_and_not_the_average_over
 
 
 def test_a_largest_size_without_bandwidth_is_no_value():
-    found = parse(table_of(1.0, 0.0), expected_ranks=4)
+    found = parse(table_of(*[1.0] * 20, 0.0), expected_ranks=4)
     assert found["value"] is None and found["problems"] == ["The output holds no usable number."]
+
+
+@pytest.mark.parametrize(
+    ("binary", "value"), [("all_reduce_perf", 0.0024), ("/opt/all_gather_perf", 0.0012), ("sendrecv_perf", 0.0016)]
+)
+def test_messages_of_some_bytes_have_the_bandwidth_of_their_size_and_time_where_the_table_rounds_it_to_zero(
+    binary, value
+):
+    found = parse(table_of(0.0, 0.0), expected_ranks=4, options={"binary": binary})
+    assert (found["problems"], found["value"]) == ([], value)
+
+
+def test_messages_of_some_bytes_in_an_unknown_test_have_no_bandwidth():
+    assert parse(table_of(0.0, 0.0), expected_ranks=4, options={"binary": "my_perf"})["value"] is None

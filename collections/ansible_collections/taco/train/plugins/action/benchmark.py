@@ -140,7 +140,7 @@ class ActionModule(ActionBase):
             result["failed"] = options["fail_on_bad_run"]
             result["msg"] = (
                 f"The benchmark on launcher {launcher} failed: expected {expected}, but {reason.found}. "
-                f"To fix it, {reason.fix}. Log: {path}"
+                f"To fix it, {reason.fix}.{reason.shown()} Log: {path}"
             )
         return result
 

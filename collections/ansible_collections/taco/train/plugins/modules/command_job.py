@@ -58,7 +58,9 @@ options:
     type: path
     required: true
   max_output_bytes:
-    description: The size of the returned output. The middle of longer output is omitted.
+    description:
+      - The size of the returned output. Of longer output the lines that NCCL prints of its channels are omitted first, then the middle
+        without its errors and warnings.
     type: int
     default: 1048576
 """
@@ -113,12 +115,8 @@ import os
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.taco.train.plugins.module_utils._process.supervised import (
-    JobError,
-    Stopped,
-    read_shortened,
-    run,
-)
+from ansible_collections.taco.train.plugins.module_utils._process.shortened import read_shortened
+from ansible_collections.taco.train.plugins.module_utils._process.supervised import JobError, Stopped, run
 
 
 def problem(params):

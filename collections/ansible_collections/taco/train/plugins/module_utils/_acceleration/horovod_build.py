@@ -22,12 +22,8 @@ from ansible_collections.taco.train.plugins.module_utils._acceleration.horovod_p
     requirement,
 )
 from ansible_collections.taco.train.plugins.module_utils._files.atomic import replace_file, sync_folder
-from ansible_collections.taco.train.plugins.module_utils._process.supervised import (
-    JobError,
-    Stopped,
-    read_shortened,
-    run,
-)
+from ansible_collections.taco.train.plugins.module_utils._process.shortened import read_shortened
+from ansible_collections.taco.train.plugins.module_utils._process.supervised import JobError, Stopped, run
 from ansible_collections.taco.train.plugins.module_utils._process.timed import Output, run_timed
 
 # Where the documents' build line has Open MPI, of which the build runs the compiler.

@@ -41,20 +41,6 @@ class Stopped(Exception):
     """A signal asked this process to end."""
 
 
-def read_shortened(path: str, size: int) -> str:
-    """Return what a file holds, without its middle when it is longer than `size`, and never all of it in memory."""
-    half = size // 2
-    with open(path, "rb") as stream:
-        total = os.fstat(stream.fileno()).st_size
-        if total <= size:
-            return stream.read().decode("utf-8", "replace")
-        head = stream.read(half)
-        stream.seek(total - half)
-        tail = stream.read(half)
-    marker = f"\n[... {total - 2 * half} bytes left out here, whole in {path} ...]\n"
-    return (head + marker.encode() + tail).decode("utf-8", "replace")
-
-
 def now() -> str:
     return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 

@@ -6,14 +6,14 @@
 
 from typing import Any, Mapping
 
-from ansible_collections.taco.train.plugins.plugin_utils.failure.reason import known_reason
+from ansible_collections.taco.train.plugins.plugin_utils.explain.symptoms import known_explanation
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.errors import one_line
 
 _KEYS = (
     "the MPI Operator mounts the keys from the Secret {job}-ssh: check that the user of the image may read them where "
     "sshAuthMountPath puts them, and that sshd of the image uses them"
 )
-# What helps in pods of the MPI Operator, by the name of the cause.
+# What helps in pods of the MPI Operator, by the name of the symptom.
 FIXES = {
     "ssh_resolve": "check that the Service {job} of the workers exists (kubectl get service {job}) and that the DNS of the cluster answers "
     "(kubectl get pods --namespace kube-system --selector k8s-app=kube-dns)",
@@ -38,10 +38,10 @@ def has_ended(pod: Mapping[str, Any]) -> bool:
 
 def printed(job: str, pod: str, text: str) -> str:
     """Return what a log says of an end, with the fix where the cause is known; empty for an empty log."""
-    known = known_reason(text)
+    known = known_explanation(text)
     if known is not None:
         # The advice of a cause is for containers that this collection runs on hosts.
-        fix = FIXES.get(known.cause, known.fix).replace("{job}", job).replace("taco_image", "mpijob_image")
+        fix = FIXES.get(known.name, known.fix).replace("{job}", job).replace("taco_image", "mpijob_image")
         return f"the log of {pod} has the cause: {one_line(known.found)}; {one_line(fix)}"
     lines = [line for line in text.splitlines() if line.strip()]
     return f"the log of {pod} ends with: {one_line(lines[-1])}" if lines else ""

@@ -8,7 +8,8 @@ from typing import Any, Dict, List, Optional, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import Arm
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.mpirun import as_text
-from ansible_collections.taco.train.plugins.plugin_utils.failure import reason as run_reason
+from ansible_collections.taco.train.plugins.plugin_utils.explain.problems import explain_problems
+from ansible_collections.taco.train.plugins.plugin_utils.explain.symptoms import Explanation, explain
 from ansible_collections.taco.train.plugins.plugin_utils.run import needs, store
 from ansible_collections.taco.train.plugins.plugin_utils.run.plan import LOCKED_STATUS, RunPlan
 from ansible_collections.taco.train.plugins.plugin_utils.run.spread import spread
@@ -120,7 +121,7 @@ def script_of(options: Dict[str, Any]) -> Optional[Dict[str, Any]]:
 
 def make_record(
     options: Dict[str, Any], job: Dict[str, Any], plan: RunPlan, launcher: str
-) -> Tuple[Dict[str, Any], Optional[run_reason.Reason]]:
+) -> Tuple[Dict[str, Any], Optional[Explanation]]:
     """Return the record of a finished run, and why it failed if it did."""
     text = job.get("stdout", "")
     expected = plan.ranks if plan.mpi else None
@@ -132,15 +133,16 @@ def make_record(
         # The command did not end by itself, so its output has nothing to be judged by.
         said = str(job.get("msg", "the module failed")).rstrip(".")
         fix = job.get("fix") or fix_of_failed_start(options, said)
-        reason: Optional[run_reason.Reason] = run_reason.Reason(said, fix)
+        reason: Optional[Explanation] = Explanation(said, fix)
         found: List[str] = []
     else:
         found = parsed["problems"] + not_taken(plan.arm, text, parsed["network"], options)
         locked = options["exec_prefix"] and job.get("rc") == LOCKED_STATUS and not text.strip()
         hosts = [str(host["name"]) for host in options["hosts"]]
-        reason = run_reason.reason(
-            LOCKED if locked else text, job.get("rc"), timed_out, options["timeout"], found, hosts
-        )
+        if timed_out or job.get("rc"):
+            reason = explain(LOCKED if locked else text, job.get("rc"), timed_out, options["timeout"], hosts)
+        else:
+            reason = explain_problems(text, found, hosts) if found else None
     broken = job.get("failed") or timed_out or job.get("rc")
     system = {
         str(host): store.system_of(node, options["workers"].get(host), options["images"].get(host))

@@ -13,6 +13,35 @@ from typing import Any, Mapping, Sequence
 
 Row = Mapping[str, Any]
 """A row of nccl_table: size, out_of_place and in_place."""
+# The bus bandwidth is size / time times this share of all n ranks (nccl-tests, doc/PERFORMANCE.md).
+ALL_BUT_ONE = ("all_gather_perf", "reduce_scatter_perf", "alltoall_perf", "gather_perf", "scatter_perf")
+# What two decimals show as 0.00.
+ROUNDED_AWAY = 0.005
+ONCE = ("broadcast_perf", "reduce_perf", "sendrecv_perf", "hypercube_perf")
+
+
+def share(binary: str, ranks: int) -> float:
+    """Return the factor of a test, 0 for one that is not known."""
+    of_others = (ranks - 1) / ranks
+    return (
+        2 * of_others if binary == "all_reduce_perf" else of_others if binary in ALL_BUT_ONE else float(binary in ONCE)
+    )
+
+
+def with_small_rates(rows: Sequence[Row], binary: str, ranks: int | None) -> list[Row]:
+    """Return the rows with the bus bandwidth of messages of some bytes, which the table rounds to 0.00, from size and time."""
+    factor = share(binary, ranks) if ranks else 0
+
+    def exact(size: int, group: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+        if not group or group.get("busbw") != 0 or not group.get("time_us") or not factor:
+            return group
+        # Bytes in a microsecond are megabytes in a second.
+        rate = size / group["time_us"] / 1000 * factor
+        return {**group, "busbw": float(f"{rate:.3g}")} if rate < ROUNDED_AWAY else group
+
+    return [
+        {**row, **{place: exact(row["size"], row.get(place)) for place in ("out_of_place", "in_place")}} for row in rows
+    ]
 
 
 def bus_bandwidth(row: Row) -> float | None:
@@ -36,6 +65,11 @@ def at_largest(rows: Sequence[Row]) -> float | None:
     """Return the bus bandwidth at the largest size in GB/s, or None where no row has one above zero."""
     found = by_size(rows)
     return found[-1][1] if found and found[-1][1] > 0 else None
+
+
+def are_small(rows: Sequence[Row]) -> bool:
+    """Return whether the average of the rows is one that the program rounds to 0."""
+    return bool(rows) and 0 < max((rate for _size, rate in by_size(rows)), default=0) < ROUNDED_AWAY
 
 
 def over_runs(runs: Sequence[Sequence[Row]]) -> list[dict[str, float]]:

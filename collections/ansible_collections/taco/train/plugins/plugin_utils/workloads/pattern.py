@@ -18,6 +18,8 @@ DECIMAL_COMMA = re.compile(r"[+-]?\d+(?:\.\d{3})*,\d+")
 BEFORE = re.compile(r"\d[.,]?$")
 BEHIND = re.compile(r"[.,]?\d")
 NUMBER = re.compile(r"[\d.,]*\d")
+# A user's expression may take a time that grows with the square of a line, or more.
+MOST_OF_A_LINE = 2000
 
 
 class Found(NamedTuple):
@@ -87,7 +89,8 @@ def cut_number(match: re.Match[str]) -> Optional[tuple[str, str]]:
 
 
 def found_in(regex: Pattern[str], raw: str) -> re.Match[str] | None:
-    """Return what the expression finds in a line without its prefixes, or else in the whole line."""
+    """Return what the expression finds in the begin of a line without its prefixes, or else with them."""
+    raw = raw[:MOST_OF_A_LINE]
     line = log_lines.clean(raw)
     return regex.search(line.text) or (regex.search(raw) if line.text != raw else None)
 

@@ -1,0 +1,151 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Read the log of a failed run: its lines without chatter, mpirun's help texts in one line each, and the lines that a message shows."""
+
+import re
+from typing import Dict, List, Mapping, NamedTuple, Optional, Sequence
+
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import Line, tagged_lines
+
+# mpirun prints its help texts between two rules.
+RULE = re.compile(r"\s*-{40,}\s*$")
+MOST_OF_A_TEXT = 40
+LEAST_OF_A_TEXT = 60
+FIELD = re.compile(r"\s{0,12}([A-Za-z][\w #-]{0,30}?)\s{0,12}: {0,30}(\S.{0,300}?)\s*$")
+# The stack of a process that Open MPI ends.
+STACK = re.compile(r"\*\*\* (?P<begin>Process received signal)|\*\*\* End of error message")
+# Lines that tell nothing of a failure.
+CHATTER = re.compile(
+    r"NCCL INFO|[Hh]col\b|HCOLL|LOG_CAT_ML|libibverbs|libnuma|Authorization required|Permanently added|/proc/mounts line|"
+    r"(?:orte|prte)_base_help_aggregate|has sent help message|DeprecationWarning|FutureWarning|deprecated|"
+    r"^\[W|This is a warning|only a warning|silence this warning|OMP_NUM_THREADS"
+)
+KEPT = re.compile(r"INFO (?:NET/Socket ?: Using|Bootstrap ?: Using)|INFO .{0,80}(?: nranks |connect returned )")
+# A help text of mpirun that is about the end of a process, or of something that did not end the run.
+NO_CAUSE = re.compile(
+    r"WARNING: |Primary job|By default, for Open MPI|\S*(?:mpirun|prterun|mpiexec)\S* (?:detected|noticed|has exited)|[^A-Z]|"
+    r"Traceback|.*(?:will be (?:used instead|ignored|disabled)|[Ww]e will continue|job will continue|"
+    r"(?:adversely|negatively) impact|have been deprecated)"
+)
+COMPLAINT = re.compile(
+    r"(?i)\b(?:errors?|fatal|fail(?:ed|ure)?|can(?:not|'t)|could not|unable|denied|not found|invalid|abort(?:ed|ing)?|refused|"
+    r"timed out|killed|exception|warning)\b|Error\b"
+)
+FRAME = re.compile(r"[\s=*_.#-]*$")
+DIGITS = re.compile(r"\d+")
+MOST_CHARACTERS = 4000
+MOST_LINES = 6000
+MOST_OF_A_LINE = 200
+BEHIND = 40
+LINES_SHOWN = 3
+
+
+class Candidate(NamedTuple):
+    """A line of the log, or a text that mpirun printed over several, with the values of its fields."""
+
+    line: Line
+    fields: Mapping[str, str] = {}
+
+
+def told_lines(text: str) -> List[Line]:
+    """The lines of a log without what NCCL prints of itself, which can be nearly all of it."""
+    if " NCCL INFO " in text:
+        text = "\n".join(line for line in text.splitlines() if " NCCL INFO " not in line or KEPT.search(line))
+    return tagged_lines(text)
+
+
+def candidates(lines: Sequence[Line]) -> Dict[int, Candidate]:
+    """The lines that may show a symptom by their positions: one of those that only differ in numbers."""
+    found: Dict[int, Candidate] = {}
+    seen: set[str] = set()
+    whole = help_texts(lines)
+    for position, line in enumerate(lines):
+        candidate = whole.get(position) or Candidate(line)
+        masked = DIGITS.sub("0", candidate.line.text[:MOST_CHARACTERS]).strip()
+        if not masked or masked in seen or is_chatter(candidate.line.text):
+            continue
+        seen.add(masked)
+        found[position] = candidate
+    if len(found) <= MOST_LINES:
+        return found
+    positions = list(found)
+    return {position: found[position] for position in positions[: MOST_LINES // 2] + positions[-MOST_LINES // 2 :]}
+
+
+def is_chatter(text: str) -> bool:
+    return bool(CHATTER.search(text[:MOST_CHARACTERS])) and not KEPT.search(text[:MOST_CHARACTERS])
+
+
+def is_complaint(line: Line) -> bool:
+    return bool(COMPLAINT.search(line.text[:MOST_CHARACTERS])) and not is_chatter(line.text)
+
+
+def help_texts(lines: Sequence[Line]) -> Dict[int, Candidate]:
+    """The texts that mpirun prints between two rules and the stacks of its processes, each in one line, by their first lines."""
+    found: Dict[int, Candidate] = {}
+    rules = [number for number, line in enumerate(lines) if line.text.endswith(("-", "- ")) and RULE.match(line.text)]
+    for begin, end in zip(rules, [*rules[1:], len(lines)]):
+        first = next((number for number in range(begin + 1, end) if lines[number].text.strip()), end)
+        if first < end:
+            found[first] = joined(lines[first : min(end, first + MOST_OF_A_TEXT)])
+    stack: Optional[int] = None
+    for number, line in enumerate(lines):
+        mark = STACK.search(line.text) if "*** " in line.text else None
+        if mark and mark["begin"]:
+            stack = number
+        elif mark and stack is not None:
+            found[stack] = joined(lines[stack : min(number, stack + MOST_OF_A_TEXT)])
+            stack = None
+    return found
+
+
+def joined(lines: Sequence[Line]) -> Candidate:
+    """Several lines in one, with the values of their fields by names such as local_host."""
+    fields: Dict[str, str] = {}
+    for match in (FIELD.match(line.text) for line in lines):
+        if match:
+            fields.setdefault(match[1].lower().replace(" ", "_").replace("#", ""), match[2])
+    text = " ".join(" ".join(line.text for line in lines).split())
+    return Candidate(lines[0]._replace(text=text), fields)
+
+
+def unexplained_text(lines: Sequence[Line]) -> Optional[Candidate]:
+    """The first help text of mpirun that may have the cause."""
+    found = (text for text in help_texts(lines).values() if len(text.line.text) > LEAST_OF_A_TEXT)
+    return next((text for text in found if not NO_CAUSE.match(text.line.text)), None)
+
+
+def cut(text: str, end: int = 0) -> str:
+    """A line, cut so that it has what ends there."""
+    words = " ".join(text.split())
+    begin = max(min(end, len(words)) + BEHIND - MOST_OF_A_LINE, 0)
+    behind = "..." if len(words) > begin + MOST_OF_A_LINE else ""
+    return ("... " if begin else "") + words[begin : begin + MOST_OF_A_LINE] + behind
+
+
+def last_line(lines: Sequence[Line]) -> str:
+    """The last line that has words."""
+    return next((cut(line.text) for line in reversed(lines) if not FRAME.match(line.text)), "")
+
+
+def last_complaint(lines: Sequence[Line]) -> str:
+    """The last line that reports an error."""
+    return next((cut(line.text) for line in reversed(lines) if is_complaint(line)), "")
+
+
+def shown_lines(lines: Sequence[Line], position: Optional[int] = None) -> List[str]:
+    """Two or three lines of the log: the one that tells, the next that complains, and the last."""
+    first = [] if position is None else [position]
+    begin = 0 if position is None else position + 1
+    complaints = [number for number in range(begin, len(lines)) if is_complaint(lines[number])]
+    worded = [
+        number
+        for number, line in enumerate(lines)
+        if not FRAME.match(line.text) and (number in first or not is_chatter(line.text))
+    ]
+    chosen = {*first, *(complaints[:1] if first else complaints[-2:]), *worded[-1:]}
+    others = [number for number in reversed(worded) if number not in chosen]
+    chosen.update(others[: max(LINES_SHOWN - len(chosen), 0)])
+    return list(dict.fromkeys(cut(lines[number].text) for number in sorted(chosen)))[:LINES_SHOWN]

@@ -1,0 +1,193 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the log of a failed run shows: each row of the table by its example, whole logs, and what no row knows.
+
+Each log in tests/fixtures/failed_runs.txt stands below a line with how the run ended (rc 1 without it), the hosts of the inventory and
+sets of words of which one set must stand in what was found, for a run that its limit ended also in the fix.
+"""
+
+import json
+import re
+import time
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.taco.train.plugins.plugin_utils.explain.problems import explain_problems
+from ansible_collections.taco.train.plugins.plugin_utils.explain.symptoms import SCOPES, explain, table
+
+LOGS = Path(__file__).parents[3] / "fixtures/failed_runs.txt"
+ROWS = {f"{number}-{row.name}": row for number, row in enumerate(table())}
+MOST_ROWS = 150
+
+
+def runs():
+    """Yield what is expected of each log, and the log."""
+    for part in LOGS.read_text().split("\n=== "):
+        head, _newline, text = part.removeprefix("=== ").partition("\n")
+        yield json.loads(head), text + "\n"
+
+
+RUNS = {expected["name"]: (expected, text) for expected, text in runs()}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_the_example_of_a_row_gives_the_row(name):
+    row = ROWS[name]
+    why = explain(row.example)
+    assert (why.name, row.scope in SCOPES) == (row.name, True)
+    for shown, template in ((why.found, row.found), (why.fix, row.fix)):
+        parts = [part.split("(")[0].strip(" ,)") for part in re.split(r"\{\w+\}", template)]
+        assert all(part in shown for part in parts), (shown, parts)
+        assert "{" not in shown or "{" in row.example
+    assert len(why.found) < 800 and why.lines
+
+
+def test_the_table_is_short():
+    assert len(ROWS) <= MOST_ROWS and all(row.found and row.fix and row.example for row in ROWS.values())
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_whole_log_is_explained_with_its_place_and_lines(name):
+    expected, text = RUNS[name]
+    why = explain(text, expected.get("rc", 1), expected.get("timed_out", False), 60, expected.get("hosts", []))
+    words = f"{why.found} {why.fix}" if expected.get("timed_out") else why.found
+    assert any(all(word in words for word in words_of) for words_of in expected["words"]), why
+    assert not any(word in words for word in expected.get("not", []))
+    assert expected.get("fix", "") in why.fix
+    assert {"host": why.host, "rank": why.rank, **expected} == {**expected, "host": expected.get("host", why.host)} | (
+        {} if "rank" in expected else {"rank": why.rank}
+    )
+    assert len(why.lines) in ((0,) if not text.strip() else (1, 2, 3))
+
+
+@pytest.mark.parametrize(
+    ("text", "rc", "found", "fix"),
+    [
+        ("first\nlast words\n-----\n\n", 2, "status 2; its last line: 'last words'", "hostname"),
+        (
+            "Error: no such thing\nstep 3\n",
+            2,
+            "the log reports 'Error: no such thing'; its last line: 'step 3'",
+            "hostname",
+        ),
+        ("", -9, "status -9: a process was killed, without output", "oom-kill"),
+        ("step 3\n", 137, "status 137: a process was killed", "oom-kill"),
+        ("step 3\n", 139, "crashed", "PYTHONFAULTHANDLER"),
+        ("step 3\n", 127, "not found", "whole path"),
+        ("step 3\n", 132, "could not start the program, or", "check its path"),
+    ],
+)
+def test_a_log_without_a_symptom_has_its_status_and_its_last_line(text, rc, found, fix):
+    why = explain(text, rc)
+    assert found in why.found and fix in why.fix and why.name == ""
+
+
+def test_a_timeout_shows_the_last_line_of_the_log_and_the_hosts_without_one():
+    text = "[1,0][gpu1:44]<stdout>:Error: tried again\n[1,0][gpu1:44]<stdout>:step 7\n"
+    why = explain(text, 124, True, 60, ["gpu1", "gpu2"])
+    assert "after 60 s and was ended; its last line: 'step 7'; the log has no line of gpu2" in why.found
+    assert (why.host, why.fix.startswith("check the processes and the network of gpu2 first")) == ("gpu2", True)
+
+
+def test_a_timeout_without_a_line_names_the_likely_cause():
+    why = explain("", 124, True, 60, ["gpu1", "gpu2"])
+    assert "printed nothing" in why.found and "firewalls" in why.fix
+
+
+def test_a_timeout_is_explained_by_what_was_printed_before_it():
+    why = explain("Host key verification failed.", 124, True, 60)
+    assert why.found.startswith("it was still running after 60 s and was ended; ssh does not know a host's key")
+    assert why.fix == "run the ssh_trust role for all hosts"
+
+
+@pytest.mark.parametrize("first", ["cause", "epilogue"])
+def test_the_end_that_mpirun_reports_is_no_cause_where_a_rank_has_one(first):
+    lines = [
+        "[1,1]<stderr>:ModuleNotFoundError: No module named 'horovod'",
+        "mpirun noticed that process rank 0 with PID 0 on node gpu1 exited on signal 15 (Terminated).",
+    ]
+    why = explain("\n".join(lines if first == "cause" else lines[::-1]) + "\n")
+    assert (why.name, why.rank) == ("module", 1)
+
+
+def test_an_unknown_text_of_mpirun_is_shown_with_its_host():
+    rule = "-" * 74
+    why = explain(
+        f"{rule}\nThe frobnicator of this job was not able to be aligned with its topology.\n\n  Node: gpu2\n{rule}\n"
+    )
+    assert "mpirun reports: The frobnicator of this job" in why.found and why.host == "gpu2"
+
+
+def test_a_daemon_that_is_absent_is_named_with_the_host_of_the_text_below_it():
+    expected, text = RUNS["ompi5_prefix"]
+    why = explain(text, 127, False, None, expected["hosts"])
+    assert (why.name, why.host) == ("daemon_absent", "gpu2") and why.found.startswith("gpu2 has no prted")
+
+
+def test_the_names_of_hosts_are_those_of_the_inventory():
+    warning = "NCCL WARN socketPollConnect: Connect to 198.51.100.7<4> failed : Connection timed out"
+    why = explain(f"gpu2.cluster.local:4711:4720 [0] misc/socket.cc:1 {warning}\n", 1, False, None, ["gpu1", "gpu2"])
+    assert why.host == "gpu2" and why.found.startswith("gpu2: NCCL could not connect to 198.51.100.7<4>")
+
+
+@pytest.mark.parametrize(
+    ("problem", "fix"),
+    [
+        ("2 ranks each ran a test of their own: build nccl-tests with MPI=1.", "MPI_HOME"),
+        ("8 ranks were started and 4 took part.", "one mpirun"),
+        ("There is no line 'Total img/sec': the run did not finish (3 iterations).", "last lines"),
+        ("Something else.", "benchmark_options"),
+    ],
+)
+def test_each_problem_of_an_output_has_a_fix_and_lines(problem, fix):
+    why = explain_problems("one\ntwo\nthree\n", [problem])
+    assert fix in why.fix and why.found == problem.rstrip(".") and why.lines == ["one", "two", "three"]
+
+
+def test_horovod_that_went_on_with_fewer_ranks_names_those_that_are_gone():
+    why = explain_problems("[1,3]<stderr>:Killed\n", ["The benchmark counted 4 at its start and 2 at its end."])
+    assert (why.name, why.rank) == ("killed", 3) and why.found.startswith("The benchmark counted 4")
+
+
+def test_the_root_error_is_found_in_a_large_log_of_many_ranks():
+    # 45 MB take some seconds; a tenth shows the same.
+    lines = [
+        f"[1,{number % 256}]<stdout>:gpu{number % 32}:{number % 256}:9 [0] NCCL INFO Channel {number} : 1[0] -> 2[0] via NET/Socket/0\n"
+        for number in range(45_000)
+    ]
+    lines[22_000] = "[1,137]<stderr>:RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB\n"
+    after = [
+        f"[1,{number}]<stderr>:RuntimeError: Connection closed by peer [198.51.100.7]:{number}\n"
+        for number in range(256)
+    ]
+    why = explain("".join([*after[:100], *lines, *after]))
+    assert (why.name, why.rank) == ("gpu_memory", 137)
+
+
+NASTY = {
+    "numbers": "1" * 60 + " ",
+    "tags": "[1,0]<stdout>:",
+    "brackets": "[[[[",
+    "colons": "a:1:1 [0] NCCL INFO Using network ",
+    "warnings": "gpu1:1:2 [0] x.cc:1 NCCL WARN Call to connect to ",
+    "errors": "not enough free error failed CUDA error Error Exception ",
+    "dots": "a.b.c.",
+    "spaces": " ",
+    "texts": "Local host: a Remote host: b unable to complete a TCP connection ",
+    "huge pages": "not enough not enough cannot could not ",
+}
+
+
+def seconds(text):
+    start = time.process_time()
+    explain(text)
+    return time.process_time() - start
+
+
+@pytest.mark.parametrize("name", NASTY)
+def test_the_time_does_not_grow_with_the_square_of_the_length_of_a_line(name):
+    short, long = ((NASTY[name] * length)[:length] + "\n" for length in (20_000, 200_000))
+    assert seconds(long) < 0.5 + 30 * max(seconds(short), 0.02)
