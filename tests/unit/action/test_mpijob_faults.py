@@ -142,6 +142,17 @@ def test_a_refused_pod_is_the_reason_of_a_job_without_pods(on):
     assert "no operator" not in said and sum(actor.slept) < 20
 
 
+def test_a_job_whose_cause_was_repaired_is_waited_for_until_the_operator_tries_again(on):
+    actor = on(operator=False)
+    message = 'worker pod created failed: pods "taco-bench-worker-0" is forbidden: violates PodSecurity "restricted:latest": privileged ('
+    actor.on_line["0 of 2 workers ready"] = lambda: warn(actor, message)
+    actor.refused("its pods are refused", wait_timeout=40)
+    actor.lines.clear()
+    actor.on_line["before this wait"] = actor.cluster.start_operator
+    assert len(actor.run(wait_timeout=40)["pods"]) == 3
+    assert any("tries again by itself" in line for line in actor.lines), actor.lines
+
+
 def test_a_namespace_that_is_being_deleted_is_named(on):
     actor = on()
     said = "unable to create new content in namespace default because it is being terminated"
