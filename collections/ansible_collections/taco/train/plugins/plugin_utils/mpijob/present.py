@@ -127,9 +127,7 @@ def _create(jobs: Jobs, wanted: Mapping[str, Any]) -> Thing:
     try:
         made = jobs.cluster.create(wanted)
     except KubernetesError as error:
-        # Most often there is none; but a lost answer followed by a lost way leaves the question open.
-        open_question = error.trouble is not None and error.trouble.passes
-        raise JobError(f"{error}. {jobs.left([], unknown=True) if open_question else 'Nothing was created'}") from error
+        raise JobError(f"{error}. {_left_after(jobs, error)}") from error
     meanwhile = "Another client has created it meanwhile"
     others = [difference for difference in differences(made, wanted) if not difference.loose]
     if others:
@@ -137,6 +135,16 @@ def _create(jobs: Jobs, wanted: Mapping[str, Any]) -> Thing:
     if not owner.is_ours(made):
         raise JobError(f"{owner.refusal(jobs.cluster.host, made, jobs.name, jobs.namespace, 'used')}. {meanwhile}")
     return made
+
+
+def _left_after(jobs: Jobs, error: KubernetesError) -> str:
+    """Say what a creation that failed may have left. A lost answer followed by a lost way leaves the question open."""
+    cause = error.trouble
+    try:
+        refused = cause is not None and (not cause.passes or (cause.code is not None and jobs.find() is None))
+    except KubernetesError:
+        refused = False
+    return "Nothing was created" if refused else jobs.left([], unknown=True)
 
 
 def wait(jobs: Jobs, job: Job, wish: Wish, uid: str | None, created: bool) -> Look:
