@@ -52,9 +52,10 @@ def watched(kind: str, version: str, known: Sequence[Thing], **selection: str | 
 
 def _permission(module: str, options: Mapping[str, Any]) -> tuple[Any, ...]:
     """Return what calls that need the same permission have in common."""
-    thing = options.get("resource_definition") or options
-    namespace = (thing.get("metadata") or thing).get("namespace")
-    return module, options.get("state"), thing.get("kind"), namespace, bool(options.get("name"))
+    given = options.get("resource_definition") or options
+    things = given if isinstance(given, list) else [given]
+    kinds = [(thing.get("kind"), (thing.get("metadata") or thing).get("namespace")) for thing in things]
+    return (module, options.get("state"), bool(options.get("name")), *kinds)
 
 
 class Cluster:
