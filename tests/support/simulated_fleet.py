@@ -39,7 +39,7 @@ class Fleet:
         self.faults = {fault.host: fault for fault in faults}
         self.own, self.common = noise * math.sqrt(1 - lasting), noise * math.sqrt(lasting)
         self.state = {host: rng.gauss(0, self.common) for host in self.hosts}
-        self.level, self.at_the_same_time = 0.0, 0
+        self.level = 0.0
 
     def next_round(self):
         """Let time pass."""
@@ -66,18 +66,6 @@ class TrunkFleet(Fleet):
     def value(self, hosts):
         sides = {self.hosts.index(host) < len(self.hosts) // 2 for host in hosts}
         return super().value(hosts) * (0.7 if len(sides) > 1 else 1)
-
-
-class GroupFleet(Fleet):
-    """Runs with so many of some hosts are slower: those of a port group with a narrow uplink."""
-
-    def __init__(self, rng, size, noise, group, least, loss=0.3):
-        super().__init__(rng, size, noise)
-        self.group, self.least, self.group_loss = set(group), least, loss
-
-    def value(self, hosts):
-        slow = len(self.group & set(hosts)) >= self.least
-        return super().value(hosts) * (1 - self.group_loss if slow else 1)
 
 
 class BrokenFleet(Fleet):
@@ -122,10 +110,8 @@ class Outcome(NamedTuple):
 
     @property
     def other(self):
-        """Whether the answer has another finding than a host: a link, groups, what pairs share, or the run over all hosts."""
-        return "2 hosts predict" in self.answer.reason or any(
-            one.kind not in ("host", "failing") for one in self.answer.findings
-        )
+        """Whether the answer has another finding than a host: a link or a boundary."""
+        return any(one.kind not in ("host", "failing") for one in self.answer.findings)
 
     @property
     def false(self):
@@ -147,7 +133,6 @@ def searched(fleet, effect=0.1, rounds=20, minutes=None, seconds=lambda: 60.0, f
         if isinstance(step, Answer):
             break
         fleet.next_round()
-        fleet.at_the_same_time = len(step.runs)
         done = [Run(run.hosts, fleet.value(run.hosts), failure, seconds()) for run in step.runs]
         runs += len(done)
         search = recorded(search._replace(rounds=(*search.rounds, step)), done)
@@ -183,7 +168,6 @@ __all__ = [
     "BrokenFleet",
     "Fault",
     "Fleet",
-    "GroupFleet",
     "Outcome",
     "TrunkFleet",
     "draw_faults",

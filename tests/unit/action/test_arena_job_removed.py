@@ -61,6 +61,16 @@ def test_a_job_stays_while_the_log_of_its_launcher_can_not_be_read(arena):
     assert Path(path).read_text().startswith("There is no log: ")
 
 
+def test_commands_in_pods_that_are_forbidden_need_both_verbs_and_nothing_is_interrupted(arena):
+    arena.kubectl("echo 'Error from server (Forbidden): pods \"j-launcher-x\" is forbidden: ' >&2; exit 1\n")
+    rc, output, _answers = arena.play({}, {"state": "absent"})
+    assert rc != 0 and "can't run a command in the pod j-launcher-x" in output and "of the namespace train" in output, (
+        output
+    )
+    assert "pods/exec" in output and "get" in output and "create" in output
+    assert "taco_interrupt_running_work" not in output and "delete" not in arena.verbs()
+
+
 def test_a_job_whose_launcher_cannot_be_asked_is_not_deleted_unasked(arena):
     arena.kubectl("echo error: unable to upgrade connection >&2; exit 1\n")
     rc, output, _answers = arena.play({}, {"state": "absent"})

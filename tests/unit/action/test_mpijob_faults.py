@@ -64,6 +64,47 @@ def test_a_job_is_made_once_whatever_becomes_of_the_answer(on, fault):
     assert len(made) == (0 if fault.get("body") == "disconnect-after" and not made else 1)
 
 
+def status(code, message):
+    return {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": message, "code": code}
+
+
+def test_a_webhook_that_is_down_is_named_and_nothing_is_left(on):
+    actor = on()
+    said = 'Internal error occurred: failed calling webhook "guard.example.com": connect: connection refused'
+    actor.cluster.fail(method="POST", path=JOBS, status=500, body=status(500, said), times=99)
+    message = actor.refused(
+        "check that the service behind the webhook guard.example.com runs",
+        "kubectl get validatingwebhookconfigurations",
+        "Nothing was created",
+    )
+    assert "run it again later" not in message and "Possibly left" not in message and actor.jobs() == []
+
+
+def test_a_permission_that_held_before_is_waited_for(on):
+    """A server that has just started refuses everything for a moment."""
+    actor = on(operator=False)
+    actor.on_line["0 of 2 workers ready"] = lambda: (
+        actor.cluster.fail(method="GET", path="/mpijobs/taco-bench", status=403, body=status(403, "no"), times=2),
+        actor.cluster.start_operator(),
+    )
+    assert len(actor.run()["pods"]) == 3
+    assert any("trying again in" in line for line in actor.lines), actor.lines
+
+
+def test_commands_in_pods_that_are_forbidden_need_both_verbs_and_nothing_is_interrupted(on):
+    """Kubernetes 1.35 and newer need create, and its answer has no reason."""
+    actor = on()
+    actor.run()
+    said = 'pods "taco-bench-launcher" is forbidden: '
+    actor.cluster.fail(method="GET", path="/exec", status=403, body=status(403, said), times=9)
+    message = actor.refused(
+        "can't run a command in the pod taco-bench-launcher of the namespace default",
+        '"resources": ["pods/exec"], "verbs": ["get", "create"]',
+        state="absent",
+    )
+    assert "interrupt" not in message and actor.jobs() == ["taco-bench"]
+
+
 def test_a_conflict_that_does_not_end_is_no_success(on):
     actor = on()
     actor.cluster.fail(method="POST", path=JOBS, status=409, times=99)
@@ -140,6 +181,17 @@ def test_a_refused_pod_is_the_reason_of_a_job_without_pods(on):
         wait_timeout=40,
     )
     assert "no operator" not in said and sum(actor.slept) < 20
+
+
+def test_a_job_whose_cause_was_repaired_is_waited_for_until_the_operator_tries_again(on):
+    actor = on(operator=False)
+    message = 'worker pod created failed: pods "taco-bench-worker-0" is forbidden: violates PodSecurity "restricted:latest": privileged ('
+    actor.on_line["0 of 2 workers ready"] = lambda: warn(actor, message)
+    actor.refused("its pods are refused", wait_timeout=40)
+    actor.lines.clear()
+    actor.on_line["before this wait"] = actor.cluster.start_operator
+    assert len(actor.run(wait_timeout=40)["pods"]) == 3
+    assert any("tries again by itself" in line for line in actor.lines), actor.lines
 
 
 def test_a_namespace_that_is_being_deleted_is_named(on):

@@ -92,6 +92,14 @@ def test_gpus_under_the_other_name_are_pointed_to():
         (node("a", {"unschedulable": True}), "a is cordoned: run kubectl uncordon a"),
         (node("a", {"taints": [{"key": "dedicated", "effect": "NoSchedule"}]}), "a has the taint dedicated"),
         (node("a", {"taints": [{"key": "old", "effect": "NoExecute"}]}), "a has the taint old"),
+        (
+            node("a", {"taints": [{"key": "node.kubernetes.io/disk-pressure", "effect": "NoSchedule"}]}),
+            "a has the taint node.kubernetes.io/disk-pressure, which the workers don't tolerate: free disk space",
+        ),
+        (
+            node("a", {"taints": [{"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"}]}),
+            "a has the taint node-role.kubernetes.io/control-plane, which the workers don't tolerate: use other nodes",
+        ),
     ],
 )
 def test_a_node_that_takes_no_pods_has_no_room(one, words):

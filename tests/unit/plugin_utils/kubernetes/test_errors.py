@@ -5,6 +5,7 @@
 """A failed module's words are read as what happened, and become a sentence that helps."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -270,6 +271,34 @@ def test_waits_grow_end_and_heed_the_server():
 )
 def test_the_words_of_a_lost_connection_are_not_cut(text, said):
     assert trouble({"failed": True, "msg": f"Task failed: Module failed: {text}"}).said == said
+
+
+def summary(msg, traceback=None, chained=None):
+    """An exception as ansible-core 2.19 and newer hand it on."""
+    chain = SimpleNamespace(event=chained.event) if chained else None
+    event = SimpleNamespace(msg=msg, formatted_traceback=traceback, chain=chain)
+    return SimpleNamespace(event=event)
+
+
+HANGS = 'Traceback (most recent call last):\n  File "x.py"\nurllib3.exceptions.ReadTimeoutError: Read timed out. (read timeout=60)\n'
+
+
+@pytest.mark.parametrize(
+    ("exception", "kind", "said"),
+    [
+        (summary("Task failed.", HANGS), "retry", "ReadTimeoutError: Read timed out. (read timeout=60)"),
+        (summary("Task failed.", None, summary("Read timed out.", None)), "retry", "Read timed out"),
+        (
+            summary("Host value http://h should start with https:// when talking to HTTPS endpoint"),
+            "retry",
+            "should start with https:// when talking to HTTPS endpoint",
+        ),
+        (summary("(403)\nReason: Forbidden\n"), "forbidden", "MODULE FAILURE"),
+    ],
+)
+def test_an_exception_of_a_newer_core_is_read_by_its_words(exception, kind, said):
+    found = trouble({"failed": True, "msg": "MODULE FAILURE", "exception": exception})
+    assert (found.kind, found.said) == (kind, said)
 
 
 def test_a_message_that_is_too_long_keeps_its_end():

@@ -6,7 +6,12 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.scheduling import fixes, read
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.scheduling import (
+    UNNAMED_TAINTS,
+    fixes,
+    read,
+    taints,
+)
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.holders import holders
 
 HUGE = "hugepages-1Gi"
@@ -51,7 +56,32 @@ def test_the_control_plane_is_advised_on_only_when_there_is_nothing_else():
     (only,) = fixes(
         read("0/1 nodes are available: 1 node(s) had untolerated taint {node-role.kubernetes.io/control-plane: }.")
     )
-    assert only.startswith("remove the taint node-role.kubernetes.io/control-plane")
+    assert only == "use other nodes, since those of the control plane are kept for it"
+
+
+CONTROL = {"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"}
+CORDONED = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
+UNREADY = {"key": "node.kubernetes.io/not-ready", "effect": "NoExecute"}
+OWN = {"key": "team", "value": "speech", "effect": "NoSchedule"}
+
+
+@pytest.mark.parametrize(
+    ("of_nodes", "words", "lacks"),
+    [
+        ([[CONTROL]], [], ["taint"]),
+        ([[CORDONED], [CORDONED], []], ["run `kubectl uncordon` for the cordoned nodes: gpu-1, gpu-2"], ["taint"]),
+        ([[UNREADY, CONTROL]], ["check the kubelets of the nodes that are not Ready", ": gpu-1"], ["taint"]),
+        ([[{"key": "node.kubernetes.io/new", "effect": "NoSchedule"}]], ["kubectl describe node): gpu-1"], ["KEY-"]),
+        ([[CORDONED, OWN]], ["kubectl uncordon", "(gpu-1 has team=speech:NoSchedule) with `kubectl taint"], []),
+        ([[CORDONED]] * 7, ["gpu-3, gpu-4 and 3 more nodes"], ["gpu-5"]),
+    ],
+)
+def test_taints_that_kubernetes_sets_are_not_to_be_removed_by_hand(of_nodes, words, lacks):
+    nodes = [{"metadata": {"name": f"gpu-{place}"}, "spec": {"taints": own}} for place, own in enumerate(of_nodes, 1)]
+    (fix,) = fixes(
+        read("0/2 nodes are available: 2 node(s) had untolerated taint(s)."), {UNNAMED_TAINTS: taints(nodes)}
+    )
+    assert all(word in fix for word in words) and not any(word in taints(nodes) for word in lacks), fix
 
 
 def node(name, pages):

@@ -46,6 +46,7 @@ def test_everything_runs():
         [],
         True,
         None,
+        "",
     )
 
 

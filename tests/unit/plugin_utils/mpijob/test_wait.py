@@ -6,6 +6,7 @@
 
 import pytest
 
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.events import keys
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.wait import (
     ENDED_SECONDS,
     OPERATOR_SECONDS,
@@ -175,9 +176,42 @@ def test_a_refused_launcher_is_found_in_the_events_of_its_job():
     assert "the launcher doesn't exist (FailedCreate" in failure and "guard.example.com" in failure
 
 
-def test_the_events_of_an_earlier_job_of_the_name_do_not_count():
-    now = {**job(), "metadata": {"name": "j", "creationTimestamp": "2026-01-01T00:00:10Z"}}
-    assert "no operator has taken it up" in Wait("j", 2, 100, 0).look(25, now, [], [PRIVILEGED]).failure
+@pytest.mark.parametrize("kind", ["MPIJob", "Job"])
+@pytest.mark.parametrize("again", [False, True])
+def test_a_refusal_from_before_the_wait_is_waited_for_until_the_operator_tries_again(kind, again):
+    name, reason = ("j", "MPIJobFailed") if kind == "MPIJob" else ("j-launcher", "FailedCreate")
+    old = refused(PRIVILEGED["message"], reason, kind, name)
+    waiting = Wait("j", 2, 100, 0)
+    waiting.known = keys([old])
+    # The operator records a further try in the same event.
+    events = [{**old, "count": 2, "lastTimestamp": "2026-01-01T00:03:00Z"}] if again else [old]
+    looked = waiting.look(68, job(), [], events)
+    if again:
+        assert "its pods are refused, also after 68 s" in looked.failure and "before this wait" not in looked.failure
+        return
+    assert looked.failure is None
+    (line,) = [line for line in looked.lines if "don't exist" in line]
+    failure = waiting.look(100, job(), [], events).failure
+    for words in (
+        "at 2026-01-01T00:00:09Z, before this wait",
+        "violates PodSecurity",
+        "tries again by itself",
+        "if this is not repaired: label the namespace",
+    ):
+        assert words in line and words in failure, words
+    assert "are refused" not in failure
+
+
+def test_the_pause_of_the_operator_after_an_earlier_job_of_the_name_is_waited_for_and_named():
+    now = {**job(), "metadata": {"name": "j", "uid": "2", "creationTimestamp": "2026-01-01T00:00:10Z"}}
+    waiting = Wait("j", 2, 100, 0)
+    assert waiting.look(25, now, [], [PRIVILEGED]).failure is None
+    failure = waiting.look(100, now, [], [PRIVILEGED]).failure
+    assert "failed with an earlier job of this name, last at 2026-01-01T00:00:09Z" in failure
+    assert "up to 17 minutes after its last failure; under another mpijob_name it tries at once" in failure
+    # Events of another name tell nothing.
+    other = refused(PRIVILEGED["message"], name="other")
+    assert "no operator has taken it up" in Wait("j", 2, 100, 0).look(25, now, [], [other]).failure
 
 
 @pytest.mark.parametrize(

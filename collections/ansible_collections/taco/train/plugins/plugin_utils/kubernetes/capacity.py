@@ -17,6 +17,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources im
     TOPOLOGY_GPU,
     amount,
 )
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.scheduling import CONTROL_PLANE, condition_fix
 
 FIXES = {
     HUGEPAGES: "reserve them with the role taco.train.hugepages, reboot, and restart the node's kubelet if they came without "
@@ -77,7 +78,8 @@ def _closed(node: Mapping[str, Any], wanted: Mapping[str, Fraction]) -> list[str
     for taint in spec.get("taints") or []:
         key = taint.get("key", "")
         if taint.get("effect") in BLOCKING and key not in SAID_TAINTS and key not in wanted:
-            found.append(f"{name} has the taint {key}, which the workers don't tolerate: remove it, or use other nodes")
+            fix = "use other nodes" if key in CONTROL_PLANE else condition_fix(key) or "remove it, or use other nodes"
+            found.append(f"{name} has the taint {key}, which the workers don't tolerate: {fix}")
     return found
 
 

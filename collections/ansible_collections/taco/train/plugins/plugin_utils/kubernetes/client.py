@@ -13,6 +13,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.backoff impo
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.clock import Clock
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.errors import (
     CONFLICT,
+    FORBIDDEN,
     INVALID,
     NOT_FOUND,
     OTHER,
@@ -22,7 +23,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.errors impor
     trouble,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.logs import is_waiting
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.messages import sentence
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.messages import exec_forbidden, sentence
 from ansible_collections.taco.train.plugins.plugin_utils.progress import duration
 
 Thing = Mapping[str, Any]
@@ -49,6 +50,14 @@ def watched(kind: str, version: str, known: Sequence[Thing], **selection: str | 
     return {"kind": kind, "api_version": version, "versions": versions, **selection}
 
 
+def _permission(module: str, options: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return what calls that need the same permission have in common."""
+    given = options.get("resource_definition") or options
+    things = given if isinstance(given, list) else [given]
+    kinds = [(thing.get("kind"), (thing.get("metadata") or thing).get("namespace")) for thing in things]
+    return (module, options.get("state"), bool(options.get("name")), *kinds)
+
+
 class Cluster:
     """A cluster as it is seen from one host."""
 
@@ -64,6 +73,8 @@ class Cluster:
         self.execute, self.host, self.access, self.say = execute, host, dict(access), say
         self.clock = clock or Clock()
         self.reached = False
+        self.permitted: set[tuple[Any, ...]] = set()
+        """The calls that have succeeded, by what permissions tell apart."""
 
     def error(self, doing: str, cause: Trouble) -> KubernetesError:
         return KubernetesError(sentence(self.host, doing, cause, self.access.get("kubeconfig")), cause)
@@ -85,7 +96,10 @@ class Cluster:
         cause = trouble(result)
         # Any answer of the server counts, also one that says no.
         self.reached = self.reached or cause is None or cause.code is not None
-        return result, cause
+        permission = _permission(module, options)
+        if cause is None:
+            self.permitted.add(permission)
+        return result, cause and cause._replace(worked=permission in self.permitted)
 
     def call(self, module: str, options: Mapping[str, Any], doing: str) -> Mapping[str, Any]:
         """Call a module that does no harm when it is called again, until it answers."""
@@ -223,6 +237,8 @@ class Cluster:
         """The output of a command in a container, and why there is none."""
         options = {"pod": pod, "namespace": namespace, "container": container, "command": shlex.join(argv)}
         result, cause = self._ask_kubelet("k8s_exec", options)
+        if cause is not None and cause.kind == FORBIDDEN:
+            raise KubernetesError(exec_forbidden(self.host, pod, namespace, cause.said), cause)
         if cause is not None:
             return "", cause.said
         if result.get("rc"):

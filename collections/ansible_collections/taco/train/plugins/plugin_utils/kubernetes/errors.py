@@ -90,10 +90,13 @@ class Trouble(NamedTuple):
     details: Mapping[str, str] = {}
     """Of a refusal user, verb, resource, group and namespace; of a quota quota and amounts; of a lost way address."""
 
+    worked: bool = False
+    """Whether the same was permitted before: a server that has just started refuses what it permits a moment later."""
+
     @property
     def passes(self) -> bool:
         """Whether it may be gone when the call is made again."""
-        return self.kind in (RETRY, UNREACHABLE)
+        return self.kind in (RETRY, UNREACHABLE) or (self.kind == FORBIDDEN and self.worked)
 
 
 def one_line(text: Any) -> str:
@@ -103,10 +106,19 @@ def one_line(text: Any) -> str:
     return line if len(line) <= MOST_LETTERS else f"{line[:half]} ... {line[-half:]}"
 
 
+def _text(value: Any) -> str:
+    """Return a part of a result as text. Of an exception ansible-core 2.19 and newer hands on an object with its events."""
+    event, parts = getattr(value, "event", None), []
+    while event is not None:
+        parts += [event.msg, event.formatted_traceback]
+        event = event.chain.event if event.chain else None
+    return "\n".join(filter(None, parts)) or str(value)
+
+
 def _texts(result: Mapping[str, Any]) -> list[str]:
     """Return everything in which a module, or what ran it, may have put the error."""
     found = [
-        str(result[key]) for key in ("msg", "module_stderr", "module_stdout", "exception", "error") if result.get(key)
+        _text(result[key]) for key in ("msg", "module_stderr", "module_stdout", "exception", "error") if result.get(key)
     ]
     decoded = []
     for text in found:

@@ -30,10 +30,36 @@ def _is_about(event: Mapping[str, Any], kind: str, name: str, uid: str | None) -
     return about.get("kind") == kind and about.get("name") == name and (not uid or about.get("uid") in (None, uid))
 
 
+def keys(events: Iterable[Mapping[str, Any]]) -> frozenset[tuple[Any, ...]]:
+    """Return what identifies each occurrence of events: one that occurs again is counted in the same object."""
+    return frozenset(_key(event) for event in events)
+
+
+def _key(event: Mapping[str, Any]) -> tuple[Any, ...]:
+    metadata, series = event.get("metadata") or {}, event.get("series") or {}
+    return (metadata.get("uid") or event.get("message"), _time(event), series.get("count") or event.get("count"))
+
+
+def without(events: Iterable[Mapping[str, Any]], known: frozenset[tuple[Any, ...]]) -> list[Mapping[str, Any]]:
+    """Return the events that have occurred since others were read."""
+    return [event for event in events if _key(event) not in known]
+
+
+def last_time(kind: str, name: str, uid: str | None, events: Iterable[Mapping[str, Any]]) -> str:
+    """Return when the last warning about an object was recorded; empty where there is none."""
+    return max((when for when, _text in _found(kind, name, uid, events, None)), default="")
+
+
 def warnings(
     kind: str, name: str, uid: str | None, events: Iterable[Mapping[str, Any]], since: str | None = None
 ) -> list[str]:
     """Return the warnings about an object, the newest first, each as one line; since leaves out those before a time."""
+    return [text for _when, text in _found(kind, name, uid, events, since)]
+
+
+def _found(
+    kind: str, name: str, uid: str | None, events: Iterable[Mapping[str, Any]], since: str | None
+) -> list[tuple[str, str]]:
     found = [
         (
             _time(event),
@@ -45,7 +71,7 @@ def warnings(
         and _is_about(event, kind, name, uid)
         and (since is None or not _time(event) or _time(event)[:19] >= since[:19])
     ]
-    return [text for _when, text in sorted(found, reverse=True)]
+    return sorted(found, reverse=True)
 
 
 def newest(found: list[str]) -> str:

@@ -4,6 +4,7 @@
 
 """Say to people what went wrong between a host and the API server of a cluster, and what helps. Values in, text out."""
 
+import json
 import re
 from typing import Any, Callable
 
@@ -30,6 +31,15 @@ def _forbidden(trouble: Trouble) -> str:
     return (
         f"the user {details['user']} may not {details['verb']} {details['resource']}{group} {where}: give it a {role} with the rule "
         f"{rule(details)}, and a {binding} to it"
+    )
+
+
+def exec_forbidden(host: str, pod: str, namespace: str, said: str) -> str:
+    """Return that commands in pods are refused. Kubernetes 1.35 and newer need the verb create as well, and don't name it."""
+    allowed = json.dumps({"apiGroups": [""], "resources": ["pods/exec"], "verbs": ["get", "create"]})
+    return (
+        f"{host}: can't run a command in the pod {pod} of the namespace {namespace} to see whether work runs in it ({said}): "
+        f"give the user a Role with the rule {allowed}, and a RoleBinding to it"
     )
 
 
@@ -76,7 +86,8 @@ def _unreachable(trouble: Trouble, kubeconfig: str | None) -> str:
 
 
 def _retry(trouble: Trouble) -> str:
-    fix = "run it again later"
+    known = advice(trouble.said)
+    fix = known.fix if known else "run it again later"
     if "should start with https://" in trouble.said:
         # A connection that was cut while the client asked what the server serves looks the same.
         fix = f"if it speaks TLS, set the cluster's server in taco_kubeconfig to https://, else {fix}"

@@ -61,7 +61,8 @@ REASON_FIXES = (
     (r"didn't have free ports", "end the pods that use the same ports of the nodes, or unset mpijob_network_mode"),
     (
         r"untolerated taint\(s\)",
-        "list the taints (kubectl describe node) and remove those that should not keep the job out, or use other nodes",
+        "list the taints (kubectl describe node), run `kubectl uncordon` for cordoned nodes and remove taints of your own that should not "
+        "keep the job out, or use other nodes",
     ),
     (r"Too many pods", "delete pods on the nodes, or raise maxPods of their kubelets"),
     (
@@ -130,10 +131,19 @@ def read(message: str) -> Unschedulable:
 
 
 def _taint_fix(key: str) -> str:
+    if key in CONTROL_PLANE:
+        return "use other nodes, since those of the control plane are kept for it"
     return (
-        NODE_TAINTS.get(key)
+        condition_fix(key)
         or f"remove the taint {key} from the nodes (kubectl taint nodes NODE {key}-), or use other nodes"
     )
+
+
+def condition_fix(key: str) -> str:
+    """Return what helps against a taint that Kubernetes sets, and removes with its cause; empty for one of somebody else."""
+    known = NODE_TAINTS.get(key, "")
+    other = key.startswith("node.kubernetes.io/") and f"check the nodes with the taint {key} (kubectl describe node)"
+    return known or other or ""
 
 
 # Kubernetes 1.35, and 1.34 in its later releases, leaves the keys out.
@@ -142,18 +152,29 @@ UNNAMED_TAINTS = "untolerated taint(s)"
 
 def taints(nodes: "Iterable[Mapping[str, Any]]") -> str:
     """Return what helps against taints that the scheduler doesn't name; empty where no node for training has any."""
-    found = []
+    own: dict[str, list[str]] = {}
+    conditions: dict[str, list[str]] = {}
     for node in nodes:
-        keys = [
-            f"{taint.get('key')}{'=' + str(taint['value']) if taint.get('value') else ''}:{taint.get('effect')}"
-            for taint in (node.get("spec") or {}).get("taints") or []
-            if taint.get("effect") != "PreferNoSchedule" and taint.get("key") not in CONTROL_PLANE
-        ]
-        if keys:
-            found.append(f"{(node.get('metadata') or {}).get('name')} has {', '.join(keys)}")
-    more = f" and {len(found) - MOST_NODES} more nodes" if len(found) > MOST_NODES else ""
-    listed = "; ".join(found[:MOST_NODES]) + more
-    return f"remove the taints ({listed}) with `kubectl taint nodes NODE KEY-`, or use other nodes" if found else ""
+        name = str((node.get("metadata") or {}).get("name"))
+        for taint in (node.get("spec") or {}).get("taints") or []:
+            key = str(taint.get("key"))
+            if taint.get("effect") == "PreferNoSchedule" or key in CONTROL_PLANE:
+                continue
+            if condition_fix(key):
+                conditions.setdefault(condition_fix(key), []).append(name)
+            else:
+                value = f"={taint['value']}" if taint.get("value") else ""
+                own.setdefault(name, []).append(f"{key}{value}:{taint.get('effect')}")
+    helps = [f"{fix}: {', '.join(names[:MOST_NODES])}{_more(names)}" for fix, names in conditions.items()]
+    if own:
+        listed = [f"{name} has {', '.join(keys)}" for name, keys in own.items()]
+        shown = "; ".join(listed[:MOST_NODES]) + _more(listed)
+        helps.append(f"remove the taints ({shown}) with `kubectl taint nodes NODE KEY-`, or use other nodes")
+    return "; ".join(helps)
+
+
+def _more(names: list[str]) -> str:
+    return f" and {len(names) - MOST_NODES} more nodes" if len(names) > MOST_NODES else ""
 
 
 def _fix(reason: Reason) -> str | None:

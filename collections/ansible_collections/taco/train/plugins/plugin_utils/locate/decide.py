@@ -19,17 +19,12 @@ from ansible_collections.taco.train.plugins.plugin_utils.locate import (
     boundary,
     cause,
     configuration,
-    halves,
     proof,
     schedule,
-    shared,
-    split,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.locate.direction import direction, open_directions, repeatable
 from ansible_collections.taco.train.plugins.plugin_utils.locate.errors import LINK, accept
-from ansible_collections.taco.train.plugins.plugin_utils.locate.evidence import (
-    Analysis,
-)
+from ansible_collections.taco.train.plugins.plugin_utils.locate.evidence import Analysis, analysis
 from ansible_collections.taco.train.plugins.plugin_utils.locate.failures import (
     all_pairs_failed,
     doubtful,
@@ -45,11 +40,10 @@ from ansible_collections.taco.train.plugins.plugin_utils.locate.search import (
     Search,
     open_runs,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.text import some
 
 
 class Finding(NamedTuple):
-    """One cause: a host, a link, a boundary, the network that all hosts share, or a host whose runs fail."""
+    """One cause: a host, a link, a boundary, or a host whose runs fail."""
 
     kind: str
     hosts: Sequence[str]
@@ -70,6 +64,8 @@ class Answer(NamedTuple):
     undecided: Sequence[str]
     reason: str
     minutes_of_a_round: Optional[float]
+    limited: bool = False
+    """Whether a limit ended the search, so that a higher one allows one more round."""
 
 
 def unsettled(search: Search, state: Analysis) -> List[str]:
@@ -103,22 +99,20 @@ def next_step(search: Search) -> Union[Round, Answer]:
         return search.rounds[-1]
     if not search.comparable:
         return Answer("undecided", [], list(search.hosts), _too_few(search), search.minutes_of_a_round)
+    state = analysis(search)
     # The counters show the network too, which a host alone doesn't use.
     if not search.rounds and search.alone and not search.suspects:
-        return _limited(search, Round(1, ALONE, tuple(Run((host,)) for host in search.comparable)), None)
-    search, state = split.known(search)
-    crossed = split.crossings(search, state)
+        return _limited(search, state, [], Round(1, ALONE, tuple(Run((host,)) for host in search.comparable)))
+    crossed = boundary.crossings(search, state)
     rest, links = unsettled(search, state), open_links(search, state)
     if _paired(search) and not (rest or links or boundary.undecided(crossed) or _failed_after_pairs(search)):
-        return _last_rounds(search, state) or answer(search, state, [], "")
+        return _last_round(search, state) or answer(search, state, crossed, [], "")
     if all_pairs_failed(search):
-        return answer(search, state, rest, "the runs of all hosts fail: " + last_reason(search))
+        return answer(search, state, crossed, rest, "the runs of all hosts fail: " + last_reason(search))
     planned = _pairs(search, state, [*links, *repeatable(search, state)])
-    return (
-        _limited(search, planned, state)
-        if planned
-        else answer(search, state, rest, "no two hosts are left that could run together")
-    )
+    if planned is None:
+        return answer(search, state, crossed, rest, "no two hosts are left that could run together")
+    return _limited(search, state, crossed, planned)
 
 
 def _pairs(search: Search, state: Analysis, fixed: Sequence[frozenset[str]]) -> Optional[Round]:
@@ -130,28 +124,23 @@ def _pairs(search: Search, state: Analysis, fixed: Sequence[frozenset[str]]) -> 
     return Round(len(search.rounds) + 1, PAIRS, tuple(Run(group) for group in groups)) if groups else None
 
 
-def _last_rounds(search: Search, state: Analysis) -> Optional[Round]:
-    """What is open of a finding: the cause of a host, the direction of a link. Without one, a pair alone, then larger runs."""
+def _last_round(search: Search, state: Analysis) -> Optional[Round]:
+    """What is open of a finding: the cause of a host, or the direction of a link."""
     if not search.budget.allows(search.time, 1, len(search.rounds)):
         return None
-    if any(one.kind != "group" for one in answer(search, state, [], "").findings):
-        links = open_directions(search, state)
-        return cause.next_round(search, state) or (_pairs(search, state, links) if links else None)
-    disturbed = shared.shared(search, state)
-    planned = shared.next_round(search) if disturbed is None or disturbed.slower is None else None
-    planned = planned or halves.next_round(search, state)
-    pairs = [] if planned else halves.open_pairs(search, state)
-    return _pairs(search, state, pairs) if pairs else planned
+    links = open_directions(search, state)
+    return cause.next_round(search, state) or (_pairs(search, state, links) if links else None)
 
 
-def _limited(search: Search, planned: Round, state: Optional[Analysis]) -> Union[Round, Answer]:
+def _limited(
+    search: Search, state: Analysis, crossed: Sequence[boundary.Crossing], planned: Round
+) -> Union[Round, Answer]:
     """The round, unless it is beyond the budget."""
     rounds = len(search.rounds)
     if search.budget.allows(search.time, 1, rounds):
         return planned
-    if state is None:
-        search, state = split.known(search)
-    return answer(search, state, unsettled(search, state), search.budget.reason(search.time, rounds))
+    reason = search.budget.reason(search.time, rounds)
+    return answer(search, state, crossed, unsettled(search, state), reason)._replace(limited=True)
 
 
 def _failed_after_pairs(search: Search) -> bool:
@@ -172,7 +161,9 @@ def _too_few(search: Search) -> str:
     )
 
 
-def answer(search: Search, state: Analysis, rest: Sequence[str], reason: str) -> Answer:
+def answer(
+    search: Search, state: Analysis, crossed: Sequence[boundary.Crossing], rest: Sequence[str], reason: str
+) -> Answer:
     """What the search ends with; rest are the hosts that it could not decide."""
     broken = failing(search)
     found = [
@@ -187,33 +178,19 @@ def answer(search: Search, state: Analysis, rest: Sequence[str], reason: str) ->
         found.append(Finding("boundary", area.hosts, median(losses), certain, words, area.name, area.value))
     else:
         found += [_host(search, state, host) for host in state.accused]
-    for crossing in split.crossings(search, state):
-        if crossing.slower and crossing.name == split.NAME:
-            found.append(_groups(search, crossing))
-        elif crossing.slower:
+    for crossing in crossed:
+        if crossing.slower:
             words = f"runs that cross {crossing.name} are {crossing.loss:.0%} slower"
             found.append(Finding("boundary", [], crossing.loss, crossing.proved, words, crossing.name))
     bound = accept(search, LINK)
     for pair, evidence in state.links.items():
         if evidence.mixture >= bound:
             found.append(_link(search, state, sorted(pair)))
-    disturbed = shared.shared(search, state)
-    if disturbed and disturbed.slower and not found:
-        words = (
-            f"pairs of hosts that run at the same time are {disturbed.loss:.0%} slower than one pair alone: the network that they share "
-            "is too slow"
-        )
-        found.append(Finding("shared", [], disturbed.loss, True, words))
-    large = halves.outcome(search, state)
-    if large.group and not found:
-        found.append(_group(large.group))
     low = configuration.below(search, state)
     # A host without enough peers is never cleared.
     left = [host for host in search.hosts if host in rest or host not in search.comparable]
     if not reason and len(left) > len(rest):
         reason = "hosts without 4 peers of like hardware can't be compared"
-    if large.whole and not found and not reason and not low:
-        reason = _at_scale(search, large.whole)
     kind = "located" if found else "undecided" if left or reason else "configuration" if low else "nobody"
     return Answer(kind, found, left, reason, search.minutes_of_a_round)
 
@@ -227,33 +204,6 @@ def _host(search: Search, state: Analysis, host: str) -> Finding:
         loss,
         sure,
         f"{host} is {loss:.0%} slower than its peers{cause.cause(search, state, host).text} ({how})",
-    )
-
-
-def _groups(search: Search, crossing: boundary.Crossing) -> Finding:
-    hosts = split.smaller(search)
-    words = (
-        f"runs between {some(hosts)} and the other hosts are {crossing.loss:.0%} slower than those inside the two groups: "
-        "what connects them"
-    )
-    return Finding("groups", hosts, crossing.loss, crossing.proved, words)
-
-
-def _group(group: halves.Group) -> Finding:
-    how = (
-        "proved by an exchange of hosts"
-        if group.proved
-        else "a suspicion: the exchange of hosts, or a run of each pair, is missing"
-    )
-    words = f"{some(group.hosts)} are {group.loss:.0%} slower in a run over {group.size} hosts than the others, and not in pairs ({how})"
-    return Finding("group", group.hosts, group.loss, group.proved, words)
-
-
-def _at_scale(search: Search, loss: float) -> str:
-    count = len(search.comparable)
-    return (
-        f"the run over {count} hosts is {loss:.0%} slower than runs over {count // 2} and 2 hosts predict, although both halves are "
-        f"equally fast: the cause needs hosts of both halves, or more than {count // 2} of them"
     )
 
 

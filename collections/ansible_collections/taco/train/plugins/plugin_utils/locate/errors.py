@@ -7,23 +7,17 @@
 Each kind of finding has a share of the rate, and the hypotheses of a kind share that: Bonferroni over the whole search.
 """
 
-import math
-
 from ansible_collections.taco.train.plugins.plugin_utils.decision.sequential import accuse_bound
 from ansible_collections.taco.train.plugins.plugin_utils.locate import several
-from ansible_collections.taco.train.plugins.plugin_utils.locate.search import LEAST_GROUP, Search
+from ansible_collections.taco.train.plugins.plugin_utils.locate.search import Search
 
-HOST, SEVERAL, LINK, BOUNDARY, GROUPS, GROUP = "host", "several", "link", "boundary", "groups", "group"
-SHARED, WHOLE, CONFIGURATION, DIRECTION, CAUSE = "shared", "whole", "configuration", "direction", "cause"
+HOST, SEVERAL, LINK, BOUNDARY = "host", "several", "link", "boundary"
+CONFIGURATION, DIRECTION, CAUSE = "configuration", "direction", "cause"
 SHARES = {
-    HOST: 0.35,
+    HOST: 0.5,
     SEVERAL: 0.05,
-    LINK: 0.1,
-    BOUNDARY: 0.1,
-    GROUPS: 0.1,
-    GROUP: 0.1,
-    SHARED: 0.05,
-    WHOLE: 0.05,
+    LINK: 0.15,
+    BOUNDARY: 0.2,
     CONFIGURATION: 0.025,
     DIRECTION: 0.05,
     CAUSE: 0.025,
@@ -52,9 +46,4 @@ def _hypotheses(search: Search, kind: str) -> float:
         return hosts * (hosts - 1)
     if kind == BOUNDARY:
         return len(search.boundaries)
-    if kind == GROUP:
-        # Either half may be the slower one, on each level and in the exchange.
-        levels = math.floor(math.log2(max(2, hosts) / LEAST_GROUP)) if hosts >= 2 * LEAST_GROUP else 0
-        return 2 * (levels + 1)
-    # The number of ways to divide the hosts into two groups is part of the model that shows them.
     return 1

@@ -13,10 +13,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.decision.sequential imp
 SCHEMA = 1
 LEAST_PEERS = 4
 """A host is compared with its peers: with fewer of them nothing tells whether it or they are slow."""
-LEAST_GROUP = 3
-"""A run over fewer hosts is a pair or one host."""
-ALONE, PAIRS, SINGLE, HALVES = "alone", "pairs", "single", "halves"
-"""Each host alone; disjoint pairs at the same time; one pair and nothing beside it; halves of the hosts, or all of them."""
+ALONE, PAIRS = "alone", "pairs"
+"""The kinds of rounds: each host alone, or disjoint pairs, all at the same time."""
 
 
 class SearchError(Exception):

@@ -181,7 +181,7 @@ def _write(path: str, value: Mapping[str, Any]) -> None:
 
 def culprits(answer: Answer) -> List[str]:
     """The hosts that a fleet is better without: proved ones, and those whose runs fail."""
-    return [host for one in answer.findings if one.proved and one.kind not in ("link", "groups") for host in one.hosts]
+    return [host for one in answer.findings if one.proved and one.kind != "link" for host in one.hosts]
 
 
 def inventory(search: Search, answer: Answer) -> str:

@@ -6,27 +6,22 @@
 
 from typing import List, Sequence
 
-from ansible_collections.taco.train.plugins.plugin_utils.decision.budget import Budget
-from ansible_collections.taco.train.plugins.plugin_utils.locate import halves
-from ansible_collections.taco.train.plugins.plugin_utils.locate.decide import Answer, next_step
+from ansible_collections.taco.train.plugins.plugin_utils.locate.decide import Answer
 from ansible_collections.taco.train.plugins.plugin_utils.locate.search import (
     ALONE,
-    HALVES,
     PAIRS,
-    SINGLE,
     Round,
     Search,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.locate.split import known
 from ansible_collections.taco.train.plugins.plugin_utils.text import counted, some
 
 
-def price(search: Search, answer: Answer) -> str:
+def price(answer: Answer) -> str:
     """The price of one more round, and how to get it where it can decide something."""
     if answer.minutes_of_a_round is None:
         return "What a round takes is not known, because these hosts had no run together."
     minutes = f"{answer.minutes_of_a_round:.1f} minutes"
-    if isinstance(next_step(search._replace(budget=Budget())), Answer):
+    if not answer.limited:
         return f"A round takes about {minutes}, and more rounds decide nothing."
     return f"One more round takes about {minutes}: raise locate_budget_minutes or locate_max_rounds."
 
@@ -37,8 +32,6 @@ def sentence(search: Search, answer: Answer) -> str:
     spent = f"{counted(len(search.rounds), 'round')}, {search.time.spent / 60:.1f} minutes"
     if answer.kind == "nobody":
         parts.append(f"No host is slower than its peers by {search.effect:.0%} or more, alone or with another one.")
-        if halves.outcome(search, known(search)[1]).open:
-            parts.append("Runs over more than two hosts were not compared to the end.")
     if answer.kind == "configuration":
         parts.append(
             f"All hosts are alike, and runs over two of them are below the expected value of {search.expected:g}: the cause is "
@@ -48,7 +41,7 @@ def sentence(search: Search, answer: Answer) -> str:
         parts.append(f"Undecided: {some(answer.undecided)}.")
     if answer.reason:
         parts.append(f"The search ended because {answer.reason}.")
-        parts.append(price(search, answer))
+        parts.append(price(answer))
     return " ".join([part for part in parts if part] + [f"({spent}.)"])
 
 
@@ -64,7 +57,7 @@ def unrestored(hosts: Sequence[str]) -> str:
 
 def announced(search: Search, found: Round) -> str:
     """The next round, before it is run."""
-    kinds = {ALONE: "each host alone", PAIRS: "pairs of hosts", SINGLE: "one pair alone", HALVES: "many hosts in a run"}
+    kinds = {ALONE: "each host alone", PAIRS: "pairs of hosts"}
     left = sum(not run.done for run in found.runs)
     took = search.time.of_a_run
     minutes = f", about {took / 60:.1f} minutes" if took else ""

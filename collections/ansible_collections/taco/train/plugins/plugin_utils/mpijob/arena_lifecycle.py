@@ -11,6 +11,7 @@ from typing import Any
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes import logs
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.clock import Deadline
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.errors import one_line
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.messages import exec_forbidden
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.pods import PodConnection
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob import arena_command, arena_status, owner, work
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.arena_client import (
@@ -178,6 +179,8 @@ class Lifecycle:
                     return None
                 return work.refusal(self.arena.host, "the deletion", found.name, found.namespace, running_work, running)
             cause = one_line(answer.get("stderr") or answer.get("msg"))
+        if "(Forbidden)" in cause:
+            raise ArenaError(exec_forbidden(self.arena.host, str(job.launcher), job.namespace, cause))
         return arena_status.unchecked(self.arena.host, found or job, cause)
 
     def _keep_log(self, job: arena_status.ArenaJob) -> dict[str, str]:

@@ -9,6 +9,7 @@ from typing import Any, Mapping
 
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.capacity import capacity
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.client import KubernetesError, Thing
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.events import keys
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob import owner
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.client import JobError, Jobs, Look, Wish
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.diff import Step, differences, patch, step
@@ -67,7 +68,7 @@ def present(jobs: Jobs, job: Job, wish: Wish) -> Outcome:
         uid = _create(jobs, wanted)["metadata"].get("uid")
     elif todo.loose:
         jobs.cluster.change(patch(wanted, todo.loose))
-    return _use(jobs, job, outcome, wait(jobs, job, wish, uid))
+    return _use(jobs, job, outcome, wait(jobs, job, wish, uid, todo.create))
 
 
 def absent(jobs: Jobs, wish: Wish) -> Outcome:
@@ -126,9 +127,7 @@ def _create(jobs: Jobs, wanted: Mapping[str, Any]) -> Thing:
     try:
         made = jobs.cluster.create(wanted)
     except KubernetesError as error:
-        # Most often there is none; but a lost answer followed by a lost way leaves the question open.
-        open_question = error.trouble is not None and error.trouble.passes
-        raise JobError(f"{error}. {jobs.left([], unknown=True) if open_question else 'Nothing was created'}") from error
+        raise JobError(f"{error}. {_left_after(jobs, error)}") from error
     meanwhile = "Another client has created it meanwhile"
     others = [difference for difference in differences(made, wanted) if not difference.loose]
     if others:
@@ -138,7 +137,17 @@ def _create(jobs: Jobs, wanted: Mapping[str, Any]) -> Thing:
     return made
 
 
-def wait(jobs: Jobs, job: Job, wish: Wish, uid: str | None) -> Look:
+def _left_after(jobs: Jobs, error: KubernetesError) -> str:
+    """Say what a creation that failed may have left. A lost answer followed by a lost way leaves the question open."""
+    cause = error.trouble
+    try:
+        refused = cause is not None and (not cause.passes or (cause.code is not None and jobs.find() is None))
+    except KubernetesError:
+        refused = False
+    return "Nothing was created" if refused else jobs.left([], unknown=True)
+
+
+def wait(jobs: Jobs, job: Job, wish: Wish, uid: str | None, created: bool) -> Look:
     """Return what there is of the job once all of its pods are ready, or raise why they never will be."""
     clock = jobs.cluster.clock
     waiting = Wait(jobs.name, job.workers, wish.timeout, clock.now())
@@ -167,6 +176,10 @@ def wait(jobs: Jobs, job: Job, wish: Wish, uid: str | None) -> Look:
                 raise JobError(
                     f"{jobs.cluster.host}: the MPIJob {jobs.name} is not usable: {why}. {_left(jobs, looked)}"
                 )
+            if not created and waiting.known is None:
+                # What kept the pods of a job that was there before from being created may be repaired.
+                events = jobs.events()
+                waiting.known = keys(events)
             jobs.wait_for_change(looked, waiting.due(clock.now()), wish.poll)
     except KubernetesError as error:
         raise JobError(f"{error}. {_left(jobs, looked, True)}") from error

@@ -11,8 +11,8 @@ when it is Running, its launcher runs and all of its workers are Ready.
 import re
 from typing import Any, Iterable, Mapping, NamedTuple
 
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.admission import advice
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.events import newest, warnings
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.admission import Advice, advice
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.events import last_time, newest, warnings, without
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.pods import PodState, is_ready, name_of, pod_state
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import role_of, worker_pods
 
@@ -23,6 +23,7 @@ ENDED = ("Failed", "Succeeded")
 MOST_NAMED = 4
 LAUNCHER = "the launcher"
 NOT_CREATED = "the MPI Operator has not created"
+BACKOFF = "the MPI Operator tries again by itself, up to 17 minutes after its last failure; under another mpijob_name it tries at once"
 _POD = re.compile(r'[Pp]ods? "(?P<name>[^"]+)"')
 
 
@@ -43,6 +44,8 @@ class Refusal(NamedTuple):
     """Empty where none is known."""
     passes: bool
     """Whether it may end without a change."""
+    earlier: str = ""
+    """When the operator last tried, where that was before the wait: it tries again, and the cause may be gone."""
 
 
 class Progress(NamedTuple):
@@ -61,6 +64,8 @@ class Progress(NamedTuple):
     """Whether a benchmark can start."""
     refusal: Refusal | None = None
     """Why pods that should exist are not created; None while all exist."""
+    backoff: str = ""
+    """When the operator last failed with an earlier job of this name; empty once it has reported anything of this one."""
 
 
 def job_phase(job: Mapping[str, Any]) -> Phase:
@@ -105,22 +110,42 @@ def _is_over(said: str, pods: list[PodState], missing: list[str]) -> bool:
 
 
 def refusal(
-    job: Mapping[str, Any], events: list[Mapping[str, Any]], pods: list[PodState], missing: list[str]
+    job: Mapping[str, Any],
+    events: list[Mapping[str, Any]],
+    pods: list[PodState],
+    missing: list[str],
+    known: frozenset[tuple[Any, ...]] = frozenset(),
 ) -> Refusal | None:
     """Return the newest warning about a job that lacks pods, or about the Job that v2beta1 makes of its launcher.
 
     The operator stops at the first pod that the API server refuses, and writes a status only after that. So a job without
-    any status and pods is still one that an operator works on when there is a warning.
+    any status and pods is still one that an operator works on when there is a warning. known are the occurrences of events before the
+    wait: what they tell may be repaired, and the operator tries again by itself.
     """
+    if not missing:
+        return None
+    namespace = (job.get("metadata") or {}).get("namespace") or ""
+    for recent in (True, False):
+        told = without(events, known) if recent else events
+        said = newest([text for text in _about(job, told) if not _is_over(text, pods, missing)])
+        if said:
+            fix = advice(said, namespace) or Advice("", True)
+            return Refusal(said, fix.fix, fix.passes or not recent, "" if recent else _last_try(job, events))
+    return None
+
+
+def _about(job: Mapping[str, Any], events: list[Mapping[str, Any]]) -> list[str]:
+    """Return the warnings about a job and about the Job of its launcher."""
     metadata = job.get("metadata") or {}
     name, since = name_of(job), metadata.get("creationTimestamp")
     found = warnings("MPIJob", name, metadata.get("uid"), events, since)
-    found += warnings("Job", f"{name}-launcher", None, events, since)
-    said = newest([text for text in found if not _is_over(text, pods, missing)])
-    if not said or not missing:
-        return None
-    known = advice(said, metadata.get("namespace") or "")
-    return Refusal(said, known.fix if known else "", known.passes if known else True)
+    return found + warnings("Job", f"{name}-launcher", None, events, since)
+
+
+def _last_try(job: Mapping[str, Any], events: list[Mapping[str, Any]]) -> str:
+    name, uid = name_of(job), (job.get("metadata") or {}).get("uid")
+    tries = last_time("MPIJob", name, uid, events), last_time("Job", f"{name}-launcher", None, events)
+    return max(tries) or "an unknown time"
 
 
 def _missing(names: list[str], refused: Refusal | None) -> str:
@@ -128,6 +153,9 @@ def _missing(names: list[str], refused: Refusal | None) -> str:
     subject = f"{_listed(names)} {'does' if len(names) == 1 else 'do'}n't exist"
     if refused is None:
         return f"{subject}: {NOT_CREATED} {'it' if len(names) == 1 else 'them'} yet"
+    if refused.earlier:
+        fix = f"; if this is not repaired: {refused.fix}" if refused.fix else ""
+        return f"{subject} (at {refused.earlier}, before this wait: {refused.said}): {BACKOFF}{fix}"
     return f"{subject} ({refused.said})" + (f": {refused.fix}" if refused.fix else "")
 
 
@@ -137,10 +165,12 @@ def progress(
     events: list[Mapping[str, Any]],
     workers: int,
     held: Mapping[str, str] | None = None,
+    known: frozenset[tuple[Any, ...]] = frozenset(),
 ) -> Progress:
     """Return how far a job has come; pods may include those of other jobs, events those of other objects.
 
-    held says of a resource that the scheduler misses which pods hold it, where that is known.
+    held says of a resource that the scheduler misses which pods hold it, where that is known; known are the occurrences of events that
+    were recorded before the wait.
     """
     name = name_of(job)
     mine = [pod_state(pod, role_of(pod, name), events, held) for pod in pods if role_of(pod, name)]
@@ -152,9 +182,11 @@ def progress(
     expected = worker_pods(name, workers)
     waiting, stuck = [[pod.why for pod in concerned if pod.stuck is state] for state in (False, True)]
     missing = missing_pods(expected, mine)
-    refused = None if phase.name in ENDED else refusal(job, events, mine, missing)
+    refused = None if phase.name in ENDED else refusal(job, events, mine, missing, known)
     if missing:
         # What is refused comes first: nothing else of the job can be right before.
         (stuck.insert if refused else waiting.insert)(0 if refused else len(waiting), _missing(missing, refused))
     usable = phase.name == "Running" and launcher is not None and set(expected) <= set(ready)
-    return Progress(phase, launcher, ready, waiting, stuck, usable, refused)
+    # The operator counts its failures by namespace and name.
+    backoff = last_time("MPIJob", name, None, events) if phase.name == PENDING and not mine and not refused else ""
+    return Progress(phase, launcher, ready, waiting, stuck, usable, refused, backoff)

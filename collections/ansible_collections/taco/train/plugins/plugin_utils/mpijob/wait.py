@@ -9,8 +9,9 @@ from typing import Any, Mapping, NamedTuple
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.pods import name_of
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.leftover import leftover
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import role_of
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.phase import ended, not_taken_up, unfinished
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.phase import OPERATOR, ended, not_taken_up, unfinished
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.status import (
+    BACKOFF,
     ENDED,
     NOT_CREATED,
     PENDING,
@@ -60,6 +61,8 @@ class Wait:
         self.said: tuple[Any, ...] | None = None
         self.told: set[str] = set()
         self.ended: dict[str, float] = {}
+        self.known: frozenset[tuple[Any, ...]] | None = None
+        """The occurrences of events before the wait."""
 
     def look(
         self,
@@ -85,7 +88,7 @@ class Wait:
                 None,
                 "it was deleted and created again while its pods were waited for; the audit log of the cluster records by whom",
             )
-        state = progress(job, pods, events, self.workers, held)
+        state = progress(job, pods, events, self.workers, held, self.known or frozenset())
         failure = None if state.usable else self._failure(now, job, state, pods)
         return Verdict(self._lines(now, state), state, failure)
 
@@ -130,11 +133,14 @@ class Wait:
             if state.refusal and not state.refusal.passes:
                 return _with(f"its pods are refused, also after {duration(waited)}", state.stuck)
             unseen = state.phase.name == PENDING and not any(role_of(pod, self.job) for pod in pods)
-            if unseen and not state.refusal:
+            if unseen and not state.refusal and not state.backoff:
                 return not_taken_up(job, duration(waited))
         if waited >= self.timeout:
             ready = f"{len(state.ready)} of {self.workers} workers are ready after {duration(waited)}"
             reasons = [*state.stuck, *state.waiting]
+            if state.backoff:
+                failed = f"the MPI Operator failed with an earlier job of this name, last at {state.backoff}"
+                return _with(ready, [*reasons, f"{failed}: {BACKOFF}; if it doesn't, {OPERATOR}"])
             # Who records a warning about a job runs, so that the phase tells nothing more.
             fine = not state.stuck and all(NOT_CREATED in why for why in state.waiting)
             phase = [] if state.refusal and state.phase.name == PENDING else [unfinished(job, state.phase, fine)]

@@ -7,6 +7,7 @@
 from typing import Any, List, Mapping, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.text import counted
+from ansible_collections.taco.train.plugins.plugin_utils.witnesses.difference import nic_total
 from ansible_collections.taco.train.plugins.plugin_utils.witnesses.outliers import busy, retransmits
 from ansible_collections.taco.train.plugins.plugin_utils.witnesses.path import amount
 from ansible_collections.taco.train.plugins.plugin_utils.witnesses.record import path_sentence
@@ -34,11 +35,6 @@ def sentences(record: Record) -> List[str]:
     return said
 
 
-def _sum(happened: Mapping[str, Any], name: str) -> Optional[int]:
-    values = [nic[name] for nic in happened["nics"].values()]
-    return None if not values or None in values else sum(values)
-
-
 def _percent(share: Optional[float]) -> str:
     return UNKNOWN if share is None else f"{100 * share:.2g} %"
 
@@ -50,8 +46,8 @@ def rows(record: Record) -> List[Sequence[str]]:
         if happened is None:
             found.append((host, *[UNKNOWN] * (len(HEAD) - 1)))
             continue
-        sizes = [_sum(happened, name) for name in ("sent", "received")]
-        drops, throttled = _sum(happened, "drops"), happened["throttled_seconds"]
+        sizes = [nic_total(happened, name) for name in ("sent", "received")]
+        drops, throttled = nic_total(happened, "drops"), happened["throttled_seconds"]
         found.append(
             (
                 host,

@@ -10,9 +10,8 @@ from typing import Any, List, Mapping, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.decision.sequential import clear_bound
 from ansible_collections.taco.train.plugins.plugin_utils.locate.errors import HOST, accept
-from ansible_collections.taco.train.plugins.plugin_utils.locate.evidence import Analysis
+from ansible_collections.taco.train.plugins.plugin_utils.locate.evidence import Analysis, analysis
 from ansible_collections.taco.train.plugins.plugin_utils.locate.search import Search, from_json
-from ansible_collections.taco.train.plugins.plugin_utils.locate.split import known
 from ansible_collections.taco.train.plugins.plugin_utils.locate.wording import unrestored
 from ansible_collections.taco.train.plugins.plugin_utils.report.run_page import element, page, section, table
 from ansible_collections.taco.train.plugins.plugin_utils.report.run_table import LAB, markdown_rows
@@ -37,7 +36,7 @@ def findings(document: Mapping[str, Any]) -> List[Sequence[str]]:
     return [
         (
             cause["text"],
-            ", ".join(cause["hosts"]) or ("all" if cause["kind"] == "shared" else "all that cross it"),
+            ", ".join(cause["hosts"]) or "all that cross it",
             "none" if cause["loss"] is None else f"{cause['loss']:.0%}",
             "proved" if cause["proved"] else "suspicion",
         )
@@ -97,7 +96,8 @@ def method(search: Search) -> str:
 
 def render(document: Mapping[str, Any], title: str, run: str) -> str:
     """The page of a search, from the content of locate.json."""
-    search, state = known(from_json(document["search"]))
+    search = from_json(document["search"])
+    state = analysis(search)
     sections = [
         section("Causes", table(FINDINGS, findings(document), NUMBERS)) if findings(document) else "",
         section("Hosts", table(HOSTS, host_rows(search, state, document), NUMBERS), element("p", method(search))),
@@ -116,7 +116,8 @@ def render(document: Mapping[str, Any], title: str, run: str) -> str:
 
 def text(document: Mapping[str, Any], title: str) -> str:
     """The answer with its tables, for the terminal and as Markdown."""
-    search, state = known(from_json(document["search"]))
+    search = from_json(document["search"])
+    state = analysis(search)
     lines = [f"# {title}", "", document["sentence"] or OPEN, ""]
     if document["unrestored"]:
         lines += [unrestored(document["unrestored"]), ""]

@@ -14,6 +14,7 @@ from statistics import median
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.decision.noise import EFFICIENCY, OF_MAD
+from ansible_collections.taco.train.plugins.plugin_utils.witnesses.difference import nic_total
 
 FALSE_NAMES = 0.01
 """The chance that any healthy host of a run is named."""
@@ -56,11 +57,6 @@ def _per_second(happened: Happened, number: Optional[float]) -> Optional[float]:
     return number / seconds if number is not None and seconds and seconds >= LEAST_SECONDS else None
 
 
-def _sum(happened: Happened, *names: str) -> Optional[int]:
-    values = [nic.get(name) for nic in (happened.get("nics") or {}).values() for name in names]
-    return None if None in values or not values else sum(values)
-
-
 def retransmits(happened: Happened) -> Optional[float]:
     """The share of segments that were sent again."""
     segments, again = happened.get("segments"), happened.get("retransmits")
@@ -94,7 +90,7 @@ MEASURES = (
     Measure(
         "drops",
         "packets a second were dropped or damaged",
-        lambda happened: _per_second(happened, _sum(happened, "drops", "errors")),
+        lambda happened: _per_second(happened, nic_total(happened, "drops", "errors")),
         5.0,
         50.0,
         False,

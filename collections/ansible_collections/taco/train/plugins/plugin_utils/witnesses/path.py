@@ -11,6 +11,7 @@ from statistics import median
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.lightcc import is_lossy
+from ansible_collections.taco.train.plugins.plugin_utils.witnesses.difference import nic_total
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS
 
 TCP, HARP = "kernel TCP", "HARP"
@@ -40,13 +41,6 @@ def promise(record: Record) -> Optional[str]:
     if plugin == "on":
         return HARP
     return TCP if plugin == "off" and "IB" not in str(record.get("network")).split(", ") else None
-
-
-def sent_bytes(happened: Any) -> Optional[int]:
-    """The bytes that a host sent over all its interfaces; None unless every one of them was counted before and after."""
-    nics = (happened or {}).get("nics") or {}
-    values = [nic["sent"] for nic in nics.values()]
-    return sum(values) if values and None not in values else None
 
 
 def expected_bytes(records: Sequence[Record]) -> Dict[str, float]:
@@ -99,7 +93,7 @@ def path(records: Sequence[Record], happened: Mapping[str, Any], shared: Sequenc
     expected = expected_bytes(records)
     if not expected:
         return Path(promised, UNKNOWN, "the bytes that the workload must send are not known")
-    sent = {host: sent_bytes(happened.get(host)) for host in expected}
+    sent = {host: nic_total(happened.get(host), "sent") for host in expected}
     without = [host for host, value in sent.items() if value is None]
     known = {host: value for host, value in sent.items() if value is not None}
     if without:
