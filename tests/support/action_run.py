@@ -11,7 +11,7 @@ from ansible.playbook.task import Task
 from kubernetes_modules import in_process
 
 
-def run(module, options, check=False, host="localhost", display=None):
+def run(module, options, check=False, host="localhost", display=None, variables=None):
     """The result of the action of a module of plugins/action. display gets each line; an error is a failed result."""
     task = Task()
     task.args = options
@@ -22,6 +22,6 @@ def run(module, options, check=False, host="localhost", display=None):
         action._display.display = display
     with in_process(action):
         try:
-            return action.run(task_vars={"inventory_hostname": host})
+            return action.run(task_vars={"inventory_hostname": host, **(variables or {})})
         except AnsibleError as error:
             return {"failed": True, "msg": str(error)}
