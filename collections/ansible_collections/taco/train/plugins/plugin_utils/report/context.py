@@ -11,7 +11,8 @@ import json
 from typing import Any, Iterable, Mapping
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import wording
-from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import Part, Table
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import Part
+from ansible_collections.taco.train.plugins.plugin_utils.report.document import Table
 from ansible_collections.taco.train.plugins.plugin_utils.report.systems import groups, value_text
 
 PUBLISHED_NOTE = (

@@ -7,8 +7,9 @@
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import wording
-from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import Part, Table
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import Part
 from ansible_collections.taco.train.plugins.plugin_utils.report.context import PUBLISHED, whose
+from ansible_collections.taco.train.plugins.plugin_utils.report.document import Table
 from ansible_collections.taco.train.plugins.plugin_utils.text import counted
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.published import PUBLISHED as FIGURES
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.published import (
@@ -21,6 +22,7 @@ EXPLAINED = (
     "The ratio of an arm to its baseline by the parameters of the model, in millions. What the vendor published is from its own "
     "hardware; it takes no part in a verdict, and is shown for the same two kinds of arms alone."
 )
+BY_VENDOR = "published by the vendor"
 MILLION = 1e6
 
 

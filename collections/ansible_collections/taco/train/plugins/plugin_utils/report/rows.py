@@ -10,7 +10,8 @@ Each function takes the comparison and returns (head, rows).
 from typing import Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import wording
-from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import Part, Table
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import Part
+from ansible_collections.taco.train.plugins.plugin_utils.report.document import Table
 
 # Heads of columns that hold numbers.
 NUMBERS = {

@@ -99,7 +99,15 @@ def sentence(text: str) -> str:
 def result_of(parsed: Dict[str, Any], options: Dict[str, Any], plan: RunPlan) -> Dict[str, Any]:
     """Return the result of a good run, with how much its iterations differ."""
     result = {key: parsed[key] for key in RESULT}
-    return dict(result, spread=spread(WORKLOADS[options["workload"]], result, options, plan.ranks))
+    return dict(result, spread=spread(WORKLOADS[options["workload"]].running_mean, result, options, plan.ranks))
+
+
+def measures(options: Dict[str, Any], plan: RunPlan) -> Dict[str, Any]:
+    """Return what a run measures, in words, so that a page needs nothing but the record."""
+    kind = WORKLOADS[options["workload"]]
+    value = (kind.total if options.get("total_pattern") else None) or kind.value
+    words = {"subject": kind.subject(options), "value": value, "iteration": kind.iteration}
+    return dict(words, running_mean=kind.running_mean, mpi=plan.mpi)
 
 
 def network_line(text: str) -> Optional[str]:
@@ -154,6 +162,7 @@ def make_record(
         "arm_spec": plan.arm._asdict(),
         "case": options["case"],
         "workload": options["workload"],
+        "measures": measures(options, plan),
         "parameters": dict(own_options(options), launcher=launcher),
         "script": script_of(options),
         "hosts": [{"name": str(host["name"]), "slots": int(host["slots"])} for host in options["hosts"]],
