@@ -4,13 +4,14 @@
 
 """The document of a comparison: warnings, the question and the conclusion first, then what they rest on."""
 
+import json
 from typing import Any, Iterable, Mapping, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import wording
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import Part
 from ansible_collections.taco.train.plugins.plugin_utils.report import comparison_charts as charts
-from ansible_collections.taco.train.plugins.plugin_utils.report import context, rows
 from ansible_collections.taco.train.plugins.plugin_utils.report import gain as gains
+from ansible_collections.taco.train.plugins.plugin_utils.report import rows
 from ansible_collections.taco.train.plugins.plugin_utils.report.document import (
     Block,
     Bullets,
@@ -31,6 +32,12 @@ from ansible_collections.taco.train.plugins.plugin_utils.report.run_page import 
 )
 from ansible_collections.taco.train.plugins.plugin_utils.report.systems import system_rows
 
+PUBLISHED_NOTE = (
+    "Published figures are the vendor's, from its documents and its hardware. They take no part in a verdict."
+)
+BEFORE_A_COMMAND = "Before a command, activate the arm's NCCL plugin and Horovod, listed under Arms, on every worker."
+AS_ASKED = "The comparison as it was asked for"
+CHANGED = "What is not as it was, and is part of these ratios:"
 IN_TIME = "Every run is a point, from left to right in the order of time, in the unit of its value. "
 SPREAD = "The line through a point is the 5th to the 95th percentile of the iterations of that run. "
 HOLLOW = "Warm-up runs are hollow; they take no part in a verdict."
@@ -75,16 +82,23 @@ def of_cases(comparison: Part, draw: Any, *more: Any) -> list[Chart]:
     return [chart for case in comparison.get("cases") or [] for chart in draw(comparison, case, *more)]
 
 
+def against(regression: Part) -> str:
+    """Return the earlier comparison, and how many arms became worse or better."""
+    counts = {word: len(regression.get(word) or []) for word in ("worse", "better")}
+    said = ", ".join(f"{count} {word}" for word, count in counts.items() if count) or "none is worse and none is better"
+    return f"Each arm against itself in {regression.get('baseline')}: {said}."
+
+
 def regression(comparison: Part) -> Section:
     found = comparison.get("regression")
     if not found:
         return Section("Regression", [])
     changed: list[Block] = []
     if found.get("unlike"):
-        changed = [Text(context.CHANGED), Bullets(found["unlike"])]
+        changed = [Text(CHANGED), Bullets(found["unlike"])]
     head, body = rows.regression(comparison)
     grid = [Grid(head, body, rows.NUMBERS)] if body else []
-    return Section("Regression", [Text(context.against(found)), *grid, *changed])
+    return Section("Regression", [Text(against(found)), *grid, *changed])
 
 
 def over_time(comparison: Part, records: Sequence[Part]) -> Section:
@@ -109,16 +123,35 @@ def scaling(comparison: Part) -> Section:
     return section("Scaling", rows.scaling(comparison), drawn)
 
 
+def commands(comparison: Part, records: Sequence[Part]) -> list[tuple[str, str, Optional[str], list[str]]]:
+    """Return (case, arm, launcher, argv) of the newest record of each arm in each case, a good one where there is one."""
+    found = {record.get("id"): record for record in records if record.get("argv")}
+    shown = []
+    for case, arm in rows.each_arm(comparison):
+        ids = [run.get("record") for run in arm.get("runs") or []]
+        ids += [
+            failure.get("record")
+            for failure in comparison.get("failures") or []
+            if failure.get("arm") == arm["arm"] and failure.get("case") == case["id"]
+        ]
+        ran = [found[one] for one in ids if one in found]
+        good = [record for record in ran if record.get("outcome") == "ok"]
+        for record in (good or ran)[-1:]:
+            launcher = (record.get("parameters") or {}).get("launcher")
+            shown.append((wording.case_labels(comparison)[case["id"]], arm["arm"], launcher, record["argv"]))
+    return shown
+
+
 def reproduction(comparison: Part, records: Sequence[Part]) -> Section:
     blocks: list[Block] = []
-    for case, arm, launcher, argv in context.commands(comparison, records):
+    for case, arm, launcher, argv in commands(comparison, records):
         blocks.append(Text(f"{case}: {wording.marked(comparison, arm)}", "h3"))
         blocks += [Text(where(launcher), "said"), Code(command_lines(argv))]
     if blocks:
-        blocks.insert(0, Text(context.BEFORE_A_COMMAND))
-    settings = context.settings(comparison)
-    if settings:
-        blocks += [Text(context.AS_ASKED, "h3 screen"), Code(settings, printed=False)]
+        blocks.insert(0, Text(BEFORE_A_COMMAND))
+    if comparison.get("spec"):
+        spec = json.dumps(comparison["spec"], indent=2, ensure_ascii=False, default=str)
+        blocks += [Text(AS_ASKED, "h3 screen"), Code(spec, printed=False)]
     return Section("To run it again", blocks)
 
 
@@ -139,7 +172,7 @@ def document(
         section("Without and with topology", rows.by_placement(comparison)),
         section("Where the workers were", rows.layouts(comparison)),
         regression(comparison),
-        section("What failed", context.failures(comparison)),
+        section("What failed", rows.failures(comparison)),
         over_time(comparison, records),
         section(
             "Bus bandwidth by message size",
@@ -147,7 +180,7 @@ def document(
             charts.bus_bandwidth(comparison),
             note=BANDWIDTH,
         ),
-        section("Network of each arm", context.networks(comparison, records)),
+        section("Network of each arm", rows.networks(comparison, records)),
         section("Runs", rows.measured(comparison), of_cases(comparison, charts.strip), STRIPS + RUNNING * running),
         section("Gain over parameters", gains.table(comparison), gained, note=gains.EXPLAINED),
         scaling(comparison),
@@ -157,8 +190,8 @@ def document(
             of_cases(comparison, charts.expected),
             NETWORK,
         ),
-        section("Published figures", context.published(comparison, records), note=context.PUBLISHED_NOTE),
-        section("Arms", context.arms(comparison)),
+        section("Published figures", rows.published(comparison, records), note=PUBLISHED_NOTE),
+        section("Arms", rows.arms(comparison)),
         notes(records, problems),
         section("Hosts", system_rows(records)),
         preflight(verdict),

@@ -9,7 +9,8 @@ import textwrap
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import wording
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import Part
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.table import GAP, row_lines
-from ansible_collections.taco.train.plugins.plugin_utils.report import context, rows
+from ansible_collections.taco.train.plugins.plugin_utils.report import rows
+from ansible_collections.taco.train.plugins.plugin_utils.report.comparison_page import against
 from ansible_collections.taco.train.plugins.plugin_utils.report.run_page import LAB
 
 WIDTH = 100
@@ -54,10 +55,10 @@ def terminal(comparison: Part) -> str:
     lines += terminal_table(comparison)
     for said in unsettled(comparison):
         lines += wrapped(said)
-    for case, arm, problems, log, _run in context.failures(comparison)[1]:
+    for case, arm, problems, log, _run in rows.failures(comparison)[1]:
         lines += wrapped(f"Failed: {case}, {arm}: {problems} Log: {log}")
     found = comparison.get("regression")
-    for said in [context.against(found), *(found.get("unlike") or [])] if found else []:
+    for said in [against(found), *(found.get("unlike") or [])] if found else []:
         lines += wrapped(said)
     return "\n".join([*lines, *wrapped(wording.progress(comparison))])
 

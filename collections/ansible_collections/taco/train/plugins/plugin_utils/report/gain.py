@@ -8,8 +8,8 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import wording
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import Part
-from ansible_collections.taco.train.plugins.plugin_utils.report.context import PUBLISHED, whose
 from ansible_collections.taco.train.plugins.plugin_utils.report.document import Table
+from ansible_collections.taco.train.plugins.plugin_utils.report.rows import PUBLISHED, whose
 from ansible_collections.taco.train.plugins.plugin_utils.text import counted
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.published import PUBLISHED as FIGURES
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.published import (
