@@ -8,8 +8,8 @@ import compared
 import pytest
 from rendered import drawing, marked
 
-from ansible_collections.taco.train.plugins.plugin_utils.report import charts, comparison_charts
-from ansible_collections.taco.train.plugins.plugin_utils.report.charts import LEFT, RIGHT, WIDTH
+from ansible_collections.taco.train.plugins.plugin_utils.report import axes, charts, comparison_charts
+from ansible_collections.taco.train.plugins.plugin_utils.report.axes import LEFT, RIGHT, WIDTH
 
 
 def iterations(values, band=()):
@@ -54,7 +54,7 @@ def test_each_value_is_a_point_within_the_chart_and_higher_where_it_is_larger(va
 
 
 def test_small_differences_are_not_blown_up():
-    axis = charts.linear([100.0, 100.1], 100.05)
+    axis = axes.linear([100.0, 100.1], 100.05)
     ticks = [tick for tick, _words in axis.ticks]
     assert ticks[-1] - ticks[0] >= 10 and 0 < axis.place(100.0) < axis.place(100.1) < 1
     assert ticks == sorted(ticks) and 3 <= len(ticks) <= 7
@@ -89,7 +89,7 @@ def test_ratios_are_in_order_within_their_intervals_and_on_their_side_of_1(ratio
 
 @pytest.mark.parametrize("wide", [(0.2, 1.0), (0.9, 4.0), (1.0, 300.0), (0.001, 5000.0), (1e-5, 1e5)])
 def test_a_wide_axis_has_a_readable_number_of_ticks_and_one_of_them_is_1(wide):
-    axis = charts.ratios([*wide, 1.0])
+    axis = axes.ratios([*wide, 1.0])
     ticks = [tick for tick, _words in axis.ticks]
     assert axis.logarithmic and 3 <= len(ticks) <= 9 and ticks == sorted(ticks)
     assert 1 in [pytest.approx(tick) for tick in ticks]

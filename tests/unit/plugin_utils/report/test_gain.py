@@ -14,7 +14,7 @@ from rendered import marked, of_comparison, text_of_comparison
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.comparison import assemble
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.presets import DOCUMENTED_MODELS, with_preset
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import read
-from ansible_collections.taco.train.plugins.plugin_utils.report import comparison_charts, gain
+from ansible_collections.taco.train.plugins.plugin_utils.report import gain
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.published import PUBLISHED, RANGES, parameters_of
 
 GAIN = {"InceptionV3": 1.3, "ResNet101": 1.5, "ResNet50": 1.2, "VGG16": 2.2, "Transformer-XL": 2.6}
@@ -72,7 +72,7 @@ def test_the_count_that_the_benchmark_printed_wins():
 
 def test_a_point_lies_at_its_parameters_and_its_ratio():
     found, _records = documented()
-    drawing = drawn(comparison_charts.gain(found, gain.lines(found)))
+    drawing = drawn(gain.chart(found, gain.lines(found)))
     points = [one for one in marked(drawing, "mark arm-1") if one.tag == "polygon"]
     corners = [[tuple(map(float, pair.split(","))) for pair in one.get("points").split()] for one in points]
     places = [tuple(sum(axis) / 4 for axis in zip(*one)) for one in corners][1:]
@@ -88,7 +88,7 @@ def test_a_point_lies_at_its_parameters_and_its_ratio():
 
 def test_what_the_vendor_published_has_marks_and_words_of_its_own():
     found, kept = documented()
-    drawing = drawn(comparison_charts.gain(found, gain.lines(found)))
+    drawing = drawn(gain.chart(found, gain.lines(found)))
     assert len(marked(drawing, "range published")) == 2, "one in the drawing and one in the legend"
     assert marked(drawing, "mark published") == []
     head, body = gain.table(found)
@@ -110,7 +110,7 @@ def test_figures_by_model_stand_beside_the_same_two_arms_with_their_framework():
         **{("taco", "ResNet50", "TensorFlow"): 1.89, ("taco", "vgg16", "PyTorch"): 4.21},
     }
     assert len(figures) == 6, "two documents have ResNet50"
-    drawing = drawn(comparison_charts.gain(found, gain.lines(found)))
+    drawing = drawn(gain.chart(found, gain.lines(found)))
     assert len(marked(drawing, "mark published")) == 6 + 2
     said = " ".join(drawing.itertext())
     assert (
@@ -126,7 +126,7 @@ def test_beside_the_numbers_of_a_lab_nothing_is_published():
     assert gain.published_ranges(found, gain.lines(found)) == []
     head, body = gain.table(found)
     assert {row[head.index("Whose")] for row in body} == {"measured here, in a lab"}
-    assert marked(drawn(comparison_charts.gain(found, gain.lines(found))), "published") == []
+    assert marked(drawn(gain.chart(found, gain.lines(found))), "published") == []
     assert "Gain over parameters" in of_comparison(found, kept)
 
 
@@ -139,7 +139,7 @@ def test_refused_ratios_are_not_drawn():
 
 def test_every_text_of_the_drawing_is_inside_it():
     found, _records = documented()
-    drawing = drawn(comparison_charts.gain(found, gain.lines(found)))
+    drawing = drawn(gain.chart(found, gain.lines(found)))
     _zero, _top, width, height = map(float, drawing.get("viewBox").split())
     for one in drawing.iter("text"):
         assert 0 <= float(one.get("x")) <= width and 0 < float(one.get("y")) <= height

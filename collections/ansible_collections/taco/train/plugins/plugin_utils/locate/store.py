@@ -22,8 +22,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.locate.search import (
 )
 from ansible_collections.taco.train.plugins.plugin_utils.locate.tables import tables
 from ansible_collections.taco.train.plugins.plugin_utils.locate.wording import sentence, unrestored
-from ansible_collections.taco.train.plugins.plugin_utils.run import json_schema, store
-from ansible_collections.taco.train.plugins.plugin_utils.witnesses.outliers import busy
+from ansible_collections.taco.train.plugins.plugin_utils.run import json_schema, record_file, store
+from ansible_collections.taco.train.plugins.plugin_utils.witnesses.difference import busy
 from ansible_collections.taco.train.plugins.plugin_utils.witnesses.record import host_named, over_all
 
 FILE, INVENTORY, SCHEMA = "locate.json", "locate_inventory.yml", "locate-1"
@@ -179,7 +179,7 @@ def keep_unrestored(run_dir: str, hosts: Sequence[str], write: bool = True) -> s
 
 
 def _write(path: str, value: Mapping[str, Any]) -> None:
-    store.require_valid(json_schema.problems(value, json_schema.load(SCHEMA)), path)
+    record_file.require_valid(json_schema.problems(value, json_schema.load(SCHEMA)), path)
     store.write_text(path, json.dumps(value, indent=1, allow_nan=False) + "\n")
 
 

@@ -9,33 +9,33 @@ Colour is never alone: arms also differ by the shape of their points. Numbers th
 
 import math
 import textwrap
-from typing import Any, Callable, Iterable, Mapping, NamedTuple, Optional, Sequence
+from typing import Callable, Iterable, Mapping, NamedTuple, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import finite, shortened
+from ansible_collections.taco.train.plugins.plugin_utils.report.axes import (
+    LEFT,
+    LETTER,
+    LINE,
+    RIGHT,
+    WIDTH,
+    Axis,
+    colour,
+    group,
+    labels_beneath,
+    level_grid,
+    line,
+    linear,
+    marker,
+    of_axis,
+    rect,
+    text,
+)
 from ansible_collections.taco.train.plugins.plugin_utils.report.document import Chart, Shape
 
-WIDTH, LEFT, RIGHT, SIDE, PLOT = 480, 58, 12, 16, 170
-LETTER, LINE, LEGEND = 6.2, 13, 16
-# Arms beyond these share a colour with another arm, but not the shape: six and four have 12 combinations.
-COLOURS, SHAPES = 6, 4
-CORNERS = {
-    1: ((-1, -1), (1, -1), (1, 1), (-1, 1)),
-    2: ((0, -1.2), (1.2, 1), (-1.2, 1)),
-    3: ((0, -1.35), (1.35, 0), (0, 1.35), (-1.35, 0)),
-}
-MOST_LABELS, MOST_TICKS = 10, 6
-# Values that differ by a hundredth must not look wild. Of percentages the whole axis has so many.
-LEAST_SPAN, LEAST_PERCENT = 0.1, 2.0
-# Wider than that, equal steps would press small ratios together; beyond the ends a ratio is drawn at the edge.
-WIDE, LEAST_RATIO, MOST_RATIO = 4.0, 1e-6, 1e6
-
-
-class Axis(NamedTuple):
-    """The ticks of an axis with their words, and where on it, from 0 to 1, a value stands."""
-
-    ticks: Sequence[tuple[float, str]]
-    place: Callable[[float], float]
-    logarithmic: bool = False
+SIDE, PLOT = 16, 170
+LEGEND = 16
+# Percentages that differ by less must not look wild.
+LEAST_PERCENT = 2.0
 
 
 class Mark(NamedTuple):
@@ -67,7 +67,7 @@ class Band(NamedTuple):
     low: float
     high: float
     css: str
-    title: str
+    title: str = ""
     left: Optional[float] = None
     right: Optional[float] = None
     name: str = ""
@@ -95,94 +95,6 @@ class Column(NamedTuple):
     css: str
 
 
-def nice_step(span: float, steps: int) -> float:
-    """Return the 1, 2 or 5 times a power of ten that divides a span into about so many steps."""
-    raw = span / steps
-    power = 10.0 ** math.floor(math.log10(raw))
-    return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= raw * 0.999999)
-
-
-def linear(values: Iterable[float], middle: float = 0.0, steps: int = 4, unit: str = "") -> Axis:
-    """Return an axis that holds all values, and does not blow up small differences around the middle."""
-    values = [*values, middle]
-    low, high = min(values), max(values)
-    least = max(abs(middle) * LEAST_SPAN, 1e-9)
-    if high - low < least:
-        low, high = (low + high - least) / 2, (low + high + least) / 2
-    step = nice_step(high - low, steps)
-    first, last = math.floor(low / step), math.ceil(high / step)
-    first = max(first, 0) if low >= 0 else first
-    digits = max(0, -math.floor(math.log10(step) + 1e-9))
-    ticks = [(number * step, f"{number * step:.{digits}f}{unit}") for number in range(first, last + 1)]
-    return Axis(ticks, lambda value: (value - first * step) / ((last - first) * step))
-
-
-def ratio_ticks(low: float, high: float) -> list[float]:
-    """Return the ticks of a logarithmic axis: about equally far apart, and 1 among them when it is in the range."""
-    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    every = max(1, math.ceil((last - first) / MOST_TICKS))
-    powers = [power for power in range(first, last + 1) if power % every == 0]
-    ticks: list[float] = []
-    for factors in ((1,), (1, 2, 5), (1, 1.5, 2, 3, 5, 7)):
-        ticks = [
-            tick for power in powers for tick in (factor * 10.0**power for factor in factors) if low <= tick <= high
-        ]
-        if every > 1 or len(ticks) >= 4:
-            break
-    return ticks
-
-
-def ratios(values: Iterable[float]) -> Axis:
-    """Return an axis of ratios; a wide range gets a logarithmic one."""
-    values = [min(max(value, 0.0 if value <= 0 else LEAST_RATIO), MOST_RATIO) for value in values]
-    low, high = min(values), max(values)
-    if low > 0 and high / low > WIDE:
-        low, high = low / 1.1, high * 1.1
-        ticks = [(tick, f"{tick:g}x") for tick in ratio_ticks(low, high)]
-        return Axis(ticks, lambda value: math.log(min(max(value, low), high) / low) / math.log(high / low), True)
-    axis = linear(values, 1.0)
-    return Axis(
-        [(tick, f"{tick:g}x") for tick, _text in axis.ticks], lambda value: axis.place(min(max(value, low), high))
-    )
-
-
-def line(css: str, x1: float, y1: float, x2: float, y2: float) -> Shape:
-    places = {name: f"{value:.1f}" for name, value in zip(("x1", "y1", "x2", "y2"), (x1, y1, x2, y2))}
-    return Shape("line", {"class": css, **places})
-
-
-def rect(css: str, x: float, y: float, width: float, height: float, title: str = "") -> Shape:
-    places = {name: f"{value:.1f}" for name, value in zip(("x", "y", "width", "height"), (x, y, width, height))}
-    return Shape("rect", {"class": css, **places}, "", title)
-
-
-def text(x: float, y: float, content: Any, anchor: str = "middle", css: str = "tick") -> Shape:
-    return Shape("text", {"class": css, "x": f"{x:.1f}", "y": f"{y:.1f}", "text-anchor": anchor}, str(content))
-
-
-def group(shapes: Sequence[Shape], title: str) -> Shape:
-    return Shape("g", {}, shapes, title)
-
-
-def colour(number: int) -> str:
-    return f"arm-{number % COLOURS}"
-
-
-def marker(number: int, x: float, y: float, size: float = 4.5, css: str = "") -> Shape:
-    """Return the point of the arm with that number."""
-    css = f"mark {colour(number)} {css}".strip()
-    if number % SHAPES == 0:
-        return Shape("circle", {"class": css, "cx": f"{x:.1f}", "cy": f"{y:.1f}", "r": f"{size:.1f}"})
-    points = " ".join(f"{x + size * 0.9 * dx:.1f},{y + size * 0.9 * dy:.1f}" for dx, dy in CORNERS[number % SHAPES])
-    return Shape("polygon", {"class": css, "points": points})
-
-
-def of_axis(words: str, axis: Axis) -> str:
-    """Return words about an axis, AXIS as its kind and STARTS as whether it starts at 0."""
-    words = words.replace("AXIS", "logarithmic" if axis.logarithmic else "linear")
-    return words.replace("STARTS", "starts" if axis.ticks[0][0] == 0 else "does not start")
-
-
 def legend(series: Sequence[Series], bands: Sequence[Band]) -> tuple[list[Shape], float]:
     """Return a line for each named series and band with its mark, and the height of all of them."""
     shapes, y = [], 12.0
@@ -194,31 +106,6 @@ def legend(series: Sequence[Series], bands: Sequence[Band]) -> tuple[list[Shape]
         shapes += [rect(band.css, LEFT + 1, y - 9, 14, 10), text(LEFT + 20, y, band.name, "start", "row")]
         y += LEGEND
     return shapes, y
-
-
-def level_grid(axis: Axis, y: Callable[[float], float], right: float) -> list[Shape]:
-    """Return a line across the chart, and its number, for each tick of the upright axis."""
-    shapes = []
-    for tick, words in axis.ticks:
-        shapes += [line("grid", LEFT, y(tick), right, y(tick)), text(LEFT - 8, y(tick) + 4, words, "end")]
-    return shapes
-
-
-def labels_beneath(
-    labels: Mapping[float, str], x: Callable[[float], float], y: float, right: float
-) -> tuple[list[Shape], float]:
-    """Return labels beneath an axis, in as many rows as they need, and the height of the last row."""
-    shapes: list[Shape] = []
-    ends: list[float] = []
-    every = max(1, math.ceil(len(labels) / MOST_LABELS))
-    for place, words in sorted(list(labels.items())[::every]):
-        half = len(words) * LETTER / 2 + 3
-        across = min(x(place), right - half + RIGHT)
-        row = next((number for number, end in enumerate(ends) if across - half >= end), len(ends))
-        ends[row : row + 1] = [across + half]
-        shapes += [line("grid", x(place), y, x(place), y + 4 + LINE * row)] if row else []
-        shapes.append(text(across, y + 16 + LINE * row, words))
-    return shapes, y + 16 + LINE * max(len(ends) - 1, 0)
 
 
 def clean(one: Series) -> Series:
@@ -250,12 +137,11 @@ def lines(
     if not series:
         return []
     bands = [band for band in bands if finite(band.low) and finite(band.high)]
-    level = level if level and finite(level[0]) else None
     marks = [mark for one in series for mark in one.marks]
-    values = [value for mark in marks for value in (mark.y, mark.low, mark.high) if value is not None]
-    upright = axis([*values, *(end for band in bands for end in (band.low, band.high)), *([level[0]] if level else [])])
-    ends = [mark.x for mark in marks] + [end for band in bands for end in (band.left, band.right) if end is not None]
-    scale = math.log if log else float
+    values = [value for mark in marks for value in (mark.y, mark.low, mark.high)]
+    values += [end for band in bands for end in (band.low, band.high)] + [level and level[0]]
+    ends = [mark.x for mark in marks] + [end for band in bands for end in (band.left, band.right) if finite(end)]
+    upright, scale = axis(list(filter(finite, values))), math.log if log else float
     least, reach = scale(min(ends)), scale(max(ends)) - scale(min(ends))
     right = max(WIDTH, LEFT + RIGHT + column * len(labels)) - RIGHT
     shapes, top = legend([one for one in series if one.name], [band for band in bands if band.name])
@@ -270,17 +156,29 @@ def lines(
 
     over, under = of_axis(over, upright), of_axis(under, upright)
     shapes += [text(8, top - 10, over, "start", "label"), *level_grid(upright, y, right)]
-    for band in bands:
-        left, end = (LEFT if band.left is None else x(band.left)), (right if band.right is None else x(band.right))
-        shapes.append(rect(band.css, left, y(band.high), end - left, y(band.low) - y(band.high), band.title))
-    if level:
-        shapes.append(line("one", LEFT, y(level[0]), right, y(level[0])))
-        shapes += [text(right, y(level[0]) - 5, level[1], "end", "label")] if level[1] else []
-    for one in series:
-        shapes += drawn(one, x, y)
+    shapes += background(bands, level, x, y, right)
+    shapes += [shape for one in series for shape in drawn(one, x, y)]
     names, foot = labels_beneath(labels, x, bottom, right)
     shapes += [*names, text((LEFT + right) / 2, foot + 17, under, css="label")]
     return [Chart(label, right + RIGHT, foot + 24, shapes, caption)]
+
+
+def background(
+    bands: Sequence[Band],
+    level: Optional[tuple[float, str]],
+    x: Callable[[float], float],
+    y: Callable[[float], float],
+    right: float,
+) -> list[Shape]:
+    """Return what lies beneath the marks: bands, and the line of the level with its name."""
+    shapes = []
+    for band in bands:
+        left, end = (LEFT if band.left is None else x(band.left)), (right if band.right is None else x(band.right))
+        shapes.append(rect(band.css, left, y(band.high), end - left, y(band.low) - y(band.high), band.title))
+    if level and finite(level[0]):
+        shapes.append(line("one", LEFT, y(level[0]), right, y(level[0])))
+        shapes += [text(right, y(level[0]) - 5, level[1], "end", "label")] if level[1] else []
+    return shapes
 
 
 def drawn(one: Series, x: Callable[[float], float], y: Callable[[float], float]) -> list[Shape]:

@@ -10,17 +10,10 @@ from typing import Any, Mapping, Optional, Sequence
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import wording
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import Part, finite
 from ansible_collections.taco.train.plugins.plugin_utils.report import charts, rows
+from ansible_collections.taco.train.plugins.plugin_utils.report.axes import colour, linear, ratios
 from ansible_collections.taco.train.plugins.plugin_utils.report.charts import Band, Column, Interval, Mark, Series
 from ansible_collections.taco.train.plugins.plugin_utils.report.document import Chart
-from ansible_collections.taco.train.plugins.plugin_utils.report.gain import (
-    BY_VENDOR,
-    Line,
-    case,
-    published,
-    published_ranges,
-    span,
-)
-from ansible_collections.taco.train.plugins.plugin_utils.report.run_page import bandwidth, direction
+from ansible_collections.taco.train.plugins.plugin_utils.report.run_charts import bandwidth, direction
 from ansible_collections.taco.train.plugins.plugin_utils.run.spread import percentile
 
 MOST_NAME = 36
@@ -77,7 +70,7 @@ def forest(comparison: Part) -> list[Chart]:
     count = sum(map(len, groups.values()))
     return charts.intervals(
         titled,
-        charts.ratios,
+        ratios,
         f"{'speed-up' if several or not baselines else named[baselines[0]]}; AXIS axis",
         f"Speed-up of {count} comparisons with their intervals; the table of verdicts says the same in numbers",
         caption(comparison, said),
@@ -102,12 +95,12 @@ def expected(comparison: Part, one_case: Part) -> list[Chart]:
         name = wording.marked(comparison, one["arm"], 20)
         said = f"{name}: {wording.number(measured)} s, its bytes {wording.number(seconds)} s"
         if finite(seconds) and seconds >= 0:
-            css = f"measured {charts.colour(number_of(comparison, one['arm']))}"
+            css = f"measured {colour(number_of(comparison, one['arm']))}"
             found.append(Interval(said, measured, None, None, "", said, css, seconds))
     label = wording.case_labels(comparison)[one_case["id"]]
     return charts.intervals(
         [((), found)],
-        lambda values: charts.linear([0.0, *values], unit=" s"),
+        lambda values: linear([0.0, *values], unit=" s"),
         "seconds a batch",
         f"{label}: time of a batch, measured and as its bytes need at the bandwidth",
         caption(comparison, f"{label}: time of a batch."),
@@ -133,7 +126,7 @@ def scaling(comparison: Part, lines: Sequence[Part], name: str) -> list[Chart]:
         "Efficiency over the number of ranks, by arm; the table says the same in numbers",
         caption(comparison, f"{name}: efficiency."),
         {count: f"{count:g}" for count in ranks},
-        axis=lambda values: charts.linear([*values, 0.0], 100, steps=6),
+        axis=lambda values: linear([*values, 0.0], 100, steps=6),
         log=True,
         level=(100.0, ""),
     )
@@ -150,63 +143,6 @@ def efficiency(name: str, point: Part) -> Mark:
         f"{name}, {point['ranks']} ranks: {wording.percent(point['efficiency'])}, {wording.number(point.get('value'))}"
     )
     return Mark(point["ranks"], 100 * point["efficiency"], said, low, high)
-
-
-def gain(comparison: Part, lines: Sequence[Line]) -> list[Chart]:
-    """Return the ratios of arms to their common baseline over the parameters; what the vendor published is hollow or dashed."""
-    series = [measured_gain(comparison, one) for one in lines]
-    names: dict[float, str] = {}
-    figures = published(comparison, lines)
-    for arm in dict.fromkeys(one.arm for one in figures):
-        marks = [
-            Mark(
-                one.parameters,
-                one.ratio,
-                f"{arm}, {one.model}, {one.framework}: {wording.ratio(one.ratio)}, {BY_VENDOR}; {one.source}",
-                css="published",
-                label=one.framework,
-            )
-            for one in figures
-            if one.arm == arm
-        ]
-        series.append(Series(f"{arm}, {BY_VENDOR}, with its framework", number_of(comparison, arm), marks, ""))
-        names.update((one.parameters, one.model) for one in figures)
-    bands = [no_effect(comparison)]
-    for _arm, one in published_ranges(comparison, lines):
-        said = f"{wording.ratio(one.low)} to {wording.ratio(one.high)} for {', '.join(one.models)}, {BY_VENDOR}; {one.source}"
-        bands.append(
-            Band(one.low, one.high, "range published", said, *span(one), f"range {BY_VENDOR}, without its models")
-        )
-    names.update((point.parameters, point.model) for one in lines for point in one.points)
-    return charts.lines(
-        series,
-        f"speed-up over {wording.marked(comparison, lines[0].baseline, MOST_NAME)}; AXIS axis",
-        "parameters of the model in millions (logarithmic axis)",
-        f"Speed-up over {lines[0].baseline} by the parameters of the models; the table says the same in numbers",
-        caption(comparison, f"{case(lines[0])}: gain."),
-        {size: f"{wording.shortened(name, 14)} {size:.4g}" for size, name in names.items()},
-        axis=charts.ratios,
-        log=True,
-        level=(1.0, ""),
-        bands=bands,
-    )
-
-
-def measured_gain(comparison: Part, one: Line) -> Series:
-    name = wording.marked(comparison, one.arm)
-    marks = [
-        Mark(
-            point.parameters,
-            point.ratio,
-            f"{name}, {point.model}, {point.parameters:.4g} million parameters: {wording.ratio(point.ratio)}, "
-            f"{wording.interval(point.low, point.high, wording.ratio)}, {point.verdict}",
-            point.low,
-            point.high,
-        )
-        for point in one.points
-    ]
-    shown = f"{wording.marked(comparison, one.arm, MOST_NAME)}, measured"
-    return Series(shown, number_of(comparison, one.arm), marks)
 
 
 def bus_bandwidth(comparison: Part) -> list[Chart]:
@@ -268,7 +204,7 @@ def timeline(comparison: Part, one_case: Part, times: Mapping[Any, str]) -> list
         f"{label}: the value of every run in {unit}, in the order of time, by arm",
         caption(comparison, f"{label}: value of every run."),
         {place: str(run.get("number") or place + 1) for place, (_arm, run) in enumerate(found)},
-        axis=lambda all_values: charts.linear(all_values, sum(values) / len(values)),
+        axis=lambda all_values: linear(all_values, sum(values) / len(values)),
         column=RUN_WIDTH,
     )
 

@@ -165,7 +165,7 @@ def document(
 ) -> Document:
     """Return the document of a comparison (comparison.json), its result records and preflight's verdict, if there is one."""
     running = any(case.get("running_mean") for case in comparison.get("cases") or [])
-    gained = [chart for lines in gains.groups(comparison) for chart in charts.gain(comparison, lines)]
+    gained = [chart for lines in gains.groups(comparison) for chart in gains.chart(comparison, lines)]
     sections = [
         section("Verdicts", rows.verdicts(comparison), after=rows.explained(comparison)),
         section("Speed-up", drawn=charts.forest(comparison)),

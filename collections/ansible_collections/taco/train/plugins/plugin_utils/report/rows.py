@@ -245,7 +245,7 @@ def arms(comparison: Part) -> Table:
             "Arm": wording.marked(comparison, arm["name"]) + baseline,
             "Stands for": arm.get("label") or "",
             "NCCL plugin": wording.plain(arm.get("plugin")),
-            "Horovod": HOROVOD.get(arm.get("horovod")) or wording.plain(arm.get("horovod")),
+            "Horovod": HOROVOD.get(str(arm.get("horovod"))) or wording.plain(arm.get("horovod")),
             "Environment and options": environment({**(arm.get("environment") or {}), **options}),
         }
 

@@ -10,18 +10,23 @@ Each record says itself what its value is. Nothing here names a workload, a unit
 import shlex
 from typing import Any, Iterable, Mapping, Optional, Sequence
 
-from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import finite, host_noun
-from ansible_collections.taco.train.plugins.plugin_utils.report import charts, counters
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import host_noun
+from ansible_collections.taco.train.plugins.plugin_utils.report import counters
 from ansible_collections.taco.train.plugins.plugin_utils.report.document import (
     Block,
     Bullets,
-    Chart,
     Code,
     Document,
     Grid,
     Section,
     Text,
     tables,
+)
+from ansible_collections.taco.train.plugins.plugin_utils.report.run_charts import (
+    bandwidth,
+    direction,
+    iterations,
+    measures,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.report.systems import SYSTEM, value_text
 from ansible_collections.taco.train.plugins.plugin_utils.run.spread import STALL
@@ -44,11 +49,6 @@ def good(records: Iterable[Record]) -> list[Record]:
 
 def failed(records: Iterable[Record]) -> list[Record]:
     return [record for record in records if record["outcome"] != "ok"]
-
-
-def measures(record: Record) -> Record:
-    found: Record = record["measures"]
-    return found
 
 
 def noun(record: Record) -> str:
@@ -82,10 +82,6 @@ def headline(records: Sequence[Record]) -> Text:
     words += f", on {result['device']}s)" if result["device"] else ")"
     words += f". {len(bad)} of {counted(len(records), 'run')} failed" if bad else ""
     return Text(f"{words}.", "lead", number(result["value"]))
-
-
-def direction(higher_is_better: bool) -> str:
-    return "higher is better" if higher_is_better else "lower is better"
 
 
 def beside(record: Record) -> list[str]:
@@ -164,35 +160,6 @@ def logs(records: Sequence[Record]) -> Section:
     return Section("Logs", [Grid(("Run", "Log"), rows, links=("Log",))] if rows else [])
 
 
-def iterations(record: Record) -> list[Chart]:
-    """Return a chart of the iterations of a good run, in the quantity and the unit of its value."""
-    result, kind = record["result"], measures(record)
-    spread, unit, each = result.get("spread"), result["unit"], kind["iteration"]
-    caption = f"{record['arm']}, {kind['subject']}: {unit} of each {each}. "
-    caption += f"The dashed line is the value of the run, {number(result['value'])}"
-    caption += ", the band holds the 5th to the 95th percentile." if spread else "."
-    if kind["running_mean"]:
-        caption += (
-            f" Each {each} is a mean over all steps so far, drawn as one line because its points are not independent."
-        )
-    marks = [
-        charts.Mark(place, value, f"{each} {place}: {value:.4g} {unit}")
-        for place, value in enumerate(result["series"] if each else ())
-        if finite(value)
-    ]
-    return charts.lines(
-        [charts.Series("", 0, marks, "trend" if kind["running_mean"] else "", not kind["running_mean"])],
-        over=f"{unit}, on an axis that STARTS at 0",
-        under=str(each),
-        label=f"{unit} of each {each}; the value of the run is {result['value']:.4g}",
-        caption=caption,
-        labels={mark.x: str(place) for place, mark in enumerate(marks)},
-        axis=lambda values: charts.linear(values, result["value"]),
-        level=(result["value"], ""),
-        bands=[charts.Band(spread["p5"], spread["p95"], "band", "")] if spread else (),
-    )
-
-
 def sizes(records: Sequence[Record]) -> Section:
     """Return the bus bandwidth by message size of each good run that has it, as a chart and as a table."""
     blocks: list[Block] = []
@@ -211,39 +178,6 @@ def sizes(records: Sequence[Record]) -> Section:
         ]
         blocks += [Grid(SIZES, rows, NUMBERS)] if rows else []
     return Section("Bus bandwidth by message size", blocks)
-
-
-def bandwidth(
-    arms: Sequence[tuple[str, int, Sequence[tuple[int, float]]]],
-    unit: str,
-    caption: str,
-    line_rate: Optional[float] = None,
-) -> list[Chart]:
-    """Return a chart of the bandwidth of each arm over a logarithmic axis of sizes, from zero. line_rate is in unit."""
-    series = [
-        charts.Series(
-            name if len(arms) > 1 else "",
-            place,
-            [
-                charts.Mark(size, value, f"{name}, {text_of(size)}: {value:.4g} {unit}")
-                for size, value in points
-                if size > 0
-            ],
-        )
-        for name, place, points in arms
-    ]
-    places = sorted({mark.x for one in series for mark in one.marks}, reverse=True)
-    return charts.lines(
-        series,
-        over=f"bus bandwidth, {unit}",
-        under="message size (logarithmic axis)",
-        label=f"Bus bandwidth in {unit} by message size, logarithmic in size; the table has the same in numbers",
-        caption=caption,
-        # Counted from the largest, whose bandwidth is the value of the run.
-        labels={place: text_of(int(place)) for place in places},
-        log=True,
-        level=(line_rate, f"line rate of a host {line_rate:.4g}") if line_rate else None,
-    )
 
 
 def notes(records: Iterable[Record], problems: Iterable[str]) -> Section:

@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Optional, Tuple
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import Arm
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.mpirun import as_text
 from ansible_collections.taco.train.plugins.plugin_utils.failure import reason as run_reason
-from ansible_collections.taco.train.plugins.plugin_utils.run import needs, store
+from ansible_collections.taco.train.plugins.plugin_utils.run import needs, record_file, store
 from ansible_collections.taco.train.plugins.plugin_utils.run.plan import LOCKED_STATUS, RunPlan
 from ansible_collections.taco.train.plugins.plugin_utils.run.spread import spread
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import nccl_log, script
@@ -151,7 +151,7 @@ def make_record(
         )
     broken = job.get("failed") or timed_out or job.get("rc")
     system = {
-        str(host): store.system_of(node, options["workers"].get(host), options["images"].get(host))
+        str(host): record_file.system_of(node, options["workers"].get(host), options["images"].get(host))
         for host, node in options["system"].items()
     }
     record = {
