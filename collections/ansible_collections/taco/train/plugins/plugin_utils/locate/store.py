@@ -23,8 +23,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.locate.search import (
 from ansible_collections.taco.train.plugins.plugin_utils.locate.tables import tables
 from ansible_collections.taco.train.plugins.plugin_utils.locate.wording import sentence, unrestored
 from ansible_collections.taco.train.plugins.plugin_utils.run import json_schema, record_file, store
-from ansible_collections.taco.train.plugins.plugin_utils.witnesses.difference import busy
 from ansible_collections.taco.train.plugins.plugin_utils.witnesses.record import host_named, over_all
+from ansible_collections.taco.train.plugins.plugin_utils.witnesses.shares import busy
 
 FILE, INVENTORY, SCHEMA = "locate.json", "locate_inventory.yml", "locate-1"
 GROUP = "locate_hosts"

@@ -7,7 +7,7 @@
 from typing import Any, List, Mapping, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.text import bytes_text, counted
-from ansible_collections.taco.train.plugins.plugin_utils.witnesses.difference import busy, retransmits
+from ansible_collections.taco.train.plugins.plugin_utils.witnesses.shares import busy, retransmits
 
 Record = Mapping[str, Any]
 HEAD = ("Host", "Sent", "Received", "Sent again", "Drops", "Busy", "CPU stolen", "CPU throttled")

@@ -146,15 +146,3 @@ def same_network(counters: Any) -> List[List[str]]:
         if found.get("boot_id") and found.get("namespace"):
             groups.setdefault(f"{found['boot_id']} {found['namespace']}", []).append(str(host))
     return [hosts for hosts in groups.values() if len(hosts) > 1]
-
-
-def retransmits(happened: Part) -> Optional[float]:
-    """The share of segments that were sent again."""
-    segments, again = happened.get("segments"), happened.get("retransmits")
-    return again / segments if segments and again is not None else None
-
-
-def busy(happened: Part) -> Optional[float]:
-    """The largest share of the time in which a connection had data to send: a slow link, or a slow peer, keeps it waiting."""
-    shares = [peer["busiest"] for peer in happened.get("peers") or [] if peer.get("busiest") is not None]
-    return max(shares) if shares else None

@@ -14,7 +14,7 @@ from statistics import median
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.decision.noise import EFFICIENCY, OF_MAD
-from ansible_collections.taco.train.plugins.plugin_utils.witnesses.difference import busy, retransmits
+from ansible_collections.taco.train.plugins.plugin_utils.witnesses.shares import busy, retransmits
 
 FALSE_NAMES = 0.01
 """The chance that any healthy host of a run is named."""
