@@ -159,7 +159,7 @@ IN_A_RUN = {"KILL_AT_TASK": "Run the benchmark for each run of the series", "KIL
 DEFAULT, TOPOLOGY = "default_tcp", "topology_tcp"
 # The second run of the workers that were placed by topology. Its command has ended then, and its record is not in the file.
 BEFORE_THE_RECORD = {
-    "KILL_AT_CALL": "ansible_collections.taco.train.plugins.plugin_utils.run.store.append",
+    "KILL_AT_CALL": "ansible_collections.taco.train.plugins.plugin_utils.run.record_file.append",
     "KILL_AFTER_CALLS": "2",
 }
 

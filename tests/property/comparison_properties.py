@@ -12,9 +12,10 @@ from xml.etree import ElementTree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from page import Page
+from rendered import of_comparison, text_of_comparison
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import VERDICTS
-from ansible_collections.taco.train.plugins.plugin_utils.report import comparison_csv, comparison_page, comparison_text
+from ansible_collections.taco.train.plugins.plugin_utils.report import comparison_csv, comparison_text
 
 # A comparison takes long to draw.
 FEWER = settings(max_examples=30)
@@ -155,14 +156,14 @@ RECORDS = st.lists(
 @FEWER
 @given(comparison=COMPARISONS, records=RECORDS, verdict=PREFLIGHTS, title=TEXTS)
 def test_the_page_is_whole_whatever_it_shows(comparison, records, verdict, title):
-    page = comparison_page.render(comparison, records, verdict, title, title)
+    page = of_comparison(comparison, records, verdict, [], title, title)
     parsed = Page(page)
     assert not {"script", "link", "img", "iframe", "b"} & set(parsed.tags)
-    for drawing in re.findall(r"<svg.*?</svg>", page):
+    for drawing in re.findall(r"(?s)<svg.*?</svg>", page):
         shown = ElementTree.fromstring(drawing)
         assert not re.search(r'"-?(nan|inf)', drawing)
         assert shown.get("aria-label")
-    for row in re.findall(r"<thead>.*?</table>", page):
+    for row in re.findall(r"(?s)<thead>.*?</table>", page):
         head, *body = re.findall(r"<tr>(.*?)</tr>", row)
         assert {one.count("</td>") for one in body} == {head.count("</th>")}
 
@@ -170,7 +171,7 @@ def test_the_page_is_whole_whatever_it_shows(comparison, records, verdict, title
 @FEWER
 @given(comparison=COMPARISONS, records=RECORDS, verdict=PREFLIGHTS, title=TEXTS)
 def test_each_row_of_the_markdown_has_the_cells_of_its_head(comparison, records, verdict, title):
-    text = comparison_text.render(comparison, records, verdict, title)
+    text = text_of_comparison(comparison, records, verdict, [], title)
     tables, cells = [], None
     outside = re.sub(r"(?ms)^(`{3,})$.*?^\1$", "", text)
     for line in outside.splitlines():

@@ -26,7 +26,8 @@ SYSTEM = {
 
 
 def run(record, repeat, value, series=()):
-    return {"record": record, "repeat": repeat, "warmup": repeat == 0, "value": value, "series": list(series)}
+    place = {"record": record, "repeat": repeat, "number": 4 * repeat + 1, "warmup": repeat == 0}
+    return {**place, "value": value, "series": list(series)}
 
 
 def measured(arm, prefix, speed):

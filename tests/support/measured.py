@@ -47,6 +47,7 @@ def record(run, value, outcome="ok", system=SYSTEM, **other):
             "environment": dict(ARMS[run.arm].env) if run.arm in ARMS else {},
             "case": {"id": case.id, "repeat": run.round, "warmup": run.warmup},
             "hosts": [{"name": name, "slots": slots} for name, slots in case.hosts],
+            "ranks": case.ranks,
             "parameters": dict(case.options),
             "result": result if outcome == "ok" else None,
             "problems": [] if outcome == "ok" else ["It burnt."],

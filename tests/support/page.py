@@ -35,3 +35,36 @@ class Page(HTMLParser):
     @property
     def text(self):
         return " ".join(" ".join(self.texts).split())
+
+
+BLOCKS = {"title", "h1", "h2", "h3", "p", "li", "tr", "pre", "figcaption", "footer", "text", "svg"}
+
+
+class Lines(HTMLParser):
+    """What a page says, a line for each heading, paragraph, row and text of a drawing."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.lines, self.quiet = [[]], False
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.quiet = tag == "style"
+        self.lines += [[]] if tag in BLOCKS else []
+        label = dict(attributes).get("aria-label")
+        self.lines += [[label]] if label else []
+
+    def handle_endtag(self, tag):
+        self.quiet = False
+        self.lines += [[]] if tag in BLOCKS else []
+
+    def handle_data(self, data):
+        if not self.quiet:
+            self.lines[-1].append(data)
+
+
+def lines_of(text):
+    """The lines of a page that are not empty. Cells of a row are apart, whatever the markup between them."""
+    lines = [" ".join(" ".join(parts).split()) for parts in Lines(text).lines]
+    return [line for line in lines if line]

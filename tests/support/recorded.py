@@ -9,7 +9,7 @@ from pathlib import Path
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import comparison as comparison_results
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import schedule
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import read
-from ansible_collections.taco.train.plugins.plugin_utils.run import store
+from ansible_collections.taco.train.plugins.plugin_utils.run import record_file
 from ansible_collections.taco.train.plugins.plugin_utils.run.options import checked, effective
 from ansible_collections.taco.train.plugins.plugin_utils.run.plan import OPTIONS, PLACES, plan
 from ansible_collections.taco.train.plugins.plugin_utils.run.record import make_record
@@ -65,7 +65,7 @@ def record(workload, text=None, job=None, time=TIME, suffix="abc123", case=None,
     planned = plan(options)
     job = dict({"stdout": RUNS[workload][1] if text is None else text, "rc": 0, "duration": 61.25}, **(job or {}))
     found, _reason = make_record(options, job, planned, "gpu1")
-    identity = store.record_id(time, planned.arm.name, suffix)
+    identity = record_file.record_id(time, planned.arm.name, suffix)
     place = {"run": "run-1", "time": time, "argv": planned.argv, "notes": planned.notes, "log": f"logs/{identity}.log"}
     return dict(found, id=identity, **place)
 

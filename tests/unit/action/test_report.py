@@ -73,14 +73,26 @@ def test_without_a_comparison_that_can_be_shown_the_runs_are(site, comparison, s
         site.write("comparison.json", comparison)
     rendered = site.render()
     assert rendered["files"] == site.files() == OF_RUNS
-    assert rendered["table"].startswith("# Title\n\nNo benchmark was run.")
+    assert rendered["table"].startswith("# Title: run-1\n\n**No benchmark was run.**")
     assert said is None or (said in rendered["table"] and said in (site.run_dir / "report.html").read_text())
 
 
-def test_a_record_of_every_workload_is_shown_and_one_of_an_unknown_workload_is_counted(site):
+def test_a_record_of_every_workload_is_shown_and_one_without_required_fields_is_counted(site):
     found = [recorded.record(workload) for workload in recorded.RUNS]
-    found.append(dict(found[0], workload="from_a_later_version"))
+    found.append({name: value for name, value in found[0].items() if name != "measures"})
     (site.run_dir / "records.jsonl").write_text("".join(json.dumps(one) + "\n" for one in found))
     rendered = site.render()
     assert rendered["table"].count("\n| ok ") == len(recorded.RUNS)
-    assert "Records without required fields or of an unknown workload: 1." in rendered["table"]
+    assert "Records without required fields: 1." in rendered["table"]
+
+
+def test_a_search_that_can_not_be_shown_is_named_and_the_runs_are_shown(site):
+    site.write("locate.json", {"schema": 1})
+    assert "locate.json has no sentence, tables: run the search again." in site.render()["table"]
+
+
+def test_what_braces_hold_in_a_title_is_no_template(site):
+    site.render()
+    action_run.run(report, {"run_dir": str(site.run_dir), "title": "{{ 7 * 7 }} {% raw %}"})
+    page = (site.run_dir / "report.html").read_text()
+    assert "<title>{{ 7 * 7 }} {% raw %}: run-1</title>" in page

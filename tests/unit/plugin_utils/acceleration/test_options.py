@@ -8,6 +8,7 @@ import json
 
 import pytest
 from measured import HOSTS, records
+from rendered import of_comparison, text_of_comparison
 
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import ArmError, arm_of
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.options import OPTIONS as ARM_OPTIONS
@@ -16,7 +17,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.comparison.options impo
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.regression import regression
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule import fingerprint
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import ComparisonError
-from ansible_collections.taco.train.plugins.plugin_utils.report import comparison_page, comparison_text
+from ansible_collections.taco.train.plugins.plugin_utils.report import comparison_text
 from ansible_collections.taco.train.plugins.plugin_utils.run.json_schema import load, problems
 from ansible_collections.taco.train.plugins.plugin_utils.run.options import effective, with_overrides
 from ansible_collections.taco.train.plugins.plugin_utils.run.plan import OPTIONS, PLACES, plan
@@ -134,7 +135,7 @@ def test_the_pages_of_a_comparison_of_demos_name_the_demo_and_no_model():
     comparison = demos()
     measured = effective_records(comparison, {"static": 10.0, "dynamic": 14.0})
     found = assemble(comparison, measured, "embedding")
-    for page in (comparison_page.render(found, measured), comparison_text.render(found, measured)):
+    for page in (of_comparison(found, measured), text_of_comparison(found, measured)):
         assert "TTF demo benchmark" in page and "benchmark_options.is_dynamic=true" in page
         assert "ResNet50" not in page and "images/s" not in page and "2 nodes" not in page
     assert "TTF demo benchmark" in comparison_text.terminal(found)

@@ -164,3 +164,36 @@ def test_memory_that_differs_by_a_few_pages_after_a_reboot_is_the_same_memory():
         record(run, 100.0, system=dict(SYSTEM, memory_bytes=(1 << 34) - run.round * 4096)) for run in plan(comparison)
     ]
     assert assembled(comparison, kept)["unlike"] == []
+
+
+COMMAND = {"workload": "command", "command": ["/opt/train.sh"], "pattern": "(?P<value>[0-9.]+)"}
+
+
+def test_the_size_of_a_case_is_what_ran_and_not_what_was_planned():
+    comparison = read({"arms": ["tcp", "harp"]}, HOSTS, dict(DEFAULTS, **COMMAND, model=None, mpi=False))
+    found = [dict(one, ranks=1) for one in records(comparison, {"tcp": 100, "harp": 120})]
+    (case,) = assembled(comparison, found)["cases"]
+    assert (case["nodes"], case["ranks"]) == (1, 1)
+    (planned,) = assembled(comparison, [])["cases"]
+    assert (planned["nodes"], planned["ranks"]) == (2, 4)
+
+
+def test_names_of_cases_are_in_the_sentence_and_in_the_labels():
+    workloads = [{"name": name, "batch_size": size} for name, size in (("bs32", 32), ("bs64", 64))]
+    comparison = read({"arms": ["tcp", "harp"], "workloads": workloads}, HOSTS, dict(DEFAULTS, **COMMAND, model=None))
+    found = assembled(comparison, records(comparison, {"tcp": 100, "harp": 120}))
+    assert list(words.case_labels(found).values()) == ["bs32 (train.sh)", "bs64 (train.sh)"]
+    assert "on bs32 (train.sh): 1.20 times" in found["sentence"] and "/" not in found["sentence"]
+
+
+def test_two_sizes_of_a_case_are_told_apart_in_words_in_the_sentence():
+    comparison = compared(node_counts=[1, 2])
+    found = assembled(comparison, records(comparison, {"tcp": 100, "taco": 210}))
+    assert "on ResNet50, 1 node, 2 ranks: " in found["sentence"] and "2x2" not in found["sentence"]
+
+
+def test_runs_are_numbered_as_they_are_planned():
+    comparison = compared()
+    found = assembled(comparison, records(comparison, {"tcp": 100, "taco": 210}))
+    numbers = [run["number"] for arm in found["cases"][0]["arms"] for run in arm["runs"]]
+    assert sorted(numbers) == list(range(1, 15))

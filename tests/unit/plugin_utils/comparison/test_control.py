@@ -10,13 +10,13 @@ from pathlib import Path
 import jsonschema
 import pytest
 from measured import DEFAULTS, HOSTS, records
+from rendered import of_comparison
 
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import arm_of
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import repeats, segments
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.comparison import assemble
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule import plan
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import ComparisonError, read
-from ansible_collections.taco.train.plugins.plugin_utils.report.comparison_page import render
 
 ROOT = Path(__file__).parents[4]
 SCHEMA = json.loads((ROOT / "collections/ansible_collections/taco/train/docs/schemas/comparison-1.json").read_text())
@@ -68,7 +68,7 @@ def test_a_control_that_does_not_differ_leaves_the_verdicts_and_shows_how_much_e
     assert result["sentence"].endswith(
         "; the control, tcp again, has 1.00 times (95% interval 1.00 to 1.00) the speed of tcp on ResNet50."
     )
-    assert "tcp again, as the control" in render(result, [])
+    assert "tcp again, as the control" in of_comparison(result, [])
 
 
 def test_a_control_that_differs_refuses_the_verdicts_of_its_case():
@@ -77,7 +77,7 @@ def test_a_control_that_differs_refuses_the_verdicts_of_its_case():
     assert verdicts(result) == {"taco": "refused", "control": "refused"}
     (said,) = result["unlike"]
     assert "the control, tcp again, is better than tcp by a ratio of 1.100" in said
-    assert said in render(result, [])
+    assert said in of_comparison(result, [])
     allowed = assembled(speeds, refuse_unlike=False)
     assert verdicts(allowed) == {"taco": "better", "control": "better"} and allowed["unlike"] == [said]
 

@@ -10,12 +10,13 @@ from pathlib import Path
 import jsonschema
 import pytest
 from measured import DEFAULTS, record
+from rendered import of_comparison, text_of_comparison
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import wording
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.comparison import assemble
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule import fingerprint, plan, remaining
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import read
-from ansible_collections.taco.train.plugins.plugin_utils.report import comparison_page, comparison_text
+from ansible_collections.taco.train.plugins.plugin_utils.report import comparison_text
 from ansible_collections.taco.train.plugins.plugin_utils.report import rows as comparison_rows
 
 ROOT = Path(__file__).parents[4]
@@ -89,12 +90,12 @@ def test_placement_alone_explains_the_difference():
     assert found["unlike"] == []
     assert found["placement"]["said"] == ["Placement alone explains the difference between topology and default."]
     for text in (
-        comparison_text.render(found, []),
+        text_of_comparison(found, []),
         comparison_text.terminal(found),
-        comparison_page.render(found, []),
+        of_comparison(found, []),
     ):
         assert "Placement alone explains the difference between topology and default." in text[:100000]
-    assert "Placement alone" in "\n".join(comparison_text.render(found, []).splitlines()[:8])
+    assert "Placement alone" in "\n".join(text_of_comparison(found, []).splitlines()[:8])
 
 
 def test_the_table_of_the_document():

@@ -8,7 +8,7 @@ import compared
 import pytest
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import wording
-from ansible_collections.taco.train.plugins.plugin_utils.report import context, systems
+from ansible_collections.taco.train.plugins.plugin_utils.report import comparison_page, systems
 
 NAN, INFINITE = float("nan"), float("inf")
 
@@ -106,4 +106,4 @@ def test_records_without_systems_give_no_rows():
 
 def test_a_case_in_which_every_run_failed_still_has_its_command():
     failed = compared.record("a3", "zebra", outcome="failed")
-    assert context.commands(compared.comparison(), [failed]) == [("VGG16", "zebra", "gpu1", failed["argv"])]
+    assert comparison_page.commands(compared.comparison(), [failed]) == [("VGG16", "zebra", "gpu1", failed["argv"])]

@@ -19,6 +19,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.plan.group import group
 from ansible_collections.taco.train.plugins.plugin_utils.plan.store import (
     render,
 )
+from ansible_collections.taco.train.plugins.plugin_utils.report.render import html
 
 
 def test_a_change_for_each_role_that_changes_in_the_order_in_which_they_run():
@@ -158,11 +159,13 @@ def test_an_empty_plan_says_so():
 
 def test_the_page_has_the_number_of_changes_once():
     one = {"gpu1": tuple(CHANGES[:1])}
-    assert '<p class="lead">1 change on 1 of 1 host, in 1 entry.</p>' in page.render(plan(one), grouped(one, {}))
+    assert '<p class="lead">1 change on 1 of 1 host, in 1 entry.</p>' in html(
+        page.document(plan(one), grouped(one, {}))
+    )
 
 
 def test_the_page_has_every_entry_and_needs_nothing_beside_it():
     entries = grouped(*fleet(8))
-    drawn = page.render(plan(dict(fleet(8)[0])), entries)
+    drawn = html(page.document(plan(dict(fleet(8)[0])), entries))
     assert drawn.count("<section>") == 2 + len(entries) and "http" not in drawn
     assert '<span class="added">+kind: 0</span>' in drawn and "&lt;host&gt;" in drawn

@@ -5,22 +5,17 @@
 """The values of a comparison, from logs of the real format to its page: in the order of time, in their unit, with their network."""
 
 import re
-from xml.etree import ElementTree
 
 import pytest
 import recorded
 from page import Page
+from rendered import of_comparison, text_of_comparison
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.comparison import assemble
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import read
-from ansible_collections.taco.train.plugins.plugin_utils.report import (
-    chart_time,
-    comparison_csv,
-    comparison_page,
-    comparison_text,
-    run_table,
-)
+from ansible_collections.taco.train.plugins.plugin_utils.report import comparison_csv
 from ansible_collections.taco.train.plugins.plugin_utils.report import rows as comparison_rows
+from ansible_collections.taco.train.plugins.plugin_utils.report.run_page import headline, row
 from ansible_collections.taco.train.plugins.plugin_utils.run.options import checked
 from ansible_collections.taco.train.plugins.plugin_utils.run.plan import OPTIONS
 
@@ -40,7 +35,7 @@ def measured(request):
 
 def page_of(measured):
     _workload, comparison, records = measured
-    return comparison_page.render(comparison, records, None, "Title", "run-1")
+    return of_comparison(comparison, records, None, [], "Title", "run-1")
 
 
 def test_the_record_the_single_page_and_the_verdict_have_one_value(measured):
@@ -48,26 +43,8 @@ def test_the_record_the_single_page_and_the_verdict_have_one_value(measured):
     values = {run["record"]: run["value"] for arm in comparison["cases"][0]["arms"] for run in arm["runs"]}
     for record in records:
         assert values[record["id"]] == record["result"]["value"]
-        assert run_table.headline([record])[0] == run_table.row(record)[1]
-        assert float(run_table.headline([record])[0]) == pytest.approx(record["result"]["value"], rel=0.005)
-
-
-def test_values_are_drawn_in_the_order_of_time_in_their_unit(measured):
-    _workload, comparison, records = measured
-    case = comparison["cases"][0]
-    # Whatever order the records come in.
-    times = {record["id"]: record["time"] for record in reversed(records)}
-    drawing = ElementTree.fromstring(chart_time.timeline(comparison, case, times))
-    titles = [one.findtext("title") for one in drawing.iter("g")]
-    assert len(titles) == len(records) == 14
-    marks = [one for one in drawing.iter() if (one.get("class") or "").startswith("mark arm-") and one.tag == "circle"]
-    across = [float(one.get("cx")) for one in marks[1:]]
-    assert across == sorted(across)
-    said = " ".join(one.text or "" for one in drawing.iter("text"))
-    assert f"{case['unit']}; higher is better; the axis " in said and "at 0" in said
-    assert "run, in the order of time: 2026-01-31 12:00 UTC to 2026-01-31 12:26 UTC" in said
-    points = chart_time.in_time_order(case, times)
-    assert [point.run["record"] for point in points] == [record["id"] for record in records]
+        assert headline([record]).number == row(record)[1]
+        assert float(headline([record]).number) == pytest.approx(record["result"]["value"], rel=0.005)
 
 
 def test_the_network_of_each_arm_stands_on_the_page_with_its_log_line(measured):
@@ -76,13 +53,13 @@ def test_the_network_of_each_arm_stands_on_the_page_with_its_log_line(measured):
     for arm, network in (("harp", "HARP"), ("tcp", "Socket")):
         log = next(record["log"] for record in records if record["arm"] == arm)
         assert f"{arm} {network} 7 gpu1:2122:2137 [0] NCCL INFO Using network {network} {log}" in text
-    assert "Using network Socket" in comparison_text.render(measured[1], measured[2])
+    assert "Using network Socket" in text_of_comparison(measured[1], measured[2])
 
 
 def test_runs_that_used_another_network_stand_in_a_row_of_their_own():
     comparison, records = recorded.comparison("horovod_synthetic", SPEEDS["horovod_synthetic"])
     records[-1].update(network="IB", network_line="gpu1:1:2 [0] NCCL INFO Using network IB")
-    table = comparison_text.render(comparison, records)
+    table = text_of_comparison(comparison, records)
     found = [re.sub(r" +", " ", line) for line in table.splitlines() if "Using network" in line]
     assert len(found) == 3 and sum("| IB | 1 |" in line for line in found) == 1
 
@@ -115,8 +92,8 @@ def test_bus_bandwidth_by_size_has_the_arms_in_one_drawing_and_the_share_of_the_
     assert len(harp["sizes"]) == len(tcp["sizes"]) == 25 and harp["sizes"][-1]["size"] == 128 << 20
     assert harp["value_gbps"] == pytest.approx(8 * harp["sizes"][-1]["gb_per_s"])
     assert harp["share"] == pytest.approx(8 * 11.3 / 100, rel=0.03)
-    text = comparison_page.render(comparison, records)
-    assert "message size (logarithmic axis)" in text and "line rate 12.5" in text
+    text = of_comparison(comparison, records)
+    assert "message size (logarithmic axis)" in text and "line rate of a host 12.5" in text
     for arm in ("harp", "tcp"):
         assert f"{arm}, 128 MiB: " in text and f"{arm}, 8 B: " in text
 

@@ -6,9 +6,9 @@
 
 import recorded
 from counted import counters
+from rendered import of_runs
 
 from ansible_collections.taco.train.plugins.plugin_utils.report.counters import rows, sentences
-from ansible_collections.taco.train.plugins.plugin_utils.report.run_page import render
 from ansible_collections.taco.train.plugins.plugin_utils.witnesses.record import with_witnesses
 
 SENT = 300 * 10**9
@@ -21,7 +21,7 @@ def witnessed(sent, runs=1):
 
 
 def test_the_page_has_the_path_and_a_row_for_each_host():
-    page = render([witnessed({"gpu1": SENT, "gpu2": SENT})])
+    page = of_runs([witnessed({"gpu1": SENT, "gpu2": SENT})])
     assert "the path over kernel TCP is proved" in page and "Too few hosts" in page
     assert page.count("<td>gpu2</td>") >= 1 and "300 GB" in page
 
@@ -37,11 +37,11 @@ def test_hosts_that_stand_out_are_listed():
     record = witnessed({"gpu1": SENT, "gpu2": SENT}, 2)
     record["witnesses"].update(too_few=None, outliers=[{"text": "gpu1: 40 % <b> of the time"}])
     assert sentences(record)[1:] == ["gpu1: 40 % <b> of the time.", "The counters are those of 2 runs together."]
-    assert "40 % &lt;b&gt;" in render([record])
+    assert "40 % &lt;b&gt;" in of_runs([record])
     record["witnesses"]["outliers"] = []
     assert "No host stands out from the others." in sentences(record)
 
 
 def test_a_record_without_counters_has_no_section():
     record = recorded.record("horovod_synthetic")
-    assert sentences(record) == [] and rows(record) == [] and "Counters of the hosts" not in render([record])
+    assert sentences(record) == [] and rows(record) == [] and "Counters of the hosts" not in of_runs([record])

@@ -5,20 +5,16 @@
 """The gain over the parameters of the models, and what the vendor published beside it."""
 
 import math
-from xml.etree import ElementTree
 
 import pytest
 from measured import DEFAULTS, HOSTS, records
+from rendered import drawing as drawn
+from rendered import marked, of_comparison, text_of_comparison
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.comparison import assemble
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.presets import DOCUMENTED_MODELS, with_preset
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import read
-from ansible_collections.taco.train.plugins.plugin_utils.report import (
-    chart_gain,
-    comparison_page,
-    comparison_text,
-    gain,
-)
+from ansible_collections.taco.train.plugins.plugin_utils.report import gain
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.published import PUBLISHED, RANGES, parameters_of
 
 GAIN = {"InceptionV3": 1.3, "ResNet101": 1.5, "ResNet50": 1.2, "VGG16": 2.2, "Transformer-XL": 2.6}
@@ -35,10 +31,6 @@ def compared(lab=False, **spec):
 def documented(**changes):
     spec = with_preset("taco_vs_horovod", {"repeats": 6})
     return compared(**dict(spec, workloads=[*spec["workloads"], TRANSFORMER]), **changes)
-
-
-def marks(drawing, css):
-    return [one for one in drawing.iter() if set(css.split()) <= set((one.get("class") or "").split())]
 
 
 def test_the_parameters_are_those_of_the_documents():
@@ -68,7 +60,7 @@ def test_four_models_are_a_line_over_their_parameters():
 def test_one_model_and_models_of_unknown_size_have_no_plot():
     found, kept = compared(arms=["horovod", "taco"], workloads=[{"model": "VGG16"}], repeats=4)
     assert gain.lines(found) == [] and gain.table(found)[1] == []
-    assert "Gain over parameters" not in comparison_page.render(found, kept)
+    assert "Gain over parameters" not in of_comparison(found, kept)
 
 
 def test_the_count_that_the_benchmark_printed_wins():
@@ -80,8 +72,8 @@ def test_the_count_that_the_benchmark_printed_wins():
 
 def test_a_point_lies_at_its_parameters_and_its_ratio():
     found, _records = documented()
-    drawing = ElementTree.fromstring(chart_gain.gain(found, gain.lines(found)))
-    points = [one for one in marks(drawing, "mark arm-1") if one.tag == "polygon"]
+    drawing = drawn(gain.chart(found, gain.lines(found)))
+    points = [one for one in marked(drawing, "mark arm-1") if one.tag == "polygon"]
     corners = [[tuple(map(float, pair.split(","))) for pair in one.get("points").split()] for one in points]
     places = [tuple(sum(axis) / 4 for axis in zip(*one)) for one in corners][1:]
     steps = [(right[0] - left[0]) for left, right in zip(places, places[1:])]
@@ -96,14 +88,14 @@ def test_a_point_lies_at_its_parameters_and_its_ratio():
 
 def test_what_the_vendor_published_has_marks_and_words_of_its_own():
     found, kept = documented()
-    drawing = ElementTree.fromstring(chart_gain.gain(found, gain.lines(found)))
-    assert len(marks(drawing, "range published")) == 2, "one in the drawing and one in the legend"
-    assert marks(drawing, "mark published") == []
+    drawing = drawn(gain.chart(found, gain.lines(found)))
+    assert len(marked(drawing, "range published")) == 2, "one in the drawing and one in the legend"
+    assert marked(drawing, "mark published") == []
     head, body = gain.table(found)
     whose = [row[head.index("Whose")] for row in body]
     assert whose == ["measured here"] * 4 + ["PUBLISHED by the vendor"]
     assert body[-1][head.index("Ratio")] == "1.20x to 3.00x" and body[-1][head.index("Verdict")] == ""
-    for page in (comparison_page.render(found, kept), comparison_text.render(found, kept)):
+    for page in (of_comparison(found, kept), text_of_comparison(found, kept)):
         assert "Gain over parameters" in page and "1.20x to 3.00x" in page
 
 
@@ -118,8 +110,8 @@ def test_figures_by_model_stand_beside_the_same_two_arms_with_their_framework():
         **{("taco", "ResNet50", "TensorFlow"): 1.89, ("taco", "vgg16", "PyTorch"): 4.21},
     }
     assert len(figures) == 6, "two documents have ResNet50"
-    drawing = ElementTree.fromstring(chart_gain.gain(found, gain.lines(found)))
-    assert len(marks(drawing, "mark published")) == 6 + 2
+    drawing = drawn(gain.chart(found, gain.lines(found)))
+    assert len(marked(drawing, "mark published")) == 6 + 2
     said = " ".join(drawing.itertext())
     assert (
         "taco (lossy: top-k compression), measured" in said
@@ -134,8 +126,8 @@ def test_beside_the_numbers_of_a_lab_nothing_is_published():
     assert gain.published_ranges(found, gain.lines(found)) == []
     head, body = gain.table(found)
     assert {row[head.index("Whose")] for row in body} == {"measured here, in a lab"}
-    assert "published" not in chart_gain.gain(found, gain.lines(found))
-    assert "Gain over parameters" in comparison_page.render(found, kept)
+    assert marked(drawn(gain.chart(found, gain.lines(found))), "published") == []
+    assert "Gain over parameters" in of_comparison(found, kept)
 
 
 def test_refused_ratios_are_not_drawn():
@@ -145,12 +137,9 @@ def test_refused_ratios_are_not_drawn():
     assert gain.lines(found) == []
 
 
-def test_the_page_of_models_for_a_reader(tmp_path):
-    """The page is well-formed in its drawing, with every text inside it."""
-    found, kept = documented()
-    page = comparison_page.render(found, kept)
-    (tmp_path / "report.html").write_text(page)
-    drawing = ElementTree.fromstring(chart_gain.gain(found, gain.lines(found)))
+def test_every_text_of_the_drawing_is_inside_it():
+    found, _records = documented()
+    drawing = drawn(gain.chart(found, gain.lines(found)))
     _zero, _top, width, height = map(float, drawing.get("viewBox").split())
     for one in drawing.iter("text"):
         assert 0 <= float(one.get("x")) <= width and 0 < float(one.get("y")) <= height

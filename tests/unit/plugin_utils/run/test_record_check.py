@@ -17,7 +17,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.comparison import store
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.comparison import assemble
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import read
 from ansible_collections.taco.train.plugins.plugin_utils.run import json_schema, record_check
-from ansible_collections.taco.train.plugins.plugin_utils.run import store as records
+from ansible_collections.taco.train.plugins.plugin_utils.run import record_file as records
 
 NAN, INFINITY = float("nan"), float("inf")
 

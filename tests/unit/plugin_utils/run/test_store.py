@@ -10,14 +10,14 @@ import os
 import pytest
 import recorded
 
-from ansible_collections.taco.train.plugins.plugin_utils.run import store
+from ansible_collections.taco.train.plugins.plugin_utils.run import record_file, store
 from ansible_collections.taco.train.plugins.plugin_utils.run.store import RecordError
 
 
 def test_what_is_added_is_read_back_in_order(tmp_path):
     run_dir = str(tmp_path / "results/run")
     for number in range(3):
-        store.append(run_dir, recorded.record("horovod_synthetic", suffix=f"{number}", label="a\nb é"))
+        record_file.append(run_dir, recorded.record("horovod_synthetic", suffix=f"{number}", label="a\nb é"))
     assert len((tmp_path / "results/run/records.jsonl").read_bytes().splitlines()) == 3
     found, problems = store.read(run_dir)
     assert [record["id"][-2:] for record in found] == ["-0", "-1", "-2"] and problems == []
@@ -26,7 +26,7 @@ def test_what_is_added_is_read_back_in_order(tmp_path):
 def test_a_line_cut_by_a_crash_does_not_take_the_next_one_with_it(tmp_path):
     path = tmp_path / "records.jsonl"
     path.write_text('{"schema": 1, "number": 0}\n{"schema": 1, "num')
-    store.append(str(tmp_path), recorded.record("horovod_synthetic"))
+    record_file.append(str(tmp_path), recorded.record("horovod_synthetic"))
     found, problems = store.read(str(tmp_path))
     assert [record.get("number") for record in found] == [0, None]
     assert problems == ["Line 2 of records.jsonl is not a record of schema 1."]
@@ -85,12 +85,12 @@ def test_a_folder_that_cant_be_made_names_the_variable(tmp_path):
 
 
 def test_an_id_sorts_by_time_and_is_a_file_name():
-    assert store.record_id("2026-01-31T12:00:00.123456Z", "taco", "abc") == "20260131T120000Z-taco-abc"
+    assert record_file.record_id("2026-01-31T12:00:00.123456Z", "taco", "abc") == "20260131T120000Z-taco-abc"
 
 
 @pytest.mark.parametrize("node", [None, {}, {"gpus": None, "hugepages": None, "container_engine": None}])
 def test_facts_that_are_not_there_are_null(node):
-    system = store.system_of(node)
+    system = record_file.system_of(node)
     if node is None:
         assert system is None
     else:
@@ -101,13 +101,13 @@ def test_facts_that_are_not_there_are_null(node):
 def test_a_record_is_replaced_and_everything_else_stays(tmp_path):
     path, run_dir = tmp_path / "records.jsonl", str(tmp_path)
     for number in range(2):
-        store.append(run_dir, recorded.record("horovod_synthetic", suffix=f"{number}"))
+        record_file.append(run_dir, recorded.record("horovod_synthetic", suffix=f"{number}"))
     damaged = b'{"schema": 1, "id": "cut\xff\n\n[]\n'
     path.write_bytes(damaged + path.read_bytes())
     path.chmod(0o640)
     lines = path.read_bytes().splitlines(keepends=True)
     changed = dict(store.read(run_dir)[0][0], notes=["new"])
-    store.replace(run_dir, [changed])
+    record_file.replace(run_dir, [changed])
     after = path.read_bytes().splitlines(keepends=True)
     assert path.stat().st_mode & 0o777 == 0o640
     assert after[:3] == lines[:3] and after[4] == lines[4] and json.loads(after[3]) == changed
@@ -116,14 +116,14 @@ def test_a_record_is_replaced_and_everything_else_stays(tmp_path):
 def test_records_that_are_added_while_others_are_replaced_are_kept(tmp_path):
     run_dir = str(tmp_path)
     first = recorded.record("horovod_synthetic", suffix="abcdef")
-    store.append(run_dir, first)
+    record_file.append(run_dir, first)
     children = []
     for number in range(4):
         child = os.fork()
         if child == 0:
             for part in range(10):
-                store.append(run_dir, recorded.record("horovod_synthetic", suffix=f"{number}{part}"))
-                store.replace(run_dir, [dict(first, notes=[f"{number}"])])
+                record_file.append(run_dir, recorded.record("horovod_synthetic", suffix=f"{number}{part}"))
+                record_file.replace(run_dir, [dict(first, notes=[f"{number}"])])
             os._exit(0)
         children.append(child)
     assert [os.waitpid(child, 0)[1] for child in children] == [0] * 4
@@ -133,7 +133,7 @@ def test_records_that_are_added_while_others_are_replaced_are_kept(tmp_path):
 
 def test_a_record_that_the_schema_refuses_replaces_nothing(tmp_path):
     record = recorded.record("horovod_synthetic")
-    store.append(str(tmp_path), record)
+    record_file.append(str(tmp_path), record)
     with pytest.raises(RecordError, match="refused.json"):
-        store.replace(str(tmp_path), [dict(record, ranks=0)])
+        record_file.replace(str(tmp_path), [dict(record, ranks=0)])
     assert [one["ranks"] for one in store.read(str(tmp_path))[0]] == [16]

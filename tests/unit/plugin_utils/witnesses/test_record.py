@@ -10,10 +10,10 @@ import pytest
 import recorded
 from counted import counters, results, snapshot
 
+from ansible_collections.taco.train.plugins.plugin_utils.report.counters import path_sentence
 from ansible_collections.taco.train.plugins.plugin_utils.run.record_check import record_problems
 from ansible_collections.taco.train.plugins.plugin_utils.witnesses.record import (
     at_the_same_time,
-    path_sentence,
     suspects,
     with_witnesses,
 )

@@ -16,7 +16,7 @@ from ansible.plugins.action import ActionBase
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.mpirun import MpirunError
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.segments import given_up, refuted, setting
 from ansible_collections.taco.train.plugins.plugin_utils.progress import Progress, run_seconds
-from ansible_collections.taco.train.plugins.plugin_utils.run import needs, store
+from ansible_collections.taco.train.plugins.plugin_utils.run import needs, record_file, store
 from ansible_collections.taco.train.plugins.plugin_utils.run.follow import LogFollower, terminal
 from ansible_collections.taco.train.plugins.plugin_utils.run.options import of_each, with_overrides
 from ansible_collections.taco.train.plugins.plugin_utils.run.plan import (
@@ -117,11 +117,11 @@ class ActionModule(ActionBase):
     def run_and_record(self, options, planned, launcher, task_vars):
         run_dir = store.absolute(options["run_dir"])
         # A run takes half an hour; that its result can't be kept is better known before.
-        store.require_schema()
+        record_file.require_schema()
         store.make_directory(os.path.join(run_dir, "logs"))
         store.point_latest(run_dir)
         time = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-        identity = store.record_id(time, planned.arm.name, uuid.uuid4().hex[:6])
+        identity = record_file.record_id(time, planned.arm.name, uuid.uuid4().hex[:6])
         job = self.execute(options, planned, identity, task_vars, launcher)
         if options["json_path"] and job.get("rc") == 0:
             options = dict(options, json=self.content_of([*options["exec_prefix"], "cat", options["json_path"]]))
@@ -132,7 +132,7 @@ class ActionModule(ActionBase):
         record.update(
             id=identity, run=os.path.basename(run_dir), time=time, argv=planned.argv, notes=planned.notes, log=log
         )
-        store.append(run_dir, record)
+        record_file.append(run_dir, record)
         self.kept.append(record)
         result = {"changed": "rc" in job, "argv": planned.argv, "record": record, "records": [identity], "log": path}
         if reason:

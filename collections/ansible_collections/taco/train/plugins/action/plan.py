@@ -39,6 +39,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.plan.whole import not_o
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.controller import collection_version
 from ansible_collections.taco.train.plugins.plugin_utils.reboot.rolling import RollingError
 from ansible_collections.taco.train.plugins.plugin_utils.reboot.rolling import plan as rolling_plan
+from ansible_collections.taco.train.plugins.plugin_utils.report.render import html
 from ansible_collections.taco.train.plugins.plugin_utils.run import store as run_store
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import all_options
 from ansible_collections.taco.train.plugins.plugin_utils.variables.value import as_declared, plain
@@ -164,20 +165,20 @@ class ActionModule(ActionBase):
     def _saved(self, options: dict[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
         plan, path = self._plan(options, task_vars), run_store.absolute(options["path"])
         entries = grouped(plan.hosts, {host: found["own"] for host, found in options["hosts"].items()})
-        html = os.path.splitext(path)[0] + ".html"
-        if html == path:
+        html_path = os.path.splitext(path)[0] + ".html"
+        if html_path == path:
             raise PlanError(
                 f"{path} would be replaced by the page of the plan: set plan_file to a name that does not end with .html"
             )
         # A plan is no change, so check mode writes it, too.
         run_store.write_text(path, render(plan), OWNER_ONLY)
-        run_store.write_text(html, page.render(plan, entries), OWNER_ONLY)
+        run_store.write_text(html_path, html(page.document(plan, entries)), OWNER_ONLY)
         return {
             "count": count(plan),
             "entries": len(entries),
             "text": wording.render(plan, entries),
             "path": path,
-            "page": html,
+            "page": html_path,
         }
 
     def _read(self, options: dict[str, Any], task_vars: Mapping[str, Any]) -> tuple[Plan, str, str]:

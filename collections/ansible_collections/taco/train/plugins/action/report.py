@@ -9,29 +9,29 @@ import os
 
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.taco.train.plugins.plugin_utils.locate import store as searches
-from ansible_collections.taco.train.plugins.plugin_utils.locate.search import SearchError
 from ansible_collections.taco.train.plugins.plugin_utils.report import (
     comparison_csv,
     comparison_page,
     comparison_text,
-    locate_page,
     run_page,
-    run_table,
+    search_page,
 )
+from ansible_collections.taco.train.plugins.plugin_utils.report.document import brief
+from ansible_collections.taco.train.plugins.plugin_utils.report.render import html, markdown
 from ansible_collections.taco.train.plugins.plugin_utils.run import store
-from ansible_collections.taco.train.plugins.plugin_utils.variables.role_values import entered_role
 from ansible_collections.taco.train.plugins.plugin_utils.variables.strategy import require_linear
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS
 
 ARGUMENTS = {"run_dir": {"type": "str", "required": True}, "title": {"type": "str", "default": "Training benchmark"}}
 KEYS = {
     *("id", "time", "outcome", "arm", "parameters", "argv", "hosts", "ranks", "duration_s", "result", "problems"),
-    *("notes", "lab", "network", "log", "system", "workload"),
+    *("notes", "lab", "network", "log", "system", "workload", "measures"),
 }
-
-
-COMPARISON_SCHEMA = 1
+# The documents of a run that a page can be made of, and the keys without which it can't.
+DOCUMENTS = {
+    "comparison.json": ({"schema"}, "run the comparison again"),
+    "locate.json": ({"schema", "tables", "sentence"}, "run the search again"),
+}
+SCHEMA = 1
 
 
 def read_json(run_dir, name):
@@ -46,44 +46,48 @@ def read_json(run_dir, name):
     return (found, []) if isinstance(found, dict) else (None, [f"{name} is not a JSON object."])
 
 
-def read_comparison(run_dir):
-    """Return the comparison of the run, None when there is none that can be shown, and what is wrong with it."""
-    comparison, problems = read_json(run_dir, "comparison.json")
-    if comparison is not None and comparison.get("schema") != COMPARISON_SCHEMA:
-        found = comparison.get("schema")
-        return None, [
-            f"comparison.json is of schema {found}, this version shows {COMPARISON_SCHEMA}: run the comparison again."
-        ]
-    return comparison, problems
+def read_document(run_dir, name):
+    """Return a document of the run, None when there is none that can be shown, and what is wrong with it."""
+    found, problems = read_json(run_dir, name)
+    keys, fix = DOCUMENTS[name]
+    if found is not None and found.get("schema") != SCHEMA:
+        return None, [f"{name} is of schema {found.get('schema')}, this version shows {SCHEMA}: {fix}."]
+    if found is not None and not keys <= set(found):
+        return None, [f"{name} has no {', '.join(sorted(keys - set(found)))}: {fix}."]
+    return found, problems
 
 
 def whole(found):
-    """Return the records that can be shown, and a sentence for each that can't."""
-    kept = [record for record in found if set(record) >= KEYS and record["workload"] in WORKLOADS]
+    """Return the records that can be shown, and a sentence when there are others."""
+    kept = [record for record in found if set(record) >= KEYS]
     lost = len(found) - len(kept)
-    return kept, [f"Records without required fields or of an unknown workload: {lost}."] if lost else []
+    return kept, [f"Records without required fields: {lost}."] if lost else []
 
 
-def of_runs(found, verdict, problems, title, run):
+def of_runs(found, *rest):
     """Return the text for people and the files of single runs."""
-    found, more = whole(found)
-    table = run_table.render(found, verdict, [*problems, *more], title)
-    return table, {"table.md": table, "report.html": run_page.render(found, verdict, [*problems, *more], title, run)}
+    kept, lost = whole(found)
+    verdict, problems, title, run = rest
+    document = run_page.document(kept, verdict, [*problems, *lost], title, run)
+    text = markdown(brief(document))
+    return text, {"table.md": text, "report.html": html(document)}
 
 
-def of_search(document, title, run):
+def of_search(found, title, run):
     """Return the text for people and the files of a search for slow hosts."""
-    text = locate_page.text(document, title)
-    return text, {"locate.md": text, "report.html": locate_page.render(document, title, run)}
+    document = search_page.document(found, title, run)
+    text = markdown(brief(document))
+    return text, {"locate.md": text, "report.html": html(document)}
 
 
-def of_comparison(comparison, found, verdict, problems, title, run):
+def of_comparison(comparison, *rest):
     """Return the text for people and the files of a comparison."""
+    document = comparison_page.document(comparison, *rest)
     return comparison_text.terminal(comparison), {
-        "comparison.md": comparison_text.render(comparison, found, verdict, title, problems),
+        "comparison.md": markdown(document),
         "runs.csv": comparison_csv.runs(comparison),
         "iterations.csv": comparison_csv.iterations(comparison),
-        "report.html": comparison_page.render(comparison, found, verdict, title, run, problems),
+        "report.html": html(document),
     }
 
 
@@ -95,25 +99,27 @@ class ActionModule(ActionBase):
 
     def run(self, tmp=None, task_vars=None):
         super().run(tmp, task_vars)
-        if entered_role(self._task):
+        role = self._task._role
+        if role is not None and str(role.get_name()).startswith("taco.train."):
             require_linear(self._task, task_vars["inventory_hostname"])
         _validated, options = self.validate_argument_spec(argument_spec=ARGUMENTS)
         run_dir = store.absolute(options["run_dir"])
         try:
             found, problems = store.read(run_dir)
             verdict, unread = read_json(run_dir, "verdict.json")
-            comparison, unfit = read_comparison(run_dir)
-            search = searches.load(run_dir) if os.path.exists(os.path.join(run_dir, searches.FILE)) else None
-            shown = (found, verdict, problems + unread + unfit, options["title"], os.path.basename(run_dir))
+            comparison, unfit = read_document(run_dir, "comparison.json")
+            search, lost = read_document(run_dir, "locate.json")
+            title, run = options["title"], os.path.basename(run_dir)
+            shown = (found, verdict, [*problems, *unread, *unfit, *lost], title, run)
             if search:
-                table, files = of_search(search, options["title"], os.path.basename(run_dir))
+                text, files = of_search(search, title, run)
             else:
-                table, files = of_runs(*shown) if comparison is None else of_comparison(comparison, *shown)
+                text, files = of_comparison(comparison, *shown) if comparison else of_runs(*shown)
             if not self._task.check_mode:
-                for name, text in files.items():
-                    store.write_text(os.path.join(run_dir, name), text)
-        except (SearchError, store.RecordError) as error:
+                for name, content in files.items():
+                    store.write_text(os.path.join(run_dir, name), content)
+        except store.RecordError as error:
             return {"failed": True, "msg": str(error)}
         path = os.path.join(run_dir, "report.html")
-        self._display.display(table if self._task.check_mode else f"{table.rstrip()}\n\nReport: {path}\n")
-        return {"changed": False, "table": table, "path": path, "files": sorted(files)}
+        self._display.display(text if self._task.check_mode else f"{text.rstrip()}\n\nReport: {path}\n")
+        return {"changed": False, "table": text, "path": path, "files": sorted(files)}

@@ -6,7 +6,7 @@
 
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.taco.train.plugins.plugin_utils.run import store
+from ansible_collections.taco.train.plugins.plugin_utils.run import record_file, store
 from ansible_collections.taco.train.plugins.plugin_utils.witnesses.path import CONTRADICTED, problem
 from ansible_collections.taco.train.plugins.plugin_utils.witnesses.record import at_the_same_time, with_witnesses
 
@@ -38,7 +38,7 @@ class ActionModule(ActionBase):
                 return {"changed": False, "path": None, "arms": []}
             groups = [with_witnesses(group, counters) for group in at_the_same_time(records)]
             if not self._task.check_mode:
-                store.replace(run_dir, [record for changed, _path in groups for record in changed])
+                record_file.replace(run_dir, [record for changed, _path in groups for record in changed])
         except store.RecordError as error:
             return {"failed": True, "msg": str(error)}
         paths = [path for _changed, path in groups]

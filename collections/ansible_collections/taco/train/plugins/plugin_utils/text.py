@@ -87,3 +87,11 @@ def some(names: Iterable[str], most: int = 8) -> str:
     listed = list(names)
     more = len(listed) - most
     return ", ".join(listed[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def bytes_text(size: float) -> str:
+    """A number of bytes in words."""
+    for unit, power in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if size >= power:
+            return f"{size / power:.3g} {unit}"
+    return f"{size:.0f} bytes"

@@ -25,22 +25,25 @@ from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry impo
 
 SCHEMA = 1
 Record = Dict[str, Any]
+Numbers = Mapping[Tuple[str, str, int], int]
+"""Which of the planned runs each one is, counted from 1, by its key."""
 
 
-def _run(record: Record) -> Dict[str, Any]:
+def _run(record: Record, numbers: Numbers) -> Dict[str, Any]:
     result, case = record["result"], record["case"]
     return {
         "record": record["id"],
         "repeat": case["repeat"],
+        "number": numbers[key_of(record)],
         "warmup": case["warmup"],
         "value": result["value"],
         "series": result["series"],
     }
 
 
-def _arm(name: str, records: Sequence[Record], confidence: float) -> Dict[str, Any]:
+def _arm(name: str, records: Sequence[Record], confidence: float, numbers: Numbers) -> Dict[str, Any]:
     """The results of an arm in a case; warm-up runs are listed but not counted."""
-    runs = [_run(record) for record in records if record["outcome"] == "ok"]
+    runs = [_run(record, numbers) for record in records if record["outcome"] == "ok"]
     values = [run["value"] for run in runs if not run["warmup"]]
     middle = statistics.median_interval(values, confidence) if values else statistics.Interval(None, None, None)
     failed = sum(record["outcome"] != "ok" for record in records)
@@ -106,16 +109,20 @@ def _case(comparison: Comparison, case: Case, records: Sequence[Record], limits:
     measured = [record for record in records if key_of(record)[0] == case.id]
     good = [record for record in measured if record["outcome"] == "ok"]
     result = good[-1]["result"] if good else {}
+    # Where a program starts without mpirun, fewer ranks run than there are slots.
+    ranks = good[-1]["ranks"] if good else case.ranks
     set_by_arms = {name for arm in comparison.arms for name in arm.options or ()}
     shown = {
         "id": case.id,
+        "name": case.name,
         "workload": case.workload,
+        "running_mean": WORKLOADS[case.workload].running_mean,
         "model": case.options.get("model"),
         "subject": None if case.options.get("model") else WORKLOADS[case.workload].subject(case.options),
         "parameters": result.get("details", {}).get("parameters"),
-        "nodes": len(case.hosts),
+        "nodes": min(len(case.hosts), ranks),
         "pods": any(record.get("placement") for record in measured),
-        "ranks": case.ranks,
+        "ranks": ranks,
         "batch_size": case.options.get("batch_size"),
         "settings": settings_of(good[-1], set_by_arms) if good else {},
         "unit": result.get("unit", ""),
@@ -124,12 +131,17 @@ def _case(comparison: Comparison, case: Case, records: Sequence[Record], limits:
         "published": [] if any(record["lab"] for record in good) else figures(case.workload, case.options.get("model")),
     }
     arms = [
-        _arm(arm.name, [record for record in measured if record["arm"] == arm.name], limits["confidence"])
+        _arm(
+            arm.name,
+            [record for record in measured if record["arm"] == arm.name],
+            limits["confidence"],
+            limits["numbers"],
+        )
         for arm in comparison.arms
     ]
     differences = unlike(good, case.id, (*limits["excused"], *words_of(set_by_arms)))
     batch_size = case.options.get("batch_size")
-    images = batch_size * case.ranks if batch_size and shown["unit"] == "images/s" else None
+    images = batch_size * ranks if batch_size and shown["unit"] == "images/s" else None
     return dict(shown, arms=arms, comparisons=[], unlike=differences, expected=_expected(arms, good, images))
 
 
@@ -189,6 +201,7 @@ def assemble(
     until everything is decided.
     """
     limits: Dict[str, Any] = {"min_effect": min_effect, "confidence": confidence, "refuse_unlike": refuse_unlike}
+    limits["numbers"] = {run.key: number for number, run in enumerate(plan(comparison), 1)}
     limits["excused"] = (OF_A_HOST["interfaces"],) if place_changes else ()
     mine = [record for record in records if record.get("case")]
     planned = plan(comparison)

@@ -7,7 +7,7 @@
 from typing import Any, Dict, List
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import control
-from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import subject
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import case_labels, subject
 from ansible_collections.taco.train.plugins.plugin_utils.text import counted
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS
 
@@ -82,10 +82,11 @@ def _one(judged: Dict[str, Any], where: str, found: Dict[str, Any]) -> str:
 def sentence(found: Dict[str, Any]) -> str:
     """Return the verdicts in one sentence, the one with the largest effect first and the controls last."""
     said, controls = [], []
+    labels = case_labels(found)
     for case in found["cases"]:
         where = subject(case)
-        if len({one["id"] for one in found["cases"] if subject(one) == where}) > 1:
-            where = case["id"]
+        if sum(subject(one) == where for one in found["cases"]) > 1:
+            where = labels[case["id"]]
         for judged in case["comparisons"]:
             if judged["arm"] == found.get("control") and judged["ratio"] is not None:
                 controls.append(control.text(judged, where, ratio_text(judged, found["confidence"])))

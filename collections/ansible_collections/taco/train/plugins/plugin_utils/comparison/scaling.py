@@ -44,8 +44,7 @@ def _line(cases: Sequence[Dict[str, Any]], arm: str, base: Dict[str, Any], basis
             place = {"nodes": case["nodes"], "ranks": case["ranks"], "value": found["median"]}
             points.append(dict(place, efficiency=shares[0], low=shares[1], high=shares[2]))
     shown = {"arm": arm, "workload": base["workload"], "model": base["model"], "batch_size": base["batch_size"]}
-    if base.get("subject"):
-        shown["subject"] = base["subject"]
+    shown.update((key, base[key]) for key in ("name", "subject") if base.get(key))
     shown.update(unit=base["unit"], pods=base.get("pods", False), basis=basis, points=points)
     return shown if len(points) > 1 else None
 

@@ -72,7 +72,8 @@ def given_up(records: Sequence[Mapping[str, Any]]) -> List[str]:
 
 def _label(run: Run, number: int, count: int) -> str:
     shape = run.case.id.split("/")
-    label = f"{run.arm}, {shape[1] if shape[1] != '-' else shape[0]} on {shape[2]}, run {number} of {count}"
+    name = run.case.name or (shape[1] if shape[1] != "-" else shape[0])
+    label = f"{run.arm}, {name} on {shape[2]}, run {number} of {count}"
     return label + (" (warm-up)" if run.warmup else "")
 
 

@@ -37,6 +37,12 @@ class Case(NamedTuple):
     hosts: Tuple[Tuple[str, int], ...]  # (name, slots)
 
     @property
+    def name(self) -> Optional[str]:
+        """The name that it was given, None without one."""
+        label = self.id.split("/")[0]
+        return label if label != self.workload else None
+
+    @property
     def ranks(self) -> int:
         return sum(slots for _name, slots in self.hosts)
 

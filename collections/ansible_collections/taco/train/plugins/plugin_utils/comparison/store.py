@@ -13,7 +13,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.comparison import repea
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.comparability import settings_of
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule import fingerprint, key_of, remaining
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import Comparison, ComparisonError, read
-from ansible_collections.taco.train.plugins.plugin_utils.run import store
+from ansible_collections.taco.train.plugins.plugin_utils.run import record_file, store
 from ansible_collections.taco.train.plugins.plugin_utils.run.record_check import comparison_problems
 
 PLAN = "comparison-plan.json"
@@ -95,7 +95,7 @@ def begin(run_dir: str, comparison: Comparison, plan: Dict[str, Any], verdict: O
 def keep(run_dir: str, result: Dict[str, Any]) -> str:
     """Write the results and return where they are."""
     path = os.path.join(run_dir, RESULT)
-    store.require_valid(comparison_problems(result), path)
+    record_file.require_valid(comparison_problems(result), path)
     store.write_text(path, json.dumps(result, indent=1, allow_nan=False) + "\n")
     return path
 

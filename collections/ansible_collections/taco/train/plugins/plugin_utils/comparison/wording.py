@@ -6,7 +6,7 @@
 
 import math
 import os
-from typing import Any, Callable, Mapping, Sequence, TypeGuard
+from typing import Any, Callable, Mapping, TypeGuard
 
 from ansible_collections.taco.train.plugins.plugin_utils.text import counted
 from ansible_collections.taco.train.plugins.plugin_utils.text import number as measured
@@ -27,8 +27,6 @@ LARGEST = 1e18
 
 Part = Mapping[str, Any]
 """A comparison (comparison.json), a record, or a part of either."""
-Table = tuple[Sequence[str], Sequence[Sequence[str]]]
-"""The head and the rows of a table, all of it text."""
 
 
 def finite(value: Any) -> TypeGuard[float]:
@@ -66,8 +64,10 @@ def host_noun(case: Part) -> str:
 
 
 def subject(case: Part) -> str:
-    """The subject of a case or a line: its model, or the equivalent of its workload."""
-    return str(case.get("model") or case.get("subject") or case.get("workload") or case.get("id"))
+    """The subject of a case or a line: its model, or the equivalent of its workload, after the name that it was given."""
+    measured = str(case.get("model") or case.get("subject") or case.get("workload") or case.get("id"))
+    name = str(case.get("name") or measured)
+    return measured if name.lower() == measured.lower() else f"{name} ({measured})"
 
 
 def case_parts(case: Part) -> list[str]:

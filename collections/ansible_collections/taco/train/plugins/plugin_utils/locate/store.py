@@ -20,10 +20,11 @@ from ansible_collections.taco.train.plugins.plugin_utils.locate.search import (
     from_json,
     recorded,
 )
+from ansible_collections.taco.train.plugins.plugin_utils.locate.tables import tables
 from ansible_collections.taco.train.plugins.plugin_utils.locate.wording import sentence, unrestored
-from ansible_collections.taco.train.plugins.plugin_utils.run import json_schema, store
-from ansible_collections.taco.train.plugins.plugin_utils.witnesses.outliers import busy
+from ansible_collections.taco.train.plugins.plugin_utils.run import json_schema, record_file, store
 from ansible_collections.taco.train.plugins.plugin_utils.witnesses.record import host_named, over_all
+from ansible_collections.taco.train.plugins.plugin_utils.witnesses.shares import busy
 
 FILE, INVENTORY, SCHEMA = "locate.json", "locate_inventory.yml", "locate-1"
 GROUP = "locate_hosts"
@@ -158,7 +159,9 @@ def keep(run_dir: str, search: Search, answer: Optional[Answer], identity: str, 
         "answer": answer_json(answer) if answer else None,
         "sentence": sentence(search, answer) if answer else None,
         "odd": list(odd),
+        "tables": tables(search, answer),
         "unrestored": [],
+        "unrestored_text": "",
     }
     if answer:
         store.write_text(os.path.join(run_dir, INVENTORY), inventory(search, answer))
@@ -168,14 +171,15 @@ def keep(run_dir: str, search: Search, answer: Optional[Answer], identity: str, 
 
 def keep_unrestored(run_dir: str, hosts: Sequence[str], write: bool = True) -> str:
     """Write the hosts on which the changes of the arm may still be, and return a text about them."""
-    value = dict(load(run_dir), unrestored=list(hosts))
+    text = unrestored(hosts)
+    value = dict(load(run_dir), unrestored=list(hosts), unrestored_text=text)
     if write:
         _write(os.path.join(run_dir, FILE), value)
-    return unrestored(hosts)
+    return text
 
 
 def _write(path: str, value: Mapping[str, Any]) -> None:
-    store.require_valid(json_schema.problems(value, json_schema.load(SCHEMA)), path)
+    record_file.require_valid(json_schema.problems(value, json_schema.load(SCHEMA)), path)
     store.write_text(path, json.dumps(value, indent=1, allow_nan=False) + "\n")
 
 

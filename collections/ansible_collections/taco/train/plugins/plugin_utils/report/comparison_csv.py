@@ -9,7 +9,6 @@ import io
 from typing import Any, Iterable, Iterator, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import Part
-from ansible_collections.taco.train.plugins.plugin_utils.report.chart_time import is_running_mean
 
 RUNS = ("case", "arm", "repeat", "warmup", "value", "unit", "ranks", "nodes", "batch_size", "record", "outcome")
 ITERATIONS = ("case", "arm", "repeat", "warmup", "iteration", "value", "unit", "record", "kind")
@@ -80,7 +79,7 @@ def iterations(comparison: Part) -> str:
                 value,
                 case.get("unit"),
                 run.get("record"),
-                "running mean" if is_running_mean(case) else "iteration",
+                "running mean" if case.get("running_mean") else "iteration",
             )
             for case, arm, run in each_run(comparison)
             for number, value in enumerate(run.get("series") or [])

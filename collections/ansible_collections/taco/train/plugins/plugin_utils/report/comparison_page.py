@@ -2,250 +2,200 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Render a comparison as one page that needs nothing beside it."""
+"""The document of a comparison: warnings, the question and the conclusion first, then what they rest on."""
 
-from typing import Any, Iterable, Mapping, Sequence
+import json
+from typing import Any, Iterable, Mapping, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import wording
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import Part
-from ansible_collections.taco.train.plugins.plugin_utils.report import (
-    chart_forest,
-    chart_gain,
-    chart_runs,
-    chart_scaling,
-    chart_time,
-    context,
-    rows,
+from ansible_collections.taco.train.plugins.plugin_utils.report import comparison_charts as charts
+from ansible_collections.taco.train.plugins.plugin_utils.report import gain as gains
+from ansible_collections.taco.train.plugins.plugin_utils.report import rows
+from ansible_collections.taco.train.plugins.plugin_utils.report.document import (
+    Block,
+    Bullets,
+    Chart,
+    Code,
+    Document,
+    Grid,
+    Section,
+    Text,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.report import gain as comparison_gain
-from ansible_collections.taco.train.plugins.plugin_utils.report.chart_sizes import sizes_chart
-from ansible_collections.taco.train.plugins.plugin_utils.report.chart_time import is_running_mean, spread_of
-from ansible_collections.taco.train.plugins.plugin_utils.report.comparison_csv import each_run
-from ansible_collections.taco.train.plugins.plugin_utils.report.comparison_style import STYLE
-from ansible_collections.taco.train.plugins.plugin_utils.report.parts import drawn, figure, figures, marked_up
+from ansible_collections.taco.train.plugins.plugin_utils.report.document import Table as Rows
 from ansible_collections.taco.train.plugins.plugin_utils.report.run_page import (
+    LAB,
     command_lines,
-    element,
     notes,
-    page,
     preflight,
-    section,
+    where,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.report.run_table import LAB
 from ansible_collections.taco.train.plugins.plugin_utils.report.systems import system_rows
 
-
-def top(comparison: Part, title: str) -> str:
-    """The top of the page: warnings about the numbers, the question, the conclusion."""
-    first = [element("p", said, "stop") for said in wording.first(comparison)]
-    lab = [element("p", LAB, "lab")] if comparison.get("lab") else []
-    question = comparison.get("question")
-    parts = [
-        element("h1", title),
-        element("p", question, "question") if question else "",
-        element("p", comparison.get("sentence") or "No verdict.", "lead"),
-        element("p", wording.placed(comparison), "lead") if wording.placed(comparison) else "",
-        element("p", wording.progress(comparison), "progress"),
-    ]
-    return f"<header>{''.join(first + lab + parts)}</header>"
-
-
-def verdicts(comparison: Part) -> str:
-    effect = wording.effect(comparison)
-    caption = (
-        "The point is the speed-up, the line through it its interval. The shaded band, "
-        f"{wording.percent(effect)} to each side of 1, holds differences too small to count."
-    )
-    chart = figure(chart_forest.forest(comparison), caption, comparison.get("lab"))
-    body = drawn(*rows.verdicts(comparison))
-    under = element("p", rows.explained(comparison), "said") if body else ""
-    return section("Verdicts", body, under) + section("Speed-up", figures([chart]))
+PUBLISHED_NOTE = (
+    "Published figures are the vendor's, from its documents and its hardware. They take no part in a verdict."
+)
+BEFORE_A_COMMAND = "Before a command, activate the arm's NCCL plugin and Horovod, listed under Arms, on every worker."
+AS_ASKED = "The comparison as it was asked for"
+CHANGED = "What is not as it was, and is part of these ratios:"
+IN_TIME = "Every run is a point, from left to right in the order of time, in the unit of its value. "
+SPREAD = "The line through a point is the 5th to the 95th percentile of the iterations of that run. "
+HOLLOW = "Warm-up runs are hollow; they take no part in a verdict."
+STRIPS = (
+    "Every run is a column: small points are its iterations, the short line is the run's value, and the long line is "
+    "the median of the arm, which stands beneath. The axis is in percent of that median. Warm-up runs are hollow and dashed."
+)
+RUNNING = " The steps of tf_cnn_benchmarks are means over all steps so far; they are not independent, and not drawn."
+NETWORK = (
+    "The filled point is the measured time of a batch, the hollow one the time that its bytes between nodes need at the "
+    "link's bandwidth."
+)
+BANDWIDTH = "At each message size the median of the runs that count. The table and the verdict use the largest size."
 
 
-def regression(comparison: Part) -> str:
+def first_lines(comparison: Part) -> list[Text]:
+    """Return the warnings before all numbers."""
+    lab = [Text(LAB, "lab")] if comparison.get("lab") else []
+    return [Text(said, "stop") for said in wording.first(comparison)] + lab
+
+
+def top(comparison: Part) -> list[Block]:
+    question, placed = comparison.get("question"), wording.placed(comparison)
+    found = [Text(question, "question")] if question else []
+    found.append(Text(comparison.get("sentence") or "No verdict.", "lead"))
+    found += [Text(placed, "lead")] if placed else []
+    return [*found, Text(wording.progress(comparison), "said")]
+
+
+def section(
+    title: str, table: Rows = ((), ()), drawn: Sequence[Chart] = (), legend: str = "", note: str = "", after: str = ""
+) -> Section:
+    """Return charts with their legend, and a table with a note above it and words beneath it; nothing where there is neither."""
+    if not drawn and not table[1]:
+        return Section(title, [])
+    above = ([Text(note, "said")] if note else []) + ([Text(legend, "said drawn")] if legend and drawn else [])
+    grid = [Grid(*table, rows.NUMBERS, ("Log",))] if table[1] else []
+    return Section(title, [*above, *drawn, *grid, *([Text(after, "said")] if after else [])])
+
+
+def of_cases(comparison: Part, draw: Any, *more: Any) -> list[Chart]:
+    return [chart for case in comparison.get("cases") or [] for chart in draw(comparison, case, *more)]
+
+
+def against(regression: Part) -> str:
+    """Return the earlier comparison, and how many arms became worse or better."""
+    counts = {word: len(regression.get(word) or []) for word in ("worse", "better")}
+    said = ", ".join(f"{count} {word}" for word, count in counts.items() if count) or "none is worse and none is better"
+    return f"Each arm against itself in {regression.get('baseline')}: {said}."
+
+
+def regression(comparison: Part) -> Section:
     found = comparison.get("regression")
     if not found:
-        return ""
-    parts = [element("p", marked_up(context.against(found))), drawn(*rows.regression(comparison))]
-    items = "".join(element("li", marked_up(said)) for said in found.get("unlike") or [])
-    parts += [element("p", context.CHANGED), f"<ul>{items}</ul>"] if items else []
-    return section("Regression", *parts)
+        return Section("Regression", [])
+    changed: list[Block] = []
+    if found.get("unlike"):
+        changed = [Text(CHANGED), Bullets(found["unlike"])]
+    head, body = rows.regression(comparison)
+    grid = [Grid(head, body, rows.NUMBERS)] if body else []
+    return Section("Regression", [Text(against(found)), *grid, *changed])
 
 
-def over_time(comparison: Part, records: Sequence[Part]) -> str:
+def over_time(comparison: Part, records: Sequence[Part]) -> Section:
     """Return the values of all runs in the order of time, in their unit and by arm."""
-    case_labels, lab = wording.case_labels(comparison), comparison.get("lab")
     times = {record["id"]: str(record["time"]) for record in records if record.get("id") and record.get("time")}
-    charts = [
-        figure(chart_time.timeline(comparison, case, times), f"{case_labels[case['id']]}: value of every run.", lab)
-        for case in comparison.get("cases") or []
-    ]
-    told = "Every run is a point, from left to right in the order of time, in the unit of its value. "
-    if any(spread_of(run, case)[0] is not None for case, _arm, run in each_run(comparison)):
-        told += "The line through a point is the 5th to the 95th percentile of the iterations of that run. "
-    told += "Warm-up runs are hollow; they take no part in a verdict."
-    drawings = figures(charts)
-    return section("Values in the order of time", element("p", told, "said"), drawings) if drawings else ""
-
-
-def networks(comparison: Part, records: Sequence[Part]) -> str:
-    return section("Network of each arm", drawn(*context.networks(comparison, records)))
-
-
-def measured(comparison: Part) -> str:
-    case_labels, lab = wording.case_labels(comparison), comparison.get("lab")
-    charts = [
-        figure(chart_runs.strip(comparison, case), f"{case_labels[case['id']]}: every run.", lab)
-        for case in comparison.get("cases") or []
-    ]
-    told = (
-        "Every run is a column: small points are its iterations, the short line is the run's value, and the long line is "
-        "the median of the arm, which stands beneath. The axis is in percent of that median. Warm-up runs are hollow and dashed."
+    cases = comparison.get("cases") or []
+    spread = any(
+        charts.spread_of(run, case)[0] is not None
+        for case in cases
+        for arm in case.get("arms") or []
+        for run in charts.runs_of(arm)
     )
-    if any(map(is_running_mean, comparison.get("cases") or [])):
-        told += (
-            " The steps of tf_cnn_benchmarks are means over all steps so far; they are not independent, and not drawn."
-        )
-    drawings = figures(charts)
-    return section("Runs", element("p", told, "said") if drawings else "", drawings, drawn(*rows.measured(comparison)))
+    drawn = of_cases(comparison, charts.timeline, times)
+    return section("Values in the order of time", ((), ()), drawn, IN_TIME + SPREAD * spread + HOLLOW)
 
 
-def placement(comparison: Part) -> str:
-    table = section("Without and with topology", drawn(*rows.by_placement(comparison)))
-    return table + section("Where the workers were", drawn(*rows.layouts(comparison)))
-
-
-def scaling(comparison: Part) -> str:
+def scaling(comparison: Part) -> Section:
     together: dict[tuple[str, Any], list[Part]] = {}
     for line in comparison.get("scaling") or []:
         together.setdefault((rows.scaling_case(comparison, line), line.get("basis")), []).append(line)
-    charts = [
-        figure(chart_scaling.scaling(comparison, lines), f"{case}: efficiency.", comparison.get("lab"))
-        for (case, _basis), lines in together.items()
-    ]
-    return section("Scaling", figures(charts), drawn(*rows.scaling(comparison)))
+    drawn = [chart for (case, _basis), lines in together.items() for chart in charts.scaling(comparison, lines, case)]
+    return section("Scaling", rows.scaling(comparison), drawn)
 
 
-def gain(comparison: Part) -> str:
-    charts = [
-        figure(
-            chart_gain.gain(comparison, lines),
-            f"{comparison_gain.case(lines[0])}: gain.",
-            comparison.get("lab"),
-        )
-        for lines in comparison_gain.groups(comparison)
-    ]
-    drawings = figures(charts)
-    told = element("p", comparison_gain.EXPLAINED, "said") if drawings else ""
-    return section("Gain over parameters", told, drawings, drawn(*comparison_gain.table(comparison)))
+def commands(comparison: Part, records: Sequence[Part]) -> list[tuple[str, str, Optional[str], list[str]]]:
+    """Return (case, arm, launcher, argv) of the newest record of each arm in each case, a good one where there is one."""
+    found = {record.get("id"): record for record in records if record.get("argv")}
+    shown = []
+    for case, arm in rows.each_arm(comparison):
+        ids = [run.get("record") for run in arm.get("runs") or []]
+        ids += [
+            failure.get("record")
+            for failure in comparison.get("failures") or []
+            if failure.get("arm") == arm["arm"] and failure.get("case") == case["id"]
+        ]
+        ran = [found[one] for one in ids if one in found]
+        good = [record for record in ran if record.get("outcome") == "ok"]
+        for record in (good or ran)[-1:]:
+            launcher = (record.get("parameters") or {}).get("launcher")
+            shown.append((wording.case_labels(comparison)[case["id"]], arm["arm"], launcher, record["argv"]))
+    return shown
 
 
-def network(comparison: Part) -> str:
-    case_labels, lab = wording.case_labels(comparison), comparison.get("lab")
-    charts = [
-        figure(chart_scaling.expected(comparison, case), f"{case_labels[case['id']]}: time of a batch.", lab)
-        for case in comparison.get("cases") or []
-    ]
-    told = (
-        "The filled bar is the measured time of a batch, the dashed one the time that its bytes between nodes need at the "
-        "link's bandwidth."
-    )
-    drawings = figures(charts)
-    explained = element("p", told, "said") if drawings else ""
-    times = drawn(*rows.expected(comparison))
-    return section("Time against bytes over bandwidth", explained, drawings, times)
+def reproduction(comparison: Part, records: Sequence[Part]) -> Section:
+    blocks: list[Block] = []
+    for case, arm, launcher, argv in commands(comparison, records):
+        blocks.append(Text(f"{case}: {wording.marked(comparison, arm)}", "h3"))
+        blocks += [Text(where(launcher), "said"), Code(command_lines(argv))]
+    if blocks:
+        blocks.insert(0, Text(BEFORE_A_COMMAND))
+    if comparison.get("spec"):
+        spec = json.dumps(comparison["spec"], indent=2, ensure_ascii=False, default=str)
+        blocks += [Text(AS_ASKED, "h3 screen"), Code(spec, printed=False)]
+    return Section("To run it again", blocks)
 
 
-def bus_bandwidth(comparison: Part) -> str:
-    """Return the bus bandwidth of each arm by message size, beside each other, and its share of the line rate."""
-    case_labels, names = wording.case_labels(comparison), wording.arm_names(comparison)
-    lines: dict[Any, list[Any]] = {}
-    rates = {}
-    for one in comparison.get("bus_bandwidth") or []:
-        points = [(size["size"], size["gb_per_s"]) for size in one.get("sizes") or []]
-        name = wording.marked(comparison, one["arm"])
-        lines.setdefault(one.get("case"), []).append((name, names.index(one["arm"]), points))
-        rates[one.get("case")] = one["line_rate_gbps"] / 8 if wording.finite(one.get("line_rate_gbps")) else None
-    charts = [
-        figure(
-            sizes_chart(own, "GB/s", rates[case]),
-            f"{case_labels.get(case, case)}: bus bandwidth.",
-            comparison.get("lab"),
-        )
-        for case, own in lines.items()
-    ]
-    told = "At each message size the median of the runs that count. The table and the verdict use the largest size."
-    drawings = figures(charts)
-    return section(
-        "Bus bandwidth by message size",
-        element("p", told, "said") if drawings else "",
-        drawings,
-        drawn(*rows.bus_bandwidth(comparison)),
-    )
-
-
-def published(comparison: Part, records: Sequence[Part]) -> str:
-    body = drawn(*context.published(comparison, records))
-    return section("Published figures", element("p", context.PUBLISHED_NOTE), body) if body else ""
-
-
-def arms(comparison: Part) -> str:
-    return section("Arms", drawn(*context.arms(comparison)))
-
-
-def systems(records: Sequence[Part]) -> str:
-    return section("Hosts", drawn(*system_rows(records)))
-
-
-def failures(comparison: Part) -> str:
-    return section("What failed", drawn(*context.failures(comparison)))
-
-
-def reproduction(comparison: Part, records: Sequence[Part]) -> str:
-    parts = []
-    for case, arm, launcher, argv in context.commands(comparison, records):
-        title = f"<h3>{marked_up(f'{case}: {wording.marked(comparison, arm)}')}</h3>"
-        where = f"On {launcher}, as root:" if launcher else "On the launcher, as root:"
-        parts += [title, element("p", where, "said"), element("pre", command_lines(argv))]
-    if parts:
-        parts.insert(0, element("p", context.BEFORE_A_COMMAND))
-    settings = context.settings(comparison)
-    if settings:
-        parts += [element("h3", context.AS_ASKED), element("pre", settings)]
-    return section("To run it again", *parts)
-
-
-def render(
+def document(
     comparison: Part,
     records: Sequence[Part],
-    verdict: Mapping[str, Any] | None = None,
+    verdict: Optional[Mapping[str, Any]] = None,
+    problems: Iterable[str] = (),
     title: str = "Comparison",
     run: str = "",
-    problems: Iterable[str] = (),
-) -> str:
-    """Return the page of a comparison (comparison.json), its result records and preflight's verdict, if there is one."""
-    with_notes = [dict(record, notes=record.get("notes") or []) for record in records]
-    body = [
-        top(comparison, title),
-        verdicts(comparison),
-        placement(comparison),
+) -> Document:
+    """Return the document of a comparison (comparison.json), its result records and preflight's verdict, if there is one."""
+    running = any(case.get("running_mean") for case in comparison.get("cases") or [])
+    gained = [chart for lines in gains.groups(comparison) for chart in gains.chart(comparison, lines)]
+    sections = [
+        section("Verdicts", rows.verdicts(comparison), after=rows.explained(comparison)),
+        section("Speed-up", drawn=charts.forest(comparison)),
+        section("Without and with topology", rows.by_placement(comparison)),
+        section("Where the workers were", rows.layouts(comparison)),
         regression(comparison),
-        failures(comparison),
+        section("What failed", rows.failures(comparison)),
         over_time(comparison, records),
-        bus_bandwidth(comparison),
-        networks(comparison, records),
-        measured(comparison),
-        gain(comparison),
+        section(
+            "Bus bandwidth by message size",
+            rows.bus_bandwidth(comparison),
+            charts.bus_bandwidth(comparison),
+            note=BANDWIDTH,
+        ),
+        section("Network of each arm", rows.networks(comparison, records)),
+        section("Runs", rows.measured(comparison), of_cases(comparison, charts.strip), STRIPS + RUNNING * running),
+        section("Gain over parameters", gains.table(comparison), gained, note=gains.EXPLAINED),
         scaling(comparison),
-        network(comparison),
-        published(comparison, records),
-        arms(comparison),
-        notes(with_notes, problems),
-        systems(records),
+        section(
+            "Time against bytes over bandwidth",
+            rows.expected(comparison),
+            of_cases(comparison, charts.expected),
+            NETWORK,
+        ),
+        section("Published figures", rows.published(comparison, records), note=PUBLISHED_NOTE),
+        section("Arms", rows.arms(comparison)),
+        notes(records, problems),
+        section("Hosts", system_rows(records)),
         preflight(verdict),
         reproduction(comparison, records),
-        element(
-            "footer", f"Run {run}. Everything here stands in comparison.json, records.jsonl and verdict.json beside it."
-        ),
     ]
-    return page(title, body, STYLE)
+    footer = f"Run {run}. Everything here stands in comparison.json, records.jsonl and verdict.json beside it."
+    return Document(f"{title}: {run}" if run else title, first_lines(comparison), top(comparison), sections, footer)

@@ -6,16 +6,22 @@
 
 from typing import Any, List, Mapping, Optional, Sequence
 
-from ansible_collections.taco.train.plugins.plugin_utils.text import counted
-from ansible_collections.taco.train.plugins.plugin_utils.witnesses.difference import nic_total
-from ansible_collections.taco.train.plugins.plugin_utils.witnesses.outliers import busy, retransmits
-from ansible_collections.taco.train.plugins.plugin_utils.witnesses.path import amount
-from ansible_collections.taco.train.plugins.plugin_utils.witnesses.record import path_sentence
+from ansible_collections.taco.train.plugins.plugin_utils.text import bytes_text, counted
+from ansible_collections.taco.train.plugins.plugin_utils.witnesses.shares import busy, nic_total, retransmits
 
 Record = Mapping[str, Any]
 HEAD = ("Host", "Sent", "Received", "Sent again", "Drops", "Busy", "CPU stolen", "CPU throttled")
-RIGHT = set(HEAD[1:])
 UNKNOWN = "not known"
+VERDICTS = {"proved": "is proved", "contradicted": "was not taken"}
+
+
+def path_sentence(record: Record) -> str:
+    """The path of a record in words, an empty text for a record without witnesses."""
+    found = (record.get("witnesses") or {}).get("path")
+    if not found or not found["promise"]:
+        return ""
+    verdict = VERDICTS.get(found["verdict"], "is not decided")
+    return f"{record['arm']}: the path over {found['promise']} {verdict}: {found['reason']}."
 
 
 def sentences(record: Record) -> List[str]:
@@ -51,7 +57,7 @@ def rows(record: Record) -> List[Sequence[str]]:
         found.append(
             (
                 host,
-                *(UNKNOWN if size is None else amount(size) for size in sizes),
+                *(UNKNOWN if size is None else bytes_text(size) for size in sizes),
                 _percent(retransmits(happened)),
                 UNKNOWN if drops is None else str(drops),
                 _percent(busy(happened)),

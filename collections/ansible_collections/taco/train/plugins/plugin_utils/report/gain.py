@@ -7,8 +7,18 @@
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import wording
-from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import Part, Table
-from ansible_collections.taco.train.plugins.plugin_utils.report.context import PUBLISHED, whose
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import Part
+from ansible_collections.taco.train.plugins.plugin_utils.report import charts
+from ansible_collections.taco.train.plugins.plugin_utils.report.axes import ratios
+from ansible_collections.taco.train.plugins.plugin_utils.report.charts import Band, Mark, Series
+from ansible_collections.taco.train.plugins.plugin_utils.report.comparison_charts import (
+    MOST_NAME,
+    caption,
+    no_effect,
+    number_of,
+)
+from ansible_collections.taco.train.plugins.plugin_utils.report.document import Chart, Table
+from ansible_collections.taco.train.plugins.plugin_utils.report.rows import PUBLISHED, whose
 from ansible_collections.taco.train.plugins.plugin_utils.text import counted
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.published import PUBLISHED as FIGURES
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.published import (
@@ -21,6 +31,7 @@ EXPLAINED = (
     "The ratio of an arm to its baseline by the parameters of the model, in millions. What the vendor published is from its own "
     "hardware; it takes no part in a verdict, and is shown for the same two kinds of arms alone."
 )
+BY_VENDOR = "published by the vendor"
 MILLION = 1e6
 
 
@@ -172,3 +183,60 @@ def table(comparison: Part) -> Table:
             ratios = f"{wording.ratio(spread.low)} to {wording.ratio(spread.high)}"
             rows.append((*shown, ratios, "", "", wording.UNKNOWN, f"{spread.instances}; {spread.source}"))
     return head, list(dict.fromkeys(rows))
+
+
+def chart(comparison: Part, lines: Sequence[Line]) -> list[Chart]:
+    """Return the ratios of arms to their common baseline over the parameters; what the vendor published is hollow or dashed."""
+    series = [measured_gain(comparison, one) for one in lines]
+    names: dict[float, str] = {}
+    figures = published(comparison, lines)
+    for arm in dict.fromkeys(one.arm for one in figures):
+        marks = [
+            Mark(
+                one.parameters,
+                one.ratio,
+                f"{arm}, {one.model}, {one.framework}: {wording.ratio(one.ratio)}, {BY_VENDOR}; {one.source}",
+                css="published",
+                label=one.framework,
+            )
+            for one in figures
+            if one.arm == arm
+        ]
+        series.append(Series(f"{arm}, {BY_VENDOR}, with its framework", number_of(comparison, arm), marks, ""))
+        names.update((one.parameters, one.model) for one in figures)
+    bands = [no_effect(comparison)]
+    for _arm, one in published_ranges(comparison, lines):
+        said = f"{wording.ratio(one.low)} to {wording.ratio(one.high)} for {', '.join(one.models)}, {BY_VENDOR}; {one.source}"
+        bands.append(
+            Band(one.low, one.high, "range published", said, *span(one), f"range {BY_VENDOR}, without its models")
+        )
+    names.update((point.parameters, point.model) for one in lines for point in one.points)
+    return charts.lines(
+        series,
+        f"speed-up over {wording.marked(comparison, lines[0].baseline, MOST_NAME)}; AXIS axis",
+        "parameters of the model in millions (logarithmic axis)",
+        f"Speed-up over {lines[0].baseline} by the parameters of the models; the table says the same in numbers",
+        caption(comparison, f"{case(lines[0])}: gain."),
+        {size: f"{wording.shortened(name, 14)} {size:.4g}" for size, name in names.items()},
+        axis=ratios,
+        log=True,
+        level=(1.0, ""),
+        bands=bands,
+    )
+
+
+def measured_gain(comparison: Part, one: Line) -> Series:
+    name = wording.marked(comparison, one.arm)
+    marks = [
+        Mark(
+            point.parameters,
+            point.ratio,
+            f"{name}, {point.model}, {point.parameters:.4g} million parameters: {wording.ratio(point.ratio)}, "
+            f"{wording.interval(point.low, point.high, wording.ratio)}, {point.verdict}",
+            point.low,
+            point.high,
+        )
+        for point in one.points
+    ]
+    shown = f"{wording.marked(comparison, one.arm, MOST_NAME)}, measured"
+    return Series(shown, number_of(comparison, one.arm), marks)

@@ -2,41 +2,44 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a comparison measured, as heads and rows of text, for whoever draws them.
+"""What a comparison measured, and what it must be read with, as tables of text.
 
-Each function takes the comparison and returns (head, rows).
+Each function takes the comparison, and the result records where it needs them. A row is {head: text}.
 """
 
-from typing import Sequence
+from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import wording
-from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import Part, Table
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import Part, finite
+from ansible_collections.taco.train.plugins.plugin_utils.report.document import Table
+from ansible_collections.taco.train.plugins.plugin_utils.report.systems import groups, value_text
 
 # Heads of columns that hold numbers.
 NUMBERS = {
-    *(
-        "Ratio",
-        "p",
-        "Runs",
-        "Arm runs",
-        "Baseline runs",
-        "Median",
-        "Measured runs",
-        "Warm-up runs",
-        "Failed runs",
-        "Nodes",
-        "Workers",
-        "Ranks",
-        "Efficiency",
-    ),
-    *("Value", "Bytes between nodes", "Bytes / bandwidth", "Measured time", "Measured / expected"),
-    *("Bus bandwidth", "Line rate", "Share"),
-    *("Without topology", "With topology", "Speed-up", "Parameters (M)"),
+    *("Ratio", "p", "Runs", "Arm runs", "Baseline runs", "Median", "Measured runs", "Warm-up runs", "Failed runs"),
+    *("Nodes", "Workers", "Ranks", "Efficiency", "Value", "Bytes between nodes", "Bytes / bandwidth", "Measured time"),
+    *("Measured / expected", "Bus bandwidth", "Line rate", "Share", "Without topology", "With topology", "Speed-up"),
+    "Parameters (M)",
 }
+PUBLISHED, OWN = "PUBLISHED by the vendor", "measured here"
+HOROVOD = {"image": "the image's", "upstream": "upstream"}
+
+Row = Mapping[str, str]
+
+
+def table(rows: Iterable[Row]) -> Table:
+    """Return the head and the rows; every row has the same heads."""
+    rows = list(rows)
+    return (tuple(rows[0]), [tuple(row.values()) for row in rows]) if rows else ((), [])
 
 
 def cases(comparison: Part) -> Sequence[Part]:
     return comparison.get("cases") or []
+
+
+def named(comparison: Part, case: Any, arm: Any) -> dict[str, str]:
+    """Return the first two cells of a row, of a case by its id."""
+    return {"Case": wording.case_labels(comparison).get(case, str(case)), "Arm": wording.marked(comparison, arm)}
 
 
 def compared(comparison: Part) -> list[tuple[Part, Part]]:
@@ -44,159 +47,128 @@ def compared(comparison: Part) -> list[tuple[Part, Part]]:
     return [(case, one) for case in cases(comparison) for one in case.get("comparisons") or []]
 
 
+def each_arm(comparison: Part) -> Iterator[tuple[Part, Part]]:
+    """Yield (case, results of an arm) for all of them, in the order of the tables."""
+    return ((case, arm) for case in cases(comparison) for arm in case.get("arms") or [])
+
+
+def with_unit(value: Any, unit: str, form: Callable[[Any], str] = wording.number) -> str:
+    return f"{form(value)} {unit}" if finite(value) else wording.UNKNOWN
+
+
+def judged(comparison: Part, case: Any, one: Part, *more: tuple[str, str]) -> Row:
+    """Return the row of a verdict; more cells come before its p value."""
+    return {
+        **named(comparison, case, one["arm"]),
+        "Verdict": wording.verdict(one["verdict"]),
+        "Ratio": wording.ratio(one.get("ratio")),
+        wording.confidence(comparison): wording.interval(one.get("low"), one.get("high"), wording.ratio),
+        **dict(more[:1]),
+        "p": wording.chance(one.get("p")),
+        **dict(more[1:]),
+        "More repeats": wording.more_repeats(one.get("more_repeats"), one.get("chance")),
+        "Why": one.get("reason") or "",
+    }
+
+
 def verdicts(comparison: Part) -> Table:
-    case_labels = wording.case_labels(comparison)
-    interval = wording.confidence(comparison)
-    head = (
-        "Case",
-        "Arm",
-        "Verdict",
-        "Ratio",
-        interval,
-        "Against",
-        "p",
-        "Arm runs",
-        "Baseline runs",
-        "More repeats",
-        "Why",
-    )
-    rows = [
-        (
-            case_labels[case["id"]],
-            wording.marked(comparison, one["arm"]),
-            wording.verdict(one["verdict"]),
-            wording.ratio(one.get("ratio")),
-            wording.interval(one.get("low"), one.get("high"), wording.ratio),
-            wording.marked(comparison, one["baseline"]),
-            wording.chance(one.get("p")),
-            *(str(count) for count in (one.get("runs") or ("", ""))),
-            wording.more_repeats(one.get("more_repeats"), one.get("chance")),
-            one.get("reason") or "",
-        )
-        for case, one in compared(comparison)
-    ]
-    return head, rows
+    rows = []
+    for case, one in compared(comparison):
+        against = ("Against", wording.marked(comparison, one["baseline"]))
+        runs = zip(("Arm runs", "Baseline runs"), map(str, one.get("runs") or ("", "")))
+        rows.append(judged(comparison, case["id"], one, against, *runs))
+    return table(rows)
 
 
 def explained(comparison: Part) -> str:
-    """The legend of the table of verdicts: common properties of its case_labels and the meaning of its words."""
+    """The legend of the table of verdicts: common properties of its cases and the meaning of its words."""
     shared, effect = wording.shared_parts(comparison), wording.effect(comparison)
     used = dict.fromkeys(one["verdict"] for _case, one in compared(comparison))
     said = [f"All of it: {', '.join(shared)}."] if shared else []
     said += [f"{wording.verdict(word)}: {wording.VERDICTS[word]}." for word in used if word in wording.VERDICTS]
-    return " ".join(
-        [*said, *([f"The smallest difference that counts is {wording.percent(effect)}."] if effect else [])]
-    )
+    said += [f"The smallest difference that counts is {wording.percent(effect)}."] if effect else []
+    return " ".join(said)
 
 
 def regression(comparison: Part) -> Table:
     """The verdicts of each arm compared with itself in an earlier comparison."""
-    case_labels = wording.case_labels(comparison)
-    head = ("Case", "Arm", "Verdict", "Ratio", wording.confidence(comparison), "p", "More repeats", "Why")
-    rows = [
-        (
-            case_labels.get(one["case"], str(one["case"])),
-            wording.marked(comparison, one["arm"]),
-            wording.verdict(one["verdict"]),
-            wording.ratio(one.get("ratio")),
-            wording.interval(one.get("low"), one.get("high"), wording.ratio),
-            wording.chance(one.get("p")),
-            wording.more_repeats(one.get("more_repeats"), one.get("chance")),
-            one.get("reason") or "",
-        )
-        for one in (comparison.get("regression") or {}).get("comparisons") or []
-    ]
-    return head, rows
+    found = (comparison.get("regression") or {}).get("comparisons") or []
+    return table(judged(comparison, one["case"], one) for one in found)
 
 
 def measured(comparison: Part) -> Table:
-    case_labels = wording.case_labels(comparison)
-    head = (
-        "Case",
-        "Arm",
-        "Median",
-        wording.confidence(comparison),
-        "Unit",
-        "Measured runs",
-        "Warm-up runs",
-        "Failed runs",
-    )
     rows = []
-    for case in cases(comparison):
-        for arm in case.get("arms") or []:
-            runs = arm.get("runs") or []
-            good = [run for run in runs if run.get("value") is not None]
-            warmups = sum(bool(run.get("warmup")) for run in good)
-            rows.append(
-                (
-                    case_labels[case["id"]],
-                    wording.marked(comparison, arm["arm"]),
-                    wording.number(arm.get("median")),
-                    wording.interval(arm.get("low"), arm.get("high")),
-                    case.get("unit") or "",
-                    str(len(good) - warmups),
-                    str(warmups),
-                    str(arm.get("failed") or 0),
-                )
-            )
-    return head, rows
+    for case, arm in each_arm(comparison):
+        good = [run for run in arm.get("runs") or [] if run.get("value") is not None]
+        warmups = sum(bool(run.get("warmup")) for run in good)
+        rows.append(
+            {
+                **named(comparison, case["id"], arm["arm"]),
+                "Median": wording.number(arm.get("median")),
+                wording.confidence(comparison): wording.interval(arm.get("low"), arm.get("high")),
+                "Unit": case.get("unit") or "",
+                "Measured runs": str(len(good) - warmups),
+                "Warm-up runs": str(warmups),
+                "Failed runs": str(arm.get("failed") or 0),
+            }
+        )
+    return table(rows)
+
+
+def whose(comparison: Part) -> str:
+    return f"{OWN}, in a lab" if comparison.get("lab") else OWN
 
 
 def by_placement(comparison: Part) -> Table:
     """Return ACK's own table: what a model reached without and with topology."""
-    head = ("Model", "Whose", "Without topology", "With topology", "Speed-up", "Unit", "Ranks")
-    own = "measured here" + ", in a lab" * bool(comparison.get("lab"))
-    rows = [
-        (
-            str(one.get("model")),
-            f"PUBLISHED: {one['source']}" if one.get("source") else own,
-            f"{one['without']:.2f}" if one.get("source") else wording.number(one.get("without")),
-            f"{one['with']:.2f}" if one.get("source") else wording.number(one.get("with")),
-            wording.ratio(one.get("speed_up")),
-            one.get("unit") or "",
-            str(one.get("ranks")),
-        )
-        for one in (comparison.get("placement") or {}).get("table") or []
-    ]
-    return head, rows
+
+    def row(one: Part) -> Row:
+        # A vendor's figures have the digits of its document.
+        form = "{:.2f}".format if one.get("source") else wording.number
+        return {
+            "Model": str(one.get("model")),
+            "Whose": f"PUBLISHED: {one['source']}" if one.get("source") else whose(comparison),
+            "Without topology": form(one.get("without")),
+            "With topology": form(one.get("with")),
+            "Speed-up": wording.ratio(one.get("speed_up")),
+            "Unit": one.get("unit") or "",
+            "Ranks": str(one.get("ranks")),
+        }
+
+    return table(map(row, (comparison.get("placement") or {}).get("table") or []))
 
 
 def layouts(comparison: Part) -> Table:
     """The placement of the workers of each arm."""
-    head = ("Arm", "GPUs scheduled by", "Workers", "Runs")
-    rows = [
-        (
-            wording.marked(comparison, layout["arm"]),
-            layout.get("place") or "no label",
-            layout["workers"],
-            str(layout["runs"]),
-        )
+    return table(
+        {
+            "Arm": wording.marked(comparison, layout["arm"]),
+            "GPUs scheduled by": layout.get("place") or "no label",
+            "Workers": layout["workers"],
+            "Runs": str(layout["runs"]),
+        }
         for layout in (comparison.get("placement") or {}).get("layouts") or []
-    ]
-    return head, rows
+    )
 
 
 def scaling(comparison: Part) -> Table:
     lines = comparison.get("scaling") or []
     hosts = "Workers" if any(wording.host_noun(line) == "worker" for line in lines) else "Nodes"
-    head = ("Case", "Arm", hosts, "Ranks", "Value", "Unit", "Efficiency", "Its interval", "Against")
-    rows = []
-    for line in lines:
-        for point in line.get("points") or []:
-            rows.append(
-                (
-                    scaling_case(comparison, line),
-                    wording.marked(comparison, line["arm"]),
-                    str(point.get("nodes")),
-                    str(point.get("ranks")),
-                    wording.number(point.get("value")),
-                    line.get("unit") or "",
-                    wording.percent(point.get("efficiency")),
-                    wording.interval(point.get("low"), point.get("high"), wording.percent),
-                    line.get("basis") or "",
-                )
-            )
-    return head, rows
+    return table(
+        {
+            "Case": scaling_case(comparison, line),
+            "Arm": wording.marked(comparison, line["arm"]),
+            hosts: str(point.get("nodes")),
+            "Ranks": str(point.get("ranks")),
+            "Value": wording.number(point.get("value")),
+            "Unit": line.get("unit") or "",
+            "Efficiency": wording.percent(point.get("efficiency")),
+            "Its interval": wording.interval(point.get("low"), point.get("high"), wording.percent),
+            "Against": line.get("basis") or "",
+        }
+        for line in lines
+        for point in line.get("points") or []
+    )
 
 
 def scaling_case(comparison: Part, line: Part) -> str:
@@ -206,37 +178,115 @@ def scaling_case(comparison: Part, line: Part) -> str:
 
 
 def expected(comparison: Part) -> Table:
-    case_labels = wording.case_labels(comparison)
-    head = ("Case", "Arm", "Bytes between nodes", "Bytes / bandwidth", "Measured time", "Measured / expected")
-    rows = []
-    for case in cases(comparison):
-        for one in case.get("expected") or []:
-            seconds, found = one.get("seconds"), one.get("measured_seconds")
-            share = found / seconds if wording.finite(seconds) and wording.finite(found) and seconds > 0 else None
-            rows.append(
-                (
-                    case_labels[case["id"]],
-                    wording.marked(comparison, one["arm"]),
-                    f"{one['bytes']:,.0f}" if wording.finite(one.get("bytes")) else wording.UNKNOWN,
-                    f"{wording.number(seconds)} s" if wording.finite(seconds) else wording.UNKNOWN,
-                    f"{wording.number(found)} s" if wording.finite(found) else wording.UNKNOWN,
-                    wording.ratio(share),
-                )
-            )
-    return head, rows
+    def row(case: Part, one: Part) -> Row:
+        seconds, found = one.get("seconds"), one.get("measured_seconds")
+        share = found / seconds if finite(seconds) and finite(found) and seconds > 0 else None
+        return {
+            **named(comparison, case["id"], one["arm"]),
+            "Bytes between nodes": f"{one['bytes']:,.0f}" if finite(one.get("bytes")) else wording.UNKNOWN,
+            "Bytes / bandwidth": with_unit(seconds, "s"),
+            "Measured time": with_unit(found, "s"),
+            "Measured / expected": wording.ratio(share),
+        }
+
+    return table(row(case, one) for case in cases(comparison) for one in case.get("expected") or [])
 
 
 def bus_bandwidth(comparison: Part) -> Table:
-    head = ("Case", "Arm", "Bus bandwidth", "Line rate", "Share")
-    case_labels = wording.case_labels(comparison)
-    rows = [
-        (
-            case_labels.get(one.get("case"), ""),
-            wording.marked(comparison, one["arm"]),
-            f"{wording.number(one.get('value_gbps'))} Gbit/s",
-            f"{wording.number(one.get('line_rate_gbps'))} Gbit/s",
-            wording.percent(one.get("share")),
-        )
+    return table(
+        {
+            **named(comparison, one.get("case"), one["arm"]),
+            "Bus bandwidth": f"{wording.number(one.get('value_gbps'))} Gbit/s",
+            "Line rate": f"{wording.number(one.get('line_rate_gbps'))} Gbit/s",
+            "Share": wording.percent(one.get("share")),
+        }
         for one in comparison.get("bus_bandwidth") or []
-    ]
-    return head, rows
+    )
+
+
+def published(comparison: Part, records: Iterable[Part]) -> Table:
+    """Return the vendor's figures, and beneath those of a case what was measured here."""
+    here, rows = hardware(records), []
+    for case in cases(comparison):
+        own = [
+            {"label": wording.marked(comparison, arm["arm"]), "value": arm.get("median"), "source": here}
+            for arm in case.get("arms") or []
+        ]
+        figures = case.get("published") or []
+        for one in [*figures, *(own if figures else [])]:
+            size = one if one in figures else case
+            rows.append(
+                {
+                    "Case": wording.case_labels(comparison)[case["id"]],
+                    "Whose": PUBLISHED if one in figures else whose(comparison),
+                    "Software": one.get("label") or wording.UNKNOWN,
+                    "Value": wording.number(one.get("value")),
+                    "Unit": size.get("unit") or "",
+                    "Ranks": str(size.get("ranks") or wording.UNKNOWN),
+                    "Hardware and source": one.get("source") or wording.UNKNOWN,
+                }
+            )
+    return table(rows)
+
+
+def hardware(records: Iterable[Part]) -> str:
+    """A summary of the origin of the measured numbers."""
+    kinds = [f"GPUs: {value_text('gpus', system)}" for _hosts, system in groups(records) if system]
+    return "; ".join(["this run", *dict.fromkeys(kinds)])
+
+
+def arms(comparison: Part) -> Table:
+    def row(arm: Part) -> Row:
+        baseline = ", the baseline" if arm["name"] == comparison.get("baseline") else ""
+        options = {
+            f"benchmark_options.{name}": str(value).lower() for name, value in (arm.get("options") or {}).items()
+        }
+        return {
+            "Arm": wording.marked(comparison, arm["name"]) + baseline,
+            "Stands for": arm.get("label") or "",
+            "NCCL plugin": wording.plain(arm.get("plugin")),
+            "Horovod": HOROVOD.get(str(arm.get("horovod"))) or wording.plain(arm.get("horovod")),
+            "Environment and options": environment({**(arm.get("environment") or {}), **options}),
+        }
+
+    return table(map(row, comparison.get("arms") or []))
+
+
+def environment(variables: Mapping[str, Any]) -> str:
+    """Return variables as a shell has them; None is one that is taken away."""
+    words = [f"{name} unset" if value is None else f"{name}={value}" for name, value in variables.items()]
+    return " ".join(words) or "nothing of its own"
+
+
+def networks(comparison: Part, records: Iterable[Part]) -> Table:
+    """The network of NCCL in the successful runs of each arm, with its log line."""
+    found = {record.get("id"): record for record in records if record.get("outcome") == "ok"}
+    rows = []
+    for case, arm in each_arm(comparison):
+        ran: dict[Any, list[Part]] = {}
+        for record in [found[run.get("record")] for run in arm.get("runs") or [] if run.get("record") in found]:
+            ran.setdefault(record.get("network"), []).append(record)
+        for network, same in ran.items():
+            proof = next((record for record in same if record.get("network_line")), same[0])
+            rows.append(
+                {
+                    **named(comparison, case["id"], arm["arm"]),
+                    "Network of NCCL": str(network or "not reported"),
+                    "Runs": str(len(same)),
+                    "Log line": proof.get("network_line") or "none",
+                    "Log": str(proof.get("log") or "none"),
+                }
+            )
+    return table(rows)
+
+
+def failures(comparison: Part) -> Table:
+    return table(
+        {
+            **named(comparison, failure.get("case"), failure.get("arm")),
+            "Problems": " ".join(str(problem) for problem in failure.get("problems") or []),
+            "Log": str(failure.get("log") or "none"),
+            "Run": str(failure.get("record")),
+        }
+        for failure in comparison.get("failures") or []
+    )

@@ -2,149 +2,225 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Render what a run left behind as one page that needs nothing beside it."""
+"""The document of single runs: the newest good value first, then what it must be read with.
+
+Each record says itself what its value is. Nothing here names a workload, a unit or a direction.
+"""
 
 import shlex
-from html import escape
-from typing import Any, Collection, Iterable, Mapping, Optional, Sequence, Union
+from typing import Any, Iterable, Mapping, Optional, Sequence
 
-from ansible_collections.taco.train.plugins.plugin_utils.report import counters, values
-from ansible_collections.taco.train.plugins.plugin_utils.report import run_table as words
-from ansible_collections.taco.train.plugins.plugin_utils.report.chart import Level, iterations_chart
-from ansible_collections.taco.train.plugins.plugin_utils.report.chart_sizes import sizes_chart
-from ansible_collections.taco.train.plugins.plugin_utils.report.style import STYLE
-from ansible_collections.taco.train.plugins.plugin_utils.report.values import Record
-from ansible_collections.taco.train.plugins.plugin_utils.text import number
-from ansible_collections.taco.train.plugins.plugin_utils.workloads import nccl_sizes
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import host_noun
+from ansible_collections.taco.train.plugins.plugin_utils.report import counters
+from ansible_collections.taco.train.plugins.plugin_utils.report.document import (
+    Block,
+    Bullets,
+    Code,
+    Document,
+    Grid,
+    Section,
+    Text,
+    tables,
+)
+from ansible_collections.taco.train.plugins.plugin_utils.report.run_charts import (
+    bandwidth,
+    direction,
+    iterations,
+    measures,
+)
+from ansible_collections.taco.train.plugins.plugin_utils.report.systems import SYSTEM, value_text
+from ansible_collections.taco.train.plugins.plugin_utils.run.spread import STALL
+from ansible_collections.taco.train.plugins.plugin_utils.text import counted, number
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.nccl_sizes import by_size, text_of
 
-GIB = 1 << 30
-SYSTEM = {
-    "os": "System",
-    "kernel": "Kernel",
-    "cpus": "CPUs",
-    "memory_bytes": "Memory",
-    "hugepages": "Hugepages",
-    "gpus": "GPUs",
-    "driver": "Driver",
-    "engine": "Engine",
-    "interfaces": "Interfaces",
-}
+LAB = "LAB: measured on a lab's machines. These numbers say nothing about GPUs."
+STATUSES = {"pass": "passed", "fail": "failed", "warn": "warned", "skip": "skipped"}
+SIZES = ("Message size", "Out of place", "In place", "Unit of bus bandwidth")
+NUMBERS = {"Value", "Stalls", "Nodes", "Workers", "Ranks", "Seconds", *SIZES[:3]}
+# What begins a line of a command that is shown an option a line.
+MPIRUN, PYTHON = "mpirun", "python3"
 
-
-class Html(str):
-    """Markup of our own, in which everything that was measured or set is already escaped."""
-
-
-Cell = Union[str, tuple[str, Optional[str]]]
-"""What a cell of a table holds, perhaps with its class."""
-
-
-def element(name: str, content: Any, css: str | None = None) -> str:
-    """Return an element with text in it; whatever the text holds, it stays text. Only Html is taken as it is."""
-    attribute = f' class="{css}"' if css else ""
-    return f"<{name}{attribute}>{content if isinstance(content, Html) else escape(str(content))}</{name}>"
+Record = Mapping[str, Any]
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[Cell]], numbers: Collection[str] = ()) -> str:
-    """Return a table; each cell is text, or (text, class). It scrolls by itself on a narrow screen."""
-
-    def draw(name: str, values: Sequence[Cell]) -> str:
-        cells = []
-        for title, value in zip(head, values):
-            content, css = value if isinstance(value, tuple) else (value, None)
-            cells.append(element(name, content, css or ("number" if title in numbers else None)))
-        return "<tr>" + "".join(cells) + "</tr>"
-
-    body = "".join(draw("td", row) for row in rows)
-    return f'<div class="scroll"><table><thead>{draw("th", head)}</thead><tbody>{body}</tbody></table></div>'
+def good(records: Iterable[Record]) -> list[Record]:
+    return [record for record in records if record["outcome"] == "ok"]
 
 
-def section(title: str, *parts: str) -> str:
-    return f"<section>{element('h2', title)}{''.join(parts)}</section>" if any(parts) else ""
+def failed(records: Iterable[Record]) -> list[Record]:
+    return [record for record in records if record["outcome"] != "ok"]
 
 
-def runs(records: Sequence[Record]) -> str:
-    head = (*words.heads(records), "Seconds", "Time")
-    rows: list[Sequence[Cell]] = []
+def noun(record: Record) -> str:
+    return host_noun({"pods": record.get("placement")})
+
+
+def size(record: Record) -> str:
+    """Return over what a record was measured, such as "2 nodes x 8 ranks"."""
+    slots = {host["slots"] for host in record["hosts"]}
+    nodes = counted(len(record["hosts"]), noun(record))
+    if record["ranks"] != sum(host["slots"] for host in record["hosts"]):
+        return counted(record["ranks"], "process", "processes")
+    if len(slots) == 1:
+        return f"{nodes} x {counted(slots.pop(), 'rank')}"
+    return f"{nodes}, {counted(record['ranks'], 'rank')}"
+
+
+def headline(records: Sequence[Record]) -> Text:
+    """Return the number, if there is one, and the sentence that belongs to it."""
+    if not records:
+        return Text("No benchmark was run.", "lead none")
+    bad = failed(records)
+    if not good(records):
+        said = f"all {len(records)} runs failed." if len(records) > 1 else "the run failed."
+        problem = bad[0]["problems"][:1] if len(records) == 1 else []
+        return Text(" ".join([f"No result: {said}", *problem]), "lead none")
+    record = good(records)[-1]
+    result, label = record["result"], (record.get("arm_spec") or {}).get("label")
+    arm = f"{record['arm']}: {label}" if label else record["arm"]
+    words = f"{result['unit']} over {size(record)} (arm {arm}; {measures(record)['subject']}"
+    words += f", on {result['device']}s)" if result["device"] else ")"
+    words += f". {len(bad)} of {counted(len(records), 'run')} failed" if bad else ""
+    return Text(f"{words}.", "lead", number(result["value"]))
+
+
+def beside(record: Record) -> list[str]:
+    """Return the sentences that belong to the value of a good record."""
+    result, kind = record["result"], measures(record)
+    said = [f"Value: {kind['value']}; {direction(result['higher_is_better'])}."]
+    if result["unit"].startswith("images/") and record["ranks"] > 1:
+        said.append(f"Per device: {number(result['value'] / record['ranks'])} {result['unit']}.")
+    if result.get("spread"):
+        said += of_spread(result["spread"], kind["iteration"] or "iteration", result["unit"])
+    elif kind["running_mean"]:
+        said.append(
+            f"The number of each {kind['iteration']} is a mean over all steps so far, so the spread of single steps is not known."
+        )
+    if result.get("total"):
+        interval = f"{number(result['total']['mean'])} ± {number(result['total']['ci'])} {result['unit']}"
+        said.append(f"The script's own summary, for comparison: {interval} (mean ± 1.96 standard deviations).")
+    average = result["details"].get("average")
+    if average is not None:
+        said.append(f"Average over all message sizes, for comparison: {number(average)} {result['unit']}.")
+    if record.get("network_line"):
+        said.append(f"Network of NCCL: {record['network']}. Log line: {record['network_line']}")
+    return said
+
+
+def of_spread(spread: Mapping[str, Any], iteration: str, unit: str) -> list[str]:
+    """Return the sentences on how much the iterations of a run differ."""
+    low, high, p5, p50, p95 = (number(spread[key]) for key in ("low", "high", "p5", "p50", "p95"))
+    said = [
+        f"{spread['count']} {iteration}s from {low} to {high} {unit}; percentiles: 5th {p5}, 50th {p50}, 95th {p95}.",
+        f"Stalls ({iteration}s that took at least {STALL:g} times the median time): {spread['stalls']}.",
+    ]
+    times = spread.get("step_time")
+    if times:
+        p50, p95, most = (f"{number(times[key])} s" for key in ("p50", "p95", "max"))
+        said.append(
+            f"Time of a step, as the mean of each {iteration}: median {p50}, 95th percentile {p95}, longest {most}."
+        )
+    return said
+
+
+def row(record: Record) -> list[str]:
+    result, took = record["result"] or {}, record["duration_s"]
+    spread, missing = result.get("spread"), "not known" if result else "none"
+    return [
+        record["outcome"],
+        number(result.get("value")),
+        result.get("unit") or "",
+        f"{number(spread['p5'])} to {number(spread['p95'])}" if spread else missing,
+        str(spread["stalls"]) if spread else missing,
+        record["arm"],
+        measures(record)["subject"],
+        # What is no run of mpirun has one process, on the launcher.
+        str(min(record["ranks"], len(record["hosts"]))),
+        str(record["ranks"]),
+        record["network"] or "not reported",
+        "not run" if took is None else f"{took:.1f}",
+        f"{record['time'][:19].replace('T', ' ')} UTC",
+    ]
+
+
+def runs(records: Sequence[Record]) -> Section:
+    hosts = "Workers" if any(noun(record) == "worker" for record in records) else "Nodes"
+    head = ("Outcome", "Value", "Unit", "5 % to 95 %", "Stalls", "Arm", "Measured", hosts, "Ranks", "Network")
+    grid = Grid((*head, "Seconds", "Time"), [row(record) for record in records], NUMBERS, wide=("Seconds", "Time"))
+    return Section("Runs", [grid] if records else [])
+
+
+def failures(records: Sequence[Record]) -> Section:
+    rows = [(record["id"], " ".join(record["problems"]), record["log"]) for record in failed(records)]
+    return Section("What failed", [Grid(("Run", "Problems", "Log"), rows, links=("Log",))] if rows else [])
+
+
+def logs(records: Sequence[Record]) -> Section:
+    rows = [(record["id"], record["log"]) for record in good(records)]
+    return Section("Logs", [Grid(("Run", "Log"), rows, links=("Log",))] if rows else [])
+
+
+def sizes(records: Sequence[Record]) -> Section:
+    """Return the bus bandwidth by message size of each good run that has it, as a chart and as a table."""
+    blocks: list[Block] = []
     for record in records:
-        row = words.row(record)
-        duration = record["duration_s"]
-        seconds = "not run" if duration is None else f"{duration:.1f}"
-        time = record["time"][:19].replace("T", " ") + " UTC"
-        rows.append(((row[0], row[0]), *row[1:], seconds, (time, "time")))
-    return section("Runs", table(head, rows, words.RIGHT | {"Seconds"})) if rows else ""
+        found, unit = record["result"]["details"].get("rows") or [], record["result"]["unit"]
+        title = f"{record['arm']}, {measures(record)['subject']}: bus bandwidth out of place in {unit}, from zero; "
+        title += "each step of the horizontal axis doubles the message size."
+        blocks += bandwidth([(record["arm"], 0, by_size(found))], unit, title)
+        rows = [
+            (
+                text_of(one["size"]),
+                *(number((one.get(key) or {}).get("busbw")) for key in ("out_of_place", "in_place")),
+                unit,
+            )
+            for one in found
+        ]
+        blocks += [Grid(SIZES, rows, NUMBERS)] if rows else []
+    return Section("Bus bandwidth by message size", blocks)
 
 
-def drawn_figure(chart: str, caption: str) -> str:
-    return f'<figure><div class="scroll">{chart}</div>{element("figcaption", caption)}</figure>' if chart else ""
+def notes(records: Iterable[Record], problems: Iterable[str]) -> Section:
+    said = dict.fromkeys([note for record in records for note in record.get("notes") or []] + list(problems))
+    return Section("Notes", [Bullets(list(said))] if said else [])
 
 
-def charts(records: Iterable[Record]) -> str:
-    """Return a drawing of the iterations of each good run, in the quantity and the unit of its value."""
-    drawn = []
-    for record in words.good(records):
-        result, kind = record["result"], values.kind_of(record)
-        if not kind.iteration:
-            continue
-        spread, unit, noun = result.get("spread"), result["unit"], kind.iteration
-        level = Level(result["value"], spread["p5"], spread["p95"]) if spread else Level(result["value"])
-        caption = f"{record['arm']}, {values.subject(record)}: {unit} of each {noun}. "
-        caption += f"The dashed line is the value of the run, {number(result['value'])}"
-        caption += ", the band holds the 5th to the 95th percentile." if spread else "."
-        if kind.running_mean:
-            caption += f" Each {noun} is a mean over all steps so far, drawn as one line because its points are not independent."
-        chart = iterations_chart(result["series"], level, unit, noun, kind.running_mean)
-        drawn.append(drawn_figure(chart, caption))
-    return section("Iterations", *drawn)
-
-
-def sizes(records: Iterable[Record]) -> str:
-    """Return the bus bandwidth by message size of each good run that has it, as a drawing and as a table."""
-    drawn = []
-    for record in words.good(records):
-        head, rows = values.sizes(record)
-        if not rows:
-            continue
-        found = nccl_sizes.by_size(record["result"]["details"]["rows"])
-        unit = record["result"]["unit"]
-        caption = f"{record['arm']}, {values.subject(record)}: bus bandwidth out of place in {unit}, from zero; "
-        caption += "each step of the horizontal axis doubles the message size."
-        drawn.append(drawn_figure(sizes_chart([(record["arm"], 0, found)], unit), caption))
-        drawn.append(table(head, rows, words.RIGHT))
-    return section("Bus bandwidth by message size", *drawn)
-
-
-def beside(records: Sequence[Record]) -> str:
-    """The notes beside the value of the latest successful run."""
-    said = [element("li", one) for record in words.good(records)[-1:] for one in values.beside(record)]
-    return f'<ul class="beside">{"".join(said)}</ul>' if said else ""
-
-
-def failures(records: Iterable[Record]) -> str:
-    drawn = []
-    for record in words.failed(records):
-        said = "".join(element("li", problem) for problem in record["problems"])
-        log = f'<a href="{escape(record["log"])}">{escape(record["log"])}</a>'
-        drawn.append(f'<div class="failure"><p><b>{escape(record["id"])}</b> failed.</p><ul>{said}</ul>')
-        drawn.append(f"<p>Log: {log}</p></div>")
-    return section("What failed", *drawn)
-
-
-def notes(records: Iterable[Record], problems: Iterable[str]) -> str:
-    said = dict.fromkeys([note for record in records for note in record["notes"]] + list(problems))
-    items = "".join(element("li", note) for note in said)
-    return section("Notes", f"<ul>{items}</ul>") if items else ""
-
-
-def witnesses(records: Sequence[Record]) -> str:
-    """What the hosts counted around the latest run that has counters."""
+def witnesses(records: Sequence[Record]) -> Section:
+    """Return what the hosts counted around the latest run that has counters."""
     latest = next((record for record in reversed(records) if record.get("witnesses")), None)
-    if latest is None:
-        return ""
-    items = "".join(element("li", text) for text in counters.sentences(latest))
-    return section(
-        "Counters of the hosts", f"<ul>{items}</ul>", table(counters.HEAD, counters.rows(latest), counters.RIGHT)
-    )
+    blocks: list[Block] = []
+    if latest:
+        blocks = [Bullets(counters.sentences(latest)), Grid(counters.HEAD, counters.rows(latest), counters.HEAD[1:])]
+    return Section("Counters of the hosts", blocks, detail=True)
+
+
+def systems(records: Sequence[Record]) -> Section:
+    """Return the hosts of the newest good run, a row for each."""
+    latest = (good(records) or records)[-1:]
+    rows = [
+        (host, *(value_text(key, system) for key in SYSTEM))
+        for record in latest
+        for host, system in record["system"].items()
+    ]
+    return tables("Hosts", (("Host", *SYSTEM.values()), rows), {"CPUs", "Memory"})._replace(detail=True)
+
+
+def preflight(verdict: Optional[Mapping[str, Any]]) -> Section:
+    """Return the result of preflight before the run, and the checks that did not pass."""
+    summary = (verdict or {}).get("summary")
+    if not verdict or not summary:
+        return Section("Preflight", [])
+    said = [f"{summary.get(status, 0)} {word}" for status, word in STATUSES.items()]
+    judged = [(host, check) for host, one in (verdict.get("hosts") or {}).items() for check in one.get("checks") or []]
+    judged += [("all hosts", check) for check in verdict.get("fleet") or []]
+    rows = [
+        (check["status"], host, *(str(check.get(key) or "") for key in ("id", "expected", "found", "fix")))
+        for host, check in judged
+        if check.get("status") in ("fail", "warn")
+    ]
+    sentence = Text(f"Preflight of {counted(len(verdict.get('hosts') or {}), 'host')}: {', '.join(said)}.")
+    grid = Grid(("Status", "Host", "Check", "Expected", "Found", "Fix"), rows)
+    return Section("Preflight", [sentence, grid] if rows else [sentence])
 
 
 def command_lines(argv: Sequence[str]) -> str:
@@ -153,98 +229,54 @@ def command_lines(argv: Sequence[str]) -> str:
     line: list[str] = []
     for place, word in enumerate(argv):
         # "timeout -k 10 60" belongs together; mpirun's options begin after it.
-        option = word.startswith("-") and any(known.endswith("mpirun") for known in argv[:place])
-        if line and (option or word == "python3"):
+        option = word.startswith("-") and any(known.endswith(MPIRUN) for known in argv[:place])
+        if line and (option or word == PYTHON):
             lines.append(line)
             line = []
         line.append(shlex.quote(word))
     return " \\\n  ".join(" ".join(words) for words in [*lines, line] if words)
 
 
-def reproduction(records: Sequence[Record]) -> str:
-    if not records:
-        return ""
-    record = (words.good(records) or records)[-1]
-    launcher = record["parameters"].get("launcher")
-    where = f"On {launcher}, as root:" if launcher else "On the launcher, as root:"
-    return section("To run it again", element("p", where), element("pre", command_lines(record["argv"])))
+def where(launcher: Optional[str]) -> str:
+    return f"On {launcher}, as root:" if launcher else "On the launcher, as root:"
 
 
-def system_value(key: str, value: Any) -> str:
-    if value is None or value == []:
-        return "none" if value == [] else "not known"
-    if key == "memory_bytes":
-        return f"{value / GIB:.1f} GiB"
-    if key == "hugepages":
-        return ", ".join(f"{pool['total']} x {pages(pool['size_bytes'])}" for pool in value)
-    if isinstance(value, list):
-        return ", ".join(str(one) for one in value)
-    return str(value)
+def reproduction(records: Sequence[Record]) -> Section:
+    blocks: list[Block] = []
+    for record in (good(records) or records)[-1:]:
+        blocks = [Text(where(record["parameters"].get("launcher"))), Code(command_lines(record["argv"]))]
+    return Section("To run it again", blocks, detail=True)
 
 
-def pages(size: int | None) -> str:
-    return f"{size // GIB} GiB" if size and size % GIB == 0 else f"{(size or 0) // (1 << 20)} MiB"
+def lab(records: Iterable[Record]) -> list[Text]:
+    return [Text(LAB, "lab")] if any(record["lab"] for record in records) else []
 
 
-def systems(records: Sequence[Record]) -> str:
-    if not records:
-        return ""
-    rows: list[Sequence[Cell]] = []
-    for host, system in (words.good(records) or records)[-1]["system"].items():
-        system = system or {}
-        values = [system_value(key, system.get(key)) for key in SYSTEM]
-        if system.get("gpu_names"):
-            values[list(SYSTEM).index("gpus")] += f" ({', '.join(system['gpu_names'])})"
-        rows.append((host, *values))
-    return section("Hosts", table(("Host", *SYSTEM.values()), rows, {"CPUs", "Memory"})) if rows else ""
-
-
-def preflight(verdict: Mapping[str, Any] | None) -> str:
-    sentence = words.preflight_sentence(verdict)
-    if not verdict or not sentence:
-        return ""
-    head, rows = words.preflight_rows(verdict)
-    drawn: list[Sequence[Cell]] = [((status, status), *rest) for status, *rest in rows]
-    return section("Preflight", element("p", sentence), table(head, drawn) if drawn else "")
-
-
-def top(records: Sequence[Record], title: str) -> str:
-    number, said = words.headline(records)
-    banner = element("p", words.LAB, "lab") if words.is_lab(records) else ""
-    lead = f'<p class="lead">{element("b", number)} {escape(said)}</p>' if number else element("p", said, "lead none")
-    return f"<header>{banner}{element('h1', title)}{lead}{beside(records)}</header>"
-
-
-def page(title: str, body: Iterable[str], style: str = STYLE) -> str:
-    """Return a whole page of parts, those that are empty left out."""
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"{element('title', title)}<style>{style}</style></head><body>\n"
-        + "\n".join(filter(None, body))
-        + "\n</body></html>\n"
-    )
-
-
-def render(
+def document(
     records: Sequence[Record],
-    verdict: Mapping[str, Any] | None = None,
+    verdict: Optional[Mapping[str, Any]] = None,
     problems: Iterable[str] = (),
     title: str = "Benchmark",
     run: str = "",
-) -> str:
-    """Return the page."""
-    body = [
-        top(records, title),
-        failures(records),
-        runs(records),
-        charts(records),
-        sizes(records),
-        notes(records, problems),
-        witnesses(records),
-        systems(records),
-        preflight(verdict),
-        reproduction(records),
-        element("footer", f"Run {run}. Everything here stands in records.jsonl and verdict.json beside this page."),
-    ]
-    return page(title, body)
+) -> Document:
+    """Return the document of the records of a run and of preflight's verdict, if there is one."""
+    ok = good(records)
+    said = [sentence for record in ok[-1:] for sentence in beside(record)]
+    return Document(
+        f"{title}: {run}" if run else title,
+        lab(records),
+        [headline(records), *([Bullets(said)] if said else [])],
+        [
+            failures(records),
+            runs(records),
+            Section("Iterations", [chart for record in ok for chart in iterations(record)], detail=True),
+            sizes(ok),
+            logs(records),
+            notes(records, problems),
+            witnesses(records),
+            systems(records),
+            preflight(verdict),
+            reproduction(records),
+        ],
+        f"Run {run}. Everything here stands in records.jsonl and verdict.json beside this page.",
+    )

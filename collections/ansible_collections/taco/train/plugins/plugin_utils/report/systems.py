@@ -2,15 +2,27 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Say from which machines and images the numbers of a comparison came; hosts that are equal share one column."""
+"""Say from which machines and images numbers came; of a comparison, hosts that are equal share one column."""
 
 import json
 from typing import Any, Iterable, Mapping, Optional, Sequence
 
-from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import UNKNOWN, Part, Table, plain
-from ansible_collections.taco.train.plugins.plugin_utils.report.run_page import SYSTEM, system_value
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import UNKNOWN, Part, plain
+from ansible_collections.taco.train.plugins.plugin_utils.report.document import Table
 from ansible_collections.taco.train.plugins.plugin_utils.text import counted
 
+GIB = 1 << 30
+SYSTEM = {
+    "os": "System",
+    "kernel": "Kernel",
+    "cpus": "CPUs",
+    "memory_bytes": "Memory",
+    "hugepages": "Hugepages",
+    "gpus": "GPUs",
+    "driver": "Driver",
+    "engine": "Engine",
+    "interfaces": "Interfaces",
+}
 # What tells hosts apart that are otherwise equal.
 OF_ONE_HOST = {"hostname", "boot_id", "machine_id"}
 # Shown together with the number of GPUs.
@@ -26,17 +38,20 @@ def label(key: str) -> str:
     return SYSTEM.get(key) or key.replace("_", " ").capitalize()
 
 
+def pages(size: Optional[int]) -> str:
+    return f"{size // GIB} GiB" if size and size % GIB == 0 else f"{(size or 0) // (1 << 20)} MiB"
+
+
 def value_text(key: str, system: System) -> str:
     """Return one property of a system in words."""
-    if not system:
-        return UNKNOWN
-    value = system.get(key)
-    if isinstance(value, (dict, bool)):
-        return plain(value)
-    words = system_value(key, value)
-    if key == "gpus" and system.get("gpu_names"):
-        return f"{words} ({plain(system['gpu_names'])})"
-    return words
+    value = (system or {}).get(key)
+    if key == "memory_bytes" and value is not None:
+        return f"{value / GIB:.1f} GiB"
+    if key == "hugepages" and value:
+        return ", ".join(f"{pool['total']} x {pages(pool['size_bytes'])}" for pool in value)
+    if key == "gpus" and system and system.get("gpu_names"):
+        return f"{plain(value)} ({plain(system['gpu_names'])})"
+    return plain(value)
 
 
 def same(system: System) -> str:

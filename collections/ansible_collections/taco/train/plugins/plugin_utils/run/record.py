@@ -10,7 +10,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms impor
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.mpirun import as_text
 from ansible_collections.taco.train.plugins.plugin_utils.explain.problems import explain_problems
 from ansible_collections.taco.train.plugins.plugin_utils.explain.symptoms import Explanation, explain
-from ansible_collections.taco.train.plugins.plugin_utils.run import needs, store
+from ansible_collections.taco.train.plugins.plugin_utils.run import needs, record_file, store
 from ansible_collections.taco.train.plugins.plugin_utils.run.plan import LOCKED_STATUS, RunPlan
 from ansible_collections.taco.train.plugins.plugin_utils.run.spread import spread
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import nccl_log, script
@@ -100,7 +100,15 @@ def sentence(text: str) -> str:
 def result_of(parsed: Dict[str, Any], options: Dict[str, Any], plan: RunPlan) -> Dict[str, Any]:
     """Return the result of a good run, with how much its iterations differ."""
     result = {key: parsed[key] for key in RESULT}
-    return dict(result, spread=spread(WORKLOADS[options["workload"]], result, options, plan.ranks))
+    return dict(result, spread=spread(WORKLOADS[options["workload"]].running_mean, result, options, plan.ranks))
+
+
+def measures(options: Dict[str, Any], plan: RunPlan) -> Dict[str, Any]:
+    """Return what a run measures, in words, so that a page needs nothing but the record."""
+    kind = WORKLOADS[options["workload"]]
+    value = (kind.total if options.get("total_pattern") else None) or kind.value
+    words = {"subject": kind.subject(options), "value": value, "iteration": kind.iteration}
+    return dict(words, running_mean=kind.running_mean, mpi=plan.mpi)
 
 
 def network_line(text: str) -> Optional[str]:
@@ -145,7 +153,7 @@ def make_record(
             reason = explain_problems(text, found, hosts) if found else None
     broken = job.get("failed") or timed_out or job.get("rc")
     system = {
-        str(host): store.system_of(node, options["workers"].get(host), options["images"].get(host))
+        str(host): record_file.system_of(node, options["workers"].get(host), options["images"].get(host))
         for host, node in options["system"].items()
     }
     record = {
@@ -156,6 +164,7 @@ def make_record(
         "arm_spec": plan.arm._asdict(),
         "case": options["case"],
         "workload": options["workload"],
+        "measures": measures(options, plan),
         "parameters": dict(own_options(options), launcher=launcher),
         "script": script_of(options),
         "hosts": [{"name": str(host["name"]), "slots": int(host["slots"])} for host in options["hosts"]],

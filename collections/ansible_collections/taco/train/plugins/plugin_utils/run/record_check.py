@@ -7,7 +7,6 @@
 from typing import Any, Iterator, Mapping
 
 from ansible_collections.taco.train.plugins.plugin_utils.run import json_schema
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS
 
 RECORD, COMPARISON = "record-1", "comparison-1"
 ORDER = ("low", "p5", "p50", "p95", "high")
@@ -27,8 +26,7 @@ def comparison_problems(comparison: Any) -> list[str]:
 
 def _of_record(record: Part) -> Iterator[str]:
     slots = sum(host["slots"] for host in record["hosts"])
-    mpi = WORKLOADS[record["workload"]].mpi
-    by_mpirun = record["parameters"].get("mpi") is not False if mpi is None else mpi
+    by_mpirun = record["measures"]["mpi"]
     expected = slots if by_mpirun else 1
     if record["ranks"] != expected:
         yield f"ranks is {record['ranks']}, expected {expected}" + (", the sum of the slots" if by_mpirun else "")

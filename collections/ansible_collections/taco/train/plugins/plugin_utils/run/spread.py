@@ -10,8 +10,6 @@ The value of a run is one number; a reader must also see whether the run was ste
 from statistics import median
 from typing import Any, Mapping, Sequence
 
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.kind import WorkloadKind
-
 STALL = 1.5
 """An iteration that took this many times the median time is a stall."""
 PERCENTILES = (5, 50, 95)
@@ -30,14 +28,14 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 
 def spread(
-    kind: WorkloadKind, result: Mapping[str, Any], parameters: Mapping[str, Any], ranks: int
+    running_mean: bool, result: Mapping[str, Any], parameters: Mapping[str, Any], ranks: int
 ) -> dict[str, Any] | None:
     """Return how the elements of the series of a good run differ, in the unit of its value.
 
     None for a workload without iterations, and for one whose elements are running means: those say nothing about a single step.
     """
     series = [value for value in result["series"] if value > 0]
-    if kind.running_mean or len(series) < LEAST:
+    if running_mean or len(series) < LEAST:
         return None
     found: dict[str, Any] = {"count": len(series), "low": min(series), "high": max(series)}
     found.update((f"p{share}", percentile(series, share)) for share in PERCENTILES)

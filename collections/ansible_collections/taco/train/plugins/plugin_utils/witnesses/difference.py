@@ -129,12 +129,6 @@ def difference(before: Any, after: Any, samples: Any = None) -> Optional[Dict[st
     }
 
 
-def nic_total(happened: Any, *names: str) -> Optional[int]:
-    """Counters summed over all interfaces of a host; None unless every one of them was counted before and after."""
-    values = [nic.get(name) for nic in part(happened, "nics").values() for name in names]
-    return sum(values) if values and None not in values else None
-
-
 def differences(counters: Any) -> Dict[str, Optional[Dict[str, Any]]]:
     """The difference of each host; counters has for each host the results of the module counters before and after the run."""
     found: Dict[str, Optional[Dict[str, Any]]] = {}

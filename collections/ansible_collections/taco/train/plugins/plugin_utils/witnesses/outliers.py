@@ -14,7 +14,7 @@ from statistics import median
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.decision.noise import EFFICIENCY, OF_MAD
-from ansible_collections.taco.train.plugins.plugin_utils.witnesses.difference import nic_total
+from ansible_collections.taco.train.plugins.plugin_utils.witnesses.shares import busy, nic_total, retransmits
 
 FALSE_NAMES = 0.01
 """The chance that any healthy host of a run is named."""
@@ -55,18 +55,6 @@ class Outlier(NamedTuple):
 def _per_second(happened: Happened, number: Optional[float]) -> Optional[float]:
     seconds = happened.get("seconds")
     return number / seconds if number is not None and seconds and seconds >= LEAST_SECONDS else None
-
-
-def retransmits(happened: Happened) -> Optional[float]:
-    """The share of segments that were sent again."""
-    segments, again = happened.get("segments"), happened.get("retransmits")
-    return again / segments if segments and again is not None else None
-
-
-def busy(happened: Happened) -> Optional[float]:
-    """The largest share of the time in which a connection had data to send: a slow link, or a slow peer, keeps it waiting."""
-    shares = [peer["busiest"] for peer in happened.get("peers") or [] if peer.get("busiest") is not None]
-    return max(shares) if shares else None
 
 
 def slow_clock(happened: Happened) -> Optional[float]:

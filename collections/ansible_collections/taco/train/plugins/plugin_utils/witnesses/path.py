@@ -11,7 +11,8 @@ from statistics import median
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.lightcc import is_lossy
-from ansible_collections.taco.train.plugins.plugin_utils.witnesses.difference import nic_total
+from ansible_collections.taco.train.plugins.plugin_utils.text import bytes_text
+from ansible_collections.taco.train.plugins.plugin_utils.witnesses.shares import nic_total
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS
 
 TCP, HARP = "kernel TCP", "HARP"
@@ -101,27 +102,22 @@ def path(records: Sequence[Record], happened: Mapping[str, Any], shared: Sequenc
             promised, UNKNOWN, f"{without[0]} lacks counters of an interface, or they were reset", expected, known
         )
     if min(expected.values()) < LEAST_BYTES:
-        return Path(promised, UNKNOWN, f"the run had to send only {amount(min(expected.values()))}", expected, known)
+        return Path(
+            promised, UNKNOWN, f"the run had to send only {bytes_text(min(expected.values()))}", expected, known
+        )
     return _decided(promised, expected, known)
 
 
 def _decided(promised: str, expected: Mapping[str, float], sent: Mapping[str, int]) -> Path:
     shares = [sent[host] / expected[host] for host in expected]
     middle = median(shares)
-    words = f"{amount(median(sent.values()))} crossed the interfaces of a host (median), {amount(median(expected.values()))} had to be sent"
+    crossed, needed = (bytes_text(median(one.values())) for one in (sent, expected))
+    words = f"{crossed} crossed the interfaces of a host (median), {needed} had to be sent"
     if promised == TCP:
         verdict = PROVED if middle >= MUCH else CONTRADICTED if max(shares) < LITTLE else UNKNOWN
     else:
         verdict = PROVED if max(shares) < LITTLE else CONTRADICTED if middle >= MUCH else UNKNOWN
     return Path(promised, verdict, words, expected, sent)
-
-
-def amount(size: float) -> str:
-    """A number of bytes in words."""
-    for unit, power in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if size >= power:
-            return f"{size / power:.3g} {unit}"
-    return f"{size:.0f} bytes"
 
 
 def problem(found: Path, arm: str) -> str:

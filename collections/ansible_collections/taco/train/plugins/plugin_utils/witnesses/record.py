@@ -66,15 +66,6 @@ def _changed(record: Dict[str, Any], taken: Path) -> Dict[str, Any]:
     return dict(record, outcome="failed", result=None, problems=[*record["problems"], text])
 
 
-def path_sentence(record: Record) -> str:
-    """The path of a record in words, an empty text for a record without witnesses."""
-    found = (record.get("witnesses") or {}).get("path")
-    if not found or not found["promise"]:
-        return ""
-    verdict = {"proved": "is proved", CONTRADICTED: "was not taken"}.get(found["verdict"], "is not decided")
-    return f"{record['arm']}: the path over {found['promise']} {verdict}: {found['reason']}."
-
-
 def over_all(record: Record, hosts: Sequence[str]) -> bool:
     """Whether a run was over all these hosts of the inventory, and no other."""
     return {host_named(host["name"], hosts) for host in record["hosts"]} == set(hosts)

@@ -1,0 +1,246 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The charts of a comparison. Each function takes the comparison, or a part of it, and returns none where there is no value."""
+
+from statistics import median
+from typing import Any, Mapping, Optional, Sequence
+
+from ansible_collections.taco.train.plugins.plugin_utils.comparison import wording
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import Part, finite
+from ansible_collections.taco.train.plugins.plugin_utils.report import charts, rows
+from ansible_collections.taco.train.plugins.plugin_utils.report.axes import colour, linear, ratios
+from ansible_collections.taco.train.plugins.plugin_utils.report.charts import Band, Column, Interval, Mark, Series
+from ansible_collections.taco.train.plugins.plugin_utils.report.document import Chart
+from ansible_collections.taco.train.plugins.plugin_utils.report.run_charts import bandwidth, direction
+from ansible_collections.taco.train.plugins.plugin_utils.run.spread import percentile
+
+MOST_NAME = 36
+# A median of nothing has no percentages. One iteration has no spread.
+LEAST_MIDDLE, LEAST_OF_A_SPREAD = 1e-12, 2
+RUN_WIDTH = 13
+
+
+def caption(comparison: Part, text: str) -> str:
+    return f"Lab: {text}" if comparison.get("lab") else text
+
+
+def number_of(comparison: Part, arm: Any) -> int:
+    names = wording.arm_names(comparison)
+    return names.index(arm) if arm in names else len(names)
+
+
+def runs_of(arm: Part) -> Sequence[Part]:
+    return arm.get("runs") or []
+
+
+def run_name(comparison: Part, run: Part) -> str:
+    """Return which run it is, in the words of the messages that the runs printed."""
+    kind = "warm-up run" if run.get("warmup") else "run"
+    return (
+        f"{kind} {run['number']} of {comparison.get('planned')}"
+        if run.get("number")
+        else f"{kind}, round {run.get('repeat')}"
+    )
+
+
+def no_effect(comparison: Part) -> Band:
+    effect = wording.effect(comparison)
+    return Band(1 - effect, 1 + effect, "no-effect", f"too small to count: within {wording.percent(effect)} of 1")
+
+
+def forest(comparison: Part) -> list[Chart]:
+    """Return the ratio of each arm to its baseline with its interval, grouped by case and baseline."""
+    labels, effect = wording.case_labels(comparison), wording.effect(comparison)
+    groups: dict[tuple[str, str], list[Interval]] = {}
+    for one_case, one in rows.compared(comparison):
+        groups.setdefault((one_case["id"], one["baseline"]), []).append(
+            ratio_row(comparison, labels[one_case["id"]], one)
+        )
+    baselines = list(dict.fromkeys(baseline for _case, baseline in groups))
+    several = len(baselines) > 1
+    named = {one: f"speed-up over {wording.marked(comparison, one, MOST_NAME)}" for one in baselines}
+    # Said once beneath the axis, or above each group when there are several.
+    titled = [([labels[key[0]], *([named[key[1]]] if several else [])], own) for key, own in groups.items()]
+    said = (
+        "The point is the speed-up, the line through it its interval. The shaded band, "
+        f"{wording.percent(effect)} to each side of 1, holds differences too small to count."
+    )
+    count = sum(map(len, groups.values()))
+    return charts.intervals(
+        titled,
+        ratios,
+        f"{'speed-up' if several or not baselines else named[baselines[0]]}; AXIS axis",
+        f"Speed-up of {count} comparisons with their intervals; the table of verdicts says the same in numbers",
+        caption(comparison, said),
+        no_effect(comparison),
+    )
+
+
+def ratio_row(comparison: Part, label: str, one: Part) -> Interval:
+    ratio, low, high = (one.get(key) for key in ("ratio", "low", "high"))
+    arm, baseline = wording.marked(comparison, one["arm"]), wording.marked(comparison, one["baseline"])
+    result = f"{wording.ratio(ratio) if finite(ratio) else ''} {wording.verdict(one['verdict'])}".strip()
+    title = f"{label}: {arm} against {baseline}: {result}, {wording.interval(low, high, wording.ratio)}"
+    css = f"verdict {one['verdict']}" if one["verdict"] in wording.SYMBOLS else "verdict"
+    return Interval(wording.marked(comparison, one["arm"], MOST_NAME), ratio, low, high, result, title, css)
+
+
+def expected(comparison: Part, one_case: Part) -> list[Chart]:
+    """Return for each arm the measured time of a batch beside the time that its bytes need at the link's bandwidth."""
+    found = []
+    for one in one_case.get("expected") or []:
+        seconds, measured = one.get("seconds"), one.get("measured_seconds")
+        name = wording.marked(comparison, one["arm"], 20)
+        said = f"{name}: {wording.number(measured)} s, its bytes {wording.number(seconds)} s"
+        if finite(seconds) and seconds >= 0:
+            css = f"measured {colour(number_of(comparison, one['arm']))}"
+            found.append(Interval(said, measured, None, None, "", said, css, seconds))
+    label = wording.case_labels(comparison)[one_case["id"]]
+    return charts.intervals(
+        [((), found)],
+        lambda values: linear([0.0, *values], unit=" s"),
+        "seconds a batch",
+        f"{label}: time of a batch, measured and as its bytes need at the bandwidth",
+        caption(comparison, f"{label}: time of a batch."),
+        room=0,
+    )
+
+
+def scaling(comparison: Part, lines: Sequence[Part], name: str) -> list[Chart]:
+    """Return the efficiency of arms that share a case over the number of ranks; 100 % is the line to reach."""
+    series = [
+        Series(
+            wording.marked(comparison, one["arm"], MOST_NAME),
+            number_of(comparison, one["arm"]),
+            [efficiency(wording.marked(comparison, one["arm"]), point) for point in drawable(one)],
+        )
+        for one in lines
+    ]
+    ranks = {mark.x for one in series for mark in one.marks}
+    return charts.lines(
+        series,
+        "% efficiency",
+        f"ranks (logarithmic axis); 100 % is {lines[0].get('basis')} times their number",
+        "Efficiency over the number of ranks, by arm; the table says the same in numbers",
+        caption(comparison, f"{name}: efficiency."),
+        {count: f"{count:g}" for count in ranks},
+        axis=lambda values: linear([*values, 0.0], 100, steps=6),
+        log=True,
+        level=(100.0, ""),
+    )
+
+
+def drawable(line: Part) -> list[Part]:
+    points = line.get("points") or []
+    return [one for one in points if all(map(finite, (one.get("efficiency"), one.get("ranks")))) and one["ranks"] > 0]
+
+
+def efficiency(name: str, point: Part) -> Mark:
+    low, high = (100 * point[key] if finite(point.get(key)) else None for key in ("low", "high"))
+    said = (
+        f"{name}, {point['ranks']} ranks: {wording.percent(point['efficiency'])}, {wording.number(point.get('value'))}"
+    )
+    return Mark(point["ranks"], 100 * point["efficiency"], said, low, high)
+
+
+def bus_bandwidth(comparison: Part) -> list[Chart]:
+    """Return the bus bandwidth of each arm by message size, beside each other, for each case."""
+    labels = wording.case_labels(comparison)
+    arms: dict[Any, list[tuple[str, int, list[tuple[int, float]]]]] = {}
+    rates: dict[Any, Optional[float]] = {}
+    for one in comparison.get("bus_bandwidth") or []:
+        points = [(size["size"], size["gb_per_s"]) for size in one.get("sizes") or []]
+        name, number = wording.marked(comparison, one["arm"]), number_of(comparison, one["arm"])
+        arms.setdefault(one.get("case"), []).append((name, number, points))
+        rates[one.get("case")] = one["line_rate_gbps"] / 8 if finite(one.get("line_rate_gbps")) else None
+    return [
+        chart
+        for one, own in arms.items()
+        for chart in bandwidth(own, "GB/s", caption(comparison, f"{labels.get(one, one)}: bus bandwidth."), rates[one])
+    ]
+
+
+def spread_of(run: Part, one_case: Part) -> tuple[Optional[float], Optional[float]]:
+    """Return the 5th and the 95th percentile of the iterations of a run, None where they are not independent."""
+    series = [value for value in run.get("series") or [] if finite(value)]
+    if one_case.get("running_mean") or len(series) < LEAST_OF_A_SPREAD:
+        return None, None
+    return percentile(series, 5), percentile(series, 95)
+
+
+def shown(time: str) -> str:
+    return f"{time[:16].replace('T', ' ')} UTC"
+
+
+def timeline(comparison: Part, one_case: Part, times: Mapping[Any, str]) -> list[Chart]:
+    """Return a mark for each run in the order of time; the line through it is the spread of its iterations."""
+    found = [
+        (arm["arm"], run) for arm in one_case.get("arms") or [] for run in runs_of(arm) if finite(run.get("value"))
+    ]
+    found.sort(key=lambda one: (times.get(one[1].get("record"), ""), one[1].get("number") or one[1].get("repeat") or 0))
+    unit, own = (
+        str(one_case.get("unit") or ""),
+        [times[run["record"]] for _arm, run in found if run.get("record") in times],
+    )
+    marks: dict[str, list[Mark]] = {arm: [] for arm in wording.arm_names(comparison)}
+    for place, (arm, run) in enumerate(found):
+        said = f"{wording.marked(comparison, arm)}, {run_name(comparison, run)}: {wording.number(run['value'])} {unit}"
+        time = times.get(run.get("record"))
+        said += f" at {shown(time)}" if time else ""
+        css = "warmup" if run.get("warmup") else ""
+        marks[arm].append(Mark(place, run["value"], said, *spread_of(run, one_case), css))
+    names = list(marks)
+    values = [run["value"] for _arm, run in found]
+    label = wording.case_labels(comparison)[one_case["id"]]
+    return charts.lines(
+        [
+            Series(wording.marked(comparison, arm), names.index(arm), own_marks, "path")
+            for arm, own_marks in marks.items()
+        ],
+        f"{unit}; {direction(one_case.get('higher_is_better', True))}; the axis STARTS at 0",
+        f"run, in the order of time{f': {shown(own[0])} to {shown(own[-1])}' if own else ''}",
+        f"{label}: the value of every run in {unit}, in the order of time, by arm",
+        caption(comparison, f"{label}: value of every run."),
+        {place: str(run.get("number") or place + 1) for place, (_arm, run) in enumerate(found)},
+        axis=lambda all_values: linear(all_values, sum(values) / len(values)),
+        column=RUN_WIDTH,
+    )
+
+
+def middle_of(arm: Part) -> Optional[float]:
+    """Return the arm's median, or that of all its values when it has none; None when neither is above 0."""
+    values = [arm["median"]] if finite(arm.get("median")) else []
+    values = values or [
+        one for run in runs_of(arm) for one in (run.get("value"), *(run.get("series") or [])) if finite(one)
+    ]
+    middle = median(values) if values else 0
+    return middle if middle > LEAST_MIDDLE else None
+
+
+def strip(comparison: Part, one_case: Part) -> list[Chart]:
+    """Return the distance of each value of each run from its arm's median, a column for each run.
+
+    In percent, because arms can be so far apart that on one axis of speed the noise of each would be a dot.
+    """
+    unit, arms = str(one_case.get("unit") or ""), []
+    for arm in one_case.get("arms") or []:
+        middle, name = middle_of(arm), wording.marked(comparison, arm["arm"])
+        if middle:
+            columns = [column(comparison, one_case, name, run, middle) for run in runs_of(arm)]
+            arms.append((f"{name}: {wording.number(middle)} {unit}", number_of(comparison, arm["arm"]), columns))
+    label = wording.case_labels(comparison)[one_case["id"]]
+    said = f"{label}: how far each run is from its arm's median"
+    return charts.strips(arms, said, caption(comparison, f"{label}: every run."))
+
+
+def column(comparison: Part, one_case: Part, name: str, run: Part, middle: float) -> Column:
+    # As points, means over all steps so far would look independent.
+    series = [] if one_case.get("running_mean") else run.get("series") or []
+    off = [100 * (value / middle - 1) if finite(value) else None for value in (run.get("value"), *series)]
+    said = (
+        f"{name}, {run_name(comparison, run)}: {wording.number(run.get('value'))} {one_case.get('unit') or ''}".rstrip()
+    )
+    within = [value for value in off[1:] if value is not None]
+    return Column(off[0], within, said, "warmup" if run.get("warmup") else "")

@@ -1,0 +1,116 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a page is made of. Builders fill a document with plain text and numbers; templates turn it into HTML and Markdown."""
+
+from typing import Any, Collection, Mapping, NamedTuple, Sequence, Union
+
+Rows = Sequence[Sequence[str]]
+Table = tuple[Sequence[str], Rows]
+"""The head and the rows of a table, all of it text."""
+
+
+class Text(NamedTuple):
+    """A paragraph."""
+
+    text: str
+    style: str = ""
+    """Its class on a page. One with "drawn" explains charts, and is nothing without them."""
+    number: str = ""
+    """A number before it, in large digits."""
+    kind: str = "text"
+
+
+class Bullets(NamedTuple):
+    """A list of sentences."""
+
+    items: Sequence[str]
+    kind: str = "list"
+
+
+class Code(NamedTuple):
+    """Commands, settings or a diff, shown as they are."""
+
+    text: str
+    printed: bool = True
+    """Whether it is on paper, too."""
+    diff: bool = False
+    """Whether lines that begin with + or - are added and removed ones."""
+    kind: str = "code"
+
+
+class Grid(NamedTuple):
+    """A table of text."""
+
+    head: Sequence[str]
+    rows: Rows
+    numbers: Collection[str] = ()
+    """The heads of columns that hold numbers."""
+    links: Collection[str] = ()
+    """The heads of columns that hold paths of files beside the page."""
+    wide: Collection[str] = ()
+    """The heads of columns that only a page has room for."""
+    kind: str = "table"
+
+
+class Shape(NamedTuple):
+    """A line, a point or a text of a chart."""
+
+    tag: str
+    attributes: Mapping[str, Any]
+    text: Any = ""
+    """Its text, or the shapes of a group."""
+    title: str = ""
+    """What a pointer or a screen reader gets."""
+
+
+class Chart(NamedTuple):
+    """A drawing, with what it shows in words."""
+
+    label: str
+    width: float
+    height: float
+    shapes: Sequence[Shape]
+    caption: str = ""
+    kind: str = "chart"
+
+
+Block = Union[Text, Bullets, Code, Grid, Chart]
+
+
+class Section(NamedTuple):
+    """Blocks beneath a title."""
+
+    title: str
+    blocks: Sequence[Block]
+    detail: bool = False
+    """Whether it is left out where there is little room, such as in a terminal."""
+
+
+class Document(NamedTuple):
+    """A page: warnings, the title, what matters most, sections."""
+
+    title: str
+    warnings: Sequence[Text]
+    top: Sequence[Block]
+    sections: Sequence[Section]
+    footer: str
+
+
+def tables(
+    title: str, table: Table, numbers: Collection[str] = (), *before: Block, after: Sequence[Block] = ()
+) -> Section:
+    """Return a section around a table, without anything in it when the table has no rows."""
+    head, rows = table
+    return Section(title, [*before, Grid(head, rows, numbers), *after] if rows else [])
+
+
+def written(section: Section) -> list[Block]:
+    """Return the blocks of a section that are left without charts and what explains them."""
+    return [one for one in section.blocks if not isinstance(one, Chart) and "drawn" not in getattr(one, "style", "")]
+
+
+def brief(document: Document) -> Document:
+    """Return a document without its details."""
+    return document._replace(sections=[section for section in document.sections if not section.detail])
