@@ -74,7 +74,8 @@ def replaced(value, path, new):
 
 @pytest.mark.parametrize("role", sorted(set(ROLES) - {"benchmark"}))
 def test_a_change_rests_on_every_variable_that_its_role_desires_something_by(role):
-    lines = (COLLECTION / f"roles/{role}/vars/main.yml").read_text().splitlines() if role != "reboot" else []
+    files = COLLECTION.glob(f"roles/{role}/vars/*.yml") if role != "reboot" else []
+    lines = [line for file in files for line in file.read_text().splitlines()]
     read = {name for line in lines if not line.lstrip().startswith("#") for name in re.findall(r"\w+", line)}
     missing = (read & set(all_options()) | set(options_of(role))) - set(ROLES[role].variables)
     assert missing - set(UNRELATED) == set() and set(UNRELATED) <= set(all_options())
