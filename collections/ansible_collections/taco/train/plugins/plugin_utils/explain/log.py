@@ -20,7 +20,7 @@ STACK = re.compile(r"\*\*\* (?P<begin>Process received signal)|\*\*\* End of err
 CHATTER = re.compile(
     r"NCCL INFO|[Hh]col\b|HCOLL|LOG_CAT_ML|libibverbs|libnuma|Authorization required|Permanently added|/proc/mounts line|"
     r"(?:orte|prte)_base_help_aggregate|has sent help message|DeprecationWarning|FutureWarning|deprecated|"
-    r"^\[W|This is a warning|only a warning|silence this warning|OMP_NUM_THREADS"
+    r"^\[W[^\]]{0,80}socket\.cpp|This is a warning|this is not a failure|only a warning|silence this warning|OMP_NUM_THREADS"
 )
 KEPT = re.compile(r"INFO (?:NET/Socket ?: Using|Bootstrap ?: Using)|INFO .{0,80}(?: nranks |connect returned )")
 # A help text of mpirun that is about the end of a process, or of something that did not end the run.
@@ -43,14 +43,16 @@ LINES_SHOWN = 3
 
 
 class Candidate(NamedTuple):
-    """A line of the log, or a text that mpirun printed over several, with the values of its fields."""
+    """A line of the log, or a text that mpirun printed over several, with the values of its fields and where they stand in it."""
 
     line: Line
     fields: Mapping[str, str] = {}
+    below: Sequence[int] = ()
 
 
 def told_lines(text: str) -> List[Line]:
-    """The lines of a log without what NCCL prints of itself, which can be nearly all of it."""
+    """The lines of a log without what NCCL prints of itself, which can be nearly all of it. Open MPI 5 prints NUL characters."""
+    text = text.replace("\0", "")
     if " NCCL INFO " in text:
         text = "\n".join(line for line in text.splitlines() if " NCCL INFO " not in line or KEPT.search(line))
     return tagged_lines(text)
@@ -103,12 +105,13 @@ def help_texts(lines: Sequence[Line]) -> Dict[int, Candidate]:
 
 def joined(lines: Sequence[Line]) -> Candidate:
     """Several lines in one, with the values of their fields by names such as local_host."""
+    matches = {number: FIELD.match(line.text) for number, line in enumerate(lines)}
     fields: Dict[str, str] = {}
-    for match in (FIELD.match(line.text) for line in lines):
+    for match in matches.values():
         if match:
             fields.setdefault(match[1].lower().replace(" ", "_").replace("#", ""), match[2])
     text = " ".join(" ".join(line.text for line in lines).split())
-    return Candidate(lines[0]._replace(text=text), fields)
+    return Candidate(lines[0]._replace(text=text), fields, [number for number, match in matches.items() if match])
 
 
 def unexplained_text(lines: Sequence[Line]) -> Optional[Candidate]:
@@ -135,9 +138,9 @@ def last_complaint(lines: Sequence[Line]) -> str:
     return next((cut(line.text) for line in reversed(lines) if is_complaint(line)), "")
 
 
-def shown_lines(lines: Sequence[Line], position: Optional[int] = None) -> List[str]:
-    """Two or three lines of the log: the one that tells, the next that complains, and the last."""
-    first = [] if position is None else [position]
+def shown_lines(lines: Sequence[Line], position: Optional[int] = None, below: Sequence[int] = ()) -> List[str]:
+    """Two or three lines of the log: the one that tells with the values below it, the next that complains, and the last."""
+    first = [] if position is None else [position, *(position + number for number in below[: LINES_SHOWN - 1])]
     begin = 0 if position is None else position + 1
     complaints = [number for number in range(begin, len(lines)) if is_complaint(lines[number])]
     worded = [
@@ -145,7 +148,7 @@ def shown_lines(lines: Sequence[Line], position: Optional[int] = None) -> List[s
         for number, line in enumerate(lines)
         if not FRAME.match(line.text) and (number in first or not is_chatter(line.text))
     ]
-    chosen = {*first, *(complaints[:1] if first else complaints[-2:]), *worded[-1:]}
+    chosen = set(first if len(first) > 1 else [*first, *(complaints[:1] if first else complaints[-2:]), *worded[-1:]])
     others = [number for number in reversed(worded) if number not in chosen]
     chosen.update(others[: max(LINES_SHOWN - len(chosen), 0)])
     return list(dict.fromkeys(cut(lines[number].text) for number in sorted(chosen)))[:LINES_SHOWN]
