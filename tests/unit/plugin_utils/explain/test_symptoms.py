@@ -115,6 +115,13 @@ def test_the_end_that_mpirun_reports_is_no_cause_where_a_rank_has_one(first):
     assert (why.name, why.rank) == ("module", 1)
 
 
+def test_a_rank_that_ended_with_a_status_alone_is_shown_with_the_line_before_its_end():
+    rule = "-" * 74
+    end = "mpirun detected that one or more processes exited with non-zero status\n\n  Process name: [[27433,1],2]\n  Exit code:    7\n"
+    why = explain(f"[1,2]<stdout>:step 3\n{rule}\n{end}{rule}\n", 7)
+    assert (why.name, why.rank) == ("exit_code", 2) and "status 7" in why.found and "before that: 'step 3'" in why.found
+
+
 def test_an_unknown_text_of_mpirun_is_shown_with_its_host():
     rule = "-" * 74
     why = explain(

@@ -18,15 +18,18 @@ FIELD = re.compile(r"\s{0,12}([A-Za-z][\w #-]{0,30}?)\s{0,12}: {0,30}(\S.{0,300}
 STACK = re.compile(r"\*\*\* (?P<begin>Process received signal)|\*\*\* End of error message")
 # Lines that tell nothing of a failure.
 CHATTER = re.compile(
-    r"NCCL INFO|[Hh]col\b|HCOLL|LOG_CAT_ML|libibverbs|libnuma|Authorization required|Permanently added|/proc/mounts line|"
+    r"NCCL INFO|[Hh]col\b|HCOLL|LOG_CAT_ML|libibverbs|libnuma|Authorization required|No protocol specified|\(ignored\)$|"
+    r"Permanently added|/proc/mounts line|"
     r"(?:orte|prte)_base_help_aggregate|has sent help message|DeprecationWarning|FutureWarning|deprecated|"
     r"^\[W[^\]]{0,80}socket\.cpp|This is a warning|this is not a failure|only a warning|silence this warning|OMP_NUM_THREADS"
 )
 KEPT = re.compile(r"INFO (?:NET/Socket ?: Using|Bootstrap ?: Using)|INFO .{0,80}(?: nranks |connect returned )")
 # A help text of mpirun that is about the end of a process, or of something that did not end the run.
+EPILOGUE = re.compile(r"Primary job|\S*(?:mpirun|prterun|mpiexec)\S* (?:detected|noticed|has exited)")
 NO_CAUSE = re.compile(
-    r"WARNING: |Primary job|By default, for Open MPI|\S*(?:mpirun|prterun|mpiexec)\S* (?:detected|noticed|has exited)|[^A-Z]|"
-    r"Traceback|.*(?:will be (?:used instead|ignored|disabled)|[Ww]e will continue|job will continue|"
+    rf"WARNING: |{EPILOGUE.pattern}|[^A-Z]|Traceback|By default, for Open MPI|A deprecated MCA|No OpenFabrics|"
+    r"There was an error initializing an OpenF|A process has executed an operation involving|"
+    r".*(?:will be (?:used instead|ignored|disabled)|[Ww]e will continue|job will continue|"
     r"(?:adversely|negatively) impact|have been deprecated)"
 )
 COMPLAINT = re.compile(
@@ -126,6 +129,12 @@ def cut(text: str, end: int = 0) -> str:
     begin = max(min(end, len(words)) + BEHIND - MOST_OF_A_LINE, 0)
     behind = "..." if len(words) > begin + MOST_OF_A_LINE else ""
     return ("... " if begin else "") + words[begin : begin + MOST_OF_A_LINE] + behind
+
+
+def before_epilogue(lines: Sequence[Line]) -> Sequence[Line]:
+    """The lines before mpirun reports how the run ended."""
+    end = next((number for number, line in enumerate(lines) if EPILOGUE.match(line.text)), len(lines))
+    return lines[:end]
 
 
 def last_line(lines: Sequence[Line]) -> str:

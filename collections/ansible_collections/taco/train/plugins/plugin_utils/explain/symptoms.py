@@ -14,6 +14,7 @@ import yaml
 from ansible_collections.taco.train.plugins.plugin_utils.explain.log import (
     MOST_CHARACTERS,
     Candidate,
+    before_epilogue,
     candidates,
     cut,
     help_texts,
@@ -127,7 +128,8 @@ def explain(
     if known and known.name != "exit_code":
         return known
     if known:
-        return known._replace(found=f"{known.found}; the last line of the log: '{last_line(lines)}'")
+        last = last_line(before_epilogue(lines))
+        return known._replace(found=f"{known.found}; the last line before that: '{last}'") if last else known
     return of_status(rc, lines, places)
 
 
