@@ -60,6 +60,12 @@ def test_every_variable_in_a_message_exists():
     assert named and [one for one in sorted(named) if one[0] not in KNOWN | NAMES] == []
 
 
+def test_every_variable_in_the_table_of_symptoms_exists():
+    rows = yaml.safe_load((COLLECTION / "plugins/plugin_utils/explain/symptoms.yml").read_text())
+    named = {(row["name"], name) for row in rows for name in NAMED.findall(f"{row['found']} {row['fix']}")}
+    assert named and [one for one in sorted(named) if one[1] not in KNOWN | NAMES] == []
+
+
 def test_the_number_of_repeats_has_one_default():
     role = yaml.safe_load((COLLECTION / "roles/compare/defaults/main.yml").read_text())["compare_repeats"]
     module = re.search(

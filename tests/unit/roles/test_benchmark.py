@@ -237,10 +237,11 @@ def test_a_failed_run_is_reported_and_fails_the_play(cluster):
     cluster.fake("echo 'ssh: Could not resolve hostname node-b: Name or service not known'; exit 255\n")
     rc, output = cluster.play()
     assert rc != 0
-    assert "host node-b is not known" in output and "benchmark_hosts" in output
+    assert "the name of the host node-b can't be resolved" in output and "benchmark_hosts" in output
+    assert "The log has: ssh: Could not resolve hostname node-b" in output
     assert cluster.record()["outcome"] == "failed" and cluster.record()["witnesses"]["runs"] == 1
     report = (cluster.run_dir() / "report.html").read_text()
-    assert "No result: the run failed." in report and "node-b is not known" in report
+    assert "No result: the run failed." in report and "The name of the host node-b can" in report
     assert re.search(r"Report: \S+/report.html", output)
 
 

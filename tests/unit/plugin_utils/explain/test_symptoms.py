@@ -39,7 +39,9 @@ def test_the_example_of_a_row_gives_the_row(name):
     why = explain(row.example)
     assert (why.name, row.scope in SCOPES) == (row.name, True)
     for shown, template in ((why.found, row.found), (why.fix, row.fix)):
-        parts = [part.split("(")[0].strip(" ,)") for part in re.split(r"\{\w+\}", template)]
+        # The place stands in place of the first words.
+        parts = re.split(r"\{\w+\}", re.sub("^a (?:rank|host) ", "", template))
+        parts = [part.split("(")[0].strip(" ,)") for part in parts]
         assert all(part in shown for part in parts), (shown, parts)
         assert "{" not in shown or "{" in row.example
     assert len(why.found) < 800 and why.lines
@@ -111,6 +113,13 @@ def test_the_end_that_mpirun_reports_is_no_cause_where_a_rank_has_one(first):
     ]
     why = explain("\n".join(lines if first == "cause" else lines[::-1]) + "\n")
     assert (why.name, why.rank) == ("module", 1)
+
+
+def test_a_rank_that_ended_with_a_status_alone_is_shown_with_the_line_before_its_end():
+    rule = "-" * 74
+    end = "mpirun detected that one or more processes exited with non-zero status\n\n  Process name: [[27433,1],2]\n  Exit code:    7\n"
+    why = explain(f"[1,2]<stdout>:step 3\n{rule}\n{end}{rule}\n", 7)
+    assert (why.name, why.rank) == ("exit_code", 2) and "status 7" in why.found and "before that: 'step 3'" in why.found
 
 
 def test_an_unknown_text_of_mpirun_is_shown_with_its_host():

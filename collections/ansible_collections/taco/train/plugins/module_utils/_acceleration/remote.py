@@ -17,7 +17,7 @@ from ansible_collections.taco.train.plugins.module_utils._acceleration import (
     worker,
 )
 from ansible_collections.taco.train.plugins.module_utils._files import atomic, created_folders, move
-from ansible_collections.taco.train.plugins.module_utils._process import running_work, supervised, timed
+from ansible_collections.taco.train.plugins.module_utils._process import running_work, shortened, supervised, timed
 from ansible_collections.taco.train.plugins.module_utils._process.carried import answer, program
 from ansible_collections.taco.train.plugins.module_utils._process.place import COMMAND_SECONDS, Place, PlaceError
 
@@ -29,6 +29,7 @@ WORKER_MODULES = [
     atomic,
     move,
     created_folders,
+    shortened,
     supervised,
     nccl_plugin,
     horovod_prefix,

@@ -18,15 +18,18 @@ FIELD = re.compile(r"\s{0,12}([A-Za-z][\w #-]{0,30}?)\s{0,12}: {0,30}(\S.{0,300}
 STACK = re.compile(r"\*\*\* (?P<begin>Process received signal)|\*\*\* End of error message")
 # Lines that tell nothing of a failure.
 CHATTER = re.compile(
-    r"NCCL INFO|[Hh]col\b|HCOLL|LOG_CAT_ML|libibverbs|libnuma|Authorization required|Permanently added|/proc/mounts line|"
+    r"NCCL INFO|[Hh]col\b|HCOLL|LOG_CAT_ML|libibverbs|libnuma|Authorization required|No protocol specified|\(ignored\)$|"
+    r"Permanently added|/proc/mounts line|"
     r"(?:orte|prte)_base_help_aggregate|has sent help message|DeprecationWarning|FutureWarning|deprecated|"
-    r"^\[W|This is a warning|only a warning|silence this warning|OMP_NUM_THREADS"
+    r"^\[W[^\]]{0,80}socket\.cpp|This is a warning|this is not a failure|only a warning|silence this warning|OMP_NUM_THREADS"
 )
 KEPT = re.compile(r"INFO (?:NET/Socket ?: Using|Bootstrap ?: Using)|INFO .{0,80}(?: nranks |connect returned )")
 # A help text of mpirun that is about the end of a process, or of something that did not end the run.
+EPILOGUE = re.compile(r"Primary job|\S*(?:mpirun|prterun|mpiexec)\S* (?:detected|noticed|has exited)")
 NO_CAUSE = re.compile(
-    r"WARNING: |Primary job|By default, for Open MPI|\S*(?:mpirun|prterun|mpiexec)\S* (?:detected|noticed|has exited)|[^A-Z]|"
-    r"Traceback|.*(?:will be (?:used instead|ignored|disabled)|[Ww]e will continue|job will continue|"
+    rf"WARNING: |{EPILOGUE.pattern}|[^A-Z]|Traceback|By default, for Open MPI|A deprecated MCA|No OpenFabrics|"
+    r"There was an error initializing an OpenF|A process has executed an operation involving|"
+    r".*(?:will be (?:used instead|ignored|disabled)|[Ww]e will continue|job will continue|"
     r"(?:adversely|negatively) impact|have been deprecated)"
 )
 COMPLAINT = re.compile(
@@ -43,14 +46,16 @@ LINES_SHOWN = 3
 
 
 class Candidate(NamedTuple):
-    """A line of the log, or a text that mpirun printed over several, with the values of its fields."""
+    """A line of the log, or a text that mpirun printed over several, with the values of its fields and where they stand in it."""
 
     line: Line
     fields: Mapping[str, str] = {}
+    below: Sequence[int] = ()
 
 
 def told_lines(text: str) -> List[Line]:
-    """The lines of a log without what NCCL prints of itself, which can be nearly all of it."""
+    """The lines of a log without what NCCL prints of itself, which can be nearly all of it. Open MPI 5 prints NUL characters."""
+    text = text.replace("\0", "")
     if " NCCL INFO " in text:
         text = "\n".join(line for line in text.splitlines() if " NCCL INFO " not in line or KEPT.search(line))
     return tagged_lines(text)
@@ -103,12 +108,13 @@ def help_texts(lines: Sequence[Line]) -> Dict[int, Candidate]:
 
 def joined(lines: Sequence[Line]) -> Candidate:
     """Several lines in one, with the values of their fields by names such as local_host."""
+    matches = {number: FIELD.match(line.text) for number, line in enumerate(lines)}
     fields: Dict[str, str] = {}
-    for match in (FIELD.match(line.text) for line in lines):
+    for match in matches.values():
         if match:
             fields.setdefault(match[1].lower().replace(" ", "_").replace("#", ""), match[2])
     text = " ".join(" ".join(line.text for line in lines).split())
-    return Candidate(lines[0]._replace(text=text), fields)
+    return Candidate(lines[0]._replace(text=text), fields, [number for number, match in matches.items() if match])
 
 
 def unexplained_text(lines: Sequence[Line]) -> Optional[Candidate]:
@@ -125,6 +131,12 @@ def cut(text: str, end: int = 0) -> str:
     return ("... " if begin else "") + words[begin : begin + MOST_OF_A_LINE] + behind
 
 
+def before_epilogue(lines: Sequence[Line]) -> Sequence[Line]:
+    """The lines before mpirun reports how the run ended."""
+    end = next((number for number, line in enumerate(lines) if EPILOGUE.match(line.text)), len(lines))
+    return lines[:end]
+
+
 def last_line(lines: Sequence[Line]) -> str:
     """The last line that has words."""
     return next((cut(line.text) for line in reversed(lines) if not FRAME.match(line.text)), "")
@@ -135,9 +147,9 @@ def last_complaint(lines: Sequence[Line]) -> str:
     return next((cut(line.text) for line in reversed(lines) if is_complaint(line)), "")
 
 
-def shown_lines(lines: Sequence[Line], position: Optional[int] = None) -> List[str]:
-    """Two or three lines of the log: the one that tells, the next that complains, and the last."""
-    first = [] if position is None else [position]
+def shown_lines(lines: Sequence[Line], position: Optional[int] = None, below: Sequence[int] = ()) -> List[str]:
+    """Two or three lines of the log: the one that tells with the values below it, the next that complains, and the last."""
+    first = [] if position is None else [position, *(position + number for number in below[: LINES_SHOWN - 1])]
     begin = 0 if position is None else position + 1
     complaints = [number for number in range(begin, len(lines)) if is_complaint(lines[number])]
     worded = [
@@ -145,7 +157,7 @@ def shown_lines(lines: Sequence[Line], position: Optional[int] = None) -> List[s
         for number, line in enumerate(lines)
         if not FRAME.match(line.text) and (number in first or not is_chatter(line.text))
     ]
-    chosen = {*first, *(complaints[:1] if first else complaints[-2:]), *worded[-1:]}
+    chosen = set(first if len(first) > 1 else [*first, *(complaints[:1] if first else complaints[-2:]), *worded[-1:]])
     others = [number for number in reversed(worded) if number not in chosen]
     chosen.update(others[: max(LINES_SHOWN - len(chosen), 0)])
     return list(dict.fromkeys(cut(lines[number].text) for number in sorted(chosen)))[:LINES_SHOWN]

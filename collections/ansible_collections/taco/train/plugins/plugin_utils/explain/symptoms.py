@@ -14,6 +14,7 @@ import yaml
 from ansible_collections.taco.train.plugins.plugin_utils.explain.log import (
     MOST_CHARACTERS,
     Candidate,
+    before_epilogue,
     candidates,
     cut,
     help_texts,
@@ -32,13 +33,10 @@ SCOPES = ("api", "pod", "before_ranks", "own_error", "of_another_rank", "launche
 # What the end of a time limit causes itself.
 OF_THE_LIMIT = ("killed", "aborted", "interrupted", "terminated", "signal", "exit_code", "lost_node", "daemon")
 TEMPLATE = re.compile(r"\{(\w+)\}")
-# What absent values leave in a sentence.
-LEFT = (
-    (re.compile(r"\s+"), " "),
-    (re.compile(r" ?\([ ,]*\)"), ""),
-    (re.compile(r"\( "), "("),
-    (re.compile(r" (?=[,)])"), ""),
-)
+# Parentheses in a sentence, which go with the values in them.
+PARENTHESES = re.compile(r" ?\([^()]*\)")
+# What the place says before a sentence.
+SUBJECT = re.compile(r"a (?:rank|host) (?=\w)")
 MOST_OF_A_SENTENCE = 400
 # A shorter line, such as Killed, adds nothing to the sentence.
 LEAST_OF_A_LINE = 12
@@ -130,7 +128,8 @@ def explain(
     if known and known.name != "exit_code":
         return known
     if known:
-        return known._replace(found=f"{known.found}; the last line of the log: '{last_line(lines)}'")
+        last = last_line(before_epilogue(lines))
+        return known._replace(found=f"{known.found}; the last line before that: '{last}'") if last else known
     return of_status(rc, lines, places)
 
 
@@ -200,17 +199,21 @@ def explanation(
     place = places.found(candidate.line, values, row.scope)
     values["host"] = place.host or "a host"
     found = filled(row.found, values)[:MOST_OF_A_SENTENCE]
+    where = words(place, found)
+    found = f"{where}: {SUBJECT.sub('', found, count=1) if SUBJECT.match(found) else found}" if where else found
     named = any(values.get(name) for name in TEMPLATE.findall(row.found) if name != "host")
     if not named and len(text.strip()) >= LEAST_OF_A_LINE:
         found += f": '{cut(text, match.end() if match else 0)}'"
-    where = words(place, found)
-    found = f"{where}: {found}" if where else found
-    return Explanation(found, filled(row.fix, values), row.name, place.host, place.rank, shown_lines(lines, position))
+    shown = shown_lines(lines, position, candidate.below)
+    return Explanation(found, filled(row.fix, values), row.name, place.host, place.rank, shown)
 
 
 def filled(template: str, values: Mapping[str, str]) -> str:
-    """A text of the table with its values."""
-    text = TEMPLATE.sub(lambda match: values.get(match[1], ""), template)
-    for pattern, instead in LEFT:
-        text = pattern.sub(instead, text)
-    return text.strip()
+    """A text of the table with its values, without the parentheses in which none is known."""
+
+    def known(match: re.Match[str]) -> str:
+        names = TEMPLATE.findall(match[0])
+        return match[0] if not names or any(values.get(name) for name in names) else ""
+
+    text = TEMPLATE.sub(lambda match: values.get(match[1], ""), PARENTHESES.sub(known, template))
+    return re.sub(r" (?=[,)])|(?<=\() ", "", " ".join(text.split()))
