@@ -4,6 +4,8 @@
 
 """What a summary says of each host, and how it is shown."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from ansible_collections.taco.train.plugins.plugin_utils.summary.table import render, wants_colour
@@ -96,6 +98,7 @@ def test_a_failed_verdict_is_read_from_its_file_and_without_one_names_the_hosts(
         ({"msg": "One or more items failed", "results": [{"msg": "fine"}, {"failed": True, "msg": "bad"}]}, "bad"),
         ({"censored": "the output has been hidden"}, "the output has been hidden"),
         ({"msg": "MODULE FAILURE", "module_stderr": "sudo: not found\n\nmore"}, "MODULE FAILURE: sudo: not found"),
+        ({"msg": "", "exception": SimpleNamespace(event=SimpleNamespace(msg="Timed out."))}, "Timed out."),
         ({}, "no message"),
     ],
 )

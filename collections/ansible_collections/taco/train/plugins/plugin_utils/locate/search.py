@@ -158,28 +158,17 @@ def open_runs(search: Search) -> List[Run]:
 
 def as_json(search: Search) -> Dict[str, Any]:
     """The search as locate.json keeps it."""
-    return {
-        "schema": SCHEMA,
-        "hosts": list(search.hosts),
-        "hardware": dict(search.hardware),
-        "boundaries": {name: dict(values) for name, values in search.boundaries.items()},
-        "effect": search.effect,
-        "rates": search.rates._asdict(),
-        "budget": search.budget._asdict(),
-        "alone": search.alone,
-        "higher_is_better": search.higher_is_better,
-        "expected": search.expected,
-        "suspects": list(search.suspects),
-        "run_seconds": search.run_seconds,
-        "rounds": [
-            {
-                "number": one.number,
-                "kind": one.kind,
-                "runs": [dict(run._asdict(), hosts=list(run.hosts), busy=dict(run.busy)) for run in one.runs],
-            }
-            for one in search.rounds
-        ],
-    }
+    rounds = [
+        {
+            "number": one.number,
+            "kind": one.kind,
+            "runs": [dict(run._asdict(), hosts=list(run.hosts), busy=dict(run.busy)) for run in one.runs],
+        }
+        for one in search.rounds
+    ]
+    lists = {"hosts": list(search.hosts), "suspects": list(search.suspects), "rounds": rounds}
+    limits = {"rates": search.rates._asdict(), "budget": search.budget._asdict()}
+    return {"schema": SCHEMA, **search._asdict(), **lists, **limits}
 
 
 def from_json(value: Mapping[str, Any]) -> Search:
@@ -188,17 +177,6 @@ def from_json(value: Mapping[str, Any]) -> Search:
         Round(one["number"], one["kind"], tuple(Run(**dict(run, hosts=tuple(run["hosts"]))) for run in one["runs"]))
         for one in value["rounds"]
     )
-    return Search(
-        hosts=tuple(value["hosts"]),
-        hardware=value["hardware"],
-        boundaries=value["boundaries"],
-        effect=value["effect"],
-        rates=Rates(**value["rates"]),
-        budget=Budget(**value["budget"]),
-        alone=value["alone"],
-        higher_is_better=value["higher_is_better"],
-        expected=value["expected"],
-        suspects=tuple(value["suspects"]),
-        run_seconds=value.get("run_seconds"),
-        rounds=rounds,
-    )
+    lists = {"hosts": tuple(value["hosts"]), "suspects": tuple(value["suspects"]), "rounds": rounds}
+    limits = {"rates": Rates(**value["rates"]), "budget": Budget(**value["budget"])}
+    return Search(**{name: part for name, part in {**value, **lists, **limits}.items() if name != "schema"})

@@ -42,6 +42,8 @@ def message(result: Mapping[str, Any]) -> str:
 
 
 def _paragraph(value: Any) -> str:
+    # ansible-core 2.19 and newer hand on an exception as an object with its event.
+    value = value.event.msg if hasattr(value, "event") else value
     text = "\n".join(map(str, value)) if isinstance(value, list) else str(value or "")
     return " ".join(text.strip().split("\n\n", maxsplit=1)[0].split())
 
