@@ -11,6 +11,8 @@ description:
   - Writes C(table.md) and C(report.html) into the folder of a run, from C(records.jsonl) and C(verdict.json) there.
   - For a folder with C(comparison.json), the report shows the comparison, and the module writes C(comparison.md), C(runs.csv) and
     C(iterations.csv) instead of C(table.md).
+  - For a folder with C(locate.json), the report shows the search for slow hosts, and the module writes C(locate.md) instead of
+    C(table.md).
   - Prints the table and the path of the page.
   - The page is self-contained and needs no network. It contains only data of these files.
   - Works on the controller only. A rendering is not a change.
@@ -32,7 +34,7 @@ options:
     type: str
     required: true
   title:
-    description: The heading of the report and of the table.
+    description: The heading of the report and of the table, before the name of the run.
     type: str
     default: Training benchmark
 """
@@ -47,7 +49,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 table:
-  description: The text of C(table.md), or for a comparison the verdicts as plain text, at most 100 columns wide.
+  description: The text of C(table.md) or C(locate.md), or for a comparison the verdicts as plain text, at most 100 columns wide.
   returned: success
   type: str
 path:
