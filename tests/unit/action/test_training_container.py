@@ -17,6 +17,7 @@ FILES = [{"path": "/usr/local/tfabric/tools/config/ztcp0.conf", "size": 9}]
 FOLDERS = "taco.train.host_folders"
 ENGINE = {"name": "docker", "version": "24.0.7", "running": True, "runtimes": ["nvidia", "runc"], "nvidia_toolkit": "1"}
 IDLE = {"python": {"requests": True}, "container_engine": ENGINE, "training_container": None}
+INFO = {"community.docker.docker_container_info": {"exists": False}, "community.docker.docker_image_info": {}}
 THERE = {"name": "box", "id": "4c01", "status": "running", "image": "old", "image_id": "1", "image_id_by_name": "1"}
 THERE.update(restart_policy="no", options_sha256="0")
 BUSY = dict(IDLE, training_container=THERE)
@@ -28,7 +29,7 @@ RUNNING = {"changed": True, "container": {"State": {"Status": "running"}}}
 def act():
     """Return a function that runs the action and returns its result and every call of a module."""
 
-    def run(answer=None, check=False, **options):
+    def run(answer=None, check=False, there=None, **options):
         task = Task()
         task.args = dict({"name": "box", "image": "img:1", "node": IDLE}, **options)
         task.check_mode = check
@@ -40,6 +41,9 @@ def act():
             calls.append((module_name, module_args))
             if module_name == FOLDERS:
                 return {}
+            if module_name in INFO:
+                calls.pop()
+                return dict(INFO[module_name], **(there or {}))
             if callable(answer):
                 return answer(module_name, task.check_mode)
             return dict(RUNNING if answer is None else answer)
@@ -234,3 +238,47 @@ def test_a_container_is_removed_without_requests(act):
     result, calls = act(answer=engine([]), state="absent", node=dict(BUSY, python={"requests": False}))
     assert result["changed"]
     assert calls[-1] == ("ansible.legacy.command", {"argv": ["docker", "rm", "--force", "box"]})
+
+
+def labelled(value):
+    return {"Image": "sha256:1", "Config": {"Image": "old:1", "Labels": {"taco.train.options": value} if value else None}}
+
+
+def made(label, inherited=None):
+    """Answers about a container and its image, by their labels."""
+    return {"exists": True, "container": labelled(label), "images": [labelled(inherited)]}
+
+
+# Of an engine that answers, or of one that is stopped: whose container it is, and whether it may be changed.
+FOREIGN = [
+    ("without our label", {"there": made(None)}, True),
+    ("from an image that was committed from ours", {"there": made("0", "0")}, True),
+    ("with our label", {"there": made("0")}, False),
+    ("with our label, from an image that was committed from ours", {"there": made("1", "0")}, False),
+    ("in a stopped engine", {"node": dict(STOPPED, training_container=dict(THERE, options_sha256=None))}, True),
+]
+
+
+@pytest.mark.parametrize("state", ["started", "absent"])
+@pytest.mark.parametrize(("case", "host", "refused"), FOREIGN, ids=[case[0] for case in FOREIGN])
+def test_a_container_of_somebody_else_is_neither_changed_nor_removed(act, case, host, refused, state):
+    recreated = {"answer": engine(RECREATE), "profile": "lightcc", "state": state, **host}
+    if not refused:
+        assert act(**recreated)[0]["changed"]
+        return
+    with pytest.raises(AnsibleActionFail) as failure:
+        act(**recreated)
+    for word in ("node-0: the container box of the image old", "docker rm box", "training_container_take_over"):
+        assert word in str(failure.value), case
+    stays, calls = act(**recreated, may_stay=True)
+    assert not stays["changed"] and "docker rm box" in stays["left"]
+    assert all(name == "community.docker.docker_container" for name, _told in calls) and len(calls) <= 1
+
+
+def test_a_container_of_somebody_else_is_taken_over_when_that_is_permitted(act):
+    assert act(answer=engine(RECREATE), profile="lightcc", there=made(None), take_over=True)[0]["changed"]
+
+
+def test_a_container_of_somebody_else_that_is_as_asked_for_is_no_reason_to_fail(act):
+    result, _calls = act(answer={"changed": False}, profile="lightcc", there=made(None))
+    assert not result.get("failed") and not result["changed"]

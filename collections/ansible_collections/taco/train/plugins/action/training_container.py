@@ -9,10 +9,13 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
+from ansible_collections.taco.train.plugins.module_utils._node.engine import image_of
 from ansible_collections.taco.train.plugins.plugin_utils.container.change import (
     ends_processes,
     engine_problem,
+    foreign_refusal,
     interruption,
+    is_foreign,
     left,
     may_interrupt,
 )
@@ -32,6 +35,8 @@ MODULE = "community.docker.docker_container"
 FOLDERS = "taco.train.host_folders"
 RUNNING_WORK = "taco.train.running_work"
 COMMAND = "ansible.legacy.command"
+CONTAINER_INFO = "community.docker.docker_container_info"
+IMAGE_INFO = "community.docker.docker_image_info"
 
 
 def trouble_after_start(result: dict[str, Any]) -> str | None:
@@ -81,6 +86,9 @@ class ActionModule(ActionBase):
         # A plan has the difference also without --diff. Ansible shows it only with --diff.
         self._task.diff = True
         self._prediction: dict[str, Any] | None = None
+        foreign = self._foreign(options, wanted, task_vars)
+        if foreign is not None:
+            return {**result, **self._refused(options, foreign, host)}
         warnings, refused = self._running_work(options, wanted, task_vars)
         if refused is not None:
             return {**result, **refused}
@@ -121,6 +129,8 @@ class ActionModule(ActionBase):
         if problem is None:
             return None
         there = node.get("training_container")
+        if there and there["options_sha256"] is None and not options["take_over"]:
+            return self._refused(options, foreign_refusal(options["name"], there["image"]), host)
         if options["state"] == "started":
             # The role container_engine would have corrected that. Without check mode docker_container reports the problem.
             said = f"The container {options['name']} would be started, but now {problem}."
@@ -128,10 +138,7 @@ class ActionModule(ActionBase):
         if not there or self._task.check_mode:
             return {"changed": bool(there)}
         if not node["container_engine"]["running"]:
-            message = left(options["name"], problem)
-            if not options["may_stay"]:
-                raise AnsibleActionFail(f"{host}: {message}")
-            return {"changed": False, "left": message, "warnings": [f"{host}: {message}"]}
+            return self._refused(options, left(options["name"], problem), host)
         warnings, refused = self._running_work(options, {}, task_vars)
         if refused is not None:
             return refused
@@ -140,6 +147,31 @@ class ActionModule(ActionBase):
         if answer.get("failed"):
             raise AnsibleActionFail(explain(host, options["name"], "", str(answer.get("stderr") or answer.get("msg"))))
         return {"changed": True, "warnings": warnings}
+
+    def _refused(self, options: dict[str, Any], message: str, host: str) -> dict[str, Any]:
+        """The result for a container that stays as it is: a failure, or where it may stay a warning."""
+        if not options["may_stay"]:
+            raise AnsibleActionFail(f"{host}: {message}")
+        return {"changed": False, "left": message, "warnings": [f"{host}: {message}"]}
+
+    def _foreign(self, options: dict[str, Any], wanted: dict[str, Any], task_vars: dict[str, Any]) -> str | None:
+        """Why the task must not change the container with this name, None where it may or would not."""
+        if options["take_over"] or is_known(options, options["node"] or {}):
+            return None
+        answer = self._execute_module(
+            module_name=CONTAINER_INFO, module_args={"name": options["name"]}, task_vars=task_vars
+        )
+        if not answer.get("exists"):
+            return None
+        container = answer["container"]
+        images = self._execute_module(
+            module_name=IMAGE_INFO, module_args={"name": container["Image"]}, task_vars=task_vars
+        )
+        if not is_foreign(container, next(iter(images.get("images") or []), {})):
+            return None
+        self._prediction = self._predicted(wanted, task_vars)
+        harmless = not self._prediction.get("changed") and not self._prediction.get("failed")
+        return None if harmless else foreign_refusal(options["name"], image_of(container))
 
     def _running_work(
         self, options: dict[str, Any], wanted: dict[str, Any], task_vars: dict[str, Any]

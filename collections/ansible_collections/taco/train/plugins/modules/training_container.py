@@ -13,9 +13,10 @@ description:
   - An option that is set replaces the value of the profile.
   - Refuses to start a container in which HARP would abort without its configuration.
   - A converged container is not changed. A container that differs is recreated.
+  - Refuses to change or remove a container that this module did not make, unless O(take_over) is set.
   - The label C(taco.train.options) of the container is a checksum of its options, with which M(taco.train.converged) detects later that
-    nothing has changed. A missing or different label alone does not recreate a container. Do not set this label on your own containers,
-    because it is trusted.
+    nothing has changed. It also marks the container as one of this module. A missing or different label alone does not recreate a
+    container. Do not set this label on your own containers, because it is trusted.
 requirements:
   - The collection community.docker on the controller
   - requests in the Python of the host
@@ -130,6 +131,12 @@ options:
     default: false
     description:
       - Whether a container that cannot be removed, because the engine of O(node) is stopped, is only a warning. RV(left) has the reason.
+  take_over:
+    type: bool
+    default: false
+    description:
+      - Whether a container with the name O(name) that this module did not make may be changed, recreated or removed.
+      - Otherwise the task fails and names the container and its image. With O(may_stay) it is a warning.
 seealso:
   - module: taco.train.running_work
   - module: taco.train.harp_config

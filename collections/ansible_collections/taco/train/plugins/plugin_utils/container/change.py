@@ -6,6 +6,7 @@
 
 from typing import Any, Mapping
 
+from ansible_collections.taco.train.plugins.module_utils._node.engine import OPTIONS_LABEL
 from ansible_collections.taco.train.plugins.plugin_utils.container.convergence import is_known
 
 # Actions of community.docker.docker_container that end the processes in a container.
@@ -49,6 +50,24 @@ def ends_processes(predicted: Mapping[str, Any]) -> bool:
 def interruption(name: str, state: str) -> str:
     """The beginning of the message that refuses it."""
     return f"{'The removal' if state == 'absent' else 'The recreation or the restart'} of the container {name}"
+
+
+def is_foreign(container: Mapping[str, Any], image: Mapping[str, Any]) -> bool:
+    """Whether a container was not made by the module training_container, by what the engine answers for it and its image.
+
+    A container inherits the labels of its image, such as one that `docker commit` made of a training container.
+    """
+    labels, inherited = ((thing.get("Config") or {}).get("Labels") or {} for thing in (container, image))
+    return labels.get(OPTIONS_LABEL) in (None, inherited.get(OPTIONS_LABEL))
+
+
+def foreign_refusal(name: str, image: str | None) -> str:
+    """The message that refuses to change or remove a container that was not made by the module."""
+    return (
+        f"the container {name} of the image {image or 'without a name'} was not made by taco.train (it has no label {OPTIONS_LABEL} of "
+        "its own), so it is neither changed nor removed: set taco_container_name (name) to another name, remove it by "
+        f"`docker rm {name}`, or set training_container_take_over: true (take_over) to permit that"
+    )
 
 
 def left(name: str, problem: str) -> str:

@@ -43,6 +43,7 @@ OPTIONS: dict[str, Any] = {
         "desired": {"type": "dict"},
         "interrupt_running_work": {"type": "bool", "default": False},
         "may_stay": {"type": "bool", "default": False},
+        "take_over": {"type": "bool", "default": False},
     }
 }
 OVERRIDES = (

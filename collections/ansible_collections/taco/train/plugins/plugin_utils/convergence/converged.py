@@ -27,7 +27,7 @@ CONTAINER = Known(
         [
             *OVERRIDES,
             *("state", "profile", "pull", "mounts_extra", "harp_config_dir", "harp_config_files", "require_harp"),
-            *("state_dir", "interrupt_running_work", "may_stay"),
+            *("state_dir", "interrupt_running_work", "may_stay", "take_over"),
         ]
     ),
     lambda options, node: {} if is_known(options, node) else None,
