@@ -241,7 +241,10 @@ def test_a_container_is_removed_without_requests(act):
 
 
 def labelled(value):
-    return {"Image": "sha256:1", "Config": {"Image": "old:1", "Labels": {"taco.train.options": value} if value else None}}
+    return {
+        "Image": "sha256:1",
+        "Config": {"Image": "old:1", "Labels": {"taco.train.options": value} if value else None},
+    }
 
 
 def made(label, inherited=None):

@@ -48,7 +48,9 @@ options:
   force:
     type: bool
     default: false
-    description: With O(state=absent), also revert files that were edited since.
+    description:
+      - With O(state=absent), also revert files that were edited since.
+      - With O(source=template), also replace files that no earlier run wrote. O(state=absent) restores them.
   source:
     type: str
     choices: [script, template, none]

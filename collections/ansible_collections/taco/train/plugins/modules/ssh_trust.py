@@ -15,8 +15,8 @@ description:
   - The server's banner carries a checksum of its configuration. The server counts as running when it answers with that banner and the pid
     file in O(container) names a live process of it. A server in another container of the host, such as a training container with a
     previous name, is stopped, and a new one is started in O(container).
-  - Fails, and changes nothing, where the folder holds files with these names that this module did not write. V(absent) leaves such files, and
-    files with other names, as they are.
+  - Fails, and changes nothing, where the folder holds files with these names that this module did not write. V(absent) leaves such files,
+    and files with other names, as they are.
 requirements:
   - OpenSSH 7.3 or newer in the container
 author:
