@@ -127,6 +127,25 @@ TABLE = [
     ("engine.present", "container_engine", STOPPED, {}, "warn", ["not running"]),
     ("engine.present", "container_engine", PLAIN, {}, "warn", ["without nvidia-ctk"]),
     ("engine.present", "container_engine", PLAIN, {"container_engine_gpu": False}, "pass", []),
+    ("engine.present", "container_engine", dict(PLAIN, name="podman"), {}, "fail", ["podman", "podman-docker"]),
+    (
+        "engine.present",
+        "container_engine",
+        dict(PLAIN, name="rootless docker"),
+        {},
+        "fail",
+        ["rootless", "DOCKER_HOST"],
+    ),
+    ("engine.version", "container_engine", dict(PLAIN, name="podman", version="4.9.4"), {}, "skip", ["podman"]),
+    ("engine.present", "python.requests", False, {}, "warn", ["container_engine installs"]),
+    (
+        "engine.present",
+        "python.requests",
+        False,
+        {"container_engine_python_packages": []},
+        "fail",
+        ["install requests", "container_engine_python_packages"],
+    ),
 ]
 
 

@@ -75,7 +75,7 @@ options:
     type: list
     elements: str
     description: Interpreter of the script. By default C(bash) for C(.sh), C(python3) for C(.py), and otherwise the interpreter in its
-      first line.
+      first line. With V([]) the script is run as a program.
   expected_text:
     type: list
     elements: str

@@ -13,6 +13,7 @@ driver 418.87.01.
 import re
 from typing import Any, Dict, Mapping, Optional, Tuple
 
+from ansible_collections.taco.train.plugins.module_utils._node.engine import PODMAN
 from ansible_collections.taco.train.plugins.plugin_utils.check import Check, skipped, truth
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.ack import DRIVER as ACK_DRIVER
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.version_numbers import is_older, parts
@@ -37,6 +38,8 @@ def _engine(
         return {}, skipped(identity, "the training runs in pods of the cluster, in the engine of its kubelet")
     if engine is None:
         return {}, skipped(identity, "there is no container engine")
+    if engine["name"] == PODMAN:
+        return {}, skipped(identity, "docker is podman here, see engine.present")
     return engine, None
 
 
