@@ -165,6 +165,10 @@ node:
           the daemon of a user.
       type: dict
       sample: {name: docker, version: 24.0.7, running: true, runtimes: [nvidia, runc], nvidia_toolkit: 1.14.3}
+    package_candidates:
+      description: Where the engine or the toolkit is missing, what the repositories of the host offer of them, by package.
+      type: dict
+      sample: {nvidia-container-toolkit: {version: 1.17.8-1, repository: nvidia-container-toolkit}}
     training_container:
       description:
         - The container named O(container), or V(null) without one. C(image) is the name of the image that it was created from, C(image_id)

@@ -228,6 +228,8 @@ RULES: Dict[str, Rule] = {
     "container_engine_nvidia_deb_url": REPOSITORY,
     "container_engine_nvidia_rpm_url": REPOSITORY,
     "container_engine_nvidia_key_url": REPOSITORY,
+    "container_engine_deb_key_sha256": SHA256_OF_FILE,
+    "container_engine_nvidia_key_sha256": SHA256_OF_FILE,
     "container_engine_prove_image": IMAGE_NAME,
     "benchmark_arm": arm("benchmark_arm"),
     "benchmark_dataset_sha256": SHA256_OF_FILE,
