@@ -39,6 +39,7 @@ options:
     description: The folders, with O(state=recorded) and O(state=cleared).
   names:
     type: str
+    version_added: 1.1.0
     default: ""
     description: With O(state=cleared), a regular expression that matches the whole names of files and folders of this collection.
   state_dir:

@@ -134,6 +134,7 @@ options:
   take_over:
     type: bool
     default: false
+    version_added: 1.1.0
     description:
       - Whether a container with the name O(name) that this module did not make may be changed, recreated or removed.
       - Otherwise the task fails and names the container and its image. With O(may_stay) it is a warning.
