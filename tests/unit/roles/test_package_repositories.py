@@ -31,20 +31,32 @@ PACKAGE = (
     "Package: nvidia-container-toolkit\nVersion: 1.17.8-1\nArchitecture: amd64\nFilename: x.deb\nSize: 1\nSHA256: {}\n"
 )
 NAME = "taco-train-nvidia-container-toolkit"
+YUM = """#!/bin/sh
+case "$*" in *list*) cat {1}/offered 2> /dev/null || exit 1;; esac
+"""
 KEY = "a key"
+OUR_REPO = f"etc/yum.repos.d/{NAME}.repo"
 LISTS, OURS, OUR_KEY = "etc/apt/sources.list.d", f"etc/apt/sources.list.d/{NAME}.list", f"etc/apt/keyrings/{NAME}.asc"
 THEIRS = "deb [signed-by=/usr/share/keyrings/nvidia.gpg] @/deb/amd64 /\n"
+EL9 = dict(NODE, os={"id": "rocky", "id_like": ["rhel"], "version_id": "9.4", "name": "Rocky Linux 9.4"})
 # Of each host its files of apt, its variables, whether it has the file of the role afterwards, and words of the failure.
 HOSTS = {
     "theirs": ({f"{LISTS}/nvidia-container-toolkit.list": THEIRS}, {}, False, []),
     "none": ({f"{LISTS}/n.list": "# " + THEIRS}, {}, True, []),
     "earlier": ({OURS: f"deb [signed-by=/etc/apt/keyrings/{NAME}.asc] @/old /\n", OUR_KEY: "old"}, {}, True, []),
+    "yum-theirs": (
+        {"offered": "nvidia-container-toolkit.x86_64 1.17.8-1 cuda-rhel9-x86_64\n"},
+        {"taco_node": EL9},
+        False,
+        [],
+    ),
+    "yum-none": ({}, {"taco_node": EL9}, True, []),
     "our-name": ({OURS: THEIRS}, {}, True, [f"{NAME}.list has lines that taco.train did not write", "move it away"]),
     "no-index": (
         {},
         {"container_engine_nvidia_deb_url": "@/nowhere"},
         False,
-        ["/nowhere can't be used", "was removed again"],
+        ["File not found", "/nowhere/amd64/Packages", "was removed again"],
     ),
     "other-key": ({}, {"container_engine_nvidia_key_sha256": "0a" * 32}, False, ["was removed again", "checksum"]),
 }
@@ -61,20 +73,23 @@ def hosts(tmp_path):
     for name, (files, variables, _ours, _words) in HOSTS.items():
         root = tmp_path / name
         folders = (LISTS, "etc/apt/keyrings", "etc/apt/trusted.gpg.d", "var/lib/apt/lists/partial")
-        for folder in (*folders, "var/cache/apt/archives/partial", "bin"):
+        for folder in (*folders, "etc/yum.repos.d", "var/cache/apt/archives/partial", "bin"):
             (root / folder).mkdir(parents=True)
         for path, text in {"var/lib/dpkg/status": "", **files}.items():
             (root / path).parent.mkdir(exist_ok=True, parents=True)
             (root / path).write_text(text.replace("@", f"file://{repository}"))
-        for program in ("apt-get", "apt-cache"):
-            (root / "bin" / program).write_text(APT.format(program, root))
+        for program, text in (("apt-get", APT), ("apt-cache", APT), ("yum", YUM)):
+            (root / "bin" / program).write_text(text.format(program, root))
             (root / "bin" / program).chmod(0o755)
         common = {
             "container_engine_nvidia_deb_url": f"file://{repository}/deb",
             "container_engine_nvidia_key_url": f"file://{repository}/key",
             "container_engine_nvidia_key_sha256": hashlib.sha256(KEY.encode()).hexdigest(),
         }
-        given = {key: value.replace("@", f"file://{repository}") for key, value in variables.items()}
+        given = {
+            key: value.replace("@", f"file://{repository}") if isinstance(value, str) else value
+            for key, value in variables.items()
+        }
         made[name] = {"taco_node": NODE, "root": str(root), **common, **given}
     return made
 
@@ -97,20 +112,21 @@ def test_a_repository_is_added_where_no_list_offers_the_package_and_is_removed_a
     status, output = run(tmp_path, PLAY.replace("TASKS", "repository"), hosts, extra)
     told, after = " ".join(output.split()), files(hosts)
     for name, (_files, _variables, ours, words) in HOSTS.items():
-        assert (OURS in after[name]) == ours, output
+        assert bool({OURS, OUR_REPO} & set(after[name])) == ours, output
         assert [word for word in words if word not in told] == [], output
-        assert after[name] == before[name] or name in ("none", "earlier"), name
+        assert after[name] == before[name] or name in ("none", "earlier", "yum-none"), name
         assert (f"{name}: " in told.partition("PLAY RECAP")[0].replace(f"[{name}]", "")) == bool(words), output
     assert status != 0
     for name in ("none", "earlier"):
         mark, entry = after[name][OURS].splitlines()
         assert mark.startswith("# Written by the role taco.train.container_engine") and entry.endswith("/deb/$(ARCH) /")
         assert after[name][OUR_KEY] == KEY
+    assert "repo_gpgcheck=1\n" in after["yum-none"][OUR_REPO] and OUR_KEY not in after["yum-none"]
     working = {name: variables for name, variables in hosts.items() if not HOSTS[name][3]}
     status, output = run(tmp_path, PLAY.replace("TASKS", "repository"), working, extra)
     assert status == 0 and "changed: [" not in output and files(hosts) == after, output
     status, output = run(tmp_path, PLAY.replace("TASKS", "absent"), hosts, extra)
     gone = files(hosts)
     assert status == 0 and gone["our-name"] == before["our-name"], output
-    assert all(OURS not in found and OUR_KEY not in found for name, found in gone.items() if name != "our-name")
+    assert all(not {OURS, OUR_REPO, OUR_KEY} & set(found) for name, found in gone.items() if name != "our-name")
     assert gone["theirs"] == before["theirs"]
