@@ -51,6 +51,7 @@ NODE = {
         "runtimes": ["nvidia", "runc"],
         "nvidia_toolkit": "1.14.3",
     },
+    "package_candidates": {},
     "training_container": None,
     "harp": {
         "config_dir": "/usr/local/tfabric/tools/config",

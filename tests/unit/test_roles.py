@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from ansible_collections.taco.train.plugins.module_utils._process import sampler
 from ansible_collections.taco.train.plugins.modules import counters
+from ansible_collections.taco.train.plugins.plugin_utils.run import store
 from ansible_collections.taco.train.plugins.plugin_utils.variables.checks import FACTS
 
 COLLECTION = Path(__file__).parents[2] / "collections/ansible_collections/taco/train"
@@ -168,5 +170,21 @@ def test_no_failure_is_hidden():
 
 def test_the_rollback_removes_the_samples_of_a_run_whose_controller_was_killed():
     tasks = load(COLLECTION / "roles/benchmark/tasks/absent.yml")
-    removed = [task["ansible.builtin.file"]["path"] for task in tasks if "ansible.builtin.file" in task]
-    assert "{{ taco_state_dir }}/" + counters.FOLDER in removed
+    cleared = [task["taco.train.host_folders"] for task in tasks if "taco.train.host_folders" in task]
+    (names,) = [one["names"] for one in cleared if one["paths"] == ["{{ taco_state_dir }}/" + counters.FOLDER]]
+    own = [sampler.FILE, ".samples-x1y2z3", store.record_id("2026-01-31T12:00:00.123456Z", "harp", "0a1b2c") + ".log"]
+    assert all(re.fullmatch(names, name) for name in own) and not re.fullmatch(names, "notes.log")
+
+
+def test_an_empty_list_is_a_value_where_the_default_is_not_an_empty_list(role):
+    """A list that is tested for its truth, or by default(x, true), takes an empty one for a variable that is not set."""
+    options = load(role / "meta/argument_specs.yml")["argument_specs"]["main"]["options"]
+    lists = [name for name, option in options.items() if option.get("type") == "list" and option.get("default") != []]
+    texts = {
+        path: path.read_text()
+        for path in [*COLLECTION.glob("roles/*/*/*.yml"), *COLLECTION.glob("playbooks/*.yml")]
+        if path.parent.name not in ("meta", "defaults")
+    }
+    tested = r"\b{0}\s+(or|and|else)\b|\b{0}\s*\|\s*default\([^()]*, *true\)|\b(if|not|and|or|when:)\s+{0}\b(?!\s*(is|==|!=|\|))"
+    found = [(name, path) for name in lists for path, text in texts.items() if re.search(tested.format(name), text)]
+    assert found == []

@@ -15,15 +15,16 @@ from ansible.playbook.task import Task
 from ansible_collections.taco.train.plugins.action import training_container
 
 FILES = [{"path": "/usr/local/tfabric/tools/config/ztcp0.conf", "size": 9}]
-DOCKER, INFO, FOLDERS, WORK, COMMAND = (
+DOCKER, INFO, IMAGE, FOLDERS, WORK, COMMAND = (
     "community.docker.docker_container",
     "community.docker.docker_container_info",
+    "community.docker.docker_image_info",
     "taco.train.host_folders",
     "taco.train.running_work",
     "ansible.legacy.command",
 )
 OURS = {"Image": "img:1", "Labels": {"taco.train.options": "0"}}
-RUNNING = {"changed": True, "container": {"State": {"Status": "running"}, "Config": OURS}}
+RUNNING = {"changed": True, "container": {"State": {"Status": "running"}, "Image": "sha256:1", "Config": OURS}}
 CREATE, RECREATE = [{"created": "new"}], [{"removed": "4c01"}, {"created": "new"}]
 NO_REQUESTS = {"failed": True, "msg": "Failed to import the required Python library (requests) on gpu1's Python."}
 NO_ENGINE = {
@@ -36,7 +37,7 @@ NO_ENGINE = {
 def act():
     """Return a function that runs the action and returns its result and every call of a module: its name, options and mode."""
 
-    def run(answer=None, check=False, there=OURS, **options):
+    def run(answer=None, check=False, there=OURS, image_config=None, **options):
         task = Task()
         task.args = dict({"name": "box", "image": "img:1"}, **options)
         task.check_mode = check
@@ -48,7 +49,10 @@ def act():
             if module_name == FOLDERS:
                 return {}
             if module_name == INFO:
-                return {"exists": True, "container": {"Config": there}}
+                return {"exists": True, "container": {"Image": "sha256:1", "Config": there}}
+            if module_name == IMAGE:
+                calls.pop()
+                return {"images": [{"Config": image_config}] if image_config else []}
             if callable(answer):
                 return answer(module_name, task.check_mode)
             return dict(RUNNING, actions=CREATE) if answer is None else dict(answer)
@@ -169,7 +173,7 @@ def test_removing_needs_nothing_but_the_name(act):
     [
         ({"failed": True, "msg": "Error pulling image img:1 - 404"}, ["node-0: ", "img:1", "taco_image"]),
         (
-            {"changed": True, "container": {"State": {"Status": "exited", "ExitCode": 3}, "Config": OURS}},
+            dict(RUNNING, container=dict(RUNNING["container"], State={"Status": "exited", "ExitCode": 3})),
             ["node-0: ", "exited", "status 3"],
         ),
     ],
@@ -309,6 +313,8 @@ OTHERS = {"Image": "other:1", "Labels": {"owner": "alice"}}
         {"profile": "lightcc", "answer": dict(RUNNING, container={"Config": OTHERS}, actions=RECREATE)},
         {"profile": "lightcc", "answer": dict(RUNNING, container={"Config": None}, actions=[{"started": "4c01"}])},
         {"state": "absent", "there": OTHERS},
+        # An image that was committed from a container of ours passes the label on.
+        {"state": "absent", "image_config": OURS},
         {"state": "absent", "answer": unready(NO_REQUESTS, {"rc": 0, "stdout": json.dumps([{"Config": OTHERS}])})},
         {"state": "absent", "answer": unready(NO_REQUESTS, {"rc": 0, "stdout": "no JSON"})},
     ],
@@ -326,3 +332,9 @@ def test_a_container_of_somebody_else_stays_where_it_may_and_is_used_where_it_is
     assert result["changed"] is False and "other:1" in result["left"] and modules(calls) == [DOCKER, INFO]
     settled = {"changed": False, "container": {"State": {"Status": "running"}, "Config": OTHERS}}
     assert act(answer=settled, profile="lightcc")[0]["changed"] is False
+
+
+def test_a_container_of_somebody_else_is_taken_over_where_that_is_permitted(act):
+    answer = dict(RUNNING, container=dict(RUNNING["container"], Config=OTHERS), actions=RECREATE)
+    assert act(answer=answer, profile="lightcc", take_over=True)[0]["changed"]
+    assert act(state="absent", there=OTHERS, take_over=True)[0]["changed"]

@@ -85,7 +85,9 @@ def host(request, tmp_path, run):
 WAYS = {
     "script": lambda host: host.configure(),
     "template": lambda host: host.configure(
-        source="template", rendered=[{"dest": f"ztcp{number}.conf", "content": f"{number}\n"} for number in range(2)]
+        source="template",
+        force=True,
+        rendered=[{"dest": f"ztcp{number}.conf", "content": f"{number}\n"} for number in range(2)],
     ),
 }
 

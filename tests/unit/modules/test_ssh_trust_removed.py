@@ -91,13 +91,14 @@ def test_absent_removes_what_it_can_names_the_rest_and_goes_on(hosts, monkeypatc
         raise server.SshServerError("the SSH server did not stop")
 
     stop = server.stop
+    (host.ssh / "notes").write_text("somebody's")
     monkeypatch.setattr(removal, "remove_file", one_stays)
     monkeypatch.setattr(server, "stop", no_stop)
     failed = host("absent")
     assert failed["failed"]
     for words in (f"{host.ssh / 'authorized_keys'} (", "the SSH server (the SSH server did not stop)"):
         assert words in failed["msg"], failed["msg"]
-    left = ["authorized_keys", "ssh_host_ed25519_key", "sshd.pid", "sshd_config"]
+    left = ["authorized_keys", "notes", "ssh_host_ed25519_key", "sshd.pid", "sshd_config"]
     assert sorted(os.listdir(host.ssh)) == left
     assert str(host.ssh) not in host.config.read_text()
     # The server that goes on running is found again.
@@ -105,4 +106,4 @@ def test_absent_removes_what_it_can_names_the_rest_and_goes_on(hosts, monkeypatc
     monkeypatch.setattr(server, "stop", stop)
     done = host("absent")
     assert done["changed"] and done["server"] == "stopped", done
-    assert os.listdir(host.ssh) == []
+    assert os.listdir(host.ssh) == ["notes"]

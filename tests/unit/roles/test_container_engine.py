@@ -29,6 +29,8 @@ HOSTS = [
     # Without the right to ask the engine no runtime is known.
     ({"container_engine": dict(ENGINE, runtimes=[])}, {}, []),
     ({"python": dict(NODE["python"], requests=False)}, {}, ["Python packages"]),
+    # An empty list is a value: no package is to be installed.
+    ({"python": dict(NODE["python"], requests=False)}, {"container_engine_python_packages": []}, []),
 ]
 
 
@@ -89,3 +91,20 @@ def test_python_packages_that_one_host_lacks_stop_the_play_and_blame_no_other_ho
     assert status == 2 and "went on" not in output, output
     assert "broken: broken can't be installed (no such package)" in " ".join(output.split()), output
     assert "fine: fine can't be installed" not in " ".join(output.split()), output
+
+
+def test_podman_and_a_rootless_daemon_are_refused_before_anything_is_installed(tmp_path):
+    engines = {name: dict(ENGINE, name=name, running=False) for name in ("podman", "rootless docker")}
+    hosts = {
+        f"gpu-{number}": {"taco_node": dict(NODE, container_engine=engines[name])}
+        for number, name in enumerate(engines)
+    }
+    status, output = check(tmp_path, PLAY, hosts, {})
+    told = " ".join(output.split())
+    assert status != 0 and "Report the components" not in told
+    for words in (
+        "gpu-0: the command docker is podman",
+        "podman-docker",
+        "gpu-1: the command docker is rootless docker",
+    ):
+        assert words in told, output

@@ -21,6 +21,7 @@ from ansible_collections.taco.train.plugins.module_utils._node.enis import Ambig
         ("http://x/ztcp_setup.py", "#!/usr/bin/python", None, ["python3"]),
         ("http://x/setup", "#!/usr/bin/env perl", None, ["/usr/bin/env", "perl"]),
         ("http://x/setup.sh", "", ["sh", "-e"], ["sh", "-e"]),
+        ("http://x/setup.sh", "#!/bin/sh", [], []),
     ],
 )
 def test_interpreter(script, first_line, chosen, argv):

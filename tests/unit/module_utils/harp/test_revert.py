@@ -48,10 +48,10 @@ def host(tmp_path):
 
 WAYS = {
     "script": lambda host: host.setup(),
-    "template": lambda host: host(source="template", rendered=RENDERED),
-    "script and then template": lambda host: [host.setup(), host(source="template", rendered=RENDERED)][-1],
+    "template": lambda host: host(source="template", rendered=RENDERED, force=True),
+    "script and then template": lambda host: [host.setup(), host(source="template", rendered=RENDERED, force=True)][-1],
     "failed script": lambda host: host.setup(SETUP + "exit 3\n"),
-    "template twice": lambda host: [host(source="template", rendered=RENDERED) for _ in range(2)][0],
+    "template twice": lambda host: [host(source="template", rendered=RENDERED, force=True) for _ in range(2)][0],
 }
 
 
@@ -149,7 +149,7 @@ def test_files_that_cannot_be_restored_are_named_and_the_others_are_restored(hos
 
 CHANGES = {
     "script": lambda host, **options: host.setup(**options),
-    "template": lambda host, **options: host(source="template", rendered=RENDERED, **options),
+    "template": lambda host, **options: host(source="template", rendered=RENDERED, force=True, **options),
     "absent": lambda host, **options: host(state="absent", **options),
 }
 

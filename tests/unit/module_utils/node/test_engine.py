@@ -132,3 +132,22 @@ def test_little_is_known_of_what_says_little():
 
 def test_no_container_is_none():
     assert judge_container({}, {}) is None
+
+
+PODMAN = json.dumps({"host": {"arch": "amd64"}, "version": {"Version": "4.9.4-rhel", "APIVersion": "4.9.4"}})
+ROOTLESS = json.dumps({"ServerVersion": "26.1.3", "SecurityOptions": ["name=seccomp,profile=builtin", "name=rootless"]})
+
+
+@pytest.mark.parametrize(
+    ("info", "client", "name", "version", "running"),
+    [
+        (PODMAN, "", "podman", "4.9.4-rhel", False),
+        # Its info fails where podman has no storage.
+        ("", "podman version 4.9.4-rhel", "podman", "4.9.4-rhel", False),
+        (ROOTLESS, "", "rootless docker", "26.1.3", True),
+        (INFO, "", "docker", "24.0.7", True),
+    ],
+)
+def test_what_the_command_docker_reaches_is_named(info, client, name, version, running):
+    found = judge_engine(info, "Emulate Docker CLI using podman.", client, "")
+    assert (found["name"], found["version"], found["running"]) == (name, version, running)

@@ -24,7 +24,7 @@ PYTHONS = sorted(glob.glob(os.path.expanduser("~/.pyenv/versions/3*/bin/python")
 OPTIONS = {"metadata": "off", "state_dir": "/var/lib/taco-train", "harp_config_dir": "/opt/harp", "container": None}
 KEYS = set(
     """schema observed_at hostname os python kernel boot cpu memory hugepages gpus nics container_engine harp
-    training_container ssh_trust disk metadata facets""".split()
+    package_candidates training_container ssh_trust disk metadata facets""".split()
 )
 CORES = """
 import json, sys

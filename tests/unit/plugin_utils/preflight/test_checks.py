@@ -127,6 +127,25 @@ TABLE = [
     ("engine.present", "container_engine", STOPPED, {}, "warn", ["not running"]),
     ("engine.present", "container_engine", PLAIN, {}, "warn", ["without nvidia-ctk"]),
     ("engine.present", "container_engine", PLAIN, {"container_engine_gpu": False}, "pass", []),
+    ("engine.present", "container_engine", dict(PLAIN, name="podman"), {}, "fail", ["podman", "podman-docker"]),
+    (
+        "engine.present",
+        "container_engine",
+        dict(PLAIN, name="rootless docker"),
+        {},
+        "fail",
+        ["rootless", "DOCKER_HOST"],
+    ),
+    ("engine.version", "container_engine", dict(PLAIN, name="podman", version="4.9.4"), {}, "skip", ["podman"]),
+    ("engine.present", "python.requests", False, {}, "warn", ["container_engine installs"]),
+    (
+        "engine.present",
+        "python.requests",
+        False,
+        {"container_engine_python_packages": []},
+        "fail",
+        ["install requests", "container_engine_python_packages"],
+    ),
 ]
 
 
@@ -201,3 +220,28 @@ def test_other_values():
     assert truth("", True) is True
     assert [fraction(v, 0.8) for v in (0.5, "0.5", 1, "x", None)] == [0.5, 0.5, 1.0, 0.8, 0.8]
     assert [gib(v) for v in (GIB, GIB * 3 // 2, 0, None)] == ["1 GiB", "1.5 GiB", "0 GiB", "unknown"]
+
+
+OLD_PACKAGES = {
+    "docker-ce": {
+        "version": "18.09.1~3-0~ubuntu",
+        "repository": "https://mirror.example.com/docker bionic/stable amd64 Packages",
+    },
+    "nvidia-container-toolkit": {"version": "1.0.5-1", "repository": "libnvidia-container"},
+}
+
+
+@pytest.mark.parametrize(
+    ("identity", "variables", "words"),
+    [
+        ("engine.version", {}, ["18.09.1", "https://mirror.example.com/docker", "update that repository"]),
+        ("engine.toolkit", {}, ["1.0.5", "libnvidia-container", "update that repository"]),
+        ("engine.version", {"container_engine_source": "distribution"}, []),
+        ("engine.toolkit", {"container_engine_gpu": False}, []),
+    ],
+)
+def test_a_package_that_is_to_be_installed_and_is_too_old_is_named_with_its_repository(identity, variables, words):
+    host_without = dict(node("package_candidates", OLD_PACKAGES), container_engine=None)
+    found = NODE_CHECKS[identity](host_without, dict(VARIABLES, **variables))
+    assert found.status == ("fail" if words else "skip")
+    assert [word for word in words if word not in f"{found.found} {found.fix}"] == []

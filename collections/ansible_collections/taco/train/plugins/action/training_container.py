@@ -12,9 +12,10 @@ from ansible.plugins.action import ActionBase
 from ansible_collections.taco.train.plugins.plugin_utils.container.change import (
     NO_CONTAINER,
     ends_processes,
-    foreign,
+    foreign_refusal,
     inspected,
     interruption,
+    is_foreign,
     left,
     trouble_after_start,
 )
@@ -29,6 +30,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.container.spec import S
 
 MODULE = "community.docker.docker_container"
 INFO = "community.docker.docker_container_info"
+IMAGE_INFO = "community.docker.docker_image_info"
 FOLDERS = "taco.train.host_folders"
 RUNNING_WORK = "taco.train.running_work"
 COMMAND = "ansible.legacy.command"
@@ -68,7 +70,7 @@ class ActionModule(ActionBase):
         if problem and check_mode:
             answer: Result = {"changed": True, "msg": f"The container {name} would be started, but now {problem}."}
         else:
-            stranger = foreign(name, predicted.get("container")) if predicted.get("changed") else None
+            stranger = self._foreign(predicted.get("container")) if predicted.get("changed") else None
             if stranger:
                 raise AnsibleActionFail(f"{self._host}: {stranger}")
             answer = self._changed(wanted, predicted, mount_folders(spec))
@@ -89,7 +91,7 @@ class ActionModule(ActionBase):
         found = self._execute(INFO, {"name": self._options["name"]}) if predicted.get("changed") else {}
         if found.get("failed"):
             return {**found, "msg": self._explained(found["msg"])}
-        stranger = foreign(self._options["name"], found.get("container"))
+        stranger = self._foreign(found.get("container"))
         return self._left(stranger) if stranger else self._changed(wanted, predicted)
 
     def _changed(self, wanted: Result, predicted: Result, folders: list[str] | None = None) -> Result:
@@ -126,9 +128,9 @@ class ActionModule(ActionBase):
             return {"changed": False}
         if found.get("failed"):
             return self._left(left(name, f"the engine can't be asked ({said.strip()})"))
-        stranger = foreign(name, inspected(found.get("stdout", "")) or {"Config": {}})
-        if stranger:
-            return self._left(stranger)
+        container = inspected(found.get("stdout", ""))
+        if not self._options["take_over"] and is_foreign(container, {}):
+            return self._left(foreign_refusal(name, container))
         work = self._running_work()
         if work.get("failed") or self._task.check_mode:
             return {"changed": True, **work}
@@ -136,6 +138,16 @@ class ActionModule(ActionBase):
         if removed.get("failed"):
             raise AnsibleActionFail(self._explained(removed.get("stderr") or removed.get("msg")))
         return {"changed": True, **work}
+
+    def _foreign(self, container: Result | None) -> str | None:
+        """Why a container is not to be changed, None for one that may be and where there is none."""
+        if not container or self._options["take_over"]:
+            return None
+        image: Result = {}
+        if not is_foreign(container, image):
+            images = self._execute(IMAGE_INFO, {"name": container["Image"]}).get("images")
+            image = images[0] if images else {}
+        return foreign_refusal(self._options["name"], container) if is_foreign(container, image) else None
 
     def _left(self, message: str) -> Result:
         if not self._options["may_stay"]:

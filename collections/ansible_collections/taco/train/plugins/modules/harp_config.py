@@ -44,7 +44,9 @@ options:
   force:
     type: bool
     default: false
-    description: With O(state=absent), also revert files that were edited since.
+    description:
+      - With O(state=absent), also revert files that were edited since.
+      - With O(source=template), also replace files that no earlier run wrote. O(state=absent) restores them.
   source:
     type: str
     choices: [script, template, none]
@@ -69,7 +71,7 @@ options:
     type: list
     elements: str
     description: Interpreter of the script. By default C(bash) for C(.sh), C(python3) for C(.py), and otherwise the interpreter in its
-      first line.
+      first line. With V([]) the script is run as a program.
   expected_text:
     type: list
     elements: str

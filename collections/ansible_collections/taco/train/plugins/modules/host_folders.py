@@ -25,17 +25,23 @@ attributes:
 options:
   state:
     type: str
-    choices: [recorded, absent]
+    choices: [recorded, cleared, absent]
     default: recorded
     description:
       - V(recorded) records the missing folders among O(paths) and their parents.
+      - V(cleared) removes what has a name of O(names) from each of O(paths), and the folder itself if nothing else is in it.
       - V(absent) removes the recorded folders that are empty, O(state_dir) if runs created it and only empty folders are left in it, and
         the record.
   paths:
     type: list
     elements: path
     default: []
-    description: The folders, with O(state=recorded).
+    description: The folders, with O(state=recorded) and O(state=cleared).
+  names:
+    type: str
+    version_added: 1.1.0
+    default: ""
+    description: With O(state=cleared), a regular expression that matches the whole names of files and folders of this collection.
   state_dir:
     type: path
     default: /var/lib/taco-train
@@ -54,18 +60,40 @@ EXAMPLES = r"""
 
 RETURN = r"""
 removed:
-  description: The removed folders, or in check mode the folders to remove.
+  description: The removed folders, or in check mode the folders to remove. With O(state=cleared) also the removed files.
   returned: success
   type: list
   elements: str
   sample: [/usr/local/tfabric/tools/config, /var/lib/taco-train]
 """
 
+import os
+import re
+import shutil
+
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.taco.train.plugins.module_utils._files.atomic import FileError
+from ansible_collections.taco.train.plugins.module_utils._files.atomic import FileError, remove_file
 from ansible_collections.taco.train.plugins.module_utils._files.created_folders import CreatedFolders, FoldersError
 from ansible_collections.taco.train.plugins.module_utils._process.failure import failure
+
+
+def clear(folder, names, check_mode):
+    """Remove what has one of our names from a folder, and the folder when nothing else is in it; return what is removed."""
+    if not os.path.isdir(folder):
+        return []
+    there = os.listdir(folder)
+    removed = [os.path.join(folder, name) for name in sorted(there) if re.fullmatch(names, name)]
+    for path in [] if check_mode else removed:
+        if os.path.isdir(path) and not os.path.islink(path):
+            shutil.rmtree(path)
+        else:
+            remove_file(path)
+    if len(removed) < len(there):
+        return removed
+    if not check_mode:
+        os.rmdir(folder)
+    return [*removed, folder]
 
 
 def run(params, check_mode):
@@ -75,6 +103,9 @@ def run(params, check_mode):
         if not check_mode:
             folders.record(params["paths"])
         return dict(changed=False, removed=[])
+    if params["state"] == "cleared":
+        removed = [path for folder in params["paths"] for path in clear(folder, params["names"], check_mode)]
+        return dict(changed=bool(removed), removed=removed)
     removed = folders.removable() if check_mode else folders.remove()
     return dict(changed=bool(removed), removed=removed)
 
@@ -82,8 +113,9 @@ def run(params, check_mode):
 def main():
     module = AnsibleModule(
         argument_spec=dict(
-            state=dict(type="str", choices=["recorded", "absent"], default="recorded"),
+            state=dict(type="str", choices=["recorded", "cleared", "absent"], default="recorded"),
             paths=dict(type="list", elements="path", default=[]),
+            names=dict(type="str", default=""),
             state_dir=dict(type="path", default="/var/lib/taco-train"),
         ),
         supports_check_mode=True,

@@ -156,9 +156,16 @@ node:
           reached: true
           vpc_addresses: null
     container_engine:
-      description: Docker Engine, or V(null) when it isn't installed. A stopped one has the C(runtimes) of its configuration file.
+      description:
+        - Docker Engine, or V(null) when it isn't installed. A stopped one has the C(runtimes) of its configuration file.
+        - C(name) is V(podman) where the package podman-docker puts podman in its place, and V(rootless docker) where the command reaches
+          the daemon of a user.
       type: dict
       sample: {name: docker, version: 24.0.7, running: true, runtimes: [nvidia, runc], nvidia_toolkit: 1.14.3}
+    package_candidates:
+      description: Where the engine or the toolkit is missing, what the repositories of the host offer of them, by package.
+      type: dict
+      sample: {nvidia-container-toolkit: {version: 1.17.8-1, repository: nvidia-container-toolkit}}
     training_container:
       description:
         - The container named O(container), or V(null) without one. C(image) is the name of the image that it was created from, C(image_id)

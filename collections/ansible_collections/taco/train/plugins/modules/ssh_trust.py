@@ -15,6 +15,8 @@ description:
   - The server's banner carries a checksum of its configuration. The server counts as running when it answers with that banner and the pid
     file in O(container) names a live process of it. A server in another container of the host, such as a training container with a
     previous name, is stopped, and a new one is started in O(container).
+  - Fails, and changes nothing, where the folder holds files with these names that this module did not write. V(absent) leaves such files,
+    and files with other names, as they are.
 requirements:
   - OpenSSH 7.3 or newer in the container
 author:
@@ -173,7 +175,7 @@ from ansible_collections.taco.train.plugins.module_utils._files.created_folders 
 from ansible_collections.taco.train.plugins.module_utils._process.failure import failure
 from ansible_collections.taco.train.plugins.module_utils._process.place import PlaceError
 from ansible_collections.taco.train.plugins.module_utils._ssh.files import SshFilesError
-from ansible_collections.taco.train.plugins.module_utils._ssh.folder import FOLDER
+from ansible_collections.taco.train.plugins.module_utils._ssh.folder import FOLDER, foreign_files, foreign_refusal
 from ansible_collections.taco.train.plugins.module_utils._ssh.identity import ensure_identity
 from ansible_collections.taco.train.plugins.module_utils._ssh.options import OPTIONS
 from ansible_collections.taco.train.plugins.module_utils._ssh.removal import ensure_absence
@@ -187,6 +189,9 @@ def main():
     options = module.params
     folder = os.path.join(options["state_dir"], FOLDER)
     try:
+        foreign = foreign_files(folder)
+        if foreign and options["state"] != "absent":
+            raise SshFilesError(foreign_refusal(folder, foreign))
         result = STATES[options["state"]](options, folder, module.check_mode)
     except (SshFilesError, PlaceError, FileError, FoldersError, OSError, ValueError) as error:
         module.fail_json(msg=failure(error))

@@ -14,7 +14,7 @@ description:
   - Refuses to start a container in which HARP would abort without its configuration.
   - A converged container is not changed. A container that differs is recreated.
   - The label C(taco.train.options) marks the containers of this module; its value is a checksum of their options. A container of this name
-    without the label is somebody else's. It is used if it is as required, and is never changed or removed; the module fails instead.
+    without the label is somebody else's. It is used if it is as required. Otherwise the module fails, unless O(take_over) is set.
 requirements:
   - The collection community.docker on the controller
   - requests in the Python of the host
@@ -122,6 +122,12 @@ options:
     description:
       - Whether a container that cannot be removed, because the engine cannot be reached or the container is somebody else's, is only a
         warning. RV(left) has the reason.
+  take_over:
+    type: bool
+    default: false
+    version_added: 1.1.0
+    description:
+      - Whether a container with the name O(name) that this module did not make may be changed, recreated or removed.
 seealso:
   - module: taco.train.running_work
   - module: taco.train.harp_config

@@ -12,7 +12,15 @@ from ansible_collections.taco.train.plugins.module_utils._files.created_folders 
 from ansible_collections.taco.train.plugins.module_utils._files.history import HistoryError
 from ansible_collections.taco.train.plugins.module_utils._harp import harp
 from ansible_collections.taco.train.plugins.module_utils._harp.changes import Change, changes, difference
-from ansible_collections.taco.train.plugins.module_utils._harp.files import alone, checksums, history, revert, settle
+from ansible_collections.taco.train.plugins.module_utils._harp.files import (
+    alone,
+    checksums,
+    history,
+    is_own_manifest,
+    revert,
+    settle,
+    unsettled,
+)
 from ansible_collections.taco.train.plugins.module_utils._harp.options import MANIFEST
 from ansible_collections.taco.train.plugins.module_utils._harp.script import ScriptError
 from ansible_collections.taco.train.plugins.module_utils._harp.setup import apply_script
@@ -73,6 +81,7 @@ def _apply_template(
     paths = harp.merged_files(list(checksums(config_dir, config_glob)), contents, config_dir, config_glob)
     harp.check_files(paths, minimum, config_dir, config_glob, "harp_template rendered too little")
     differing = changes(contents)
+    _refuse_foreign(options, differing)
     if differing:
         permit()
     if differing and not check_mode:
@@ -87,9 +96,25 @@ def _apply_template(
     return differing
 
 
+def _refuse_foreign(options: Mapping[str, Any], differing: List[Change]) -> None:
+    """Raise where a file would be replaced that no earlier run wrote, unless that is permitted."""
+    state_dir = options["state_dir"]
+    known = set(history(state_dir).paths()) | set(unsettled(state_dir))
+    foreign = [path for path, before, _after in differing if before is not None and path not in known]
+    if foreign and not options["force"]:
+        raise harp.HarpError(
+            f"harp_template would replace {', '.join(foreign)}, which no earlier run wrote: move it away, let harp_template_dest name "
+            "other files, or set harp_force: true (force) to replace it; harp_state: absent then restores it"
+        )
+
+
 def _write_manifest(options: Mapping[str, Any], enis: List[str], check_mode: bool) -> List[Change]:
     """Write the host manifest if it differs and return its change."""
     path = os.path.join(options["state_dir"], MANIFEST)
+    if not is_own_manifest(path):
+        raise harp.HarpError(
+            f"{path} was not written by harp_config: move it away, or set taco_state_dir (state_dir) to another folder"
+        )
     differing = changes({path: harp.manifest_text(options["node"], enis)})
     if differing and not check_mode:
         CreatedFolders(options["state_dir"]).make_state_dir()

@@ -10,6 +10,7 @@ import glob
 import hashlib
 import json
 import os
+import re
 import shutil
 from typing import Any, Callable, Dict, Iterator, List, Optional
 
@@ -32,6 +33,9 @@ BEFORE = "before-script.json"
 # The script that runs, by its process.
 RUNNING = "running"
 LOCK_SECONDS = 60
+OWN_NAME = re.compile(
+    r"history|setup-[0-9a-f]{12}|setup\.log|state\.json|before-script\.json|running|\..+\.[0-9]+\.tmp"
+)
 
 
 def history(state_dir: str) -> History:
@@ -175,16 +179,33 @@ def _restore(past: History, paths: List[str], changed: List[str]) -> None:
         )
 
 
+def is_own_manifest(path: str) -> bool:
+    """Whether the host manifest was written by this module, or is not there."""
+    content = read_bytes(path)
+    return content is None or b'"written_by": "taco.train"' in content
+
+
+def _own_files(folder: str) -> List[str]:
+    """List what this module keeps in its folder; what others put there stays."""
+    names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+    return [os.path.join(folder, name) for name in names if OWN_NAME.fullmatch(name)]
+
+
 def _removed(state_dir: str, check_mode: bool) -> List[Dict[str, str]]:
-    """Remove the manifest and the folder of what is remembered; that last, since a run that is killed begins from it again."""
+    """Remove the manifest and what is remembered; that last, since a run that is killed begins from it again."""
     manifest, folder = os.path.join(state_dir, MANIFEST), os.path.join(state_dir, "harp")
-    contents = {
-        manifest: read_bytes(manifest),
-        folder: b"the setup scripts, their output and the history of the files\n",
-    }
-    diff = [difference(path, content, None) for path, content in contents.items() if os.path.lexists(path)]
+    own = _own_files(folder)
+    removed = [(manifest, read_bytes(manifest))] if os.path.lexists(manifest) and is_own_manifest(manifest) else []
+    if own or (os.path.isdir(folder) and not os.listdir(folder)):
+        removed.append((folder, b"the setup scripts, their output and the history of the files\n"))
     if not check_mode:
-        remove_file(manifest)
-        if os.path.isdir(folder):
-            shutil.rmtree(folder)
-    return diff
+        if is_own_manifest(manifest):
+            remove_file(manifest)
+        for path in own:
+            if os.path.isdir(path):
+                shutil.rmtree(path)
+            else:
+                remove_file(path)
+        if os.path.isdir(folder) and not os.listdir(folder):
+            os.rmdir(folder)
+    return [difference(path, content, None) for path, content in removed]

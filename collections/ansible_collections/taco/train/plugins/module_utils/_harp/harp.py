@@ -119,8 +119,11 @@ def promised_sha256(options: Mapping[str, Any]) -> Optional[str]:
 
 
 def interpreter_for(script: str, first_line: str, chosen: Optional[Sequence[str]]) -> List[str]:
-    """Return what runs the script: what the user chose, else what its name says, else what its first line says."""
-    if chosen:
+    """Return what runs the script: what the user chose, else what its name says, else what its first line says.
+
+    An empty list is a choice: the script is run by itself, as its own program.
+    """
+    if chosen is not None:
         return list(chosen)
     name = re.split(r"[?#]", script)[0].lower()
     if name.endswith(".sh"):

@@ -8,6 +8,7 @@ import json
 import re
 from typing import Any, Dict, List, Optional
 
+DOCKER, PODMAN, ROOTLESS = "docker", "podman", "rootless docker"
 DAEMON_JSON = "/etc/docker/daemon.json"
 DATA_ROOT = "/var/lib/docker"
 # Every engine has it.
@@ -40,16 +41,25 @@ def _runtimes(info: Dict[str, Any], running: bool, daemon: Dict[str, Any]) -> Li
     return sorted(found or {})
 
 
+def _kind(info: Dict[str, Any], client: str) -> str:
+    """Return what the command docker reaches: the package podman-docker gives the name docker to podman."""
+    if client.startswith("podman") or isinstance(info.get("host"), dict):
+        return PODMAN
+    return ROOTLESS if "name=rootless" in (info.get("SecurityOptions") or []) else DOCKER
+
+
 def judge_engine(info: str, error: str, client: str, toolkit: str, daemon: str = "") -> Dict[str, Any]:
     """Return the engine from the outputs of docker info, docker --version and nvidia-ctk --version, and from daemon.json.
 
     An engine that this user isn't allowed to talk to runs nevertheless.
     """
     known = parse_object(info)
-    version = known.get("ServerVersion") or None
-    running = bool(version) or "permission denied" in error.lower()
+    kind = _kind(known, client)
+    podman = known.get("version") or {} if kind == PODMAN else {}
+    version = known.get("ServerVersion") or podman.get("Version") or None
+    running = kind != PODMAN and (bool(version) or "permission denied" in error.lower())
     return {
-        "name": "docker",
+        "name": kind,
         "version": version or parse_version(client),
         "running": running,
         "runtimes": _runtimes(known, running, parse_object(daemon)),

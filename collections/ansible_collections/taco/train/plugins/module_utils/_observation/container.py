@@ -17,7 +17,10 @@ from ansible_collections.taco.train.plugins.module_utils._node.engine import (
     parse_object,
     stored_container,
 )
+from ansible_collections.taco.train.plugins.module_utils._node.packages import candidates
 from ansible_collections.taco.train.plugins.module_utils._observation.root import Root
+
+PACKAGES = ("docker-ce", "nvidia-container-toolkit")
 
 
 def _data_root(daemon: str) -> str:
@@ -36,6 +39,14 @@ def container_engine(root: Root) -> Tuple[Optional[Dict[str, Any]], Optional[int
     # A server that answers reports the version.
     client = "" if info.status == 0 else root.output("docker", "--version").stdout
     return judge_engine(info.stdout, info.stderr, client, toolkit.stdout, daemon), root.free_bytes(folder)
+
+
+def package_candidates(root: Root, engine: Optional[Dict[str, Any]]) -> Dict[str, Dict[str, Any]]:
+    """Return what the repositories offer of the packages of the engine, where one of them is missing. No index is updated."""
+    if engine and engine["nvidia_toolkit"]:
+        return {}
+    found = root.output("apt-cache", "policy", *PACKAGES)
+    return candidates((root.output("yum", "-q", "-C", "list", *PACKAGES) if found.missing else found).stdout)
 
 
 def training_container(root: Root, engine: Optional[Dict[str, Any]], name: Optional[str]) -> Optional[Dict[str, Any]]:

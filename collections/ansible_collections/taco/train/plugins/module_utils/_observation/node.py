@@ -16,6 +16,7 @@ from ansible_collections.taco.train.plugins.module_utils._node.meminfo import cp
 from ansible_collections.taco.train.plugins.module_utils._node.os_release import os_identity
 from ansible_collections.taco.train.plugins.module_utils._observation.container import (
     container_engine,
+    package_candidates,
     training_container,
 )
 from ansible_collections.taco.train.plugins.module_utils._observation.devices import gpus, nics, settings
@@ -53,6 +54,7 @@ def observe(root: Root, options: Mapping[str, Any], open_url: Callable[..., Any]
         "gpus": gpus(root, state_dir),
         "nics": nics(root, instance),
         "container_engine": engine,
+        "package_candidates": package_candidates(root, engine),
         "training_container": training_container(root, engine, options["container"]),
         "harp": harp(root, options["harp_config_dir"], state_dir),
         "ssh_trust": ssh_trust(root, state_dir),

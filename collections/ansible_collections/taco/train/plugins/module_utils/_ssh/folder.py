@@ -6,7 +6,12 @@
 
 import hashlib
 import json
-from typing import Any, Dict, Optional, Sequence
+import os
+import re
+from typing import Any, Dict, List, Optional, Sequence
+
+from ansible_collections.taco.train.plugins.module_utils._files.atomic import read_bytes
+from ansible_collections.taco.train.plugins.module_utils._ssh.files import MARK
 
 FOLDER = "ssh"  # below the state_dir
 IDENTITY = "identity.json"
@@ -14,6 +19,42 @@ PEERS = "peers.json"
 # The checksum of the peers that were reached, and the id of the container that they were reached from.
 PROOF = "proven"
 PUBLISHED = ("public_key", "host_key", "port")
+# The files that the module writes, what a kill left of them, and the text by which they are known.
+NAMES = re.compile(
+    r"(id_ed25519|ssh_host_ed25519_key)(\.pub)?|identity\.json|peers\.json|proven|authorized_keys|known_hosts|config|client_config"
+    r"|sshd_config(\.new)?|sshd\.pid"
+)
+UNFINISHED = re.compile(r"new-key|\..+\.[0-9]+\.tmp")
+KEY_COMMENT = "taco-train@"
+MARKS = {
+    "sshd_config": MARK,
+    "config": MARK,
+    "id_ed25519.pub": KEY_COMMENT,
+    "ssh_host_ed25519_key.pub": KEY_COMMENT,
+}
+
+
+def foreign_files(folder: str) -> List[str]:
+    """Return the files in the folder that have names of the module, where none of them carries its mark."""
+    names = sorted(filter(NAMES.fullmatch, os.listdir(folder))) if os.path.isdir(folder) else []
+    contents = {name: read_bytes(os.path.join(folder, name)) for name in names if name in MARKS}
+    marked = any(MARKS[name].encode() in (content or b"") for name, content in contents.items())
+    return [] if marked else names
+
+
+def own_files(folder: str) -> List[str]:
+    """Return the files in the folder that the module or an unfinished run of it wrote."""
+    if not os.path.isdir(folder) or foreign_files(folder):
+        return []
+    return sorted(name for name in os.listdir(folder) if NAMES.fullmatch(name) or UNFINISHED.fullmatch(name))
+
+
+def foreign_refusal(folder: str, names: Sequence[str]) -> str:
+    """Return the message that refuses to write into a folder of somebody else."""
+    return (
+        f"{folder} holds {', '.join(names)}, which ssh_trust did not write, so nothing was changed: move the files away, or set "
+        "taco_state_dir (state_dir) to another folder"
+    )
 
 
 def checksum(peers: str) -> str:

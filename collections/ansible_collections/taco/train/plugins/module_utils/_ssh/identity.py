@@ -66,9 +66,10 @@ def make_identity(folder: str, place: Place) -> Optional[Dict[str, str]]:
             # Another run may have made them meanwhile.
             if read(path) is not None and read(path + ".pub") is not None:
                 continue
-            private, public = server.make_key(place, "taco-train@" + host, folder)
-            write(path, private, PRIVATE)
+            private, public = server.make_key(place, ssh_folder.KEY_COMMENT + host, folder)
+            # First the half that carries our mark: what a killed run leaves is known as ours.
             write(path + ".pub", public + "\n", PUBLIC)
+            write(path, private, PRIVATE)
         return find_identity(folder)
 
 

@@ -11,6 +11,7 @@ from typing import Any, Callable, Dict, List, Mapping, Sequence, Tuple
 from ansible_collections.taco.train.plugins.module_utils._files.atomic import FileError, remove_file
 from ansible_collections.taco.train.plugins.module_utils._process.place import Place, PlaceError
 from ansible_collections.taco.train.plugins.module_utils._ssh import files as ssh_files
+from ansible_collections.taco.train.plugins.module_utils._ssh import folder as ssh_folder
 from ansible_collections.taco.train.plugins.module_utils._ssh import server as ssh_server
 from ansible_collections.taco.train.plugins.module_utils._ssh.identity import KEYS, alone, read
 from ansible_collections.taco.train.plugins.module_utils._ssh.inspection import pid_file_of, runs
@@ -28,12 +29,12 @@ def ensure_absence(options: Mapping[str, Any], folder: str, check_mode: bool) ->
 def _remove(options: Mapping[str, Any], folder: str, check_mode: bool) -> Dict[str, Any]:
     """Remove as much as possible, and name what can't be removed."""
     place = Place(options["container"], options["engine_command"])
-    config = read(os.path.join(folder, "sshd_config"))
+    config = None if ssh_folder.foreign_files(folder) else read(os.path.join(folder, "sshd_config"))
     running = runs(config)
     client = place.read(options["client_config"])
     kept = ssh_files.without_include(client, os.path.join(folder, "config"))
     # The folder itself stays: a container that runs would go on seeing the one that was removed.
-    present = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+    present = ssh_folder.own_files(folder)
     if not check_mode:
         steps: List[Step] = []
         if kept != client:
@@ -45,8 +46,12 @@ def _remove(options: Mapping[str, Any], folder: str, check_mode: bool) -> Dict[s
         problems = _attempts(steps)
         # The next run finds a server that goes on running by these, and the server can't answer without its key.
         staying = ("sshd_config", "sshd.pid", KEYS["host_key"]) if problems else ()
-        names = [name for name in os.listdir(folder) if name not in staying] if os.path.isdir(folder) else []
-        problems += _attempts([(path, _remover(path)) for path in (os.path.join(folder, name) for name in names)])
+        names = ssh_folder.own_files(folder)
+        # A file by which the others are known as ours goes last, and only if nothing else stays.
+        last = [name for name in ("sshd_config", KEYS["public_key"] + ".pub") if name in names][:1]
+        names = [name for name in names if name not in staying]
+        problems += _attempts(_removals(folder, [name for name in names if name not in last]))
+        problems += [] if problems else _attempts(_removals(folder, last))
         if problems:
             raise ssh_server.SshServerError(
                 f"not all of it could be removed: {'; '.join(problems)}. Correct that and run this again: it goes on from there"
@@ -59,6 +64,10 @@ def _remove(options: Mapping[str, Any], folder: str, check_mode: bool) -> Dict[s
 def _stop(place: Place, container: str, folder: str, config: str) -> None:
     path = os.path.join(folder, "sshd_config")
     ssh_server.stop(place, pid_file_of(container, folder), path, *ssh_files.listens_on(config))
+
+
+def _removals(folder: str, names: Sequence[str]) -> List[Step]:
+    return [(path, _remover(path)) for path in (os.path.join(folder, name) for name in names)]
 
 
 def _remover(path: str) -> Callable[[], None]:

@@ -33,15 +33,23 @@ def inspected(text: str) -> Mapping[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def foreign(name: str, container: Mapping[str, Any] | None) -> str | None:
-    """Why a container is not to be changed, None for one of this collection and where there is none."""
-    config = (container or {}).get("Config") or {}
-    if not container or OPTIONS_LABEL in (config.get("Labels") or {}):
-        return None
+def is_foreign(container: Mapping[str, Any], image: Mapping[str, Any]) -> bool:
+    """Whether a container was not made by the module training_container, by what the engine answers for it and its image.
+
+    A container inherits the labels of its image, such as one that `docker commit` made of a training container.
+    """
+    labels, inherited = ((thing.get("Config") or {}).get("Labels") or {} for thing in (container, image))
+    return labels.get(OPTIONS_LABEL) in (None, inherited.get(OPTIONS_LABEL))
+
+
+def foreign_refusal(name: str, container: Mapping[str, Any]) -> str:
+    """The message that refuses to change or remove a container that was not made by the module."""
+    image = (container.get("Config") or {}).get("Image") or "unknown"
     return (
-        f"the container {name} is not one of this collection: it has no label {OPTIONS_LABEL}, and its image is "
-        f"{config.get('Image') or 'unknown'}. It stays as it is. Set taco_container_name (option name) to another name, or rename it on "
-        f"the host with `docker rename {name} NEW_NAME`, or remove it there with `docker rm --force {name}`"
+        f"the container {name} is not one of this collection: it has no label {OPTIONS_LABEL} of its own, and its image is {image}. It "
+        "stays as it is. Set taco_container_name (option name) to another name, or rename it on the host with "
+        f"`docker rename {name} NEW_NAME`, or remove it there with `docker rm --force {name}`, or set training_container_take_over: true "
+        "(option take_over) to permit that it is changed and removed"
     )
 
 

@@ -41,6 +41,7 @@ OPTIONS: dict[str, Any] = {
         "state_dir": {"type": "str", "default": "/var/lib/taco-train"},
         "interrupt_running_work": {"type": "bool", "default": False},
         "may_stay": {"type": "bool", "default": False},
+        "take_over": {"type": "bool", "default": False},
     }
 }
 OVERRIDES = (

@@ -90,6 +90,8 @@ def _harp_later(result: Values, _node: Values) -> list[Later]:
 
 
 def _engine_what(result: Values, _node: Values, _variables: Values) -> str:
+    if "results" in result:
+        return "remove the package repositories of taco.train"
     return "install " + ", ".join(result.get("msg") or ["Docker Engine"])
 
 

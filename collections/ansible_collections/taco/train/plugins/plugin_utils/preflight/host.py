@@ -6,6 +6,7 @@
 
 from typing import Any, Dict, Optional, Tuple
 
+from ansible_collections.taco.train.plugins.module_utils._node.engine import PODMAN, ROOTLESS
 from ansible_collections.taco.train.plugins.plugin_utils.check import Check, fraction, gib, skipped, truth
 from ansible_collections.taco.train.plugins.plugin_utils.container.profile import without_harp
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.platforms import on_cluster
@@ -85,6 +86,31 @@ def disk_free(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
     return Check("disk.free", "fail", f"{wanted:g} GiB free {where}", found, fix)
 
 
+INSTALLED = "none needed: role container_engine installs what is missing"
+# What the command docker may reach in place of Docker Engine, and what to do about it.
+OTHER_ENGINES = {
+    PODMAN: "remove the package podman-docker (apt-get remove podman-docker, dnf remove podman-docker), by which docker is podman, and "
+    "run this again: role container_engine then installs Docker Engine",
+    ROOTLESS: "let root use the daemon of the system: unset DOCKER_HOST and run `docker context use default` as root, start it by "
+    "`systemctl enable --now docker`, and run this again",
+}
+
+
+def _missing_requests(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
+    """The finding about a Python without the package by which Ansible manages containers."""
+    expected, found = (
+        "a Python with requests, by which Ansible manages containers",
+        f"Python {node['python']['version']} without it",
+    )
+    if (
+        truth(variables.get("container_engine_install"), True)
+        and variables.get("container_engine_python_packages") != []
+    ):
+        return Check("engine.present", "warn", expected, found, INSTALLED)
+    fix = "install requests for that Python, or let container_engine_python_packages name packages and set container_engine_install: true"
+    return Check("engine.present", "fail", expected, found, fix)
+
+
 def engine_present(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
     """Check that containers can be run, with GPUs where they are wanted. The role container_engine can put that right."""
     if on_cluster(variables):
@@ -92,6 +118,9 @@ def engine_present(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
     engine = node["container_engine"]
     expected = "a running Docker Engine"
     found = None
+    if engine and engine["name"] in OTHER_ENGINES:
+        found = f"{engine['name']} {engine['version'] or ''}".strip()
+        return Check("engine.present", "fail", "Docker Engine of the system", found, OTHER_ENGINES[engine["name"]])
     if engine is None:
         found = "none"
     elif not engine["running"]:
@@ -105,12 +134,9 @@ def engine_present(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
         expected = "Docker Engine with the runtime nvidia"
         found = f"{engine['name']} {engine['version'] or ''}".strip() + f" with {', '.join(engine['runtimes'])}"
     elif node["python"].get("requests") is False:
-        expected = "a Python with requests, by which Ansible manages containers"
-        found = f"Python {node['python']['version']} without it"
+        return _missing_requests(node, variables)
     if found is None:
         return Check("engine.present", "pass", found=f"{engine['name']} {engine['version']}")
     if truth(variables.get("container_engine_install"), True):
-        return Check(
-            "engine.present", "warn", expected, found, "none needed: role container_engine installs what is missing"
-        )
+        return Check("engine.present", "warn", expected, found, INSTALLED)
     return Check("engine.present", "fail", expected, found, "install it, or set container_engine_install: true")

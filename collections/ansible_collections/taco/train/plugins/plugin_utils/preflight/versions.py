@@ -13,6 +13,7 @@ driver 418.87.01.
 import re
 from typing import Any, Dict, Mapping, Optional, Tuple
 
+from ansible_collections.taco.train.plugins.module_utils._node.engine import PODMAN
 from ansible_collections.taco.train.plugins.plugin_utils.check import Check, skipped, truth
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.ack import DRIVER as ACK_DRIVER
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.version_numbers import is_older, parts
@@ -21,11 +22,38 @@ from ansible_collections.taco.train.plugins.plugin_utils.workloads.platforms imp
 
 DOCKER = "19.03"
 TOOLKIT = "1.11.0"
+# What role container_engine installs, by the check of its version.
+TOOLKIT_PACKAGE = "nvidia-container-toolkit"
+PACKAGES = {"engine.version": ("docker-ce", DOCKER), "engine.toolkit": (TOOLKIT_PACKAGE, TOOLKIT)}
 # By the major version of CUDA in the image. The vendor's images have CUDA 11.
 DRIVERS = {"11": "450.80.02", "12": "525.60.13"}
 VENDORS_CUDA = "11"
 # As in taco-train:ttf115-cu112-cvm-0.4.1.
 CUDA_IN_TAG = re.compile(r"\bcu(?:da)?-?(1\d)\.?\d")
+
+
+def _wants_gpus(variables: Mapping[str, Any]) -> bool:
+    return truth(variables.get("container_engine_gpu"), True)
+
+
+def _candidate(node: Mapping[str, Any], variables: Mapping[str, Any], identity: str) -> Optional[Check]:
+    """The finding about a package that the role would install and that is too old, None without such a package."""
+    package, least = PACKAGES[identity]
+    offered = (node.get("package_candidates") or {}).get(package)
+    wanted = (
+        _wants_gpus(variables)
+        if package == TOOLKIT_PACKAGE
+        else variables.get("container_engine_source") != "distribution"
+    )
+    if not wanted or not offered or not is_older(offered["version"], least):
+        return None
+    return Check(
+        identity,
+        "fail",
+        f"{package} {least} or newer, or no repository with it",
+        f"{offered['version']} in the repository {offered['repository']}",
+        "update that repository, or remove it from the host, then role container_engine adds the vendor's",
+    )
 
 
 def _engine(
@@ -36,7 +64,9 @@ def _engine(
     if on_cluster(variables):
         return {}, skipped(identity, "the training runs in pods of the cluster, in the engine of its kubelet")
     if engine is None:
-        return {}, skipped(identity, "there is no container engine")
+        return {}, _candidate(node, variables, identity) or skipped(identity, "there is no container engine")
+    if engine["name"] == PODMAN:
+        return {}, skipped(identity, "docker is podman here, see engine.present")
     return engine, None
 
 
@@ -63,8 +93,9 @@ def toolkit(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
     if reason:
         return reason
     version = str(engine["nvidia_toolkit"] or "")
-    if not truth(variables.get("container_engine_gpu"), True) or not parts(version):
-        return skipped(identity, "no NVIDIA Container Toolkit is required, or none is there yet")
+    if not _wants_gpus(variables) or not parts(version):
+        none = skipped(identity, "no NVIDIA Container Toolkit is required, or none is there yet")
+        return _candidate(node, variables, identity) or none
     if is_older(version, TOOLKIT):
         fix = "upgrade the package nvidia-container-toolkit on the host"
         expected = f"NVIDIA Container Toolkit {TOOLKIT} or newer, which has nvidia-ctk runtime configure"
