@@ -135,7 +135,8 @@ def boot_problems(
     wanted = count if count or given == ["0"] else None
     problems += [f"its kernel line is wrong, {said}: {cmdline}" for said in line.problems(page_size, wanted)]
     problems += _short_pool(after, page_size, count)
-    if count:
+    # Before that is right, what it reserves by default, and so what is mounted, is another size with good reason.
+    if count and not problems:
         asked = by_node(given[0]) if len(given) == 1 else {}
         problems += _distribution(after, page_size, asked) + _taken(after, page_size) + mount_problems(after, page_size)
     return problems
