@@ -102,6 +102,10 @@ SITUATIONS = {
         unit("/opt/x", **{"opt/x": "#!/bin/sh\nfor f in " + POOL + "; do\necho 9 | sudo tee \"${f}\" >/dev/null\ndone\n"}),
         "/opt/x:3 (pages.service) sets " + POOL + "=9",
     ),
+    "a file for sysctl": (
+        unit("/sbin/sysctl -p /opt/x.conf", **{"opt/x.conf": "vm.nr_hugepages = 9\n"}),
+        "/opt/x.conf:1 (pages.service) sets vm.nr_hugepages=9",
+    ),
     "a script of Python": (
         unit("/opt/x.py", **{"opt/x.py": "open('/proc/sys/vm/nr_hugepages', 'w').write('9')\n"}),
         "/opt/x.py:1 (pages.service) sets vm.nr_hugepages",
@@ -181,6 +185,14 @@ SITUATIONS = {
         "/boot/grub2/grub.cfg:1 (GRUB's variable tuned_params) sets",
     ),
     "a variable that no entry uses": ({"boot/grub2/grubenv": "tuned_params=" + PARAMS + "\n"}, None),
+    "a variable with pages of another size": (
+        {"boot/grub2/grubenv": "tuned_params=hugepagesz=2M hugepages=9\n", "boot/loader/entries/a.conf": ENTRY},
+        None,
+    ),
+    "a variable with pages of the default size": (
+        {"boot/grub2/grubenv": "tuned_params=hugepages=9\n", "boot/loader/entries/a.conf": ENTRY},
+        "sets kernel arguments: hugepages=9",
+    ),
     "a variable without pages": (
         {"boot/grub2/grubenv": "tuned_params=isolcpus=2\n", "boot/loader/entries/a.conf": ENTRY},
         None,

@@ -7,7 +7,7 @@
 import re
 from typing import Any, Dict, List
 
-from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import canonical_size
+from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import KernelLine, canonical_size
 
 Settings = List[Dict[str, Any]]
 
@@ -16,10 +16,14 @@ MOST_NAMED, LONGEST = 5, 240
 
 
 def _agrees(one: Dict[str, Any], page_size: str, count: int) -> bool:
-    """Say whether a setting leaves count pages of a size as they are."""
+    """Say whether a setting leaves count pages of a size as they are; arguments for another size only add to the kernel line."""
     name, value = one["name"], one["value"] or ""
     if name == MOUNT:
         return canonical_size(value) == page_size
+    if name == ARGUMENTS:
+        line = KernelLine(value.split())
+        bare = [found for found in line.reservations if found.size_index is None]
+        return not (line.defaults or bare or page_size in line.sizes.values())
     size = re.search(r"hugepages-(\d+)kB|NR_(\w+)_PAGES", name)
     if size and canonical_size(size.group(2) or size.group(1) + "K") != page_size:
         return True

@@ -45,12 +45,13 @@ TUNED_ARGUMENTS = re.compile(r"^\s*(?P<name>TUNED_BOOT_CMDLINE)=(?P<value>.*)$")
 LARGEST = 1024**2  # bytes of a file that are read
 
 COUNTER = r"nr_hugepages(?:_mempolicy)?\b"
-LINE = re.compile(r"^\s*-?\s*(?P<name>[\w./]+?)\s*=\s*(?P<value>.*?)\s*$")
 IN_KERNEL_LINE = re.compile(r"(?:^|[\s\"'])sysctl[./](?P<name>vm[./]" + COUNTER + r")=(?P<value>[^\s\"']+)")
 TMPFILE = re.compile(r"^\s*[wfF]\S*\s+(?P<name>\S*/" + COUNTER + r")(?:\s+\S+){4}\s+(?P<value>.*?)\s*$")
 DPDK = re.compile(r"^\s*(?P<name>NR_\w+_PAGES)=[\"']?(?P<value>[1-9]\d*)")
-# What in a script or a command writes: a redirection, tee or dd, sysctl, Python, and tools made for it.
+SYSCTL = re.compile(r"^\s*-?\s*(?P<name>vm[./]" + COUNTER + r")\s*=\s*(?P<value>.*?)\s*$")
+# What in a script or a command writes: a file for sysctl, a redirection, tee or dd, sysctl, Python, and tools made for it.
 WRITERS = (
+    SYSCTL,
     re.compile(
         r"(?:\b(?:echo|printf)\s+(?:-\S+\s+)*[\"']?(?P<value>[^\s\"'>|;]*)[\"']?\s*)?"
         r"(?:>>?\s*|(?:\|[^|;&]*)?\btee\s+(?:-\S+\s+)*|\bof=)(?P<name>[^\s|;&<>]*" + COUNTER + ")"
@@ -109,7 +110,7 @@ def _matches(pattern: Pattern[str], text: str, path: str, by: Optional[str] = No
 def _of_sysctl(root: str) -> Settings:
     """Return the settings in force of sysctl's files, one of each name."""
     paths = [*_applied(root, "sysctl.d"), "etc/sysctl.conf"]
-    return _last([one for path in paths for one in _matches(LINE, _text(root, path), path) if one["name"] in NAMES])
+    return _last([one for path in paths for one in _matches(SYSCTL, _text(root, path), path)])
 
 
 def _applied(root: str, kind: str) -> List[str]:
