@@ -281,6 +281,7 @@ def test_a_number_for_each_numa_node_stays_where_it_adds_up_and_another_goes(req
         ((16, 48), "0:15,1:5", ["NUMA node 0 has 16.0 GiB of memory, room for 8 pages of 1G, and its share is 15"]),
         ((0, 64), "20", []),
         ((32, 32), "20", []),
+        ((30,), "20", []),
     ],
 )
 def test_a_numa_node_too_small_for_its_share_is_named(pages, host, memory, number, warned):

@@ -30,6 +30,7 @@ UNIT = [
     }
 ]
 OTHER_MOUNT = [{"path": "/dev/hugepages", "page_size_bytes": 2 * 1024**2}]
+TWO_MOUNTS = [*OTHER_MOUNT, {"path": "/mnt/huge", "page_size_bytes": GIB}]
 USED = [{"size_bytes": GIB, "total": 50, "free": 0, "nodes": []}]
 BESIDE_A_SMALL_NODE = [{"node": 0, "memory_bytes": 16 * GIB}, {"node": 1, "memory_bytes": 240 * GIB}]
 SMALL = {"total_bytes": 60 * GIB, "available_bytes": 59 * GIB}
@@ -88,6 +89,14 @@ TABLE = [
         {},
         "warn",
         ["rebooted"],
+    ),
+    (
+        "hugepages.running",
+        "hugepages",
+        dict(EMPTY, mounts=TWO_MOUNTS),
+        {},
+        "warn",
+        ["has pages of 2M", "/mnt/huge (1G)"],
     ),
     ("hugepages.running", "hugepages.mounts", [], {}, "fail", ["no hugetlbfs", "dev-hugepages.mount"]),
     ("hugepages.running", "hugepages.pools", USED, {}, "warn", ["none free"]),

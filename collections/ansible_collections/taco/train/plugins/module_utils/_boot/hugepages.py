@@ -103,7 +103,7 @@ def require_fit(
 def small_nodes(nodes: Sequence[Mapping[str, int]], page_size: str, number: Number, fraction: float) -> List[str]:
     """Say of each NUMA node with memory that is too small for its share of the pages; the kernel spreads a plain number evenly."""
     asked = by_node(str(number))
-    share = -(-(pages_of(str(number)) or 0) // len(nodes)) if nodes else 0
+    share = -(-(pages_of(str(number)) or 0) // len(nodes)) if len(nodes) > 1 else 0
     found = []
     for node in nodes:
         room, wanted = (

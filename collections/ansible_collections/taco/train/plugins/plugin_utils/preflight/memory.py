@@ -21,7 +21,7 @@ from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args impor
 )
 from ansible_collections.taco.train.plugins.plugin_utils.check import Check, fraction, gib, is_set, skipped, whole
 from ansible_collections.taco.train.plugins.plugin_utils.container.profile import without_harp
-from ansible_collections.taco.train.plugins.plugin_utils.reboot.proof import mount_problems
+from ansible_collections.taco.train.plugins.plugin_utils.reboot.proof import mount_problem
 
 
 def wanted_pages(variables: Dict[str, Any]) -> Optional[Tuple[int, str]]:
@@ -109,13 +109,14 @@ def hugepages_running(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
     count, size = wanted
     pool = _pools(node).get(PAGE_BYTES[size], {"total": 0, "free": 0})
     expected, found = f"{count} pages of {_name(size)}", f"{pool['total']} pages of {_name(size)}"
-    problems = mount_problems(node, size)
-    if pool["total"] < count or (problems and node["hugepages"]["default_size_bytes"] != PAGE_BYTES[size]):
+    problem = mount_problem(node, size)
+    if pool["total"] < count or (problem and node["hugepages"]["default_size_bytes"] != PAGE_BYTES[size]):
         fix = "none needed yet: role hugepages configures them as the default size and the host has to be rebooted then"
+        # One mount follows the default size.
+        found += f"; {problem[0]}" if problem and len(node["hugepages"]["mounts"]) > 1 else ""
         return Check("hugepages.running", "warn", expected, found, fix)
-    if problems:
-        problem, _colon, fix = problems[0].partition(": ")
-        return Check("hugepages.running", "fail", f"pages of {_name(size)} at /dev/hugepages", problem, fix)
+    if problem:
+        return Check("hugepages.running", "fail", f"pages of {_name(size)} at /dev/hugepages", *problem)
     if not pool["free"]:
         fix = "end what uses them, unless that is your own training"
         return Check("hugepages.running", "warn", f"{expected}, free", f"{found}, none free", fix)

@@ -4,7 +4,7 @@
 
 """Judge from two observations of a host whether a reboot did what it was for. Values in, sentences out."""
 
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Tuple
 
 from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import (
     PAGE_BYTES,
@@ -84,23 +84,20 @@ def _words(size: Optional[int]) -> str:
     return names.get(size or 0, f"{size} bytes" if size else "an unknown size")
 
 
-def mount_problems(node: Dict[str, Any], page_size: str) -> List[str]:
-    """Say what /dev/hugepages shows where that isn't pages of the size, which training containers take from there."""
+def mount_problem(node: Dict[str, Any], page_size: str) -> Optional[Tuple[str, str]]:
+    """Return what /dev/hugepages shows, and the fix, where that isn't pages of the size: training containers take them there."""
     mounts = {mount["path"]: mount["page_size_bytes"] for mount in node["hugepages"]["mounts"]}
-    shown = mounts.pop(HUGEPAGES, 0)
+    is_mounted, shown = HUGEPAGES in mounts, mounts.pop(HUGEPAGES, None)
     if shown == PAGE_BYTES[page_size]:
-        return []
+        return None
     others = ", ".join(f"{path} ({_words(size)})" for path, size in mounts.items())
     elsewhere = f"; mounted elsewhere: {others}" if others else ""
     mount = f"`mount -t hugetlbfs -o pagesize={page_size} hugetlbfs {HUGEPAGES}`"
-    if HUGEPAGES not in {one["path"] for one in node["hugepages"]["mounts"]}:
-        return [
-            f"no hugetlbfs is mounted at {HUGEPAGES}{elsewhere}: run `systemctl start dev-hugepages.mount`, or {mount}"
-        ]
-    return [
-        f"{HUGEPAGES} has pages of {_words(shown)} and not of {page_size}{elsewhere}: correct its page size in /etc/fstab or in "
-        f"`systemctl cat dev-hugepages.mount`, then `umount {HUGEPAGES}` and {mount}"
-    ]
+    if not is_mounted:
+        fix = f"run `systemctl start dev-hugepages.mount`, or {mount}"
+        return f"no hugetlbfs is mounted at {HUGEPAGES}{elsewhere}", fix
+    fix = f"correct its page size in /etc/fstab or in `systemctl cat dev-hugepages.mount`, then `umount {HUGEPAGES}` and {mount}"
+    return f"{HUGEPAGES} has pages of {_words(shown)} and not of {page_size}{elsewhere}", fix
 
 
 def boot_problems(
@@ -138,5 +135,7 @@ def boot_problems(
     # Before that is right, what it reserves by default, and so what is mounted, is another size with good reason.
     if count and not problems:
         asked = by_node(given[0]) if len(given) == 1 else {}
-        problems += _distribution(after, page_size, asked) + _taken(after, page_size) + mount_problems(after, page_size)
+        problems += _distribution(after, page_size, asked) + _taken(after, page_size)
+        mount = mount_problem(after, page_size)
+        problems += [": ".join(mount)] if mount else []
     return problems
