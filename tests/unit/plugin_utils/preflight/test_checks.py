@@ -31,6 +31,9 @@ UNIT = [
 ]
 OTHER_MOUNT = [{"path": "/dev/hugepages", "page_size_bytes": 2 * 1024**2}]
 TWO_MOUNTS = [*OTHER_MOUNT, {"path": "/mnt/huge", "page_size_bytes": GIB}]
+SET_BY_HAND = dict(
+    EMPTY, default_size_bytes=2 * 1024**2, pools=[{"size_bytes": 2 * 1024**2, "total": 1024, "free": 1024, "nodes": []}]
+)
 USED = [{"size_bytes": GIB, "total": 50, "free": 0, "nodes": []}]
 BESIDE_A_SMALL_NODE = [{"node": 0, "memory_bytes": 16 * GIB}, {"node": 1, "memory_bytes": 240 * GIB}]
 SMALL = {"total_bytes": 60 * GIB, "available_bytes": 59 * GIB}
@@ -77,6 +80,15 @@ TABLE = [
         ["pages.service:3", "systemctl disable --now pages.service"],
     ),
     ("hugepages.sysctl", "hugepages.sysctl", UNIT, {"hugepages_page_size": "2M"}, "pass", []),
+    (
+        "hugepages.sysctl",
+        "hugepages",
+        SET_BY_HAND,
+        {},
+        "warn",
+        ["has 1024 pages of 2 MiB", "asks for none", "after each boot"],
+    ),
+    ("hugepages.sysctl", "hugepages", SET_BY_HAND, {"hugepages_page_size": "2M"}, "pass", []),
     ("hugepages.running", None, None, {}, "pass", []),
     ("hugepages.running", None, None, {"hugepages_count": 51}, "warn", ["50 pages of 1 GiB", "rebooted"]),
     ("hugepages.running", "hugepages", EMPTY, {}, "warn", ["0 pages"]),

@@ -62,7 +62,7 @@ def remedy(found: Settings, page_size: str, count: int) -> str:
         ways.append(f"set {it} to {page_size}")
     elif all(map(_is_of_host, found)):
         ways.append(f"set {it} to {count}")
-    by = dict.fromkeys(one.get("by") or "" for one in found)
+    by = dict.fromkeys(one.get("by") or "" for one in found[:MOST_NAMED])
     ways += [f"run `systemctl disable --now {name}`" for name in by if name.endswith(".service")]
     if any(name.startswith("tuned") for name in by):
         ways.append("choose another profile with `tuned-adm profile NAME`")

@@ -29,10 +29,10 @@ PROFILES = ("etc/tuned", "etc/tuned/profiles", "usr/lib/tuned", "usr/lib/tuned/p
 SCRIPTS = (
     *("etc/rc.local", "etc/rc.d/rc.local", "etc/crontab", "etc/cron.d/*", "var/spool/cron/*"),
     *("var/spool/cron/crontabs/*", "var/lib/cloud/scripts/per-boot/*"),
-    *("etc/udev/rules.d/*.rules", "usr/lib/udev/rules.d/*.rules"),
+    *("etc/udev/rules.d/*.rules", "usr/lib/udev/rules.d/*.rules", "etc/modprobe.d/*.conf", "etc/rc[35].d/S*"),
 )
 KERNEL_LINES = ("etc/default/grub", "etc/default/grub.d/*.cfg", "etc/kernel/cmdline", "boot/loader/entries/*.conf")
-GRUB_FILES = ("boot/grub*/grubenv", "boot/efi/EFI/*/grubenv", "boot/grub*/grub.cfg", "boot/efi/EFI/*/grub.cfg")
+GRUB_FILES = ("boot/grub*/grubenv", "boot/efi/EFI/*/grubenv", "boot/grub*/*.cfg", "boot/efi/EFI/*/*.cfg")
 # Variables of GRUB that hold the kernel line itself, which the module hugepages edits.
 OWN_VARIABLES = ("kernelopts", "default_kernelopts")
 # The start-up script of Debian's DPDK package writes what its configuration asks for, by default nothing.

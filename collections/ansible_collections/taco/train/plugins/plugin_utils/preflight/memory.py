@@ -88,6 +88,18 @@ def hugepages_fit(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
     return Check("memory.hugepages", "fail", f"at most {gib(int(most * total))} ({most:.0%} of memory)", found, fix)
 
 
+def _unexplained(node: Dict[str, Any], size: str) -> str:
+    """Name pages of the default size that neither the kernel line nor a setting that was found gives, as vm.nr_hugepages counts them."""
+    names = {value: name for name, value in PAGE_BYTES.items()}
+    default = names.get(node["hugepages"]["default_size_bytes"], size)
+    total = _pools(node).get(PAGE_BYTES[default], {"total": 0})["total"]
+    asked = KernelLine(node["kernel"]["cmdline"].split()).counts(default)
+    if default == size or not total or node["hugepages"].get("sysctl") or total in map(pages_of, asked):
+        return ""
+    given = " and ".join(asked) or "none"
+    return f"the running kernel has {total} pages of {_name(default)}, its kernel line asks for {given}, and no setting that was found explains them"
+
+
 def hugepages_sysctl(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
     """Check that no setting of others changes the pages after each boot, such as sysctl, tuned, tmpfiles.d or a unit of systemd."""
     wanted = wanted_pages(variables)
@@ -95,6 +107,10 @@ def hugepages_sysctl(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
         return skipped("hugepages.sysctl", "no hugepages are to be reserved")
     count, size = wanted
     found = contradicting(node["hugepages"].get("sysctl", []), size, count)
+    unexplained = "" if found else _unexplained(node, size)
+    if unexplained:
+        fix = "find what sets them, if it runs after each boot: it would set pages of the new default size then"
+        return Check("hugepages.sysctl", "warn", "pages that the kernel line asks for", unexplained, fix)
     if not found:
         return Check("hugepages.sysctl", "pass", found="no setting of another number of pages")
     expected = f"nothing that changes the {count} pages of {_name(size)} after a boot"
