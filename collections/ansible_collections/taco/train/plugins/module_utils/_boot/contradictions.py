@@ -15,54 +15,54 @@ ARGUMENTS, MOUNT = "kernel arguments", "the page size of /dev/hugepages"
 MOST_NAMED, LONGEST = 5, 240
 
 
-def _agrees(one: Dict[str, Any], page_size: str, count: int) -> bool:
+def _agrees(setting: Dict[str, Any], page_size: str, count: int) -> bool:
     """Say whether a setting leaves count pages of a size as they are; arguments for another size only add to the kernel line."""
-    name, value = one["name"], one["value"] or ""
+    name, value = setting["name"], setting["value"] or ""
     if name == MOUNT:
         return canonical_size(value) == page_size
     if name == ARGUMENTS:
         line = KernelLine(value.split())
-        bare = [found for found in line.reservations if found.size_index is None]
+        bare = [given for given in line.reservations if given.size_index is None]
         return not (line.defaults or bare or page_size in line.sizes.values())
     size = re.search(r"hugepages-(\d+)kB|NR_(\w+)_PAGES", name)
     if size and canonical_size(size.group(2) or size.group(1) + "K") != page_size:
         return True
-    return _is_of_host(one) and value.isdecimal() and int(value) == count
+    return _is_of_host(setting) and value.isdecimal() and int(value) == count
 
 
-def _is_counter(one: Dict[str, Any]) -> bool:
-    return one["name"] not in (ARGUMENTS, MOUNT)
+def _is_counter(setting: Dict[str, Any]) -> bool:
+    return setting["name"] not in (ARGUMENTS, MOUNT)
 
 
-def _is_of_host(one: Dict[str, Any]) -> bool:
+def _is_of_host(setting: Dict[str, Any]) -> bool:
     """Say whether a setting is the number of pages of the whole host, not of one NUMA node."""
-    return _is_counter(one) and "/node" not in one["name"]
+    return _is_counter(setting) and "/node" not in setting["name"]
 
 
-def contradicting(found: Settings, page_size: str, count: int) -> Settings:
+def contradicting(settings: Settings, page_size: str, count: int) -> Settings:
     """Return the settings that change how many pages of a size there are, or what /dev/hugepages shows of them."""
-    return [one for one in found if not _agrees(one, page_size, count)]
+    return [setting for setting in settings if not _agrees(setting, page_size, count)]
 
 
-def in_words(found: Settings) -> str:
+def in_words(settings: Settings) -> str:
     """Name the first few settings with file, line and who applies them."""
     named = []
-    for one in found[:MOST_NAMED]:
-        by = f" ({one['by']})" if one.get("by") else ""
-        value = f"{'=' if _is_counter(one) else ': '}{one['value']}" if one["value"] is not None else ""
-        named.append(f"{one['file']}:{one['line']}{by} sets {one['name']}{value}"[:LONGEST])
-    return ", ".join(named + ([f"and {len(found) - MOST_NAMED} more"] if len(found) > MOST_NAMED else []))
+    for setting in settings[:MOST_NAMED]:
+        by = f" ({setting['by']})" if setting.get("by") else ""
+        value = f"{'=' if _is_counter(setting) else ': '}{setting['value']}" if setting["value"] is not None else ""
+        named.append(f"{setting['file']}:{setting['line']}{by} sets {setting['name']}{value}"[:LONGEST])
+    return ", ".join(named + ([f"and {len(settings) - MOST_NAMED} more"] if len(settings) > MOST_NAMED else []))
 
 
-def remedy(found: Settings, page_size: str, count: int) -> str:
+def remedy(settings: Settings, page_size: str, count: int) -> str:
     """Say what makes contradicting settings agree with count pages of a size."""
-    line, it = ("the line", "it") if len(found) == 1 else ("these lines", "them")
+    line, it = ("the line", "it") if len(settings) == 1 else ("these lines", "them")
     ways = [f"remove {line}"]
-    if all(one["name"] == MOUNT for one in found):
+    if all(setting["name"] == MOUNT for setting in settings):
         ways.append(f"set {it} to {page_size}")
-    elif all(map(_is_of_host, found)):
+    elif all(map(_is_of_host, settings)):
         ways.append(f"set {it} to {count}")
-    by = dict.fromkeys(one.get("by") or "" for one in found[:MOST_NAMED])
+    by = dict.fromkeys(setting.get("by") or "" for setting in settings[:MOST_NAMED])
     ways += [f"run `systemctl disable --now {name}`" for name in by if name.endswith(".service")]
     if any(name.startswith("tuned") for name in by):
         ways.append("choose another profile with `tuned-adm profile NAME`")

@@ -182,7 +182,7 @@ def _refuse_other_settings(config: BootConfig, page_size: str, count: int) -> No
     found = contradicting(other_settings(config.root), page_size, count)
     if found:
         raise HugepagesError(
-            f"{in_words(found)}. That contradicts the {count} pages of {page_size}, which become the default size, after each boot: "
+            f"{in_words(found)}. After each boot that contradicts the {count} pages of {page_size}, which is the default size then: "
             f"{remedy(found, page_size, count)}; nothing was written"
         )
 

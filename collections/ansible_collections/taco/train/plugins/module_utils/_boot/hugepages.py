@@ -106,10 +106,8 @@ def small_nodes(nodes: Sequence[Mapping[str, int]], page_size: str, number: Numb
     share = -(-(pages_of(str(number)) or 0) // len(nodes)) if len(nodes) > 1 else 0
     found = []
     for node in nodes:
-        room, wanted = (
-            fitting(page_size, node["memory_bytes"], fraction),
-            asked.get(node["node"], 0) if asked else share,
-        )
+        room = fitting(page_size, node["memory_bytes"], fraction)
+        wanted = asked.get(node["node"], 0) if asked else share
         if room < wanted:
             memory = f"{node['memory_bytes'] / 1024.0**3:.1f} GiB of memory, room for {room} pages of {page_size}"
             found.append(f"NUMA node {node['node']} has {memory}, and its share is {wanted}")

@@ -84,8 +84,8 @@ def _names(root: str, folder: str) -> List[str]:
 
 def _matching(root: str, patterns: Tuple[str, ...]) -> List[str]:
     """Return the paths, below the root, of the files that some patterns name."""
-    found = [path for pattern in patterns for path in sorted(glob.glob(os.path.join(glob.escape(root), pattern)))]
-    return [os.path.relpath(path, root) for path in found]
+    paths = [path for pattern in patterns for path in sorted(glob.glob(os.path.join(glob.escape(root), pattern)))]
+    return [os.path.relpath(path, root) for path in paths]
 
 
 def _setting(name: str, value: Optional[str], path: str, line: int, by: Optional[str] = None) -> Dict[str, Any]:
@@ -102,15 +102,15 @@ def _lines(text: str) -> List[Tuple[int, str]]:
 
 def _matches(pattern: Pattern[str], text: str, path: str, by: Optional[str] = None) -> Settings:
     """Return a setting for each line in which a pattern occurs."""
-    found = [(number, pattern.search(line)) for number, line in _lines(text)]
-    groups = [(number, one.groupdict()) for number, one in found if one]
-    return [_setting(one["name"], one.get("value"), path, number, by) for number, one in groups]
+    matches = [(number, pattern.search(line)) for number, line in _lines(text)]
+    groups = [(number, match.groupdict()) for number, match in matches if match]
+    return [_setting(match["name"], match.get("value"), path, number, by) for number, match in groups]
 
 
 def _of_sysctl(root: str) -> Settings:
     """Return the settings in force of sysctl's files, one of each name."""
     paths = [*_applied(root, "sysctl.d"), "etc/sysctl.conf"]
-    return _last([one for path in paths for one in _matches(SYSCTL, _text(root, path), path)])
+    return _last([setting for path in paths for setting in _matches(SYSCTL, _text(root, path), path)])
 
 
 def _applied(root: str, kind: str) -> List[str]:
@@ -123,8 +123,8 @@ def _applied(root: str, kind: str) -> List[str]:
     return [paths[name] for name in sorted(paths)]
 
 
-def _last(found: Settings) -> Settings:
-    return list({one["name"]: one for one in found}.values())
+def _last(settings: Settings) -> Settings:
+    return list({setting["name"]: setting for setting in settings}.values())
 
 
 def _writes(text: str, path: str, by: Optional[str]) -> Settings:
@@ -132,17 +132,17 @@ def _writes(text: str, path: str, by: Optional[str]) -> Settings:
     for name, value in re.findall(r"(?:^|[\s;])(\w+)(?:=|\s+in\s+)[\"']?([^\s;\"']*nr_hugepages\w*)", text):
         text = re.sub(r"\$\{?" + name + r"\b\}?", value.replace("\\", r"\\"), text)
     text = "\n".join(line if "huge" in line else "" for line in text.splitlines())
-    return [one for pattern in WRITERS for one in _matches(pattern, text, path, by)]
+    return [setting for pattern in WRITERS for setting in _matches(pattern, text, path, by)]
 
 
 def _run(root: str, text: str, path: str, by: Optional[str]) -> Settings:
     """Return what commands in a text set, also those in the scripts that they name."""
-    found = _writes(text, path, by)
+    settings = _writes(text, path, by)
     mentioned = re.findall(r"(?<![\w.])/([\w./+@-]+)", "\n".join(line for _number, line in _lines(text)))
     for script in dict.fromkeys(mentioned):
         if script != path and not script.startswith(("proc/", "sys/", "dev/")) and not script.endswith(DPDK_SCRIPT):
-            found += _writes(_text(root, script), script, by)
-    return found
+            settings += _writes(_text(root, script), script, by)
+    return settings
 
 
 class Units:
@@ -166,16 +166,16 @@ class Units:
         if kind in ("wants", "requires"):
             self.started.update(_names(self.root, path))
         elif kind == "d":
-            self.drop_ins.setdefault(stem, []).extend(f"{path}/{one}" for one in _names(self.root, path))
+            self.drop_ins.setdefault(stem, []).extend(f"{path}/{file}" for file in _names(self.root, path))
         else:
             self.paths.setdefault(name, path)
 
     def texts(self, name: str) -> Dict[str, str]:
         """Return the texts of a unit, or of its template, and of its drop-ins by path."""
         template = re.sub("@.*[.]", "@.", name)
-        found = [self.paths[one] for one in (name, template) if one in self.paths][:1]
-        found += [path for one in dict.fromkeys((name, template)) for path in self.drop_ins.get(one, [])]
-        return {path: _text(self.root, path) for path in found}
+        paths = [self.paths[unit] for unit in (name, template) if unit in self.paths][:1]
+        paths += [path for unit in dict.fromkeys((name, template)) for path in self.drop_ins.get(unit, [])]
+        return {path: _text(self.root, path) for path in paths}
 
     def _follow(self) -> None:
         """Add the units that started ones ask for."""
@@ -186,27 +186,27 @@ class Units:
             text = "\n".join(self.texts(name).values())
             wanted = " ".join(re.findall(r"^(?:Wants|Requires|BindsTo|Upholds|Unit)=(.*)$", text, re.MULTILINE)).split()
             wanted += [stem + ".service"] if kind in ("timer", "path", "socket") else []
-            waiting += [one for one in dict.fromkeys(wanted) if one not in self.started]
+            waiting += [unit for unit in dict.fromkeys(wanted) if unit not in self.started]
             self.started.update(wanted)
 
     def settings(self) -> Settings:
         """Return what the services that are started set."""
         services = sorted(name for name in self.started if name.endswith(".service"))
         texts = [(name, path, text) for name in services for path, text in self.texts(name).items()]
-        return [one for name, path, text in texts for one in _run(self.root, text, path, name)]
+        return [setting for name, path, text in texts for setting in _run(self.root, text, path, name)]
 
 
 def _of_mounts(root: str, units: Units) -> Settings:
     """Return the page sizes that fstab and the unit of /dev/hugepages ask for."""
-    found = _matches(FSTAB, _text(root, "etc/fstab"), "etc/fstab")
+    settings = _matches(FSTAB, _text(root, "etc/fstab"), "etc/fstab")
     for path, text in units.texts("dev-hugepages.mount").items():
-        found += _matches(UNIT_MOUNT, text, path)
-    return [dict(one, name=MOUNT) for one in found]
+        settings += _matches(UNIT_MOUNT, text, path)
+    return [dict(setting, name=MOUNT) for setting in settings]
 
 
 def _profiles(root: str) -> List[Tuple[str, str, str, str, int]]:
     """Return section, key, value, file and line of the active profiles of tuned, each after the profiles that it includes."""
-    found = []  # type: List[Tuple[str, str, str, str, int]]
+    lines = []  # type: List[Tuple[str, str, str, str, int]]
     seen: Set[str] = set()
 
     def read(path: str) -> None:
@@ -221,10 +221,10 @@ def _profiles(root: str) -> List[Tuple[str, str, str, str, int]]:
                     profile(name.lstrip("-"))
             elif pair:
                 own.append((section or "variables", pair.group(1), pair.group(2), path, number))
-        found.extend(own)
+        lines.extend(own)
 
     def profile(name: str) -> None:
-        paths = [name.lstrip("/")] if name.startswith("/") else [f"{one}/{name}/tuned.conf" for one in PROFILES]
+        paths = [name.lstrip("/")] if name.startswith("/") else [f"{folder}/{name}/tuned.conf" for folder in PROFILES]
         for path in [path for path in paths if os.path.isfile(os.path.join(root, path))][:1]:
             if path not in seen:
                 read(path)
@@ -232,7 +232,7 @@ def _profiles(root: str) -> List[Tuple[str, str, str, str, int]]:
     for active in ("active_profile", "post_loaded_profile"):
         for name in _text(root, f"etc/tuned/{active}").split():
             profile(name)
-    return found
+    return lines
 
 
 def _of_tuned(root: str) -> Settings:
@@ -240,19 +240,19 @@ def _of_tuned(root: str) -> Settings:
     lines = _profiles(root)
     kinds = {section: value for section, key, value, _path, _line in lines if key == "type"}
     known = {key: value for section, key, value, _path, _line in lines if section == "variables"}
-    found, scripts = [], []  # type: Settings, Settings
+    settings, scripts = [], []  # type: Settings, Settings
     for section, key, value, path, line in lines:
         kind, by = kinds.get(section, section), f"tuned profile {os.path.basename(os.path.dirname(path))}"
         value = re.sub(r"\$\{(\w+)\}", lambda match: known.get(match.group(1), match.group(0)), value)
-        one = _setting(key, value, path, line, by)
-        if (kind == "sysctl" and one["name"] in NAMES) or (kind == "sysfs" and re.search(COUNTER + "$", key)):
-            found.append(one)
+        setting = _setting(key, value, path, line, by)
+        if (kind == "sysctl" and setting["name"] in NAMES) or (kind == "sysfs" and re.search(COUNTER + "$", key)):
+            settings.append(setting)
         elif kind == "bootloader" and key.startswith("cmdline") and _arguments(value):
-            found.append(dict(one, name=ARGUMENTS, value=_arguments(value)))
+            settings.append(dict(setting, name=ARGUMENTS, value=_arguments(value)))
         elif kind == "script" and key == "script":
             script = value.replace("${i:PROFILE_DIR}", "/" + os.path.dirname(path)).lstrip("/")
             scripts += _run(root, _text(root, script), script, by)
-    return _last(found) + scripts
+    return _last(settings) + scripts
 
 
 def _arguments(text: str) -> str:
@@ -263,17 +263,19 @@ def _arguments(text: str) -> str:
 def _of_kernel_lines(root: str) -> Settings:
     """Return the arguments that set sysctls, and variables with pages that the kernel line refers to."""
     texts = {path: _text(root, path) for path in _matching(root, KERNEL_LINES)}
-    found = [one for path, text in texts.items() for one in _matches(IN_KERNEL_LINE, text, path)]
+    settings = [setting for path, text in texts.items() for setting in _matches(IN_KERNEL_LINE, text, path)]
     grub = {path: _text(root, path) for path in _matching(root, GRUB_FILES)}
     uses = "\n".join([*texts.values(), *re.findall(r"^\s*linux.*$", "\n".join(grub.values()), re.MULTILINE)])
     for path, text in grub.items():
-        for one in _matches(GRUB_VARIABLE, text, path):
-            pages, used = _arguments(one["value"]), re.search(r"\$\{?" + one["name"] + r"\b", uses)
-            if pages and used and one["name"] not in OWN_VARIABLES:
-                found.append(dict(one, name=ARGUMENTS, value=pages, by="GRUB's variable " + one["name"]))
-    for one in _matches(TUNED_ARGUMENTS, _text(root, TUNED_FILE), TUNED_FILE, "tuned"):
-        found += [dict(one, name=ARGUMENTS, value=_arguments(one["value"]))] if _arguments(one["value"]) else []
-    return found
+        for setting in _matches(GRUB_VARIABLE, text, path):
+            pages, used = _arguments(setting["value"]), re.search(r"\$\{?" + setting["name"] + r"\b", uses)
+            if pages and used and setting["name"] not in OWN_VARIABLES:
+                settings.append(dict(setting, name=ARGUMENTS, value=pages, by="GRUB's variable " + setting["name"]))
+    for setting in _matches(TUNED_ARGUMENTS, _text(root, TUNED_FILE), TUNED_FILE, "tuned"):
+        settings += (
+            [dict(setting, name=ARGUMENTS, value=_arguments(setting["value"]))] if _arguments(setting["value"]) else []
+        )
+    return settings
 
 
 def other_settings(root: str) -> Settings:
@@ -283,10 +285,10 @@ def other_settings(root: str) -> Settings:
     """
     units = Units(root)
     tuned_rests = "tuned.service" in units.paths and "tuned.service" not in units.started
-    found = _of_sysctl(root) + ([] if tuned_rests else _of_tuned(root)) + units.settings()
+    settings = _of_sysctl(root) + ([] if tuned_rests else _of_tuned(root)) + units.settings()
     for path in _applied(root, "tmpfiles.d"):
-        found += _matches(TMPFILE, _text(root, path), path)
+        settings += _matches(TMPFILE, _text(root, path), path)
     for path in _matching(root, SCRIPTS):
-        found += _run(root, _text(root, path), path, None)
-    found += _matches(DPDK, _text(root, DPDK_CONFIG), DPDK_CONFIG) + _of_mounts(root, units) + _of_kernel_lines(root)
-    return list({(one["name"], one["file"], one["line"]): one for one in found}.values())
+        settings += _run(root, _text(root, path), path, None)
+    settings += _matches(DPDK, _text(root, DPDK_CONFIG), DPDK_CONFIG) + _of_mounts(root, units) + _of_kernel_lines(root)
+    return list({(setting["name"], setting["file"], setting["line"]): setting for setting in settings}.values())

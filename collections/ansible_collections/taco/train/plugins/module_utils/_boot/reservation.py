@@ -108,8 +108,8 @@ def _warn_of_small_nodes(module: Any, decision: Decision) -> None:
         small = small_nodes(nodes, page_size, number, module.params["max_memory_fraction"])
         if small:
             module.warn(
-                f"{'; '.join(small)}: the kernel takes the others from other nodes. Lower hugepages_count, or give the number of each "
-                f"node on the kernel line yourself (hugepages=0:PAGES,1:PAGES, kernel 5.16 and newer), which stays if it adds up"
+                f"{'; '.join(small)}: other nodes have to give more, or pages will be missing. Lower hugepages_count, or give the number "
+                "of each node on the kernel line yourself (hugepages=0:PAGES,1:PAGES, kernel 5.16 and newer), which stays if it adds up"
             )
 
 

@@ -97,7 +97,8 @@ def _unexplained(node: Dict[str, Any], size: str) -> str:
     if default == size or not total or node["hugepages"].get("sysctl") or total in map(pages_of, asked):
         return ""
     given = " and ".join(asked) or "none"
-    return f"the running kernel has {total} pages of {_name(default)}, its kernel line asks for {given}, and no setting that was found explains them"
+    has = f"the running kernel has {total} pages of {_name(default)} and its kernel line asks for {given}"
+    return f"{has}; no setting that was found explains that"
 
 
 def hugepages_sysctl(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
