@@ -12,7 +12,7 @@ import yaml
 
 from ansible_collections.taco.train.plugins.module_utils._process import sampler
 from ansible_collections.taco.train.plugins.modules import counters
-from ansible_collections.taco.train.plugins.plugin_utils.run import store
+from ansible_collections.taco.train.plugins.plugin_utils.run import record_file
 from ansible_collections.taco.train.plugins.plugin_utils.variables.checks import FACTS
 
 COLLECTION = Path(__file__).parents[2] / "collections/ansible_collections/taco/train"
@@ -172,7 +172,11 @@ def test_the_rollback_removes_the_samples_of_a_run_whose_controller_was_killed()
     tasks = load(COLLECTION / "roles/benchmark/tasks/absent.yml")
     cleared = [task["taco.train.host_folders"] for task in tasks if "taco.train.host_folders" in task]
     (names,) = [one["names"] for one in cleared if one["paths"] == ["{{ taco_state_dir }}/" + counters.FOLDER]]
-    own = [sampler.FILE, ".samples-x1y2z3", store.record_id("2026-01-31T12:00:00.123456Z", "harp", "0a1b2c") + ".log"]
+    own = [
+        sampler.FILE,
+        ".samples-x1y2z3",
+        record_file.record_id("2026-01-31T12:00:00.123456Z", "harp", "0a1b2c") + ".log",
+    ]
     assert all(re.fullmatch(names, name) for name in own) and not re.fullmatch(names, "notes.log")
 
 

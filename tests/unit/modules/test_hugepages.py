@@ -256,3 +256,41 @@ def test_another_page_size_is_refused_until_the_pages_of_an_earlier_run_are_take
     pages(state="absent")
     assert pages(count=600, page_size="2M")["kept"] == []
     assert "1G" not in " ".join(entries(host))
+
+
+@pytest.mark.parametrize("layout", ["debian", "el7"])
+def test_a_number_for_each_numa_node_stays_where_it_adds_up_and_another_goes(request, pages, host, layout):
+    host = request.getfixturevalue("el7") if layout == "el7" else host
+    given = "default_hugepagesz=1G hugepagesz=1G hugepages=0:2,1:2"
+    (host / "etc/default/grub").write_text(f'GRUB_CMDLINE_LINUX="net.ifnames=0 {given}"\n')
+    first = pages(count=4)
+    assert first["count"] == 4 and first["said"] == ["0:2,1:2"] and entries(host)[0].count("hugepages=") == 1
+    assert "hugepages=0:2,1:2" in entries(host)[0]
+    (host / "proc/cmdline").write_text("BOOT_IMAGE=/boot/vmlinuz-6.1 ro " + entries(host)[0] + "\n")
+    (host / "sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages").write_text("4\n")
+    again = pages(count=4)
+    assert not again["changed"] and not again["reboot_required"]
+    assert pages(count=6)["said"] == ["6"] and "hugepages=6" in entries(host)[0] and "0:2" not in entries(host)[0]
+
+
+@pytest.mark.parametrize(
+    ("memory", "number", "warned"),
+    [
+        ((16, 48), "20", ["NUMA node 0 has 16.0 GiB of memory, room for 8 pages of 1G, and its share is 10"]),
+        ((16, 48), "0:5,1:15", []),
+        ((16, 48), "0:15,1:5", ["NUMA node 0 has 16.0 GiB of memory, room for 8 pages of 1G, and its share is 15"]),
+        ((0, 64), "20", []),
+        ((32, 32), "20", []),
+        ((30,), "20", []),
+    ],
+)
+def test_a_numa_node_too_small_for_its_share_is_named(pages, host, memory, number, warned):
+    (host / "etc/default/grub").write_text(
+        f'GRUB_CMDLINE_LINUX="default_hugepagesz=1G hugepagesz=1G hugepages={number}"\n'
+    )
+    for node, gib in enumerate(memory):
+        folder = host / f"sys/devices/system/node/node{node}"
+        folder.mkdir(parents=True)
+        (folder / "meminfo").write_text(f"Node {node} MemTotal:  {gib * 1024**2} kB\n")
+    found = pages(count=20, max_memory_fraction=0.5).get("warnings", [])
+    assert len(found) == len(warned) and all(text in str(found) for text in warned), found

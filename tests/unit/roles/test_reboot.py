@@ -7,6 +7,7 @@
 import re
 
 import pytest
+from observed import NODE
 from played import check, run
 
 PLAY = """
@@ -50,8 +51,10 @@ def test_a_batch_that_is_none_is_refused(tmp_path):
     assert status != 0 and "reboot_batch: many; expected a number of hosts" in output, output
 
 
-# This machine stands for each host: a script takes the place of the command that reboots, and each host goes its own way after it.
+# This machine stands for each host: a script takes the place of the command that reboots, a file that of the boot ID, and what the host
+# answers whenever it is asked for that is what the script wrote: first a farewell beside the old one, the new one, or no more after it.
 CONNECTION = """
+import os
 from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.connection.local import Connection as Local, DOCUMENTATION
 
@@ -59,12 +62,20 @@ from ansible.plugins.connection.local import Connection as Local, DOCUMENTATION
 class Connection(Local):
     transport = "stand_in"
 
-    def exec_command(self, *arguments, **options):
-        gone = {folder!r} + "/gone-" + self._play_context.remote_addr
-        import os
+    def exec_command(self, cmd, *arguments, **options):
+        gone, boot, steps = ({folder!r} + name + self._play_context.remote_addr for name in ("/gone-", "/boot-", "/steps-"))
         if os.path.exists(gone):
             raise AnsibleConnectionFailure("no route to the host")
-        return super().exec_command(*arguments, **options)
+        step, rest = "", []
+        if "/proc/sys/kernel/random/boot_id" in cmd and os.path.exists(steps):
+            step, *rest = open(steps).read().split() or [""]
+            open(steps, "w").write(" ".join(rest))
+        if step == "back":
+            open(boot, "w").write("after\\n")
+        if step == "last":
+            open(gone, "w")
+        status, output, error = super().exec_command(cmd.replace("/proc/sys/kernel/random/boot_id", boot), *arguments, **options)
+        return status, (b"System is going down.\\n" if step == "farewell" else b"") + output, error
 """
 ROLLING = """
 - hosts: all
@@ -73,16 +84,22 @@ ROLLING = """
 {more}  module_defaults:
     ansible.builtin.reboot:
       reboot_command: "{folder}/reboot {{{{ inventory_hostname }}}} {{{{ fate }}}}"
-      boot_time_command: "cat {folder}/boot-{{{{ inventory_hostname }}}}"
-      test_command: "{folder}/settle {{{{ inventory_hostname }}}} {{{{ fate }}}}"
   tasks:
     - ansible.builtin.include_role:
         name: taco.train.reboot
     - ansible.builtin.debug:
         msg: "{{{{ inventory_hostname }}}} went on"
 """
-REBOOT = '#!/bin/sh\n[ "$2" != task ] || { echo broken >&2; exit 1; }\necho after > FOLDER/boot-$1\n'
-SETTLE = '#!/bin/sh\n[ "$2" != unreachable ] || touch FOLDER/gone-$1\n'
+REBOOT = """#!/bin/sh
+case $2 in
+task) echo broken >&2; exit 1;;
+slow) steps="farewell farewell back";;
+never) steps="farewell farewell";;
+unreachable) steps="back last";;
+*) steps=back;;
+esac
+echo "$steps" > FOLDER/steps-$1
+"""
 MANY = 1000000
 
 
@@ -102,11 +119,10 @@ def rolling(folder, hosts, *, fatal=True, more="", **options):
     """Reboot the hosts in batches of three; return the exit status, the output on one line and the recap by host."""
     (folder / "connection_plugins").mkdir()
     (folder / "connection_plugins/stand_in.py").write_text(CONNECTION.format(folder=str(folder)))
-    for name, text in (("reboot", REBOOT), ("settle", SETTLE)):
-        (folder / name).write_text(text.replace("FOLDER", str(folder)))
-        (folder / name).chmod(0o755)
+    (folder / "reboot").write_text(REBOOT.replace("FOLDER", str(folder)))
+    (folder / "reboot").chmod(0o755)
     for name in hosts:
-        (folder / f"boot-{name}").write_text("before")
+        (folder / f"boot-{name}").write_text(NODE["kernel"]["boot_id"] + "\n")
     hosts = {name: dict(variables, ansible_connection="stand_in") for name, variables in hosts.items()}
     status, output = run(
         folder,
@@ -150,19 +166,24 @@ def test_hosts_that_fail_are_counted_once_each_and_the_next_hosts_of_the_play_ar
     hosts = {
         "gpu1": host("unreachable"),
         "gpu2": host(reboot_commands_before=[["true"], ["false"]]),
-        "gpu3": host(pages=MANY),
+        "gpu3": host("never", reboot_timeout=1),
         "gpu4": host(),
     }
     more = "  serial: 3\n  max_fail_percentage: 100\n"
     status, output, recap = rolling(tmp_path, hosts, fatal=False, more=more, reboot_may_fail=2)
     assert status == 2 and "3 failed and reboot_may_fail allows 2" in output, output
     assert "gpu2: Run the pre-reboot commands failed: non-zero return code" in output
+    assert re.search("gpu3: Reboot failed: Timed out .*; no other boot ID was seen within reboot_timeout", output), (
+        output
+    )
     assert [recap[name]["failed"] for name in ("gpu1", "gpu2", "gpu3")] == ["1", "1", "1"] and "gpu4" not in recap
     assert "went on" not in output and not rebooted(tmp_path, "gpu2") and not rebooted(tmp_path, "gpu4")
 
 
 def test_a_later_part_of_a_serial_play_reboots_its_own_hosts_only(tmp_path):
-    status, output, recap = rolling(tmp_path, {"gpu1": host(), "gpu2": host()}, more="  serial: 1\n")
+    """The first one says farewell with its old boot ID, which differs from that alone, and is waited for all the same."""
+    status, output, recap = rolling(tmp_path, {"gpu1": host("slow"), "gpu2": host()}, more="  serial: 1\n")
+    assert rebooted(tmp_path, "gpu1") and rebooted(tmp_path, "gpu2") and (tmp_path / "steps-gpu1").read_text() == ""
     assert status == 0 and output.count("1 host to reboot in 1 batch") == 2 and "2 hosts to reboot" not in output, (
         output
     )

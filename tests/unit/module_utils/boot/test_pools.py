@@ -44,6 +44,8 @@ def test_pools_are_listed_by_size_and_node(tmp_path):
     host.hugepages(1048576, 26, 26, node=0)
     host.hugepages(1048576, 24, 22, node=1)
     host.write("sys/devices/system/node/possible", "0-1\n")
+    host.write("sys/devices/system/node/node0/meminfo", "Node 0 MemTotal:       268435456 kB\nNode 0 MemFree: 1 kB\n")
+    host.write("sys/devices/system/node/node1/meminfo", "Node 1 MemTotal:       0 kB\n")
     assert observe_hugepages(str(tmp_path)) == {
         "default_size_bytes": 2 * MIB,
         "pools": [
@@ -55,13 +57,15 @@ def test_pools_are_listed_by_size_and_node(tmp_path):
                 "nodes": [{"node": 0, "total": 26, "free": 26}, {"node": 1, "total": 24, "free": 22}],
             },
         ],
+        "nodes": [{"node": 0, "memory_bytes": 256 * GIB}],
         "mounts": [],
         "sysctl": [],
     }
 
 
 def test_a_host_without_hugepages_has_no_pools(tmp_path):
-    assert observe_hugepages(str(tmp_path)) == {"default_size_bytes": None, "pools": [], "mounts": [], "sysctl": []}
+    nothing = {"pools": [], "nodes": [], "mounts": [], "sysctl": []}  # type: dict
+    assert observe_hugepages(str(tmp_path)) == dict(nothing, default_size_bytes=None)
 
 
 def test_a_mount_without_a_size_has_the_default_one():
@@ -75,3 +79,17 @@ def test_a_mount_without_a_size_has_the_default_one():
         {"path": "/mnt/huge 1g", "page_size_bytes": GIB},
     ]
     assert parse_mounts(text, None)[0]["page_size_bytes"] is None
+
+
+@pytest.mark.parametrize(
+    ("mounts", "shown"),
+    [
+        ("h /dev/hugepages hugetlbfs pagesize=1024M 0 0\nn /dev/hugepages hugetlbfs pagesize=2M 0 0\n", [2 * MIB]),
+        ("h /dev/hugepages hugetlbfs pagesize=2M 0 0\nn /dev/hugepages hugetlbfs pagesize=1024M 0 0\n", [GIB]),
+        ("h /dev/hugepages hugetlbfs pagesize=1024M 0 0\nt /dev/hugepages tmpfs rw 0 0\n", []),
+        ("systemd-1 /dev/hugepages autofs rw 0 0\nh /dev/hugepages hugetlbfs pagesize=1024M 0 0\n", [GIB]),
+        ("h /a hugetlbfs pagesize=1024M 0 0\nh /b hugetlbfs pagesize=2M 0 0\n", [GIB, 2 * MIB]),
+    ],
+)
+def test_what_is_mounted_last_on_a_path_is_what_it_shows(mounts, shown):
+    assert [mount["page_size_bytes"] for mount in parse_mounts(mounts, None)] == shown

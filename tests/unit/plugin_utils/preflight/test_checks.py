@@ -20,6 +20,22 @@ EMPTY = {"default_size_bytes": None, "pools": [], "mounts": []}
 NO_GPU = {"count": 0, "source": "none", "driver_version": None, "devices": []}
 STOPPED = dict(NODE["container_engine"], running=False)
 PLAIN = dict(NODE["container_engine"], nvidia_toolkit=None)
+UNIT = [
+    {
+        "name": "/sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages",
+        "value": "4",
+        "file": "/etc/systemd/system/pages.service",
+        "line": 3,
+        "by": "pages.service",
+    }
+]
+OTHER_MOUNT = [{"path": "/dev/hugepages", "page_size_bytes": 2 * 1024**2}]
+TWO_MOUNTS = [*OTHER_MOUNT, {"path": "/mnt/huge", "page_size_bytes": GIB}]
+SET_BY_HAND = dict(
+    EMPTY, default_size_bytes=2 * 1024**2, pools=[{"size_bytes": 2 * 1024**2, "total": 1024, "free": 1024, "nodes": []}]
+)
+USED = [{"size_bytes": GIB, "total": 50, "free": 0, "nodes": []}]
+BESIDE_A_SMALL_NODE = [{"node": 0, "memory_bytes": 16 * GIB}, {"node": 1, "memory_bytes": 240 * GIB}]
 SMALL = {"total_bytes": 60 * GIB, "available_bytes": 59 * GIB}
 
 # check, what is different on the host, what is different in the variables, status, words in found or fix
@@ -55,11 +71,56 @@ TABLE = [
     ),
     ("hugepages.sysctl", "hugepages.sysctl", SYSCTL, {"hugepages_count": 2048}, "pass", []),
     ("hugepages.sysctl", "hugepages.sysctl", SYSCTL, {"hugepages_count": 0}, "skip", []),
+    (
+        "hugepages.sysctl",
+        "hugepages.sysctl",
+        UNIT,
+        {},
+        "fail",
+        ["pages.service:3", "systemctl disable --now pages.service"],
+    ),
+    ("hugepages.sysctl", "hugepages.sysctl", UNIT, {"hugepages_page_size": "2M"}, "pass", []),
+    (
+        "hugepages.sysctl",
+        "hugepages",
+        SET_BY_HAND,
+        {},
+        "warn",
+        ["has 1024 pages of 2 MiB", "asks for none", "after each boot"],
+    ),
+    ("hugepages.sysctl", "hugepages", SET_BY_HAND, {"hugepages_page_size": "2M"}, "pass", []),
     ("hugepages.running", None, None, {}, "pass", []),
     ("hugepages.running", None, None, {"hugepages_count": 51}, "warn", ["50 pages of 1 GiB", "rebooted"]),
     ("hugepages.running", "hugepages", EMPTY, {}, "warn", ["0 pages"]),
     ("hugepages.running", "hugepages", EMPTY, {"hugepages_count": 0}, "skip", []),
+    ("hugepages.running", "hugepages.mounts", OTHER_MOUNT, {}, "fail", ["has pages of 2M and not of 1G", "/etc/fstab"]),
+    (
+        "hugepages.running",
+        "hugepages",
+        dict(NODE["hugepages"], mounts=OTHER_MOUNT, default_size_bytes=2 * 1024**2),
+        {},
+        "warn",
+        ["rebooted"],
+    ),
+    (
+        "hugepages.running",
+        "hugepages",
+        dict(EMPTY, mounts=TWO_MOUNTS),
+        {},
+        "warn",
+        ["has pages of 2M", "/mnt/huge (1G)"],
+    ),
+    ("hugepages.running", "hugepages.mounts", [], {}, "fail", ["no hugetlbfs", "dev-hugepages.mount"]),
+    ("hugepages.running", "hugepages.pools", USED, {}, "warn", ["none free"]),
     ("memory.hugepages", None, None, {}, "pass", ["50 pages"]),
+    (
+        "memory.hugepages",
+        "hugepages.nodes",
+        BESIDE_A_SMALL_NODE,
+        {},
+        "warn",
+        ["node 0 has 16.0 GiB", "room for 12 pages", "its share is 25"],
+    ),
     ("memory.hugepages", "memory", SMALL, {}, "fail", ["50 pages of 1 GiB of 60 GiB", "hugepages_count to 48 or less"]),
     ("memory.hugepages", "memory", SMALL, {"hugepages_count": 48}, "pass", []),
     ("memory.hugepages", "memory", SMALL, {"hugepages_count": "49"}, "fail", []),

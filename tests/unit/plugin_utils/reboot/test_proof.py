@@ -71,7 +71,7 @@ def test_a_host_that_did_not_reboot_is_told_from_one_that_did():
 
 def test_a_mount_of_another_page_size_and_a_missing_pool_are_problems():
     (problem,) = boot_problems(node(mount=2 * 1024**2), "1G", 50)
-    assert "no hugetlbfs mount has pages of 1G" in problem
+    assert problem.startswith("/dev/hugepages has pages of 2M and not of 1G: correct its page size in /etc/fstab")
     without = node()
     del without["hugepages"]["pools"][1]
     assert any("no pool of 1G" in problem for problem in boot_problems(without, "1G", 50))
@@ -89,3 +89,60 @@ def test_what_others_left_twice_has_to_be_said_twice():
     assert boot_problems(node(twice), "1G", 0, "old", ["50", "50"]) == []
     (problem,) = boot_problems(node(), "1G", 0, "old", ["50", "50"])
     assert "should say hugepages=50 and 50" in problem
+
+
+MIB = 1024**2
+NODES = "default_hugepagesz=1G hugepagesz=1G hugepages={}"
+
+
+def observed(*, pages=(25, 25), free=(25, 25), memory=(128, 128), mounts=(("/dev/hugepages", GIB),), number="50"):
+    found = node(NODES.format(number), total=sum(pages), nodes=pages)
+    found["hugepages"]["nodes"] = [{"node": one, "memory_bytes": gib * GIB} for one, gib in enumerate(memory) if gib]
+    found["hugepages"]["mounts"] = [{"path": path, "page_size_bytes": size} for path, size in mounts]
+    pool = found["hugepages"]["pools"][1]
+    pool["free"] = sum(free)
+    for place, number in zip(pool["nodes"], free):
+        place["free"] = number
+    return found
+
+
+# What the host shows after its reboot, and what is said of it; None where it is verified.
+SITUATIONS = {
+    "two equal nodes": ({}, None),
+    "a smaller node gave what it has": ({"pages": (12, 38), "free": (12, 38), "memory": (16, 240)}, None),
+    "a node without memory": ({"pages": (0, 50), "free": (0, 50), "memory": (0, 256)}, None),
+    "all pages on one node": ({"pages": (0, 50), "free": (0, 50)}, "NUMA node 0 has none of the pages of 1G (NUMA node 0 has 0, NUMA"),
+    "all on one node as asked": ({"pages": (0, 50), "free": (0, 50), "number": "1:50"}, None),
+    "a number for each node": ({"number": "0:25,1:25"}, None),
+    "another number on the nodes": (
+        {"pages": (20, 30), "free": (20, 30), "number": "0:25,1:25"},
+        "NUMA node 0 has 20 pages of 1G and its kernel line asks for 25; NUMA node 1 has 30",
+    ),
+    "a kernel that knows no numbers for each node": (
+        {"pages": (0, 0), "free": (0, 0), "number": "0:25,1:25"},
+        "0 of 50 pages of 1G are reserved, 50 missing",
+    ),
+    "none free": ({"free": (0, 0)}, "none of the 50 pages of 1G is free"),
+    "none free on a node": ({"free": (25, 0)}, "none of the 25 pages of 1G on NUMA node 1 is free"),
+    "some in use": ({"free": (24, 20)}, None),
+    "no hugetlbfs": ({"mounts": ()}, "no hugetlbfs is mounted at /dev/hugepages: run `systemctl start dev-hugepages.mount`"),
+    "1G elsewhere": (
+        {"mounts": (("/dev/hugepages", 2 * MIB), ("/mnt/huge", GIB))},
+        "/dev/hugepages has pages of 2M and not of 1G; mounted elsewhere: /mnt/huge (1G): correct",
+    ),
+    "only elsewhere": ({"mounts": (("/mnt/huge", GIB),)}, "no hugetlbfs is mounted at /dev/hugepages; mounted elsewhere: /mnt/huge (1G)"),
+    "2M mounted over 1G": ({"mounts": (("/dev/hugepages", GIB), ("/dev/hugepages", 2 * MIB))}, "/dev/hugepages has pages of 2M"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("situation", sorted(SITUATIONS))
+def test_pages_where_training_finds_them_are_the_proof(situation):
+    facts, expected = SITUATIONS[situation]
+    number = facts.get("number", "50")
+    problems = boot_problems(observed(**facts), "1G", 50, "old", [number])
+    assert any(problem.startswith(expected) for problem in problems) if expected else problems == [], problems
+
+
+def test_a_number_for_each_node_has_to_be_the_one_of_the_boot_configuration():
+    (problem,) = boot_problems(observed(), "1G", 50, "old", ["0:25,1:25"])
+    assert problem.startswith("its kernel line should say hugepages=0:25,1:25 for pages of 1G")

@@ -63,7 +63,9 @@ def reboot_failure(found, task=None):
     if not isinstance(found, Mapping):
         return "stopped, because a task failed on another host"
     name = (task or {}).get("name") if isinstance(task, Mapping) else getattr(task, "name", None)
-    return f"{name or 'A task'} failed: {message(found)}"
+    # The reboot itself: the command was accepted, and that is all.
+    late = "; no other boot ID was seen within reboot_timeout: see its console, or set reboot_timeout higher"
+    return f"{name or 'A task'} failed: {message(found)}{late if found.get('rebooted') else ''}"
 
 
 class FilterModule:

@@ -112,15 +112,18 @@ node:
       sample: {total_bytes: 1017907249152, available_bytes: 998579896320}
     hugepages:
       description:
-        - The C(pools) of every page size with C(total) and C(free) pages, also for each NUMA node, the C(mounts) of
-          hugetlbfs, and C(default_size_bytes).
-        - The C(sysctl) are settings of sysctl and of the active profiles of tuned that change the number of pages after a boot.
+        - The C(pools) of every page size with C(total) and C(free) pages, also for each NUMA node, the C(nodes) that have memory,
+          C(default_size_bytes), and the C(mounts) of hugetlbfs that can be seen. What is mounted last on a path hides the others.
+        - The C(sysctl) are settings of others that change the pages after a boot, of sysctl, tmpfiles.d, units of systemd, scripts
+          that a boot runs, tuned, GRUB's variables and fstab. C(by) is who applies it. The C(value) is V(null) where a program
+          computes it.
       type: dict
       sample:
         default_size_bytes: 1073741824
         pools: [{size_bytes: 1073741824, total: 50, free: 50, nodes: [{node: 0, total: 50, free: 50}]}]
+        nodes: [{node: 0, memory_bytes: 1017907249152}]
         mounts: [{path: /dev/hugepages, page_size_bytes: 1073741824}]
-        sysctl: [{name: vm.nr_hugepages, value: "2048", file: /etc/sysctl.d/90-db.conf, line: 3}]
+        sysctl: [{name: vm.nr_hugepages, value: "2048", file: /etc/sysctl.d/90-db.conf, line: 3, by: null}]
     gpus:
       description:
         - The GPUs, their C(count), the C(source) that counted them, and the C(driver_version).

@@ -10,6 +10,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.module_utils._boot import trial as boot_trial
 from ansible_collections.taco.train.plugins.module_utils._boot.config import BootConfig, decode
+from ansible_collections.taco.train.plugins.module_utils._boot.contradictions import contradicting, in_words, remedy
 from ansible_collections.taco.train.plugins.module_utils._boot.entries import (
     INSTALLED,
     Entry,
@@ -31,17 +32,18 @@ from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args impor
     PAGE_BYTES,
     PREFIXES,
     KernelLine,
+    pages_of,
     without_run,
 )
 from ansible_collections.taco.train.plugins.module_utils._boot.layout import DEFAULTS
 from ansible_collections.taco.train.plugins.module_utils._boot.model import BootModel, parse
+from ansible_collections.taco.train.plugins.module_utils._boot.other_settings import other_settings
 from ansible_collections.taco.train.plugins.module_utils._boot.snippets import (
     VARIABLE,
     Snippets,
     with_hugepages,
     without_hugepages,
 )
-from ansible_collections.taco.train.plugins.module_utils._boot.sysctl import contradicting, in_words, observe_sysctl
 from ansible_collections.taco.train.plugins.module_utils._files.history import History, HistoryError
 from ansible_collections.taco.train.plugins.module_utils._node.meminfo import cpu, memory
 
@@ -76,7 +78,7 @@ def _require_room(config: BootConfig, params: Params, count: int, line: Optional
     supported, flag = page_support(cpu(config.text("/proc/cpuinfo")), page_size)
     total = memory(config.text("/proc/meminfo"))["total_bytes"]
     others = [found for found in line.others(page_size) if found.size in PAGE_BYTES] if line else []
-    taken = sum(PAGE_BYTES[found.size] * int(found.number) for found in others if found.number.isdecimal())
+    taken = sum(PAGE_BYTES[found.size] * (pages_of(found.number) or 0) for found in others)
     require_fit(page_size, count, total, params["max_memory_fraction"], supported, flag, taken)
 
 
@@ -175,14 +177,19 @@ def _holds(entries: Sequence[Entry], history: History) -> bool:
     return any(history.arguments_in(entry.line.tokens) for entry in entries)
 
 
-def _refuse_sysctl(config: BootConfig, page_size: str, count: int) -> None:
-    """Refuse pages beside a setting that changes their number after each boot."""
-    found = contradicting(observe_sysctl(config.root), count)
+def _refuse_other_settings(config: BootConfig, page_size: str, count: int) -> None:
+    """Refuse pages beside a setting of others that changes their number after each boot, or what /dev/hugepages shows."""
+    found = contradicting(other_settings(config.root), page_size, count)
     if found:
         raise HugepagesError(
-            f"{in_words(found)}, which counts pages of the default size. That becomes {page_size}, so the setting would change the "
-            f"{count} pages after each boot: remove the line, or set it to {count}; nothing was written"
+            f"{in_words(found)}. After each boot that contradicts the {count} pages of {page_size}, which is the default size then: "
+            f"{remedy(found, page_size, count)}; nothing was written"
         )
+
+
+def _number(arguments: Sequence[str], page_size: str) -> str:
+    """Return the number of pages in our arguments, of the whole host or for each NUMA node."""
+    return KernelLine(arguments).counts(page_size)[0]
 
 
 def decide(config: BootConfig, history: History, params: Params, model: BootModel, count: Optional[int]) -> Decision:
@@ -195,7 +202,7 @@ def decide(config: BootConfig, history: History, params: Params, model: BootMode
             return Decision({}, [], [], model.line, False)
     else:
         _refuse_another_size(ours, page_size)
-        _refuse_sysctl(config, page_size, count)
+        _refuse_other_settings(config, page_size, count)
     planned = plan(config.layout.layout, model, page_size, count, ours, keep_others, params["state_dir"])
     if count is not None:
         _require_room(config, params, count, planned.line)
@@ -212,7 +219,7 @@ def decide(config: BootConfig, history: History, params: Params, model: BootMode
         changes.update(
             without_hugepages(model.snippets, history.arguments_in)
             if count is None
-            else with_hugepages(model.snippets, page_size, count, keep_others)
+            else with_hugepages(model.snippets, page_size, _number(planned.arguments, page_size), keep_others)
         )
         generate = bool(changes)
     if count is not None and (changes or generate):
@@ -246,10 +253,11 @@ def _boot_files(
     return files, paths
 
 
-def with_trial(config: BootConfig, params: Params, model: BootModel, decision: Decision, count: int) -> Decision:
+def with_trial(config: BootConfig, params: Params, model: BootModel, decision: Decision) -> Decision:
     """Return the decision to boot the pages once instead."""
     files, paths = _boot_files(config, model)
-    wanted = boot_trial.begin(files, params["page_size"], count, params["keep_other_sizes"])
+    number = _number(decision.arguments, params["page_size"])
+    wanted = boot_trial.begin(files, params["page_size"], number, params["keep_other_sizes"])
     changes = {paths[name]: content for name, content in wanted.items() if config.text(paths[name]) != content}
     return Decision(changes, decision.arguments, [], model.line, bool(changes), trial=True)
 

@@ -9,6 +9,9 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Seq
 from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import (
     PAGE_BYTES,
     KernelLine,
+    Number,
+    by_node,
+    pages_of,
     run_of,
     wanted_tokens,
     without_run,
@@ -97,6 +100,20 @@ def require_fit(
         )
 
 
+def small_nodes(nodes: Sequence[Mapping[str, int]], page_size: str, number: Number, fraction: float) -> List[str]:
+    """Say of each NUMA node with memory that is too small for its share of the pages; the kernel spreads a plain number evenly."""
+    asked = by_node(str(number))
+    share = -(-(pages_of(str(number)) or 0) // len(nodes)) if len(nodes) > 1 else 0
+    found = []
+    for node in nodes:
+        room = fitting(page_size, node["memory_bytes"], fraction)
+        wanted = asked.get(node["node"], 0) if asked else share
+        if room < wanted:
+            memory = f"{node['memory_bytes'] / 1024.0**3:.1f} GiB of memory, room for {room} pages of {page_size}"
+            found.append(f"NUMA node {node['node']} has {memory}, and its share is {wanted}")
+    return found
+
+
 def drop_in_path(names: List[str]) -> str:
     """Return a path in /etc/default/grub.d that is sourced after every other one there."""
     others = [name for name in names if name.endswith(".cfg") and not name.endswith(DROP_IN_NAME)]
@@ -169,7 +186,8 @@ def plan(
 
     files = model.files
     after = {path: text for path, text in files.items() if not is_drop_in(path)}
-    arguments = [] if count is None else wanted_tokens(page_size, count)
+    number = None if count is None else _number(model, page_size, count)
+    arguments = [] if number is None else wanted_tokens(page_size, number)
     if layout == "grub-d":
         if count is not None:
             after = {path: render(text, stripped(path)) for path, text in after.items()}
@@ -184,7 +202,7 @@ def plan(
             text = _with_note(_appended(text, stripped(DEFAULTS), arguments), state_dir)
         after[DEFAULTS] = text
         if KERNEL_CMDLINE in after:
-            after[KERNEL_CMDLINE] = _kernel_cmdline(after[KERNEL_CMDLINE], page_size, count, ours, keep_others)
+            after[KERNEL_CMDLINE] = _kernel_cmdline(after[KERNEL_CMDLINE], page_size, number, ours, keep_others)
     else:
         raise HugepagesError(f"a boot configuration of layout {layout} can't be planned by files")
     changed = {path: after.get(path) for path in set(files) | set(after) if files.get(path) != after.get(path)}
@@ -195,6 +213,13 @@ def plan(
     if count is not None and keep_others:
         _refuse_another_meaning(model.line, line, page_size)
     return Plan(changed, line, kept, arguments)
+
+
+def _number(model: BootModel, page_size: str, count: int) -> Number:
+    """Return the number of pages as somebody gave it for each NUMA node, such as V(0:25,1:25), where that adds up to count."""
+    lines = [model.line, *(entry.line for entry in model.entries)]
+    given = [line.counts(page_size)[0] for line in lines if line.count(page_size) == count]
+    return given[0] if given and by_node(given[0]) else count
 
 
 def _refuse_another_meaning(before: KernelLine, after: KernelLine, page_size: str) -> None:
@@ -209,7 +234,7 @@ def _refuse_another_meaning(before: KernelLine, after: KernelLine, page_size: st
         )
 
 
-def _kernel_cmdline(text: str, page_size: str, count: Optional[int], ours: List[str], keep_others: bool) -> str:
+def _kernel_cmdline(text: str, page_size: str, count: Optional[Number], ours: List[str], keep_others: bool) -> str:
     """Return the text of /etc/kernel/cmdline, the line that new kernels get, with our arguments or without them."""
     before = after = text.split()
     if count is None:

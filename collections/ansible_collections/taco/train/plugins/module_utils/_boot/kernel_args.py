@@ -5,14 +5,18 @@
 """Understand the hugepage arguments of a kernel command line. Values in, values out.
 
 Rules of the kernel (Documentation/admin-guide/mm/hugetlbpage.rst): a `hugepages=` belongs to the `hugepagesz=` before it, and
-one without belongs to the default size; each size is given once; `default_hugepagesz=` is given once.
+one without belongs to the default size; each size is given once; `default_hugepagesz=` is given once. From 5.16 on a number can be one
+for each NUMA node: `hugepages=0:25,1:25`.
 """
 
-from typing import Dict, Iterable, List, NamedTuple, Optional
+import re
+from typing import Dict, Iterable, List, NamedTuple, Optional, Union
 
 PAGE_BYTES = {"2M": 2 * 1024**2, "1G": 1024**3}
 DEFAULT_SIZE = "2M"  # of x86-64 when the line doesn't say another
 PREFIXES = ("default_hugepagesz=", "hugepagesz=", "hugepages=")
+Number = Union[int, str]  # of pages, of the whole host or such as V(0:25,1:25)
+NODE_COUNTS = r"\d+:\d+(?:,\d+:\d+)*$"
 _UNITS = {"K": 1024, "M": 1024**2, "G": 1024**3}
 
 
@@ -50,7 +54,20 @@ def _value(token: str) -> str:
     return token.split("=", 1)[1]
 
 
-def wanted_tokens(page_size: str, count: int) -> List[str]:
+def by_node(number: str) -> Dict[int, int]:
+    """Return the pages of each NUMA node of a number such as V(0:25,1:25); empty where it isn't one for each node."""
+    pairs = [part.split(":") for part in number.split(",")]
+    return {int(node): int(pages) for node, pages in pairs} if re.match(NODE_COUNTS, number) else {}
+
+
+def pages_of(number: str) -> Optional[int]:
+    """Return how many pages a number such as V(50) or V(0:25,1:25) asks for, None where it isn't one."""
+    if re.match(NODE_COUNTS, number):
+        return sum(by_node(number).values())
+    return int(number) if number.isdecimal() else None
+
+
+def wanted_tokens(page_size: str, count: Number) -> List[str]:
     """Return the three arguments that reserve pages, in the order that the kernel needs."""
     tokens = [f"default_hugepagesz={page_size}", f"hugepagesz={page_size}", f"hugepages={count}"]
     for token in tokens:
@@ -84,7 +101,7 @@ class KernelLine:
     def count(self, page_size: str) -> Optional[int]:
         """The number of pages of one size, None where the line gives no number or several."""
         given = self.counts(page_size)
-        return int(given[0]) if len(given) == 1 and given[0].isdecimal() else None
+        return pages_of(given[0]) if len(given) == 1 else None
 
     def others(self, page_size: str) -> List[Reservation]:
         """The reservations of other sizes."""
@@ -115,13 +132,14 @@ class KernelLine:
         texts = (changes.get(index, token) for index, token in enumerate(self.tokens))
         return " ".join(text for text in texts if text).split()
 
-    def with_pages(self, page_size: str, count: int, keep_others: bool = True) -> List[str]:
+    def with_pages(self, page_size: str, count: Number, keep_others: bool = True) -> List[str]:
         """The tokens with count pages of one size once, after everything else."""
         return self.without(page_size, keep_others) + wanted_tokens(page_size, count)
 
-    def corrected(self, page_size: str, count: int, keep_others: bool = True) -> List[str]:
+    def corrected(self, page_size: str, count: Number, keep_others: bool = True) -> List[str]:
         """The tokens as they are where they reserve the pages exactly once, and else with_pages."""
-        right = not self.problems(page_size, count) and (keep_others or len(self.reservations) == 1)
+        right = self.counts(page_size) == [str(count)] and not self.problems(page_size, pages_of(str(count)))
+        right = right and (keep_others or len(self.reservations) == 1)
         return self.tokens if right else self.with_pages(page_size, count, keep_others)
 
     def problems(self, page_size: str, count: Optional[int]) -> List[str]:
@@ -130,7 +148,7 @@ class KernelLine:
         if count is None:
             return [f"it still reserves pages of {page_size}: hugepages={' and '.join(given)}"] if given else []
         problems = []
-        if given != [str(count)]:
+        if [pages_of(number) for number in given] != [count]:
             said = " and ".join(f"hugepages={value}" for value in given) or "none"
             problems.append(f"it should say hugepages={count} once for pages of {page_size} and says {said}")
         if len(self.defaults) > 1:

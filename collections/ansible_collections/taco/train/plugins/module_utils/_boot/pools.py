@@ -8,9 +8,10 @@ import os
 import re
 from typing import Any, Dict, List, Optional
 
-from ansible_collections.taco.train.plugins.module_utils._boot.sysctl import observe_sysctl
+from ansible_collections.taco.train.plugins.module_utils._boot.other_settings import other_settings
 from ansible_collections.taco.train.plugins.module_utils._node.meminfo import parse_meminfo
 
+NODES = "sys/devices/system/node"
 UNITS = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3}
 
 
@@ -50,23 +51,37 @@ def _counts(folder: str) -> Dict[str, int]:
 
 
 def parse_mounts(text: str, default_size: Optional[int]) -> List[Dict[str, Any]]:
-    """Return the mounted hugetlbfs with their page size from /proc/mounts. One without a size has the default size."""
-    mounts = []
+    """Return the hugetlbfs that can be seen, with their page size, from /proc/mounts. One without a size has the default size.
+
+    What is mounted last on a path hides what was mounted there before.
+    """
+    mounts: Dict[str, Optional[Dict[str, Any]]] = {}
     for line in text.splitlines():
         fields = line.split()
-        if len(fields) < 4 or fields[2] != "hugetlbfs":
+        if len(fields) < 4:
             continue
         size = re.search(r"(?:^|,)pagesize=([^,]+)", fields[3])
         path = re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal.group(1), 8)), fields[1])
-        mounts.append({"path": path, "page_size_bytes": parse_size(size.group(1)) if size else default_size})
-    return mounts
+        shown = {"path": path, "page_size_bytes": parse_size(size.group(1)) if size else default_size}
+        mounts[path] = shown if fields[2] == "hugetlbfs" else None
+    return [mount for mount in mounts.values() if mount]
+
+
+def node_memory(root: str) -> List[Dict[str, int]]:
+    """Return the NUMA nodes that have memory, with how much of it."""
+    found = []
+    for node, folder in sorted(_folders(os.path.join(root, NODES), r"^node(\d+)$").items()):
+        total = re.search(r"MemTotal:\s+(\d+) kB", _text(os.path.join(folder, "meminfo")))
+        if total and int(total.group(1)):
+            found.append({"node": node, "memory_bytes": int(total.group(1)) * 1024})
+    return found
 
 
 def observe_hugepages(root: str) -> Dict[str, Any]:
-    """Return the pools of every page size, also for each NUMA node, and where hugetlbfs is mounted."""
+    """Return the pools of every page size, also for each NUMA node, the memory of the nodes, and where hugetlbfs is mounted."""
     name = r"^hugepages-(\d+)kB$"
     default = parse_meminfo(_text(os.path.join(root, "proc/meminfo"))).get("Hugepagesize")
-    nodes = _folders(os.path.join(root, "sys/devices/system/node"), r"^node(\d+)$")
+    nodes = _folders(os.path.join(root, NODES), r"^node(\d+)$")
     by_node = {node: _folders(os.path.join(folder, "hugepages"), name) for node, folder in nodes.items()}
     pools = []
     for size, folder in sorted(_folders(os.path.join(root, "sys/kernel/mm/hugepages"), name).items()):
@@ -75,5 +90,10 @@ def observe_hugepages(root: str) -> Dict[str, Any]:
             dict(_counts(folders[size]), node=node) for node, folders in sorted(by_node.items()) if size in folders
         ]
         pools.append(pool)
-    mounts = parse_mounts(_text(os.path.join(root, "proc/mounts")), default)
-    return {"default_size_bytes": default, "pools": pools, "mounts": mounts, "sysctl": observe_sysctl(root)}
+    return {
+        "default_size_bytes": default,
+        "pools": pools,
+        "nodes": node_memory(root),
+        "mounts": parse_mounts(_text(os.path.join(root, "proc/mounts")), default),
+        "sysctl": other_settings(root),
+    }

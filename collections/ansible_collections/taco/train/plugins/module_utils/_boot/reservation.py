@@ -22,10 +22,11 @@ from ansible_collections.taco.train.plugins.module_utils._boot.decision import (
 )
 from ansible_collections.taco.train.plugins.module_utils._boot.entries import Entry, entry_problems
 from ansible_collections.taco.train.plugins.module_utils._boot.guard import FOLDER, Guard
-from ansible_collections.taco.train.plugins.module_utils._boot.hugepages import HugepagesError
+from ansible_collections.taco.train.plugins.module_utils._boot.hugepages import HugepagesError, small_nodes
 from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import KernelArgsError, KernelLine
 from ansible_collections.taco.train.plugins.module_utils._boot.layout import BootLayout, detect
 from ansible_collections.taco.train.plugins.module_utils._boot.model import BootModel
+from ansible_collections.taco.train.plugins.module_utils._boot.pools import node_memory
 from ansible_collections.taco.train.plugins.module_utils._boot.running import needs_reboot, pool_total, reserve_now
 from ansible_collections.taco.train.plugins.module_utils._boot.shell_assignments import ShError
 from ansible_collections.taco.train.plugins.module_utils._files.atomic import FileError
@@ -125,6 +126,18 @@ def _recover(module: Any, config: BootConfig, guard: Guard) -> List[str]:
     return differing
 
 
+def _warn_of_small_nodes(module: Any, decision: Decision) -> None:
+    """Name the NUMA nodes that can't give their share of the pages, which the kernel then takes from the other nodes."""
+    page_size, nodes = module.params["page_size"], node_memory(module.params["sysroot"])
+    for number in KernelLine(decision.arguments).counts(page_size):
+        small = small_nodes(nodes, page_size, number, module.params["max_memory_fraction"])
+        if small:
+            module.warn(
+                f"{'; '.join(small)}: other nodes have to give more, or pages will be missing. Lower hugepages_count, or give the number "
+                "of each node on the kernel line yourself (hugepages=0:PAGES,1:PAGES, kernel 5.16 and newer), which stays if it adds up"
+            )
+
+
 def _layout(params: Params) -> BootLayout:
     """Return the layout of the boot configuration, or raise why these options can't be applied to it."""
     layout = detect(params["sysroot"])
@@ -154,10 +167,11 @@ def run(module: Any) -> Dict[str, Any]:
         decision = decide_restored(config, history, params, model)
     else:
         decision = decide(config, history, params, model, count)
+    _warn_of_small_nodes(module, decision)
     line = decision.line
     reboot_required = needs_reboot(config, page_size, line)
     if count is not None and params["trial"] and decision.changed and reboot_required:
-        decision = with_trial(config, params, model, decision, count)
+        decision = with_trial(config, params, model, decision)
     elif params["state"] != "restored":
         decision = after_trial(config, model, decision)
     changed = decision.changed or bool(restored)

@@ -19,7 +19,7 @@ from ansible_collections.taco.train.plugins.module_utils._boot.entries import (
     is_rescue,
     with_variable,
 )
-from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import KernelLine, without_run
+from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import KernelLine, Number, without_run
 
 VARIABLE = "kernelopts"
 OPTIONS_LINE = re.compile(r"^(options[ \t]+)(.*)$", re.MULTILINE)
@@ -67,7 +67,7 @@ def edited(snippets: Snippets, line: Edit, rest: Edit) -> Dict[str, Optional[str
     return changes
 
 
-def with_hugepages(snippets: Snippets, page_size: str, count: int, keep_others: bool) -> Dict[str, Optional[str]]:
+def with_hugepages(snippets: Snippets, page_size: str, count: Number, keep_others: bool) -> Dict[str, Optional[str]]:
     """Return the new texts with which every entry reserves the pages once."""
     return edited(
         snippets,

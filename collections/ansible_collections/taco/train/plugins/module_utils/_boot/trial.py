@@ -25,7 +25,7 @@ from ansible_collections.taco.train.plugins.module_utils._boot.entries import (
     with_variable,
 )
 from ansible_collections.taco.train.plugins.module_utils._boot.hugepages import HugepagesError
-from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import KernelLine
+from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import KernelLine, Number
 from ansible_collections.taco.train.plugins.module_utils._boot.snippets import Snippets, variables
 
 ENTRY_ID = "taco-hugepages-trial"
@@ -103,7 +103,7 @@ def _is_usual(block: str, release: str) -> bool:
     return kernel is not None and kernel.endswith("-" + release) and not recovery
 
 
-def _copy(block: str, page_size: str, count: int, keep_others: bool) -> str:
+def _copy(block: str, page_size: str, count: Number, keep_others: bool) -> str:
     """Return a menu entry under the trial's own name, its kernel with the pages."""
     body = []
     for line in block.splitlines()[1:-1]:
@@ -117,11 +117,11 @@ def _copy(block: str, page_size: str, count: int, keep_others: bool) -> str:
     return "\n".join([_head(page_size, count)] + body + ["}", ""])
 
 
-def _head(page_size: str, count: int) -> str:
+def _head(page_size: str, count: Number) -> str:
     return f"menuentry 'Trial of {count} pages of {page_size}' --unrestricted --id {ENTRY_ID} {{"
 
 
-def _from_snippet(text: str, known: Dict[str, str], page_size: str, count: int, keep_others: bool) -> str:
+def _from_snippet(text: str, known: Dict[str, str], page_size: str, count: Number, keep_others: bool) -> str:
     """Return a menu entry like the one that GRUB makes of a boot loader specification entry."""
     fields = bls_fields(text)
     arguments = KernelLine(bls_options(fields, known)).with_pages(page_size, count, keep_others)
@@ -130,7 +130,7 @@ def _from_snippet(text: str, known: Dict[str, str], page_size: str, count: int, 
     return "\n".join([_head(page_size, count)] + ["\t" + line for line in lines] + ["}", ""])
 
 
-def entry(files: BootFiles, page_size: str, count: int, keep_others: bool = True) -> str:
+def entry(files: BootFiles, page_size: str, count: Number, keep_others: bool = True) -> str:
     """Return the menu entry of the trial: that of the running kernel, with the pages."""
     for path, text in sorted(files.snippets.texts.items()):
         if not is_rescue(path) and bls_fields(text).get("linux", "").endswith("-" + files.release):
@@ -148,7 +148,7 @@ def without_trial(custom: str) -> str:
     return re.sub(re.escape(BEGIN) + ".*?" + re.escape(END), "", custom, flags=re.DOTALL)
 
 
-def begin(files: BootFiles, page_size: str, count: int, keep_others: bool = True) -> Dict[str, Optional[str]]:
+def begin(files: BootFiles, page_size: str, count: Number, keep_others: bool = True) -> Dict[str, Optional[str]]:
     """Return the new texts of custom.cfg and grubenv, by name, that boot the pages once."""
     problems = obstacles(files)
     if problems:

@@ -4,11 +4,17 @@
 
 """Judge from two observations of a host whether a reboot did what it was for. Values in, sentences out."""
 
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Tuple
 
-from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import PAGE_BYTES, KernelLine
+from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import (
+    PAGE_BYTES,
+    KernelLine,
+    by_node,
+    pages_of,
+)
 
 GIB = 1024**3
+HUGEPAGES = "/dev/hugepages"
 
 
 def _pool(node: Dict[str, Any], size_bytes: int) -> Optional[Dict[str, Any]]:
@@ -34,6 +40,66 @@ def _short_pool(node: Dict[str, Any], page_size: str, count: int) -> List[str]:
     ]
 
 
+def _distribution(node: Dict[str, Any], page_size: str, asked: Dict[int, int]) -> List[str]:
+    """Compare the pages of each NUMA node with what the kernel line asks of it; without that each node with memory has some."""
+    pool = _pool(node, PAGE_BYTES[page_size])
+    places = {place["node"]: place["total"] for place in pool["nodes"]} if pool else {}
+    if asked:
+        wrong = [
+            f"NUMA node {number} has {places.get(number, 0)} pages of {page_size} and its kernel line asks for {pages}"
+            for number, pages in sorted(asked.items())
+            if places.get(number, 0) != pages
+        ]
+        return wrong and ["; ".join(wrong) + " (a kernel before 5.16 knows no numbers for each node)"]
+    known = {one["node"]: one["memory_bytes"] for one in node["hugepages"].get("nodes") or []}
+    able = [number for number in places if known.get(number, 0 if known else GIB * 2) > PAGE_BYTES[page_size]]
+    empty = [str(number) for number in able if not places[number]]
+    if not empty or sum(places.values()) < len(able):
+        return []
+    given = ", ".join(f"NUMA node {number} has {pages}" for number, pages in sorted(places.items()))
+    return [
+        f"NUMA node {' and '.join(empty)} has none of the pages of {page_size} ({given}), so what runs there uses memory of another "
+        "node: see what takes its memory at boot, lower hugepages_count, or, if that is meant, give the number of each node on the "
+        "kernel line (hugepages=0:PAGES,1:PAGES)"
+    ]
+
+
+def _taken(node: Dict[str, Any], page_size: str) -> List[str]:
+    """Name the pages of which none is free."""
+    pool = _pool(node, PAGE_BYTES[page_size])
+    if pool is None:
+        return []
+    places = {f"the {pool['total']} pages of {page_size}": pool}
+    if pool["free"]:
+        places = {f"the {one['total']} pages of {page_size} on NUMA node {one['node']}": one for one in pool["nodes"]}
+    return [
+        f"none of {name} is free, so a program holds them already: end it; `grep -l huge /proc/[0-9]*/numa_maps` lists those that do"
+        for name, place in places.items()
+        if place["total"] and not place["free"]
+    ]
+
+
+def _words(size: Optional[int]) -> str:
+    names = {value: name for name, value in PAGE_BYTES.items()}
+    return names.get(size or 0, f"{size} bytes" if size else "an unknown size")
+
+
+def mount_problem(node: Dict[str, Any], page_size: str) -> Optional[Tuple[str, str]]:
+    """Return what /dev/hugepages shows, and the fix, where that isn't pages of the size: training containers take them there."""
+    mounts = {mount["path"]: mount["page_size_bytes"] for mount in node["hugepages"]["mounts"]}
+    is_mounted, shown = HUGEPAGES in mounts, mounts.pop(HUGEPAGES, None)
+    if shown == PAGE_BYTES[page_size]:
+        return None
+    others = ", ".join(f"{path} ({_words(size)})" for path, size in mounts.items())
+    elsewhere = f"; mounted elsewhere: {others}" if others else ""
+    mount = f"`mount -t hugetlbfs -o pagesize={page_size} hugetlbfs {HUGEPAGES}`"
+    if not is_mounted:
+        fix = f"run `systemctl start dev-hugepages.mount`, or {mount}"
+        return f"no hugetlbfs is mounted at {HUGEPAGES}{elsewhere}", fix
+    fix = f"correct its page size in /etc/fstab or in `systemctl cat dev-hugepages.mount`, then `umount {HUGEPAGES}` and {mount}"
+    return f"{HUGEPAGES} has pages of {_words(shown)} and not of {page_size}{elsewhere}", fix
+
+
 def boot_problems(
     after: Dict[str, Any],
     page_size: str,
@@ -45,6 +111,8 @@ def boot_problems(
 
     A count of 0 asks for a kernel line that reserves none, as after a rollback.
 
+    The pages of each NUMA node, free pages and the mount at /dev/hugepages belong to the proof.
+
     after is what node_info returned; boot_id_before, where known, is the boot id from before the reboot. said holds the counts
     that the boot configuration gives for the page size; where it isn't count once, as after putting back what others left
     there, the kernel line must say the same and how many pages that makes is the kernel's business.
@@ -55,18 +123,19 @@ def boot_problems(
     cmdline = after["kernel"]["cmdline"]
     line = KernelLine(cmdline.split())
     given = line.counts(page_size)
-    if said and said != [str(count)]:
-        if given != said:
-            problems.append(
-                f"its kernel line should say hugepages={' and '.join(said)} for pages of {page_size}: {cmdline}"
-            )
+    if said and given != said and said != [str(count)]:
+        problems.append(
+            f"its kernel line should say hugepages={' and '.join(said)} for pages of {page_size}: {cmdline}"
+        )
+    if said and [pages_of(number) for number in said] != [count]:
         return problems
     wanted = count if count or given == ["0"] else None
     problems += [f"its kernel line is wrong, {said}: {cmdline}" for said in line.problems(page_size, wanted)]
     problems += _short_pool(after, page_size, count)
-    mounts = after["hugepages"]["mounts"]
-    sizes = [mount["page_size_bytes"] for mount in mounts]
-    if count and mounts and PAGE_BYTES[page_size] not in sizes:
-        where = ", ".join(f"{mount['path']} ({mount['page_size_bytes']} bytes)" for mount in mounts)
-        problems.append(f"no hugetlbfs mount has pages of {page_size}; mounted: {where}")
+    # Before that is right, what it reserves by default, and so what is mounted, is another size with good reason.
+    if count and not problems:
+        asked = by_node(given[0]) if len(given) == 1 else {}
+        problems += _distribution(after, page_size, asked) + _taken(after, page_size)
+        mount = mount_problem(after, page_size)
+        problems += [": ".join(mount)] if mount else []
     return problems
