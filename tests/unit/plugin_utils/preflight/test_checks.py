@@ -20,6 +20,9 @@ EMPTY = {"default_size_bytes": None, "pools": [], "mounts": []}
 NO_GPU = {"count": 0, "source": "none", "driver_version": None, "devices": []}
 STOPPED = dict(NODE["container_engine"], running=False)
 PLAIN = dict(NODE["container_engine"], nvidia_toolkit=None)
+ENS = [dict(nic, name=f"ens{number + 5}") for number, nic in enumerate(NODE["nics"])]
+BARE = [dict(nic, addresses=nic["addresses"] if number else []) for number, nic in enumerate(NODE["nics"])]
+NO_IP = [dict(nic, addresses=[]) for nic in NODE["nics"]]
 SMALL = {"total_bytes": 60 * GIB, "available_bytes": 59 * GIB}
 
 # check, what is different on the host, what is different in the variables, status, words in found or fix
@@ -108,6 +111,24 @@ TABLE = [
     ("eni.count", "nics", [], {"harp_source": "none"}, "skip", ["harp_source"]),
     ("eni.count", "nics", [], {"harp_source": "none", "eni_count": 2}, "fail", ["0 of 2"]),
     ("eni.count", None, None, {"taco_gpus_per_node": None}, "skip", []),
+    ("interface.present", None, None, {}, "pass", ["eth0"]),
+    ("interface.present", "nics", ENS, {}, "fail", ["no eth0", "ens5, ens6", "4 more", "set taco_interface: ens5"]),
+    ("interface.present", "nics", ENS, {"taco_interface": "ens5"}, "pass", ["ens5"]),
+    ("interface.present", "nics", ENS, {"taco_platform": "tke"}, "skip", []),
+    ("interface.present", "nics", BARE, {}, "fail", ["eth0 has no address", "there is eth1"]),
+    ("interface.present", "nics", NO_IP, {}, "pass", []),
+    ("interface.present", "nics", NO_IP, {"taco_interface": "ens5"}, "fail", ["no ens5; there is eth0"]),
+    ("interface.present", "nics", [], {}, "skip", []),
+    ("interface.present", None, None, {"benchmark_interface": "eth1,ens9"}, "fail", ["no ens9", "benchmark_interface"]),
+    ("interface.present", None, None, {"benchmark_interface": "10.0.0.0/24,eth1"}, "pass", ["eth1"]),
+    (
+        "interface.present",
+        "nics",
+        ENS,
+        {"benchmark_interface": "ens6", "ssh_trust_address": "10.0.0.8"},
+        "pass",
+        ["ens6"],
+    ),
     ("disk.free", None, None, {}, "pass", ["300 GiB"]),
     ("disk.free", "disk.engine_free_bytes", 10 * GIB, {}, "fail", ["10 GiB free", "preflight_min_disk_gib"]),
     ("disk.free", "disk.engine_free_bytes", 10 * GIB, {"preflight_min_disk_gib": "2"}, "pass", []),

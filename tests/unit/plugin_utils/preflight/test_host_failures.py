@@ -40,4 +40,4 @@ def test_a_batch_stops_for_hosts_of_another_one_only_when_none_of_its_own_failed
     assert "gpu9" in outcome("gpu1", ["gpu1", "gpu2"], found)["msg"]
     assert outcome("gpu1", ["gpu1"], {}) is None
     many = {f"gpu{number:02}": found["gpu9"] for number in range(20)}
-    assert "gpu07 and 12 more" in outcome("other", ["other"], many)["msg"]
+    assert "gpu04 and 15 more" in outcome("other", ["other"], many)["msg"]

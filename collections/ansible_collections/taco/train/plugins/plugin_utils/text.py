@@ -5,7 +5,9 @@
 """Numbers and counts in words, and text that fits into columns of a terminal, where a Chinese character takes two."""
 
 import unicodedata
-from typing import Iterable, List, Optional
+from typing import List, Optional
+
+from ansible_collections.taco.train.plugins.module_utils._process.failure import some as some
 
 CUT = "..."
 NONE = "none"
@@ -80,10 +82,3 @@ def number(value: Optional[float]) -> str:
     if value is None:
         return NONE
     return f"{value:.1f}" if value == 0 or abs(value) >= 10 else f"{value:.3g}"
-
-
-def some(names: Iterable[str], most: int = 8) -> str:
-    """Some names, and how many more there are."""
-    listed = list(names)
-    more = len(listed) - most
-    return ", ".join(listed[:most]) + (f" and {more} more" if more > 0 else "")

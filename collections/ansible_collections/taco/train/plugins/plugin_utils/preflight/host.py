@@ -4,10 +4,11 @@
 
 """Checks of the host itself: can it be used at all, and does the collection know its kind."""
 
-from typing import Any, Dict, Optional, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Tuple
 
-from ansible_collections.taco.train.plugins.plugin_utils.check import Check, fraction, gib, skipped, truth
+from ansible_collections.taco.train.plugins.plugin_utils.check import Check, fraction, gib, is_set, skipped, truth
 from ansible_collections.taco.train.plugins.plugin_utils.container.profile import without_harp
+from ansible_collections.taco.train.plugins.plugin_utils.text import some
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.platforms import on_cluster
 
 # The oldest versions that the collection is made for. Any version of another relative is taken as it comes.
@@ -83,6 +84,39 @@ def disk_free(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
         return Check("disk.free", "pass", found=found)
     fix = "free or add space, or set preflight_min_disk_gib to what the image needs"
     return Check("disk.free", "fail", f"{wanted:g} GiB free {where}", found, fix)
+
+
+def _interfaces(variables: Mapping[str, Any]) -> List[Tuple[str, str]]:
+    """Return (variable, interface) for each interface that SSH or MPI shall use. Subnets of MPI are left out."""
+    of_mpi = variables.get("benchmark_interface")
+    names = [part for part in str(of_mpi).split(",") if "/" not in part] if is_set(of_mpi) else []
+    found = [("benchmark_interface", name) for name in names]
+    if is_set(of_mpi) and is_set(variables.get("ssh_trust_address")):
+        return found
+    return [("taco_interface", str(variables.get("taco_interface") or "eth0")), *found]
+
+
+def interface_present(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
+    """Check that the host has the interfaces for SSH and MPI, with an address each."""
+    identity = "interface.present"
+    if on_cluster(variables):
+        return skipped(identity, "the training runs in pods of the cluster, in the network of the cluster")
+    nics = {nic["name"]: nic for nic in node["nics"]}
+    usable = [name for name, nic in nics.items() if nic["addresses"] and nic["kind"] != "loopback"]
+    # Without the program ip the addresses of all interfaces are unknown.
+    known = any(nic["addresses"] for nic in nics.values())
+    if not nics:
+        return skipped(identity, "no interface was observed")
+    for variable, name in _interfaces(variables):
+        if name in nics and (nics[name]["addresses"] or not known):
+            continue
+        there = usable if known else [one for one, nic in nics.items() if nic["kind"] != "loopback"]
+        found = f"{name} has no address" if name in nics else f"no {name}"
+        listed = f"; there is {some(there)}" if there else ""
+        primary = next((one for one in there if nics[one]["primary"]), None)
+        fix = f"set {variable}" + (f": {primary}" if primary else "")
+        return Check(identity, "fail", f"{name} with an address ({variable})", found + listed, fix)
+    return Check(identity, "pass", found=", ".join(name for _variable, name in _interfaces(variables)))
 
 
 def engine_present(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:

@@ -37,6 +37,7 @@ NODE_CHECKS = {
     "gpu.model": gpus.gpu_model,
     "gpu.driver": versions.driver,
     "eni.count": gpus.eni_count,
+    "interface.present": checks_host.interface_present,
     "disk.free": checks_host.disk_free,
     "engine.present": checks_host.engine_present,
     "engine.version": versions.docker,
