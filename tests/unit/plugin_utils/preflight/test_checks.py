@@ -16,6 +16,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.preflight.verdict impor
 
 NO_FLAG = {"count": 8, "page_1g": False, "page_2m": True}
 SYSCTL = [{"name": "vm.nr_hugepages", "value": "2048", "file": "/etc/sysctl.d/9.conf", "line": 3}]
+SSH = "unreachable: Failed to connect to the host via ssh: "
 EMPTY = {"default_size_bytes": None, "pools": [], "mounts": []}
 NO_GPU = {"count": 0, "source": "none", "driver_version": None, "devices": []}
 STOPPED = dict(NODE["container_engine"], running=False)
@@ -187,7 +188,19 @@ def test_the_published_types_make_sense():
 @pytest.mark.parametrize(
     ("error", "words"),
     [
-        ("unreachable: Failed to connect to the host via ssh: Connection refused", ["ansible_host", "refused"]),
+        (
+            SSH + "ssh: connect to host a port 22: Connection refused",
+            ["start the SSH server", "ansible_port", "refused"],
+        ),
+        (SSH + "ssh: Could not resolve hostname a: Name or service not known", ["set ansible_host to an address"]),
+        (SSH + "x@a: Permission denied (publickey,password).", ["ansible_user", "ansible_ssh_private_key_file"]),
+        (SSH + "Host key verification failed.", ["ssh-keyscan", "known_hosts"]),
+        (SSH + "@ REMOTE HOST IDENTIFICATION HAS CHANGED! @\nHost key verification failed.", ["ssh-keygen -R"]),
+        (SSH + "ssh: connect to host a port 22: Connection timed out", ["security group"]),
+        (SSH + "ssh: connect to host a port 22: No route to host", ["ip route get"]),
+        (SSH + "Connection closed by 10.0.0.1 port 22", ["log of the SSH server"]),
+        (SSH + "something new", ["without a prompt", "ansible_port"]),
+        ("an answer of a module: Permission denied (publickey)", ["ping"]),
         ("The module interpreter '/no/such/python3' was not found.", ["ansible_python_interpreter"]),
         ("Missing sudo password", ["ansible_become_method"]),
         ("something\n  else", ["something else", "ping"]),

@@ -99,6 +99,8 @@ def client_config(peers: Sequence[Peer], folder: str, user: str) -> str:
             f"  UserKnownHostsFile {folder}/known_hosts\n"
             "  StrictHostKeyChecking yes\n"
             "  BatchMode yes\n"
+            # A proxy of the user for all hosts doesn't apply to the peers.
+            "  ProxyCommand none\n"
             "  ConnectTimeout 10\n"
         )
     return text

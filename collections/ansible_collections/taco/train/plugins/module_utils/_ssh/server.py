@@ -8,7 +8,7 @@ import os
 import shutil
 import socket
 import time
-from typing import List, Optional, Tuple
+from typing import Dict, List, Optional, Tuple
 
 from ansible_collections.taco.train.plugins.module_utils._process.place import Place, PlaceError
 
@@ -135,11 +135,11 @@ def start(place: Place, config_path: str, address: str, port: int, wanted: str) 
     )
 
 
-def unreachable(place: Place, names: List[str], options: List[str]) -> List[str]:
-    """Return why each peer can't be reached by plain V(ssh NAME true), as mpirun does it; nothing when all can."""
-    problems = []
+def unreachable(place: Place, names: List[str], options: List[str]) -> Dict[str, str]:
+    """Return what ssh says of each peer that plain V(ssh NAME true), as mpirun calls it, does not reach."""
+    problems = {}
     for name in names:
         done = place.attempt("ssh", *(options + ["-o", "BatchMode=yes", name, "true"]))
         if done.status != 0:
-            problems.append(f"{name} ({' '.join(done.stderr.split()) or 'status ' + str(done.status)})")
+            problems[name] = done.stderr.strip() or f"status {done.status}"
     return problems

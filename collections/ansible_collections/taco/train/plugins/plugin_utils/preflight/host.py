@@ -6,6 +6,7 @@
 
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
+from ansible_collections.taco.train.plugins.module_utils._ssh.reason import reason_of
 from ansible_collections.taco.train.plugins.plugin_utils.check import Check, fraction, gib, is_set, skipped, truth
 from ansible_collections.taco.train.plugins.plugin_utils.container.profile import without_harp
 from ansible_collections.taco.train.plugins.plugin_utils.text import some
@@ -13,6 +14,17 @@ from ansible_collections.taco.train.plugins.plugin_utils.workloads.platforms imp
 
 # The oldest versions that the collection is made for. Any version of another relative is taken as it comes.
 OLDEST = {"ubuntu": (18, 4), "debian": (11,), "centos": (7,), "rhel": (8,), "tencentos": (2, 4)}
+# What helps where the controller can't reach a host, by the kind of the reason.
+UNREACHABLE_FIXES = {
+    "name": "set ansible_host to an address of the host, or correct its name",
+    "host_key_changed": "if the host was installed anew, remove its old key by `ssh-keygen -R HOST`; else correct ansible_host",
+    "host_key_unknown": "compare the key that `ssh-keyscan HOST` shows with that of the host, and add it to known_hosts",
+    "authentication": "set ansible_user and ansible_ssh_private_key_file to a user and a key that the host accepts, or the password",
+    "refused": "start the SSH server of the host, or set ansible_host and ansible_port to where it listens",
+    "timeout": "check that the host is up, and that the firewall or security group passes its SSH port; set ansible_host, ansible_port",
+    "route": "check that the host is up, and that the controller has a route to ansible_host (`ip route get ADDRESS`)",
+    "closed": "look at the log of the SSH server of the host, and check that ansible_port is its port",
+}
 FAMILIES = ("debian", "ubuntu", "rhel", "fedora", "centos", "tlinux", "tencentos")
 
 
@@ -24,10 +36,14 @@ def observed(node: Optional[Dict[str, Any]], error: Optional[str]) -> Check:
     """Check that the host could be looked at."""
     if node is not None and not error:
         return Check("host.observed", "pass")
-    reason = " ".join((error or "the host was not observed").split())
+    text = error or "the host was not observed"
+    reason = " ".join(text.split())
     words = reason.lower()
     fix = "test the connection with `ansible HOST -m ansible.builtin.ping`"
-    if "unreachable" in words or "connect" in words or "permission denied" in words or "host key" in words:
+    of_ssh = reason_of(text) if words.startswith("unreachable") else None
+    if of_ssh:
+        fix = UNREACHABLE_FIXES[of_ssh.kind]
+    elif words.startswith("unreachable") or "failed to connect" in words:
         fix = "`ssh` to the host must work without a prompt: set ansible_host, ansible_port, ansible_user, its key and known_hosts"
     elif "interpreter" in words or "python" in words:
         fix = "install Python 3.6 or newer, or set ansible_python_interpreter to the path of one"
