@@ -112,8 +112,8 @@ def test_addresses_outside_the_subnets_and_missing_ones_are_named():
         "eth2 (52:54:00:00:00:02, 0000:00:07.0) has 10.0.9.5, 2001:db8::1; expected an address in "
         "10.0.1.0/24 or 10.2.0.0/16",
         "eth3 (52:54:00:00:00:03, 0000:00:08.0) has no address; expected one in 10.0.1.0/24 or 10.2.0.0/16 "
-        "(set preflight_metadata: auto, so that the addresses of ENIs that this host has not configured come from the metadata of the "
-        "instance)",
+        "(with metadata: auto of node_info (preflight_metadata), the addresses of ENIs that this host has not configured come from the "
+        "metadata of the instance)",
     ]
 
 

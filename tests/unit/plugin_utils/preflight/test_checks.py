@@ -193,7 +193,7 @@ def test_the_published_types_make_sense():
             ["start the SSH server", "ansible_port", "refused"],
         ),
         (SSH + "ssh: Could not resolve hostname a: Name or service not known", ["set ansible_host to an address"]),
-        (SSH + "x@a: Permission denied (publickey,password).", ["ansible_user", "ansible_ssh_private_key_file"]),
+        (SSH + "x@a: Permission denied (publickey,password).", ["ansible_user", "--private-key"]),
         (SSH + "Host key verification failed.", ["ssh-keyscan", "known_hosts"]),
         (SSH + "@ REMOTE HOST IDENTIFICATION HAS CHANGED! @\nHost key verification failed.", ["ssh-keygen -R"]),
         (SSH + "ssh: connect to host a port 22: Connection timed out", ["security group"]),

@@ -35,12 +35,19 @@ class EniError(Exception):
 
 
 class AmbiguousError(EniError):
-    """More than one interface can be the primary one."""
+    """More than one interface can be the primary one. The problem is the message without what helps."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(
+            f"{problem}. Set pattern (eni_pattern) to a regular expression that matches the ENIs and not the primary interface, or on an "
+            "instance of Tencent Cloud pass the nics of node_info with metadata: auto (preflight_metadata: auto)"
+        )
+        self.problem = problem
 
 
 def refusal(problems: Sequence[str]) -> str:
     """Return what a person reads about ENIs that are not what was asked for, with what puts it right."""
-    fix = "Attach or detach ENIs, correct eni_count or eni_subnets, or select the ENIs with eni_pattern"
+    fix = "Attach or detach ENIs, correct expected (eni_count) or subnet (eni_subnets), or select the ENIs with pattern (eni_pattern)"
     return f"{'; '.join(problems)}. {fix}"
 
 
@@ -49,9 +56,8 @@ def _check_primary(nics: Sequence[Nic], unclear: Sequence[Nic]) -> None:
     if unclear:
         possible = [nic for nic in nics if nic["primary"] is None]
         raise AmbiguousError(
-            f"the primary interface is ambiguous: expected one default route of the lowest metric, found none or several, so each of "
-            f"{some(map(describe, possible))} can be the primary one. Set eni_pattern to a regular expression that matches "
-            "the ENIs and not the primary interface, or preflight_metadata: auto on an instance of Tencent Cloud"
+            "the primary interface is ambiguous: expected one default route of the lowest metric, found none or several, so each of "
+            f"{some(map(describe, possible))} can be the primary one"
         )
 
 
@@ -135,8 +141,8 @@ def _misplaced(enis: Sequence[Nic], subnets: Sequence[str]) -> List[str]:
         problem = f"{some(map(describe, without))} {'has' if len(without) == 1 else 'have'} no address; expected one in {wanted}"
         if any(eni.get("vpc_addresses") is None for eni in without):
             problem += (
-                " (set preflight_metadata: auto, so that the addresses of ENIs that this host has not configured come from the "
-                "metadata of the instance)"
+                " (with metadata: auto of node_info (preflight_metadata), the addresses of ENIs that this host has not configured come "
+                "from the metadata of the instance)"
             )
         problems.append(problem)
     return problems

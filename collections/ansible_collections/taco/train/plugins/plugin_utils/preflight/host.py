@@ -12,6 +12,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.container.profile impor
 from ansible_collections.taco.train.plugins.plugin_utils.text import some
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.platforms import on_cluster
 
+OBSERVED = "host.observed"
 # The oldest versions that the collection is made for. Any version of another relative is taken as it comes.
 OLDEST = {"ubuntu": (18, 4), "debian": (11,), "centos": (7,), "rhel": (8,), "tencentos": (2, 4)}
 # What helps where the controller can't reach a host, by the kind of the reason.
@@ -19,7 +20,7 @@ UNREACHABLE_FIXES = {
     "name": "set ansible_host to an address of the host, or correct its name",
     "host_key_changed": "if the host was installed anew, remove its old key by `ssh-keygen -R HOST`; else correct ansible_host",
     "host_key_unknown": "compare the key that `ssh-keyscan HOST` shows with that of the host, and add it to known_hosts",
-    "authentication": "set ansible_user and ansible_ssh_private_key_file to a user and a key that the host accepts, or the password",
+    "authentication": "set ansible_user and its key (--private-key) to those that the host accepts, or give its password",
     "refused": "start the SSH server of the host, or set ansible_host and ansible_port to where it listens",
     "timeout": "check that the host is up, and that the firewall or security group passes its SSH port; set ansible_host, ansible_port",
     "route": "check that the host is up, and that the controller has a route to ansible_host (`ip route get ADDRESS`)",
@@ -35,7 +36,7 @@ def _version(text: str) -> Tuple[int, ...]:
 def observed(node: Optional[Dict[str, Any]], error: Optional[str]) -> Check:
     """Check that the host could be looked at."""
     if node is not None and not error:
-        return Check("host.observed", "pass")
+        return Check(OBSERVED, "pass")
     text = error or "the host was not observed"
     reason = " ".join(text.split())
     words = reason.lower()
@@ -49,7 +50,7 @@ def observed(node: Optional[Dict[str, Any]], error: Optional[str]) -> Check:
         fix = "install Python 3.6 or newer, or set ansible_python_interpreter to the path of one"
     elif "sudo" in words or "become" in words or "privilege" in words:
         fix = "let ansible_user become root: ansible_become_method, ansible_become_password"
-    return Check("host.observed", "fail", "a host that answers and has Python", reason[:300], fix)
+    return Check(OBSERVED, "fail", "a host that answers and has Python", reason[:300], fix)
 
 
 def os_supported(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
