@@ -81,6 +81,10 @@ def test_a_batch_without_a_failure_of_its_own_stops_for_those_of_other_batches(s
     done = site.play(hosts, plays=[then])
     assert done.returncode == 2 and "went on" not in done.output, done.output
     assert "this host passed every check, but checks failed on gpu2" in " ".join(done.output.split())
+    # A host that is observed later only is not called broken.
+    done = site.play({"gpu1": GOOD, "gpu2": {}}, plays=[then])
+    assert done.returncode == 2 and "another batch of the play" in done.output, done.output
+    assert "remove `serial` from the play" in done.output
 
 
 def test_check_mode_shows_the_table_and_neither_stops_nor_writes(site):

@@ -15,6 +15,7 @@ from ansible.plugins.action import ActionBase
 
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.controller import look
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.fleet import QueryError
+from ansible_collections.taco.train.plugins.plugin_utils.preflight.host import OTHER_BATCH
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.host_failures import failures
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.table import summary, table
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.verdict import (
@@ -154,16 +155,18 @@ class ActionModule(ActionBase):
         given = {name: reader.of(name, own[name]) for name in names}
         fleet = tuple((name, variables.get("taco_gpus_per_node")) for name, (variables, _errors) in given.items())
         options = Options(specs, fleet)
-        return {name: self._host(own[name], *given[name], options) for name in names}
+        batch = task_vars.get("ansible_play_batch", names)
+        return {name: self._host(own[name], *given[name], options, name in batch) for name in names}
 
-    def _host(self, own, variables, errors, options):
+    def _host(self, own, variables, errors, options, is_here):
         permitted = variables.get("preflight_known_variables") or []
         # A text is a list for Ansible, as it is for a role.
         permitted = permitted if isinstance(permitted, list) else str(permitted).split(",")
         unknown = unknown_variables([str(name) for name in own], prefixes(), options.specs, permitted)
         node = of_host(own, "taco_node", {}) if "taco_node" in own else None
         wrong = options.problems(variables, list(errors)) + absent_scripts(variables, self._find_script)
-        return Host(node, variables, self._error(own) if node is None else None, unknown, errors, wrong)
+        error = None if node is not None else self._error(own) or (None if is_here else OTHER_BATCH)
+        return Host(node, variables, error, unknown, errors, wrong)
 
     def _find_script(self, script):
         """Return the path of a file on the controller as Ansible finds it, or None."""

@@ -13,6 +13,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.text import some
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.platforms import on_cluster
 
 OBSERVED = "host.observed"
+OTHER_BATCH = "not observed yet: the host is in another batch of the play"
 # The oldest versions that the collection is made for. Any version of another relative is taken as it comes.
 OLDEST = {"ubuntu": (18, 4), "debian": (11,), "centos": (7,), "rhel": (8,), "tencentos": (2, 4)}
 # What helps where the controller can't reach a host, by the kind of the reason.
@@ -46,6 +47,8 @@ def observed(node: Optional[Dict[str, Any]], error: Optional[str]) -> Check:
         fix = UNREACHABLE_FIXES[of_ssh.kind]
     elif words.startswith("unreachable") or "failed to connect" in words:
         fix = "`ssh` to the host must work without a prompt: set ansible_host, ansible_port, ansible_user, its key and known_hosts"
+    elif text == OTHER_BATCH:
+        fix = "remove `serial` from the play"
     elif "interpreter" in words or "python" in words:
         fix = "install Python 3.6 or newer, or set ansible_python_interpreter to the path of one"
     elif "sudo" in words or "become" in words or "privilege" in words:
