@@ -63,6 +63,10 @@ EXAMPLES = r"""
   taco.train.eni_check:
     expected: 8
 
+- name: Gather the state of the host
+  taco.train.node_info:
+  register: observed
+
 - name: Check the ENIs of a host that has just been observed
   taco.train.eni_check:
     expected: 8

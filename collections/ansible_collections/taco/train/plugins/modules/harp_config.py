@@ -153,11 +153,15 @@ seealso:
 """
 
 EXAMPLES = r"""
+- name: Gather the state of the host
+  taco.train.node_info:
+  register: observed
+
 - name: Run the vendor's setup script
   taco.train.harp_config:
     script: http://mirrors.tencent.com/install/GPU/taco/harp_setup.sh
-    sha256: "{{ harp_script_sha256 }}"
-    node: "{{ taco_node }}"
+    sha256: 3b7f0cb0c2b6d5b0e0ad2b3a6f1c54c9f4f3e2a5b8d76c1e9a0b4d2f6c8e1a73  # the output of sha256sum for the script that you have read
+    node: "{{ observed.node }}"
 
 - name: Write a configuration in your own format
   taco.train.harp_config:
@@ -165,7 +169,7 @@ EXAMPLES = r"""
     rendered:
       - dest: ztcp0.conf
         content: "{{ lookup('ansible.builtin.template', 'ztcp.conf.j2') }}"
-    node: "{{ taco_node }}"
+    node: "{{ observed.node }}"
 
 - name: Restore the original configuration
   taco.train.harp_config:

@@ -110,11 +110,6 @@ EXAMPLES = r"""
   taco.train.hugepages:
     gpus: 8
 
-- name: Reserve the pages on hosts whose observation lacks them
-  taco.train.hugepages:
-    gpus: 8
-    node: "{{ observed.node }}"
-
 - name: Show the changes without applying them
   taco.train.hugepages:
     count: 50

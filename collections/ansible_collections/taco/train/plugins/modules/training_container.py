@@ -137,6 +137,10 @@ seealso:
 """
 
 EXAMPLES = r"""
+- name: Gather the state of the host
+  taco.train.node_info:
+  register: observed
+
 - name: Run the training container
   taco.train.training_container:
     name: taco-train
@@ -144,7 +148,7 @@ EXAMPLES = r"""
     profile: harp
     shm_size: 32g
     ulimits: [memlock=-1, stack=67108864]
-    harp_config_files: "{{ taco_node.harp.config_files }}"
+    harp_config_files: "{{ observed.node.harp.config_files }}"
 
 - name: Remove the training container
   taco.train.training_container:

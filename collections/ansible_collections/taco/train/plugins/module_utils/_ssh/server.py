@@ -105,7 +105,7 @@ def stop(place: Place, pid_file: str, config_path: str, address: str, port: int)
     else:
         raise SshServerError(
             f"port {port} on {address} is taken by an SSH server of taco.train that runs neither in {place} nor in another "
-            "container of this host: stop it, or set taco_ssh_port"
+            "container of this host: stop it, or set another port (taco_ssh_port)"
         )
     # The shell's own kill: not every image has the program.
     home.run("sh", "-c", 'kill -TERM "$1"', "sh", pid)
@@ -130,8 +130,8 @@ def start(place: Place, config_path: str, address: str, port: int, wanted: str) 
     found = "nothing listens there" if banner is None else f"found {banner!r}"
     raise SshServerError(
         f"the SSH server in {place} was started but does not answer on {address} port {port} ({found}, expected {wanted}): "
-        f"check that {address} is an address of this host, that the port is free (taco_ssh_port) and that the container "
-        "shares the host's network (training_container_profile: lightcc or harp)"
+        f"check that {address} is an address of this host, that port (taco_ssh_port) is free, and that the container "
+        "shares the host's network (profile: lightcc or harp of training_container)"
     )
 
 
