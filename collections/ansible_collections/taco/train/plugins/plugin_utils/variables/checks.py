@@ -92,9 +92,9 @@ def unknown_variables(
     found = {}
     for name in names:
         # A prefix that no role has, such as hugepage_.
-        closest = None if name.startswith(prefixes) or name in known else _nearly(name, others)
-        if closest and not any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns):
-            found[name] = Unknown(name, closest, False)
+        meant = None if name.startswith(prefixes) or name in known else _nearly(name, others)
+        if meant and not any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns):
+            found[name] = Unknown(name, meant, False)
     for prefix in prefixes:
         # The prefix is left out of the comparison: it alone would make all names of a role resemble each other.
         rests = sorted(name[len(prefix) :] for name in known if name.startswith(prefix))

@@ -153,4 +153,6 @@ def require_role_values(action: Any, task_vars: "Values | None", hosts: Sequence
         if wrong:
             refused.setdefault(tuple(wrong), []).append(name)
     if refused:
-        raise AnsibleActionFail("\n".join(message(names, role, checks) for checks, names in refused.items()))
+        raise AnsibleActionFail(
+            some((message(names, role, checks) for checks, names in refused.items()), separator="\n")
+        )
