@@ -5,7 +5,7 @@
 """Tell from the message of ssh why a host can't be reached. Values in, values out."""
 
 import re
-from typing import NamedTuple, Optional
+from typing import Tuple
 
 # In this order: a changed key is followed by the line of an unknown one, and a proxy's own failure by a closed connection.
 PATTERNS = (
@@ -26,19 +26,10 @@ PATTERNS = (
 )
 
 
-class Reason(NamedTuple):
-    """Why a host can't be reached."""
-
-    kind: str
-    """One of PATTERNS."""
-    line: str
-    """The line of the message that says so."""
-
-
-def reason_of(message: str) -> Optional[Reason]:
-    """Return the reason in the message of ssh, or None where it has another one."""
+def reason_of(message: str) -> Tuple[str, str]:
+    """Return the kind of the reason in the message of ssh and the line that says so; an empty kind with the message for another reason."""
     for kind, pattern in PATTERNS:
         for line in message.splitlines():
             if re.search(pattern, line, re.IGNORECASE):
-                return Reason(kind, line.strip(" @\r\n"))
-    return None
+                return kind, line.strip(" @\r\n")
+    return "", " ".join(message.split())

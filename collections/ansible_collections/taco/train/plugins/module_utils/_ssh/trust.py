@@ -158,14 +158,10 @@ def _prove(place: Place, peers: List[ssh_files.Peer], options: Options) -> List[
 
 def explained(problems: Mapping[str, str], ports: Mapping[str, int]) -> str:
     """Return why peers can't be reached and what helps, from what ssh says of each. Peers with the same reason are named together."""
-    groups = {}  # type: Dict[str, List[str]]
-    for name, message in problems.items():
-        reason = reason_of(message)
-        groups.setdefault(reason.kind if reason else "", []).append(name)
+    reasons = {name: reason_of(message) for name, message in problems.items()}
     parts = []
-    for kind, names in sorted(groups.items(), key=lambda group: -len(group[1])):
-        reason = reason_of(problems[names[0]])
-        line = (reason.line if reason else " ".join(problems[names[0]].split()))[:MOST_CHARACTERS]
+    for kind in dict.fromkeys(kind for kind, _line in reasons.values()):
+        names = [name for name in reasons if reasons[name][0] == kind]
         fix = FIXES.get(kind, "test it with `ssh -v`").format(port=ports[names[0]])
-        parts.append(f"{some(names)} ({line}): {fix}")
+        parts.append(f"{some(names)} ({reasons[names[0]][1][:MOST_CHARACTERS]}): {fix}")
     return some(parts, MOST_REASONS, "; ")

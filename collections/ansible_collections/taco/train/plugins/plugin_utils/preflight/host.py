@@ -42,9 +42,9 @@ def observed(node: Optional[Dict[str, Any]], error: Optional[str]) -> Check:
     reason = " ".join(text.split())
     words = reason.lower()
     fix = "test the connection with `ansible HOST -m ansible.builtin.ping`"
-    of_ssh = reason_of(text) if words.startswith("unreachable") else None
-    if of_ssh:
-        fix = UNREACHABLE_FIXES[of_ssh.kind]
+    kind = reason_of(text)[0] if words.startswith("unreachable") else ""
+    if kind:
+        fix = UNREACHABLE_FIXES[kind]
     elif words.startswith("unreachable") or "failed to connect" in words:
         fix = "`ssh` to the host must work without a prompt: set ansible_host, ansible_port, ansible_user, its key and known_hosts"
     elif text == OTHER_BATCH:
