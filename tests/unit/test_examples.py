@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+from jinja2 import Environment, nodes
 
 from ansible_collections.taco.train.plugins.plugin_utils.container.options import OPTIONS as CONTAINER
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import (
@@ -43,6 +44,15 @@ TAKEN = {
     for constant in ("ARGUMENT_SPEC", "ARGUMENTS")
     if hasattr(action, constant)
 } | {"training_container": CONTAINER["argument_spec"]}
+MAGIC = set(Environment().globals) | {
+    "groups",
+    "hostvars",
+    "inventory_hostname",
+    "lookup",
+    "omit",
+    "playbook_dir",
+    "query",
+}
 OF_A_SPEC = ("type", "elements", "choices", "required", "aliases")
 
 
@@ -130,6 +140,33 @@ def test_the_examples_of_module_benchmark_show_every_workload():
     assert {one.get("workload", "horovod_synthetic") for one in options} == set(WORKLOADS)
     for one in options:
         require_options(one.get("workload", "horovod_synthetic"), one, "options")
+
+
+def variables_in(found):
+    """Return the names of the variables in the templates of a value, of a task or of a play."""
+    if isinstance(found, dict):
+        return set().union(*map(variables_in, found.values()))
+    if isinstance(found, list):
+        return set().union(*map(variables_in, found))
+    parsed = Environment().parse(found if isinstance(found, str) else "")
+    return {node.name for node in parsed.find_all(nodes.Name) if node.ctx == "load"}
+
+
+def undefined(examples):
+    """Return the variables in examples that neither these define nor Ansible does. Conditions are templates without braces."""
+    defined, used = set(), set()
+    for task in tasks_of(examples):
+        conditions = ["{{ %s }}" % task[key] for key in ("when", "until", "failed_when") if key in task]
+        used |= variables_in(task) | variables_in(conditions)
+        defined |= {task.get("register"), task.get("loop_control", {}).get("loop_var"), *task.get("vars", {})}
+        defined |= {"item"} if "loop" in task else set()
+        defined |= set(task.get("ansible.builtin.set_fact", {}))
+    return {name for name in used - defined - MAGIC if not name.startswith("ansible_")}
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_the_examples_of_a_module_define_or_register_each_variable_that_they_use(module):
+    assert undefined(yaml.safe_load(examples_of(module))) == set()
 
 
 def test_an_option_that_is_not_there_is_found(documented):

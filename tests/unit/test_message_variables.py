@@ -66,6 +66,23 @@ def test_every_variable_in_the_table_of_symptoms_exists():
     assert named and [one for one in sorted(named) if one[1] not in KNOWN | NAMES] == []
 
 
+def test_a_module_names_its_own_options_and_variables_of_roles_in_parentheses_behind_them():
+    """Whoever uses a module alone has no roles."""
+    alone = {
+        name
+        for path in COLLECTION.glob("plugins/modules/*.py")
+        for name in re.findall(r"(?m)^  (\w+):$", path.read_text())
+    }
+    named = [
+        (name, path.name)
+        for package in ("_acceleration", "_files", "_harp", "_node", "_observation", "_process", "_ssh")
+        for path in (COLLECTION / "plugins/module_utils" / package).glob("*.py")
+        for text in messages(path)
+        for name in NAMED.findall(re.sub(r"\([^()]*\)", "", text))
+    ]
+    assert [one for one in named if one[0] in KNOWN - alone] == []
+
+
 def test_the_number_of_repeats_has_one_default():
     role = yaml.safe_load((COLLECTION / "roles/compare/defaults/main.yml").read_text())["compare_repeats"]
     module = re.search(

@@ -143,7 +143,7 @@ def test_a_playbook_runs_with_its_own_strategy_whatever_is_configured(configured
 
 
 def test_a_role_that_runs_over_all_hosts_is_refused_in_a_play_with_serial(tmp_path):
-    roles = ("benchmark", "compare", "locate", "plan")
+    roles = ("benchmark", "compare", "locate", "mpijob", "placement", "plan", "ssh_trust")
     play = IN_BATCHES + "".join(OF_A_ROLE.format(role=role) for role in roles)
     options = {"taco_results_dir": str(tmp_path / "results"), "taco_gpus_per_node": 8}
     _status, output = run(tmp_path, play, {"gpu1": {}, "gpu2": {}}, options, ["--check"])

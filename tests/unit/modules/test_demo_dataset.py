@@ -43,8 +43,8 @@ def test_check_mode_says_what_would_be_run_and_writes_nothing(dataset, folder):
 
 def test_a_script_without_a_checksum_needs_an_explicit_waiver(dataset, folder):
     said = dataset()["msg"]
-    assert "benchmark_dataset_sha256 is not set" in said and CHECKSUM in said
-    assert "benchmark_dataset_allow_unverified: true" in said and not (folder / "data.csv").exists()
+    assert "checksum is not set" in said and "benchmark_dataset_sha256" in said and CHECKSUM in said
+    assert "allow_unverified: true (benchmark_dataset" in said and not (folder / "data.csv").exists()
     assert dataset(allow_unverified=True)["changed"]
 
 
@@ -77,7 +77,7 @@ def test_a_download_that_takes_too_long_is_ended(dataset, folder):
 
 def test_an_image_without_the_demos_names_the_variable(dataset, folder):
     (folder / "download_dataset.sh").unlink()
-    assert "set benchmark_options.demo_dir" in dataset(checksum=CHECKSUM)["msg"]
+    assert "set demo_dir (of benchmark_options)" in dataset(checksum=CHECKSUM)["msg"]
 
 
 def test_it_runs_in_the_training_container(dataset, folder):

@@ -34,7 +34,7 @@ def test_as_many_as_expected_pass(run, host, check):
         ({"expected": 1, "pattern": "^veth"}, []),
         ({"expected": 2, "pattern": "^docker"}, ["0 of 2"]),
         ({"expected": 4, "pattern": "("}, ["'(' is not a regular expression"]),
-        ({"expected": 4, "subnet": ["10.0.1.0/24"]}, ["eth1 (", "has no address; expected one in 10.0.1.0/24"]),
+        ({"expected": 4, "subnet": ["10.0.1.0/24"]}, ["eth1 (", "have no address; expected one in 10.0.1.0/24"]),
         ({"expected": 4, "subnet": ["nonsense"]}, ["'nonsense' is not a network"]),
     ],
 )

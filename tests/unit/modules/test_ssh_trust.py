@@ -60,6 +60,28 @@ def test_what_was_not_proven_since_it_changed_is_told_of_until_it_is(hosts):
     assert hosts[0](peers=peers)["unproven"]
 
 
+def test_logins_to_peers_that_another_run_has_replaced_meanwhile_prove_nothing(hosts, monkeypatch):
+    _results, peers = trusting(hosts)
+    unreachable = server.unreachable
+
+    def overtaken(*arguments):
+        problems = unreachable(*arguments)
+        assert hosts[0](peers=peers[:1])["changed"]
+        return problems
+
+    monkeypatch.setattr(server, "unreachable", overtaken)
+    assert hosts[0](peers=peers, prove=True)["unproven"]
+    monkeypatch.undo()
+    assert not (hosts[0].ssh / "proven").exists() and hosts[0](peers=peers[:1])["unproven"]
+
+
+def test_a_proxy_of_the_user_for_all_hosts_does_not_apply_to_the_peers(hosts):
+    hosts[0].config.parent.mkdir(parents=True)
+    hosts[0].config.write_text("Host *\n  ProxyCommand false\n  ProxyJump nowhere.invalid\n")
+    _results, peers = trusting(hosts)
+    assert hosts[0](peers=peers, prove=True)["proven"] == ["node-0", "node-1"]
+
+
 def test_private_keys_stay_private(hosts):
     results, _peers = trusting(hosts)
     answers = json.dumps(results)
@@ -81,9 +103,9 @@ def test_a_key_that_is_not_trusted_and_a_password_do_not_get_in(hosts):
     assert "(publickey)" in refused.stderr
     proof = hosts[0](prove=True, purge=False)
     assert proof["failed"]
-    assert (
-        "1 of 2 peers can't be reached" in proof["msg"] and "node-1" in proof["msg"] and "taco_ssh_port" in proof["msg"]
-    )
+    assert "1 of 2 peers can't be reached from this host: node-1 (" in proof["msg"], proof
+    assert "Permission denied (publickey)" in proof["msg"] and "in one play" in proof["msg"]
+    assert "port" not in proof["msg"], proof
 
 
 def test_another_host_key_than_the_pinned_one_is_refused(hosts):
@@ -128,6 +150,14 @@ def test_a_users_own_lines_stay(hosts):
     hosts[0].config.write_text("Host elsewhere\n  Port 1\n")
     trusting(hosts)
     assert hosts[0].config.read_text().endswith("\nHost elsewhere\n  Port 1\n")
+    # The diff shows it as it was and as it is.
+    (hosts[0].config).write_text("Host elsewhere\n  Port 1\n")
+    predicted = hosts[0](peers=[], purge=False, check=True)["diff"]
+    assert [one["before_header"] for one in predicted] == [str(hosts[0].config)] == [predicted[0]["after_header"]]
+    changed = hosts[0](peers=[], purge=False)
+    assert changed["diff"] == predicted and changed["files"] == [str(hosts[0].config)]
+    assert predicted[0]["before"] == "Host elsewhere\n  Port 1\n"
+    assert predicted[0]["after"] == hosts[0].config.read_text()
     assert hosts[0].config.stat().st_mode & 0o777 == 0o600
 
 

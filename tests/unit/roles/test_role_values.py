@@ -60,7 +60,7 @@ CASES = {
 }
 # Of these the values must make no difference, as what is asked for doesn't need them.
 PASSING = {
-    "eni": {"harp_source": "none"},
+    "eni": {"harp_source": "none", "taco_image": "B", "taco_ssh_port": 99999},
     "hugepages": {"hugepages_state": "absent", "hugepages_max_memory_fraction": 2},
 }
 

@@ -28,8 +28,8 @@ def test_a_template_is_written_as_it_is(host):
 @pytest.mark.parametrize(
     ("files", "words"),
     [
-        ([], "rendered no file"),
-        (rendered("a", " \n"), "rendered nothing for"),
+        ([], "has no file"),
+        (rendered("a", " \n"), "has nothing for"),
         (rendered("a"), "expected at least 2 files"),
         ([{"dest": "ztcp.conf", "content": "a"}, {"dest": "./ztcp.conf", "content": "b"}], "for two ENIs"),
     ],

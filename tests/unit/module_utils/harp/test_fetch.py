@@ -32,7 +32,7 @@ def test_the_script_is_that_of_the_options_of_the_host_or_of_a_server(tmp_path):
 @pytest.mark.parametrize(
     ("script", "words"),
     [
-        ("/nowhere/setup.sh", "there is no /nowhere/setup.sh, .*harp_script"),
+        ("/nowhere/setup.sh", "there is no /nowhere/setup.sh on this host: set script .harp_script"),
         ("ftp://server.example/setup.sh", "use http or https"),
         ("http://other.example/setup.sh", "can't be downloaded: .*harp_script"),
         (SERVER.url + "/gone.sh", "/gone.sh can't be downloaded: .*404"),

@@ -151,7 +151,7 @@ def test_one_configuration_file_is_enough_unless_more_are_demanded(wanted, enis,
 
 @pytest.mark.parametrize("wanted", ["0", "-1", "eni", "", None, "1.5"])
 def test_a_number_of_configuration_files_that_is_none_is_refused(wanted):
-    with pytest.raises(harp.HarpError, match="harp_minimum_files is .* or per_eni"):
+    with pytest.raises(harp.HarpError, match="minimum_files .harp_minimum_files. is .* or per_eni"):
         harp.minimum_files(wanted, 8)
 
 

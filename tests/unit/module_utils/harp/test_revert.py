@@ -93,7 +93,7 @@ def test_what_somebody_edited_since_is_shown_and_nothing_is_taken_back(host, nam
         path.write_text(edit + "\n")
     between = host.tree()
     refused = host(state="absent")
-    assert refused["failed"] and "harp_force: true" in refused["msg"] and str(path) in refused["msg"]
+    assert refused["failed"] and "force: true (harp_force)" in refused["msg"] and str(path) in refused["msg"]
     assert (f"+{edit}" if edit else "is gone") in refused["msg"]
     assert host.tree() == between
     assert host(state="absent", force=True)["changed"]

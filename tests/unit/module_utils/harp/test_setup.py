@@ -139,7 +139,7 @@ def test_a_checksum_is_required(host):
     options = dict(host.script(GOOD), sha256=None)
     result = host(**options)
     assert result["failed"]
-    assert "harp_script_sha256 is not set" in result["msg"] and "harp_allow_unverified: true" in result["msg"]
+    assert "sha256 (harp_script_sha256) is not set" in result["msg"] and "allow_unverified: true" in result["msg"]
     assert host.runs() == 0
     allowed = host(allow_unverified=True, **options)
     assert allowed["ran"]
@@ -160,7 +160,7 @@ def test_a_script_with_another_checksum_is_neither_run_nor_stored(host, as_conte
 
 @pytest.mark.parametrize(
     ("options", "words"),
-    [({"sha256": "d41d8"}, "64 hexadecimal digits"), ({"script": None}, "set harp_script (script)")],
+    [({"sha256": "d41d8"}, "64 hexadecimal digits"), ({"script": None}, "set script (harp_script)")],
 )
 def test_a_checksum_looks_like_one_and_a_script_has_a_name(host, options, words):
     result = host(**dict(host.script(GOOD), **options))

@@ -13,6 +13,7 @@ from ansible_collections.taco.train.plugins.module_utils._node.enis import (
     judge_enis,
     left_out,
 )
+from ansible_collections.taco.train.plugins.module_utils._node.nics import PORTS
 
 
 def nic(name, kind="physical", pci="", mac="", primary=False, addresses=()):
@@ -20,9 +21,7 @@ def nic(name, kind="physical", pci="", mac="", primary=False, addresses=()):
     return {
         "name": name,
         "mac": mac or f"52:54:00:00:00:{number:02x}",
-        "pci": (pci or f"0000:00:{number + 5:02x}.0")
-        if kind in ("physical", "bond_member") and pci is not None
-        else None,
+        "pci": (pci or f"0000:00:{number + 5:02x}.0") if kind in PORTS and pci is not None else None,
         "numa_node": None,
         "driver": None,
         "kind": kind,
@@ -41,6 +40,8 @@ NICS = [
     nic("eth3", kind="bond_member"),
     nic("lo", kind="loopback"),
     nic("usb4", pci=None),
+    nic("ib5", kind="infiniband"),
+    nic("eth3v6", kind="virtual_function"),
 ]
 
 
@@ -58,6 +59,7 @@ def test_with_a_pattern_enis_need_no_pci_device():
     assert names(find_enis(lab + NICS[1:], "^eth[1-9][0-9]*$")) == ["eth1", "eth2"]
     assert names(find_enis(lab, "^eth")) == ["eth1", "eth2"]
     assert names(find_enis(NICS + [nic("eth1"), nic("ens7")], "^ens")) == ["ens7"]
+    assert find_enis(NICS, "^ib|^eth3") == []
 
 
 def test_a_broken_pattern_is_an_error_that_shows_it():
@@ -70,7 +72,8 @@ def test_missing_ones_are_counted_and_those_there_are_named():
     assert problem == (
         "2 of 3 secondary ENIs found (1 missing): eth1 (52:54:00:00:00:01, 0000:00:06.0), "
         "eth2 (52:54:00:00:00:02, 0000:00:07.0); left out: eth0 (primary), docker0 (bridge), veth1, cali2 (virtual), "
-        "bond0 (bond), eth3 (bond member), usb4 (no PCI device)"
+        "bond0 (bond), eth3 (bond member), usb4 (no PCI device), ib5 (InfiniBand port), "
+        "eth3v6 (virtual function of a card of this host)"
     )
 
 
@@ -109,8 +112,8 @@ def test_addresses_outside_the_subnets_and_missing_ones_are_named():
         "eth2 (52:54:00:00:00:02, 0000:00:07.0) has 10.0.9.5, 2001:db8::1; expected an address in "
         "10.0.1.0/24 or 10.2.0.0/16",
         "eth3 (52:54:00:00:00:03, 0000:00:08.0) has no address; expected one in 10.0.1.0/24 or 10.2.0.0/16 "
-        "(set preflight_metadata: auto, so that the addresses of ENIs that this host has not configured come from the metadata of the "
-        "instance)",
+        "(with metadata: auto of node_info (preflight_metadata), the addresses of ENIs that this host has not configured come from the "
+        "metadata of the instance)",
     ]
 
 
@@ -119,10 +122,14 @@ def test_a_broken_subnet_is_an_error_that_shows_it():
         judge_enis([], 0, ["10.0.1.0/33"])
 
 
-def test_hundreds_of_virtual_interfaces_are_not_all_listed():
+def test_hundreds_of_interfaces_are_not_all_listed():
     nics = [nic(f"veth{n}", kind="virtual") for n in range(300)]
-    assert left_out(nics, []).endswith("veth7 and 292 more (virtual)")
+    nics += [nic(f"eth0v{n}", kind="virtual_function") for n in range(128)]
+    assert "veth4 and 295 more (virtual), " in left_out(nics, [])
     assert left_out([], []) == "none"
+    many = [nic(f"eth{n}", addresses=["10.9.0.1/24"] if n % 2 else []) for n in range(1, 300)]
+    problems = judge_enis(many, 8, ["10.0.1.0/24", "10.0.2.0/24"], many + nics)
+    assert "and 283 more; left out: veth0" in problems[0] and len("; ".join(problems)) < 2000
 
 
 def test_the_addresses_of_the_metadata_count_for_enis_that_the_host_has_not_configured():

@@ -134,6 +134,11 @@ def test_kinds_are_told_apart(host):
         bonding_slave__perm_hwaddr="0c:42:a1:00:00:05",
     )
     host.nic("ens2", "0c:42:a1:00:00:07", pci="0000:3c:00.0", driver="mlx5_core")
+    host.nic("ib0", "80:00:02:08:fe:80:00:00", pci="0000:3d:00.0", driver="mlx5_core", type="32\n")
+    host.nic("ens2v0", "02:00:00:00:00:01", pci="0000:3c:00.2", driver="mlx5_core")
+    host.link("sys/devices/pci0000:00/0000:3c:00.2/physfn", "sys/devices/pci0000:00/0000:3c:00.0")
+    # A virtual function whose card the guest doesn't see.
+    host.nic("ens6", "02:00:00:00:00:02", pci="0000:00:06.0", driver="mlx5_core")
     kinds = {name: nic["kind"] for name, nic in seen(host).items()}
     assert kinds == {
         "lo": "loopback",
@@ -143,6 +148,9 @@ def test_kinds_are_told_apart(host):
         "bond0": "bond",
         "ens1": "bond_member",
         "ens2": "physical",
+        "ib0": "infiniband",
+        "ens2v0": "virtual_function",
+        "ens6": "physical",
     }
     assert seen(host)["ens1"]["mac"] == "0c:42:a1:00:00:05"
     assert [nic["up"] for nic in (seen(host)["lo"], seen(host)["tun0"])] == [True, True]

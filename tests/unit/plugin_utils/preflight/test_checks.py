@@ -16,6 +16,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.preflight.verdict impor
 
 NO_FLAG = {"count": 8, "page_1g": False, "page_2m": True}
 SYSCTL = [{"name": "vm.nr_hugepages", "value": "2048", "file": "/etc/sysctl.d/9.conf", "line": 3}]
+SSH = "unreachable: Failed to connect to the host via ssh: "
 EMPTY = {"default_size_bytes": None, "pools": [], "mounts": []}
 NO_GPU = {"count": 0, "source": "none", "driver_version": None, "devices": []}
 STOPPED = dict(NODE["container_engine"], running=False)
@@ -36,6 +37,9 @@ SET_BY_HAND = dict(
 )
 USED = [{"size_bytes": GIB, "total": 50, "free": 0, "nodes": []}]
 BESIDE_A_SMALL_NODE = [{"node": 0, "memory_bytes": 16 * GIB}, {"node": 1, "memory_bytes": 240 * GIB}]
+ENS = [dict(nic, name=f"ens{number + 5}") for number, nic in enumerate(NODE["nics"])]
+BARE = [dict(nic, addresses=nic["addresses"] if number else []) for number, nic in enumerate(NODE["nics"])]
+NO_IP = [dict(nic, addresses=[]) for nic in NODE["nics"]]
 SMALL = {"total_bytes": 60 * GIB, "available_bytes": 59 * GIB}
 
 # check, what is different on the host, what is different in the variables, status, words in found or fix
@@ -169,6 +173,24 @@ TABLE = [
     ("eni.count", "nics", [], {"harp_source": "none"}, "skip", ["harp_source"]),
     ("eni.count", "nics", [], {"harp_source": "none", "eni_count": 2}, "fail", ["0 of 2"]),
     ("eni.count", None, None, {"taco_gpus_per_node": None}, "skip", []),
+    ("interface.present", None, None, {}, "pass", ["eth0"]),
+    ("interface.present", "nics", ENS, {}, "fail", ["no eth0", "ens5, ens6", "4 more", "set taco_interface: ens5"]),
+    ("interface.present", "nics", ENS, {"taco_interface": "ens5"}, "pass", ["ens5"]),
+    ("interface.present", "nics", ENS, {"taco_platform": "tke"}, "skip", []),
+    ("interface.present", "nics", BARE, {}, "fail", ["eth0 has no address", "there is eth1"]),
+    ("interface.present", "nics", NO_IP, {}, "pass", []),
+    ("interface.present", "nics", NO_IP, {"taco_interface": "ens5"}, "fail", ["no ens5; there is eth0"]),
+    ("interface.present", "nics", [], {}, "skip", []),
+    ("interface.present", None, None, {"benchmark_interface": "eth1,ens9"}, "fail", ["no ens9", "benchmark_interface"]),
+    ("interface.present", None, None, {"benchmark_interface": "10.0.0.0/24,eth1"}, "pass", ["eth1"]),
+    (
+        "interface.present",
+        "nics",
+        ENS,
+        {"benchmark_interface": "ens6", "ssh_trust_address": "10.0.0.8"},
+        "pass",
+        ["ens6"],
+    ),
     ("disk.free", None, None, {}, "pass", ["300 GiB"]),
     ("disk.free", "disk.engine_free_bytes", 10 * GIB, {}, "fail", ["10 GiB free", "preflight_min_disk_gib"]),
     ("disk.free", "disk.engine_free_bytes", 10 * GIB, {"preflight_min_disk_gib": "2"}, "pass", []),
@@ -246,7 +268,19 @@ def test_the_published_types_make_sense():
 @pytest.mark.parametrize(
     ("error", "words"),
     [
-        ("unreachable: Failed to connect to the host via ssh: Connection refused", ["ansible_host", "refused"]),
+        (
+            SSH + "ssh: connect to host a port 22: Connection refused",
+            ["start the SSH server", "ansible_port", "refused"],
+        ),
+        (SSH + "ssh: Could not resolve hostname a: Name or service not known", ["set ansible_host to an address"]),
+        (SSH + "x@a: Permission denied (publickey,password).", ["ansible_user", "--private-key"]),
+        (SSH + "Host key verification failed.", ["ssh-keyscan", "known_hosts"]),
+        (SSH + "@ REMOTE HOST IDENTIFICATION HAS CHANGED! @\nHost key verification failed.", ["ssh-keygen -R"]),
+        (SSH + "ssh: connect to host a port 22: Connection timed out", ["security group"]),
+        (SSH + "ssh: connect to host a port 22: No route to host", ["ip route get"]),
+        (SSH + "Connection closed by 10.0.0.1 port 22", ["log of the SSH server"]),
+        (SSH + "something new", ["without a prompt", "ansible_port"]),
+        ("an answer of a module: Permission denied (publickey)", ["ping"]),
         ("The module interpreter '/no/such/python3' was not found.", ["ansible_python_interpreter"]),
         ("Missing sudo password", ["ansible_become_method"]),
         ("something\n  else", ["something else", "ping"]),

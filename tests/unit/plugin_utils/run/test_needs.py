@@ -53,7 +53,7 @@ def test_a_delivered_script_that_the_container_does_not_see_is_a_missing_mount()
 def test_a_script_that_differs_between_workers_or_from_its_checksum_is_refused():
     workers = {"gpu1": worker(MNT, THERE), "gpu2": worker(MNT, dict(THERE, sha256="2" * 64))}
     found = problem(HOROVOD, workers, {}, "")
-    assert "not the same on all workers: gpu1 has SHA-256 1" in found.found and "image" in found.fix
+    assert "not the same on all workers: gpu1: SHA-256 1" in found.found and "image" in found.fix
     found = problem(dict(HOROVOD, script_checksum=f"sha256:{SHA256}"), {"gpu1": worker(MNT, THERE)}, {}, "")
     assert f"expected SHA-256 {SHA256}, found 1" in found.found and "benchmark_options.script_checksum" in found.fix
 

@@ -104,6 +104,11 @@ DECLARED = ("taco_image", "hugepages_count", "hugepages_page_size", "report_titl
         ("report_email", None, False),
         ("taco_zzz", None, False),
         ("taco_api_key", None, False),
+        # A word of the name is missing, or the prefix is misspelt.
+        ("hugepages_size", "hugepages_page_size", False),
+        ("hugepages_page", "hugepages_page_size", False),
+        ("hugepage_count", "hugepages_count", False),
+        ("reboots_timeout", "reboot_timeout", False),
         # More than a slip of the fingers: it can be a variable of somebody else's role.
         ("hugepages_count_now", "hugepages_count", False),
     ],
@@ -112,7 +117,8 @@ def test_unknown_variables_come_with_the_closest_known_one(name, closest, is_wro
     (unknown,) = unknown_variables([name, *DECLARED], PREFIXES, DECLARED)
     assert (unknown.name, unknown.closest, unknown.is_wrong) == (name, closest, is_wrong)
     check = known([unknown], {})
-    assert_says(check, "fail" if is_wrong else "warn", [name, "preflight_known_variables"])
+    meant = [f"{name} (did you mean {closest}?)"] if closest else []
+    assert_says(check, "fail" if is_wrong else "warn", [name, "preflight_known_variables", *meant])
 
 
 @pytest.mark.parametrize("permitted", [["hugepages_counts"], ["hugepages_*"], ["x", "*_counts"]])
@@ -151,9 +157,10 @@ def test_misspelt_and_broken_variables_are_all_named():
     ]
     check = known(unknown, {"taco_image": "'x' is\nundefined"})
     words = [
-        "hugepages_cuont, taco_imgae",
-        "write hugepages_count for hugepages_cuont",
-        "write taco_image for taco_imgae",
+        "hugepages_cuont (did you mean hugepages_count?); taco_imgae (did you mean taco_image?)",
+        "correct taco_image",
     ]
     assert_says(check, "fail", [*words, "taco_image can't be computed: 'x' is undefined"])
     assert "report_email" not in check.found
+    many = known([Unknown(f"taco_x{n}", None, False) for n in range(300)], {f"taco_y{n}": "x" * 999 for n in range(9)})
+    assert "taco_x4 and 304 more" in many.found and len(many.found + many.fix) < 1000

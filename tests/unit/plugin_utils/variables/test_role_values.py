@@ -60,6 +60,23 @@ def test_variables_of_other_roles_are_left_to_them():
     assert refused("eni", {"reboot_batch": "many", "harp_script_sha256": None}) == ""
 
 
+# Wrong values of shared variables, with the roles that read them.
+SHARED = {
+    "taco_image": ("B", {"container_engine", "training_container"}),
+    "taco_ssh_port": (99999, {"ssh_trust"}),
+    "taco_interface": ("eth0:1", {"benchmark", "compare", "locate", "ssh_trust"}),
+    "taco_kube_namespace": ("A b", {"mpijob", "placement"}),
+}
+
+
+@pytest.mark.parametrize(("name", "value", "roles"), [(name, *row) for name, row in SHARED.items()])
+def test_a_wrong_shared_variable_is_refused_by_the_roles_that_read_it_and_by_no_other(name, value, roles):
+    # A plan is of all roles, and the playbooks check all shared variables before the first role.
+    of_all = {"common", "plan"}
+    assert {role for role in role_names() if name + ": " in refused(role, {name: value})} - of_all == roles
+    assert all(name in refused(role, {name: value}) for role in of_all)
+
+
 def test_values_that_do_not_go_together_name_the_variables():
     text = refused("hugepages", {"hugepages_trial": True, "hugepages_runtime": True})
     assert "hugepages_trial and hugepages_runtime are both true" in text and "expected" not in text

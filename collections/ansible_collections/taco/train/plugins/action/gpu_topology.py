@@ -18,6 +18,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.change impor
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.client import Cluster, KubernetesError, watched
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.clock import Deadline
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import MpijobError
+from ansible_collections.taco.train.plugins.plugin_utils.text import some
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_values import require_role_values
 
 ARGUMENT_SPEC: dict[str, dict[str, Any]] = {
@@ -73,7 +74,7 @@ class ActionModule(ActionBase):
             staying = [pod for pod in pods if not (pod.get("metadata") or {}).get("deletionTimestamp")]
             leaves = not gpu_topology.plan(nodes, staying, names, options["state"]).problems
             if not leaves or not deadline.left:
-                raise MpijobError(f"no node was changed, since {'; '.join(plan.problems)}")
+                raise MpijobError(f"no node was changed, since {some(plan.problems, separator='; ')}")
             pod = next(pod for pod in pods if pod not in staying)
             where = {name: pod["metadata"][name] for name in ("name", "namespace")}
             cluster.wait_for_change([watched("Pod", "v1", [pod], **where)], deadline.left, options["poll"])
@@ -110,8 +111,8 @@ class ActionModule(ActionBase):
         plan = gpu_topology.plan([node], pods, [name], options["state"])
         if plan.problems:
             raise MpijobError(
-                f"another client changed node {name} at the same time, and then {'; '.join(plan.problems)}. Other nodes may be labelled "
-                "already: run this again"
+                f"another client changed node {name} at the same time, and then {some(plan.problems, 3, '; ')}. Other nodes may be "
+                "labelled already: run this again"
             )
         return plan.steps[0]
 

@@ -15,8 +15,9 @@ from ansible.plugins.action import ActionBase
 
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.controller import look
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.fleet import QueryError
+from ansible_collections.taco.train.plugins.plugin_utils.preflight.host import OTHER_BATCH
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.host_failures import failures
-from ansible_collections.taco.train.plugins.plugin_utils.preflight.table import table
+from ansible_collections.taco.train.plugins.plugin_utils.preflight.table import summary, table
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.verdict import (
     Host,
     VerdictError,
@@ -30,8 +31,6 @@ from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options 
 from ansible_collections.taco.train.plugins.plugin_utils.variables.script import absent_scripts
 from ansible_collections.taco.train.plugins.plugin_utils.variables.value import plain
 
-# Older versions of ansible-core show the message of a failure as JSON only, in one long line.
-SHOWS_MESSAGES = (2, 19)
 ARGUMENTS = {
     "hosts": {"type": "list", "elements": "str"},
     "checks_extra": {
@@ -128,21 +127,18 @@ class ActionModule(ActionBase):
         return None
 
     def _answer(self, verdict, path, gate, task_vars, unwritten):
-        text = table(verdict)
+        written = None if unwritten or self._task.check_mode else path
+        text = table(verdict, written)
         result = {"changed": False, "failed_hosts": failed_hosts(verdict), "verdict_path": path}
         result["failures"] = failures(verdict, self._unreachable(verdict["hosts"], task_vars["hostvars"]))
-        if unwritten:
-            # The table has no other place than the screen then.
+        # Here and not in a message, which Ansible prints twice and some versions in one long line.
+        if unwritten or verdict["summary"]["fail"] or verdict["summary"]["warn"]:
             self._display.display(text)
+        if unwritten:
             return dict(result, failed=True, msg=unwritten)
         if gate and verdict["summary"]["fail"] and not self._task.check_mode:
-            version = task_vars["ansible_version"]
-            if (version["major"], version["minor"]) < SHOWS_MESSAGES:
-                self._display.display(text)
             # Without the verdict: Ansible prints all of a failed result, and the file has it.
-            return dict(result, failed=True, msg=text)
-        if verdict["summary"]["fail"] or verdict["summary"]["warn"]:
-            self._display.display(text)
+            return dict(result, failed=True, msg=f"{summary(verdict)}: see the table above")
         return dict(result, table=text, verdict=verdict)
 
     def _hosts(self, names, task_vars):
@@ -159,16 +155,18 @@ class ActionModule(ActionBase):
         given = {name: reader.of(name, own[name]) for name in names}
         fleet = tuple((name, variables.get("taco_gpus_per_node")) for name, (variables, _errors) in given.items())
         options = Options(specs, fleet)
-        return {name: self._host(own[name], *given[name], options) for name in names}
+        batch = task_vars.get("ansible_play_batch", names)
+        return {name: self._host(own[name], *given[name], options, name in batch) for name in names}
 
-    def _host(self, own, variables, errors, options):
+    def _host(self, own, variables, errors, options, is_here):
         permitted = variables.get("preflight_known_variables") or []
         # A text is a list for Ansible, as it is for a role.
         permitted = permitted if isinstance(permitted, list) else str(permitted).split(",")
         unknown = unknown_variables([str(name) for name in own], prefixes(), options.specs, permitted)
         node = of_host(own, "taco_node", {}) if "taco_node" in own else None
         wrong = options.problems(variables, list(errors)) + absent_scripts(variables, self._find_script)
-        return Host(node, variables, self._error(own) if node is None else None, unknown, errors, wrong)
+        error = None if node is not None else self._error(own) or (None if is_here else OTHER_BATCH)
+        return Host(node, variables, error, unknown, errors, wrong)
 
     def _find_script(self, script):
         """Return the path of a file on the controller as Ansible finds it, or None."""

@@ -145,7 +145,7 @@ EXAMPLES = r"""
 
 - name: Run the benchmark
   taco.train.benchmark:
-    hosts: "{{ benchmark_hosts }}"
+    hosts: [{name: gpu1, slots: 8}, {name: gpu2, slots: 8}]
     options: {env: "{{ arm.environment }}"}
     run_dir: results/today
 

@@ -9,8 +9,8 @@ short_description: Check that a host has the ENIs that HARP needs
 version_added: 1.0.0
 description:
   - Counts the secondary elastic network interfaces (ENIs) by MAC and PCI address, and fails if their number is not the expected one.
-  - The primary interface, members of bonds and interfaces without a PCI device, such as C(docker0) and C(veth), are left out. So is the
-    interface at which the SSH connection arrives.
+  - The primary interface, members of bonds and interfaces without a PCI device, such as C(docker0) and C(veth), are left out. So are
+    InfiniBand ports, virtual functions of a card of this host, and the interface at which the SSH connection arrives.
   - Fails when more than one interface can be the primary one, and O(pattern) does not exclude any of them.
   - Changes nothing.
 author:

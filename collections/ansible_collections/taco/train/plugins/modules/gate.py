@@ -8,7 +8,7 @@ module: gate
 short_description: Fail each host that failed a check
 version_added: 1.0.0
 description:
-  - Fails the hosts with failures in the result of M(taco.train.verdict), each with its own failures. Other hosts pass.
+  - Fails the hosts with failures in the result of M(taco.train.verdict), whose table lists the failures. Other hosts pass.
   - A host that could not be reached is reported as unreachable.
   - If checks failed only on hosts outside the current batch, every host of the batch fails.
   - Use it with C(any_errors_fatal), so that no host continues when another one has failed.
@@ -48,8 +48,8 @@ EXAMPLES = r"""
 
 RETURN = r"""
 msg:
-  description: The failed checks of the host, one line each.
+  description: That a check of the host failed, or that the checks of other hosts did.
   returned: failure
   type: str
-  sample: "eni.count: expected 8 secondary ENIs, found 7; attach the missing one."
+  sample: "a check of preflight failed: see the rows of this host in the table above"
 """

@@ -73,7 +73,7 @@ EXAMPLES = r"""
     watched:
       - kind: Node
         name: gpu-1
-        versions: "{{ {node.metadata.uid: node.metadata.resourceVersion} }}"
+        versions: {9c2f5f3e-0000-4000-8000-000000000001: "812345"}
     seconds: 60
 """
 

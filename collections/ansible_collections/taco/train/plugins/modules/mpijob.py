@@ -189,7 +189,7 @@ EXAMPLES = r"""
 - name: Remove the MPIJob and save the logs of its pods
   taco.train.mpijob:
     state: absent
-    logs_dir: "{{ taco_run_dir }}/pods"
+    logs_dir: results/pods
   delegate_to: localhost
   run_once: true
 """

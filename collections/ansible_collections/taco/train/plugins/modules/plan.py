@@ -88,12 +88,22 @@ seealso:
 """
 
 EXAMPLES = r"""
+- name: Gather the state of the host
+  taco.train.node_info:
+  register: observed
+
+- name: Predict the changes of the boot configuration
+  taco.train.hugepages:
+    gpus: 8
+  check_mode: true
+  register: predicted
+
 - name: Collect the changes of each host
   taco.train.plan:
     state: decided
     results:
-      hugepages: "{{ hugepages_result }}"
-    node: "{{ taco_node }}"
+      hugepages: "{{ predicted }}"
+    node: "{{ observed.node }}"
   register: decided
 
 - name: Save the plan of all hosts

@@ -68,7 +68,7 @@ options:
   gate:
     description:
       - Whether to fail if a check of any host failed. The failure is reported for the host of the task.
-      - With V(false), M(taco.train.gate) can fail each host with its own failures.
+      - With V(false), M(taco.train.gate) can fail each host that failed a check.
     type: bool
     default: true
 seealso:
@@ -99,7 +99,8 @@ verdict:
   description:
     - All checks of all hosts. C(hosts) has C(status) and C(checks) for each host, C(fleet) the checks of all together,
       C(summary) the counts.
-    - Each check has C(id), C(status) (V(pass), V(fail), V(warn) or V(skip)), C(expected), C(found) and C(fix).
+    - Each check has C(id), C(status) (V(pass), V(fail), V(warn) or V(skip)), C(expected), C(found) and C(fix). For a skipped check,
+      C(expected) is the failed check that it waits for, if there is one.
   returned: success
   type: dict
   sample:
@@ -109,7 +110,7 @@ verdict:
     hosts: {gpu1: {status: pass, checks: [{id: gpu.declared, status: pass, expected: "", found: "8", fix: ""}]}}
     fleet: []
 table:
-  description: All failures and warnings as a table with a summary line. On failure it is the message.
+  description: All failures and warnings as a table with the sums and the path of the verdict. It is also displayed if there are any.
   returned: success
   type: str
   sample: "Preflight: 0 failures and 0 warnings on 1 host; 1 check passed."
@@ -120,10 +121,11 @@ failed_hosts:
   elements: str
   sample: []
 failures:
-  description: For each host with failures its failed checks as text (C(msg)), and whether the host is C(unreachable).
+  description: For each host with failures the names of its failed C(checks), the message of M(taco.train.gate) (C(msg)), and whether the
+    host is C(unreachable).
   returned: always
   type: dict
-  sample: {gpu2: {msg: "eni.count: expected 8 secondary ENIs, found 7; attach the missing one.", unreachable: false}}
+  sample: {gpu2: {checks: [eni.count], msg: a check of preflight failed, unreachable: false}}
 verdict_path:
   description: The file with the verdict, or V(null).
   returned: always

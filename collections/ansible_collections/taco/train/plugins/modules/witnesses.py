@@ -51,12 +51,29 @@ seealso:
 """
 
 EXAMPLES = r"""
+- name: Read the counters before the run
+  taco.train.counters:
+    state: started
+  register: started
+
+- name: Run the benchmark
+  taco.train.benchmark:
+    hosts: [{name: gpu1, slots: 8}, {name: gpu2, slots: 8}]
+    run_dir: results/latest
+  run_once: true
+  register: benchmark
+
+- name: Read the counters after the run
+  taco.train.counters:
+    state: ended
+  register: ended
+
 - name: Add the counters to the record
   taco.train.witnesses:
     run_dir: results/latest
-    records: ["{{ benchmark_result.record.id }}"]
-    before: "{{ counters_before }}"
-    after: "{{ counters_after }}"
+    records: ["{{ benchmark.record.id }}"]
+    before: "{{ dict(ansible_play_hosts | zip(ansible_play_hosts | map('extract', hostvars, 'started'))) }}"
+    after: "{{ dict(ansible_play_hosts | zip(ansible_play_hosts | map('extract', hostvars, 'ended'))) }}"
   run_once: true
 """
 

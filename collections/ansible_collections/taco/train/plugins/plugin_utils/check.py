@@ -19,9 +19,9 @@ class Check(NamedTuple):
     fix: str = ""
 
 
-def skipped(identity: str, reason: str) -> Check:
-    """Return the outcome of a check that has nothing to look at."""
-    return Check(identity, "skip", found=reason)
+def skipped(identity: str, reason: str, waits_for: str = "") -> Check:
+    """Return the outcome of a check that has nothing to look at, with the check whose failure is the reason."""
+    return Check(identity, "skip", waits_for, reason)
 
 
 class NotComputedError(Exception):

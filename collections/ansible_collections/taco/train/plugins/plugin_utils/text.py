@@ -5,10 +5,14 @@
 """Numbers and counts in words, and text that fits into columns of a terminal, where a Chinese character takes two."""
 
 import unicodedata
-from typing import Iterable, List, Optional
+from typing import Dict, Iterable, List, Optional, Tuple
+
+from ansible_collections.taco.train.plugins.module_utils._process.failure import some as some
 
 CUT = "..."
 NONE = "none"
+# So many different texts does grouped return.
+MOST_TEXTS = 3
 # Categories of characters: control characters and ends of lines, and what only tells a terminal how to write.
 BLANK = ("Cc", "Zl", "Zp")
 UNSEEN = ("Cf", "Cs")
@@ -82,16 +86,19 @@ def number(value: Optional[float]) -> str:
     return f"{value:.1f}" if value == 0 or abs(value) >= 10 else f"{value:.3g}"
 
 
-def some(names: Iterable[str], most: int = 8) -> str:
-    """Some names, and how many more there are."""
-    listed = list(names)
-    more = len(listed) - most
-    return ", ".join(listed[:most]) + (f" and {more} more" if more > 0 else "")
-
-
 def bytes_text(size: float) -> str:
     """A number of bytes in words."""
     for unit, power in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if size >= power:
             return f"{size / power:.3g} {unit}"
     return f"{size:.0f} bytes"
+
+
+def grouped(texts: Iterable[Tuple[str, str]], separator: str = ": ") -> List[str]:
+    """Return sentences about named things: those with the same text together, and after some texts how many more things there are."""
+    groups: Dict[str, List[str]] = {}
+    for name, text in texts:
+        groups.setdefault(text, []).append(name)
+    found = [f"{some(names)}{separator}{text}" for text, names in groups.items()]
+    rest = [name for names in list(groups.values())[MOST_TEXTS:] for name in names]
+    return found[:MOST_TEXTS] + ([f"{len(set(rest))} more{separator}other reasons of the same kind"] if rest else [])

@@ -42,15 +42,15 @@ def refusal(wanted: Optional[str], found: str, allow_unverified: bool, path: str
         if wanted == found:
             return None
         return (
-            f"expected {path} with the SHA-256 {wanted} (benchmark_dataset_sha256), found {found}: read the script, and set "
-            "benchmark_dataset_sha256 to the output of sha256sum for it"
+            f"expected {path} with the SHA-256 {wanted}, found {found}: read the script, and set "
+            "checksum (benchmark_dataset_sha256) to the output of sha256sum for it"
         )
     if allow_unverified:
         return None
     return (
-        f"expected a checksum for {path}, which downloads data as root in the training container; benchmark_dataset_sha256 is not "
-        f"set. Read the script, and set benchmark_dataset_sha256 to its SHA-256 ({found}), or set "
-        "benchmark_dataset_allow_unverified: true"
+        f"expected a checksum for {path}, which downloads data as root in the training container; checksum is not set. Read "
+        f"the script, and set checksum (benchmark_dataset_sha256) to its SHA-256 ({found}), or set allow_unverified: true "
+        "(benchmark_dataset_allow_unverified)"
     )
 
 
@@ -63,9 +63,9 @@ def _present(recorded: str, wanted: Optional[str], marker: str) -> Dict[str, Any
     """Return the answer where the script has succeeded before."""
     if wanted and recorded != wanted.strip().lower():
         raise DatasetError(
-            f"expected a data set downloaded by the script with the SHA-256 {wanted.strip().lower()} (benchmark_dataset_sha256), "
+            f"expected a data set downloaded by the script with the SHA-256 {wanted.strip().lower()}, "
             f"found one of the script with {recorded}: remove {marker} in the training container to download it again, or "
-            "correct benchmark_dataset_sha256"
+            "correct checksum (benchmark_dataset_sha256)"
         )
     return {"changed": False, "checksum": recorded, "msg": "the data set is there"}
 
@@ -85,8 +85,8 @@ def download(options: Dict[str, Any], check_mode: bool = False, run: Run = run_t
         return {"changed": True, "checksum": None, "msg": f"{script} would be run"}
     if found is None:
         raise DatasetError(
-            f"expected the script {script} of the TTF demos, found none ({_last_lines(summed)}): set benchmark_options.demo_dir to their "
-            "folder in the training image, or taco_image to an image that has them"
+            f"expected the script {script} of the TTF demos, found none ({_last_lines(summed)}): set demo_dir (of benchmark_options) to "
+            "their folder in the training image, or use an image that has them (taco_image)"
         )
     refused = refusal(options["checksum"], found, options["allow_unverified"], script)
     if refused:
@@ -100,7 +100,7 @@ def download(options: Dict[str, Any], check_mode: bool = False, run: Run = run_t
         why = f"exit status {done.status}" if done.status not in (None, 124, 137) else f"no end within {limit} s"
         raise DatasetError(
             f"expected {script} to succeed, found {why}: {_last_lines(done)}. Give the training container a way to the network, or "
-            "raise benchmark_timeout"
+            "raise timeout (benchmark_timeout)"
         )
     kept = run(prefix + ["sh", "-c", 'printf "%s\\n" "$2" > "$1"', "sh", marker, found], SHORT_SECONDS)
     if kept.status != 0:

@@ -79,7 +79,7 @@ def _apply_template(
     config_dir, config_glob, state_dir = options["config_dir"], options["config_glob"], options["state_dir"]
     contents = harp.checked_rendered(options["rendered"], config_dir)
     paths = harp.merged_files(list(checksums(config_dir, config_glob)), contents, config_dir, config_glob)
-    harp.check_files(paths, minimum, config_dir, config_glob, "harp_template rendered too little")
+    harp.check_files(paths, minimum, config_dir, config_glob, "rendered (harp_template) has too few files")
     differing = changes(contents)
     _refuse_foreign(options, differing)
     if differing:

@@ -23,19 +23,24 @@ def fetch_script(options: Mapping[str, Any], open_url: Callable[..., Any]) -> by
         return _download(script, open_url)
     content = read_bytes(script)
     if content is None:
-        raise HarpError(f"there is no {script}, neither on the controller nor on this host: set harp_script")
+        raise HarpError(
+            f"there is no {script} on this host: set script (harp_script, which may be a file on the controller too) to a "
+            "path that is there, or to a URL"
+        )
     return content
 
 
 def _download(script: str, open_url: Callable[..., Any]) -> bytes:
     if not script.lower().startswith(("http://", "https://")):
-        raise HarpError(f"{script} can't be downloaded: use http or https (harp_script)")
+        raise HarpError(f"{script} can't be downloaded: use http or https in script (harp_script)")
     try:
         content = read_url(script, LARGEST_SCRIPT + 1, open_url, timeout=DOWNLOAD_SECONDS, http_agent="taco.train")
     except OSError as error:
         raise HarpError(
-            f"{script} can't be downloaded: {error}. Set harp_script to a URL or path that works"
+            f"{script} can't be downloaded: {error}. Set script (harp_script) to a URL or path that works"
         ) from error
     if len(content) > LARGEST_SCRIPT:
-        raise HarpError(f"{script} is larger than {LARGEST_SCRIPT} bytes and no setup script (harp_script)")
+        raise HarpError(
+            f"{script} is larger than {LARGEST_SCRIPT} bytes and no setup script: correct script (harp_script)"
+        )
     return content

@@ -132,7 +132,7 @@ def require_unedited(past: History, force: bool) -> None:
     if edited:
         raise HistoryError(
             "somebody edited what was written here, and taking it back would undo that too; look at the difference and set "
-            "harp_force: true (force) to take it back all the same:\n" + "\n".join(edited)
+            "force: true (harp_force) to take it back all the same:\n" + "\n".join(edited)
         )
 
 

@@ -59,7 +59,7 @@ def minimum_files(wanted: Any, enis: int) -> int:
     if text == PER_ENI:
         return enis or 1
     if not re.fullmatch(r"[0-9]{1,4}", text) or int(text) < 1:
-        raise HarpError(f"harp_minimum_files is {wanted!r}: expected a number of files, 1 or more, or {PER_ENI}")
+        raise HarpError(f"minimum_files (harp_minimum_files) is {wanted!r}: expected a number from 1, or {PER_ENI}")
     return int(text)
 
 
@@ -88,14 +88,14 @@ def checked_sha256(expected: Optional[str], allow_unverified: bool) -> Optional[
         text = expected.strip().lower()
         if not _SHA256.fullmatch(text):
             raise HarpError(
-                f"harp_script_sha256 is {expected!r}: expected the 64 hexadecimal digits that `sha256sum` prints"
+                f"sha256 (harp_script_sha256) is {expected!r}: expected the 64 hexadecimal digits that `sha256sum` prints"
             )
         return text
     if allow_unverified:
         return None
     raise HarpError(
-        "harp_script_sha256 is not set: set it to the value that `sha256sum` prints for a script you have read, "
-        "or say harp_allow_unverified: true"
+        "sha256 (harp_script_sha256) is not set: set it to the value that `sha256sum` prints for a script you have read, "
+        "or set allow_unverified: true (harp_allow_unverified)"
     )
 
 
@@ -104,7 +104,7 @@ def check_sha256(script: str, found: str, expected: Optional[str]) -> None:
     if expected is not None and found != expected:
         raise HarpError(
             f"{script} is not the script that was promised and was not run: expected SHA-256 {expected}, found {found}. "
-            "Read the script; if it is right, set harp_script_sha256 to what was found"
+            "Read the script; if it is right, set sha256 (harp_script_sha256) to what was found"
         )
 
 
@@ -133,7 +133,7 @@ def interpreter_for(script: str, first_line: str, chosen: Optional[Sequence[str]
         return ["python3"]
     if first_line.startswith("#!") and first_line[2:].strip():
         return first_line[2:].split()
-    raise HarpError(f"{script} has no known extension and no #! line: set harp_interpreter, for example to [bash]")
+    raise HarpError(f"{script} has no known extension and no #! line: set interpreter (harp_interpreter), as to [bash]")
 
 
 def settings(options: Mapping[str, Any]) -> Dict[str, Any]:
@@ -183,7 +183,7 @@ def _difference(
     if difference:
         return difference
     if not same_settings(record["settings"], settings(options)):
-        return "its environment or its interpreter changed (harp_environment, harp_interpreter)"
+        return "environment (harp_environment) or interpreter (harp_interpreter) changed"
     for path, checksum in sorted(record["files"].items()):
         if path not in files:
             return f"{path} is gone"
@@ -219,7 +219,7 @@ def check_files(files: Sequence[str], minimum: int, folder: str, pattern: str, w
         raise HarpError(
             f"{what}: expected at least {minimum} {'file' if minimum == 1 else 'files'} {pattern} in {folder} that "
             f"{'is' if minimum == 1 else 'are'} not empty, found {len(files)} ({found}). Attach the ENIs first, or correct "
-            "harp_minimum_files"
+            "minimum_files (harp_minimum_files)"
         )
 
 
@@ -227,7 +227,7 @@ def check_run(status: Optional[int], output: str, expected_text: Sequence[str], 
     """Raise unless the script ended well and said so. Each alone has been seen without the other."""
     said = f"it said: {_tail(output)} (all of it in {log})"
     if status is None:
-        raise HarpError(f"the HARP setup script did not end within {timeout} s and was stopped (harp_timeout); {said}")
+        raise HarpError(f"the script did not end within {timeout} s and was stopped: timeout (harp_timeout); {said}")
     if status != 0:
         raise HarpError(f"the HARP setup script failed with exit status {status}; {said}")
     if expected_text and not any(text in output for text in expected_text):
@@ -239,15 +239,15 @@ def checked_rendered(rendered: Sequence[Dict[str, str]], folder: str) -> Dict[st
     """Return {path: content} of what a user's template rendered, or say why it is no configuration."""
     if not rendered:
         raise HarpError(
-            "harp_template rendered no file, since there is no ENI to render it for: check eni_pattern and the role eni"
+            "rendered (harp_template) has no file: it needs one for each ENI. Where no ENI was found, check eni_pattern"
         )
     files = {}  # type: Dict[str, str]
     for entry in rendered:
         path = os.path.normpath(os.path.join(folder, entry["dest"]))
         if not entry["content"].strip():
-            raise HarpError(f"harp_template rendered nothing for {path}: HARP would start with an empty configuration")
+            raise HarpError(f"rendered (harp_template) has nothing for {path}: expected the configuration of HARP")
         if path in files:
-            raise HarpError(f"harp_template_dest names {path} for two ENIs: use index, or eni.name, in it")
+            raise HarpError(f"dest (harp_template_dest) is {path} for two ENIs: use index, or eni.name, in it")
         files[path] = entry["content"]
     return files
 

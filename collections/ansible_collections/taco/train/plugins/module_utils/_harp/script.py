@@ -59,7 +59,7 @@ def run_script(argv: List[str], environment: Dict[str, str], timeout: int, log: 
     path = os.pathsep.join([os.environ.get("PATH", "")] + list(EXTRA_PATH))
     program = shutil.which(argv[0], path=path)
     if program is None:
-        raise ScriptError(f"{argv[0]} is not installed on this host: install it, or set harp_interpreter")
+        raise ScriptError(f"{argv[0]} is not installed on this host: install it, or set interpreter (harp_interpreter)")
     # A file and no pipe: what the script started and left running can't keep us waiting for the end of its output.
     with open(log, "wb") as file:
         os.chmod(log, 0o600)

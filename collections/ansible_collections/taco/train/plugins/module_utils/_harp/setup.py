@@ -26,7 +26,7 @@ def apply_script(
 ) -> Dict[str, Any]:
     """Run the script where necessary and return a part of the result of the module."""
     if not options["script"]:
-        raise harp.HarpError("source script needs a script: set harp_script (script)")
+        raise harp.HarpError("source: script (harp_source) needs a script: set script (harp_script)")
     expected = harp.promised_sha256(options)
     result = _decision(options, expected, target)
     if not result["changed"]:

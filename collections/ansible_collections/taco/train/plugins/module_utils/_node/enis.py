@@ -8,8 +8,15 @@ import ipaddress
 import re
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
+from ansible_collections.taco.train.plugins.module_utils._process.failure import some
+
 Nic = Dict[str, Any]
-MOST_VIRTUAL = 8
+# A host has up to sixteen; whoever looks for a missing one needs the names of the others.
+MOST_ENIS = 16
+REASONS = {
+    "infiniband": "InfiniBand port",
+    "virtual_function": "virtual function of a card of this host",
+}
 # Of the module eni_check.
 OPTIONS = dict(
     argument_spec=dict(
@@ -27,12 +34,19 @@ class EniError(Exception):
 
 
 class AmbiguousError(EniError):
-    """More than one interface can be the primary one."""
+    """More than one interface can be the primary one. The problem is the message without what helps."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(
+            f"{problem}. Set pattern (eni_pattern) to a regular expression that matches the ENIs and not the primary interface, or on an "
+            "instance of Tencent Cloud pass the nics of node_info with metadata: auto (preflight_metadata: auto)"
+        )
+        self.problem = problem
 
 
 def refusal(problems: Sequence[str]) -> str:
     """Return what a person reads about ENIs that are not what was asked for, with what puts it right."""
-    fix = "Attach or detach ENIs, correct eni_count or eni_subnets, or select the ENIs with eni_pattern"
+    fix = "Attach or detach ENIs, correct expected (eni_count) or subnet (eni_subnets), or select the ENIs with pattern (eni_pattern)"
     return f"{'; '.join(problems)}. {fix}"
 
 
@@ -41,9 +55,8 @@ def _check_primary(nics: Sequence[Nic], unclear: Sequence[Nic]) -> None:
     if unclear:
         possible = [nic for nic in nics if nic["primary"] is None]
         raise AmbiguousError(
-            f"the primary interface is ambiguous: expected one default route of the lowest metric, found none or several, so each of "
-            f"{', '.join(describe(nic) for nic in possible)} can be the primary one. Set eni_pattern to a regular expression that matches "
-            "the ENIs and not the primary interface, or preflight_metadata: auto on an instance of Tencent Cloud"
+            "the primary interface is ambiguous: expected one default route of the lowest metric, found none or several, so each of "
+            f"{some(map(describe, possible))} can be the primary one"
         )
 
 
@@ -83,7 +96,7 @@ def describe(nic: Nic) -> str:
 
 
 def _names(enis: Sequence[Nic]) -> str:
-    return ", ".join(describe(eni) for eni in enis) or "none"
+    return some(map(describe, enis), MOST_ENIS) or "none"
 
 
 def _shared(enis: Sequence[Nic], key: str, what: str) -> List[str]:
@@ -93,7 +106,9 @@ def _shared(enis: Sequence[Nic], key: str, what: str) -> List[str]:
         if eni[key]:
             by_value.setdefault(eni[key], []).append(eni["name"])
     return [
-        f"{' and '.join(names)} have the same {what} {value}" for value, names in by_value.items() if len(names) > 1
+        f"{some(names, separator=' and ')} have the same {what} {value}"
+        for value, names in by_value.items()
+        if len(names) > 1
     ]
 
 
@@ -106,27 +121,29 @@ def network_of(subnet: str) -> Any:
 
 
 def _misplaced(enis: Sequence[Nic], subnets: Sequence[str]) -> List[str]:
-    """Return a sentence for each ENI without an address in one of the subnets."""
+    """Return sentences on the ENIs without an address in one of the subnets."""
     networks = [network_of(subnet) for subnet in subnets]
     if not networks:
         return []
-    wanted = " or ".join(str(network) for network in networks)
-    problems = []
-    for eni in enis:
-        # A device that a program in user space owns has no MAC address, and nothing says which addresses it has.
-        if not eni["mac"] and eni["name"] == eni["pci"]:
-            continue
+    wanted = some(map(str, networks), separator=" or ")
+    # A device that a program in user space owns has no MAC address, and nothing says which addresses it has.
+    known = [eni for eni in enis if eni["mac"] or eni["name"] != eni["pci"]]
+    without, elsewhere = [], []
+    for eni in known:
         addresses = [ipaddress.ip_interface(one).ip for one in eni["addresses"] or eni.get("vpc_addresses") or []]
         if not addresses:
-            problem = f"{describe(eni)} has no address; expected one in {wanted}"
-            if eni.get("vpc_addresses") is None:
-                problem += (
-                    " (set preflight_metadata: auto, so that the addresses of ENIs that this host has not configured come from the "
-                    "metadata of the instance)"
-                )
-            problems.append(problem)
+            without.append(eni)
         elif not any(address in network for address in addresses for network in networks):
-            problems.append(f"{describe(eni)} has {', '.join(map(str, addresses))}; expected an address in {wanted}")
+            elsewhere.append(f"{describe(eni)} has {some(map(str, addresses))}")
+    problems = [f"{some(elsewhere, separator=', ')}; expected an address in {wanted}"] if elsewhere else []
+    if without:
+        problem = f"{some(map(describe, without))} {'has' if len(without) == 1 else 'have'} no address; expected one in {wanted}"
+        if any(eni.get("vpc_addresses") is None for eni in without):
+            problem += (
+                " (with metadata: auto of node_info (preflight_metadata), the addresses of ENIs that this host has not configured come "
+                "from the metadata of the instance)"
+            )
+        problems.append(problem)
     return problems
 
 
@@ -142,16 +159,13 @@ def left_out(nics: Sequence[Nic], enis: Sequence[Nic]) -> str:
         elif nic.get("reached"):
             reason = "the SSH connection arrives there"
         elif nic["kind"] != "physical":
-            reason = nic["kind"].replace("_", " ")
+            reason = REASONS.get(nic["kind"], nic["kind"].replace("_", " "))
         else:
             reason = "name does not match" if nic["pci"] else "no PCI device"
         by_reason.setdefault(reason, []).append(nic["name"])
     groups = []
     for reason, names in by_reason.items():
-        # A host that runs containers has hundreds of virtual interfaces.
-        most = MOST_VIRTUAL if reason == "virtual" else len(names)
-        more = f" and {len(names) - most} more" if len(names) > most else ""
-        groups.append(f"{', '.join(names[:most])}{more} ({reason})")
+        groups.append(f"{some(names)} ({reason})")
     return ", ".join(groups) or "none"
 
 

@@ -17,6 +17,10 @@ ETHERNET_CLASS = "0x0200"
 # A network device that one of these drives has no interface: a program in user space owns it.
 USERSPACE_DRIVERS = ("vfio-pci", "uio_pci_generic", "igb_uio")
 INTERFACE_UP = 0x1
+# Of if_arp.h in Linux.
+LOOPBACK_TYPE, INFINIBAND_TYPE = "772", "32"
+# Interfaces that can be the primary one, if they are on the PCI bus.
+PORTS = ("physical", "bond_member", "infiniband", "virtual_function")
 
 
 def read_text(*path: str) -> str:
@@ -84,7 +88,8 @@ def parse_addresses(text: str) -> Dict[str, List[str]]:
 
 
 def _kind(folder: str, name: str) -> str:
-    if name == "lo" or read_text(folder, "type") == "772":
+    hardware = read_text(folder, "type")
+    if name == "lo" or hardware == LOOPBACK_TYPE:
         return "loopback"
     if os.path.isdir(os.path.join(folder, "bonding")) or os.path.isdir(os.path.join(folder, "team")):
         return "bond"
@@ -95,7 +100,12 @@ def _kind(folder: str, name: str) -> str:
         return "bond_member"
     if os.path.isdir(os.path.join(folder, "bridge")):
         return "bridge"
-    return "physical" if os.path.exists(os.path.join(folder, "device")) else "virtual"
+    if not os.path.exists(os.path.join(folder, "device")):
+        return "virtual"
+    if hardware == INFINIBAND_TYPE:
+        return "infiniband"
+    # In a guest, an ENI may be a virtual function as well. Its card is not on this host, so it has no such link.
+    return "virtual_function" if os.path.exists(os.path.join(folder, "device", "physfn")) else "physical"
 
 
 def _up(folder: str) -> bool:
@@ -191,7 +201,7 @@ def observe_nics(
     classes = os.path.join(root, "sys/class/net")
     names = [name for name in names_in(classes) if os.path.isdir(os.path.join(classes, name))]
     nics = [_interface(os.path.join(classes, one), one, False, addresses.get(one, [])) for one in names]
-    physical = {nic["name"] for nic in nics if nic["kind"] in ("physical", "bond_member") and nic["pci"]}
+    physical = {nic["name"] for nic in nics if nic["kind"] in PORTS and nic["pci"]}
     mac = (metadata or {}).get("mac")
     first, certain, candidates = decide_primary(
         default_interfaces(read_text(root, "proc/net/route"), read_text(root, "proc/net/ipv6_route")),

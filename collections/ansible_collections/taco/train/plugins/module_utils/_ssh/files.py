@@ -27,11 +27,11 @@ def checked_address(address: str) -> str:
         parsed = ipaddress.ip_address(str(address))
     except ValueError as error:
         raise SshFilesError(
-            f"the address {address!r} is not an IP address: set ssh_trust_address, or taco_interface to an interface with one"
+            f"the address {address!r} is not an IP address: set address (ssh_trust_address, or taco_interface to an interface with one)"
         ) from error
     if parsed.is_unspecified:
         raise SshFilesError(
-            f"the address {address} means every interface of the host: set ssh_trust_address to one of them"
+            f"the address {address} means every interface of the host: set address (ssh_trust_address) to that of one"
         )
     return str(parsed)
 
@@ -99,6 +99,8 @@ def client_config(peers: Sequence[Peer], folder: str, user: str) -> str:
             f"  UserKnownHostsFile {folder}/known_hosts\n"
             "  StrictHostKeyChecking yes\n"
             "  BatchMode yes\n"
+            # A proxy of the user for all hosts doesn't apply to the peers.
+            "  ProxyCommand none\n"
             "  ConnectTimeout 10\n"
         )
     return text

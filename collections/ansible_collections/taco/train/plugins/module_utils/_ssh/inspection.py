@@ -85,7 +85,7 @@ def _server_state(place: Place, options: Mapping[str, Any], config: str, folder:
     if state == "foreign":
         raise ssh_server.SshServerError(
             f"port {options['port']} on {options['address']} is taken by something else (it says {banner!r}): "
-            "set taco_ssh_port to a free port"
+            "set port (taco_ssh_port) to a free one"
         )
     # All containers that share the host's network share its addresses, so the banner doesn't tell whose server answers.
     pid_file = pid_file_of(options["container"], folder)

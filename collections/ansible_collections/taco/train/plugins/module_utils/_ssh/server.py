@@ -8,7 +8,7 @@ import os
 import shutil
 import socket
 import time
-from typing import List, Optional, Tuple
+from typing import Dict, List, Optional, Tuple
 
 from ansible_collections.taco.train.plugins.module_utils._process.place import Place, PlaceError
 
@@ -105,7 +105,7 @@ def stop(place: Place, pid_file: str, config_path: str, address: str, port: int)
     else:
         raise SshServerError(
             f"port {port} on {address} is taken by an SSH server of taco.train that runs neither in {place} nor in another "
-            "container of this host: stop it, or set taco_ssh_port"
+            "container of this host: stop it, or set another port (taco_ssh_port)"
         )
     # The shell's own kill: not every image has the program.
     home.run("sh", "-c", 'kill -TERM "$1"', "sh", pid)
@@ -130,16 +130,16 @@ def start(place: Place, config_path: str, address: str, port: int, wanted: str) 
     found = "nothing listens there" if banner is None else f"found {banner!r}"
     raise SshServerError(
         f"the SSH server in {place} was started but does not answer on {address} port {port} ({found}, expected {wanted}): "
-        f"check that {address} is an address of this host, that the port is free (taco_ssh_port) and that the container "
-        "shares the host's network (training_container_profile: lightcc or harp)"
+        f"check that {address} is an address of this host, that port (taco_ssh_port) is free, and that the container "
+        "shares the host's network (profile: lightcc or harp of training_container)"
     )
 
 
-def unreachable(place: Place, names: List[str], options: List[str]) -> List[str]:
-    """Return why each peer can't be reached by plain V(ssh NAME true), as mpirun does it; nothing when all can."""
-    problems = []
+def unreachable(place: Place, names: List[str], options: List[str]) -> Dict[str, str]:
+    """Return what ssh says of each peer that plain V(ssh NAME true), as mpirun calls it, does not reach."""
+    problems = {}
     for name in names:
         done = place.attempt("ssh", *(options + ["-o", "BatchMode=yes", name, "true"]))
         if done.status != 0:
-            problems.append(f"{name} ({' '.join(done.stderr.split()) or 'status ' + str(done.status)})")
+            problems[name] = done.stderr.strip() or f"status {done.status}"
     return problems

@@ -9,14 +9,31 @@ import pwd
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from ansible_collections.taco.train.plugins.module_utils._files.atomic import remove_file
+from ansible_collections.taco.train.plugins.module_utils._process.failure import some
 from ansible_collections.taco.train.plugins.module_utils._process.place import Place
 from ansible_collections.taco.train.plugins.module_utils._ssh import files as ssh_files
 from ansible_collections.taco.train.plugins.module_utils._ssh import folder as ssh_folder
 from ansible_collections.taco.train.plugins.module_utils._ssh import server as ssh_server
 from ansible_collections.taco.train.plugins.module_utils._ssh.identity import PUBLIC, alone, find_identity, read, write
 from ansible_collections.taco.train.plugins.module_utils._ssh.inspection import Inspection, inspect, pid_file_of, runs
+from ansible_collections.taco.train.plugins.module_utils._ssh.reason import reason_of
 
 Options = Mapping[str, Any]
+TOGETHER = "run ssh_trust for it and for this host in one play, so that each has the keys of the other"
+# What helps where a peer can't be reached, by the kind of the reason.
+FIXES = {
+    "name": "check that ssh reads client_config of this module first, and that no ProxyJump of the user applies to the peer",
+    "host_key_changed": TOGETHER + ", and check that no other host has the address of the peer",
+    "host_key_unknown": TOGETHER,
+    "authentication": TOGETHER,
+    "refused": "start its container and run ssh_trust for it: nothing listens on port {port} there, or a firewall rejects it",
+    "timeout": "check that the peer is up, and let the firewall or security group pass TCP port {port} between the hosts",
+    "route": "check that the peer is up, and that address is one that the hosts reach (taco_interface, ssh_trust_address)",
+    "closed": "look at what listens on port {port} of the peer (`ss -ltnp`), and choose a free one as port (taco_ssh_port)",
+}
+# A message names as many reasons.
+MOST_REASONS = 3
+MOST_CHARACTERS = 200
 ACTIONS = {"running": "left alone", "stale": "restarted", "stopped": "started", "elsewhere": "started"}
 
 
@@ -132,8 +149,19 @@ def _prove(place: Place, peers: List[ssh_files.Peer], options: Options) -> List[
     arguments = [] if options["container"] or options["client_config"] == usual else ["-F", options["client_config"]]
     problems = ssh_server.unreachable(place, names, arguments)
     if problems:
+        ports = {peer["name"]: peer["port"] for peer in peers}
         raise ssh_server.SshServerError(
-            f"{len(problems)} of {len(names)} peers can't be reached from {place}: {'; '.join(problems)}. Check that port "
-            f"{options['port']} (taco_ssh_port) is open between the hosts and that ssh_trust ran on all of them"
+            f"{len(problems)} of {len(names)} peers can't be reached from {place}: {explained(problems, ports)}"
         )
     return names
+
+
+def explained(problems: Mapping[str, str], ports: Mapping[str, int]) -> str:
+    """Return why peers can't be reached and what helps, from what ssh says of each. Peers with the same reason are named together."""
+    reasons = {name: reason_of(message) for name, message in problems.items()}
+    parts = []
+    for kind in dict.fromkeys(kind for kind, _line in reasons.values()):
+        names = [name for name in reasons if reasons[name][0] == kind]
+        fix = FIXES.get(kind, "test it with `ssh -v`").format(port=ports[names[0]])
+        parts.append(f"{some(names)} ({reasons[names[0]][1][:MOST_CHARACTERS]}): {fix}")
+    return some(parts, MOST_REASONS, "; ")

@@ -7,6 +7,7 @@
 from typing import Any, Collection, Dict, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import Arm
+from ansible_collections.taco.train.plugins.plugin_utils.text import cut, some
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.published import PUBLISHED
 
 DEFAULT, TOPOLOGY = "default", "topology"
@@ -41,6 +42,10 @@ def _order(pod: str) -> Tuple[str, int, str]:
     return (stem, int(number), "") if number.isdecimal() else (str(pod), -1, "")
 
 
+# Of a layout in a message.
+MOST_COLUMNS = 200
+
+
 def words(found: Layout) -> str:
     """Return a layout in words, by node."""
     nodes: Dict[str, List[str]] = {}
@@ -70,7 +75,8 @@ def unlike(records: Sequence[Mapping[str, Any]]) -> List[str]:
     for place, arms in layouts.items():
         sets = {frozenset(found) for found in arms.values()}
         if len(sets) > 1 or (place is None and any(len(found) > 1 for found in arms.values())):
-            where = "; ".join(f"{' or '.join(words(one) for one in found)} in {arm}" for arm, found in arms.items())
+            by_arm = {arm: [cut(words(one), MOST_COLUMNS) for one in found] for arm, found in arms.items()}
+            where = some((f"{some(found, 2, ' or ')} in {arm}" for arm, found in by_arm.items()), separator="; ")
             said.append(f"the nodes of the workers were not the same in all runs: {where}.")
     return said
 

@@ -49,19 +49,19 @@ def explain(host: str, name: str, image: str, message: str) -> str:
         )
     if _IMAGE.search(said):
         return (
-            f"{host}: the image {image} is not in this host's engine and can't be pulled ({said}): set taco_image to an "
-            f"image that can be pulled, or load it there with `docker load`"
+            f"{host}: the image {image} is not in this host's engine and can't be pulled ({said}): set image (taco_image) to "
+            f"one that can be pulled, or load it there with `docker load`"
         )
     if _GPU.search(said):
         return (
             f"{host}: the engine can't give GPUs to the container {name} ({said}): run the role "
             "taco.train.container_engine with container_engine_gpu: true, which adds the runtime nvidia to the engine. Where `docker "
-            "info` lists that runtime, restart the engine: `systemctl restart docker`. Without GPUs set training_container_gpus: none"
+            "info` lists that runtime, restart the engine: `systemctl restart docker`. Without GPUs: gpus: none (training_container_gpus)"
         )
     if _LIMIT.search(said):
         return (
             f"{host}: the engine can't set the limits of the container {name} ({said}): "
-            "set training_container_ulimits to what this host grants"
+            "set ulimits (training_container_ulimits) to what this host grants"
         )
     if _CONNECTION.search(said):
         return (

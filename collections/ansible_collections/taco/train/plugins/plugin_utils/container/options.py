@@ -99,7 +99,7 @@ def harp_refusal(options: Mapping[str, Any], host: str) -> str | None:
             "returned; without HARP set the option profile to lightcc, or require_harp to false"
         )
     return (
-        f"{host}: the container {options['name']} is not started: HARP would abort when it initialises, since there is no "
-        f"ztcp*.conf in {options['harp_config_dir']} that isn't empty. Run the role taco.train.harp first; without HARP set "
-        "training_container_profile: lightcc"
+        f"{host}: the container {options['name']} is not started: HARP would abort, since harp_config_files has no file that is not "
+        "empty. Run the role taco.train.harp (or the module harp_config) first, and pass harp.config_files of node_info; without HARP set "
+        "profile: lightcc (training_container_profile)"
     )

@@ -18,6 +18,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources im
     amount,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.scheduling import CONTROL_PLANE, condition_fix
+from ansible_collections.taco.train.plugins.plugin_utils.text import grouped
 
 FIXES = {
     HUGEPAGES: "reserve them with the role taco.train.hugepages, reboot, and restart the node's kubelet if they came without "
@@ -39,7 +40,7 @@ class Capacity(NamedTuple):
     room: int
     """How many workers would fit if nothing else ran on the nodes."""
     shortfalls: list[str]
-    """For each node that can't hold a worker, what it lacks; none of the others."""
+    """What the nodes lack that can't hold a worker, those that lack the same together."""
     problem: str | None
     """Why the job could never start, or None."""
 
@@ -116,11 +117,12 @@ def capacity(nodes: list[Mapping[str, Any]], limits: Mapping[str, Any], workers:
     limits are as mpijob_manifest.worker_limits gives them: there are some, and all are more than nothing.
     """
     wanted = {resource: amount(value, resource) for resource, value in limits.items()}
-    room, shortfalls = 0, []
+    room, found = 0, []
     for node in nodes:
         lacks = _closed(node, wanted) + _short(node, wanted)
-        shortfalls += lacks
+        found += [(_name(node), sentence[len(_name(node)) + 1 :]) for sentence in lacks]
         room += 0 if lacks else _room(node, wanted)
+    shortfalls = grouped(found, " ")
     if room >= workers:
         return Capacity(room, shortfalls, None)
     asked = ", ".join(f"{words(resource, value)} of {resource}" for resource, value in wanted.items())

@@ -20,6 +20,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources im
     MpijobError,
     amount,
 )
+from ansible_collections.taco.train.plugins.plugin_utils.text import some
 
 LABEL = "ack.node.gpu.schedule"
 # Holds the label's value as JSON, null where there was no label.
@@ -162,7 +163,7 @@ def plan(
     if not wanted:
         raise MpijobError("there are no nodes to label: expected the names of the cluster's nodes")
     there = {name_of(node): node for node in nodes}
-    known = ", ".join(sorted(there)) or "none"
+    known = some(sorted(there)) or "none"
     # When it has none of them, it is rather another cluster than that all have left this one.
     some_may_be_gone = state == RESTORED and any(name in there for name in wanted)
     steps: list[Step] = []
@@ -182,7 +183,7 @@ def plan(
         found = holders(pods, name) if step.during is not None else []
         if found:
             problems.append(
-                f"{name} can't be labelled {LABEL}={step.during} while pods have its GPUs ({', '.join(found)}): let them end, or "
+                f"{name} can't be labelled {LABEL}={step.during} while pods have its GPUs ({some(found)}): let them end, or "
                 "delete them"
             )
     return Plan(steps, problems, gone)

@@ -11,11 +11,13 @@ import json
 import re
 from typing import Any, Iterator, Mapping, NamedTuple
 
+from ansible_collections.taco.train.plugins.module_utils._process.failure import MOST_NAMES
 from ansible_collections.taco.train.plugins.module_utils._process.running_work import VARIABLE
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.errors import OTHER, Trouble, one_line
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.logs import is_waiting
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import MpijobError
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import LABELS, worker_pods
+from ansible_collections.taco.train.plugins.plugin_utils.text import some
 
 PENDING, QUEUING, RUNNING, SUCCEEDED, FAILED = "PENDING", "QUEUING", "RUNNING", "SUCCEEDED", "FAILED"
 PHASES = (PENDING, QUEUING, RUNNING, SUCCEEDED, FAILED)
@@ -233,10 +235,10 @@ def unchecked(host: str, job: ArenaJob, cause: str) -> str:
 
 def left(job: ArenaJob) -> str:
     """Say what is left of a job that should be gone, and what to check."""
-    pods = ", ".join(f"{one.name} ({one.status}{' on ' + one.node if one.node else ''})" for one in job.instances)
+    pods = some(f"{one.name} ({one.status}{' on ' + one.node if one.node else ''})" for one in job.instances)
     nodes = list(dict.fromkeys(one.node for one in job.instances if one.node))
     check = (
-        f"check that its nodes answer (kubectl get node {' '.join(nodes)})"
+        f"check that its nodes answer (kubectl get node {' '.join(nodes[:MOST_NAMES])})"
         if nodes
         else "check which finalizer keeps the job"
     )

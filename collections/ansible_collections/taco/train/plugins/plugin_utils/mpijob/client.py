@@ -30,6 +30,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import (
 )
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.printed import has_ended, printed
 from ansible_collections.taco.train.plugins.plugin_utils.run import store
+from ansible_collections.taco.train.plugins.plugin_utils.text import some
 
 # Whose pods are listed to tell who holds a resource: each node is a request.
 MOST_NODES = 8
@@ -225,7 +226,7 @@ class Jobs:
 
     def left(self, pods: list[Thing], unknown: bool = False) -> str:
         """Return what is left in the cluster, or may be, and how to remove it."""
-        names = ", ".join(name_of(pod) for pod in pods)
+        names = some(name_of(pod) for pod in pods)
         things = f"the MPIJob {self.name}{f' and its pods {names}' if names else ''}"
         return (
             f"{'Possibly left' if unknown else 'Left'} in the namespace {self.namespace}: {things}. To remove them, run the role "

@@ -14,6 +14,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.mpijob.inventory import
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import worker_hosts
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.owner import LABEL
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.present import Outcome
+from ansible_collections.taco.train.plugins.plugin_utils.text import some
 
 # Of an object in the cluster: what a manifest says.
 SHOWN = ("apiVersion", "kind", "metadata", "spec")
@@ -35,7 +36,7 @@ def _message(jobs: Jobs, outcome: Outcome, wish: Wish) -> str:
     where = f"in the namespace {jobs.namespace}"
     if outcome.made:
         placed = inventory.placement(outcome.pods, outcome.made)
-        pods = ", ".join(f"{pod} on {node}" for pod, node in placed.items())
+        pods = some(f"{pod} on {node}" for pod, node in placed.items())
         state = f"The MPIJob {jobs.name} ({outcome.version}) runs {where}: {pods}; launcher {outcome.made.launcher}"
     elif outcome.after is None:
         state = f"The MPIJob {jobs.name} is gone from the namespace {jobs.namespace}"

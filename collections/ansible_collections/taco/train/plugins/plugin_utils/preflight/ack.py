@@ -61,7 +61,7 @@ def _not_named(info: Mapping[str, Any], labels: Mapping[str, str]) -> list[str]:
 def node_check(node: Optional[Mapping[str, Any]]) -> Check:
     """Check a Node object of ACK; None is a node that is not known."""
     if node is None:
-        return skipped(IDENTITY, "the node is not known")
+        return skipped(IDENTITY, "the node is not known", "kubernetes.node")
     info, labels = (node.get("status") or {}).get("nodeInfo") or {}, node["metadata"].get("labels") or {}
     old = _too_old(info, labels)
     if old:

@@ -7,6 +7,7 @@
 from typing import Any, Callable, Dict, List, Mapping
 
 from ansible_collections.taco.train.plugins.plugin_utils.check import Check, NotComputedError, is_set
+from ansible_collections.taco.train.plugins.plugin_utils.text import some
 from ansible_collections.taco.train.plugins.plugin_utils.variables.checks import image_of
 
 
@@ -25,7 +26,7 @@ def _differing(identity: str, variable: str, values: Mapping[str, Any], what: st
         by_value.setdefault(str(value) if is_set(value) else "not set", []).append(host)
     if len(by_value) <= 1:
         return Check(identity, "pass", found=next(iter(by_value), "no host"))
-    found = "; ".join(f"{value} on {', '.join(hosts)}" for value, hosts in by_value.items())
+    found = some([f"{value} on {some(hosts)}" for value, hosts in by_value.items()], separator="; ")
     fix = f"set {variable} for the whole group and not for single hosts"
     return Check(identity, "fail", f"the same {what} on every host", found, fix)
 

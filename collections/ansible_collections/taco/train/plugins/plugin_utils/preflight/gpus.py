@@ -20,14 +20,14 @@ from ansible_collections.taco.train.plugins.plugin_utils.preflight.instance_type
     VIRTUAL,
     similar,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.variables.checks import declared_gpus
+from ansible_collections.taco.train.plugins.plugin_utils.variables.checks import DECLARED, declared_gpus
 
 
 def gpu_count(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
     """Check that the GPUs declared are there and have a driver."""
     wanted = declared_gpus(variables)
     if wanted is None:
-        return skipped("gpu.count", "taco_gpus_per_node is not set")
+        return skipped("gpu.count", "taco_gpus_per_node is not set", DECLARED)
     if variables.get("preflight_gpu_source") == "inventory":
         found = f"{wanted}, counted from the inventory and not on the host"
         return Check(
@@ -95,7 +95,7 @@ def gpu_model(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
         return skipped("gpu.model", "the model is not known for the instance type")
     names = sorted({str(gpu["name"]) for gpu in node["gpus"]["devices"] if gpu.get("name")})
     if not names:
-        return skipped("gpu.model", "nvidia-smi names no GPU")
+        return skipped("gpu.model", "nvidia-smi names no GPU", "gpu.count")
     model = INSTANCE_TYPES[name].gpu_model
     if any(_differs(model, one) for one in names):
         fix = "correct taco_instance_type, or leave it out"
@@ -112,7 +112,7 @@ def eni_count(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
     if wanted is None and is_set(value):
         return Check("eni.count", "fail", "a number", f"eni_count: {value}", "correct eni_count, or leave it out")
     if wanted is None:
-        return skipped("eni.count", "taco_gpus_per_node is not set")
+        return skipped("eni.count", "taco_gpus_per_node is not set", DECLARED)
     if variables.get("harp_source") == "none" and not is_set(value):
         return skipped("eni.count", "harp_source is none and eni_count is not set")
     subnets = variables.get("eni_subnets") or []
@@ -125,7 +125,7 @@ def eni_count(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
         problems = judge_enis(enis, wanted, subnets, node["nics"])
     except AmbiguousError as error:
         fix = "set eni_pattern to match the ENIs and not the primary interface, or preflight_metadata: auto"
-        return Check("eni.count", "fail", "one primary interface", str(error), fix)
+        return Check("eni.count", "fail", "one primary interface", error.problem, fix)
     except EniError as error:
         return Check("eni.count", "fail", "a pattern and subnets", str(error), "correct eni_pattern or eni_subnets")
     expected = f"{wanted} secondary ENIs ({source})"

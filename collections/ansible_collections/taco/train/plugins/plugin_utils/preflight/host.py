@@ -4,15 +4,30 @@
 
 """Checks of the host itself: can it be used at all, and does the collection know its kind."""
 
-from typing import Any, Dict, Optional, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from ansible_collections.taco.train.plugins.module_utils._node.engine import PODMAN, ROOTLESS
-from ansible_collections.taco.train.plugins.plugin_utils.check import Check, fraction, gib, skipped, truth
+from ansible_collections.taco.train.plugins.module_utils._ssh.reason import reason_of
+from ansible_collections.taco.train.plugins.plugin_utils.check import Check, fraction, gib, is_set, skipped, truth
 from ansible_collections.taco.train.plugins.plugin_utils.container.profile import without_harp
+from ansible_collections.taco.train.plugins.plugin_utils.text import some
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.platforms import on_cluster
 
+OBSERVED = "host.observed"
+OTHER_BATCH = "not observed yet: the host is in another batch of the play"
 # The oldest versions that the collection is made for. Any version of another relative is taken as it comes.
 OLDEST = {"ubuntu": (18, 4), "debian": (11,), "centos": (7,), "rhel": (8,), "tencentos": (2, 4)}
+# What helps where the controller can't reach a host, by the kind of the reason.
+UNREACHABLE_FIXES = {
+    "name": "set ansible_host to an address of the host, or correct its name",
+    "host_key_changed": "if the host was installed anew, remove its old key by `ssh-keygen -R HOST`; else correct ansible_host",
+    "host_key_unknown": "compare the key that `ssh-keyscan HOST` shows with that of the host, and add it to known_hosts",
+    "authentication": "set ansible_user and its key (--private-key) to those that the host accepts, or give its password",
+    "refused": "start the SSH server of the host, or set ansible_host and ansible_port to where it listens",
+    "timeout": "check that the host is up, and that the firewall or security group passes its SSH port; set ansible_host, ansible_port",
+    "route": "check that the host is up, and that the controller has a route to ansible_host (`ip route get ADDRESS`)",
+    "closed": "look at the log of the SSH server of the host, and check that ansible_port is its port",
+}
 FAMILIES = ("debian", "ubuntu", "rhel", "fedora", "centos", "tlinux", "tencentos")
 
 
@@ -23,17 +38,23 @@ def _version(text: str) -> Tuple[int, ...]:
 def observed(node: Optional[Dict[str, Any]], error: Optional[str]) -> Check:
     """Check that the host could be looked at."""
     if node is not None and not error:
-        return Check("host.observed", "pass")
-    reason = " ".join((error or "the host was not observed").split())
+        return Check(OBSERVED, "pass")
+    text = error or "the host was not observed"
+    reason = " ".join(text.split())
     words = reason.lower()
     fix = "test the connection with `ansible HOST -m ansible.builtin.ping`"
-    if "unreachable" in words or "connect" in words or "permission denied" in words or "host key" in words:
+    kind = reason_of(text)[0] if words.startswith("unreachable") else ""
+    if kind:
+        fix = UNREACHABLE_FIXES[kind]
+    elif words.startswith("unreachable") or "failed to connect" in words:
         fix = "`ssh` to the host must work without a prompt: set ansible_host, ansible_port, ansible_user, its key and known_hosts"
+    elif text == OTHER_BATCH:
+        fix = "remove `serial` from the play"
     elif "interpreter" in words or "python" in words:
         fix = "install Python 3.6 or newer, or set ansible_python_interpreter to the path of one"
     elif "sudo" in words or "become" in words or "privilege" in words:
         fix = "let ansible_user become root: ansible_become_method, ansible_become_password"
-    return Check("host.observed", "fail", "a host that answers and has Python", reason[:300], fix)
+    return Check(OBSERVED, "fail", "a host that answers and has Python", reason[:300], fix)
 
 
 def os_supported(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
@@ -109,6 +130,39 @@ def _missing_requests(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
         return Check("engine.present", "warn", expected, found, INSTALLED)
     fix = "install requests for that Python, or let container_engine_python_packages name packages and set container_engine_install: true"
     return Check("engine.present", "fail", expected, found, fix)
+
+
+def _interfaces(variables: Mapping[str, Any]) -> List[Tuple[str, str]]:
+    """Return (variable, interface) for each interface that SSH or MPI shall use. Subnets of MPI are left out."""
+    of_mpi = variables.get("benchmark_interface")
+    names = [part for part in str(of_mpi).split(",") if "/" not in part] if is_set(of_mpi) else []
+    found = [("benchmark_interface", name) for name in names]
+    if is_set(of_mpi) and is_set(variables.get("ssh_trust_address")):
+        return found
+    return [("taco_interface", str(variables.get("taco_interface") or "eth0")), *found]
+
+
+def interface_present(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
+    """Check that the host has the interfaces for SSH and MPI, with an address each."""
+    identity = "interface.present"
+    if on_cluster(variables):
+        return skipped(identity, "the training runs in pods of the cluster, in the network of the cluster")
+    nics = {nic["name"]: nic for nic in node["nics"]}
+    usable = [name for name, nic in nics.items() if nic["addresses"] and nic["kind"] != "loopback"]
+    # Without the program ip the addresses of all interfaces are unknown.
+    known = any(nic["addresses"] for nic in nics.values())
+    if not nics:
+        return skipped(identity, "no interface was observed")
+    for variable, name in _interfaces(variables):
+        if name in nics and (nics[name]["addresses"] or not known):
+            continue
+        there = usable if known else [one for one, nic in nics.items() if nic["kind"] != "loopback"]
+        found = f"{name} has no address" if name in nics else f"no {name}"
+        listed = f"; there is {some(there)}" if there else ""
+        primary = next((one for one in there if nics[one]["primary"]), None)
+        fix = f"set {variable}" + (f": {primary}" if primary else "")
+        return Check(identity, "fail", f"{name} with an address ({variable})", found + listed, fix)
+    return Check(identity, "pass", found=", ".join(name for _variable, name in _interfaces(variables)))
 
 
 def engine_present(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:

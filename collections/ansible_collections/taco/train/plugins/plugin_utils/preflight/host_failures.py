@@ -4,27 +4,25 @@
 
 """Attribute the failures of a verdict to the hosts that they concern. Values in, values out."""
 
-from typing import Any, Dict, List, Mapping, Optional, Sequence
+from typing import Any, Dict, Mapping, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.text import some
 
-
-def _line(check: Mapping[str, Any]) -> str:
-    expected = f"expected {check['expected']}, found" if check["expected"] else "found"
-    text = f"{check['id']}: {expected} {check['found']}" if check["found"] else str(check["id"])
-    return " ".join((f"{text}; {check['fix']}" if check["fix"] else text).split()) + "."
-
-
-def _of_host(verdict: Mapping[str, Any], name: str) -> List[str]:
-    checks = [*verdict["hosts"][name]["checks"], *verdict["fleet"]]
-    return [_line(check) for check in checks if check["status"] == "fail"]
+# The same at every host, so that Ansible prints it once and then a line for each host: the table has the failures.
+FAILED = "a check of preflight failed: see the rows of this host in the table above"
 
 
 def failures(verdict: Mapping[str, Any], unreachable: Sequence[str] = ()) -> Dict[str, Dict[str, Any]]:
-    """The failed checks of each host that has some, in a line each. A check of all hosts together is a failure of every host."""
-    found = {name: _of_host(verdict, name) for name in verdict["hosts"]}
+    """The failed checks of each host that has some. A check of all hosts together is a failure of every host."""
+    together = [check["id"] for check in verdict["fleet"] if check["status"] == "fail"]
+    found = {
+        name: list(dict.fromkeys([check["id"] for check in host["checks"] if check["status"] == "fail"] + together))
+        for name, host in verdict["hosts"].items()
+    }
     return {
-        name: {"msg": "\n".join(lines), "unreachable": name in unreachable} for name, lines in found.items() if lines
+        name: {"msg": FAILED, "checks": checks, "unreachable": name in unreachable}
+        for name, checks in found.items()
+        if checks
     }
 
 

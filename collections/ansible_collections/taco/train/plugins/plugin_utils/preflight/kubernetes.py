@@ -18,7 +18,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import (
 from ansible_collections.taco.train.plugins.plugin_utils.preflight import ack, operator
 
 HOST_CHECKS = ("kubernetes.node", ack.IDENTITY)
-CLUSTER_CHECKS = ("kubernetes.api", "kubernetes.mpijob", operator.IDENTITY, "kubernetes.permissions")
+API = "kubernetes.api"
+CLUSTER_CHECKS = (API, "kubernetes.mpijob", operator.IDENTITY, "kubernetes.permissions")
 Facts = Mapping[str, Any]
 
 
@@ -88,7 +89,7 @@ def host_checks(variables: Mapping[str, Any], facts: Optional[Facts]) -> List[Ch
 def _node(name: str, found: Optional[Facts], nodes: Optional[Sequence[Facts]]) -> Check:
     """Check that the host is a node of the cluster, and one that pods can come to."""
     if nodes is None:
-        return skipped("kubernetes.node", "the nodes of the cluster are not known")
+        return skipped("kubernetes.node", "the nodes of the cluster are not known", API)
     if found is None:
         names = [node["metadata"].get("name", "") for node in nodes]
         problem, _colon, fix = no_such_node(name, names).partition(": ")
@@ -144,7 +145,7 @@ def cluster_checks(variables: Mapping[str, Any], facts: Optional[Facts]) -> List
     if facts is None or error:
         fix = "test the connection with `kubectl get nodes` on taco_kube_host"
         api = Check("kubernetes.api", "fail", "a cluster whose API server answers", str(error), fix)
-        return [api, *(skipped(identity, "the cluster can't be asked") for identity in CLUSTER_CHECKS[1:])]
+        return [api, *(skipped(identity, "the cluster can't be asked", API) for identity in CLUSTER_CHECKS[1:])]
     api = Check("kubernetes.api", "pass", found=f"{len(facts.get('nodes') or [])} nodes")
     return [
         api,

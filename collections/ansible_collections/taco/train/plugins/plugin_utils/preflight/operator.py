@@ -12,6 +12,7 @@ from typing import Any, Dict, List, Mapping, Optional
 
 from ansible_collections.taco.train.plugins.plugin_utils.check import Check, skipped
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.pods import is_ready, name_of, pod_state
+from ansible_collections.taco.train.plugins.plugin_utils.text import some
 
 IDENTITY = "kubernetes.operator"
 LABELS = ("app=mpi-operator", "control-plane=kubeflow-training-operator")
@@ -32,7 +33,7 @@ def operator_check(pods: Optional[List[Mapping[str, Any]]]) -> Check:
     if ready:
         return Check(IDENTITY, "pass", found=", ".join(ready))
     if pods:
-        found = "; ".join(f"{pod['name']} is not Ready ({pod['why']})" for pod in pods)
+        found = some((f"{pod['name']} is not Ready ({pod['why']})" for pod in pods), separator="; ")
         return Check(IDENTITY, "fail", EXPECTED, found, "repair the MPI Operator: without it an MPIJob gets no pods")
     fix = "install the MPI Operator, or skip this check where another controller runs MPIJobs"
     return Check(IDENTITY, "warn", EXPECTED, f"no pod with the label {' or '.join(LABELS)}", fix)

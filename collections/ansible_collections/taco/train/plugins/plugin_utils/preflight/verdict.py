@@ -37,6 +37,7 @@ NODE_CHECKS = {
     "gpu.model": gpus.gpu_model,
     "gpu.driver": versions.driver,
     "eni.count": gpus.eni_count,
+    "interface.present": checks_host.interface_present,
     "disk.free": checks_host.disk_free,
     "engine.present": checks_host.engine_present,
     "engine.version": versions.docker,
@@ -96,7 +97,9 @@ def _computed(identity: str, check: Callable[..., Check], *arguments: Any) -> Ch
     try:
         return check(*arguments)
     except NotComputedError as error:
-        return skipped(identity, f"{error} is wrong or can't be computed")
+        uncomputed = arguments[-1].undefined[str(error)]
+        waits_for = checks_variables.KNOWN if uncomputed else options.VALID
+        return skipped(identity, f"{error} is wrong or can't be computed", waits_for)
 
 
 def judge_host(
@@ -112,7 +115,7 @@ def judge_host(
     variables = Variables(host.variables, dict(host.undefined, **dict.fromkeys(wrong, "")))
     checks = [checks_host.observed(host.node, host.error)]
     for identity, check in NODE_CHECKS.items():
-        unseen = skipped(identity, "the host was not observed")
+        unseen = skipped(identity, "the host was not observed", checks_host.OBSERVED)
         checks.append(_computed(identity, check, host.node, variables) if host.node else unseen)
     checks += [_computed(identity, check, variables) for identity, check in VARIABLE_CHECKS.items()]
     checks.append(_computed("instance.type", gpus.instance_type, host.node, variables))
@@ -121,7 +124,7 @@ def judge_host(
     if on_cluster(host.variables):
         checks += checks_kubernetes.host_checks(host.variables, kubernetes)
     for spec in extra:
-        unseen = skipped(spec["id"], "the host was not observed")
+        unseen = skipped(spec["id"], "the host was not observed", checks_host.OBSERVED)
         checks.append(extra_check(spec, host.node, search) if host.node else unseen)
     return _without(checks, skip)
 

@@ -64,9 +64,11 @@ def _engine(
     if on_cluster(variables):
         return {}, skipped(identity, "the training runs in pods of the cluster, in the engine of its kubelet")
     if engine is None:
-        return {}, _candidate(node, variables, identity) or skipped(identity, "there is no container engine")
+        return {}, _candidate(node, variables, identity) or skipped(
+            identity, "there is no container engine", "engine.present"
+        )
     if engine["name"] == PODMAN:
-        return {}, skipped(identity, "docker is podman here, see engine.present")
+        return {}, skipped(identity, "docker is podman here, see engine.present", "engine.present")
     return engine, None
 
 
@@ -118,7 +120,7 @@ def driver(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
     """Check that the NVIDIA driver supports the CUDA of the image."""
     version = str(node["gpus"].get("driver_version") or "")
     if not parts(version):
-        return skipped("gpu.driver", "nvidia-smi names no driver")
+        return skipped("gpu.driver", "nvidia-smi names no driver", "gpu.count")
     least, reason = least_driver(variables)
     if is_older(version, least):
         fix = f"install NVIDIA driver {least} or newer and reboot the host"

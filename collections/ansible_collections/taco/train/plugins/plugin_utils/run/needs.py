@@ -6,6 +6,7 @@
 
 from typing import Any, Mapping, NamedTuple, Optional
 
+from ansible_collections.taco.train.plugins.plugin_utils.text import grouped
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.script import FOLDER, required_sha256
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import Options
@@ -86,7 +87,7 @@ def _wrong_script(options: Options, path: str, sums: Mapping[str, Optional[str]]
         )
         return Problem(found, "correct benchmark_options.script_checksum or benchmark_options.script")
     if len(set(sums.values())) > 1:
-        text = "; ".join(f"{host} has SHA-256 {one}" for host, one in sums.items())
+        text = "; ".join(grouped((host, f"SHA-256 {one}") for host, one in sums.items()))
         return Problem(f"{path} is not the same on all workers: {text}", SAME)
     return None
 

@@ -10,6 +10,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 from ansible_collections.taco.train.plugins.module_utils._acceleration.processes import LOCK, PID_FILE
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import Arm
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.mpirun import MPIRUN, mpirun_command
+from ansible_collections.taco.train.plugins.plugin_utils.text import grouped
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import registry
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.option import COMMON
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.platforms import PLATFORMS
@@ -178,5 +179,5 @@ def not_active(workers: Dict[str, Any], not_ready: Dict[str, str]) -> Optional[s
         if (worker or {}).get("failed") or (worker or {}).get("unreachable")
     }
     reasons.update({host: reason for host, reason in not_ready.items() if reason})
-    text = "; ".join(f"{host}: {reason}" for host, reason in reasons.items())
+    text = "; ".join(grouped((host, str(reason)) for host, reason in reasons.items()))
     return f"the arm is not active on {text}" if text else None

@@ -6,13 +6,18 @@
 
 import difflib
 import fnmatch
-from typing import Any, Collection, Dict, Iterable, List, Mapping, Optional, Tuple
+from functools import lru_cache
+from typing import Any, Collection, Dict, FrozenSet, Iterable, List, Mapping, Optional, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.check import Check, is_set, skipped, truth, whole
 from ansible_collections.taco.train.plugins.plugin_utils.container.profile import without_harp
 from ansible_collections.taco.train.plugins.plugin_utils.container.spec import PROFILES
+from ansible_collections.taco.train.plugins.plugin_utils.text import some
 from ansible_collections.taco.train.plugins.plugin_utils.values import IMAGE, SHA256, is_placeholder
 
+KNOWN = "variables.known"
+DECLARED = "gpu.declared"
+MOST_CHARACTERS = 300
 # Facts that the collection sets itself.
 FACTS = (
     "taco_node",
@@ -65,6 +70,14 @@ def letters_apart(one: str, other: str) -> int:
     return last[-1]
 
 
+@lru_cache(maxsize=None)
+def _nearly(name: str, known: FrozenSet[str]) -> Optional[str]:
+    """Return the variable that a name resembles in all but a letter or two. Hosts have mostly the same names."""
+    if name.startswith(("_", "ansible_")):
+        return None
+    return next(iter(difflib.get_close_matches(name, known, n=1, cutoff=0.93)), None)
+
+
 def unknown_variables(
     names: Collection[str], prefixes: Iterable[str], declared: Iterable[str], permitted: Iterable[Any] = ()
 ) -> List[Unknown]:
@@ -74,7 +87,14 @@ def unknown_variables(
     """
     known = set(declared) | set(FACTS)
     patterns = [str(pattern) for pattern in permitted]
+    prefixes = tuple(prefixes)
+    others = frozenset(known)
     found = {}
+    for name in names:
+        # A prefix that no role has, such as hugepage_.
+        meant = None if name.startswith(prefixes) or name in known else _nearly(name, others)
+        if meant and not any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns):
+            found[name] = Unknown(name, meant, False)
     for prefix in prefixes:
         # The prefix is left out of the comparison: it alone would make all names of a role resemble each other.
         rests = sorted(name[len(prefix) :] for name in known if name.startswith(prefix))
@@ -84,7 +104,10 @@ def unknown_variables(
             if any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns):
                 continue
             rest = name[len(prefix) :]
+            words = set(rest.split("_"))
             closest = difflib.get_close_matches(rest, rests, n=1, cutoff=0.7)
+            # A part of the name is missing, such as in taco_gpus.
+            closest = closest or [other for other in rests if words < set(other.split("_"))][:1]
             is_wrong = bool(closest) and letters_apart(rest, closest[0]) <= (1 if len(rest) < 5 else 2)
             if name not in found or is_wrong:
                 found[name] = Unknown(name, prefix + closest[0] if closest else None, is_wrong)
@@ -94,22 +117,20 @@ def unknown_variables(
 def known(unknown: List[Unknown], errors: Mapping[str, str]) -> Check:
     """Check that no variable is misspelt, and that each can be computed."""
     wrong = [one for one in unknown if one.is_wrong]
-    names = ", ".join(one.name for one in wrong or unknown)
-    yours = f"list {names} in preflight_known_variables"
-    fixes = [f"write {one.closest} for {one.name}" for one in wrong]
-    if wrong:
-        fixes.append(f"or {yours}, if not meant for this collection")
-    found = [names] if names else []
-    if errors:
-        found += [f"{name} can't be computed: {' '.join(reason.split())}" for name, reason in sorted(errors.items())]
-        fixes += [f"correct {name}" for name in sorted(errors)]
-    if wrong or errors:
-        return Check("variables.known", "fail", "variables that a role has", "; ".join(found), "; ".join(fixes))
-    if unknown:
-        similar = [f"{one.closest} for {one.name}" for one in unknown if one.closest]
-        fix = (f"write {', '.join(similar)} if you meant that; otherwise " if similar else "") + yours
-        return Check("variables.known", "warn", "variables that a role has", found[0], fix)
-    return Check("variables.known", "pass")
+    named = wrong or unknown
+    found = [one.name + (f" (did you mean {one.closest}?)" if one.closest else "") for one in named]
+    fixes = (
+        ["correct the name, or list it in preflight_known_variables if it is not meant for this collection"]
+        if named
+        else []
+    )
+    for name, reason in sorted(errors.items()):
+        found.append(f"{name} can't be computed: {' '.join(reason.split())[:MOST_CHARACTERS]}")
+    fixes += [f"correct {some(sorted(errors))}"] if errors else []
+    if not found:
+        return Check(KNOWN, "pass")
+    status = "fail" if wrong or errors else "warn"
+    return Check(KNOWN, status, "variables that a role has", some(found, separator="; "), "; ".join(fixes))
 
 
 def harp_checksum(variables: Dict[str, Any]) -> Check:
@@ -165,8 +186,8 @@ def declared(variables: Dict[str, Any]) -> Check:
     """Check that the inventory says how many GPUs take part: pages, ENIs and ranks follow from it."""
     value = variables.get("taco_gpus_per_node")
     if declared_gpus(variables):
-        return Check("gpu.declared", "pass", found=str(value))
+        return Check(DECLARED, "pass", found=str(value))
     found = repr(str(value)) if isinstance(value, str) else str(value)
     found = f"taco_gpus_per_node: {found}" if is_set(value) else "taco_gpus_per_node is not set"
     fix = "set taco_gpus_per_node to the number of GPUs that take part, such as 8"
-    return Check("gpu.declared", "fail", "a GPU count of 1 or more", found, fix)
+    return Check(DECLARED, "fail", "a GPU count of 1 or more", found, fix)

@@ -208,10 +208,10 @@ def hugepages(values: Values, _fleet: Fleet) -> None:
 
 
 GROUPS = (
-    Group(("benchmark_", "training_container_", "taco_"), benchmark),
-    Group(("compare_", "benchmark_", "training_container_", "taco_"), compare),
-    Group(("locate_", "benchmark_", "training_container_", "taco_"), locate),
-    Group(("ssh_trust_", "training_container_", "taco_"), ssh_trust),
+    Group(("benchmark_", PROFILE, "taco_"), benchmark),
+    Group(("compare_", "benchmark_", PROFILE, "taco_"), compare),
+    Group(("locate_", "benchmark_", PROFILE, "taco_"), locate),
+    Group(("ssh_trust_", PROFILE, "taco_"), ssh_trust),
     Group(("training_container_", "taco_"), training_container),
     Group(("mpijob_", "taco_"), mpijob),
     Group(("harp_",), harp),

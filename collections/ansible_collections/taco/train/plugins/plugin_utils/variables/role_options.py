@@ -5,9 +5,10 @@
 """The variables of all roles, from their argument_specs."""
 
 import os
+import re
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Dict, List, Mapping
+from typing import Any, Dict, FrozenSet, List, Mapping
 
 from ansible.module_utils.common.yaml import yaml_load
 
@@ -29,6 +30,15 @@ def options_of(role: str, folder: str = ROLES) -> Dict[str, Spec]:
     with open(_path(role, folder), encoding="utf-8") as file:
         entries = yaml_load(file)["argument_specs"]
     return {name: spec for entry in entries.values() for name, spec in entry["options"].items()}
+
+
+@lru_cache(maxsize=None)
+def shared_variables(role: str) -> FrozenSet[str]:
+    """Return the variables of the role common that the files of a role name. Defaults of the role common only declare them."""
+    folders = ("tasks", "vars") if role == "common" else ("tasks", "vars", "defaults", "templates")
+    files = [path for folder in folders for path in Path(ROLES, role, folder).rglob("*") if path.is_file()]
+    words = {word for path in files for word in re.findall(r"\w+", path.read_text(encoding="utf-8"))}
+    return frozenset(words.intersection(options_of("common")))
 
 
 def role_names(folder: str = ROLES) -> List[str]:

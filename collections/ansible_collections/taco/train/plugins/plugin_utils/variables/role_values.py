@@ -17,8 +17,9 @@ from ansible_collections.taco.train.plugins.plugin_utils.variables.options impor
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import (
     PREFIXES,
     Spec,
-    options_of,
+    all_options,
     role_names,
+    shared_variables,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.variables.strategy import require_all_hosts, require_linear
 from ansible_collections.taco.train.plugins.plugin_utils.variables.value import plain
@@ -33,8 +34,8 @@ COUNTS = {
     "locate": "benchmark_hosts",
     "mpijob": "mpijob_gpus_per_worker",
 }
-# The roles whose result is of all hosts of the play.
-OF_ALL_HOSTS = ("benchmark", "compare", "locate", "plan")
+# The roles whose result is of all hosts of the play. To remove what they made, each host is enough.
+OF_ALL_HOSTS = ("benchmark", "compare", "locate", "mpijob", "placement", "plan", "ssh_trust")
 # A module that reverts or only reads needs few of the variables, and must not stop at another one.
 LENIENT_STATES = ("absent", "continued", "restored", "uncordoned")
 Values = Mapping[str, Any]
@@ -46,12 +47,16 @@ def groups_of(role: str) -> List[Group]:
 
 
 def specs_of(role: str) -> Dict[str, Spec]:
-    """The variables of a role, those that all roles share, and those that it reads together with its own."""
-    prefixes = {prefix for group in groups_of(role) for prefix in group.prefixes}
-    # The verdict of preflight lists what is wrong with the shared variables.
-    own = (role,) if role == "preflight" else (role, "common")
-    roles = [name for name in role_names() if name in own or PREFIXES.get(name, name + "_") in prefixes]
-    return {name: spec for one in roles for name, spec in options_of(one).items()}
+    """The variables of a role, those that it reads together with its own, and the shared ones that one of these roles reads."""
+    prefixes = {prefix for group in groups_of(role) for prefix in group.prefixes} - {"taco_"}
+    prefixes.add(PREFIXES.get(role, role + "_"))
+    roles = [name for name in role_names() if name + "_" in prefixes]
+    # The verdict of preflight lists what is wrong with the shared variables, and a plan reads those of all that it plans.
+    if role == "plan":
+        prefixes.add(PREFIXES["common"])
+    read = set() if role == "preflight" else set().union(*map(shared_variables, [*roles, "common"]))
+    wanted = tuple(prefixes)
+    return {name: spec for name, spec in all_options().items() if name.startswith(wanted) or name in read}
 
 
 def missing(role: str, values: Values, unknown: Set[str]) -> List[Check]:
@@ -132,10 +137,10 @@ def require_role_values(action: Any, task_vars: "Values | None", hosts: Sequence
         return
     # The role common checks it before the first role alone, and this play may be a later one.
     require_linear(action._task, task_vars["inventory_hostname"])
-    if role in OF_ALL_HOSTS:
-        require_all_hosts(action._task, role, task_vars)
     if action._task.args.get("state") in LENIENT_STATES:
         return
+    if role in OF_ALL_HOSTS:
+        require_all_hosts(action._task, role, task_vars)
     read = _read(action, specs_of(role), task_vars, hosts)
     gpus = {name: values.get("taco_gpus_per_node") for name, (values, _unknown) in read.items()}
     own = gpus.get(task_vars["inventory_hostname"])
@@ -148,4 +153,6 @@ def require_role_values(action: Any, task_vars: "Values | None", hosts: Sequence
         if wrong:
             refused.setdefault(tuple(wrong), []).append(name)
     if refused:
-        raise AnsibleActionFail("\n".join(message(names, role, checks) for checks, names in refused.items()))
+        raise AnsibleActionFail(
+            some((message(names, role, checks) for checks, names in refused.items()), separator="\n")
+        )
