@@ -35,6 +35,8 @@ OF_THE_LIMIT = ("killed", "aborted", "interrupted", "terminated", "signal", "exi
 TEMPLATE = re.compile(r"\{(\w+)\}")
 # Parentheses in a sentence, which go with the values in them.
 PARENTHESES = re.compile(r" ?\([^()]*\)")
+# The groups of a pattern that name another process than the one that prints the line.
+OF_A_PEER = {"rank", "host", "peer"}
 # What the place says before a sentence.
 SUBJECT = re.compile(r"a (?:rank|host) (?=\w)")
 MOST_OF_A_SENTENCE = 400
@@ -196,11 +198,16 @@ def explanation(
         else {}
     )
     values = {**candidate.fields, "match": cut(match[0].strip()) if match else "", **groups}
-    place = places.found(candidate.line, values, row.scope)
+    blames = row.scope == "of_another_rank" and OF_A_PEER & {
+        name.rstrip("0123456789") for name in row.pattern.groupindex
+    }
+    place = places.named(values) if blames else places.found(candidate.line, values, row.scope)
     values["host"] = place.host or "a host"
     found = filled(row.found, values)[:MOST_OF_A_SENTENCE]
     where = words(place, found)
     found = f"{where}: {SUBJECT.sub('', found, count=1) if SUBJECT.match(found) else found}" if where else found
+    reporter = words(places.of_line(candidate.line), found) if blames else ""
+    found += f", as {reporter} reports" if reporter and reporter != where else ""
     named = any(values.get(name) for name in TEMPLATE.findall(row.found) if name != "host")
     if not named and len(text.strip()) >= LEAST_OF_A_LINE:
         found += f": '{cut(text, match.end() if match else 0)}'"
