@@ -24,7 +24,13 @@ from ansible_collections.taco.train.plugins.plugin_utils.explain.log import (
     told_lines,
     unexplained_text,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.explain.where import Places, host_of_fields, listed, words
+from ansible_collections.taco.train.plugins.plugin_utils.explain.where import (
+    Place,
+    Places,
+    host_of_fields,
+    listed,
+    words,
+)
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import Line
 
 TABLE = os.path.join(os.path.dirname(__file__), "symptoms.yml")
@@ -37,8 +43,6 @@ TEMPLATE = re.compile(r"\{(\w+)\}")
 PARENTHESES = re.compile(r" ?\([^()]*\)")
 # The groups of a pattern that name another process than the one that prints the line.
 OF_A_PEER = {"rank", "host", "peer"}
-# What the place says before a sentence.
-SUBJECT = re.compile(r"a (?:rank|host) (?=\w)")
 MOST_OF_A_SENTENCE = 400
 # A shorter line, such as Killed, adds nothing to the sentence.
 LEAST_OF_A_LINE = 12
@@ -205,7 +209,7 @@ def explanation(
     values["host"] = place.host or "a host"
     found = filled(row.found, values)[:MOST_OF_A_SENTENCE]
     where = words(place, found)
-    found = f"{where}: {SUBJECT.sub('', found, count=1) if SUBJECT.match(found) else found}" if where else found
+    found = with_place(found, place, where)
     reporter = words(places.of_line(candidate.line), found) if blames else ""
     found += f", as {reporter} reports" if reporter and reporter != where else ""
     named = any(values.get(name) for name in TEMPLATE.findall(row.found) if name != "host")
@@ -213,6 +217,14 @@ def explanation(
         found += f": '{cut(text, match.end() if match else 0)}'"
     shown = shown_lines(lines, position, candidate.below)
     return Explanation(found, filled(row.fix, values), row.name, place.host, place.rank, shown)
+
+
+def with_place(found: str, place: Place, where: str) -> str:
+    """A sentence with its place as its subject, else behind it."""
+    subject = "a host " if place.rank is None else "a rank "
+    if not where:
+        return found
+    return f"{where} {found[len(subject) :]}" if found.startswith(subject) else f"{where}: {found}"
 
 
 def filled(template: str, values: Mapping[str, str]) -> str:
