@@ -65,6 +65,14 @@ def test_a_whole_log_is_explained_with_its_place_and_lines(name):
     assert len(why.lines) in ((0,) if not text.strip() else (1, 2, 3))
 
 
+@pytest.mark.parametrize("name", RUNS)
+def test_a_cut_log_gives_a_cause_a_fix_and_a_message_that_can_be_read(name):
+    text = RUNS[name][1]
+    for end in range(0, len(text), max(len(text) // 7, 1)):
+        why = explain(text[:end], 1, False, None, ["gpu1"])
+        assert why.found and why.fix and len(why.found + why.fix + why.shown()) < 2000
+
+
 @pytest.mark.parametrize(
     ("text", "rc", "found", "fix"),
     [

@@ -22,6 +22,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import 
         ("2026-01-12T10:11:12.123+01:00 stdout F a", Line("a")),
         ("[pod/job-launcher-x1/mpi] 2026-01-12T10:11:12Z [1,3]<stdout>:a", Line("a", 3, "job-launcher-x1")),
         ("[1,3]<stderr>:[rank5]: a", Line("a", 5)),
+        ('<stdout nspace="prterun-gpu1-9@1" rank="3">a</stdout>', Line("a", 3)),
         ("\x1b[31m[rank5]: a\x1b[0m", Line("a", 5)),
         ("gpu1:4711:4720 [0] NCCL INFO a", Line("gpu1:4711:4720 [0] NCCL INFO a")),
         ("[1/3] a", Line("[1/3] a")),
@@ -37,14 +38,15 @@ def test_the_prefixes_of_a_line_name_its_rank_and_its_host(raw, line):
         (["(head, rank=0, pid=3808) ", "(worker1, rank=1, pid=2769, ip=198.51.100.13) "], 0),
         (["worker-1  | "], None),
         (["12: "], 12),
-        (["[trainer] "], None),
+        (["[trainer0]:", "[trainer1]:"], None),
+        (["bert-launcher-x7k2f mpi "], None),
         (["job.node1 [stdout]: "], None),
         (["> "], None),
     ],
 )
-def test_any_prefix_is_removed_where_nearly_all_lines_have_it(prefixes, rank):
+def test_any_prefix_is_removed_where_most_lines_have_it(prefixes, rank):
     text = "".join(f"{prefixes[number % len(prefixes)]}Iter #{number}: 10.0 img/sec per GPU\n" for number in range(8))
-    lines = tagged_lines(text)
+    lines = tagged_lines(f"queued and waiting\n{text}")[1:]
     assert [line.text for line in lines] == [f"Iter #{number}: 10.0 img/sec per GPU" for number in range(8)] + [""]
     assert lines[0].rank == rank
 

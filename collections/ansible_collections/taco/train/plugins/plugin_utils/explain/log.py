@@ -16,6 +16,9 @@ LEAST_OF_A_TEXT = 60
 FIELD = re.compile(r"\s{0,12}([A-Za-z][\w #-]{0,30}?)\s{0,12}: {0,30}(\S.{0,300}?)\s*$")
 # The stack of a process that Open MPI ends.
 STACK = re.compile(r"\*\*\* (?P<begin>Process received signal)|\*\*\* End of error message")
+# Horovod names the ranks that others wait for some lines below.
+STALLED = "by subset of ranks"
+LINES_OF_A_STALL = 6
 # Lines that tell nothing of a failure.
 CHATTER = re.compile(
     r"NCCL INFO|[Hh]col\b|HCOLL|LOG_CAT_ML|libibverbs|libnuma|Authorization required|No protocol specified|\(ignored\)$|"
@@ -88,7 +91,7 @@ def is_complaint(line: Line) -> bool:
 
 
 def help_texts(lines: Sequence[Line]) -> Dict[int, Candidate]:
-    """The texts that mpirun prints between two rules and the stacks of its processes, each in one line, by their first lines."""
+    """The texts that mpirun prints between two rules, stacks of processes and Horovod's stalls, each in one line, by their begin."""
     found: Dict[int, Candidate] = {}
     rules = [number for number, line in enumerate(lines) if line.text.endswith(("-", "- ")) and RULE.match(line.text)]
     for begin, end in zip(rules, [*rules[1:], len(lines)]):
@@ -97,6 +100,8 @@ def help_texts(lines: Sequence[Line]) -> Dict[int, Candidate]:
             found[first] = joined(lines[first : min(end, first + MOST_OF_A_TEXT)])
     stack: Optional[int] = None
     for number, line in enumerate(lines):
+        if STALLED in line.text:
+            found[number] = joined(lines[number : number + LINES_OF_A_STALL])
         mark = STACK.search(line.text) if "*** " in line.text else None
         if mark and mark["begin"]:
             stack = number

@@ -24,7 +24,13 @@ from ansible_collections.taco.train.plugins.plugin_utils.explain.log import (
     told_lines,
     unexplained_text,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.explain.where import Places, host_of_fields, listed, words
+from ansible_collections.taco.train.plugins.plugin_utils.explain.where import (
+    Place,
+    Places,
+    host_of_fields,
+    listed,
+    words,
+)
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import Line
 
 TABLE = os.path.join(os.path.dirname(__file__), "symptoms.yml")
@@ -35,8 +41,8 @@ OF_THE_LIMIT = ("killed", "aborted", "interrupted", "terminated", "signal", "exi
 TEMPLATE = re.compile(r"\{(\w+)\}")
 # Parentheses in a sentence, which go with the values in them.
 PARENTHESES = re.compile(r" ?\([^()]*\)")
-# What the place says before a sentence.
-SUBJECT = re.compile(r"a (?:rank|host) (?=\w)")
+# The groups of a pattern that name another process than the one that prints the line.
+OF_A_PEER = {"rank", "host", "peer"}
 MOST_OF_A_SENTENCE = 400
 # A shorter line, such as Killed, adds nothing to the sentence.
 LEAST_OF_A_LINE = 12
@@ -196,16 +202,29 @@ def explanation(
         else {}
     )
     values = {**candidate.fields, "match": cut(match[0].strip()) if match else "", **groups}
-    place = places.found(candidate.line, values, row.scope)
+    blames = row.scope == "of_another_rank" and OF_A_PEER & {
+        name.rstrip("0123456789") for name in row.pattern.groupindex
+    }
+    place = places.named(values) if blames else places.found(candidate.line, values, row.scope)
     values["host"] = place.host or "a host"
     found = filled(row.found, values)[:MOST_OF_A_SENTENCE]
     where = words(place, found)
-    found = f"{where}: {SUBJECT.sub('', found, count=1) if SUBJECT.match(found) else found}" if where else found
+    found = with_place(found, place, where)
+    reporter = words(places.of_line(candidate.line), found) if blames else ""
+    found += f", as {reporter} reports" if reporter and reporter != where else ""
     named = any(values.get(name) for name in TEMPLATE.findall(row.found) if name != "host")
     if not named and len(text.strip()) >= LEAST_OF_A_LINE:
         found += f": '{cut(text, match.end() if match else 0)}'"
     shown = shown_lines(lines, position, candidate.below)
     return Explanation(found, filled(row.fix, values), row.name, place.host, place.rank, shown)
+
+
+def with_place(found: str, place: Place, where: str) -> str:
+    """A sentence with its place as its subject, else behind it."""
+    subject = "a host " if place.rank is None else "a rank "
+    if not where:
+        return found
+    return f"{where} {found[len(subject) :]}" if found.startswith(subject) else f"{where}: {found}"
 
 
 def filled(template: str, values: Mapping[str, str]) -> str:

@@ -5,15 +5,15 @@
 """Name the host and the rank of a line of a log: by its tag, by the header of NCCL, MPI or PyTorch, or by mpirun's epilogue."""
 
 import re
-from typing import Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Dict, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import Line
 
 NAME = r"[A-Za-z0-9][\w.-]{0,252}"
 # gpu1:4711:4720 [0] NCCL INFO, and before 2.4 without the word NCCL.
 NCCL_HEADER = re.compile(rf"(?:^|\s)({NAME}):(\d{{1,10}}):\d{{1,10}} \[\d{{1,3}}\] ")
-# [gpu1:4711], and of Open MPI's TCP transport [gpu1][[4711,1],3][
-MPI_HEADER = re.compile(rf"^\[({NAME}):(\d{{1,10}})\]")
+# [gpu1:4711], of UCX [gpu1:4711 :0:4720], and of Open MPI's TCP transport [gpu1][[4711,1],3][
+MPI_HEADER = re.compile(rf"^\[({NAME}):(\d{{1,10}})(?:\]| *:\d)")
 BTL_HEADER = re.compile(rf"^\[({NAME})\]\[\[\d{{1,10}},\d{{1,10}}\],(\d{{1,7}})\]\[")
 TEST_HEADER = re.compile(rf"^({NAME}): Test (?:NCCL|CUDA) failure")
 TORCH_RANK = re.compile(r"\[(?:PG [\w() ]{1,40} )?[Rr]ank (\d{1,7})\]")
@@ -23,10 +23,12 @@ COMMUNICATOR = re.compile(r"comm \S+ rank (\d{1,7}) nranks ")
 # mpirun at the end.
 ENDED = re.compile(rf"process rank (\d{{1,7}}) with PID (\d{{1,10}}) on\s+node ({NAME})")
 EXITED = re.compile(r"Process name: (?:\[(?:\[[\d,]+\],|[^\]\s,]+,))?(\d{1,7})\]")
+STARTED = re.compile(r"process\s+rank (\d{1,7})")
 DAEMON = re.compile(rf"(?:Remote daemon *: *\S+ on node|target node: +)\s*({NAME})")
 # The values of a help text of mpirun that name the host it is about.
 HOST_FIELDS = ("node", "local_host", "host", "local_node", "remote_host", "target_node")
 ADDRESS = re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.])")
+PEER = re.compile(r"[A-Za-z][\w.-]*(?=<|$)")
 OWN_ADDRESS = re.compile(r"(?:Bootstrap ?: Using|NET/Socket ?: Using).*?:(\d{1,3}(?:\.\d{1,3}){3})<")
 # More ranks than these are counted.
 MOST_NAMES = 4
@@ -47,6 +49,7 @@ class Places:
         self.host_of: Dict[int, str] = {}
         self.rank_of: Dict[Tuple[str, str], int] = {}
         self.host_at: Dict[str, str] = {}
+        self.headers: Set[str] = set()
         self.daemon: Optional[str] = None
         self.ended = Place()
         for line in lines:
@@ -56,6 +59,7 @@ class Places:
         text = line.text
         header = NCCL_HEADER.search(text) if " [" in text else None
         host = header[1] if header else line.host
+        self.headers.update([header[1]] if header else [])
         if line.rank is not None and host:
             self.host_of.setdefault(line.rank, host)
         if header and line.rank is not None:
@@ -106,13 +110,20 @@ class Places:
             rank = int(torch[1])
         return Place(host or self.host_of.get(-1 if rank is None else rank), rank)
 
+    def named(self, values: Mapping[str, str]) -> Place:
+        """The place of the other rank that a line names, by its rank, its host or its address."""
+        peer = values.get("peer", "")
+        address, name = ADDRESS.search(peer), PEER.match(peer)
+        host = values.get("host") or values.get("peer_host") or (name[0] if name else None)
+        host = host or (self.host_at.get(address[0]) if address else None)
+        rank = int(values["rank"]) if values.get("rank", "").isdigit() else None
+        host = host or self.host_of.get(-1 if rank is None else rank)
+        return Place(self.inventory_name(host) if host else None, rank)
+
     def found(self, line: Line, values: Mapping[str, str], scope: str) -> Place:
         """The place of a failure: what its line names, else the process that printed it, else the one that mpirun names at its end."""
         rank = int(values["rank"]) if values.get("rank", "").isdigit() else None
         host = values.get("host") or host_of_fields(values)
-        if host is None and rank is None and scope == "of_another_rank" and values.get("peer"):
-            address = ADDRESS.search(values["peer"])
-            host = self.host_at.get(address[0]) if address else None
         if host is None and rank is None:
             host, rank = self.of_line(line)
         if host is None and rank is None and scope == "before_ranks":
@@ -121,9 +132,16 @@ class Places:
             host, rank = self.ended
         if rank is not None and (host is None or values.get("rank")):
             host = host or self.host_of.get(rank) or (self.ended.host if rank == self.ended.rank else None)
-        if rank is None and host and host == self.ended.host and scope == "own_error":
+        if rank is None and host and scope == "own_error" and self._is_only(host):
             rank = self.ended.rank
+        started = STARTED.search(line.text) if scope == "before_ranks" and rank is None else None
+        rank = int(started[1]) if started else rank
         return Place(self.inventory_name(host), rank)
+
+    def _is_only(self, host: str) -> bool:
+        """Whether the process that mpirun names at its end can only be one of this host."""
+        known = self.ended.host or self.host_of.get(-1 if self.ended.rank is None else self.ended.rank)
+        return known == host or (known is None and self.headers == {host})
 
     def inventory_name(self, host: Optional[str]) -> Optional[str]:
         """The name that the inventory has for a host, which is a longer or a shorter one in logs; else the name itself."""

@@ -5,7 +5,7 @@
 """Split a benchmark's output into lines, and remove what launchers, containers and terminals add to each line.
 
 Known are the prefixes of mpirun 4 and 5 (all tags and timestamps of --output), horovodrun, kubectl logs and docker logs, and the rank
-that PyTorch puts before its errors. Any other prefix is removed where nearly all lines have it.
+that PyTorch puts before its errors. Any other prefix is removed where most lines have it.
 """
 
 import re
@@ -38,16 +38,19 @@ KNOWN = re.compile(
             r" ?\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z| UTC|[+-]\d\d:?\d\d)?\]? (?:std(?:out|err) [FP] )?",
             # kubectl logs --prefix
             r"\[pod/(?P<pod>[^/\]\s]{1,253})/[^\]\s]{1,253}\] ",
+            # Open MPI 5 with XML
+            r'<std(?:out|err|diag)(?: \w+="[^"]{0,80}")*? rank="(?P<xml>\d{1,7})"[^>]{0,200}>',
             # PyTorch
             r"\[rank(?P<torch>\d{1,7})\]: ?",
         ]
     )
 )
 INNER_TAG = re.compile(TAG)
+XML_END = re.compile(r"</std(?:out|err|diag)>\s*$")
 # What others put before each line: a process in parentheses, a name in brackets or before | or a colon, a quotation.
 FOREIGN = re.compile(
-    r"\([^()\n]{1,160}\) |\[[^\[\]\n]{1,160}\]:? |[\w./@=-]{1,160}(?: \[[^\[\]\s]{1,40}\])? {0,60}(?:\|{1,2}|:|--)(?: |$)|"
-    r" {0,6}\d{1,6}: |> ?"
+    r"\([^()\n]{1,160}\) |\[[^\[\]\n]{1,160}\](?:: ?| )|[\w./@=-]{1,160}(?: \[[^\[\]\s]{1,40}\])? {0,60}(?:\|{1,2}|:|--)(?: |$)|"
+    r" {0,6}\d{1,6}: |> ?|[a-z0-9.]{1,200}-[a-z0-9.-]{1,200} [a-z0-9-]{1,63} "
 )
 RANK = re.compile(r"\[?(?:rank[= ]?)?(\d{1,7})[\]:]* $|.*\brank=(\d{1,7})\b")
 DIGITS = re.compile(r"\d+")
@@ -64,7 +67,7 @@ def raw_lines(text: Any) -> list[str]:
 
 
 def foreign(lines: list[str]) -> frozenset[str]:
-    """The prefixes, without their numbers, that nearly all lines have one of; none where lines begin in several ways."""
+    """The prefixes, without their numbers, that most lines have one of; none where lines begin in several ways."""
     sample = [line for line in lines[:SAMPLE] if line.strip()]
     found = Counter(
         DIGITS.sub("0", match[0])
@@ -72,7 +75,7 @@ def foreign(lines: list[str]) -> frozenset[str]:
         if match
     )
     often = {prefix: count for prefix, count in found.most_common(MOST_KINDS) if count >= LEAST_LINES}
-    return frozenset(often) if sum(often.values()) >= 0.9 * len(sample) and sample else frozenset()
+    return frozenset(often) if sum(often.values()) >= 0.7 * len(sample) and sample else frozenset()
 
 
 def clean(raw: str, shared: frozenset[str] = frozenset()) -> Line:
@@ -93,10 +96,11 @@ def clean(raw: str, shared: frozenset[str] = frozenset()) -> Line:
         if not match or match.end() == place:
             break
         place = match.end()
-        own = match["torch"] or (None if told else match["tag"])
+        own = match["torch"] or (None if told else match["tag"] or match["xml"])
         rank, told = (int(own), True) if own else (rank, told)
         host = match["host"] or match["pod"] or host
-    return Line(raw[place:], rank, host)
+    text = raw[place:]
+    return Line(XML_END.sub("", text) if "</std" in text else text, rank, host)
 
 
 def tagged_lines(output: Any) -> list[Line]:
