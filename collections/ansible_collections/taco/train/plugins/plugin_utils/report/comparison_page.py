@@ -194,7 +194,7 @@ def document(
         section("Arms", rows.arms(comparison)),
         notes(records, problems),
         section("Hosts", system_rows(records)),
-        preflight(verdict),
+        *preflight(verdict),
         reproduction(comparison, records),
     ]
     footer = f"Run {run}. Everything here stands in comparison.json, records.jsonl and verdict.json beside it."

@@ -205,11 +205,11 @@ def systems(records: Sequence[Record]) -> Section:
     return tables("Hosts", (("Host", *SYSTEM.values()), rows), {"CPUs", "Memory"})._replace(detail=True)
 
 
-def preflight(verdict: Optional[Mapping[str, Any]]) -> Section:
-    """Return the result of preflight before the run, and the checks that did not pass."""
+def preflight(verdict: Optional[Mapping[str, Any]]) -> list[Section]:
+    """Return the result of preflight before the run, and as a detail the checks that did not pass."""
     summary = (verdict or {}).get("summary")
     if not verdict or not summary:
-        return Section("Preflight", [])
+        return []
     said = [f"{summary.get(status, 0)} {word}" for status, word in STATUSES.items()]
     judged = [(host, check) for host, one in (verdict.get("hosts") or {}).items() for check in one.get("checks") or []]
     judged += [("all hosts", check) for check in verdict.get("fleet") or []]
@@ -219,8 +219,9 @@ def preflight(verdict: Optional[Mapping[str, Any]]) -> Section:
         if check.get("status") in ("fail", "warn")
     ]
     sentence = Text(f"Preflight of {counted(len(verdict.get('hosts') or {}), 'host')}: {', '.join(said)}.")
-    grid = Grid(("Status", "Host", "Check", "Expected", "Found", "Fix"), rows)
-    return Section("Preflight", [sentence, grid] if rows else [sentence])
+    head = ("Status", "Host", "Check", "Expected", "Found", "Fix")
+    checks = tables("Checks that did not pass", (head, rows))._replace(detail=True)
+    return [Section("Preflight", [sentence]), checks]
 
 
 def command_lines(argv: Sequence[str]) -> str:
@@ -275,7 +276,7 @@ def document(
             notes(records, problems),
             witnesses(records),
             systems(records),
-            preflight(verdict),
+            *preflight(verdict),
             reproduction(records),
         ],
         f"Run {run}. Everything here stands in records.jsonl and verdict.json beside this page.",
