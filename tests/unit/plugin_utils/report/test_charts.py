@@ -6,7 +6,8 @@
 
 import compared
 import pytest
-from rendered import drawing, marked
+import recorded
+from rendered import drawing, drawings, marked, of_comparison, of_runs
 
 from ansible_collections.taco.train.plugins.plugin_utils.report import axes, charts, comparison_charts
 from ansible_collections.taco.train.plugins.plugin_utils.report.axes import LEFT, RIGHT, WIDTH
@@ -187,3 +188,31 @@ def test_runs_stand_in_the_order_of_time_whatever_order_they_come_in():
     said = " ".join(one.text for one in chart.iter("text"))
     assert "images/s; higher is better; the axis does not start at 0" in said
     assert "run, in the order of time: 2026-01-31 12:00 UTC to" in said
+
+
+# About how wide letters of a class are.
+LETTERS = {"tick": 5.8, "label": 5.6, "row": 6.3, "group": 6.6, "verdict": 6.6}
+
+
+def box(one):
+    width = len(one.text or "") * LETTERS[one.get("class").split()[0]]
+    left = float(one.get("x")) - {"start": 0, "middle": width / 2, "end": width}[one.get("text-anchor")]
+    return left, float(one.get("y")) - 9, left + width, float(one.get("y")) + 2
+
+
+def test_texts_lie_within_their_drawing_and_not_over_each_other():
+    comparison, records = recorded.comparison("nccl_tests", {"harp": 11.4, "tcp": 4.1})
+    pages = [
+        of_comparison(compared.comparison(), compared.records()),
+        of_comparison(comparison, records),
+        of_runs([recorded.record(workload) for workload in recorded.RUNS]),
+    ]
+    for chart in (one for page in pages for one in drawings(page)):
+        _left, _top, width, height = map(float, chart.get("viewBox").split())
+        boxes = [(box(one), one.text) for one in chart.iter("text")]
+        for (left, top, right, bottom), said in boxes:
+            assert left > -3 and right < width + 3 and top > -3 and bottom < height + 3, said
+        for place, (one, said) in enumerate(boxes):
+            for other, before in boxes[:place]:
+                apart = one[0] >= other[2] or other[0] >= one[2] or one[1] >= other[3] or other[1] >= one[3]
+                assert apart, (said, before)

@@ -111,7 +111,12 @@ def test_the_short_text_has_no_details():
     found = document([record(system={"gpu1": compared.SYSTEM})], compared.VERDICT)
     short = markdown(brief(found))
     assert "## To run it again" in markdown(found) and "## Hosts" in markdown(found)
-    assert "## To run it again" not in short and "## Hosts" not in short and "## Preflight" in short
+    assert (
+        "## To run it again" not in short
+        and "## Hosts" not in short
+        and "## Preflight" in short
+        and "make room" not in short
+    )
 
 
 @pytest.mark.parametrize("records", [[], [record()], [broken()], [broken(system={}, duration_s=None)]])

@@ -79,9 +79,9 @@ def ratios(values: Iterable[float]) -> Axis:
         ticks = [(tick, f"{tick:g}x") for tick in ratio_ticks(low, high)]
         return Axis(ticks, lambda value: math.log(min(max(value, low), high) / low) / math.log(high / low), True)
     axis = linear(values, 1.0)
-    return Axis(
-        [(tick, f"{tick:g}x") for tick, _text in axis.ticks], lambda value: axis.place(min(max(value, low), high))
-    )
+    first, last = axis.ticks[0][0], axis.ticks[-1][0]
+    ticks = [(tick, f"{tick:g}x") for tick, _text in axis.ticks]
+    return Axis(ticks, lambda value: axis.place(min(max(value, first), last)))
 
 
 def line(css: str, x1: float, y1: float, x2: float, y2: float) -> Shape:

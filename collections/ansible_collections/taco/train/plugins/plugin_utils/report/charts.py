@@ -241,7 +241,7 @@ def intervals(
 def interval(row: Interval, x: Callable[[float], float], y: float) -> Shape:
     """Return one row: its name above, its point, interval and result beneath. The other value is a hollow point."""
     middle, shapes = y + 31, [text(SIDE, y + 12, row.name, "start", "row")]
-    shapes.append(text(WIDTH - SIDE, middle + 4, row.result, "end", row.css))
+    shapes += [text(WIDTH - SIDE, middle + 4, row.result, "end", row.css)] if row.result else []
     if finite(row.low) and finite(row.high):
         shapes.append(line(row.css, x(row.low), middle, x(row.high), middle))
         shapes += [line(row.css, x(end), middle - 4, x(end), middle + 4) for end in (row.low, row.high)]

@@ -63,7 +63,7 @@ def forest(comparison: Part) -> list[Chart]:
     named = {one: f"speed-up over {wording.marked(comparison, one, MOST_NAME)}" for one in baselines}
     # Said once beneath the axis, or above each group when there are several.
     titled = [([labels[key[0]], *([named[key[1]]] if several else [])], own) for key, own in groups.items()]
-    said = (
+    explanation = (
         "The point is the speed-up, the line through it its interval. The shaded band, "
         f"{wording.percent(effect)} to each side of 1, holds differences too small to count."
     )
@@ -73,7 +73,7 @@ def forest(comparison: Part) -> list[Chart]:
         ratios,
         f"{'speed-up' if several or not baselines else named[baselines[0]]}; AXIS axis",
         f"Speed-up of {count} comparisons with their intervals; the table of verdicts says the same in numbers",
-        caption(comparison, said),
+        caption(comparison, explanation),
         no_effect(comparison),
     )
 
@@ -93,10 +93,10 @@ def expected(comparison: Part, one_case: Part) -> list[Chart]:
     for one in one_case.get("expected") or []:
         seconds, measured = one.get("seconds"), one.get("measured_seconds")
         name = wording.marked(comparison, one["arm"], 20)
-        said = f"{name}: {wording.number(measured)} s, its bytes {wording.number(seconds)} s"
+        title = f"{name}: {wording.number(measured)} s, its bytes {wording.number(seconds)} s"
         if finite(seconds) and seconds >= 0:
             css = f"measured {colour(number_of(comparison, one['arm']))}"
-            found.append(Interval(said, measured, None, None, "", said, css, seconds))
+            found.append(Interval(title, measured, None, None, "", title, css, seconds))
     label = wording.case_labels(comparison)[one_case["id"]]
     return charts.intervals(
         [((), found)],
@@ -139,10 +139,10 @@ def drawable(line: Part) -> list[Part]:
 
 def efficiency(name: str, point: Part) -> Mark:
     low, high = (100 * point[key] if finite(point.get(key)) else None for key in ("low", "high"))
-    said = (
+    title = (
         f"{name}, {point['ranks']} ranks: {wording.percent(point['efficiency'])}, {wording.number(point.get('value'))}"
     )
-    return Mark(point["ranks"], 100 * point["efficiency"], said, low, high)
+    return Mark(point["ranks"], 100 * point["efficiency"], title, low, high)
 
 
 def bus_bandwidth(comparison: Part) -> list[Chart]:
@@ -186,11 +186,11 @@ def timeline(comparison: Part, one_case: Part, times: Mapping[Any, str]) -> list
     )
     marks: dict[str, list[Mark]] = {arm: [] for arm in wording.arm_names(comparison)}
     for place, (arm, run) in enumerate(found):
-        said = f"{wording.marked(comparison, arm)}, {run_name(comparison, run)}: {wording.number(run['value'])} {unit}"
+        title = f"{wording.marked(comparison, arm)}, {run_name(comparison, run)}: {wording.number(run['value'])} {unit}"
         time = times.get(run.get("record"))
-        said += f" at {shown(time)}" if time else ""
+        title += f" at {shown(time)}" if time else ""
         css = "warmup" if run.get("warmup") else ""
-        marks[arm].append(Mark(place, run["value"], said, *spread_of(run, one_case), css))
+        marks[arm].append(Mark(place, run["value"], title, *spread_of(run, one_case), css))
     names = list(marks)
     values = [run["value"] for _arm, run in found]
     label = wording.case_labels(comparison)[one_case["id"]]
@@ -231,16 +231,16 @@ def strip(comparison: Part, one_case: Part) -> list[Chart]:
             columns = [column(comparison, one_case, name, run, middle) for run in runs_of(arm)]
             arms.append((f"{name}: {wording.number(middle)} {unit}", number_of(comparison, arm["arm"]), columns))
     label = wording.case_labels(comparison)[one_case["id"]]
-    said = f"{label}: how far each run is from its arm's median"
-    return charts.strips(arms, said, caption(comparison, f"{label}: every run."))
+    title = f"{label}: how far each run is from its arm's median"
+    return charts.strips(arms, title, caption(comparison, f"{label}: every run."))
 
 
 def column(comparison: Part, one_case: Part, name: str, run: Part, middle: float) -> Column:
     # As points, means over all steps so far would look independent.
     series = [] if one_case.get("running_mean") else run.get("series") or []
     off = [100 * (value / middle - 1) if finite(value) else None for value in (run.get("value"), *series)]
-    said = (
+    title = (
         f"{name}, {run_name(comparison, run)}: {wording.number(run.get('value'))} {one_case.get('unit') or ''}".rstrip()
     )
     within = [value for value in off[1:] if value is not None]
-    return Column(off[0], within, said, "warmup" if run.get("warmup") else "")
+    return Column(off[0], within, title, "warmup" if run.get("warmup") else "")

@@ -56,7 +56,7 @@ BANDWIDTH = "At each message size the median of the runs that count. The table a
 def first_lines(comparison: Part) -> list[Text]:
     """Return the warnings before all numbers."""
     lab = [Text(LAB, "lab")] if comparison.get("lab") else []
-    return [Text(said, "stop") for said in wording.first(comparison)] + lab
+    return [Text(warning, "stop") for warning in wording.first(comparison)] + lab
 
 
 def top(comparison: Part) -> list[Block]:
@@ -64,7 +64,7 @@ def top(comparison: Part) -> list[Block]:
     found = [Text(question, "question")] if question else []
     found.append(Text(comparison.get("sentence") or "No verdict.", "lead"))
     found += [Text(placed, "lead")] if placed else []
-    return [*found, Text(wording.progress(comparison), "said")]
+    return [*found, Text(wording.progress(comparison), "note")]
 
 
 def section(
@@ -73,9 +73,9 @@ def section(
     """Return charts with their legend, and a table with a note above it and words beneath it; nothing where there is neither."""
     if not drawn and not table[1]:
         return Section(title, [])
-    above = ([Text(note, "said")] if note else []) + ([Text(legend, "said drawn")] if legend and drawn else [])
+    above = ([Text(note, "note")] if note else []) + ([Text(legend, "note drawn")] if legend and drawn else [])
     grid = [Grid(*table, rows.NUMBERS, ("Log",))] if table[1] else []
-    return Section(title, [*above, *drawn, *grid, *([Text(after, "said")] if after else [])])
+    return Section(title, [*above, *drawn, *grid, *([Text(after, "note")] if after else [])])
 
 
 def of_cases(comparison: Part, draw: Any, *more: Any) -> list[Chart]:
@@ -85,8 +85,10 @@ def of_cases(comparison: Part, draw: Any, *more: Any) -> list[Chart]:
 def against(regression: Part) -> str:
     """Return the earlier comparison, and how many arms became worse or better."""
     counts = {word: len(regression.get(word) or []) for word in ("worse", "better")}
-    said = ", ".join(f"{count} {word}" for word, count in counts.items() if count) or "none is worse and none is better"
-    return f"Each arm against itself in {regression.get('baseline')}: {said}."
+    changes = (
+        ", ".join(f"{count} {word}" for word, count in counts.items() if count) or "none is worse and none is better"
+    )
+    return f"Each arm against itself in {regression.get('baseline')}: {changes}."
 
 
 def regression(comparison: Part) -> Section:
@@ -146,7 +148,7 @@ def reproduction(comparison: Part, records: Sequence[Part]) -> Section:
     blocks: list[Block] = []
     for case, arm, launcher, argv in commands(comparison, records):
         blocks.append(Text(f"{case}: {wording.marked(comparison, arm)}", "h3"))
-        blocks += [Text(where(launcher), "said"), Code(command_lines(argv))]
+        blocks += [Text(where(launcher), "note"), Code(command_lines(argv))]
     if blocks:
         blocks.insert(0, Text(BEFORE_A_COMMAND))
     if comparison.get("spec"):
@@ -194,7 +196,7 @@ def document(
         section("Arms", rows.arms(comparison)),
         notes(records, problems),
         section("Hosts", system_rows(records)),
-        preflight(verdict),
+        *preflight(verdict),
         reproduction(comparison, records),
     ]
     footer = f"Run {run}. Everything here stands in comparison.json, records.jsonl and verdict.json beside it."

@@ -50,18 +50,18 @@ def terminal(comparison: Part) -> str:
     lines: list[str] = []
     lab = [LAB] if comparison.get("lab") else []
     answer = [comparison.get("sentence") or "No verdict.", wording.placed(comparison)]
-    for said in [*wording.first(comparison), *lab, comparison.get("question"), *answer]:
-        lines += [*wrapped(said), ""] if said else []
+    for text in [*wording.first(comparison), *lab, comparison.get("question"), *answer]:
+        lines += [*wrapped(text), ""] if text else []
     lines += terminal_table(comparison)
-    for said in unsettled(comparison):
-        lines += wrapped(said)
+    for text in unsettled(comparison):
+        lines += wrapped(text)
     for case, arm, problems, log, _run in rows.failures(comparison)[1]:
         lines += wrapped(f"Failed: {case}, {arm}: {problems} Log: {log}")
     found = comparison.get("regression")
-    for said in [against(found), *(found.get("unlike") or [])] if found else []:
-        lines += wrapped(said)
+    for text in [against(found), *(found.get("unlike") or [])] if found else []:
+        lines += wrapped(text)
     return "\n".join([*lines, *wrapped(wording.progress(comparison))])
 
 
-def wrapped(said: str) -> list[str]:
-    return textwrap.wrap(" ".join(said.split()), WIDTH, break_on_hyphens=False)
+def wrapped(text: str) -> list[str]:
+    return textwrap.wrap(" ".join(text.split()), WIDTH, break_on_hyphens=False)

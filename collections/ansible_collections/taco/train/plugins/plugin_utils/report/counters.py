@@ -30,15 +30,15 @@ def sentences(record: Record) -> List[str]:
     if not found:
         return []
     path = path_sentence(record)
-    said = [path] if path else []
-    said += [f"{one['text']}." for one in found["outliers"]]
+    sentences = [path] if path else []
+    sentences += [f"{one['text']}." for one in found["outliers"]]
     if found["too_few"]:
-        said.append(f"{found['too_few'][0].upper()}{found['too_few'][1:]}.")
+        sentences.append(f"{found['too_few'][0].upper()}{found['too_few'][1:]}.")
     elif not found["outliers"]:
-        said.append("No host stands out from the others.")
+        sentences.append("No host stands out from the others.")
     if found["runs"] > 1:
-        said.append(f"The counters are those of {counted(found['runs'], 'run')} together.")
-    return said
+        sentences.append(f"The counters are those of {counted(found['runs'], 'run')} together.")
+    return sentences
 
 
 def _percent(share: Optional[float]) -> str:

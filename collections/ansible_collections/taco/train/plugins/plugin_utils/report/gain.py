@@ -206,9 +206,9 @@ def chart(comparison: Part, lines: Sequence[Line]) -> list[Chart]:
         names.update((one.parameters, one.model) for one in figures)
     bands = [no_effect(comparison)]
     for _arm, one in published_ranges(comparison, lines):
-        said = f"{wording.ratio(one.low)} to {wording.ratio(one.high)} for {', '.join(one.models)}, {BY_VENDOR}; {one.source}"
+        title = f"{wording.ratio(one.low)} to {wording.ratio(one.high)} for {', '.join(one.models)}, {BY_VENDOR}; {one.source}"
         bands.append(
-            Band(one.low, one.high, "range published", said, *span(one), f"range {BY_VENDOR}, without its models")
+            Band(one.low, one.high, "range published", title, *span(one), f"range {BY_VENDOR}, without its models")
         )
     names.update((point.parameters, point.model) for one in lines for point in one.points)
     return charts.lines(

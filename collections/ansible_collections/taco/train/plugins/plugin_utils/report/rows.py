@@ -84,10 +84,10 @@ def explained(comparison: Part) -> str:
     """The legend of the table of verdicts: common properties of its cases and the meaning of its words."""
     shared, effect = wording.shared_parts(comparison), wording.effect(comparison)
     used = dict.fromkeys(one["verdict"] for _case, one in compared(comparison))
-    said = [f"All of it: {', '.join(shared)}."] if shared else []
-    said += [f"{wording.verdict(word)}: {wording.VERDICTS[word]}." for word in used if word in wording.VERDICTS]
-    said += [f"The smallest difference that counts is {wording.percent(effect)}."] if effect else []
-    return " ".join(said)
+    sentences = [f"All of it: {', '.join(shared)}."] if shared else []
+    sentences += [f"{wording.verdict(word)}: {wording.VERDICTS[word]}." for word in used if word in wording.VERDICTS]
+    sentences += [f"The smallest difference that counts is {wording.percent(effect)}."] if effect else []
+    return " ".join(sentences)
 
 
 def regression(comparison: Part) -> Table:

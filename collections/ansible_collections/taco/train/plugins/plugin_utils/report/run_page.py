@@ -72,9 +72,9 @@ def headline(records: Sequence[Record]) -> Text:
         return Text("No benchmark was run.", "lead none")
     bad = failed(records)
     if not good(records):
-        said = f"all {len(records)} runs failed." if len(records) > 1 else "the run failed."
+        failure = f"all {len(records)} runs failed." if len(records) > 1 else "the run failed."
         problem = bad[0]["problems"][:1] if len(records) == 1 else []
-        return Text(" ".join([f"No result: {said}", *problem]), "lead none")
+        return Text(" ".join([f"No result: {failure}", *problem]), "lead none")
     record = good(records)[-1]
     result, label = record["result"], (record.get("arm_spec") or {}).get("label")
     arm = f"{record['arm']}: {label}" if label else record["arm"]
@@ -87,40 +87,40 @@ def headline(records: Sequence[Record]) -> Text:
 def beside(record: Record) -> list[str]:
     """Return the sentences that belong to the value of a good record."""
     result, kind = record["result"], measures(record)
-    said = [f"Value: {kind['value']}; {direction(result['higher_is_better'])}."]
+    sentences = [f"Value: {kind['value']}; {direction(result['higher_is_better'])}."]
     if result["unit"].startswith("images/") and record["ranks"] > 1:
-        said.append(f"Per device: {number(result['value'] / record['ranks'])} {result['unit']}.")
+        sentences.append(f"Per device: {number(result['value'] / record['ranks'])} {result['unit']}.")
     if result.get("spread"):
-        said += of_spread(result["spread"], kind["iteration"] or "iteration", result["unit"])
+        sentences += of_spread(result["spread"], kind["iteration"] or "iteration", result["unit"])
     elif kind["running_mean"]:
-        said.append(
+        sentences.append(
             f"The number of each {kind['iteration']} is a mean over all steps so far, so the spread of single steps is not known."
         )
     if result.get("total"):
         interval = f"{number(result['total']['mean'])} ± {number(result['total']['ci'])} {result['unit']}"
-        said.append(f"The script's own summary, for comparison: {interval} (mean ± 1.96 standard deviations).")
+        sentences.append(f"The script's own summary, for comparison: {interval} (mean ± 1.96 standard deviations).")
     average = result["details"].get("average")
     if average is not None:
-        said.append(f"Average over all message sizes, for comparison: {number(average)} {result['unit']}.")
+        sentences.append(f"Average over all message sizes, for comparison: {number(average)} {result['unit']}.")
     if record.get("network_line"):
-        said.append(f"Network of NCCL: {record['network']}. Log line: {record['network_line']}")
-    return said
+        sentences.append(f"Network of NCCL: {record['network']}. Log line: {record['network_line']}")
+    return sentences
 
 
 def of_spread(spread: Mapping[str, Any], iteration: str, unit: str) -> list[str]:
     """Return the sentences on how much the iterations of a run differ."""
     low, high, p5, p50, p95 = (number(spread[key]) for key in ("low", "high", "p5", "p50", "p95"))
-    said = [
+    sentences = [
         f"{spread['count']} {iteration}s from {low} to {high} {unit}; percentiles: 5th {p5}, 50th {p50}, 95th {p95}.",
         f"Stalls ({iteration}s that took at least {STALL:g} times the median time): {spread['stalls']}.",
     ]
     times = spread.get("step_time")
     if times:
         p50, p95, most = (f"{number(times[key])} s" for key in ("p50", "p95", "max"))
-        said.append(
+        sentences.append(
             f"Time of a step, as the mean of each {iteration}: median {p50}, 95th percentile {p95}, longest {most}."
         )
-    return said
+    return sentences
 
 
 def row(record: Record) -> list[str]:
@@ -181,8 +181,8 @@ def sizes(records: Sequence[Record]) -> Section:
 
 
 def notes(records: Iterable[Record], problems: Iterable[str]) -> Section:
-    said = dict.fromkeys([note for record in records for note in record.get("notes") or []] + list(problems))
-    return Section("Notes", [Bullets(list(said))] if said else [])
+    found = dict.fromkeys([note for record in records for note in record.get("notes") or []] + list(problems))
+    return Section("Notes", [Bullets(list(found))] if found else [])
 
 
 def witnesses(records: Sequence[Record]) -> Section:
@@ -205,12 +205,12 @@ def systems(records: Sequence[Record]) -> Section:
     return tables("Hosts", (("Host", *SYSTEM.values()), rows), {"CPUs", "Memory"})._replace(detail=True)
 
 
-def preflight(verdict: Optional[Mapping[str, Any]]) -> Section:
-    """Return the result of preflight before the run, and the checks that did not pass."""
+def preflight(verdict: Optional[Mapping[str, Any]]) -> list[Section]:
+    """Return the result of preflight before the run, and as a detail the checks that did not pass."""
     summary = (verdict or {}).get("summary")
     if not verdict or not summary:
-        return Section("Preflight", [])
-    said = [f"{summary.get(status, 0)} {word}" for status, word in STATUSES.items()]
+        return []
+    counts = [f"{summary.get(status, 0)} {word}" for status, word in STATUSES.items()]
     judged = [(host, check) for host, one in (verdict.get("hosts") or {}).items() for check in one.get("checks") or []]
     judged += [("all hosts", check) for check in verdict.get("fleet") or []]
     rows = [
@@ -218,9 +218,10 @@ def preflight(verdict: Optional[Mapping[str, Any]]) -> Section:
         for host, check in judged
         if check.get("status") in ("fail", "warn")
     ]
-    sentence = Text(f"Preflight of {counted(len(verdict.get('hosts') or {}), 'host')}: {', '.join(said)}.")
-    grid = Grid(("Status", "Host", "Check", "Expected", "Found", "Fix"), rows)
-    return Section("Preflight", [sentence, grid] if rows else [sentence])
+    sentence = Text(f"Preflight of {counted(len(verdict.get('hosts') or {}), 'host')}: {', '.join(counts)}.")
+    head = ("Status", "Host", "Check", "Expected", "Found", "Fix")
+    checks = tables("Checks that did not pass", (head, rows))._replace(detail=True)
+    return [Section("Preflight", [sentence]), checks]
 
 
 def command_lines(argv: Sequence[str]) -> str:
@@ -261,11 +262,11 @@ def document(
 ) -> Document:
     """Return the document of the records of a run and of preflight's verdict, if there is one."""
     ok = good(records)
-    said = [sentence for record in ok[-1:] for sentence in beside(record)]
+    sentences = [sentence for record in ok[-1:] for sentence in beside(record)]
     return Document(
         f"{title}: {run}" if run else title,
         lab(records),
-        [headline(records), *([Bullets(said)] if said else [])],
+        [headline(records), *([Bullets(sentences)] if sentences else [])],
         [
             failures(records),
             runs(records),
@@ -275,7 +276,7 @@ def document(
             notes(records, problems),
             witnesses(records),
             systems(records),
-            preflight(verdict),
+            *preflight(verdict),
             reproduction(records),
         ],
         f"Run {run}. Everything here stands in records.jsonl and verdict.json beside this page.",
