@@ -8,7 +8,7 @@ import contextlib
 import fcntl
 import os
 import time
-from typing import Callable, Dict, Iterator, List, Optional
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional
 
 from ansible_collections.taco.train.plugins.module_utils._boot.comparison import difference
 from ansible_collections.taco.train.plugins.module_utils._boot.config import BootConfig, encode
@@ -60,12 +60,6 @@ def _undone(config: BootConfig, guard: Guard, changes: Changes, generate: bool) 
     room += [(config.real(path), 2 * len(read_bytes(config.real(path)) or b"")) for path in outputs]
     # The history holds what was there before, in an encoding that is a third longer, and is replaced as one step.
     room += [(guard.folder, 3 * len(read_bytes(config.real(path)) or b"")) for path in [*planned, *outputs]]
-    for path in [*planned, *outputs]:
-        if os.path.exists(config.real(path)) and os.stat(config.real(path)).st_nlink > 1:
-            raise HugepagesError(
-                f"{path} has another name too (a hard link, see find / -samefile {path}), which a change would part from it: give it a "
-                f"file of its own (cp -a {path} {path}.new; mv {path}.new {path}); nothing was written"
-            )
     guard.begin(planned, outputs, room)
     try:
         yield
@@ -90,6 +84,16 @@ def recover(guard: Guard) -> None:
             f"files writable, and run this again, or compare each file with its copy and, once the files are right, remove {guard.folder}"
         )
     guard.finish()
+
+
+def require_own_files(config: BootConfig, paths: Iterable[str]) -> None:
+    """Refuse files of which a change would part another name."""
+    for path in paths:
+        if os.path.exists(config.real(path)) and os.stat(config.real(path)).st_nlink > 1:
+            raise HugepagesError(
+                f"{path} has another name too (a hard link, see find / -samefile {path}), which a change would part from it: give it a "
+                f"file of its own (cp -a {path} {path}.new; mv {path}.new {path}); nothing was written"
+            )
 
 
 def require_same(config: BootConfig, generated: str) -> None:
@@ -121,11 +125,10 @@ def _follow(
     history: History,
     arguments: List[str],
     problems_of: Callable[[List[Entry]], List[str]],
-) -> str:
-    """Generate the entries, where they are generated, and read them back. Returns the grub.cfg of before."""
-    before = config.text(config.layout.config)
+    seen: Dict[str, Dict[str, Any]],
+) -> None:
+    """Generate the entries, where they are generated, and read them back; seen are the files that this changes, as they were."""
     if config.layout.command:
-        seen = {path: history.seen(path) for path in config.written()}
         config.generate()
         for path, entry in seen.items():
             now = read_bytes(config.real(path))
@@ -135,7 +138,6 @@ def _follow(
     if problems:
         place = config.layout.config if config.layout.command else ENTRIES
         raise HugepagesError(f"{place} came out wrong: {'; '.join(problems)}")
-    return before
 
 
 def apply(
@@ -149,14 +151,16 @@ def apply(
     compared: bool = False,
 ) -> None:
     """Write the changes, generate the entries and read them back; when that fails, undo all of it and raise."""
+    seen = {path: history.seen(path) for path in config.written()} if generate else {}
+    before = config.text(config.layout.config)
     with _undone(config, guard, changes, generate):
-        if generate and config.layout.command and not compared:
+        if seen and not compared:
             require_same(config, config.regenerated(protected=False))
         for path, text in changes.items():
             history.note(path, None if text is None else encode(text), arguments, config.is_generated(path))
         config.write(changes)
         if generate:
-            before = _follow(config, history, arguments, problems_of)
+            _follow(config, history, arguments, problems_of, seen)
             lost = difference(before, config.text(config.layout.config), config.device)
             if lost:
                 raise HugepagesError(f"{config.layout.config} came out wrong: generating it {lost}")
@@ -171,8 +175,9 @@ def restore(
         left = [" ".join(history.arguments_in(entry.line.tokens)) for entry in entries]
         return [f"entry {entry.name!r} still holds {ours}" for entry, ours in zip(entries, left) if ours]
 
+    seen = {path: history.seen(path) for path in config.written()} if generate else {}
     with _undone(config, guard, changes, generate):
-        if generate and config.layout.command and not compared:
+        if seen and not compared:
             require_same(config, config.regenerated(protected=False))
         noted = history.paths()
         for path, text in sorted(changes.items()):
@@ -182,7 +187,7 @@ def restore(
             else:
                 config.write({path: text})
         if generate:
-            _follow(config, history, [], problems_of)
+            _follow(config, history, [], problems_of, seen)
     # Entries that were not generated still hold our arguments; the history tells the next run so.
     entries = config.entries(config.snippets())
     history.forget(keep_arguments=any(history.arguments_in(entry.line.tokens) for entry in entries))

@@ -166,6 +166,12 @@ def _config(root: str, firmware: str, debian: bool) -> str:
     raise UnclearError(f"{path} leads to another grub.cfg, and that one to the next")
 
 
+def _real(root: str, path: str) -> str:
+    """Return a path with links followed, so that a generator can't put a file where a link is."""
+    found = os.path.relpath(os.path.realpath(os.path.join(root, path.lstrip("/"))), os.path.realpath(root))
+    return path if found.startswith("..") else "/" + found
+
+
 def _environment(root: str, config: str) -> str:
     """Return the environment block that a grub.cfg loads: the one beside it unless it names another."""
     folder = os.path.dirname(config)
@@ -197,7 +203,8 @@ def _detect(root: str, firmware: str) -> BootLayout:
     if not update_grub and not mkconfig:
         raise UnclearError("there is neither update-grub nor grub2-mkconfig")
     debian = not mkconfig or (update_grub is not None and not update_grub.startswith("/usr/local/"))
-    config = _config(root, firmware, debian)
+    path = _config(root, firmware, debian)
+    config = _real(root, path)
     text, environment = _text(root, config), _environment(root, config)
     entries = grub_entries(text)
     if BLSCFG.search(text):
@@ -209,8 +216,9 @@ def _detect(root: str, firmware: str) -> BootLayout:
     if not entries:
         raise UnclearError(f"{config} has no entry that boots Linux, and does not read {ENTRIES} (blscfg)")
     reason = f"{config} has menu entries"
-    if config == DEBIAN_CONFIG and update_grub:
-        return BootLayout("grub-d", firmware, f"{reason}, written by {update_grub}", [update_grub], config, environment)
+    if path == DEBIAN_CONFIG and update_grub:
+        command = [update_grub] + ([] if config == path else ["-o", config])
+        return BootLayout("grub-d", firmware, f"{reason}, written by {update_grub}", command, config, environment)
     if not mkconfig:
         raise UnclearError(f"{reason}, and {update_grub} does not write this file")
     if _settings(root):

@@ -12,6 +12,7 @@ from ansible_collections.taco.train.plugins.module_utils._boot.change import (
     apply,
     locked,
     recover,
+    require_own_files,
     require_same,
     require_understood,
     restore,
@@ -168,6 +169,7 @@ def run(module: Any) -> Dict[str, Any]:
         decision = with_trial(config, params, model, decision, count)
     elif params["state"] != "restored":
         decision = after_trial(config, model, decision)
+    require_own_files(config, [*decision.changes, *(config.written() if decision.generate else [])])
     compared = decision.generate and not decision.trial and _compare(config, model, params["state"])
     changed = decision.changed or bool(restored)
     diff = diffs(config, model, decision.changes) + _boot_diff(config, model, decision)

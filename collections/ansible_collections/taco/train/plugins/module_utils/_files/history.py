@@ -113,10 +113,12 @@ class History:
             entry.update(mode=stat.S_IMODE(status.st_mode), uid=status.st_uid, gid=status.st_gid)
             entry.update(atime_ns=status.st_atime_ns, mtime_ns=status.st_mtime_ns)
             entry["attributes"] = encoded(extended_attributes(real))
-        folder = os.path.dirname(real)
+        folder = os.path.dirname(os.path.realpath(real))
         entry["folder"] = os.path.isdir(folder)
-        if entry["folder"]:
-            status = os.stat(folder)
+        # Of a folder that will be created and removed again, the times of the one around it change.
+        around = folder if entry["folder"] else os.path.dirname(folder)
+        if os.path.isdir(around):
+            status = os.stat(around)
             entry.update(folder_atime_ns=status.st_atime_ns, folder_mtime_ns=status.st_mtime_ns)
         return entry
 
@@ -199,7 +201,7 @@ class History:
             owner = (original.mode, original.uid, original.gid)
             replace_file(real, original.content, *owner, margin=False, attributes=original.attributes)
             os.utime(real, ns=(original.atime_ns, original.mtime_ns))
-        folder = os.path.dirname(real)
+        folder = os.path.dirname(os.path.realpath(real))
         if (
             original.content is None
             and entry.get("folder") is False
@@ -207,8 +209,9 @@ class History:
             and not os.listdir(folder)
         ):
             os.rmdir(folder)
-        if "folder_mtime_ns" in entry and os.path.isdir(os.path.dirname(real)):
-            os.utime(os.path.dirname(real), ns=(entry["folder_atime_ns"], entry["folder_mtime_ns"]))
+        around = folder if entry.get("folder") else os.path.dirname(folder)
+        if "folder_mtime_ns" in entry and os.path.isdir(around):
+            os.utime(around, ns=(entry["folder_atime_ns"], entry["folder_mtime_ns"]))
 
     def empty(self) -> bool:
         """Return whether nothing was changed here, as far as this folder says."""
