@@ -83,7 +83,9 @@ FAULTS = {
         RESTORE_GENERATOR,
     ),
     "generator-slow": Fault(
-        "update-grub takes 10 s longer", REPLACE_GENERATOR.format(body='[ "$1" = -o ] || sleep 10; exec "$real" "$@"'), RESTORE_GENERATOR
+        "update-grub takes 10 s longer",
+        REPLACE_GENERATOR.format(body='[ "$1" = -o ] || sleep 10; exec "$real" "$@"'),
+        RESTORE_GENERATOR,
     ),
     "ssh-lost": Fault(
         "every SSH connection is cut while update-grub runs, after it did its work",
