@@ -73,6 +73,22 @@ def test_a_trial_boots_once_through_the_grub_cfg_that_is_read(pages, root, lay):
     assert state(root) == before
 
 
+def test_a_generator_that_replaces_grub_cfg_takes_no_attribute_away(pages, root):
+    menu_host(root)
+    program, config = root / "usr/sbin/grub2-mkconfig", str(root / EL)
+    text = program.read_text()
+    program.write_text(text[: text.rindex("cat ")] + 'mv "$root$config.new" "$root$config"\n')
+    os.setxattr(config, "security.selinux", b"system_u:object_r:boot_t:s0\0")
+    os.chown(config, 1234, 4321)
+    os.chmod(config, 0o600)
+    before = state(root)
+    assert pages(count=4)["changed"]
+    after = state(root)
+    assert (after[EL][0], after[EL][4]) == (before[EL][0], before[EL][4])
+    pages(state="restored")
+    assert state(root) == before
+
+
 def test_a_kernel_that_was_installed_since_stays_when_the_files_are_restored(pages, root):
     menu_host(root)
     line = boot_line(root, EL)

@@ -131,6 +131,7 @@ def _follow(
     if config.layout.command:
         config.generate()
         for path, entry in seen.items():
+            history.keep_attributes(path, entry)
             now = read_bytes(config.real(path))
             if now != history.content(entry):
                 history.note(path, now, arguments, config.is_generated(path), entry)

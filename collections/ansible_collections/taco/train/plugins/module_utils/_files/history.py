@@ -16,10 +16,12 @@ import stat
 from typing import Any, Dict, List, NamedTuple, Optional
 
 from ansible_collections.taco.train.plugins.module_utils._files.atomic import (
+    OF_CONTENT,
     extended_attributes,
     read_bytes,
     remove_file,
     replace_file,
+    set_extended_attributes,
     sync_folder,
 )
 
@@ -190,6 +192,19 @@ class History:
         current = digest(self.content(seen) if seen else read_bytes(self._real(path)))
         known = entry["left_sha256"] + [digest(self.original(path).content)]
         return entry.get("edited", False) or current not in known
+
+    def keep_attributes(self, path: str, seen: Dict[str, Any]) -> None:
+        """Give a file that a tool replaced the owner, mode and extended attributes with which it was seen."""
+        real = self._real(path)
+        now = self.seen(path)
+        if now["original"] is None or seen["original"] is None:
+            return
+        if (now["uid"], now["gid"]) != (seen["uid"], seen["gid"]):
+            os.chown(real, seen["uid"], seen["gid"])
+        if now["mode"] != seen["mode"]:
+            os.chmod(real, seen["mode"])
+        kept = decoded(seen["attributes"]) or {}
+        set_extended_attributes(real, {name: kept[name] for name in kept if name not in OF_CONTENT})
 
     def put_back(self, path: str) -> None:
         """Give a file its original content, mode, owner and times, or remove it when there was none."""
