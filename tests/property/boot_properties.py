@@ -215,9 +215,10 @@ class Host:
             os.utime(str(root / path.lstrip("/")), (1500000000, 1500000000))
         self.generate([])
 
-    def generate(self, _argv, handle_exceptions=True):
+    def generate(self, argv, handle_exceptions=True):
         line = " ".join(self.config.read().line.tokens)
-        (self.root / "boot/grub/grub.cfg").write_text(f"menuentry 'one' {{\n\tlinux /vmlinuz ro {line}\n}}\n")
+        output = argv[-1] if "-o" in argv else "/boot/grub/grub.cfg"
+        (self.root / output.lstrip("/")).write_text(f"menuentry 'one' {{\n\tlinux /vmlinuz ro {line}\n}}\n")
         return 0, "", ""
 
     def tree(self):

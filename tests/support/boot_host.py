@@ -17,8 +17,8 @@ set -e
 root=$(cd "$(dirname "$0")/../.." && pwd)
 [ -f "$root/etc/default/grub" ] && . "$root/etc/default/grub"
 for file in "$root"/etc/default/grub.d/*.cfg; do [ -e "$file" ] && . "$file"; done
-mkdir -p "$root/boot/grub"
-cat > "$root/boot/grub/grub.cfg.new" << END
+config=/boot/grub/grub.cfg; [ "$1" != -o ] || config=$2
+cat > "$root$config.new" << END
 menuentry 'Debian' {
 	linux	/boot/vmlinuz-6.1 root=/dev/vda1 ro $GRUB_CMDLINE_LINUX $GRUB_CMDLINE_LINUX_DEFAULT
 }
@@ -26,7 +26,7 @@ menuentry 'Debian (recovery mode)' {
 	linux	/boot/vmlinuz-6.1 root=/dev/vda1 ro single $GRUB_CMDLINE_LINUX
 }
 END
-mv "$root/boot/grub/grub.cfg.new" "$root/boot/grub/grub.cfg"
+mv "$root$config.new" "$root$config"
 """
 
 GRUB2_MKCONFIG = """#!/bin/bash
@@ -34,7 +34,7 @@ set -e
 root=$(cd "$(dirname "$0")/../.." && pwd)
 [ ! -e "$root/broken" ] || exit 9
 . "$root/etc/default/grub"
-printf "menuentry 'EL' {\\n\\tlinux16 /vmlinuz-3.10 root=/dev/vda1 ro %s\\n}\\n" "$GRUB_CMDLINE_LINUX" > "$root/boot/grub2/grub.cfg"
+printf "menuentry 'EL' {\\n\\tlinux16 /vmlinuz-3.10 root=/dev/vda1 ro %s\\n}\\n" "$GRUB_CMDLINE_LINUX" > "$root${2:-/boot/grub2/grub.cfg}"
 """
 
 
@@ -55,6 +55,7 @@ def debian_host(root):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     (root / "usr/sbin/update-grub").chmod(0o755)
+    (root / "boot/grub").mkdir(parents=True)
     subprocess.run([str(root / "usr/sbin/update-grub")], check=True)
     os.utime(str(root / "etc/default/grub"), (1600000000, 1600000000))
     (root / "etc/default/grub").chmod(0o640)

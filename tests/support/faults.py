@@ -83,11 +83,13 @@ FAULTS = {
         RESTORE_GENERATOR,
     ),
     "generator-slow": Fault(
-        "update-grub takes 10 s longer", REPLACE_GENERATOR.format(body='sleep 10; exec "$real"'), RESTORE_GENERATOR
+        "update-grub takes 10 s longer",
+        REPLACE_GENERATOR.format(body='[ "$1" = -o ] || sleep 10; exec "$real" "$@"'),
+        RESTORE_GENERATOR,
     ),
     "ssh-lost": Fault(
         "every SSH connection is cut while update-grub runs, after it did its work",
-        REPLACE_GENERATOR.format(body='"$real"; pkill -KILL -f "^sshd: root"; sleep 1'),
+        REPLACE_GENERATOR.format(body='"$real" "$@"; [ "$1" = -o ] || { pkill -KILL -f "^sshd: root"; sleep 1; }'),
         RESTORE_GENERATOR,
     ),
     "boot-full": Fault(

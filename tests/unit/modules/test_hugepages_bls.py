@@ -202,7 +202,7 @@ def test_a_trial_boots_the_running_kernel_once_and_then_becomes_permanent(pages,
     assert not pages(count=4, trial=True)["changed"]
     # GRUB clears the variable before it boots the entry.
     grubenv.write_text(grubenv.read_text().replace("next_entry=taco-hugepages-trial", "next_entry="))
-    (host / "proc/cmdline").write_text(f"{OPTIONS} {LINE.format(4)}\n")
+    (host / "proc/cmdline").write_text(f"BOOT_IMAGE=/vmlinuz-5.15 {OPTIONS} {LINE.format(4)}\n")
     (host / "sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages").write_text("4\n")
     done = pages(count=4, trial=True)
     assert done["changed"] and not done["trial"] and not done["reboot_required"]

@@ -89,9 +89,9 @@ def test_killed_at_any_step_the_host_boots_old_or_new_and_nothing_of_it_stays(an
 def test_a_generator_that_goes_on_after_its_module_was_killed_writes_over_nothing(host):
     before = tree(host)
     program, config = host / "usr/sbin/update-grub", host / "boot/grub/grub.cfg"
-    install = 'mv "$root/boot/grub/grub.cfg.new" "$root/boot/grub/grub.cfg"'
+    install = 'mv "$root$config.new" "$root$config"'
     slow = host.parent / "slow"
-    slow.write_text(UPDATE_GRUB.replace(install, f"sleep 1; cat {config}.new > {config}; rm {config}.new"))
+    slow.write_text(UPDATE_GRUB.replace(install, "sleep 1; " + install.replace("mv", "cp") + '; rm "$root$config.new"'))
     slow.chmod(0o755)
     fast = host.parent / "fast"
     program.rename(fast)

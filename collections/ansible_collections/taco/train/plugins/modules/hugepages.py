@@ -14,7 +14,13 @@ description:
     TencentOS 2.4 and similar distributions it is C(GRUB_CMDLINE_LINUX) in C(/etc/default/grub). On hosts with boot loader specification
     entries (EL8 and later) it is that variable, C(/etc/kernel/cmdline) if it exists, and the entries themselves, or the variable
     C(kernelopts) of GRUB's environment if the entries refer to it. The module edits these directly, without C(grubby).
+  - Finds out what boots the host, from the firmware through C(configfile) of GRUB to the entries. A host that does not boot by GRUB, or
+    whose settings contradict each other, is refused before anything is written, with the reason.
+  - Before it generates C(grub.cfg), compares it with what the generator makes of the unchanged files, in a place of its own. If they
+    differ in more than the pages, such as a password or an argument that only C(grub.cfg) holds, the module fails and names the first
+    difference. In check mode the comparison is left out if the generator can't run without writing beside C(grub.cfg).
   - Generates the boot entries and reads them back. If an entry is wrong, all changes are undone and the module fails.
+  - Refuses a kernel line of more than 2,047 bytes, which the kernel would cut off, and puts its arguments before C(--).
   - Keeps a verified copy of each file below O(state_dir) while it changes them. A run that was killed, or that could not undo a change
     because a file system was full, leaves a marker there, and the next run first restores the files from the copies.
   - Reservations of other page sizes are kept and reported. A bare C(hugepages=) gets an explicit C(hugepagesz=), because the default page
@@ -37,7 +43,8 @@ options:
       - V(absent) removes only the arguments that V(present) added.
       - V(absent) and V(restored) do not change a host that was never changed. They fail if the host has the pages of an earlier run and
         O(state_dir) has no history of it.
-      - V(restored) restores every changed file to its content before the first change, with its mode, owner and times.
+      - V(restored) restores every changed file to its content before the first change, with its mode, owner, times and extended
+        attributes. C(grub.cfg) is restored too if nothing else changed it, and otherwise generated from the restored files.
     type: str
     choices: [present, absent, restored]
     default: present
@@ -143,7 +150,9 @@ said:
   elements: str
   sample: ["50"]
 kernel_args:
-  description: The arguments that the files put on the kernel command line.
+  description:
+    - The arguments that the files put on the kernel command line; where boot loader specification entries are in use, the line of the
+      running kernel's entry.
   returned: success
   type: dict
   contains:

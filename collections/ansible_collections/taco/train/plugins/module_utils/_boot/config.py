@@ -6,6 +6,8 @@
 
 import glob
 import os
+import re
+import tempfile
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from ansible_collections.taco.train.plugins.module_utils._boot.entries import Entry, bls_entry, grub_entries
@@ -26,6 +28,8 @@ from ansible_collections.taco.train.plugins.module_utils._files.atomic import (
 )
 
 RunCommand = Callable[..., Tuple[int, str, str]]
+# Run a command that can write nothing to a folder: what is mounted is so for the command alone.
+PROTECTED = 'mount --make-rprivate / && mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && shift && exec "$@"'
 
 
 class BootConfig:
@@ -42,7 +46,14 @@ class BootConfig:
     def read(self) -> BootModel:
         """The boot configuration as it is now."""
         snippets = self.snippets()
-        return parse(self.files())._replace(entries=self.entries(snippets), snippets=snippets)
+        entries = self.entries(snippets)
+        found = parse(self.files())._replace(entries=entries, snippets=snippets)
+        if self.layout.layout != "bls" or not entries:
+            return found
+        # Of these the entries are what boots; the files only say what new kernels get.
+        release = self.text("/proc/sys/kernel/osrelease").strip()
+        running = [entry for entry in entries if release and entry.kernel.endswith("-" + release)]
+        return found._replace(line=(running + entries)[0].line)
 
     def files(self) -> Dict[str, str]:
         """Return path -> text of the files that say what entries hold. Bytes that aren't UTF-8 survive the round trip."""
@@ -51,9 +62,8 @@ class BootConfig:
             found.append(KERNEL_CMDLINE)
         if self.layout.layout == "grub-d":
             folder = glob.escape(self.real(DROP_INS))
-            found += [
-                f"{DROP_INS}/{os.path.basename(path)}" for path in sorted(glob.glob(os.path.join(folder, "*.cfg")))
-            ]
+            paths = sorted(glob.glob(os.path.join(folder, "*.cfg")))
+            found += [f"{DROP_INS}/{os.path.basename(path)}" for path in paths if not os.path.isdir(path)]
         return {path: decode(read_bytes(self.real(path)) or b"") for path in found}
 
     def text(self, path: Optional[str]) -> str:
@@ -70,15 +80,20 @@ class BootConfig:
 
     def entries(self, snippets: Snippets) -> List[Entry]:
         """Return the boot entries."""
-        if self.layout.layout != "bls":
-            return grub_entries(snippets.config)
         known = variables(snippets)
+        if self.layout.layout != "bls":
+            return grub_entries(snippets.config, known)
         found = [bls_entry(os.path.basename(path), text, known) for path, text in snippets.texts.items()]
         return [entry for entry in found if entry is not None]
 
     def outputs(self) -> List[str]:
         """Return the files that generating writes: grub-mkconfig puts the new text beside the old one first."""
         return [self.layout.config, self.layout.config + ".new"] if self.layout.command and self.layout.config else []
+
+    def written(self) -> List[str]:
+        """Return the files that are other ones after generating: grub.cfg, and on EL8 the environment block."""
+        layout = self.layout
+        return [path for path in (layout.config, layout.environment) if path] if layout.command else []
 
     def is_source(self, path: str) -> bool:
         """Return whether the boot entries are generated from a file."""
@@ -102,16 +117,38 @@ class BootConfig:
                 os.mkdir(folder, 0o755)
             replace_file(self.real(path), encode(text))
 
-    def generate(self) -> None:
-        """Generate the boot entries from the files."""
-        command = self.layout.command
+    def generate(self, output: Optional[str] = None, protected: bool = False) -> None:
+        """Generate the boot entries from the files, into another file if one is given.
+
+        A protected run can't write to the folder of grub.cfg, which also holds the environment.
+        """
+        command = self.layout.command[:1] + ["-o", output] if output else self.layout.command
+        argv = [self.real(command[0])] + command[1:]
+        if protected:
+            folder = os.path.dirname(os.path.realpath(self.real(self.layout.config or "")))
+            argv = ["unshare", "-m", "sh", "-c", PROTECTED, "sh", folder] + argv
         options = {"handle_exceptions": False}  # type: Dict[str, Any]
         if self.lock is not None:
             options["pass_fds"] = [self.lock]
-        status, output, error = self.run_command([self.real(command[0])] + command[1:], **options)
+        status, shown, error = self.run_command(argv, **options)
         if status != 0:
-            words = " | ".join((error or output).strip().splitlines()[-5:])
+            words = " | ".join((error or shown).strip().splitlines()[-5:])
             raise HugepagesError(f"{' '.join(command)} ended with {status}: {words}")
+
+    def regenerated(self, protected: bool) -> str:
+        """Return the grub.cfg that the files give now, which is written elsewhere."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "grub.cfg")
+            self.generate("/" + os.path.relpath(path, os.path.realpath(self.root)), protected)
+            if not os.path.exists(path):
+                raise HugepagesError(f"{self.layout.command[0]} does not write to the file that its option -o names")
+            return decode(read_bytes(path) or b"")
+
+    def device(self, token: str) -> str:
+        """Return a root= argument as the device that it names; other arguments as they are."""
+        match = re.match(r"root=(UUID|LABEL|PARTUUID|PARTLABEL)=(\S+)$", token)
+        link = self.real(f"/dev/disk/by-{match.group(1).lower()}/{match.group(2)}") if match else ""
+        return "root=" + os.path.realpath(link) if os.path.exists(link) else token
 
 
 def decode(data: bytes) -> str:

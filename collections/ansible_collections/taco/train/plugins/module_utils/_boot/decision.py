@@ -14,7 +14,6 @@ from ansible_collections.taco.train.plugins.module_utils._boot.contradictions im
 from ansible_collections.taco.train.plugins.module_utils._boot.entries import (
     INSTALLED,
     Entry,
-    any_lacks,
     grubenv,
     is_stale,
     with_variable,
@@ -38,6 +37,12 @@ from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args impor
 from ansible_collections.taco.train.plugins.module_utils._boot.layout import DEFAULTS
 from ansible_collections.taco.train.plugins.module_utils._boot.model import BootModel, parse
 from ansible_collections.taco.train.plugins.module_utils._boot.other_settings import other_settings
+from ansible_collections.taco.train.plugins.module_utils._boot.resulting_entries import (
+    line_of_entries,
+    other_sizes,
+    require_right,
+    require_short,
+)
 from ansible_collections.taco.train.plugins.module_utils._boot.snippets import (
     VARIABLE,
     Snippets,
@@ -122,20 +127,22 @@ def _refuse_without_history(config: BootConfig, history: History, model: BootMod
     )
 
 
-def _originals(config: BootConfig, history: History, force: bool) -> Dict[str, Optional[str]]:
+def _originals(config: BootConfig, history: History, params: Params) -> Dict[str, Optional[str]]:
     """Return the changes that restore what was there before the first one; refuse when somebody edited since."""
     changes = {}  # type: Dict[str, Optional[str]]
     edited = []  # type: List[str]
     generated = history.generated()
     for path in history.paths():
         original = decode(history.original(path).content or b"")
+        if path in config.outputs() and (history.edited(path) or not params["regenerate"]):
+            continue  # others generated it since, so it is generated once more
         if history.edited(path) and path in generated:
             continue  # a new kernel or a boot changed it, and it loses our arguments only
         if history.edited(path):
             lines = original.splitlines(), config.text(path).splitlines()
             edited += difflib.unified_diff(*lines, path + " before the first change", path + " now", lineterm="")
         changes[path] = None if history.original(path).content is None else original
-    if edited and not force:
+    if edited and not params["force"]:
         raise HistoryError(
             "somebody edited what was changed here, and restoring it would undo that too; look at the difference and set "
             "hugepages_force: true (force) to restore it all the same:\n" + "\n".join(edited)
@@ -165,11 +172,13 @@ def decide_restored(config: BootConfig, history: History, params: Params, model:
     _refuse_without_history(config, history, model)
     changes = without_hugepages(model.snippets, history.arguments_in)
     changes.update(_environment_restored(history, model.snippets))
-    changes.update(_originals(config, history, params["force"]))
-    after = {path: content for path, content in dict(model.files, **changes).items() if content is not None}
+    changes.update(_originals(config, history, params))
+    after = parse({path: content for path, content in dict(model.files, **changes).items() if content is not None})
+    line = line_of_entries(config, model, changes, after.line)
     sources = any(config.is_source(path) and model.files.get(path) != text for path, text in changes.items())
-    generate = params["regenerate"] and (sources or _holds(model.entries, history))
-    return Decision(changes, [], [], parse(after).line, bool(history.paths()) or bool(changes) or generate, generate)
+    whole = any(path in changes for path in config.outputs())
+    generate = params["regenerate"] and not whole and (sources or _holds(model.entries, history))
+    return Decision(changes, [], [], line, bool(history.paths()) or bool(changes) or generate, generate)
 
 
 def _holds(entries: Sequence[Entry], history: History) -> bool:
@@ -195,7 +204,7 @@ def _number(arguments: Sequence[str], page_size: str) -> str:
 def decide(config: BootConfig, history: History, params: Params, model: BootModel, count: Optional[int]) -> Decision:
     """Decide what the files must say; count None removes what an earlier run added, and nothing where none did."""
     page_size, keep_others = params["page_size"], params["keep_other_sizes"]
-    ours = history.arguments_in(model.line.tokens)
+    ours = history.arguments_in(model.sourced.tokens) or history.arguments_in(model.line.tokens)
     if count is None:
         _refuse_without_history(config, history, model)
         if history.empty():
@@ -203,16 +212,10 @@ def decide(config: BootConfig, history: History, params: Params, model: BootMode
     else:
         _refuse_another_size(ours, page_size)
         _refuse_other_settings(config, page_size, count)
+        require_short(config, params, count, model.entries)
     planned = plan(config.layout.layout, model, page_size, count, ours, keep_others, params["state_dir"])
-    if count is not None:
-        _require_room(config, params, count, planned.line)
     # An earlier run may have ended between writing the files and generating the entries.
-    if count is None:
-        stale = _holds(model.entries, history)
-    elif config.layout.command:
-        stale = is_stale(model.entries, planned.line, page_size)
-    else:
-        stale = any_lacks(model.entries, planned.line, page_size)
+    stale = _holds(model.entries, history) if count is None else is_stale(model.entries, planned.line, page_size)
     generate = params["regenerate"] and (any(map(config.is_source, planned.files)) or stale)
     changes = dict(planned.files)
     if not config.layout.command and params["regenerate"]:
@@ -224,7 +227,12 @@ def decide(config: BootConfig, history: History, params: Params, model: BootMode
         generate = bool(changes)
     if count is not None and (changes or generate):
         _refuse_without_history(config, history, model)
-    return Decision(changes, planned.arguments, planned.kept, planned.line, bool(changes) or generate, generate)
+    line = line_of_entries(config, model, changes, planned.line)
+    if count is not None:
+        _require_room(config, params, count, line)
+        if not config.layout.command and params["regenerate"]:
+            require_right(config, model, changes, page_size, count)
+    return Decision(changes, planned.arguments, other_sizes(line, page_size), line, bool(changes) or generate, generate)
 
 
 def entry_line(model: BootModel, line: KernelLine) -> Tuple[List[str], List[str]]:

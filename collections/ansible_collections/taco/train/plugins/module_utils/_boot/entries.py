@@ -5,9 +5,9 @@
 """Read the kernel lines of generated boot entries. Text in, values out."""
 
 import re
-from typing import Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
+from typing import Dict, List, NamedTuple, Optional, Sequence, Set
 
-from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import PREFIXES, KernelLine
+from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import KernelLine
 
 GRUBENV_HEADER = "# GRUB Environment Block"
 GRUBENV_BLOCK = 1024  # bytes
@@ -32,21 +32,38 @@ class Entry(NamedTuple):
     kernel: str = ""
 
 
-def grub_entries(text: str) -> List[Entry]:
-    """Return the entries of a grub.cfg that boot this system: no rescue images, memory tests, others' systems, users' own."""
+def section_edge(line: str) -> Optional[bool]:
+    """Return whether entries that are not the generator's own follow, None where a line does not say that."""
+    section = SECTION_LINE.match(line)
+    if not section:
+        return None
+    return section.group("edge") == "BEGIN" and FOREIGN.search(section.group("script")) is not None
+
+
+def block_end(lines: Sequence[str], first: int) -> Optional[int]:
+    """Return the index of the line that closes the block that a line of a grub.cfg opens, None where none does."""
+    indent = lines[first][: len(lines[first]) - len(lines[first].lstrip())]
+    return next((index for index in range(first + 1, len(lines)) if lines[index].rstrip() == indent + "}"), None)
+
+
+def grub_entries(text: str, variables: Optional[Dict[str, str]] = None) -> List[Entry]:
+    """Return the entries of a grub.cfg that boot this system, with GRUB's variables put in.
+
+    Rescue images, memory tests, others' systems and users' own entries are left out.
+    """
     found = []
     title, foreign = "", False
     for line in text.splitlines():
-        section = SECTION_LINE.match(line)
-        if section:
-            foreign = section.group("edge") == "BEGIN" and FOREIGN.search(section.group("script")) is not None
+        edge = section_edge(line)
+        foreign = foreign if edge is None else edge
         menu = MENU_LINE.match(line)
         if menu:
             title = menu.group("title")
         linux = LINUX_LINE.match(line)
         if linux and not foreign and not is_rescue(linux.group("kernel")):
             kernel = linux.group("kernel")
-            found.append(Entry(title or kernel, KernelLine(linux.group("arguments").split()), kernel))
+            tokens = with_variables(linux.group("arguments"), variables or {})
+            found.append(Entry(title or kernel, KernelLine(tokens), kernel))
     return found
 
 
@@ -71,17 +88,18 @@ def bls_initrds(text: str) -> List[str]:
     return re.findall(r"^initrd[ \t]+(.*)$", text, re.MULTILINE)
 
 
-def bls_options(fields: Dict[str, str], variables: Dict[str, str]) -> List[str]:
-    """Return the kernel arguments of a snippet, with variables of grubenv put in."""
-    return re.sub(r"\$(\w+)", lambda match: variables.get(match.group(1), ""), fields.get("options", "")).split()
+def with_variables(options: str, variables: Dict[str, str]) -> List[str]:
+    """Return the kernel arguments of an entry, with GRUB's variables put in."""
+    return re.sub(r"\$\{?(\w+)\}?", lambda match: variables.get(match.group(1), ""), options).split()
 
 
 def bls_entry(name: str, text: str, variables: Dict[str, str]) -> Optional[Entry]:
-    """Return the entry of a snippet in /boot/loader/entries, with variables of grubenv put in; None for a rescue image."""
+    """Return the entry of a snippet in /boot/loader/entries, with GRUB's variables put in; None for a rescue image."""
     fields = bls_fields(text)
     if is_rescue(name) or is_rescue(fields.get("linux", "")):
         return None
-    return Entry(fields.get("title", name), KernelLine(bls_options(fields, variables)))
+    tokens = with_variables(fields.get("options", ""), variables)
+    return Entry(fields.get("title", name), KernelLine(tokens), fields.get("linux", ""))
 
 
 def grubenv(text: str) -> Dict[str, str]:
@@ -108,49 +126,6 @@ def entry_problems(entries: List[Entry], page_size: str, count: Optional[int]) -
     for entry in entries:
         problems += [f"entry {entry.name!r}: {said}" for said in entry.line.problems(page_size, count)]
     return problems
-
-
-def lost_arguments(before: Sequence[Entry], after: List[Entry], command: str, known: Sequence[str] = ()) -> List[str]:
-    """The problems when generating dropped arguments that only the entries held, as grubby leaves them on EL7.
-
-    known are arguments that the files gave, which go when the files are restored.
-    """
-    if not before or not after:
-        return []
-    # Which device is the root is the generator's own business.
-    ignored = PREFIXES + INSTALLED + ("root=",)
-    lost = [
-        token
-        for old, now in _by_kernel(before, after)
-        for token in old.line.tokens
-        if token not in now and token not in known and not token.startswith(ignored)
-    ]
-    words = " ".join(dict.fromkeys(lost))
-    said = (
-        f"generating the entries drops {words}, which nothing but the entries holds: put it into GRUB_CMDLINE_LINUX, or"
-    )
-    return [f"{said} run {command} yourself first if it shall go"] if lost else []
-
-
-def _by_kernel(before: Sequence[Entry], after: List[Entry]) -> List[Tuple[Entry, List[str]]]:
-    """Return the usual entry of each kernel, which stands before its recovery entry, with the arguments of that kernel now.
-
-    The default need not be the first entry: a driver can keep a host at an older kernel.
-    """
-    usual = {}  # type: Dict[str, Entry]
-    for entry in before:
-        usual.setdefault(entry.kernel, entry)
-    found = []
-    for kernel, old in usual.items():
-        now = [token for entry in after if entry.kernel == kernel for token in entry.line.tokens]
-        if now or old is before[0]:
-            found.append((old, now or after[0].line.tokens))
-    return found
-
-
-def any_lacks(entries: Sequence[Entry], line: KernelLine, page_size: str) -> bool:
-    """Say whether any of some entries reserves other pages of one size than a line; each of them is a kernel's usual one."""
-    return any(entry.line.counts(page_size) != line.counts(page_size) for entry in entries)
 
 
 def is_stale(entries: Sequence[Entry], line: KernelLine, page_size: str) -> bool:

@@ -18,6 +18,7 @@ from typing import Any, Dict, List, Optional, Sequence
 from ansible_collections.taco.train.plugins.module_utils._boot.entries import grub_kernels
 from ansible_collections.taco.train.plugins.module_utils._files.atomic import (
     FileError,
+    extended_attributes,
     overwrite_file,
     read_bytes,
     remove_file,
@@ -26,7 +27,7 @@ from ansible_collections.taco.train.plugins.module_utils._files.atomic import (
     sweep,
     sync_folder,
 )
-from ansible_collections.taco.train.plugins.module_utils._files.history import digest
+from ansible_collections.taco.train.plugins.module_utils._files.history import decoded, digest, encoded
 
 FOLDER = "hugepages-change"
 MARKER = "marker.json"
@@ -71,6 +72,7 @@ class Guard:
                 status = os.stat(self._real(path))
                 files[path].update(copy=str(number), mode=stat.S_IMODE(status.st_mode), uid=status.st_uid)
                 files[path].update(gid=status.st_gid, times=[status.st_atime_ns, status.st_mtime_ns])
+                files[path]["attributes"] = encoded(extended_attributes(self._real(path)))
                 replace_file(self.copy_of(files[path]), data, mode=0o600)
                 self._content(files[path])
             self._save(files)
@@ -135,7 +137,8 @@ class Guard:
             if not os.path.isdir(os.path.dirname(real)):
                 os.mkdir(os.path.dirname(real), 0o755)
             try:
-                replace_file(real, data, entry["mode"], entry["uid"], entry["gid"], margin=False)
+                owner = (entry["mode"], entry["uid"], entry["gid"])
+                replace_file(real, data, *owner, margin=False, attributes=decoded(entry.get("attributes")))
             except OSError as error:
                 if error.errno not in FULL:
                     raise

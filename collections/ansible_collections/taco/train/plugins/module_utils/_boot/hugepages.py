@@ -4,10 +4,12 @@
 
 """Plan what the files of a boot configuration must say so that the kernel reserves hugepages. Texts in, texts out."""
 
+import re
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import (
     PAGE_BYTES,
+    PREFIXES,
     KernelLine,
     Number,
     by_node,
@@ -20,12 +22,15 @@ from ansible_collections.taco.train.plugins.module_utils._boot.layout import DEF
 from ansible_collections.taco.train.plugins.module_utils._boot.model import KEYS, BootModel, parse
 from ansible_collections.taco.train.plugins.module_utils._boot.shell_assignments import (
     Assignment,
+    ShError,
     append_words,
     edit_words,
     evaluate,
     render,
+    words,
 )
 
+PAGES = re.compile(r"(?<![A-Za-z0-9_.])(?:default_hugepagesz|hugepagesz|hugepages)=")
 MOST_LETTERS = 200  # of a file's name
 DROP_IN_NAME = "zz-taco-hugepages.cfg"
 DROP_IN = """\
@@ -46,7 +51,6 @@ class Plan(NamedTuple):
 
     files: Dict[str, Optional[str]]
     line: KernelLine  # what the files give then, without arguments that only boot time adds
-    kept: List[str]  # reservations of other sizes, left as they are
     arguments: List[str]  # ours
 
 
@@ -149,7 +153,7 @@ def _with_note(text: str, folder: str) -> str:
 def _appended(text: str, found: List[Assignment], arguments: List[str]) -> str:
     """A file's text with its assignments, GRUB_CMDLINE_LINUX ending with arguments; a missing key is added at the end."""
     places = [index for index, one in enumerate(found) if one.key == KEYS[0]]
-    if places:
+    if places and found[places[-1]].certain:
         last = found[places[-1]]
         longer = last._replace(raw=append_words(last.raw, arguments, last.operator))
         return render(text, found[: places[-1]] + [longer] + found[places[-1] + 1 :])
@@ -162,8 +166,40 @@ def _appended(text: str, found: List[Assignment], arguments: List[str]) -> str:
 
 def _edited(model: BootModel, path: str, keys: Sequence[str], change: Edits) -> List[Assignment]:
     """The assignments of a file, with the words of some keys changed."""
-    found = model.assignments.get(path, [])
-    return [one._replace(raw=edit_words(one.raw, change)) if one.key in keys else one for one in found]
+    edited = []
+    for one in model.assignments.get(path, []):
+        try:
+            edited.append(one._replace(raw=edit_words(one.raw, change)) if one.key in keys else one)
+        except ShError as error:
+            raise ShError(f"{_place(model, path, one)}: {error}") from error
+    return edited
+
+
+def _place(model: BootModel, path: str, one: Assignment) -> str:
+    return f"{path}, line {model.files[path].count(chr(10), 0, one.start) + 1}"
+
+
+def _refuse_unfollowed(model: BootModel) -> None:
+    """Refuse files in which the shell may reach pages on ways that are not followed here, or not at all."""
+    for path, found in sorted(model.assignments.items()):
+        for one in found:
+            pages = len(PAGES.findall(one.raw))
+            known = (
+                [word for word in words(one.raw) if word.startswith(PREFIXES)]
+                if one.key in KEYS and one.certain
+                else []
+            )
+            if pages != len(known):
+                raise HugepagesError(
+                    f"{_place(model, path, one)}: hugepage arguments stand where only a shell can tell whether they get onto the "
+                    "kernel line (a condition, a function, a here-document, another variable, or glued to ${...}): write them with "
+                    f'spaces around into a plain {KEYS[0]}="...", or take them out'
+                )
+        if "--" in evaluate(found, KEYS)[KEYS[0]].split():
+            raise HugepagesError(
+                f"{path}: {KEYS[0]} holds --, and what follows it goes to the first program instead of the kernel: move -- and what "
+                f"follows it to {KEYS[1]}, which GRUB puts behind"
+            )
 
 
 def plan(
@@ -185,6 +221,8 @@ def plan(
         return _edited(model, path, KEYS, lambda words: KernelLine(words).edits(page_size, keep_others))
 
     files = model.files
+    if count is not None:
+        _refuse_unfollowed(model)
     after = {path: text for path, text in files.items() if not is_drop_in(path)}
     number = None if count is None else _number(model, page_size, count)
     arguments = [] if number is None else wanted_tokens(page_size, number)
@@ -195,7 +233,9 @@ def plan(
             after[drop_in_path(names)] = DROP_IN.format(arguments=" ".join(arguments))
     elif layout in ("grub-default", "bls"):
         text = after.get(DEFAULTS, "")
-        if count is None:
+        if layout == "bls" and DEFAULTS not in files:
+            pass  # nothing is generated from it
+        elif count is None:
             found = _edited(model, DEFAULTS, KEYS[:1], lambda words: dict.fromkeys(run_of(words, ours)))
             text = _with_note(render(text, found), "")
         elif not _says_exactly(model, page_size, arguments, keep_others):
@@ -208,11 +248,10 @@ def plan(
     changed = {path: after.get(path) for path in set(files) | set(after) if files.get(path) != after.get(path)}
     if DEFAULTS in changed and not changed[DEFAULTS] and DEFAULTS not in files:
         del changed[DEFAULTS]
-    line = parse(after).line
-    kept = [f"hugepagesz={found.size} hugepages={found.number}" for found in line.others(page_size)]
+    line = parse(after).sourced
     if count is not None and keep_others:
-        _refuse_another_meaning(model.line, line, page_size)
-    return Plan(changed, line, kept, arguments)
+        _refuse_another_meaning(model.sourced, line, page_size)
+    return Plan(changed, line, arguments)
 
 
 def _number(model: BootModel, page_size: str, count: int) -> Number:
@@ -247,5 +286,5 @@ def _kernel_cmdline(text: str, page_size: str, count: Optional[Number], ours: Li
 def _says_exactly(model: BootModel, page_size: str, arguments: List[str], keep_others: bool) -> bool:
     """Say whether GRUB_CMDLINE_LINUX alone holds the arguments, once and next to each other."""
     own = evaluate(model.assignments.get(DEFAULTS, []), KEYS)[KEYS[0]].split()
-    rest = KernelLine(without_run(model.line.tokens, arguments))
+    rest = KernelLine(without_run(model.sourced.tokens, arguments))
     return bool(run_of(own, arguments)) and not rest.edits(page_size, keep_others)

@@ -81,13 +81,16 @@ class KernelLine:
 
     def __init__(self, tokens: Iterable[str]) -> None:
         self.tokens = list(tokens)
-        self.defaults = [token for token in self.tokens if token.startswith("default_hugepagesz=")]
+        own = self.tokens[: self.tokens.index("--")] if "--" in self.tokens else self.tokens
+        self.own, self.rest = own, self.tokens[len(own) :]
+        """The arguments of the kernel, and what is for the first program: -- and all behind it."""
+        self.defaults = [token for token in own if token.startswith("default_hugepagesz=")]
         self.default_size = canonical_size(_value(self.defaults[-1])) if self.defaults else DEFAULT_SIZE
         self.sizes = {}  # type: Dict[int, str]
         """The place of each `hugepagesz=`, and its size."""
         self.reservations = []  # type: List[Reservation]
         size, size_index = self.default_size, None  # type: str, Optional[int]
-        for index, token in enumerate(self.tokens):
+        for index, token in enumerate(own):
             if token.startswith("hugepagesz="):
                 size, size_index = canonical_size(_value(token)), index
                 self.sizes[index] = size
@@ -114,14 +117,14 @@ class KernelLine:
         Without keep_others the line has no pages of any size then.
         """
         if not keep_others:
-            return dict.fromkeys(index for index, token in enumerate(self.tokens) if token.startswith(PREFIXES))
+            return dict.fromkeys(index for index, token in enumerate(self.own) if token.startswith(PREFIXES))
         changes = {}  # type: Dict[int, Optional[str]]
         for found in self.reservations:
             if found.size == page_size:
                 changes[found.count_index] = None
             elif found.size_index is None:
                 changes[found.count_index] = f"hugepagesz={found.size} hugepages={found.number}"
-        for index, token in enumerate(self.tokens):
+        for index, token in enumerate(self.own):
             if self.sizes.get(index) == page_size or token.startswith("default_hugepagesz="):
                 changes[index] = None
         return changes
@@ -133,8 +136,9 @@ class KernelLine:
         return " ".join(text for text in texts if text).split()
 
     def with_pages(self, page_size: str, count: Number, keep_others: bool = True) -> List[str]:
-        """The tokens with count pages of one size once, after everything else."""
-        return self.without(page_size, keep_others) + wanted_tokens(page_size, count)
+        """The tokens with count pages of one size once, after everything else that is for the kernel."""
+        others = self.without(page_size, keep_others)
+        return others[: len(others) - len(self.rest)] + wanted_tokens(page_size, count) + self.rest
 
     def corrected(self, page_size: str, count: Number, keep_others: bool = True) -> List[str]:
         """The tokens as they are where they reserve the pages exactly once, and else with_pages."""

@@ -11,6 +11,7 @@ from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args impor
 from ansible_collections.taco.train.plugins.module_utils._boot.layout import DEFAULTS, DROP_INS
 from ansible_collections.taco.train.plugins.module_utils._boot.shell_assignments import (
     Assignment,
+    ShError,
     assignments,
     evaluate,
 )
@@ -24,7 +25,8 @@ class BootModel(NamedTuple):
 
     files: Dict[str, str]  # path -> text
     assignments: Dict[str, List[Assignment]]  # of each file that grub-mkconfig sources, in its order
-    line: KernelLine  # what grub-mkconfig puts on a normal entry
+    line: KernelLine  # what boots: what grub-mkconfig puts on a normal entry, or what an entry that is no generated one says
+    sourced: KernelLine  # what the files that grub-mkconfig sources say
     entries: Sequence[Entry] = ()
     snippets: Snippets = Snippets({}, "", "", "")
 
@@ -33,6 +35,12 @@ def parse(files: Dict[str, str]) -> BootModel:
     """The model of some files: grub-mkconfig sources /etc/default/grub, then the drop-ins by name."""
     sourced = [DEFAULTS] if DEFAULTS in files else []
     sourced += sorted(path for path in files if path.startswith(DROP_INS + "/"))
-    parsed = {path: assignments(files[path]) for path in sourced}
+    parsed = {}  # type: Dict[str, List[Assignment]]
+    for path in sourced:
+        try:
+            parsed[path] = assignments(files[path])
+        except ShError as error:
+            raise ShError(f"{path}, {error}: close it (bash -n {path} shows it too)") from error
     values = evaluate([one for path in sourced for one in parsed[path]], KEYS)
-    return BootModel(files, parsed, KernelLine(" ".join(values[key] for key in KEYS).split()))
+    line = KernelLine(" ".join(values[key] for key in KEYS).split())
+    return BootModel(files, parsed, line, line)

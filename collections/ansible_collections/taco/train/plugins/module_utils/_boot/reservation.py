@@ -8,7 +8,15 @@ import os
 from functools import partial
 from typing import Any, Dict, List, Optional, Tuple
 
-from ansible_collections.taco.train.plugins.module_utils._boot.change import apply, locked, recover, restore
+from ansible_collections.taco.train.plugins.module_utils._boot.change import (
+    apply,
+    locked,
+    recover,
+    require_own_files,
+    require_same,
+    require_understood,
+    restore,
+)
 from ansible_collections.taco.train.plugins.module_utils._boot.config import BootConfig, diffs
 from ansible_collections.taco.train.plugins.module_utils._boot.decision import (
     Decision,
@@ -67,7 +75,7 @@ def _boot_diff(config: BootConfig, model: BootModel, decision: Decision) -> List
     before, after = entry_line(model, decision.line)
     if not decision.generate or not config.layout.command or sorted(before) == sorted(after):
         return []
-    header = f"kernel line of the boot entries, by {' '.join(config.layout.command)}"
+    header = f"{config.layout.config} (the kernel line of its entries, by {' '.join(config.layout.command)})"
     lines = [" ".join(tokens) + "\n" for tokens in (before, after)]
     return [dict(before_header=header, after_header=header, before=lines[0], after=lines[1])]
 
@@ -80,22 +88,24 @@ def _write(
     model: BootModel,
     decision: Decision,
     count: Optional[int],
+    compared: bool,
 ) -> None:
     """Apply the decision, unless another process changed the files on which it is based."""
     page_size, state = params["page_size"], params["state"]
     CreatedFolders(params["state_dir"], config.root).record(os.path.dirname(path) for path in decision.changes)
     with locked(_state_folder(params)) as config.lock:
-        if config.files() != model.files or guard.unfinished():
+        if config.files() != model.files or config.snippets() != model.snippets or guard.unfinished():
             raise HugepagesError(
                 "another run changed the boot configuration while this one looked at it; run this again"
             )
         if state == "restored":
-            restore(config, history, guard, decision.changes, decision.generate)
+            restore(config, history, guard, decision.changes, decision.generate, compared)
             return
         # What others reserve is theirs; without a count of ours only the absence of ours could be read back.
         checked = count is not None or not decision.line.counts(page_size)
         problems_of = partial(entry_problems, page_size=page_size, count=count) if checked else _no_problems
-        apply(config, history, guard, decision.changes, decision.arguments, decision.generate, problems_of)
+        what = (decision.changes, decision.arguments, decision.generate, problems_of, compared)
+        apply(config, history, guard, *what)
 
 
 def _state_folder(params: Params) -> str:
@@ -103,7 +113,7 @@ def _state_folder(params: Params) -> str:
     return folder
 
 
-def _recover(module: Any, config: BootConfig, guard: Guard) -> List[str]:
+def _recover(module: Any, guard: Guard) -> List[str]:
     """Restore the files that an interrupted run changed, and return their paths. Check mode only names them."""
     if not guard.unfinished():
         if os.path.isdir(guard.folder) and not module.check_mode:
@@ -122,7 +132,7 @@ def _recover(module: Any, config: BootConfig, guard: Guard) -> List[str]:
     with locked(_state_folder(module.params)):
         differing = guard.differing() if guard.unfinished() else []
         if guard.unfinished():
-            recover(config, guard)
+            recover(guard)
     return differing
 
 
@@ -138,13 +148,18 @@ def _warn_of_small_nodes(module: Any, decision: Decision) -> None:
             )
 
 
-def _layout(params: Params) -> BootLayout:
+def _layout(params: Params, history: History) -> BootLayout:
     """Return the layout of the boot configuration, or raise why these options can't be applied to it."""
     layout = detect(params["sysroot"])
-    if layout.layout == "unknown":
+    # To restore files needs no layout, and on a host that was never changed nothing is removed.
+    needed = params["state"] == "present" or (params["state"] == "absent" and not history.empty())
+    if layout.layout == "unknown" and needed:
+        BootConfig(
+            params["sysroot"], layout, _runs_nothing
+        ).read()  # a file that no shell can read says why nothing is generated
         raise HugepagesError(
             f"the boot configuration can't be changed safely: its layout is {layout.layout} ({layout.reason}); nothing was written. "
-            "Install GRUB's tools, or reserve the pages yourself and leave out the role hugepages"
+            "Change that, or reserve the pages yourself and leave out the role hugepages"
         )
     if params["trial"] and params["runtime"]:
         raise HugepagesError(
@@ -153,15 +168,35 @@ def _layout(params: Params) -> BootLayout:
     return layout
 
 
+def _runs_nothing(*_command: Any, **_options: Any) -> Any:
+    raise HugepagesError("nothing is generated here")
+
+
+def _compare(config: BootConfig, model: BootModel, state: str) -> bool:
+    """Refuse to generate what would change more than the pages. False where that can't be seen without writing anything."""
+    try:
+        generated = config.regenerated(protected=True) if config.layout.command else None
+    except (HugepagesError, OSError):
+        return False
+    try:
+        if generated is not None:
+            require_same(config, generated)
+            if state == "present":
+                require_understood(config, model, generated)
+    except HugepagesError as error:
+        raise HugepagesError(f"{error}; nothing was written") from error
+    return True
+
+
 def run(module: Any) -> Dict[str, Any]:
     """Bring the boot configuration to the state of the module's options, and return the module's result."""
     params = module.params
     root, page_size = params["sysroot"], params["page_size"]
-    layout = _layout(params)
+    history, guard = _kept(root, params["state_dir"])
+    restored = _recover(module, guard)
+    layout = _layout(params, history)
     config = BootConfig(root, layout, module.run_command)
     count = wanted_count(config, params)
-    history, guard = _kept(root, params["state_dir"])
-    restored = _recover(module, config, guard)
     model = config.read()
     if params["state"] == "restored":
         decision = decide_restored(config, history, params, model)
@@ -174,10 +209,12 @@ def run(module: Any) -> Dict[str, Any]:
         decision = with_trial(config, params, model, decision)
     elif params["state"] != "restored":
         decision = after_trial(config, model, decision)
+    require_own_files(config, [*decision.changes, *(config.written() if decision.generate else [])])
+    compared = decision.generate and not decision.trial and _compare(config, model, params["state"])
     changed = decision.changed or bool(restored)
     diff = diffs(config, model, decision.changes) + _boot_diff(config, model, decision)
     if decision.changed and not module.check_mode:
-        _write(config, history, guard, params, model, decision, count)
+        _write(config, history, guard, params, model, decision, count, compared)
     if params["runtime"] and count is not None:
         reboot_required = False
         if pool_total(root, page_size) != count:
@@ -187,6 +224,6 @@ def run(module: Any) -> Dict[str, Any]:
     return dict(
         _answer(layout, page_size, model, line, decision, reboot_required),
         changed=changed,
-        files=sorted(set(decision.changes) | set(restored)),
+        files=sorted(set(decision.changes) | set(restored) | set(config.written()[:1] if decision.generate else [])),
         diff=diff,
     )

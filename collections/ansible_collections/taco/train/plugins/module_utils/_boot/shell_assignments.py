@@ -9,11 +9,19 @@ this can't understand well enough to edit it refuses.
 """
 
 import re
-from typing import Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence
+from typing import Callable, Dict, Iterable, List, Match, NamedTuple, Optional, Sequence
 
 _START = re.compile(r"(?:export[ \t]+)?(?P<key>[A-Za-z_][A-Za-z0-9_]*)(?P<operator>\+?=)")
 # Where a word of a value may begin or end: white space, a continued line, a quote, or the value's own ends.
 _WORD = re.compile(r"(?:(?!\\\r?\n)[^\s\"'])+")
+# Commands after which others run on a condition, several times or later, and what ends these.
+_OPENING = re.compile(
+    r"(?:if|case|for|while|until|select)\b|(?:function[ \t]+\S+?[ \t]*(?:\(\))?|\w+[ \t]*\(\))?[ \t]*\{(?=\s|$)|\((?!.*\))"
+)
+_CLOSING = re.compile(r"(?:fi|esac|done)\b|[})]")
+_HERE_DOCUMENT = re.compile(r"(?<!<)<<-?[ \t]*[\"'\\]?(\w+)")
+_EXPANSION = re.compile(r"\$(?:\{(\w+)\}|([A-Za-z_]\w*))")
+_ALTERNATIVE = re.compile(r"\$\{(\w+)(:?)([-+])")
 
 
 class ShError(Exception):
@@ -21,13 +29,14 @@ class ShError(Exception):
 
 
 class Assignment(NamedTuple):
-    """One assignment: where its value stands in the text, and the value with its quotes."""
+    """One assignment: where its value stands in the text, and the value with its quotes. Any other command has no key."""
 
     key: str
     operator: str  # = or +=
     start: int
     end: int
     raw: str
+    certain: bool = True  # it runs once, whatever the rest of the text does
 
 
 def _value_end(text: str, start: int) -> int:
@@ -44,6 +53,9 @@ def _value_end(text: str, start: int) -> int:
             quote = letter
         elif text.startswith("$(", index):
             index = _substitution_end(text, index + 2)
+            continue
+        elif text.startswith("${", index):
+            index = _braces_end(text, index + 2)
             continue
         elif letter in " \t\r\n;&|":
             return index
@@ -62,10 +74,20 @@ def _substitution_end(text: str, start: int) -> int:
     raise ShError(f"line {text.count(chr(10), 0, start) + 1}: $( is not closed")
 
 
+def _braces_end(text: str, start: int) -> int:
+    """Return where an expansion ${...} ends whose inside begins at start."""
+    depth = 1
+    for index in range(start, len(text)):
+        depth += {"{": 1, "}": -1}.get(text[index], 0)
+        if depth == 0:
+            return index + 1
+    raise ShError(f"line {text.count(chr(10), 0, start) + 1}: ${{ is not closed")
+
+
 def assignments(text: str) -> List[Assignment]:
-    """Return the assignments of a text that stand at the beginning of a command, in order."""
+    """Return the assignments of a text that stand at the beginning of a command, and its other commands, in order."""
     found = []
-    index = 0
+    index = depth = 0
     while index < len(text):
         if text[index] in " \t\r\n;":
             index += 1
@@ -75,11 +97,15 @@ def assignments(text: str) -> List[Assignment]:
             continue
         match = _START.match(text, index)
         if not match:
-            # Some other command; what it does to a variable is not our business, but its quotes may span lines.
-            index = _command_end(text, index)
+            end = _command_end(text, index)
+            command = text[index:end]
+            found.append(Assignment("", "", index, end, command, certain=False))
+            depth = max(0, depth + bool(_OPENING.match(command)) - bool(_CLOSING.match(command)))
+            index = end
             continue
         end = _value_end(text, match.end())
-        found.append(Assignment(match.group("key"), match.group("operator"), match.end(), end, text[match.end() : end]))
+        raw = text[match.end() : end]
+        found.append(Assignment(match.group("key"), match.group("operator"), match.end(), end, raw, depth == 0))
         index = end
     return found
 
@@ -90,13 +116,19 @@ def _line_end(text: str, index: int) -> int:
 
 
 def _command_end(text: str, index: int) -> int:
+    """Return where a command ends, together with its here-document."""
+    start = index
     while index < len(text) and text[index] not in "\n;":
         index = max(_value_end(text, index), index + 1)
         while index < len(text) and text[index] in " \t\r&|":
             index += 1
         if index < len(text) and text[index] == "#":
-            return _line_end(text, index)
-    return index
+            break
+    here = _HERE_DOCUMENT.search(text, start, index)
+    if not here:
+        return index
+    last = re.compile(rf"^\t*{here.group(1)}\r?$", re.MULTILINE).search(text, index)
+    return last.end() if last else len(text)
 
 
 def has_substitution(raw: str) -> bool:
@@ -105,7 +137,10 @@ def has_substitution(raw: str) -> bool:
 
 
 def expand(raw: str, variables: Dict[str, str]) -> str:
-    """Return a value as the shell would, with variables put in; a command substitution stays as it is written."""
+    """Return a value as the shell would, with variables put in.
+
+    A command substitution, and an expansion that is neither a variable nor an alternative to it, stay as they are written.
+    """
     result, index, quote = [], 0, ""
     while index < len(raw):
         letter = raw[index]
@@ -123,22 +158,40 @@ def expand(raw: str, variables: Dict[str, str]) -> str:
         elif letter == '"' or (letter == "'" and not quote):
             quote = "" if letter == quote else letter
         elif letter == "$":
-            match = re.compile(r"\$(?:\{(\w+)\}|([A-Za-z_]\w*))").match(raw, index)
+            match = _EXPANSION.match(raw, index)
             if match:
                 result.append(variables.get(match.group(1) or match.group(2), ""))
                 index = match.end()
                 continue
-            result.append(letter)
+            other = _ALTERNATIVE.match(raw, index)
+            if other:
+                end = _braces_end(raw, index + 2)
+                result.append(_alternative(other, raw[other.end() : end - 1], variables))
+                index = end
+                continue
+            # In $'...' and $"..." the sign belongs to the quotes.
+            result += [] if not quote and raw[index + 1 : index + 2] in ("'", '"') else [letter]
         else:
             result.append(letter)
         index += 1
     return "".join(result)
 
 
+def _alternative(match: Match[str], inner: str, variables: Dict[str, str]) -> str:
+    """Return what ${NAME:-inner}, ${NAME:+inner} and the same without a colon give."""
+    name, colon, sign = match.groups()
+    there = bool(variables.get(name)) if colon else name in variables
+    if sign == "+":
+        return expand(inner, variables) if there else ""
+    return variables[name] if there else expand(inner, variables)
+
+
 def evaluate(found: Iterable[Assignment], names: Sequence[str]) -> Dict[str, str]:
     """The values of variables after assignments in this order; one never assigned is empty."""
     variables = {}  # type: Dict[str, str]
     for one in found:
+        if not one.key:
+            continue
         value = expand(one.raw, variables)
         variables[one.key] = variables.get(one.key, "") + value if one.operator == "+=" else value
     return {name: variables.get(name, "") for name in names}

@@ -23,6 +23,7 @@ from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args impor
 
 VARIABLE = "kernelopts"
 OPTIONS_LINE = re.compile(r"^(options[ \t]+)(.*)$", re.MULTILINE)
+SET_LINE = re.compile(r'^(if \[ -z .*\]; *then\s+)?[ \t]*set (\w+)="(.*)"$', re.MULTILINE)
 Edit = Callable[[List[str]], List[str]]
 
 
@@ -36,9 +37,11 @@ class Snippets(NamedTuple):
 
 
 def variables(snippets: Snippets) -> Dict[str, str]:
-    """Return the variables that an entry may name: those of grubenv, before the one that grub.cfg sets where it is missing."""
-    found = dict(re.findall(r"^\s*set (" + VARIABLE + r')="(.*)"$', snippets.config, re.MULTILINE))
-    found.update(grubenv(snippets.environment))
+    """Return the variables that an entry may name: those of grubenv, and what grub.cfg sets then, or only where one is empty."""
+    found = grubenv(snippets.environment)
+    for guarded, name, value in SET_LINE.findall(snippets.config):
+        if not (guarded and found.get(name)):
+            found[name] = value
     return found
 
 

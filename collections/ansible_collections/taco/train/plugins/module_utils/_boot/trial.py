@@ -17,12 +17,13 @@ from typing import Dict, List, NamedTuple, Optional
 from ansible_collections.taco.train.plugins.module_utils._boot.entries import (
     LINUX_LINE,
     MENU_LINE,
+    block_end,
     bls_fields,
     bls_initrds,
-    bls_options,
     grubenv,
     is_rescue,
     with_variable,
+    with_variables,
 )
 from ansible_collections.taco.train.plugins.module_utils._boot.hugepages import HugepagesError
 from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import KernelLine, Number
@@ -78,12 +79,8 @@ def blocks(text: str) -> List[str]:
     found = []  # type: List[str]
     lines = text.splitlines(True)
     for index, line in enumerate(lines):
-        if MENU_LINE.match(line):
-            indent = line[: len(line) - len(line.lstrip())]
-            for last in range(index + 1, len(lines)):
-                if lines[last].rstrip() == indent + "}":
-                    found.append("".join(lines[index : last + 1]))
-                    break
+        last = block_end(lines, index) if MENU_LINE.match(line) else None
+        found += ["".join(lines[index : last + 1])] if last else []
     return found
 
 
@@ -124,7 +121,7 @@ def _head(page_size: str, count: Number) -> str:
 def _from_snippet(text: str, known: Dict[str, str], page_size: str, count: Number, keep_others: bool) -> str:
     """Return a menu entry like the one that GRUB makes of a boot loader specification entry."""
     fields = bls_fields(text)
-    arguments = KernelLine(bls_options(fields, known)).with_pages(page_size, count, keep_others)
+    arguments = KernelLine(with_variables(fields.get("options", ""), known)).with_pages(page_size, count, keep_others)
     lines = ["load_video", "insmod gzio", "linux " + " ".join([fields["linux"]] + arguments)]
     lines += ["initrd " + " ".join(bls_initrds(text))] if "initrd" in fields else []
     return "\n".join([_head(page_size, count)] + ["\t" + line for line in lines] + ["}", ""])

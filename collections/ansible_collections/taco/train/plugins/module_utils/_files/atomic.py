@@ -4,13 +4,17 @@
 
 """Replace files so that a reader, or a host that loses power, sees the old content or the new one and nothing between."""
 
+import contextlib
+import errno
 import fcntl
 import glob
 import os
 import stat
-from typing import Dict, Optional, Sequence, Tuple
+from typing import Dict, Iterator, Optional, Sequence, Tuple
 
 MARGIN = 64 * 1024  # bytes that must stay free beside the new content
+OF_CONTENT = ("security.ima", "security.evm")  # signatures: another content has others
+WRITE_PROTECTED = (errno.EPERM, errno.EACCES, errno.EROFS)
 
 
 class FileError(Exception):
@@ -24,6 +28,37 @@ def read_bytes(path: str) -> Optional[bytes]:
             return handle.read()
     except FileNotFoundError:
         return None
+
+
+def extended_attributes(path: str) -> Dict[str, bytes]:
+    """Return the extended attributes of a file, such as its SELinux label and its ACL; none where its file system has none."""
+    try:
+        return {name: os.getxattr(path, name) for name in os.listxattr(path)}
+    except OSError:
+        return {}
+
+
+def set_extended_attributes(path: str, wanted: Dict[str, bytes]) -> None:
+    """Give a file the extended attributes that it lacks."""
+    known = extended_attributes(path)
+    for name, value in sorted(wanted.items()):
+        if known.get(name) != value:
+            os.setxattr(path, name, value)
+
+
+@contextlib.contextmanager
+def naming(path: str) -> Iterator[None]:
+    """Name the file and the way out in the error of a file that may not be changed."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in WRITE_PROTECTED:
+            raise
+        if error.errno == errno.EROFS:
+            way_out = "mount its file system writable (mount -o remount,rw)"
+        else:
+            way_out = f"look at lsattr -d {path} {os.path.dirname(path)}; an i or a there goes with chattr -ia"
+        raise FileError(f"{path} can't be changed: {error.strerror}: {way_out}, and run this again") from error
 
 
 def sync_folder(folder: str) -> None:
@@ -80,11 +115,12 @@ def replace_file(
     uid: Optional[int] = None,
     gid: Optional[int] = None,
     margin: bool = True,
+    attributes: Optional[Dict[str, bytes]] = None,
 ) -> None:
     """Give a file new content as one step; a link is followed to its target.
 
-    Mode and owner not given stay what they were; a new file gets 0644. The folder must exist. Without the margin the content may
-    take the last bytes of the file system, as an undo must.
+    Mode, owner and extended attributes not given stay what they were; a new file gets 0644. The folder must exist. Without the
+    margin the content may take the last bytes of the file system, as an undo must.
     """
     target = os.path.realpath(path)
     folder = os.path.dirname(target)
@@ -96,25 +132,30 @@ def replace_file(
         mode = stat.S_IMODE(before.st_mode) if mode is None else mode
         uid = before.st_uid if uid is None else uid
         gid = before.st_gid if gid is None else gid
+        if attributes is None:
+            known = extended_attributes(target)
+            attributes = {name: value for name, value in known.items() if name not in OF_CONTENT}
     sweep(target)
     if margin:
         require_room(folder, len(data))
     unfinished = os.path.join(folder, f".{os.path.basename(target)}.{os.getpid()}.tmp")
-    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as handle:
-            fcntl.flock(handle, fcntl.LOCK_EX)
-            handle.write(data)
-            if uid is not None or gid is not None:
-                os.fchown(handle.fileno(), -1 if uid is None else uid, -1 if gid is None else gid)
-            os.fchmod(handle.fileno(), 0o644 if mode is None else mode)
-            handle.flush()
-            os.fsync(handle.fileno())
-        os.rename(unfinished, target)
-    except BaseException:
-        if os.path.exists(unfinished):
-            os.unlink(unfinished)
-        raise
+    with naming(target):
+        descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            with os.fdopen(descriptor, "wb") as handle:
+                fcntl.flock(handle, fcntl.LOCK_EX)
+                handle.write(data)
+                if uid is not None or gid is not None:
+                    os.fchown(handle.fileno(), -1 if uid is None else uid, -1 if gid is None else gid)
+                os.fchmod(handle.fileno(), 0o644 if mode is None else mode)
+                set_extended_attributes(unfinished, attributes or {})
+                handle.flush()
+                os.fsync(handle.fileno())
+            os.rename(unfinished, target)
+        except BaseException:
+            if os.path.exists(unfinished):
+                os.unlink(unfinished)
+            raise
     sync_folder(folder)
 
 
@@ -122,7 +163,8 @@ def remove_file(path: str) -> None:
     """Remove a file for good; one that isn't there is no error."""
     sweep(path)
     try:
-        os.unlink(path)
+        with naming(path):
+            os.unlink(path)
     except FileNotFoundError:
         return
     sync_folder(os.path.dirname(path))

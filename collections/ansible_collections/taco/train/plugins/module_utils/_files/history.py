@@ -16,9 +16,12 @@ import stat
 from typing import Any, Dict, List, NamedTuple, Optional
 
 from ansible_collections.taco.train.plugins.module_utils._files.atomic import (
+    OF_CONTENT,
+    extended_attributes,
     read_bytes,
     remove_file,
     replace_file,
+    set_extended_attributes,
     sync_folder,
 )
 
@@ -39,6 +42,19 @@ class Original(NamedTuple):
     gid: int
     atime_ns: int
     mtime_ns: int
+    attributes: Optional[Dict[str, bytes]] = None  # extended ones, None where an older version did not look
+
+
+def encoded(attributes: Dict[str, bytes]) -> Dict[str, str]:
+    """Return extended attributes as JSON can hold them."""
+    return {name: base64.b64encode(value).decode() for name, value in attributes.items()}
+
+
+def decoded(attributes: Optional[Dict[str, str]]) -> Optional[Dict[str, bytes]]:
+    """Return extended attributes from what JSON held."""
+    if attributes is None:
+        return None
+    return {name: base64.b64decode(value) for name, value in attributes.items()}
 
 
 def digest(content: Optional[bytes]) -> Optional[str]:
@@ -98,10 +114,13 @@ class History:
             status = os.stat(real)
             entry.update(mode=stat.S_IMODE(status.st_mode), uid=status.st_uid, gid=status.st_gid)
             entry.update(atime_ns=status.st_atime_ns, mtime_ns=status.st_mtime_ns)
-        folder = os.path.dirname(real)
+            entry["attributes"] = encoded(extended_attributes(real))
+        folder = os.path.dirname(os.path.realpath(real))
         entry["folder"] = os.path.isdir(folder)
-        if entry["folder"]:
-            status = os.stat(folder)
+        # Of a folder that will be created and removed again, the times of the one around it change.
+        around = folder if entry["folder"] else os.path.dirname(folder)
+        if os.path.isdir(around):
+            status = os.stat(around)
             entry.update(folder_atime_ns=status.st_atime_ns, folder_mtime_ns=status.st_mtime_ns)
         return entry
 
@@ -120,8 +139,13 @@ class History:
         """
         manifest = self.load()
         if path not in manifest["files"]:
-            manifest["files"][path] = self.seen(path) if before is None else dict(before)
-        elif not generated and self.edited(path):
+            entry = self.seen(path) if before is None else dict(before)
+            # The times of a folder are those from before the first change in it.
+            for other, known in manifest["files"].items():
+                if os.path.dirname(other) == os.path.dirname(path):
+                    entry.update({key: known[key] for key in known if key.startswith("folder")})
+            manifest["files"][path] = entry
+        elif not generated and self.edited(path, before):
             manifest["files"][path]["edited"] = True
         entry = manifest["files"][path]
         entry["generated"] = generated
@@ -151,18 +175,36 @@ class History:
         found = self.load()["files"][path]  # type: Dict[str, Any]
         return found
 
+    @staticmethod
+    def content(entry: Dict[str, Any]) -> Optional[bytes]:
+        """Return the content in a record of a file, None where there was no file."""
+        return None if entry["original"] is None else base64.b64decode(entry["original"])
+
     def original(self, path: str) -> Original:
         entry = self.load()["files"][path]
-        content = None if entry["original"] is None else base64.b64decode(entry["original"])
+        content = self.content(entry)
         numbers = [entry.get(key, 0) for key in ("mode", "uid", "gid", "atime_ns", "mtime_ns")]
-        return Original(path, content, *numbers)
+        return Original(path, content, *numbers)._replace(attributes=decoded(entry.get("attributes")))
 
-    def edited(self, path: str) -> bool:
-        """Say whether a file is neither what was left there nor what was there before."""
+    def edited(self, path: str, seen: Optional[Dict[str, Any]] = None) -> bool:
+        """Say whether a file, now or as it was seen, is neither what was left there nor what was there before."""
         entry = self.load()["files"][path]
-        current = digest(read_bytes(self._real(path)))
+        current = digest(self.content(seen) if seen else read_bytes(self._real(path)))
         known = entry["left_sha256"] + [digest(self.original(path).content)]
         return entry.get("edited", False) or current not in known
+
+    def keep_attributes(self, path: str, seen: Dict[str, Any]) -> None:
+        """Give a file that a tool replaced the owner, mode and extended attributes with which it was seen."""
+        real = self._real(path)
+        now = self.seen(path)
+        if now["original"] is None or seen["original"] is None:
+            return
+        if (now["uid"], now["gid"]) != (seen["uid"], seen["gid"]):
+            os.chown(real, seen["uid"], seen["gid"])
+        if now["mode"] != seen["mode"]:
+            os.chmod(real, seen["mode"])
+        kept = decoded(seen["attributes"]) or {}
+        set_extended_attributes(real, {name: kept[name] for name in kept if name not in OF_CONTENT})
 
     def put_back(self, path: str) -> None:
         """Give a file its original content, mode, owner and times, or remove it when there was none."""
@@ -171,9 +213,10 @@ class History:
         if original.content is None:
             remove_file(real)
         else:
-            replace_file(real, original.content, original.mode, original.uid, original.gid, margin=False)
+            owner = (original.mode, original.uid, original.gid)
+            replace_file(real, original.content, *owner, margin=False, attributes=original.attributes)
             os.utime(real, ns=(original.atime_ns, original.mtime_ns))
-        folder = os.path.dirname(real)
+        folder = os.path.dirname(os.path.realpath(real))
         if (
             original.content is None
             and entry.get("folder") is False
@@ -181,8 +224,9 @@ class History:
             and not os.listdir(folder)
         ):
             os.rmdir(folder)
-        if "folder_mtime_ns" in entry and os.path.isdir(os.path.dirname(real)):
-            os.utime(os.path.dirname(real), ns=(entry["folder_atime_ns"], entry["folder_mtime_ns"]))
+        around = folder if entry.get("folder") else os.path.dirname(folder)
+        if "folder_mtime_ns" in entry and os.path.isdir(around):
+            os.utime(around, ns=(entry["folder_atime_ns"], entry["folder_mtime_ns"]))
 
     def empty(self) -> bool:
         """Return whether nothing was changed here, as far as this folder says."""

@@ -81,8 +81,8 @@ def boot_layout(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
     if boot["layout"] != "unknown":
         return Check("boot.layout", "pass", found=f"{boot['layout']}, {boot['firmware']}")
     fix = (
-        "install GRUB's tools (grub-common, grub2-tools), or reserve the pages yourself, add boot.layout to preflight_skip and run "
-        "with --skip-tags hugepages"
+        "change what was found (install grub-common or grub2-tools where GRUB's tools are missing), or reserve the pages yourself, add "
+        "boot.layout to preflight_skip and run with --skip-tags hugepages"
     )
     return Check("boot.layout", "fail", "a GRUB configuration of a known layout", boot["reason"], fix)
 
