@@ -23,6 +23,7 @@ NODE = {
     "hugepages": {"default_size_bytes": 2097152, "pools": []},
 }
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGV4YW1wbGU alice@desk\n"
+OUR_KEY = KEY.replace("alice@desk", "taco-train@gpu1")
 LOGS = r"[0-9]{8}T[0-9]{6}Z?-.+-[0-9a-f]{6}\.log"
 
 # A name, somebody's files below the root, a module with its options, and words of the refusal; without words it succeeds and leaves
@@ -54,7 +55,13 @@ ROWS = [
         ["id_ed25519"],
     ),
     ("an SSH server", {"state/ssh/sshd_config": "Port 22\n"}, ssh_trust, SSH, ["sshd_config", "taco_state_dir"]),
-    ("keys that may log in", {"state/ssh/authorized_keys": KEY}, ssh_trust, SSH, ["authorized_keys", "taco_state_dir"]),
+    (
+        "keys that may log in",
+        {"state/ssh/id_ed25519.pub": OUR_KEY, "state/ssh/authorized_keys": KEY},
+        ssh_trust,
+        SSH,
+        ["authorized_keys holds keys", "(line 1)", "/root/.ssh/authorized_keys"],
+    ),
     ("a key", {"state/ssh/id_ed25519": "k", "state/ssh/id_ed25519.pub": KEY}, ssh_trust, {"state": "absent"}, []),
     (
         "a log",
