@@ -145,3 +145,19 @@ def test_each_module_that_removes_something_has_a_row_here_or_a_test_of_its_own(
     if name in ELSEWHERE:
         path, _colons, function = ELSEWHERE[name].partition("::")
         assert f"def {function}(" in (ROOT / "tests/unit" / path).read_text()
+
+
+def test_roles_remove_files_by_the_modules_above_or_have_a_test_of_their_own():
+    removing = {
+        path.parents[1].name
+        for path in COLLECTION.glob("roles/*/tasks/*.yml")
+        if re.search(
+            r"ansible\.builtin\.(file|apt_repository|yum_repository):\n(.*\n){1,3}? +state: absent", path.read_text()
+        )
+    }
+    assert removing == {"container_engine"}
+    test = (ROOT / "tests/unit/roles/test_package_repositories.py").read_text()
+    assert (
+        "def test_a_repository_is_added_where_no_list_offers_the_package_and_is_removed_again(" in test
+        and '"our-name"' in test
+    )
