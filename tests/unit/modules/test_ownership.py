@@ -23,6 +23,7 @@ NODE = {
     "hugepages": {"default_size_bytes": 2097152, "pools": []},
 }
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGV4YW1wbGU alice@desk\n"
+OUR_KEY = KEY.replace("alice@desk", "taco-train@gpu1")
 LOGS = r"[0-9]{8}T[0-9]{6}Z?-.+-[0-9a-f]{6}\.log"
 
 # A name, somebody's files below the root, a module with its options, and words of the refusal; without words it succeeds and leaves
@@ -54,7 +55,13 @@ ROWS = [
         ["id_ed25519"],
     ),
     ("an SSH server", {"state/ssh/sshd_config": "Port 22\n"}, ssh_trust, SSH, ["sshd_config", "taco_state_dir"]),
-    ("keys that may log in", {"state/ssh/authorized_keys": KEY}, ssh_trust, SSH, ["authorized_keys", "taco_state_dir"]),
+    (
+        "keys that may log in",
+        {"state/ssh/id_ed25519.pub": OUR_KEY, "state/ssh/authorized_keys": KEY},
+        ssh_trust,
+        SSH,
+        ["authorized_keys holds keys", "(line 1)", "/root/.ssh/authorized_keys"],
+    ),
     ("a key", {"state/ssh/id_ed25519": "k", "state/ssh/id_ed25519.pub": KEY}, ssh_trust, {"state": "absent"}, []),
     (
         "a log",
@@ -138,3 +145,19 @@ def test_each_module_that_removes_something_has_a_row_here_or_a_test_of_its_own(
     if name in ELSEWHERE:
         path, _colons, function = ELSEWHERE[name].partition("::")
         assert f"def {function}(" in (ROOT / "tests/unit" / path).read_text()
+
+
+def test_roles_remove_files_by_the_modules_above_or_have_a_test_of_their_own():
+    removing = {
+        path.parents[1].name
+        for path in COLLECTION.glob("roles/*/tasks/*.yml")
+        if re.search(
+            r"ansible\.builtin\.(file|apt_repository|yum_repository):\n(.*\n){1,3}? +state: absent", path.read_text()
+        )
+    }
+    assert removing == {"container_engine"}
+    test = (ROOT / "tests/unit/roles/test_package_repositories.py").read_text()
+    assert (
+        "def test_a_repository_is_added_where_no_list_offers_the_package_and_is_removed_again(" in test
+        and '"our-name"' in test
+    )

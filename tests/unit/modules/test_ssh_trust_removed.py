@@ -107,3 +107,16 @@ def test_absent_removes_what_it_can_names_the_rest_and_goes_on(hosts, monkeypatc
     done = host("absent")
     assert done["changed"] and done["server"] == "stopped", done
     assert os.listdir(host.ssh) == ["notes"]
+
+
+def test_a_key_of_somebody_else_is_named_and_stays(hosts):
+    host = hosts[0]
+    trusting(hosts)
+    key = "ssh-rsa AAAAB3NzaC1yc2E= alice@desk\n"
+    with open(host.ssh / "authorized_keys", "a") as file:
+        file.write("# mine\n" + key)
+    before = host.tree()
+    refused = host(peers=[one.peer() for one in hosts])
+    assert refused["failed"] and "(line 4)" in refused["msg"] and host.tree() == before, refused
+    assert host("absent")["server"] == "stopped"
+    assert os.listdir(host.ssh) == ["authorized_keys"] and key in (host.ssh / "authorized_keys").read_text()

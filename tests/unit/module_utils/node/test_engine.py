@@ -151,3 +151,15 @@ ROOTLESS = json.dumps({"ServerVersion": "26.1.3", "SecurityOptions": ["name=secc
 def test_what_the_command_docker_reaches_is_named(info, client, name, version, running):
     found = judge_engine(info, "Emulate Docker CLI using podman.", client, "")
     assert (found["name"], found["version"], found["running"]) == (name, version, running)
+
+
+@pytest.mark.parametrize(
+    ("info", "error", "name"),
+    [
+        (NO_SERVER, "Cannot connect", "rootless docker"),
+        (NO_SERVER, "permission denied", "docker"),
+        (INFO, "", "docker"),
+    ],
+)
+def test_a_stopped_daemon_beside_the_daemon_of_a_user_is_somebodys_choice(info, error, name):
+    assert judge_engine(info, error, "Docker version 26.1.3", "", rootless=True)["name"] == name

@@ -162,7 +162,7 @@ node:
       description:
         - Docker Engine, or V(null) when it isn't installed. A stopped one has the C(runtimes) of its configuration file.
         - C(name) is V(podman) where the package podman-docker puts podman in its place, and V(rootless docker) where the command reaches
-          the daemon of a user.
+          the daemon of a user, or such a daemon runs and that of the system is stopped.
       type: dict
       sample: {name: docker, version: 24.0.7, running: true, runtimes: [nvidia, runc], nvidia_toolkit: 1.14.3}
     package_candidates:

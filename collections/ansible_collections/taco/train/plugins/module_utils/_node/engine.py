@@ -48,10 +48,13 @@ def _kind(info: Dict[str, Any], client: str) -> str:
     return ROOTLESS if "name=rootless" in (info.get("SecurityOptions") or []) else DOCKER
 
 
-def judge_engine(info: str, error: str, client: str, toolkit: str, daemon: str = "") -> Dict[str, Any]:
+def judge_engine(
+    info: str, error: str, client: str, toolkit: str, daemon: str = "", rootless: bool = False
+) -> Dict[str, Any]:
     """Return the engine from the outputs of docker info, docker --version and nvidia-ctk --version, and from daemon.json.
 
-    An engine that this user isn't allowed to talk to runs nevertheless.
+    An engine that this user isn't allowed to talk to runs nevertheless. rootless is whether a user runs a daemon: where that of the
+    system is stopped, somebody has chosen the other one.
     """
     known = parse_object(info)
     kind = _kind(known, client)
@@ -59,7 +62,7 @@ def judge_engine(info: str, error: str, client: str, toolkit: str, daemon: str =
     version = known.get("ServerVersion") or podman.get("Version") or None
     running = kind != PODMAN and (bool(version) or "permission denied" in error.lower())
     return {
-        "name": kind,
+        "name": ROOTLESS if rootless and kind == DOCKER and not running else kind,
         "version": version or parse_version(client),
         "running": running,
         "runtimes": _runtimes(known, running, parse_object(daemon)),

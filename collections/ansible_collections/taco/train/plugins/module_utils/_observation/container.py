@@ -38,7 +38,9 @@ def container_engine(root: Root) -> Tuple[Optional[Dict[str, Any]], Optional[int
     toolkit = root.output("nvidia-ctk", "--version")
     # A server that answers reports the version.
     client = "" if info.status == 0 else root.output("docker", "--version").stdout
-    return judge_engine(info.stdout, info.stderr, client, toolkit.stdout, daemon), root.free_bytes(folder)
+    rootless = bool(glob.glob(root.join("/run/user/*/docker.sock")))
+    engine = judge_engine(info.stdout, info.stderr, client, toolkit.stdout, daemon, rootless)
+    return engine, root.free_bytes(folder)
 
 
 def package_candidates(root: Root, engine: Optional[Dict[str, Any]]) -> Dict[str, Dict[str, Any]]:

@@ -25,6 +25,8 @@ NAMES = re.compile(
     r"|sshd_config(\.new)?|sshd\.pid"
 )
 UNFINISHED = re.compile(r"new-key|\..+\.[0-9]+\.tmp")
+AUTHORIZED = "authorized_keys"
+OWN_KEY = re.compile(r"ssh-ed25519 \S+ [A-Za-z0-9_][A-Za-z0-9._-]*")
 KEY_COMMENT = "taco-train@"
 MARKS = {
     "sshd_config": MARK,
@@ -34,23 +36,37 @@ MARKS = {
 }
 
 
+def foreign_keys(folder: str) -> List[int]:
+    """Return the numbers of the lines in authorized_keys that hold keys of others: ours end with the name of a peer."""
+    text = (read_bytes(os.path.join(folder, AUTHORIZED)) or b"").decode("utf-8", "replace")
+    keys = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)]
+    return [number for number, line in keys if line and not line.startswith("#") and not OWN_KEY.fullmatch(line)]
+
+
 def foreign_files(folder: str) -> List[str]:
-    """Return the files in the folder that have names of the module, where none of them carries its mark."""
+    """Return the files with names of the module that it did not write: all where none carries its mark, else one with foreign keys."""
     names = sorted(filter(NAMES.fullmatch, os.listdir(folder))) if os.path.isdir(folder) else []
     contents = {name: read_bytes(os.path.join(folder, name)) for name in names if name in MARKS}
-    marked = any(MARKS[name].encode() in (content or b"") for name, content in contents.items())
-    return [] if marked else names
+    if any(MARKS[name].encode() in (content or b"") for name, content in contents.items()):
+        return [AUTHORIZED] if foreign_keys(folder) else []
+    return names
 
 
 def own_files(folder: str) -> List[str]:
     """Return the files in the folder that the module or an unfinished run of it wrote."""
-    if not os.path.isdir(folder) or foreign_files(folder):
-        return []
-    return sorted(name for name in os.listdir(folder) if NAMES.fullmatch(name) or UNFINISHED.fullmatch(name))
+    foreign = foreign_files(folder)
+    names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+    return [name for name in names if (NAMES.fullmatch(name) or UNFINISHED.fullmatch(name)) and name not in foreign]
 
 
 def foreign_refusal(folder: str, names: Sequence[str]) -> str:
     """Return the message that refuses to write into a folder of somebody else."""
+    if list(names) == [AUTHORIZED]:
+        lines = ", ".join(map(str, foreign_keys(folder)[:5]))
+        return (
+            f"{folder}/{AUTHORIZED} holds keys that ssh_trust did not write (line {lines}), so nothing was changed: move them to the "
+            "file of their user, such as /root/.ssh/authorized_keys"
+        )
     return (
         f"{folder} holds {', '.join(names)}, which ssh_trust did not write, so nothing was changed: move the files away, or set "
         "taco_state_dir (state_dir) to another folder"

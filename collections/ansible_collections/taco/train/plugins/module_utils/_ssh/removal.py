@@ -29,7 +29,7 @@ def ensure_absence(options: Mapping[str, Any], folder: str, check_mode: bool) ->
 def _remove(options: Mapping[str, Any], folder: str, check_mode: bool) -> Dict[str, Any]:
     """Remove as much as possible, and name what can't be removed."""
     place = Place(options["container"], options["engine_command"])
-    config = None if ssh_folder.foreign_files(folder) else read(os.path.join(folder, "sshd_config"))
+    config = None if "sshd_config" in ssh_folder.foreign_files(folder) else read(os.path.join(folder, "sshd_config"))
     running = runs(config)
     client = place.read(options["client_config"])
     kept = ssh_files.without_include(client, os.path.join(folder, "config"))
