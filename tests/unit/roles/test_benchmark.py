@@ -141,7 +141,7 @@ def test_a_play_ends_in_a_table_and_a_report(cluster):
     assert rc == 0 and "changed=0" in output and "changed=1" not in output, output
     after = report.read_text()
     assert "400.0" in after and report.read_bytes() != before
-    assert "Line 2 of records.jsonl is not a record" in after and "verdict.json can&#x27;t be read" in after
+    assert "Line 2 of records.jsonl is not a record" in after and "verdict.json can&#39;t be read" in after
 
 
 @pytest.fixture
