@@ -218,6 +218,9 @@ REFUSED = {
     ),
     "/boot not mounted": (then(menu_host, lambda root: shutil.rmtree(str(root / "boot"))), "grub.cfg is missing"),
     "no entry": (then(entries_host, lambda root: shutil.rmtree(str(root / "boot/loader"))), "none is there"),
+    "no entry that boots Linux": (
+        then(menu_host, replaced(EL, "menuentry", "# menuentry"), replaced(EL, "linux16", "# linux16")), "no entry that boots Linux",
+    ),
     "menu entries beside the setting": (
         then(menu_host, replaced("etc/default/grub", "GRUB_TIMEOUT", "GRUB_ENABLE_BLSCFG=true\nGRUB_TIMEOUT")),
         "GRUB_ENABLE_BLSCFG=true: look at",

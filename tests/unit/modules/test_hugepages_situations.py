@@ -48,15 +48,15 @@ def test_what_boots_has_the_pages_and_restored_everything_is_as_it_was(pages, ro
 
 
 @pytest.mark.parametrize("name", REFUSED)
-@pytest.mark.parametrize("check", [True, False])
-def test_what_is_not_understood_is_refused_before_anything_is_written(pages, root, name, check):
+def test_what_is_not_understood_is_refused_before_anything_is_written(pages, root, name):
     lay, words = REFUSED[name]
     lay(root)
     before = state(root)
-    refused = pages(check=check, count=4)
-    assert refused.get("failed") and words in refused["msg"] and "as they were" not in refused["msg"], refused
-    assert str(root) not in refused["msg"].replace(f". {root}", "") and "Errno" not in refused["msg"]
-    assert state(root) == before
+    for check in (True, False):
+        refused = pages(check=check, count=4)
+        assert refused.get("failed") and words in refused["msg"] and "as they were" not in refused["msg"], refused
+        assert str(root) not in refused["msg"] and "Errno" not in refused["msg"]
+        assert state(root) == before
     for then_state in ("absent", "restored"):
         assert "layout is unknown" not in pages(state=then_state).get("msg", "")
     assert state(root) == before

@@ -29,7 +29,7 @@ LOADER_VENDOR = "4a67b082-0a4c-41cf-b6c7-440b29bb8c4f"
 EFI_VENDOR = "8be4df61-93ca-11d2-aa0d-00e098032b8c"
 FOLDER_OF_PROGRAM = re.compile(rb"(?i)\\\0E\0F\0I\0\\\0((?:[^\\\0]\0)+)\\\0")
 BLSCFG = re.compile(r"^[ \t]*blscfg\b", re.MULTILINE)
-NEXT_CONFIG = re.compile(r"^[ \t]*(?:configfile|source)[ \t]+(\S.*?)[ \t]*$", re.MULTILINE)
+NEXT_CONFIG = re.compile(r"^[ \t]*(?:configfile|source)[ \t]+(\S+grub\.cfg[\"']?)[ \t]*$", re.MULTILINE)
 MOST_HOPS = 4
 
 

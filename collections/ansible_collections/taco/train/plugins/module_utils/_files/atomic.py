@@ -14,7 +14,10 @@ from typing import Dict, Iterator, Optional, Sequence, Tuple
 
 MARGIN = 64 * 1024  # bytes that must stay free beside the new content
 OF_CONTENT = ("security.ima", "security.evm")  # signatures: another content has others
-WRITE_PROTECTED = (errno.EPERM, errno.EACCES, errno.EROFS)
+WAYS_OUT = {
+    errno.EROFS: "mount its file system writable (mount -o remount,rw)",
+    errno.EBUSY: "it is a mount point, so unmount it (findmnt shows it)",
+}
 
 
 class FileError(Exception):
@@ -52,12 +55,11 @@ def naming(path: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno not in WRITE_PROTECTED:
+        if error.errno not in (errno.EPERM, errno.EACCES, *WAYS_OUT):
+            error.filename, error.filename2 = path, None
             raise
-        if error.errno == errno.EROFS:
-            way_out = "mount its file system writable (mount -o remount,rw)"
-        else:
-            way_out = f"look at lsattr -d {path} {os.path.dirname(path)}; an i or a there goes with chattr -ia"
+        attributes = f"look at lsattr -d {path} {os.path.dirname(path)}; an i or a there goes with chattr -ia"
+        way_out = WAYS_OUT.get(error.errno, attributes)
         raise FileError(f"{path} can't be changed: {error.strerror}: {way_out}, and run this again") from error
 
 
