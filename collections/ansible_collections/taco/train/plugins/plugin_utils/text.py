@@ -7,7 +7,7 @@
 import unicodedata
 from typing import Dict, Iterable, List, Optional, Tuple
 
-from ansible_collections.taco.train.plugins.module_utils._process.failure import some as some
+from ansible_collections.taco.train.plugins.module_utils._process import failure
 
 CUT = "..."
 NONE = "none"
@@ -16,6 +16,8 @@ MOST_TEXTS = 3
 # Categories of characters: control characters and ends of lines, and what only tells a terminal how to write.
 BLANK = ("Cc", "Zl", "Zp")
 UNSEEN = ("Cf", "Cs")
+
+some = failure.some
 
 
 def _cell(character: str) -> int:
