@@ -15,6 +15,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.decision.budget import 
 from ansible_collections.taco.train.plugins.plugin_utils.locate.decide import Answer, answer_json, next_step
 from ansible_collections.taco.train.plugins.plugin_utils.locate.search import Run, Search, as_json, from_json, recorded
 from ansible_collections.taco.train.plugins.plugin_utils.locate.store import inventory
+from ansible_collections.taco.train.plugins.plugin_utils.locate.tables import tables
 from ansible_collections.taco.train.plugins.plugin_utils.locate.wording import sentence
 from ansible_collections.taco.train.plugins.plugin_utils.run import json_schema
 
@@ -46,7 +47,9 @@ def test_a_search_ends_with_an_answer_whatever_the_runs_measure(data, size, rack
         "answer": answer_json(step),
         "sentence": sentence(search, step),
         "odd": [],
+        "tables": tables(search, step),
         "unrestored": [],
+        "unrestored_text": "",
     }
     assert json_schema.problems(document, json_schema.load("locate-1")) == []
     assert inventory(search, step)

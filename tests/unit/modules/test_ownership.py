@@ -36,7 +36,7 @@ ROWS = [
         {"config/ztcp0.conf": "mine\n"},
         harp_config,
         TEMPLATE,
-        ["ztcp0.conf", "harp_force: true"],
+        ["ztcp0.conf", "force: true (harp_force)"],
     ),
     ("a configuration of HARP", {"config/ztcp0.conf": "mine\n"}, harp_config, {"state": "absent"}, []),
     (

@@ -276,8 +276,5 @@ def test_check_mode_tells_that_the_labels_come_after_the_job(lab):
     (lab.folder / "jobs.json").write_text(json.dumps({"taco-bench": {**job, "gets": 2, "suffix": "x"}}))
     before = left_over(lab)
     rc, output = lab.ack("--check", ack_state="restored", ack_submit="arena")
-    assert (
-        rc == 0
-        and "The job would be removed, and then the labels of cn-shanghai.gpu1, cn-shanghai.gpu2 would be" in output
-    )
+    assert rc == 0 and "The job would be removed, and then the labels of the 2 nodes would be restored" in output
     assert lab.metadata() == before and "taco-bench" in (lab.folder / "jobs.json").read_text()

@@ -267,7 +267,7 @@ def test_what_benchmarks_left_on_the_hosts_can_be_removed(cluster):
     (state / "horovod/scripts/0123456789ab").mkdir(parents=True)
     (state / "horovod/scripts/0123456789ab/train.py").write_text("")
     (state / "logs").mkdir()
-    (state / "logs/one.log").write_text("Total")
+    (state / "logs/20260131T120000Z-taco-0a1b2c.log").write_text("Total")
     before = sorted(state.rglob("*"))
     rc, output = cluster.play("--check", "--limit", "node-a")
     assert rc == 0 and "changed=3" in output, output

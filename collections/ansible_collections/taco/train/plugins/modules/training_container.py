@@ -125,7 +125,6 @@ options:
   take_over:
     type: bool
     default: false
-    version_added: 1.1.0
     description:
       - Whether a container with the name O(name) that this module did not make may be changed, recreated or removed.
 seealso:

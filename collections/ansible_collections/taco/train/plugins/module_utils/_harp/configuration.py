@@ -103,8 +103,9 @@ def _refuse_foreign(options: Mapping[str, Any], differing: List[Change]) -> None
     foreign = [path for path, before, _after in differing if before is not None and path not in known]
     if foreign and not options["force"]:
         raise harp.HarpError(
-            f"harp_template would replace {', '.join(foreign)}, which no earlier run wrote: move it away, let harp_template_dest name "
-            "other files, or set harp_force: true (force) to replace it; harp_state: absent then restores it"
+            f"rendered (harp_template) would replace {', '.join(foreign)}, which no earlier run wrote: move it away, let dest "
+            "(harp_template_dest) name other files, or set force: true (harp_force) to replace it; state: absent (harp_state) "
+            "then restores it"
         )
 
 
@@ -113,7 +114,7 @@ def _write_manifest(options: Mapping[str, Any], enis: List[str], check_mode: boo
     path = os.path.join(options["state_dir"], MANIFEST)
     if not is_own_manifest(path):
         raise harp.HarpError(
-            f"{path} was not written by harp_config: move it away, or set taco_state_dir (state_dir) to another folder"
+            f"{path} was not written by harp_config: move it away, or set state_dir (taco_state_dir) to another folder"
         )
     differing = changes({path: harp.manifest_text(options["node"], enis)})
     if differing and not check_mode:

@@ -69,7 +69,7 @@ def foreign_refusal(folder: str, names: Sequence[str]) -> str:
         )
     return (
         f"{folder} holds {', '.join(names)}, which ssh_trust did not write, so nothing was changed: move the files away, or set "
-        "taco_state_dir (state_dir) to another folder"
+        "state_dir (taco_state_dir) to another folder"
     )
 
 
