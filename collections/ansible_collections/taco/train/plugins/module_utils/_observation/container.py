@@ -21,6 +21,8 @@ from ansible_collections.taco.train.plugins.module_utils._node.packages import c
 from ansible_collections.taco.train.plugins.module_utils._observation.root import Root
 
 PACKAGES = ("docker-ce", "nvidia-container-toolkit")
+# apt-cache would rewrite its cache files: to observe a host writes nothing.
+WITHOUT_CACHE = ("-o", "Dir::Cache::pkgcache=", "-o", "Dir::Cache::srcpkgcache=")
 
 
 def _data_root(daemon: str) -> str:
@@ -47,7 +49,7 @@ def package_candidates(root: Root, engine: Optional[Dict[str, Any]]) -> Dict[str
     """Return what the repositories offer of the packages of the engine, where one of them is missing. No index is updated."""
     if engine and engine["nvidia_toolkit"]:
         return {}
-    found = root.output("apt-cache", "policy", *PACKAGES)
+    found = root.output("apt-cache", *WITHOUT_CACHE, "policy", *PACKAGES)
     return candidates((root.output("yum", "-q", "-C", "list", *PACKAGES) if found.missing else found).stdout)
 
 
