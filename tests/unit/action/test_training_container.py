@@ -15,16 +15,15 @@ from ansible.playbook.task import Task
 from ansible_collections.taco.train.plugins.action import training_container
 
 FILES = [{"path": "/usr/local/tfabric/tools/config/ztcp0.conf", "size": 9}]
-DOCKER, INFO, IMAGE, FOLDERS, WORK, COMMAND = (
+DOCKER, INFO, FOLDERS, WORK, COMMAND = (
     "community.docker.docker_container",
     "community.docker.docker_container_info",
-    "community.docker.docker_image_info",
     "taco.train.host_folders",
     "taco.train.running_work",
     "ansible.legacy.command",
 )
 OURS = {"Image": "img:1", "Labels": {"taco.train.options": "0"}}
-RUNNING = {"changed": True, "container": {"State": {"Status": "running"}, "Image": "sha256:1", "Config": OURS}}
+RUNNING = {"changed": True, "container": {"State": {"Status": "running"}, "Config": OURS}}
 CREATE, RECREATE = [{"created": "new"}], [{"removed": "4c01"}, {"created": "new"}]
 NO_REQUESTS = {"failed": True, "msg": "Failed to import the required Python library (requests) on gpu1's Python."}
 NO_ENGINE = {
@@ -37,7 +36,7 @@ NO_ENGINE = {
 def act():
     """Return a function that runs the action and returns its result and every call of a module: its name, options and mode."""
 
-    def run(answer=None, check=False, there=OURS, image_config=None, **options):
+    def run(answer=None, check=False, there=OURS, **options):
         task = Task()
         task.args = dict({"name": "box", "image": "img:1"}, **options)
         task.check_mode = check
@@ -49,10 +48,7 @@ def act():
             if module_name == FOLDERS:
                 return {}
             if module_name == INFO:
-                return {"exists": True, "container": {"Image": "sha256:1", "Config": there}}
-            if module_name == IMAGE:
-                calls.pop()
-                return {"images": [{"Config": image_config}] if image_config else []}
+                return {"exists": True, "container": {"Config": there}}
             if callable(answer):
                 return answer(module_name, task.check_mode)
             return dict(RUNNING, actions=CREATE) if answer is None else dict(answer)
@@ -75,6 +71,10 @@ def test_a_container_that_is_as_required_takes_one_execution(act):
         result, calls = act(answer=settled, check=check, harp_config_files=FILES)
         assert [(name, predicted) for name, _told, predicted in calls] == [(DOCKER, True)]
         assert result["changed"] is False and result["container"] == RUNNING["container"]
+    # An update in place, such as of the restart policy, is shown by the difference alone.
+    updated = dict(settled, diff={"before": {"restart_policy": "no"}, "after": {"restart_policy": "unless-stopped"}})
+    assert act(answer=updated, check=True, profile="lightcc")[0]["changed"]
+    assert [predicted for _name, _told, predicted in act(answer=updated, profile="lightcc")[1]] == [True, False]
     # A newer image shows only without check mode.
     _result, calls = act(answer=settled, profile="lightcc", pull="always")
     assert [predicted for _name, _told, predicted in calls] == [True, False]
@@ -313,8 +313,6 @@ OTHERS = {"Image": "other:1", "Labels": {"owner": "alice"}}
         {"profile": "lightcc", "answer": dict(RUNNING, container={"Config": OTHERS}, actions=RECREATE)},
         {"profile": "lightcc", "answer": dict(RUNNING, container={"Config": None}, actions=[{"started": "4c01"}])},
         {"state": "absent", "there": OTHERS},
-        # An image that was committed from a container of ours passes the label on.
-        {"state": "absent", "image_config": OURS},
         {"state": "absent", "answer": unready(NO_REQUESTS, {"rc": 0, "stdout": json.dumps([{"Config": OTHERS}])})},
         {"state": "absent", "answer": unready(NO_REQUESTS, {"rc": 0, "stdout": "no JSON"})},
     ],

@@ -18,6 +18,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.container.change import
     is_foreign,
     left,
     trouble_after_start,
+    with_updates,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.container.errors import explain, lacks_library, not_ready
 from ansible_collections.taco.train.plugins.plugin_utils.container.options import (
@@ -30,7 +31,6 @@ from ansible_collections.taco.train.plugins.plugin_utils.container.spec import S
 
 MODULE = "community.docker.docker_container"
 INFO = "community.docker.docker_container_info"
-IMAGE_INFO = "community.docker.docker_image_info"
 FOLDERS = "taco.train.host_folders"
 RUNNING_WORK = "taco.train.running_work"
 COMMAND = "ansible.legacy.command"
@@ -65,7 +65,7 @@ class ActionModule(ActionBase):
         if refusal and not check_mode:
             raise AnsibleActionFail(refusal)
         wanted = module_options(spec, self._options["pull"])
-        predicted = self._execute(MODULE, wanted, check_mode=True)
+        predicted = with_updates(self._execute(MODULE, wanted, check_mode=True))
         problem = not_ready(predicted["msg"]) if predicted.get("failed") else None
         if problem and check_mode:
             answer: Result = {"changed": True, "msg": f"The container {name} would be started, but now {problem}."}
@@ -82,7 +82,7 @@ class ActionModule(ActionBase):
 
     def _absent(self) -> Result:
         wanted = {"name": self._options["name"], "state": "absent"}
-        predicted = self._execute(MODULE, wanted, check_mode=True)
+        predicted = with_updates(self._execute(MODULE, wanted, check_mode=True))
         if predicted.get("failed") and lacks_library(predicted["msg"]):
             return self._removed_by_command()
         problem = not_ready(predicted["msg"]) if predicted.get("failed") else None
@@ -129,7 +129,7 @@ class ActionModule(ActionBase):
         if found.get("failed"):
             return self._left(left(name, f"the engine can't be asked ({said.strip()})"))
         container = inspected(found.get("stdout", ""))
-        if not self._options["take_over"] and is_foreign(container, {}):
+        if not self._options["take_over"] and is_foreign(container):
             return self._left(foreign_refusal(name, container))
         work = self._running_work()
         if work.get("failed") or self._task.check_mode:
@@ -143,11 +143,7 @@ class ActionModule(ActionBase):
         """Why a container is not to be changed, None for one that may be and where there is none."""
         if not container or self._options["take_over"]:
             return None
-        image: Result = {}
-        if not is_foreign(container, image):
-            images = self._execute(IMAGE_INFO, {"name": container["Image"]}).get("images")
-            image = images[0] if images else {}
-        return foreign_refusal(self._options["name"], container) if is_foreign(container, image) else None
+        return foreign_refusal(self._options["name"], container) if is_foreign(container) else None
 
     def _left(self, message: str) -> Result:
         if not self._options["may_stay"]:

@@ -33,20 +33,22 @@ def inspected(text: str) -> Mapping[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def is_foreign(container: Mapping[str, Any], image: Mapping[str, Any]) -> bool:
-    """Whether a container was not made by the module training_container, by what the engine answers for it and its image.
+def is_foreign(container: Mapping[str, Any]) -> bool:
+    """Whether a container was not made by the module training_container, by what the engine answers for it."""
+    return OPTIONS_LABEL not in ((container.get("Config") or {}).get("Labels") or {})
 
-    A container inherits the labels of its image, such as one that `docker commit` made of a training container.
-    """
-    labels, inherited = ((thing.get("Config") or {}).get("Labels") or {} for thing in (container, image))
-    return labels.get(OPTIONS_LABEL) in (None, inherited.get(OPTIONS_LABEL))
+
+def with_updates(predicted: Mapping[str, Any]) -> dict[str, Any]:
+    """The prediction of docker_container, which shows an update of the container in place in its difference only."""
+    diff = predicted.get("diff") or {}
+    return dict(predicted, changed=predicted.get("changed", False) or diff.get("before") != diff.get("after"))
 
 
 def foreign_refusal(name: str, container: Mapping[str, Any]) -> str:
     """The message that refuses to change or remove a container that was not made by the module."""
     image = (container.get("Config") or {}).get("Image") or "unknown"
     return (
-        f"the container {name} is not one of this collection: it has no label {OPTIONS_LABEL} of its own, and its image is {image}. It "
+        f"the container {name} is not one of this collection: it has no label {OPTIONS_LABEL}, and its image is {image}. It "
         "stays as it is. Set taco_container_name (option name) to another name, or rename it on the host with "
         f"`docker rename {name} NEW_NAME`, or remove it there with `docker rm --force {name}`, or set training_container_take_over: true "
         "(option take_over) to permit that it is changed and removed"

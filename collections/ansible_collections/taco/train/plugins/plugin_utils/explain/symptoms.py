@@ -105,7 +105,8 @@ SILENT = (
     "open all TCP ports between the hosts in their firewalls and security groups, because Open MPI 5 waits without a word when its "
     "daemons can't connect back to the launcher; check taco_interface, then ssh and hostname on each host, or set benchmark_timeout higher"
 )
-WAITS = "look at what its last line waits for: data, a host or a rank; where iterations went on, set benchmark_timeout higher"
+WENT_ON = "where iterations went on, set benchmark_timeout higher"
+WAITS = f"look at what its last line waits for: data, a host or a rank; {WENT_ON}"
 
 
 @lru_cache(maxsize=1)
@@ -169,7 +170,10 @@ def at_the_limit(
     silent = places.silent(lines)
     missing = f"; the log has no line of {listed(silent, 'hosts')}" if silent else ""
     if known:
-        return known._replace(found=f"{still}; {known.found}{missing}")
+        # Ranks that had started may have gone on in spite of what the log reports.
+        started = any(row.name == known.name and row.scope != "before_ranks" for row in table())
+        fix = f"{known.fix}; {WENT_ON}" if started and "benchmark_timeout" not in known.fix else known.fix
+        return known._replace(found=f"{still}; {known.found}{missing}", fix=fix)
     if not last:
         return Explanation(f"{still}, and it printed nothing", SILENT, "timeout")
     fix = f"check the processes and the network of {listed(silent, 'hosts')} first; {WAITS}" if silent else WAITS
