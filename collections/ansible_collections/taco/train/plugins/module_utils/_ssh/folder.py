@@ -35,18 +35,26 @@ MARKS = {
 
 
 def foreign_files(folder: str) -> List[str]:
-    """Return the files in the folder that have names of the module, where none of them carries its mark."""
+    """Return the files in the folder that have names of the module and are not its own.
+
+    These are all where none carries the mark, else links, folders, and keys whose public half has no mark.
+    """
     names = sorted(filter(NAMES.fullmatch, os.listdir(folder))) if os.path.isdir(folder) else []
-    contents = {name: read_bytes(os.path.join(folder, name)) for name in names if name in MARKS}
-    marked = any(MARKS[name].encode() in (content or b"") for name, content in contents.items())
-    return [] if marked else names
+    plain = [name for name in names if os.path.isfile(os.path.join(folder, name))]
+    plain = [name for name in plain if not os.path.islink(os.path.join(folder, name))]
+    contents = {name: read_bytes(os.path.join(folder, name)) or b"" for name in plain if name in MARKS}
+    marked = {name for name, content in contents.items() if MARKS[name].encode() in content}
+    keys = {name for name in contents if name.endswith(".pub")} - marked
+    foreign = set(names) - set(plain) | keys | {name[: -len(".pub")] for name in keys}
+    return [name for name in names if name in foreign or not marked]
 
 
 def own_files(folder: str) -> List[str]:
     """Return the files in the folder that the module or an unfinished run of it wrote."""
-    if not os.path.isdir(folder) or foreign_files(folder):
-        return []
-    return sorted(name for name in os.listdir(folder) if NAMES.fullmatch(name) or UNFINISHED.fullmatch(name))
+    foreign = foreign_files(folder)
+    names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+    own = [name for name in names if NAMES.fullmatch(name) and name not in foreign]
+    return own + [name for name in names if UNFINISHED.fullmatch(name) and (own or not foreign)]
 
 
 def foreign_refusal(folder: str, names: Sequence[str]) -> str:
