@@ -53,6 +53,9 @@ def act():
             if module_name == IMAGE:
                 calls.pop()
                 return {"images": [{"Config": image_config}] if image_config else []}
+            if module_args.get("argv", [])[:2] == ["docker", "image"]:
+                calls.pop()
+                return {"rc": 0, "stdout": json.dumps([{"Config": image_config}] if image_config else [])}
             if callable(answer):
                 return answer(module_name, task.check_mode)
             return dict(RUNNING, actions=CREATE) if answer is None else dict(answer)
@@ -315,6 +318,7 @@ OTHERS = {"Image": "other:1", "Labels": {"owner": "alice"}}
         {"state": "absent", "there": OTHERS},
         # An image that was committed from a container of ours passes the label on.
         {"state": "absent", "image_config": OURS},
+        {"state": "absent", "image_config": OURS, "answer": unready(NO_REQUESTS)},
         {"state": "absent", "answer": unready(NO_REQUESTS, {"rc": 0, "stdout": json.dumps([{"Config": OTHERS}])})},
         {"state": "absent", "answer": unready(NO_REQUESTS, {"rc": 0, "stdout": "no JSON"})},
     ],

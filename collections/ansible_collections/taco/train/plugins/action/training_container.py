@@ -129,7 +129,9 @@ class ActionModule(ActionBase):
         if found.get("failed"):
             return self._left(left(name, f"the engine can't be asked ({said.strip()})"))
         container = inspected(found.get("stdout", ""))
-        if not self._options["take_over"] and is_foreign(container, {}):
+        of_image = {"argv": ["docker", "image", "inspect", str(container.get("Image"))]}
+        image = inspected(self._execute(COMMAND, of_image, check_mode=False).get("stdout", ""))
+        if not self._options["take_over"] and is_foreign(container, image):
             return self._left(foreign_refusal(name, container))
         work = self._running_work()
         if work.get("failed") or self._task.check_mode:

@@ -110,8 +110,8 @@ def disk_free(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
 INSTALLED = "none needed: role container_engine installs what is missing"
 # What the command docker may reach in place of Docker Engine, and what to do about it.
 OTHER_ENGINES = {
-    PODMAN: "remove the package podman-docker (apt-get remove podman-docker, dnf remove podman-docker), by which docker is podman, and "
-    "run this again: role container_engine then installs Docker Engine",
+    PODMAN: "remove the package podman-docker (apt-get remove podman-docker, dnf remove podman-docker), by which docker is podman, or "
+    "unset DOCKER_HOST where it names podman's socket, and run this again: role container_engine then installs Docker Engine",
     ROOTLESS: "let root use the daemon of the system: unset DOCKER_HOST and run `docker context use default` as root, start it by "
     "`systemctl enable --now docker`, and run this again",
 }
