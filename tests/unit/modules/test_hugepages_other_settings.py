@@ -12,14 +12,25 @@ from ansible_collections.taco.train.plugins.module_utils._boot.other_settings im
 from ansible_collections.taco.train.plugins.module_utils._boot.pools import observe_hugepages
 
 
+class Link(str):
+    """The target of a link."""
+
+
+NULL = Link("/dev/null")
+
+
 def write(root, texts):
     for name, text in texts.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+        path.symlink_to(text) if isinstance(text, Link) else path.write_text(text)
 
 
 SET = "vm.nr_hugepages = 2048\n"
+TUNED_STARTS = {
+    "usr/lib/systemd/system/tuned.service": "[Service]\nExecStart=/usr/sbin/tuned\n",
+    "etc/systemd/system/multi-user.target.wants/tuned.service": "",
+}
 TUNED = "[main]\ninclude=throughput-performance\n[vm]\ntransparent_hugepages=never\n"
 
 
@@ -33,11 +44,12 @@ TUNED = "[main]\ninclude=throughput-performance\n[vm]\ntransparent_hugepages=nev
         ({"usr/lib/sysctl.d/90.conf": SET, "etc/sysctl.d/90.conf": ""}, []),
         ({"usr/lib/sysctl.d/90.conf": SET, "etc/sysctl.d/91.conf": "vm.nr_hugepages=0"}, ["/etc/sysctl.d/91.conf:1=0"]),
         ({"usr/lib/sysctl.d/92.conf": SET, "etc/sysctl.d/91.conf": "vm.nr_hugepages=0"}, ["/usr/lib/sysctl.d/92.conf:1=2048"]),
-        ({"etc/sysctl.d/90.conf": "vm.nr_hugepages=0", "etc/sysctl.conf": SET}, ["/etc/sysctl.conf:1=2048"]),
+        ({"etc/sysctl.d/90.conf": "vm.nr_hugepages=0", "etc/sysctl.conf": SET}, ["/etc/sysctl.d/90.conf:1=0", "/etc/sysctl.conf:1=2048"]),
         ({"etc/sysctl.d/90.conf.bak": SET, "etc/sysctl.d/a.conf": "vm.nr_overcommit_hugepages=2048\n"}, []),
         ({"etc/sysctl.d/90.conf": "vm.nr_hugepages_mempolicy=7"}, ["/etc/sysctl.d/90.conf:1=7"]),
         (
             {
+                **TUNED_STARTS,
                 "etc/tuned/active_profile": "database\n",
                 "etc/tuned/database/tuned.conf": TUNED,
                 "usr/lib/tuned/throughput-performance/tuned.conf": "[sysctl]\n" + SET,
@@ -46,6 +58,7 @@ TUNED = "[main]\ninclude=throughput-performance\n[vm]\ntransparent_hugepages=nev
         ),
         (
             {
+                **TUNED_STARTS,
                 "etc/tuned/active_profile": "database other\n",
                 "etc/tuned/database/tuned.conf": "[sysctl]\n" + SET,
                 "usr/lib/tuned/database/tuned.conf": "[sysctl]\nvm.nr_hugepages=1\n",
@@ -53,9 +66,9 @@ TUNED = "[main]\ninclude=throughput-performance\n[vm]\ntransparent_hugepages=nev
             },
             ["/etc/tuned/database/tuned.conf:2=2048"],
         ),
-        ({"etc/tuned/active_profile": "database", "etc/tuned/database/tuned.conf": "[script]\n" + SET}, []),
+        ({**TUNED_STARTS, "etc/tuned/active_profile": "database", "etc/tuned/database/tuned.conf": "[script]\n" + SET}, []),
         (
-            {"etc/tuned/active_profile": "one", "etc/tuned/one/tuned.conf": "[main]\ninclude=one\n[sysctl]\n" + SET},
+            {**TUNED_STARTS, "etc/tuned/active_profile": "one", "etc/tuned/one/tuned.conf": "[main]\ninclude=one\n[sysctl]\n" + SET},
             ["/etc/tuned/one/tuned.conf:4=2048"],
         ),
     ],
@@ -68,6 +81,8 @@ def test_the_setting_in_force_is_found_with_file_and_line(tmp_path, texts, expec
 
 POOL = "/sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages"
 SERVICE = "[Service]\nType=oneshot\nExecStart={}\n[Install]\nWantedBy=sysinit.target\n"
+ADDED = "etc/systemd/system/pages.service.d/a.conf"
+LINKED = {"etc/sysctl.d/99-sysctl.conf": Link("../sysctl.conf")}
 WANTED = "etc/systemd/system/sysinit.target.wants/pages.service"
 RESERVE = (
     "#!/bin/sh\n# > nr_hugepages\np=/sys/devices/system/node\n"
@@ -82,9 +97,8 @@ def unit(command, name="pages.service", wanted=WANTED, **more):
 
 
 def tuned(text, **more):
-    return dict(
-        {"etc/tuned/active_profile": "mine\n", "etc/tuned/mine/tuned.conf": "[main]\nsummary=x\n" + text}, **more
-    )
+    profile = {"etc/tuned/active_profile": "mine\n", "etc/tuned/mine/tuned.conf": "[main]\nsummary=x\n" + text}
+    return {**TUNED_STARTS, **profile, **more}
 
 
 # What a host has, and what is said of it for 4 pages of 1G; None where nothing contradicts them.
@@ -110,7 +124,7 @@ SITUATIONS = {
         unit("/opt/x.py", **{"opt/x.py": "open('/proc/sys/vm/nr_hugepages', 'w').write('9')\n"}),
         "/opt/x.py:1 (pages.service) sets vm.nr_hugepages",
     ),
-    "a tool": (unit("/usr/bin/hugeadm --pool-pages-min 1GB:9"), "sets hugeadm --pool-pages-min=1GB:9"),
+    "a tool": (unit("/usr/bin/hugeadm --pool-pages-min 1GB:9"), "sets hugeadm --pool-pages-min 1GB=9"),
     "an instance of a template": (
         unit("/sbin/sysctl vm.nr_hugepages=%i", "pages@.service", "etc/systemd/system/a.target.wants/pages@9.service"),
         "pages@.service:3 (pages@9.service) sets vm.nr_hugepages=%i",
@@ -169,7 +183,79 @@ SITUATIONS = {
         "/etc/tuned/mine/x.sh:1 (tuned profile mine) sets " + POOL + "=9",
     ),
     "tuned that is not enabled": (
-        tuned("[sysctl]\nvm.nr_hugepages=9\n", **{"usr/lib/systemd/system/tuned.service": "[Service]\n"}),
+        {name: text for name, text in tuned("[sysctl]\nvm.nr_hugepages=9\n").items() if ".wants/" not in name},
+        None,
+    ),
+    "tuned that was removed": (
+        {name: text for name, text in tuned("[sysctl]\nvm.nr_hugepages=9\n").items() if "tuned.service" not in name},
+        None,
+    ),
+    "tuned that is masked": (tuned("[sysctl]\nvm.nr_hugepages=9\n", **{"etc/systemd/system/tuned.service": NULL}), None),
+    "a section of tuned that is off": (tuned("[sysctl]\nenabled=false\nvm.nr_hugepages=9\n"), None),
+    "sysctl.conf by a link, and a later file": (
+        {"etc/sysctl.conf": "vm.nr_hugepages=4\n", **LINKED, "etc/sysctl.d/99-z.conf": "vm.nr_hugepages=9\n"},
+        "/etc/sysctl.d/99-z.conf:1 sets vm.nr_hugepages=9",
+    ),
+    "sysctl.conf by a link, and a later file with these pages": (
+        {"etc/sysctl.conf": SET, **LINKED, "etc/sysctl.d/99-z.conf": "vm.nr_hugepages=4\n"},
+        None,
+    ),
+    "a file of sysctl.d behind a link to nothing": ({"usr/lib/sysctl.d/90.conf": SET, "etc/sysctl.d/90.conf": NULL}, None),
+    "a comment behind a command": (unit("/opt/x", **{"opt/x": "#!/bin/sh\ntrue # echo 9 > " + POOL + "\n"}), None),
+    "a command with a comment": (
+        unit("/opt/x", **{"opt/x": "#!/bin/sh\necho 9 > " + POOL + " # for x\n"}),
+        "/opt/x:2 (pages.service) sets " + POOL + "=9",
+    ),
+    "a unit that frees its pages when it stops": (
+        unit("/bin/sh -c 'echo 4 > " + POOL + "'\nExecStop=/bin/sh -c 'echo 0 > " + POOL + "'"),
+        None,
+    ),
+    "a unit that is started at the shutdown": (
+        unit("/sbin/sysctl vm.nr_hugepages=0", wanted="etc/systemd/system/shutdown.target.wants/pages.service"),
+        None,
+    ),
+    "a unit that only speaks of it": (unit("/bin/true\nDescription=calls sysctl vm.nr_hugepages=9"), None),
+    "a command on two lines": (
+        unit("/sbin/sysctl -w \\\n  vm.nr_hugepages=9"),
+        "/etc/systemd/system/pages.service:4 (pages.service) sets vm.nr_hugepages=9",
+    ),
+    "a drop-in of a masked unit": (
+        {"etc/systemd/system/pages.service": NULL, WANTED: "", ADDED: SERVICE.format("sysctl vm.nr_hugepages=9")},
+        None,
+    ),
+    "a masked drop-in": (
+        unit("/bin/true", **{"usr/lib" + ADDED[3:]: SERVICE.format("sysctl vm.nr_hugepages=9"), ADDED: NULL}),
+        None,
+    ),
+    "a copy of a drop-in": (
+        unit("/bin/true", **{ADDED + ".bak": SERVICE.format("sysctl vm.nr_hugepages=9")}),
+        None,
+    ),
+    "a drop-in that takes the command back": (
+        unit("/sbin/sysctl vm.nr_hugepages=9", **{ADDED: "[Service]\nExecStart=\nExecStart=/bin/true\n"}),
+        None,
+    ),
+    "a tool with these pages": (unit("/usr/bin/hugeadm --pool-pages-min 1GB:4"), None),
+    "a tool with pages of another size": (unit("/usr/bin/hugeadm --pool-pages-min 2MB:512"), None),
+    "a tool with pages of two sizes": (
+        unit("/usr/bin/hugeadm --pool-pages-min 1GB:9 --pool-pages-min 2MB:512"),
+        "sets hugeadm --pool-pages-min 1GB=9",
+    ),
+    "a tool with the upper limit only": (unit("/usr/bin/hugeadm --pool-pages-max 1GB:9"), None),
+    "DPDK's tool": (unit("/usr/bin/dpdk-hugepages.py -p 1G --setup 9G"), "sets dpdk-hugepages.py -p 1G --setup=9G"),
+    "DPDK's tool with another size": (unit("/usr/bin/dpdk-hugepages.py -p 2M --setup 1G"), None),
+    "a rule of udev": (
+        {"etc/udev/rules.d/9.rules": 'SUBSYSTEM=="node", ATTR{' + POOL[31:] + '}="9"\n'},
+        "/etc/udev/rules.d/9.rules:1 sets",
+    ),
+    "a daily script": ({"etc/cron.daily/p": "#!/bin/sh\nsysctl -w vm.nr_hugepages=9\n"}, "/etc/cron.daily/p:2 sets vm.nr_hugepages=9"),
+    "tmpfiles.d with quotes": ({"etc/tmpfiles.d/a.conf": 'w+ "' + POOL + '" - - - - 9\n'}, "/etc/tmpfiles.d/a.conf:1 sets " + POOL + "=9"),
+    "a sysctl in grubenv": (
+        {"boot/grub2/grubenv": "# GRUB\nkernelopts=root=/dev/vda1 sysctl.vm.nr_hugepages=9\n"},
+        "/boot/grub2/grubenv:2 sets vm.nr_hugepages=9",
+    ),
+    "fstab that mounts nothing at boot": (
+        {"etc/fstab": "nodev /dev/hugepages hugetlbfs noauto,pagesize=2M 0 0\n"},
         None,
     ),
     "what tuned gives Debian's kernel line": (

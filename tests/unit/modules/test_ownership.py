@@ -26,11 +26,39 @@ KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGV4YW1wbGU alice@desk\n"
 OUR_KEY = KEY.replace("alice@desk", "taco-train@gpu1")
 LOGS = r"[0-9]{8}T[0-9]{6}Z?-.+-[0-9a-f]{6}\.log"
 
+
+class Link(str):
+    """The target of a link."""
+
+
 # A name, somebody's files below the root, a module with its options, and words of the refusal; without words it succeeds and leaves
 # the files.
 ROWS = [
-    ("a drop-in of GRUB", {DROP_IN: "# mine\n"}, hugepages, {"count": 2}, ["zz-taco-hugepages.cfg", "rm "]),
+    (
+        "a drop-in of GRUB",
+        {DROP_IN: "# mine\n"},
+        hugepages,
+        {"count": 2},
+        ["zz-taco-hugepages.cfg has the name", "no line of it", "rm "],
+    ),
     ("a drop-in of GRUB", {DROP_IN: "# mine\n"}, hugepages, {"state": "restored"}, ["zz-taco-hugepages.cfg", "rm "]),
+    (
+        "a folder in the place of a drop-in",
+        {DROP_IN + "/x": "x"},
+        hugepages,
+        {"count": 2},
+        ["is a folder", "move it away"],
+    ),
+    (
+        "a folder in the place of HARP's",
+        {"config/ztcp0.conf/x": "x"},
+        harp_config,
+        TEMPLATE,
+        ["ztcp0.conf is a folder"],
+    ),
+    ("a dangling link", {"config/ztcp0.conf": Link("none/x")}, harp_config, TEMPLATE, ["which no earlier run wrote"]),
+    ("a folder in the place of a manifest", {"state/host-manifest.json/x": "x"}, harp_config, {"state": "absent"}, []),
+    ("a file in the place of a folder", {"state/ssh": "x"}, ssh_trust, {"state": "identity"}, ["ssh is no folder"]),
     (
         "a configuration of HARP",
         {"config/ztcp0.conf": "mine\n"},
@@ -76,7 +104,7 @@ ROWS = [
 
 def tree(root):
     return {
-        str(path): (path.stat().st_mode, path.stat().st_mtime_ns, path.read_bytes() if path.is_file() else None)
+        str(path): (path.lstat().st_mode, path.lstat().st_mtime_ns, path.read_bytes() if path.is_file() else None)
         for path in sorted(root.rglob("*"))
     }
 
@@ -89,7 +117,7 @@ def test_a_thing_of_somebody_else_with_our_name_is_neither_changed_nor_removed(t
         debian_host(tmp_path)
     for path, text in files.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).write_text(text)
+        (tmp_path / path).symlink_to(text) if isinstance(text, Link) else (tmp_path / path).write_text(text)
     (tmp_path / "state").mkdir(exist_ok=True)
     places = {"state_dir": str(tmp_path / "state")}
     places.update({"sysroot": str(tmp_path)} if module is hugepages else {})
@@ -119,6 +147,11 @@ def test_files_of_this_collection_go_and_those_of_others_beside_them_stay(tmp_pa
     assert run(host_folders.main, **options)["removed"] == predicted["removed"]
     assert os.listdir(logs) == ["notes.log"]
     (logs / "notes.log").unlink()
+    # A link to a larger disk stays.
+    (tmp_path / "link").symlink_to(logs)
+    (logs / "20260131T120000Z-harp-0a1b2c.log").write_text("x")
+    assert len(run(host_folders.main, **{**options, "paths": [str(tmp_path / "link")]})["removed"]) == 1
+    assert (tmp_path / "link").is_symlink() and os.listdir(logs) == []
     assert run(host_folders.main, **options)["removed"] == [str(logs)] and not logs.exists()
     assert not run(host_folders.main, **options)["changed"]
 

@@ -147,7 +147,10 @@ def test_a_server_that_was_stopped_is_started(hosts):
 
 def test_a_users_own_lines_stay(hosts):
     hosts[0].config.parent.mkdir(parents=True)
-    hosts[0].config.write_text("Host elsewhere\n  Port 1\n")
+    kept = hosts[0].root / "dotfiles"
+    kept.write_text("Host elsewhere\n  Port 1\n")
+    kept.chmod(0o640)
+    hosts[0].config.symlink_to(kept)
     trusting(hosts)
     assert hosts[0].config.read_text().endswith("\nHost elsewhere\n  Port 1\n")
     # The diff shows it as it was and as it is.
@@ -158,7 +161,8 @@ def test_a_users_own_lines_stay(hosts):
     assert changed["diff"] == predicted and changed["files"] == [str(hosts[0].config)]
     assert predicted[0]["before"] == "Host elsewhere\n  Port 1\n"
     assert predicted[0]["after"] == hosts[0].config.read_text()
-    assert hosts[0].config.stat().st_mode & 0o777 == 0o600
+    assert hosts[0].config.is_symlink() and kept.stat().st_mode & 0o777 == 0o640
+    assert hosts[1].config.stat().st_mode & 0o777 == 0o600
 
 
 def test_a_file_that_was_edited_is_written_again(hosts):
@@ -170,6 +174,23 @@ def test_a_file_that_was_edited_is_written_again(hosts):
         again = hosts[0](peers=peers)
         assert again["changed"] and str(path) in again["files"], again
         assert path.read_text() == text
+
+
+def test_links_and_keys_of_somebody_else_in_the_folder_are_refused_and_stay(hosts):
+    _results, peers = trusting(hosts)
+    host, theirs = hosts[0], hosts[0].root / "known_hosts"
+    theirs.write_text("their hosts\n")
+    (host.ssh / "known_hosts").unlink()
+    (host.ssh / "known_hosts").symlink_to(theirs)
+    (host.ssh / "id_ed25519.pub").write_text("ssh-ed25519 AAAA alice@desk\n")
+    refused = host(peers=peers)
+    assert (
+        refused["failed"]
+        and "holds id_ed25519, id_ed25519.pub, known_hosts, which ssh_trust did not write" in refused["msg"]
+    )
+    assert host("absent")["server"] == "stopped"
+    assert sorted(path.name for path in host.ssh.iterdir()) == ["id_ed25519", "id_ed25519.pub", "known_hosts"]
+    assert theirs.read_text() == "their hosts\n" and not host("absent")["changed"]
 
 
 def test_a_port_that_somebody_else_has(hosts, monkeypatch):

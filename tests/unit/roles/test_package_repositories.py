@@ -52,6 +52,12 @@ HOSTS = {
     ),
     "yum-none": ({}, {"taco_node": EL9}, True, []),
     "our-name": ({OURS: THEIRS}, {}, True, [f"{NAME}.list has lines that taco.train did not write", "move it away"]),
+    "our-name-as-link": (
+        {f"{LISTS}/x.save": THEIRS, OURS: "-> x.save"},
+        {},
+        True,
+        [f"{NAME}.list is a link or a folder", "move it away"],
+    ),
     "no-index": (
         {},
         {"container_engine_nvidia_deb_url": "@/nowhere"},
@@ -60,6 +66,8 @@ HOSTS = {
     ),
     "other-key": ({}, {"container_engine_nvidia_key_sha256": "0a" * 32}, False, ["was removed again", "checksum"]),
 }
+
+THEIR_FILES = ("our-name", "our-name-as-link")
 
 
 @pytest.fixture
@@ -77,7 +85,10 @@ def hosts(tmp_path):
             (root / folder).mkdir(parents=True)
         for path, text in {"var/lib/dpkg/status": "", **files}.items():
             (root / path).parent.mkdir(exist_ok=True, parents=True)
-            (root / path).write_text(text.replace("@", f"file://{repository}"))
+            if text.startswith("-> "):
+                (root / path).symlink_to(text[3:])
+            else:
+                (root / path).write_text(text.replace("@", f"file://{repository}"))
         for program, text in (("apt-get", APT), ("apt-cache", APT), ("yum", YUM)):
             (root / "bin" / program).write_text(text.format(program, root))
             (root / "bin" / program).chmod(0o755)
@@ -127,6 +138,6 @@ def test_a_repository_is_added_where_no_list_offers_the_package_and_is_removed_a
     assert status == 0 and "changed: [" not in output and files(hosts) == after, output
     status, output = run(tmp_path, PLAY.replace("TASKS", "absent"), hosts, extra)
     gone = files(hosts)
-    assert status == 0 and gone["our-name"] == before["our-name"], output
-    assert all(not {OURS, OUR_REPO, OUR_KEY} & set(found) for name, found in gone.items() if name != "our-name")
+    assert status == 0 and all(gone[name] == before[name] for name in THEIR_FILES), output
+    assert all(not {OURS, OUR_REPO, OUR_KEY} & set(found) for name, found in gone.items() if name not in THEIR_FILES)
     assert gone["theirs"] == before["theirs"]

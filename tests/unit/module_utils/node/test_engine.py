@@ -80,6 +80,12 @@ def test_a_container_of_a_stopped_engine_is_found_in_its_file():
     assert stored_container({}, "taco-train") is None
 
 
+def test_the_socket_of_podman_in_docker_host_is_no_docker():
+    info = json.dumps({"ServerVersion": "4.9.3", "DockerRootDir": "/var/lib/containers/storage"})
+    found = judge_engine(info, "", "Docker version 28.2.2, build x", "")
+    assert (found["name"], found["version"], found["running"]) == ("podman", "4.9.3", False)
+
+
 def test_an_engine_that_is_closed_to_this_user_runs_nevertheless():
     error = "permission denied while trying to connect to the Docker daemon socket"
     assert judge_engine(NO_SERVER, error, "Docker version 28.2.2, build x", "")["running"] is True

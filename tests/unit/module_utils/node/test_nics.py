@@ -68,6 +68,8 @@ def test_an_unknown_numa_node_is_never_node_0(text, node):
         ("eth0 00000000 01 0003 0 0 200 00000000 0 0 0\neth1 00000000 01 0003 0 0 100 00000000 0 0 0", ["eth1"]),
         ("eth1 00000000 01 0003 0 0 9 00000000 0 0 0\neth0 00000000 01 0003 0 0 9 00000000 0 0 0", ["eth1", "eth0"]),
         ("eth0 00000000 01 0002 0 0 0 00000000 0 0 0", []),
+        # What rejects all that has no other route.
+        ("* 00000000 00000000 0201 0 0 0 00000000 0 0 0\neth0 00000000 01 0003 0 0 9 00000000 0 0 0", ["eth0"]),
         # 0.0.0.0/1 of a VPN is no default route.
         ("tun0 00000000 01 0003 0 0 0 00000080 0 0 0", []),
     ],
@@ -137,6 +139,15 @@ def test_kinds_are_told_apart(host):
     host.nic("ib0", "80:00:02:08:fe:80:00:00", pci="0000:3d:00.0", driver="mlx5_core", type="32\n")
     host.nic("ens2v0", "02:00:00:00:00:01", pci="0000:3c:00.2", driver="mlx5_core")
     host.link("sys/devices/pci0000:00/0000:3c:00.2/physfn", "sys/devices/pci0000:00/0000:3c:00.0")
+    host.nic("ens2r0", "02:00:00:00:00:03", phys_port_name="pf0vf0\n")
+    host.link("sys/devices/virtual/net/ens2r0/device", "sys/devices/pci0000:00/0000:3c:00.0")
+    host.nic("ens2p0", "02:00:00:00:00:05", pci="0000:3f:00.0", driver="mlx5_core", phys_port_name="p0\n")
+    host.nic("team0", "02:00:00:00:00:04")
+    host.nic("br0", "02:00:00:00:00:04", bridge__bridge_id="8000\n")
+    host.nic("ens3", "02:00:00:00:00:04", pci="0000:3e:00.0")
+    host.link("sys/devices/pci0000:00/0000:3e:00.0/net/ens3/master", "sys/devices/virtual/net/team0")
+    host.nic("ens4", "02:00:00:00:00:04", pci="0000:3e:00.1")
+    host.link("sys/devices/pci0000:00/0000:3e:00.1/net/ens4/master", "sys/devices/virtual/net/br0")
     # A virtual function whose card the guest doesn't see.
     host.nic("ens6", "02:00:00:00:00:02", pci="0000:00:06.0", driver="mlx5_core")
     kinds = {name: nic["kind"] for name, nic in seen(host).items()}
@@ -150,6 +161,12 @@ def test_kinds_are_told_apart(host):
         "ens2": "physical",
         "ib0": "infiniband",
         "ens2v0": "virtual_function",
+        "ens2r0": "virtual_function",
+        "ens2p0": "physical",
+        "team0": "virtual",
+        "br0": "bridge",
+        "ens3": "bond_member",
+        "ens4": "physical",
         "ens6": "physical",
     }
     assert seen(host)["ens1"]["mac"] == "0c:42:a1:00:00:05"

@@ -29,6 +29,7 @@ PINNED = """docker-ce:
      5:20.10.24~3-0~ubuntu-jammy 1000
         500 https://mirror.example.com/docker jammy/stable amd64 Packages
 """
+PINNED_REPOSITORY = PINNED.replace("        500 ", "       1001 ")
 ABSENT = """docker-ce:
   Installed: (none)
   Candidate: (none)
@@ -65,6 +66,10 @@ ROWS = [
     ),
     (
         PINNED,
+        {"docker-ce": ("20.10.24~3-0~ubuntu-jammy", "https://mirror.example.com/docker jammy/stable amd64 Packages")},
+    ),
+    (
+        PINNED_REPOSITORY,
         {"docker-ce": ("20.10.24~3-0~ubuntu-jammy", "https://mirror.example.com/docker jammy/stable amd64 Packages")},
     ),
     (ABSENT, {}),

@@ -40,6 +40,7 @@ BESIDE_A_SMALL_NODE = [{"node": 0, "memory_bytes": 16 * GIB}, {"node": 1, "memor
 ENS = [dict(nic, name=f"ens{number + 5}") for number, nic in enumerate(NODE["nics"])]
 BARE = [dict(nic, addresses=nic["addresses"] if number else []) for number, nic in enumerate(NODE["nics"])]
 NO_IP = [dict(nic, addresses=[]) for nic in NODE["nics"]]
+DOWN = [dict(nic, up=False) for nic in NODE["nics"]]
 SMALL = {"total_bytes": 60 * GIB, "available_bytes": 59 * GIB}
 
 # check, what is different on the host, what is different in the variables, status, words in found or fix
@@ -180,6 +181,7 @@ TABLE = [
     ("interface.present", "nics", BARE, {}, "fail", ["eth0 has no address", "there is eth1"]),
     ("interface.present", "nics", NO_IP, {}, "pass", []),
     ("interface.present", "nics", NO_IP, {"taco_interface": "ens5"}, "fail", ["no ens5; there is eth0"]),
+    ("interface.present", "nics", DOWN, {}, "fail", ["eth0 is down", "`ip link set eth0 up`"]),
     ("interface.present", "nics", [], {}, "skip", []),
     ("interface.present", None, None, {"benchmark_interface": "eth1,ens9"}, "fail", ["no ens9", "benchmark_interface"]),
     ("interface.present", None, None, {"benchmark_interface": "10.0.0.0/24,eth1"}, "pass", ["eth1"]),

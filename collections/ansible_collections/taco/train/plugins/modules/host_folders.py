@@ -89,8 +89,8 @@ def clear(folder, names, check_mode):
             shutil.rmtree(path)
         else:
             remove_file(path)
-    if len(removed) < len(there):
-        return removed
+    if len(removed) < len(there) or os.path.islink(folder):
+        return removed  # a link, such as one to a larger disk, is somebody's
     if not check_mode:
         os.rmdir(folder)
     return [*removed, folder]

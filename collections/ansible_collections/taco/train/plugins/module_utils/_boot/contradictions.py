@@ -13,6 +13,8 @@ Settings = List[Dict[str, Any]]
 
 ARGUMENTS, MOUNT = "kernel arguments", "the page size of /dev/hugepages"
 MOST_NAMED, LONGEST = 5, 240
+# In the names of counters of one page size: the kernel's, DPDK's, and the options of hugeadm and of dpdk-hugepages.
+SIZE = re.compile(r"hugepages-(\d+k)B|NR_(\w+)_PAGES|--pool-pages-min\W+(\d+\w+)|\s(?:-p|--pagesize)\W*(\d+\w*)")
 
 
 def _agrees(setting: Dict[str, Any], page_size: str, count: int) -> bool:
@@ -24,8 +26,8 @@ def _agrees(setting: Dict[str, Any], page_size: str, count: int) -> bool:
         line = KernelLine(value.split())
         bare = [given for given in line.reservations if given.size_index is None]
         return not (line.defaults or bare or page_size in line.sizes.values())
-    size = re.search(r"hugepages-(\d+)kB|NR_(\w+)_PAGES", name)
-    if size and canonical_size(size.group(2) or size.group(1) + "K") != page_size:
+    size = SIZE.search(name)
+    if size and canonical_size("".join(filter(None, size.groups()))) != page_size:
         return True
     return _is_of_host(setting) and value.isdecimal() and int(value) == count
 

@@ -113,6 +113,12 @@ def _refuse_without_history(config: BootConfig, history: History, model: BootMod
     found = _left_by_others(config, history, model)
     if not found:
         return
+    foreign = [path for path in found if is_drop_in(path) and "taco.train" not in model.files[path]]
+    if foreign:
+        raise HugepagesError(
+            f"{foreign[0]} has the name of this collection's file and no line of it, so it stays: move it away, or rm {foreign[0]}, and "
+            "run this again"
+        )
     command = " ".join(config.layout.command)
     removal = " and ".join(
         f"rm {path}" if is_drop_in(path) else f"remove this collection's lines from {path}" for path in found

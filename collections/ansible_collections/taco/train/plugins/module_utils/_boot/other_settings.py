@@ -16,18 +16,15 @@ from typing import Any, Dict, List, Optional, Pattern, Set, Tuple
 
 from ansible_collections.taco.train.plugins.module_utils._boot.contradictions import ARGUMENTS, MOUNT, Settings
 from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import PREFIXES
+from ansible_collections.taco.train.plugins.module_utils._boot.units import Units, names_in, text_of
 
 NAMES = ("vm.nr_hugepages", "vm.nr_hugepages_mempolicy")
 # The first of them that holds a file of some name hides the others of that name.
 FOLDERS = ("etc", "run", "usr/local/lib", "usr/lib", "lib")
-UNITS = (
-    *("etc/systemd/system.control", "run/systemd/system.control", "run/systemd/transient"),
-    *("run/systemd/generator.early", "etc/systemd/system", "run/systemd/system", "run/systemd/generator"),
-    *("usr/local/lib/systemd/system", "usr/lib/systemd/system", "lib/systemd/system", "run/systemd/generator.late"),
-)
+NO = ("0", "false", "no", "n", "f")
 PROFILES = ("etc/tuned", "etc/tuned/profiles", "usr/lib/tuned", "usr/lib/tuned/profiles")
 SCRIPTS = (
-    *("etc/rc.local", "etc/rc.d/rc.local", "etc/crontab", "etc/cron.d/*", "var/spool/cron/*"),
+    *("etc/rc.local", "etc/rc.d/rc.local", "etc/crontab", "etc/cron.d/*", "etc/cron.*ly/*", "var/spool/cron/*"),
     *("var/spool/cron/crontabs/*", "var/lib/cloud/scripts/per-boot/*"),
     *("etc/udev/rules.d/*.rules", "usr/lib/udev/rules.d/*.rules", "etc/modprobe.d/*.conf", "etc/rc[35].d/S*"),
 )
@@ -37,16 +34,15 @@ GRUB_FILES = ("boot/grub*/grubenv", "boot/efi/EFI/*/grubenv", "boot/grub*/*.cfg"
 OWN_VARIABLES = ("kernelopts", "default_kernelopts")
 # The start-up script of Debian's DPDK package writes what its configuration asks for, by default nothing.
 DPDK_SCRIPT, DPDK_CONFIG = "dpdk-init", "etc/dpdk/dpdk.conf"
-FSTAB = re.compile(r"^\S+\s+(?P<name>/dev/hugepages)/?\s+hugetlbfs\s+\S*\bpagesize=(?P<value>[^,\s]+)")
+FSTAB = re.compile(r"^\S+\s+(?P<name>/dev/hugepages)/?\s+hugetlbfs\s+(?!\S*\bnoauto\b)\S*\bpagesize=(?P<value>[^,\s]+)")
 UNIT_MOUNT = re.compile(r"^(?P<name>Options)=\S*\bpagesize=(?P<value>[^,\s]+)")
 GRUB_VARIABLE = re.compile(r"^(?:\s*set\s+)?(?P<name>\w+)=(?P<value>.*)$")
 TUNED_FILE = "etc/tuned/bootcmdline"
 TUNED_ARGUMENTS = re.compile(r"^\s*(?P<name>TUNED_BOOT_CMDLINE)=(?P<value>.*)$")
-LARGEST = 1024**2  # bytes of a file that are read
 
 COUNTER = r"nr_hugepages(?:_mempolicy)?\b"
 IN_KERNEL_LINE = re.compile(r"(?:^|[\s\"'])sysctl[./](?P<name>vm[./]" + COUNTER + r")=(?P<value>[^\s\"']+)")
-TMPFILE = re.compile(r"^\s*[wfF]\S*\s+(?P<name>\S*/" + COUNTER + r")(?:\s+\S+){4}\s+(?P<value>.*?)\s*$")
+TMPFILE = re.compile(r"^\s*[wfF]\S*\s+\"?(?P<name>[^\s\"]*/" + COUNTER + r")\"?(?:\s+\S+){4}\s+(?P<value>.*?)\s*$")
 DPDK = re.compile(r"^\s*(?P<name>NR_\w+_PAGES)=[\"']?(?P<value>[1-9]\d*)")
 SYSCTL = re.compile(r"^\s*-?\s*(?P<name>vm[./]" + COUNTER + r")\s*=\s*(?P<value>.*?)\s*$")
 # What in a script or a command writes: a file for sysctl, a redirection, tee or dd, sysctl, Python, and tools made for it.
@@ -58,28 +54,10 @@ WRITERS = (
     ),
     re.compile(r"\bsysctl\b[^|;#]*?\b(?P<name>vm[./]" + COUNTER + r")\s*=\s*[\"']?(?P<value>[^\s\"'|;&]+)"),
     re.compile(r"(?P<name>[^\s\"'(]*" + COUNTER + r")[\"']\s*,\s*[\"'][wa]"),
-    re.compile(r"\b(?P<name>hugeadm\b.*--pool-pages-\w+|dpdk-hugepages\b.*(?:--setup|--reserve|-r))\W+(?P<value>\S+)"),
+    re.compile(r"ATTR\{(?P<name>[^}]*" + COUNTER + r")\}\s*=\s*\"(?P<value>[^\"]*)"),
+    re.compile(r"(?P<name>(?:\bhugeadm\b.*?)?--pool-pages-min[\s=]+\w+):(?P<value>\S+)"),
+    re.compile(r"\b(?P<name>dpdk-hugepages\b.*(?:--setup|--reserve|-r))\W+(?P<value>\S+)"),
 )
-
-
-def _text(root: str, path: str) -> str:
-    """Return the text of a file; empty for one that is missing, masked by a device, or a program."""
-    full = os.path.join(root, path)
-    try:
-        if not os.path.isfile(full):
-            return ""
-        with open(full, "rb") as file:
-            head = file.read(1024)
-            return "" if b"\0" in head else (head + file.read(LARGEST)).decode("utf-8", "replace")
-    except OSError:
-        return ""
-
-
-def _names(root: str, folder: str) -> List[str]:
-    try:
-        return sorted(os.listdir(os.path.join(root, folder)))
-    except OSError:
-        return []
 
 
 def _matching(root: str, patterns: Tuple[str, ...]) -> List[str]:
@@ -102,22 +80,27 @@ def _lines(text: str) -> List[Tuple[int, str]]:
 
 def _matches(pattern: Pattern[str], text: str, path: str, by: Optional[str] = None) -> Settings:
     """Return a setting for each line in which a pattern occurs."""
-    matches = [(number, pattern.search(line)) for number, line in _lines(text)]
-    groups = [(number, match.groupdict()) for number, match in matches if match]
+    groups = [(number, match.groupdict()) for number, line in _lines(text) for match in pattern.finditer(line)]
     return [_setting(match["name"], match.get("value"), path, number, by) for number, match in groups]
 
 
 def _of_sysctl(root: str) -> Settings:
-    """Return the settings in force of sysctl's files, one of each name."""
-    paths = [*_applied(root, "sysctl.d"), "etc/sysctl.conf"]
-    return _last([setting for path in paths for setting in _matches(SYSCTL, _text(root, path), path)])
+    """Return the settings in force of sysctl's files, one of each name.
+
+    A boot reads /etc/sysctl.conf by a link in sysctl.d. Where none leads to it, `sysctl --system` reads it nevertheless.
+    """
+    paths = _applied(root, "sysctl.d")
+    real = {os.path.realpath(os.path.join(root, path)) for path in paths}
+    own = [] if os.path.realpath(os.path.join(root, "etc/sysctl.conf")) in real else ["etc/sysctl.conf"]
+    found = [[one for path in part for one in _matches(SYSCTL, text_of(root, path), path)] for part in (paths, own)]
+    return _last(found[0]) + _last(found[1])
 
 
 def _applied(root: str, kind: str) -> List[str]:
     """Return the files of folders such as sysctl.d in the order in which they apply."""
     paths = {}  # type: Dict[str, str]
     for folder in FOLDERS:
-        for name in _names(root, f"{folder}/{kind}"):
+        for name in names_in(root, f"{folder}/{kind}"):
             if name.endswith(".conf"):
                 paths.setdefault(name, f"{folder}/{kind}/{name}")
     return [paths[name] for name in sorted(paths)]
@@ -131,7 +114,8 @@ def _writes(text: str, path: str, by: Optional[str]) -> Settings:
     """Return what the lines of a script or of a unit set. Variables that hold the path of a counter are put in."""
     for name, value in re.findall(r"(?:^|[\s;])(\w+)(?:=|\s+in\s+)[\"']?([^\s;\"']*nr_hugepages\w*)", text):
         text = re.sub(r"\$\{?" + name + r"\b\}?", value.replace("\\", r"\\"), text)
-    text = "\n".join(line if "huge" in line else "" for line in text.splitlines())
+    lines = [re.sub(r"\s#[^\"']*$", "", line) for line in text.splitlines()]
+    text = "\n".join(line if "huge" in line else "" for line in lines)
     return [setting for pattern in WRITERS for setting in _matches(pattern, text, path, by)]
 
 
@@ -141,64 +125,13 @@ def _run(root: str, text: str, path: str, by: Optional[str]) -> Settings:
     mentioned = re.findall(r"(?<![\w.])/([\w./+@-]+)", "\n".join(line for _number, line in _lines(text)))
     for script in dict.fromkeys(mentioned):
         if script != path and not script.startswith(("proc/", "sys/", "dev/")) and not script.endswith(DPDK_SCRIPT):
-            settings += _writes(_text(root, script), script, by)
+            settings += _writes(text_of(root, script), script, by)
     return settings
-
-
-class Units:
-    """The units of systemd below a root."""
-
-    def __init__(self, root: str) -> None:
-        self.root = root
-        self.paths: Dict[str, str] = {}
-        """Name -> the file in force."""
-        self.drop_ins: Dict[str, List[str]] = {}
-        self.started: Set[str] = set()
-        """The units that a boot starts, or that the running system has started."""
-        for folder in UNITS:
-            for name in _names(root, folder):
-                self._add(name, f"{folder}/{name}")
-        self.started.update(name.replace("invocation:", "") for name in _names(root, "run/systemd/units"))
-        self._follow()
-
-    def _add(self, name: str, path: str) -> None:
-        stem, _dot, kind = name.rpartition(".")
-        if kind in ("wants", "requires"):
-            self.started.update(_names(self.root, path))
-        elif kind == "d":
-            self.drop_ins.setdefault(stem, []).extend(f"{path}/{file}" for file in _names(self.root, path))
-        else:
-            self.paths.setdefault(name, path)
-
-    def texts(self, name: str) -> Dict[str, str]:
-        """Return the texts of a unit, or of its template, and of its drop-ins by path."""
-        template = re.sub("@.*[.]", "@.", name)
-        paths = [self.paths[unit] for unit in (name, template) if unit in self.paths][:1]
-        paths += [path for unit in dict.fromkeys((name, template)) for path in self.drop_ins.get(unit, [])]
-        return {path: _text(self.root, path) for path in paths}
-
-    def _follow(self) -> None:
-        """Add the units that started ones ask for."""
-        waiting = sorted(self.started)
-        while waiting:
-            name = waiting.pop()
-            stem, _dot, kind = name.rpartition(".")
-            text = "\n".join(self.texts(name).values())
-            wanted = " ".join(re.findall(r"^(?:Wants|Requires|BindsTo|Upholds|Unit)=(.*)$", text, re.MULTILINE)).split()
-            wanted += [stem + ".service"] if kind in ("timer", "path", "socket") else []
-            waiting += [unit for unit in dict.fromkeys(wanted) if unit not in self.started]
-            self.started.update(wanted)
-
-    def settings(self) -> Settings:
-        """Return what the services that are started set."""
-        services = sorted(name for name in self.started if name.endswith(".service"))
-        texts = [(name, path, text) for name in services for path, text in self.texts(name).items()]
-        return [setting for name, path, text in texts for setting in _run(self.root, text, path, name)]
 
 
 def _of_mounts(root: str, units: Units) -> Settings:
     """Return the page sizes that fstab and the unit of /dev/hugepages ask for."""
-    settings = _matches(FSTAB, _text(root, "etc/fstab"), "etc/fstab")
+    settings = _matches(FSTAB, text_of(root, "etc/fstab"), "etc/fstab")
     for path, text in units.texts("dev-hugepages.mount").items():
         settings += _matches(UNIT_MOUNT, text, path)
     return [dict(setting, name=MOUNT) for setting in settings]
@@ -213,7 +146,7 @@ def _profiles(root: str) -> List[Tuple[str, str, str, str, int]]:
         section = ""
         own = []  # type: List[Tuple[str, str, str, str, int]]
         seen.add(path)
-        for number, line in _lines(_text(root, path)):
+        for number, line in _lines(text_of(root, path)):
             head, pair = re.match(r"^\s*\[([^\]]+)\]", line), re.match(r"^\s*([^=]+?)\s*=\s*(.*?)\s*$", line)
             section = head.group(1) if head else section
             if pair and pair.group(1) == "include":
@@ -230,7 +163,7 @@ def _profiles(root: str) -> List[Tuple[str, str, str, str, int]]:
                 read(path)
 
     for active in ("active_profile", "post_loaded_profile"):
-        for name in _text(root, f"etc/tuned/{active}").split():
+        for name in text_of(root, f"etc/tuned/{active}").split():
             profile(name)
     return lines
 
@@ -239,6 +172,8 @@ def _of_tuned(root: str) -> Settings:
     """Return the settings of tuned's active profiles, the last of each name, and what they run."""
     lines = _profiles(root)
     kinds = {section: value for section, key, value, _path, _line in lines if key == "type"}
+    off = {section: value.lower() in NO for section, key, value, _path, _line in lines if key == "enabled"}
+    lines = [line for line in lines if not off.get(line[0])]
     known = {key: value for section, key, value, _path, _line in lines if section == "variables"}
     settings, scripts = [], []  # type: Settings, Settings
     for section, key, value, path, line in lines:
@@ -251,7 +186,7 @@ def _of_tuned(root: str) -> Settings:
             settings.append(dict(setting, name=ARGUMENTS, value=_arguments(value)))
         elif kind == "script" and key == "script":
             script = value.replace("${i:PROFILE_DIR}", "/" + os.path.dirname(path)).lstrip("/")
-            scripts += _run(root, _text(root, script), script, by)
+            scripts += _run(root, text_of(root, script), script, by)
     return _last(settings) + scripts
 
 
@@ -262,16 +197,18 @@ def _arguments(text: str) -> str:
 
 def _of_kernel_lines(root: str) -> Settings:
     """Return the arguments that set sysctls, and variables with pages that the kernel line refers to."""
-    texts = {path: _text(root, path) for path in _matching(root, KERNEL_LINES)}
-    settings = [setting for path, text in texts.items() for setting in _matches(IN_KERNEL_LINE, text, path)]
-    grub = {path: _text(root, path) for path in _matching(root, GRUB_FILES)}
+    texts = {path: text_of(root, path) for path in _matching(root, KERNEL_LINES)}
+    grub = {path: text_of(root, path) for path in _matching(root, GRUB_FILES)}
+    # Text of grub.cfg is generated from what was read already.
+    kept = {path: text for path, text in grub.items() if path.endswith("grubenv")}
+    settings = [one for path, text in {**texts, **kept}.items() for one in _matches(IN_KERNEL_LINE, text, path)]
     uses = "\n".join([*texts.values(), *re.findall(r"^\s*linux.*$", "\n".join(grub.values()), re.MULTILINE)])
     for path, text in grub.items():
         for setting in _matches(GRUB_VARIABLE, text, path):
             pages, used = _arguments(setting["value"]), re.search(r"\$\{?" + setting["name"] + r"\b", uses)
             if pages and used and setting["name"] not in OWN_VARIABLES:
                 settings.append(dict(setting, name=ARGUMENTS, value=pages, by="GRUB's variable " + setting["name"]))
-    for setting in _matches(TUNED_ARGUMENTS, _text(root, TUNED_FILE), TUNED_FILE, "tuned"):
+    for setting in _matches(TUNED_ARGUMENTS, text_of(root, TUNED_FILE), TUNED_FILE, "tuned"):
         settings += (
             [dict(setting, name=ARGUMENTS, value=_arguments(setting["value"]))] if _arguments(setting["value"]) else []
         )
@@ -284,11 +221,14 @@ def other_settings(root: str) -> Settings:
     Of sysctl's files and of tuned's profiles only the last of each name is in force.
     """
     units = Units(root)
-    tuned_rests = "tuned.service" in units.paths and "tuned.service" not in units.started
-    settings = _of_sysctl(root) + ([] if tuned_rests else _of_tuned(root)) + units.settings()
+    settings = _of_sysctl(root) + (_of_tuned(root) if units.starts("tuned.service") else [])
+    for name, path, text in units.commands():
+        settings += _run(root, text, path, name)
     for path in _applied(root, "tmpfiles.d"):
-        settings += _matches(TMPFILE, _text(root, path), path)
+        settings += _matches(TMPFILE, text_of(root, path), path)
     for path in _matching(root, SCRIPTS):
-        settings += _run(root, _text(root, path), path, None)
-    settings += _matches(DPDK, _text(root, DPDK_CONFIG), DPDK_CONFIG) + _of_mounts(root, units) + _of_kernel_lines(root)
+        settings += _run(root, text_of(root, path), path, None)
+    settings += (
+        _matches(DPDK, text_of(root, DPDK_CONFIG), DPDK_CONFIG) + _of_mounts(root, units) + _of_kernel_lines(root)
+    )
     return list({(setting["name"], setting["file"], setting["line"]): setting for setting in settings}.values())

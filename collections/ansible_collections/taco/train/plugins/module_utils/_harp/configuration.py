@@ -100,7 +100,8 @@ def _refuse_foreign(options: Mapping[str, Any], differing: List[Change]) -> None
     """Raise where a file would be replaced that no earlier run wrote, unless that is permitted."""
     state_dir = options["state_dir"]
     known = set(history(state_dir).paths()) | set(unsettled(state_dir))
-    foreign = [path for path, before, _after in differing if before is not None and path not in known]
+    there = [path for path, before, _after in differing if before is not None or os.path.islink(path)]
+    foreign = [path for path in there if path not in known]
     if foreign and not options["force"]:
         raise harp.HarpError(
             f"rendered (harp_template) would replace {', '.join(foreign)}, which no earlier run wrote: move it away, let dest "

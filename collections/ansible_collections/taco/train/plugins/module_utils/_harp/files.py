@@ -181,7 +181,7 @@ def _restore(past: History, paths: List[str], changed: List[str]) -> None:
 
 def is_own_manifest(path: str) -> bool:
     """Whether the host manifest was written by this module, or is not there."""
-    content = read_bytes(path)
+    content = b"" if os.path.isdir(path) else read_bytes(path)
     return content is None or b'"written_by": "taco.train"' in content
 
 

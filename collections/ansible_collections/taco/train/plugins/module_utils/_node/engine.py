@@ -42,8 +42,9 @@ def _runtimes(info: Dict[str, Any], running: bool, daemon: Dict[str, Any]) -> Li
 
 
 def _kind(info: Dict[str, Any], client: str) -> str:
-    """Return what the command docker reaches: the package podman-docker gives the name docker to podman."""
-    if client.startswith("podman") or isinstance(info.get("host"), dict):
+    """Return what the command docker reaches: podman by the package podman-docker, or by its socket in DOCKER_HOST."""
+    of_podman = isinstance(info.get("host"), dict) or "containers/storage" in str(info.get("DockerRootDir"))
+    if client.startswith("podman") or of_podman:
         return PODMAN
     return ROOTLESS if "name=rootless" in (info.get("SecurityOptions") or []) else DOCKER
 

@@ -13,6 +13,8 @@ from ansible_collections.taco.train.plugins.module_utils._node.primary_nic impor
 
 PCI = re.compile(r"^[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$")
 VIRTIO = re.compile(r"^virtio\d+$")
+# The port that stands for a virtual function or a subfunction in the switch of a card, at the PCI address of the card.
+REPRESENTOR = re.compile(r"^(c\d+)?pf\d+[vs]f\d+$")
 ETHERNET_CLASS = "0x0200"
 # A network device that one of these drives has no interface: a program in user space owns it.
 USERSPACE_DRIVERS = ("vfio-pci", "uio_pci_generic", "igb_uio")
@@ -87,6 +89,12 @@ def parse_addresses(text: str) -> Dict[str, List[str]]:
     return addresses
 
 
+def _is_team(master: str, mac: str) -> bool:
+    """Whether the master of an interface is a team, of which sysfs says no more than that its members have its address."""
+    others = any(os.path.exists(os.path.join(master, name)) for name in ("bridge", "device"))
+    return bool(mac) and read_text(master, "address") == mac and not others
+
+
 def _kind(folder: str, name: str) -> str:
     hardware = read_text(folder, "type")
     if name == "lo" or hardware == LOOPBACK_TYPE:
@@ -96,7 +104,7 @@ def _kind(folder: str, name: str) -> str:
     if os.path.isdir(os.path.join(folder, "bonding_slave")):
         return "bond_member"
     master = os.path.join(folder, "master")
-    if os.path.isdir(os.path.join(master, "bonding")):
+    if os.path.isdir(os.path.join(master, "bonding")) or _is_team(master, read_text(folder, "address")):
         return "bond_member"
     if os.path.isdir(os.path.join(folder, "bridge")):
         return "bridge"
@@ -105,7 +113,8 @@ def _kind(folder: str, name: str) -> str:
     if hardware == INFINIBAND_TYPE:
         return "infiniband"
     # In a guest, an ENI may be a virtual function as well. Its card is not on this host, so it has no such link.
-    return "virtual_function" if os.path.exists(os.path.join(folder, "device", "physfn")) else "physical"
+    is_function = os.path.exists(os.path.join(folder, "device", "physfn"))
+    return "virtual_function" if is_function or REPRESENTOR.match(read_text(folder, "phys_port_name")) else "physical"
 
 
 def _up(folder: str) -> bool:

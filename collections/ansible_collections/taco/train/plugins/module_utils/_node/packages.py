@@ -15,7 +15,7 @@ def _sources(table: str, version: str) -> List[str]:
     """Return the repositories of one version in a version table of apt-cache policy."""
     found, current = [], ""
     for line in table.splitlines():
-        if line.startswith(" " * 8):
+        if line.startswith(" " * 7):  # a priority of four digits begins there
             found += [line.split(None, 1)[1].strip()] if current == version else []
         else:
             current = line.replace("***", "").split()[0]

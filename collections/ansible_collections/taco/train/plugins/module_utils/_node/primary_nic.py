@@ -6,7 +6,7 @@
 
 from typing import Callable, FrozenSet, List, NamedTuple, Optional, Set
 
-ROUTE_UP = 0x1
+ROUTE_UP, ROUTE_REJECT = 0x1, 0x200
 
 
 class Primary(NamedTuple):
@@ -22,7 +22,11 @@ def default_interfaces(route: str, route6: str = "") -> List[str]:
     found = []
     for line in route.splitlines()[1:]:
         fields = line.split()
-        if len(fields) >= 8 and fields[1] == fields[7] == "00000000" and int(fields[3], 16) & ROUTE_UP:
+        if (
+            len(fields) >= 8
+            and fields[1] == fields[7] == "00000000"
+            and int(fields[3], 16) & (ROUTE_UP | ROUTE_REJECT) == ROUTE_UP
+        ):
             found.append((int(fields[6]), fields[0]))
     if not found:
         for line in route6.splitlines():

@@ -18,7 +18,19 @@ def failure(error: BaseException, user: int = -1) -> str:
     """Build the message from the error. If only rights are missing, add how to get them."""
     user = os.geteuid() if user < 0 else user
     denied = isinstance(error, PermissionError) or isinstance(error.__cause__, PermissionError)
-    return str(error) + ("; it needs root: set become: true" if denied and user != 0 else "")
+    return _words(error) + ("; it needs root: set become: true" if denied and user != 0 else "")
+
+
+def _words(error: BaseException) -> str:
+    """Name the path of an error of the system without its number, and what stands in the place of a file or a folder."""
+    path = error.filename if isinstance(error, OSError) else None
+    if not isinstance(path, str) or error.__class__ not in (IsADirectoryError, NotADirectoryError):
+        return str(error)
+    if isinstance(error, IsADirectoryError):
+        return f"{path} is a folder, expected a file: move it away and run this again"
+    while not os.path.lexists(path):
+        path = os.path.dirname(path)
+    return f"{path} is no folder, expected one: move it away and run this again"
 
 
 def some(names: Iterable[str], most: int = MOST_NAMES, separator: str = ", ") -> str:

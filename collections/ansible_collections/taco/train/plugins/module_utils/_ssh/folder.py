@@ -44,19 +44,29 @@ def foreign_keys(folder: str) -> List[int]:
 
 
 def foreign_files(folder: str) -> List[str]:
-    """Return the files with names of the module that it did not write: all where none carries its mark, else one with foreign keys."""
+    """Return the files in the folder that have names of the module and are not its own.
+
+    These are all where none carries the mark, else links, folders, keys whose public half has no mark, and authorized_keys with keys of
+    others.
+    """
     names = sorted(filter(NAMES.fullmatch, os.listdir(folder))) if os.path.isdir(folder) else []
-    contents = {name: read_bytes(os.path.join(folder, name)) for name in names if name in MARKS}
-    if any(MARKS[name].encode() in (content or b"") for name, content in contents.items()):
-        return [AUTHORIZED] if foreign_keys(folder) else []
-    return names
+    plain = [name for name in names if os.path.isfile(os.path.join(folder, name))]
+    plain = [name for name in plain if not os.path.islink(os.path.join(folder, name))]
+    contents = {name: read_bytes(os.path.join(folder, name)) or b"" for name in plain if name in MARKS}
+    marked = {name for name, content in contents.items() if MARKS[name].encode() in content}
+    keys = {name for name in contents if name.endswith(".pub")} - marked
+    foreign = set(names) - set(plain) | keys | {name[: -len(".pub")] for name in keys}
+    if marked and AUTHORIZED in plain and foreign_keys(folder):
+        foreign.add(AUTHORIZED)
+    return [name for name in names if name in foreign or not marked]
 
 
 def own_files(folder: str) -> List[str]:
     """Return the files in the folder that the module or an unfinished run of it wrote."""
     foreign = foreign_files(folder)
     names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
-    return [name for name in names if (NAMES.fullmatch(name) or UNFINISHED.fullmatch(name)) and name not in foreign]
+    own = [name for name in names if NAMES.fullmatch(name) and name not in foreign]
+    return own + [name for name in names if UNFINISHED.fullmatch(name) and (own or not foreign)]
 
 
 def foreign_refusal(folder: str, names: Sequence[str]) -> str:

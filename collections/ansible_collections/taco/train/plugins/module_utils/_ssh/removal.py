@@ -29,12 +29,12 @@ def ensure_absence(options: Mapping[str, Any], folder: str, check_mode: bool) ->
 def _remove(options: Mapping[str, Any], folder: str, check_mode: bool) -> Dict[str, Any]:
     """Remove as much as possible, and name what can't be removed."""
     place = Place(options["container"], options["engine_command"])
-    config = None if "sshd_config" in ssh_folder.foreign_files(folder) else read(os.path.join(folder, "sshd_config"))
+    present = ssh_folder.own_files(folder)
+    config = read(os.path.join(folder, "sshd_config")) if "sshd_config" in present else None
     running = runs(config)
     client = place.read(options["client_config"])
     kept = ssh_files.without_include(client, os.path.join(folder, "config"))
     # The folder itself stays: a container that runs would go on seeing the one that was removed.
-    present = ssh_folder.own_files(folder)
     if not check_mode:
         steps: List[Step] = []
         if kept != client:

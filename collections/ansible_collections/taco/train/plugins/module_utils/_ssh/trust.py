@@ -35,6 +35,11 @@ FIXES = {
 MOST_REASONS = 3
 MOST_CHARACTERS = 200
 ACTIONS = {"running": "left alone", "stale": "restarted", "stopped": "started", "elsewhere": "started"}
+# The user's file keeps its mode and its owner, and a link stays one.
+INSTALL = """
+target=$(readlink -f "$2") && new=$target.taco-train || exit
+if test -e "$target"; then cp -p "$target" "$new" && cat "$1" > "$new"; else install -m 0600 "$1" "$new"; fi && mv -f "$new" "$target"
+"""
 
 
 def write_files(
@@ -59,7 +64,11 @@ def write_files(
                 "taco.train.training_container does"
             )
         place.run("mkdir", "-p", "-m", "0700", os.path.dirname(client_config))
-        place.run("install", "-m", "0600", staged, client_config)
+        done = place.attempt("sh", "-c", INSTALL, "sh", staged, client_config)
+        if done.status != 0:
+            raise ssh_server.SshServerError(
+                f"{client_config} can't be written in {place}: {' '.join(done.stderr.split())}"
+            )
 
 
 def _run_server(place: Place, options: Options, folder: str, state: str) -> None:

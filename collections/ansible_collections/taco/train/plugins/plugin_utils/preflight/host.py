@@ -110,8 +110,8 @@ def disk_free(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
 INSTALLED = "none needed: role container_engine installs what is missing"
 # What the command docker may reach in place of Docker Engine, and what to do about it.
 OTHER_ENGINES = {
-    PODMAN: "remove the package podman-docker (apt-get remove podman-docker, dnf remove podman-docker), by which docker is podman, and "
-    "run this again: role container_engine then installs Docker Engine",
+    PODMAN: "remove the package podman-docker (apt-get remove podman-docker, dnf remove podman-docker), by which docker is podman, or "
+    "unset DOCKER_HOST where it names podman's socket, and run this again: role container_engine then installs Docker Engine",
     ROOTLESS: "let root use the daemon of the system: unset DOCKER_HOST and run `docker context use default` as root, start it by "
     "`systemctl enable --now docker`, and run this again",
 }
@@ -154,13 +154,14 @@ def interface_present(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
     if not nics:
         return skipped(identity, "no interface was observed")
     for variable, name in _interfaces(variables):
-        if name in nics and (nics[name]["addresses"] or not known):
+        if name in nics and (nics[name]["addresses"] or not known) and nics[name]["up"]:
             continue
         there = usable if known else [one for one, nic in nics.items() if nic["kind"] != "loopback"]
-        found = f"{name} has no address" if name in nics else f"no {name}"
+        found = f"no {name}" if name not in nics else f"{name} is down" if name in there else f"{name} has no address"
         listed = f"; there is {some(there)}" if there else ""
-        primary = next((one for one in there if nics[one]["primary"]), None)
+        primary = next((one for one in there if nics[one]["primary"] and one != name), None)
         fix = f"set {variable}" + (f": {primary}" if primary else "")
+        fix = f"run `ip link set {name} up`, or {fix}" if name in there else fix
         return Check(identity, "fail", f"{name} with an address ({variable})", found + listed, fix)
     return Check(identity, "pass", found=", ".join(name for _variable, name in _interfaces(variables)))
 
