@@ -18,7 +18,8 @@ def failure(error: BaseException, user: int = -1) -> str:
     """Build the message from the error. If only rights are missing, add how to get them."""
     user = os.geteuid() if user < 0 else user
     denied = isinstance(error, PermissionError) or isinstance(error.__cause__, PermissionError)
-    return str(error) + ("; it needs root: set become: true" if denied and user != 0 else "")
+    text = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else str(error)
+    return text + ("; it needs root: set become: true" if denied and user != 0 else "")
 
 
 def some(names: Iterable[str], most: int = MOST_NAMES, separator: str = ", ") -> str:
