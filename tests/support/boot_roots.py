@@ -127,8 +127,8 @@ def entries_host(
 
 def boot_line(root, config):
     """Return the kernel line with which GRUB boots a root whose entries one grub.cfg decides."""
-    with open(os.path.join(str(root), config)) as stream:
-        text = stream.read()
+    with open(os.path.join(str(root), config), newline="\n") as stream:
+        text = stream.read().replace("\r", "")  # as GRUB reads a line
     variables = {}
     block = os.path.join(str(root), os.path.dirname(config), "grubenv")
     if os.path.exists(block):

@@ -2,15 +2,14 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Ways in which hosts boot, each with what the module hugepages makes of it."""
+"""Ways in which hosts boot on which the module hugepages reserves pages."""
 
 import os
 import shutil
+import struct
 
 from boot_roots import (
-    BLS_CONFIG,
     OPTIONS,
-    RELEASE,
     STUB,
     efi_variable,
     entries_host,
@@ -91,6 +90,29 @@ def el8_by_efi(root, own_block):
         link(root, "boot/grub2/grubenv", "../efi/EFI/redhat/grubenv")
 
 
+def drop_ins_that_override(root):
+    for name, argument in (("10-a.cfg", "a=b"), ("50-cloudimg-settings.cfg", "c=d"), ("zzz.cfg", "e=f")):
+        put(root, f"etc/default/grub.d/{name}", f'GRUB_CMDLINE_LINUX="{argument}"\n')
+    debian(root)
+
+
+def suse_by_efi(root):
+    menu_host(root)
+    put(root, "etc/os-release", 'ID="opensuse-leap"\n')
+    text = 'search --fs-uuid --set=root 11-22\nset prefix=(${root})/boot/grub2\nsource "${prefix}/grub.cfg"\n'
+    stub(text, "opensuse")(root)
+
+
+def saved(name):
+    """Return a function that has GRUB start an entry of files by default."""
+
+    def lay(root):
+        put(root, EL, (root / EL).read_text().replace("next_entry", "saved_entry"))
+        put(root, "boot/grub2/grubenv", environment(saved_entry=name))
+
+    return lay
+
+
 def attributes(root):
     menu_host(root)
     file = str(root / "etc/default/grub")
@@ -107,7 +129,20 @@ def links(root):
         (root / target).parent.mkdir()
         shutil.move(str(root / path), str(root / target))
         link(root, path, "../../" + target if path != EL else "../real/grub.cfg")
-    shutil.move(str(root / "boot/grub2/grubenv"), str(root / "boot/real/grubenv"))
+    link(root, "boot/real/grubenv", "../grub2/grubenv")  # GRUB looks beside the link
+
+
+def list_of_a_folder(root):
+    """Lay out a host whose folder gives every new file an access control list."""
+    menu_host(root)
+    everyone, entries = 0xFFFFFFFF, [(0x01, 7), (0x02, 7), (0x04, 5), (0x10, 7), (0x20, 5)]
+    packed = [struct.pack("<HHI", tag, rights, 1234 if tag == 2 else everyone) for tag, rights in entries]
+    os.setxattr(str(root / "etc/default"), "system.posix_acl_default", struct.pack("<I", 2) + b"".join(packed))
+
+
+def overridden(root):
+    put(root, "etc/site", 'GRUB_CMDLINE_LINUX="o=p"\n')
+    menu_host(root, f'GRUB_CMDLINE_LINUX="a=b"\n. {root}/etc/site\n')
 
 
 def same_device(root):
@@ -139,6 +174,19 @@ HANDLED = {
     "mode, owner, times and labels": (attributes, "grub-default", EL),
     "links": (links, "grub-default", "boot/real/grub.cfg"),
     "the same root by another name": (same_device, "grub-default", EL),
+    "an access control list of the folder": (list_of_a_folder, "grub-default", EL),
+    "an assignment that a file overrides": (overridden, "grub-default", EL),
+    "an assignment for one command": (grub('GRUB_CMDLINE_LINUX="a=b"\nGRUB_CMDLINE_LINUX="c=d" true\n'), "grub-default", EL),
+    "an assignment in a pipe": (grub('GRUB_CMDLINE_LINUX="a=b"\nGRUB_CMDLINE_LINUX="c=d" | cat\n'), "grub-default", EL),
+    "an assignment in a subshell": (
+        grub('GRUB_CMDLINE_LINUX="a=b"\n( GRUB_CMDLINE_LINUX="c=d"; echo )\n'), "grub-default", EL,
+    ),
+    "an assignment that is unset": (grub('GRUB_CMDLINE_LINUX="a=b"\nunset GRUB_CMDLINE_LINUX\n'), "grub-default", EL),
+    "carriage returns": (grub('GRUB_CMDLINE_LINUX="a=b"\r\nGRUB_TIMEOUT=1\r\n'), "grub-default", EL),
+    "Debian with carriage returns": (grub('GRUB_CMDLINE_LINUX="a=b"\r\n', debian=True), "grub-d", DEBIAN),
+    "Debian with drop-ins that override": (drop_ins_that_override, "grub-d", DEBIAN),
+    "SUSE by EFI": (suse_by_efi, "grub-default", EL),
+    "a saved entry that is gone": (then(entries_host, saved("ab12-gone")), "bls", EL),
     "arguments for init behind": (grub('GRUB_CMDLINE_LINUX_DEFAULT="-- single"\n'), "grub-default", EL),
     "tuned's own line": (
         grub('A=1\nGRUB_CMDLINE_LINUX_DEFAULT="${GRUB_CMDLINE_LINUX_DEFAULT:+$GRUB_CMDLINE_LINUX_DEFAULT }\\$tuned_params"\n'),
@@ -158,106 +206,4 @@ HANDLED = {
     "a generator that writes to the environment": (
         grub("", first='echo kernelopts=x >> "$root/boot/grub2/grubenv"'), "grub-default", EL,
     ),
-}  # fmt: skip
-
-
-def systemd_boot(root):
-    debian(root)
-    efi_variable(root, "LoaderInfo", "systemd-boot 252.22\0".encode("utf-16-le"))
-
-
-def ostree(root):
-    entries_host(root, None)
-    put(root, "run/ostree-booted", "")
-
-
-def several_esp(root):
-    menu_host(root)
-    for folder in ("one", "two"):
-        stub(STUB, folder)(root)
-
-
-def esp_not_mounted(root):
-    entries_host(root)
-    (root / "boot/efi").mkdir()
-    put(root, "sys/firmware/efi/x", "")
-
-
-def by_hand(root):
-    menu_host(root)
-    file = root / EL
-    file.write_text('set superusers="root"\npassword_pbkdf2 root grub.pbkdf2.sha512.AA\n' + file.read_text())
-
-
-def removed_kernel(root):
-    menu_host(root)
-    put(root, "boot/vmlinuz-5.13.0", "x")
-
-
-def hard_link(root):
-    menu_host(root)
-    os.link(str(root / "etc/default/grub"), str(root / "etc/default/grub.copy"))
-
-
-def sourced(root):
-    put(root, "etc/tuned/bootcmdline", 'GRUB_CMDLINE_LINUX_DEFAULT="hugepagesz=1G hugepages=2"\n')
-    menu_host(root, f". {root}/etc/tuned/bootcmdline\n")
-
-
-LONG = "isolcpus=" + ",".join(str(number) for number in range(2, 520))
-# What lays the host out, and words of the message.
-REFUSED = {
-    "systemd-boot": (systemd_boot, "LoaderInfo names systemd-boot 252.22"),
-    "no BOOT_IMAGE": (then(debian, replaced("proc/cmdline", "BOOT_IMAGE=", "initrd=")), "no BOOT_IMAGE="),
-    "a unified kernel image": (then(entries_host, replaced("proc/cmdline", "BOOT_IMAGE=", "x=")), "unified kernel image"),
-    "ostree": (ostree, "rpm-ostree kargs"),
-    "several grub.cfg on the ESP": (several_esp, "grub.cfg of one, two"),
-    "ESP not mounted": (esp_not_mounted, "no grub.cfg"),
-    "a wrapper that leads nowhere": (
-        then(menu_host, stub(STUB.replace("/grub2", "/x"))), "leads to /x/grub.cfg, which is not there",
-    ),
-    "/boot not mounted": (then(menu_host, lambda root: shutil.rmtree(str(root / "boot"))), "grub.cfg is missing"),
-    "no entry": (then(entries_host, lambda root: shutil.rmtree(str(root / "boot/loader"))), "none is there"),
-    "no entry that boots Linux": (
-        then(menu_host, replaced(EL, "menuentry", "# menuentry"), replaced(EL, "linux16", "# linux16")), "no entry that boots Linux",
-    ),
-    "menu entries beside the setting": (
-        then(menu_host, replaced("etc/default/grub", "GRUB_TIMEOUT", "GRUB_ENABLE_BLSCFG=true\nGRUB_TIMEOUT")),
-        "GRUB_ENABLE_BLSCFG=true: look at",
-    ),
-    "entries of both kinds": (
-        then(menu_host, lambda root: put(root, EL, (root / EL).read_text() + BLS_CONFIG)), "menu entries of its own and reads",
-    ),
-    "a kernel line that is the default of GRUB": (
-        then(entries_host, replaced(f"boot/loader/entries/ab12-{RELEASE}.conf", "options ", "x-options ")), "says none",
-    ),
-    "a password by hand": (by_hand, 'drops set superusers="root"'),
-    "an entry that nobody may change": (then(menu_host, replaced(EL, "--unrestricted", "--users a")), "drops --users a of"),
-    "a removed kernel": (removed_kernel, "adds the entry of /boot/vmlinuz-5.13.0"),
-    "an argument of the entries": (
-        then(menu_host, replaced(EL, " ro ", " ro rd.luks.uuid=luks-77 ")), "drops rd.luks.uuid=luks-77",
-    ),
-    "another root": (then(menu_host, replaced(EL, "root=UUID=0a1b", "root=UUID=0a1c")), "drops root=UUID=0a1c"),
-    "a file that is not generated yet": (
-        then(menu_host, replaced("etc/default/grub", "console=ttyS0", "console=tty1")), "drops console=ttyS0",
-    ),
-    "a hard link": (hard_link, "has another name too"),
-    "pages in a sourced file": (sourced, "gets hugepagesz=1G hugepages=2, and the files /etc/default/grub say no pages"),
-    "a quote that is not closed": (
-        then(menu_host, replaced("etc/default/grub", 'ttyS0"', "ttyS0")), "/etc/default/grub, line 2: the quote",
-    ),
-    "a command substitution": (
-        grub('GRUB_CMDLINE_LINUX="$(echo a=b) hugepagesz=1G hugepages=8"\n'), "/etc/default/grub, line 2:",
-    ),
-    "pages glued to an alternative": (
-        grub('GRUB_CMDLINE_LINUX="${GRUB_CMDLINE_LINUX:+$GRUB_CMDLINE_LINUX }hugepagesz=1G hugepages=8"\n'), "glued to ${...}",
-    ),
-    "pages in an alternative": (grub('GRUB_CMDLINE_LINUX="${X:-hugepagesz=1G hugepages=8}"\n'), "/etc/default/grub, line 2:"),
-    "pages in a function": (grub('extra() {\n  GRUB_CMDLINE_LINUX="hugepagesz=1G hugepages=3"\n}\n'), "line 3: hugepage"),
-    "pages in a here-document": (grub(': <<END\nGRUB_CMDLINE_LINUX="hugepages=4"\nEND\n'), "line 2: hugepage"),
-    "pages in a condition": (grub('[ -d / ] && GRUB_CMDLINE_LINUX="hugepagesz=1G hugepages=8"\n'), "line 2: hugepage"),
-    "pages in another variable": (grub('HP="hugepagesz=1G hugepages=8"\nGRUB_CMDLINE_LINUX="a=b $HP"\n'), "line 2: hugepage"),
-    "arguments for init before": (grub('GRUB_CMDLINE_LINUX="a=b -- single"\n'), "GRUB_CMDLINE_LINUX holds --"),
-    "a long line": (grub(f'GRUB_CMDLINE_LINUX="{LONG}"\n'), "the kernel reads only the first 2047"),
-    "a long line of an entry": (lambda root: entries_host(root, options=f"{OPTIONS} {LONG}"), "only the first 2047"),
 }  # fmt: skip

@@ -7,8 +7,9 @@
 import os
 
 import pytest
+from boot_refusals import REFUSED
 from boot_roots import GIB, boot_line, entries_host, generate, kernel_pages, menu_host, put, state
-from boot_situations import EL, HANDLED, REFUSED, stub, then
+from boot_situations import EL, HANDLED, links, stub, then
 
 from ansible_collections.taco.train.plugins.modules import hugepages
 
@@ -62,7 +63,7 @@ def test_what_is_not_understood_is_refused_before_anything_is_written(pages, roo
     assert state(root) == before
 
 
-@pytest.mark.parametrize("lay", [menu_host, then(menu_host, stub()), then(entries_host, stub())])
+@pytest.mark.parametrize("lay", [menu_host, links, then(menu_host, stub()), then(entries_host, stub())])
 def test_a_trial_boots_once_through_the_grub_cfg_that_is_read(pages, root, lay):
     lay(root)
     before = state(root)

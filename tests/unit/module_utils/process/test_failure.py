@@ -22,8 +22,8 @@ DENIED = PermissionError(13, "Permission denied", "/etc/default/grub")
     "error, user, said",
     [
         (ValueError("no ENI: attach one"), 1000, "no ENI: attach one"),
-        (DENIED, 1000, "[Errno 13] Permission denied: '/etc/default/grub'; it needs root: set become: true"),
-        (DENIED, 0, "[Errno 13] Permission denied: '/etc/default/grub'"),
+        (DENIED, 1000, "/etc/default/grub: Permission denied; it needs root: set become: true"),
+        (DENIED, 0, "/etc/default/grub: Permission denied"),
         (caused(DENIED), 1000, "the files are as they were; it needs root: set become: true"),
     ],
 )

@@ -87,10 +87,15 @@ def recover(guard: Guard) -> None:
 
 
 def require_own_files(config: BootConfig, paths: Iterable[str]) -> None:
-    """Refuse files of which a change would part another name, and what is no file."""
+    """Refuse files of which a change would part another name, folders, and links to nothing."""
     for path in paths:
         if os.path.isdir(config.real(path)):
             raise HugepagesError(f"{path} is a folder; expected a file: move it away; nothing was written")
+        if os.path.islink(config.real(path)) and not os.path.exists(config.real(path)):
+            raise HugepagesError(
+                f"{path} is a link to {os.readlink(config.real(path))}, which is not there: create that file, or remove the link; "
+                "nothing was written"
+            )
         if os.path.exists(config.real(path)) and os.stat(config.real(path)).st_nlink > 1:
             raise HugepagesError(
                 f"{path} has another name too (a hard link, see find / -samefile {path}), which a change would part from it: give it a "

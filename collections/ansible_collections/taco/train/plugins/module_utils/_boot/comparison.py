@@ -16,6 +16,7 @@ from ansible_collections.taco.train.plugins.module_utils._boot.entries import (
     LINUX_LINE,
     MENU_LINE,
     block_end,
+    config_lines,
     section_edge,
 )
 from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import PREFIXES
@@ -40,7 +41,7 @@ def _entry(block: List[str], device: Device) -> List[str]:
 def essence(text: str, device: Device) -> List[str]:
     """Return what a grub.cfg says, in its order; device returns a root= argument as the device that it names."""
     found, kernels, foreign = [], [], False  # type: List[str], List[str], bool
-    lines = text.splitlines()
+    lines = config_lines(text)
     index = 0
     while index < len(lines):
         edge = section_edge(lines[index])

@@ -256,12 +256,13 @@ def _boot_files(
 ) -> Tuple[boot_trial.BootFiles, Dict[str, str]]:
     """The sources of a trial boot, and the paths of its two files by name; changes are new texts of files."""
     environment, now = model.snippets.environment_path, model.snippets.environment
-    paths = {"custom.cfg": boot_trial.custom_path(config.layout.config or environment), "grubenv": environment}
+    folder = config.layout.folder or os.path.dirname(environment)
+    paths = {"custom.cfg": f"{folder}/custom.cfg", "grubenv": environment}
     files = boot_trial.BootFiles(
         snippets=model.snippets._replace(environment=(changes or {}).get(environment) or now),
         custom=config.text(paths["custom.cfg"]),
         mounts=config.text("/proc/mounts"),
-        folder=os.path.dirname(paths["custom.cfg"]),
+        folder=folder,
         release=config.text("/proc/sys/kernel/osrelease").strip(),
     )
     return files, paths

@@ -17,6 +17,11 @@ MENU_LINE = re.compile(r"\s*menuentry\s+(['\"])(?P<title>.*?)\1")
 # Every script of /etc/grub.d has a section of its own; these write entries of others.
 SECTION_LINE = re.compile(r"### (?P<edge>BEGIN|END) \S*/(?P<script>\S+) ###")
 FOREIGN = re.compile("os-prober|memtest|custom")
+# An entry or a folder of the first menu, and the one of them that starts by default.
+TOP_LINE = re.compile(
+    r"(?:menuentry|submenu)\s+(['\"])(?P<title>.*?)\1(?:.*(?:--id[ =]|\$\{?menuentry_id_option\}? )['\"]?(?P<id>[^'\"\s]+))?"
+)
+DEFAULT_LINE = re.compile(r"^[ \t]*set default=[\"']?(.*?)[\"']?[ \t]*$", re.MULTILINE)
 LINUX_LINE = re.compile(r"\s*linux(?:16|efi)?\s+(?P<kernel>\S+)\s*(?P<arguments>.*)$")
 
 
@@ -30,6 +35,11 @@ class Entry(NamedTuple):
     name: str
     line: KernelLine
     kernel: str = ""
+
+
+def config_lines(text: str) -> List[str]:
+    """Return the lines of a grub.cfg as GRUB reads them: carriage returns do not count, and only a newline ends a line."""
+    return text.replace("\r", "").split("\n")
 
 
 def section_edge(line: str) -> Optional[bool]:
@@ -53,7 +63,7 @@ def grub_entries(text: str, variables: Optional[Dict[str, str]] = None) -> List[
     """
     found = []
     title, foreign = "", False
-    for line in text.splitlines():
+    for line in config_lines(text):
         edge = section_edge(line)
         foreign = foreign if edge is None else edge
         menu = MENU_LINE.match(line)
@@ -69,8 +79,24 @@ def grub_entries(text: str, variables: Optional[Dict[str, str]] = None) -> List[
 
 def grub_kernels(text: str) -> Set[str]:
     """Return the kernels that the entries of a grub.cfg start, whosever they are."""
-    found = [LINUX_LINE.match(line) for line in text.splitlines()]
+    found = [LINUX_LINE.match(line) for line in config_lines(text)]
     return {linux.group("kernel") for linux in found if linux}
+
+
+def chosen_of_others(text: str, variables: Dict[str, str]) -> Optional[str]:
+    """Return the title of the entry that a grub.cfg starts by default where others wrote it, None where the generator did."""
+    menu, foreign = [], False
+    for line in config_lines(text):
+        edge = section_edge(line)
+        foreign = foreign if edge is None else edge
+        found = TOP_LINE.match(line)
+        if found:
+            menu.append((found.group("title"), found.group("id"), foreign))
+    given = [value for value in DEFAULT_LINE.findall(text) if "next_entry" not in value]
+    chosen = "".join(" ".join(with_variables(given[-1], variables)).split(">")[:1]) if given else ""
+    place = int(chosen) if chosen.isdigit() and int(chosen) < len(menu) else 0
+    named = [entry for entry in menu if chosen and chosen in entry[:2]] or menu[place : place + 1]
+    return named[0][0] if named and named[0][2] else None
 
 
 def is_rescue(name: str) -> bool:

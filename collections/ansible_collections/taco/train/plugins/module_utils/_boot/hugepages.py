@@ -153,7 +153,8 @@ def _with_note(text: str, folder: str) -> str:
 def _appended(text: str, found: List[Assignment], arguments: List[str]) -> str:
     """A file's text with its assignments, GRUB_CMDLINE_LINUX ending with arguments; a missing key is added at the end."""
     places = [index for index, one in enumerate(found) if one.key == KEYS[0]]
-    if places and found[places[-1]].certain:
+    # Another command behind it, such as one that reads a file, may give the variable another value.
+    if places and found[places[-1]].certain and all(one.key for one in found[places[-1] :]):
         last = found[places[-1]]
         longer = last._replace(raw=append_words(last.raw, arguments, last.operator))
         return render(text, found[: places[-1]] + [longer] + found[places[-1] + 1 :])

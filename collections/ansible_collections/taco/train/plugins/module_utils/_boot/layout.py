@@ -15,7 +15,13 @@ import os
 import re
 from typing import Dict, List, NamedTuple, Optional
 
-from ansible_collections.taco.train.plugins.module_utils._boot.entries import grub_entries
+from ansible_collections.taco.train.plugins.module_utils._boot.entries import (
+    bls_fields,
+    chosen_of_others,
+    grub_entries,
+    grubenv,
+    is_rescue,
+)
 
 DEFAULTS = "/etc/default/grub"
 DROP_INS = "/etc/default/grub.d"
@@ -46,6 +52,7 @@ class BootLayout(NamedTuple):
     command: List[str]  # what generates the entries, with an absolute program; empty where they are edited, or unknown
     config: Optional[str]  # the grub.cfg that decides what boots, without the root
     environment: Optional[str] = None  # the environment block that GRUB reads with it, without the root
+    folder: str = ""  # where GRUB finds grub.cfg, which may be a link, and custom.cfg
 
 
 def _find(root: str, name: str) -> Optional[str]:
@@ -144,21 +151,41 @@ def _followed(root: str, path: str) -> Optional[str]:
         return None
     names = {"prefix": os.path.dirname(path), "config_directory": os.path.dirname(path)}
     names.update(re.findall(r"^[ \t]*set[ \t]+(\w+)=(\S+)", text, re.MULTILINE))
-    target = targets[-1]
-    for _time in range(3):
-        target = re.sub(r"\$\{?(\w+)\}?", lambda match: names.get(match.group(1), ""), target)
-    # GRUB names a file by its partition, which is mounted at / or at /boot, and by a subvolume of Btrfs.
-    name = re.sub(r"^\([^)]*\)", "", re.sub(r"[\"']", "", target))
-    for place in ("/boot" + name, name, re.sub(r"^/@[^/]*", "", name)):
-        if _exists(root, place) and place != path:
-            return place
-    raise UnclearError(f"{path} leads to {name}, which is not there: mount the file system that holds it")
+    places, name = [], ""  # type: List[str], str
+    for target in targets:
+        for _time in range(3):
+            target = re.sub(r"\$\{?(\w+)\}?", lambda match: names.get(match.group(1), ""), target)
+        # GRUB names a file by its partition, which is mounted at / or at /boot, and by a subvolume of Btrfs.
+        name = re.sub(r"^\([^)]*\)", "", re.sub(r"[\"']", "", target))
+        there = [place for place in ("/boot" + name, name, re.sub(r"^/@[^/]*", "", name)) if _exists(root, place)]
+        places += [place for place in there[:1] if place not in [path, *places]]
+    if not places:
+        raise UnclearError(f"{path} leads to {name}, which is not there: mount the file system that holds it")
+    if len(places) > 1:
+        raise UnclearError(
+            f"{path} leads to {' or '.join(places)}, and which one GRUB reads can't be told: leave one line there"
+        )
+    return places[0]
+
+
+def _require_mounted(root: str, path: str) -> None:
+    """Raise if a folder that /etc/fstab mounts and that holds a file is not mounted: GRUB reads what is below the mount."""
+    mounted = [
+        line.split()[1].rstrip("/") for line in _text(root, "/proc/mounts").splitlines() if len(line.split()) > 1
+    ]
+    for line in _text(root, "/etc/fstab").splitlines() if mounted else []:
+        place = "".join(line.partition("#")[0].split()[1:2]).rstrip("/")
+        if place and path.startswith(place + "/") and place not in mounted:
+            raise UnclearError(
+                f"/etc/fstab mounts {place}, and it is not mounted, so {path} is not what GRUB reads: mount {place}"
+            )
 
 
 def _config(root: str, firmware: str, debian: bool) -> str:
     """Return the grub.cfg that decides what boots."""
     path = _first_config(root, firmware, debian)
     for _hop in range(MOST_HOPS):
+        _require_mounted(root, path)
         following = _followed(root, path)
         if following is None:
             return path
@@ -180,6 +207,20 @@ def _environment(root: str, config: str) -> str:
         if name != f"{folder}/grubenv" and "$" not in name and _exists(root, name):
             return name
     return f"{folder}/grubenv"
+
+
+def _require_own_default(root: str, config: str, environment: str) -> None:
+    """Raise if GRUB starts an entry by default that gets no pages: a rescue image, or one that others wrote."""
+    text, known = _text(root, config), grubenv(_text(root, environment))
+    chosen, saved = chosen_of_others(text, known), known.get("saved_entry", "")
+    if BLSCFG.search(text) and "saved_entry" in text and re.match(r"[\w.+-]+$", saved):
+        fields = bls_fields(_text(root, f"{ENTRIES}/{saved}.conf"))
+        chosen = saved if is_rescue(saved) or is_rescue(fields.get("linux", "")) else chosen
+    if chosen:
+        raise UnclearError(
+            f"{config} starts {chosen!r} by default, which gets no arguments from {DEFAULTS} and so no pages: choose another entry with "
+            "GRUB_DEFAULT there, or where that is saved with grub-set-default (grub2-set-default)"
+        )
 
 
 def _settings(root: str) -> bool:
@@ -205,20 +246,23 @@ def _detect(root: str, firmware: str) -> BootLayout:
     debian = not mkconfig or (update_grub is not None and not update_grub.startswith("/usr/local/"))
     path = _config(root, firmware, debian)
     config = _real(root, path)
-    text, environment = _text(root, config), _environment(root, config)
+    text, environment, folder = _text(root, config), _environment(root, path), os.path.dirname(path)
     entries = grub_entries(text)
+    _require_own_default(root, config, environment)
     if BLSCFG.search(text):
         if entries:
             raise UnclearError(f"{config} has menu entries of its own and reads those of {ENTRIES} (blscfg) as well")
         if not glob.glob(os.path.join(glob.escape(root), ENTRIES.lstrip("/"), "*.conf")):
             raise UnclearError(f"{config} reads the entries of {ENTRIES} (blscfg), and none is there: mount /boot")
-        return BootLayout("bls", firmware, f"{config} reads {ENTRIES} (blscfg)", [], config, environment)
+        return BootLayout("bls", firmware, f"{config} reads {ENTRIES} (blscfg)", [], config, environment, folder)
     if not entries:
         raise UnclearError(f"{config} has no entry that boots Linux, and does not read {ENTRIES} (blscfg)")
     reason = f"{config} has menu entries"
     if path == DEBIAN_CONFIG and update_grub:
         command = [update_grub] + ([] if config == path else ["-o", config])
-        return BootLayout("grub-d", firmware, f"{reason}, written by {update_grub}", command, config, environment)
+        return BootLayout(
+            "grub-d", firmware, f"{reason}, written by {update_grub}", command, config, environment, folder
+        )
     if not mkconfig:
         raise UnclearError(f"{reason}, and {update_grub} does not write this file")
     if _settings(root):
@@ -227,7 +271,9 @@ def _detect(root: str, firmware: str) -> BootLayout:
             "GRUB_ENABLE_BLSCFG=false"
         )
     command = [mkconfig, "-o", config]
-    return BootLayout("grub-default", firmware, f"{reason}, written by {mkconfig}", command, config, environment)
+    return BootLayout(
+        "grub-default", firmware, f"{reason}, written by {mkconfig}", command, config, environment, folder
+    )
 
 
 def observe_boot(root: str) -> Dict[str, str]:

@@ -40,7 +40,7 @@ def parse(files: Dict[str, str]) -> BootModel:
         try:
             parsed[path] = assignments(files[path])
         except ShError as error:
-            raise ShError(f"{path}, {error}: close it (bash -n {path} shows it too)") from error
+            raise ShError(f"{path}, {error}") from error
     values = evaluate([one for path in sourced for one in parsed[path]], KEYS)
     line = KernelLine(" ".join(values[key] for key in KEYS).split())
     return BootModel(files, parsed, line, line)

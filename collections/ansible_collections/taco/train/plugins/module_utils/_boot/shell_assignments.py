@@ -50,6 +50,10 @@ def _value_end(text: str, start: int) -> int:
         if quote:
             quote = "" if letter == quote else quote
         elif letter in "\"'`":
+            if text.startswith("$'", index - 1) and "\\" in text[index : text.find("'", index + 1)]:
+                raise ShError(
+                    f"line {text.count(chr(10), 0, start) + 1}: $'...' with a backslash is not read here: use plain quotes"
+                )
             quote = letter
         elif text.startswith("$(", index):
             index = _substitution_end(text, index + 2)
@@ -61,7 +65,9 @@ def _value_end(text: str, start: int) -> int:
             return index
         index += 1
     if quote:
-        raise ShError(f"line {text.count(chr(10), 0, start) + 1}: the quote {quote} is not closed")
+        raise ShError(
+            f"line {text.count(chr(10), 0, start) + 1}: the quote {quote} is not closed: close it (bash -n shows it too)"
+        )
     return min(index, len(text))
 
 
@@ -71,7 +77,7 @@ def _substitution_end(text: str, start: int) -> int:
         depth += {"(": 1, ")": -1}.get(text[index], 0)
         if depth == 0:
             return index + 1
-    raise ShError(f"line {text.count(chr(10), 0, start) + 1}: $( is not closed")
+    raise ShError(f"line {text.count(chr(10), 0, start) + 1}: $( is not closed: close it (bash -n shows it too)")
 
 
 def _braces_end(text: str, start: int) -> int:
@@ -81,13 +87,12 @@ def _braces_end(text: str, start: int) -> int:
         depth += {"{": 1, "}": -1}.get(text[index], 0)
         if depth == 0:
             return index + 1
-    raise ShError(f"line {text.count(chr(10), 0, start) + 1}: ${{ is not closed")
+    raise ShError(f"line {text.count(chr(10), 0, start) + 1}: ${{ is not closed: close it (bash -n shows it too)")
 
 
 def assignments(text: str) -> List[Assignment]:
     """Return the assignments of a text that stand at the beginning of a command, and its other commands, in order."""
-    found = []
-    index = depth = 0
+    found, opened, index = [], [], 0  # type: List[Assignment], List[str], int
     while index < len(text):
         if text[index] in " \t\r\n;":
             index += 1
@@ -100,12 +105,16 @@ def assignments(text: str) -> List[Assignment]:
             end = _command_end(text, index)
             command = text[index:end]
             found.append(Assignment("", "", index, end, command, certain=False))
-            depth = max(0, depth + bool(_OPENING.match(command)) - bool(_CLOSING.match(command)))
+            opening = _OPENING.match(command)
+            ends = opened[-1:] == ["("] and command.rstrip().endswith(")") and command.count(")") > command.count("(")
+            if ends or _CLOSING.match(command):
+                opened = opened[:-1]
+            opened += [opening.group()[-1]] if opening else []
             index = end
             continue
         end = _value_end(text, match.end())
         raw = text[match.end() : end]
-        found.append(Assignment(match.group("key"), match.group("operator"), match.end(), end, raw, depth == 0))
+        found.append(Assignment(match.group("key"), match.group("operator"), match.end(), end, raw, not opened))
         index = end
     return found
 

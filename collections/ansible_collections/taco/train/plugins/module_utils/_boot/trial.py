@@ -10,7 +10,6 @@ GRUB's environment names it as next_entry. GRUB clears next_entry before it boot
 Sources: the GNU GRUB manual (environment block, next_entry), GRUB's 00_header and 41_custom.
 """
 
-import os
 import re
 from typing import Dict, List, NamedTuple, Optional
 
@@ -20,6 +19,7 @@ from ansible_collections.taco.train.plugins.module_utils._boot.entries import (
     block_end,
     bls_fields,
     bls_initrds,
+    config_lines,
     grubenv,
     is_rescue,
     with_variable,
@@ -77,7 +77,7 @@ def _mounted(mounts: str, folder: str) -> List[str]:
 def blocks(text: str) -> List[str]:
     """Return the menu entries of a grub.cfg, each from its first line to its closing brace."""
     found = []  # type: List[str]
-    lines = text.splitlines(True)
+    lines = [line + "\n" for line in config_lines(text)]
     for index, line in enumerate(lines):
         last = block_end(lines, index) if MENU_LINE.match(line) else None
         found += ["".join(lines[index : last + 1])] if last else []
@@ -85,7 +85,7 @@ def blocks(text: str) -> List[str]:
 
 
 def _kernel_of(block: str) -> Optional[str]:
-    for line in block.splitlines():
+    for line in config_lines(block):
         linux = LINUX_LINE.match(line)
         if linux and not is_rescue(linux.group("kernel")):
             return linux.group("kernel")
@@ -103,7 +103,7 @@ def _is_usual(block: str, release: str) -> bool:
 def _copy(block: str, page_size: str, count: Number, keep_others: bool) -> str:
     """Return a menu entry under the trial's own name, its kernel with the pages."""
     body = []
-    for line in block.splitlines()[1:-1]:
+    for line in config_lines(block.rstrip())[1:-1]:
         linux = LINUX_LINE.match(line)
         if linux:
             tokens = KernelLine(linux.group("arguments").split()).with_pages(page_size, count, keep_others)
@@ -166,8 +166,3 @@ def end(files: BootFiles) -> Dict[str, Optional[str]]:
     if grubenv(files.snippets.environment).get(VARIABLE) == ENTRY_ID:
         changes["grubenv"] = with_variable(files.snippets.environment, VARIABLE, None)
     return changes
-
-
-def custom_path(config: str) -> str:
-    """Return the path of custom.cfg that a grub.cfg reads."""
-    return os.path.join(os.path.dirname(config), "custom.cfg")

@@ -13,6 +13,7 @@ import stat
 from typing import Dict, Iterator, Optional, Sequence, Tuple
 
 MARGIN = 64 * 1024  # bytes that must stay free beside the new content
+ACL = "system.posix_acl_access"
 OF_CONTENT = ("security.ima", "security.evm")  # signatures: another content has others
 WAYS_OUT = {
     errno.EROFS: "mount its file system writable (mount -o remount,rw)",
@@ -42,8 +43,10 @@ def extended_attributes(path: str) -> Dict[str, bytes]:
 
 
 def set_extended_attributes(path: str, wanted: Dict[str, bytes]) -> None:
-    """Give a file the extended attributes that it lacks."""
+    """Give a file the extended attributes that it lacks, and take the ACL away that it only has from its folder."""
     known = extended_attributes(path)
+    if ACL in known and ACL not in wanted:
+        os.removexattr(path, ACL)
     for name, value in sorted(wanted.items()):
         if known.get(name) != value:
             os.setxattr(path, name, value)
@@ -150,7 +153,8 @@ def replace_file(
                 if uid is not None or gid is not None:
                     os.fchown(handle.fileno(), -1 if uid is None else uid, -1 if gid is None else gid)
                 os.fchmod(handle.fileno(), 0o644 if mode is None else mode)
-                set_extended_attributes(unfinished, attributes or {})
+                if attributes is not None:
+                    set_extended_attributes(unfinished, attributes)
                 handle.flush()
                 os.fsync(handle.fileno())
             os.rename(unfinished, target)

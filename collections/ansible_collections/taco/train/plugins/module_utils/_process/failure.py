@@ -25,7 +25,7 @@ def _words(error: BaseException) -> str:
     """Name the path of an error of the system without its number, and what stands in the place of a file or a folder."""
     path = error.filename if isinstance(error, OSError) else None
     if not isinstance(path, str) or error.__class__ not in (IsADirectoryError, NotADirectoryError):
-        return str(error)
+        return f"{path}: {error.strerror}" if isinstance(error, OSError) and path else str(error)
     if isinstance(error, IsADirectoryError):
         return f"{path} is a folder, expected a file: move it away and run this again"
     while not os.path.lexists(path):
