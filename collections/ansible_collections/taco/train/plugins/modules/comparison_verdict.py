@@ -8,7 +8,7 @@ module: comparison_verdict
 short_description: Compute the verdicts of a comparison
 version_added: 1.0.0
 description:
-  - Reads the records of a comparison and writes C(comparison.json) beside them.
+  - Reads the records of a comparison and writes C(comparison.json) to the same folder.
   - The value of a run depends on its workload, see P(taco.train.benchmark#role). In a round each arm runs once. Arms are compared by the
     ratio of their values in each round, by Student's t on the logarithms. V(better) and V(worse) need a ratio beyond O(min_effect),
     V(equivalent) one within it, with a p below 1 - O(confidence) after the corrections for the number of comparisons (Holm) and of

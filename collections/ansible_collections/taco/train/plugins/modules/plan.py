@@ -8,7 +8,7 @@ module: plan
 short_description: Save the changes of all hosts as a plan, and compare hosts with a plan
 version_added: 1.0.0
 description:
-  - Collects the changes that roles decided on in check mode, groups hosts by identical change and saves the result as a plan.
+  - Collects the changes that roles report in check mode, groups hosts by identical change and saves the result as a plan.
   - Compares hosts with a saved plan before it is applied, and the applied changes with it afterwards.
   - Decides nothing itself. Works on the controller only.
 author:
@@ -27,7 +27,7 @@ options:
   state:
     description:
       - V(decided) returns the changes of the host of the task.
-      - V(saved) writes the plan of O(hosts) to O(path), and a page beside it.
+      - V(saved) writes the plan of O(hosts) to O(path), and a page to the same folder.
       - V(loaded) reads the plan in O(path) and returns the hosts that it changes.
       - V(checked) returns the O(hosts) that differ from the plan in O(path).
       - V(compared) returns the O(hosts) on which other changes were applied than the plan has.

@@ -8,7 +8,7 @@ module: role_variables
 short_description: Check the variables of the current role
 version_added: 1.0.0
 description:
-  - Fails where a variable of the role, or one that all roles share, has a wrong value or a required one has none. The message names
+  - Fails where a variable of the role, or a shared one that it reads, has a wrong value or a required one has none. The message names
     the variable, its value, what is expected and how to correct it. It does not show the value of a variable that can hold a secret.
   - Makes the checks of M(taco.train.verdict) for one role. Skips the checks in C(preflight_skip).
   - Works only in the roles of this collection. Elsewhere it checks nothing. Roles whose first task is another module of this

@@ -12,7 +12,7 @@ description:
     Instead of interactive (C(-it --rm)) it runs in the background with an init process, and is not removed when it stops.
   - An option that is set replaces the value of the profile.
   - Refuses to start a container in which HARP would abort without its configuration.
-  - A converged container is not changed. A container that differs is recreated.
+  - A container that is as required is not changed. A container that differs is recreated.
   - The label C(taco.train.options) marks the containers of this module; its value is a checksum of their options. A container of this name
     without the label is somebody else's. It is used if it is as required. Otherwise the module fails, unless O(take_over) is set.
 requirements:
