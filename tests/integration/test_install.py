@@ -127,7 +127,7 @@ def test_a_module_and_a_role_work_alone_in_a_playbook_of_the_users(project, comm
     (root / "usr/sbin/update-grub").chmod(0o755)
     (root / "etc/default/grub").write_text('GRUB_CMDLINE_LINUX="quiet"\n')
     (root / "etc/os-release").write_text("ID=ubuntu\nID_LIKE=debian\n")
-    (root / "proc/cmdline").write_text("root=/dev/vda1 quiet\n")
+    (root / "proc/cmdline").write_text("BOOT_IMAGE=/boot/vmlinuz root=/dev/vda1 quiet\n")
     (root / "proc/meminfo").write_text("MemTotal: 16000000 kB\nMemAvailable: 15000000 kB\n")
     (root / "proc/cpuinfo").write_text("flags\t\t: fpu pse pdpe1gb\n")
     (project / "own.yml").write_text(OWN_PLAYBOOK)

@@ -4,8 +4,8 @@
 
 """Compare a grub.cfg with what generating it from the same files gives. Texts in, a sentence out.
 
-What each generation may word anew does not count: titles, comments, how GRUB finds its disk, entries of a kernel beside its usual
-one, and the pages themselves.
+What each generation may word anew does not count: titles, comments, the language of whoever generates, how GRUB finds its disk, entries
+of a kernel beside its usual one, and the pages themselves.
 """
 
 import re
@@ -23,7 +23,7 @@ from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args impor
 
 # Lines that say nothing about what boots, or who may change it.
 WORDING = re.compile(
-    r"$|#|\}|else\b|fi\b|submenu\b|search\b|insmod\b|set root=|if \[ x\$feature_platform_search_hint\b"
+    r"$|#|\}|else\b|fi\b|submenu\b|search\b|insmod\b|set (?:root|locale_dir|lang)=|if \[ x\$feature_platform_search_hint\b"
 )
 # What protects an entry by a password.
 ACCESS = re.compile(r"--unrestricted|--users[ =]\S+")

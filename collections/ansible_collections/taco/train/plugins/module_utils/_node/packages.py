@@ -24,7 +24,7 @@ def _sources(table: str, version: str) -> List[str]:
 
 def _apt(text: str) -> Dict[str, List[str]]:
     found = {}
-    for block in re.split(r"^(?=\S+:$)", text, flags=re.MULTILINE):
+    for block in re.split(r"\n(?=\S+:$)", text, flags=re.MULTILINE):
         name, _colon, rest = block.partition(":\n")
         candidate = re.search(r"^  Candidate: (\S+)$", rest, re.MULTILINE)
         if candidate:
