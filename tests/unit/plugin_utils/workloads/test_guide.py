@@ -7,6 +7,7 @@
 import pytest
 import workload_guide
 
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 from ansible_collections.taco.train.plugins.plugin_utils.variables import groups
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.option import COMMON
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import (
@@ -50,5 +51,5 @@ def test_an_option_of_another_workload_is_refused_by_its_name():
 
 def test_benchmark_options_can_not_name_the_workload():
     values = {"benchmark_options": {"workload": "nccl_tests"}, "benchmark_workload": "horovod_synthetic"}
-    with pytest.raises(groups.GroupError, match="benchmark_options has workload"):
+    with pytest.raises(InvalidValueError, match="benchmark_options has workload"):
         groups.benchmark(values, ())

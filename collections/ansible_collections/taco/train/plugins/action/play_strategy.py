@@ -10,7 +10,7 @@ from typing import Any
 
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.taco.train.plugins.plugin_utils.variables.strategy import require_linear
+from ansible_collections.taco.train.plugins.plugin_utils.variables.play import require_linear
 
 
 class ActionModule(ActionBase):

@@ -17,6 +17,7 @@ from typing import Any, Mapping, NamedTuple, Optional, Sequence, TypeVar
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration import lightcc
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration import options as arm_options
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.mpirun import ENV_NAME, as_text
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 
 # It becomes part of the names of records and files, where a dash would be taken for a separator.
 ARM_NAME = re.compile(r"[a-z][a-z0-9_]{0,30}")
@@ -34,7 +35,7 @@ LIGHTCC_ENV = {"LIGHT_2D_ALLREDUCE": "1", "LIGHT_TOPK_ALLREDUCE": "1", "LIGHT_TO
 Commands = tuple[tuple[str, ...], ...]
 
 
-class ArmError(Exception):
+class ArmError(InvalidValueError):
     """What is given is no arm."""
 
 

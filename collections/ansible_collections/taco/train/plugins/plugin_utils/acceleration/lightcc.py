@@ -14,11 +14,12 @@ from decimal import Decimal
 from typing import Any, Iterable, Mapping, NamedTuple, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.mpirun import as_text, whole_number
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 
 TOPK_NOTE = "LightCC's top-k is on: it compresses gradients with loss, so the arms don't run the same algorithm."
 
 
-class LightccError(Exception):
+class LightccError(InvalidValueError):
     """The option benchmark_lightcc holds something that LightCC has no variable for."""
 
 

@@ -7,6 +7,8 @@
 import re
 from typing import Any, Mapping
 
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
+
 MPIRUN = "/usr/local/openmpi/bin/mpirun"
 # A comma or a colon would end the name within -H, a leading dash would make it an option.
 HOST_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
@@ -26,7 +28,7 @@ KNOWN = {
 }
 
 
-class MpirunError(Exception):
+class MpirunError(InvalidValueError):
     """The specification can't be turned into a command."""
 
 

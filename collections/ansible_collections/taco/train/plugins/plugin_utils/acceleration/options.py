@@ -8,6 +8,8 @@ from typing import Any, Callable, Dict, Mapping
 
 from ansible.module_utils.common.validation import check_type_bool, check_type_int
 
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
+
 
 def _layers(value: Any) -> int:
     number = -1 if isinstance(value, bool) else check_type_int(value)
@@ -25,7 +27,7 @@ OPTIONS: Mapping[str, "tuple[Callable[[Any], Any], str]"] = {
 }
 
 
-class ArmOptionError(Exception):
+class ArmOptionError(InvalidValueError):
     """A value that is no options of an arm; the text says why."""
 
 

@@ -11,6 +11,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tup
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import Arm, ArmError, arms_of
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.control import NAME, control_of
 from ansible_collections.taco.train.plugins.plugin_utils.decision.looks import LEAST_REPEATS, LOOKS
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS, completed
 
 DEFAULT_REPEATS = 6
@@ -24,7 +25,7 @@ KEYS = (
 )
 
 
-class ComparisonError(Exception):
+class ComparisonError(InvalidValueError):
     """What is to be compared can't be; the text names the variable."""
 
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from typing import Any, Mapping, NamedTuple
 
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
+
 # What HARP reads and writes on the host: PCI devices, hugepages, NUMA nodes, its own tools and configuration. These two
 # are the only lists of these mounts in the collection: that of the documents' `docker run`, and that of their MPIJob.
 HARP_MOUNTS = (
@@ -54,7 +56,7 @@ _GPU = re.compile(r"[0-9]+|(GPU|MIG)-[0-9A-Za-z/-]+")
 _ULIMIT = re.compile(r"[a-z]+=-?[0-9]+(:-?[0-9]+)?")
 
 
-class SpecError(Exception):
+class SpecError(InvalidValueError):
     """The values don't make a training container."""
 
 

@@ -8,8 +8,10 @@ import math
 import re
 from typing import List, NamedTuple, Optional, Union
 
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 
-class RollingError(Exception):
+
+class RollingError(InvalidValueError):
     """The batch size or the failure budget makes no sense."""
 
 

@@ -7,7 +7,7 @@
 from typing import Any, Callable, List, Mapping, Optional
 
 from ansible_collections.taco.train.plugins.plugin_utils.check import Check
-from ansible_collections.taco.train.plugins.plugin_utils.variables.options import VALID, Wrong
+from ansible_collections.taco.train.plugins.plugin_utils.variables.validation import VALID, InvalidValue
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.script import is_of_controller
 
 EXPECTED = "a file on the controller, a URL, or an absolute path in the training image"
@@ -27,10 +27,10 @@ def scripts_of(variables: Mapping[str, Any]) -> dict[str, str]:
     return {script: variable for script, variable in reversed(named) if isinstance(script, str) and script}
 
 
-def absent_scripts(variables: Mapping[str, Any], find: Callable[[str], Optional[str]]) -> List[Wrong]:
+def absent_scripts(variables: Mapping[str, Any], find: Callable[[str], Optional[str]]) -> List[InvalidValue]:
     """The scripts that only the controller can have and that find does not find there."""
     return [
-        Wrong(
+        InvalidValue(
             Check(
                 VALID,
                 "fail",

@@ -9,6 +9,7 @@ from typing import Any, Mapping, NamedTuple, Optional, Sequence
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration import lightcc
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import Arm
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.mpirun import whole_number
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.option import variable_of
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.platforms import default_env, merged_env, merged_mca
 
@@ -22,7 +23,7 @@ SWITCHES = {
 Options = Mapping[str, Any]
 
 
-class WorkloadError(Exception):
+class WorkloadError(InvalidValueError):
     """The options don't make a run."""
 
 
