@@ -16,7 +16,7 @@ from ansible.plugins.action import ActionBase
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.controller import look
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.fleet import QueryError
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.host import OTHER_BATCH
-from ansible_collections.taco.train.plugins.plugin_utils.preflight.host_failures import failures
+from ansible_collections.taco.train.plugins.plugin_utils.preflight.host_failures import failures, outcome
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.table import summary, table
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.verdict import (
     Host,
@@ -47,6 +47,7 @@ ARGUMENTS = {
     "skip": {"type": "list", "elements": "str", "default": []},
     "verdict_path": {"type": "path"},
     "gate": {"type": "bool", "default": True},
+    "failures": {"type": "dict"},
 }
 
 
@@ -100,6 +101,8 @@ class ActionModule(ActionBase):
         task_vars = task_vars or {}
         self._scripts = {}
         _result, arguments = self.validate_argument_spec(argument_spec=ARGUMENTS)
+        if arguments["failures"] is not None:
+            return self._failure(plain(arguments["failures"]), task_vars)
         names = plain(arguments["hosts"] if arguments["hosts"] is not None else task_vars["ansible_play_hosts_all"])
         path = arguments["verdict_path"]
         try:
@@ -110,6 +113,13 @@ class ActionModule(ActionBase):
             raise AnsibleActionFail(str(error)) from error
         unwritten = self._write(path, verdict)
         return self._answer(verdict, path, arguments["gate"], task_vars, unwritten)
+
+    def _failure(self, found, task_vars):
+        """Return the failure of this host in an earlier verdict."""
+        failure = outcome(task_vars["inventory_hostname"], task_vars["ansible_play_batch"], found)
+        if failure is None or self._task.check_mode:
+            return {"changed": False}
+        return {"changed": False, "unreachable" if failure["unreachable"] else "failed": True, "msg": failure["msg"]}
 
     def _write(self, path, verdict):
         """Write the verdict; the answer is why that was not possible."""

@@ -57,6 +57,7 @@ def specs_of(role: str) -> Dict[str, Spec]:
     if role == "plan":
         prefixes.add(PREFIXES["common"])
     read = set() if role == "preflight" else set().union(*map(shared_variables, [*roles, "common"]))
+    read |= {"harp_source"} if role == "eni" else set()
     wanted = tuple(prefixes)
     return {name: spec for name, spec in all_options().items() if name.startswith(wanted) or name in read}
 
@@ -97,11 +98,21 @@ def message(hosts: Sequence[str], role: str, checks: Sequence[Check]) -> str:
     return "\n".join(lines)
 
 
-def entered_role(task: Any) -> str:
-    """The role of this collection that a task belongs to, by its short name, or an empty text."""
+def entered_roles(task: Any) -> List[str]:
+    """The roles of this collection that begin with a task, by their short names. The role common begins for those that depend on it."""
     role = getattr(task, "_role", None)
-    name = str(role.get_name()) if role is not None else ""
-    return name[len(COLLECTION) :] if name.startswith(COLLECTION) else ""
+    roles = [role] if role is not None else []
+    if role is not None and role.get_name() == COLLECTION + "common" and role.get_parents():
+        # Another entry point than main needs fewer variables, and checks them itself.
+        roles = [parent for parent in role.get_parents() if not parent._from_files.get("tasks")]
+    names = [str(entered.get_name()) for entered in roles]
+    return [name[len(COLLECTION) :] for name in names if name.startswith(COLLECTION)]
+
+
+def needs_none(role: str, values: Values) -> bool:
+    """Whether what a role is asked for needs none of its variables."""
+    without_harp = values.get("harp_source") == "none" and values.get("eni_count") in (None, "")
+    return values.get(role + "_state") in LENIENT_STATES or role == "eni" and without_harp
 
 
 def require_role_values(action: Any, task_vars: "Values | None", hosts: Sequence[str] = ()) -> None:
@@ -109,16 +120,23 @@ def require_role_values(action: Any, task_vars: "Values | None", hosts: Sequence
 
     Nothing runs on the host. hosts are those that one task checks for all; without them, it is the host of the task.
     """
-    role = entered_role(action._task)
-    if not role or not task_vars:
+    if not task_vars or getattr(action._task, "_role", None) is None:
         return
     # The role common checks it before the first role alone, and this play may be a later one.
     require_linear(action._task, task_vars["inventory_hostname"])
-    if action._task.args.get("state") in LENIENT_STATES:
+    for role in entered_roles(action._task):
+        if action._task.args.get("state") not in LENIENT_STATES:
+            _require(action, role, task_vars, hosts or [task_vars["inventory_hostname"]])
+
+
+def _require(action: Any, role: str, task_vars: Values, hosts: Sequence[str]) -> None:
+    specs = specs_of(role)
+    read = {host: variables_of(action, host, specs) for host in hosts}
+    read = {host: found for host, found in read.items() if not needs_none(role, found[0])}
+    if not read:
         return
     if role in OF_ALL_HOSTS:
         require_all_hosts(action._task, role, task_vars)
-    read = {host: variables_of(action, host, specs_of(role)) for host in hosts or [task_vars["inventory_hostname"]]}
     gpus = {name: values.get("taco_gpus_per_node") for name, (values, _errors) in read.items()}
     own = gpus.get(task_vars["inventory_hostname"])
     fleet = tuple((str(name), gpus.get(name, own)) for name in task_vars.get("ansible_play_hosts_all", ()))
