@@ -107,6 +107,13 @@ def test_right_values_pass_in_every_form(name, value):
     assert OPTIONS.problems(dict(GOOD, **{name: value})) == []
 
 
+OWN_PROGRAM = {
+    "benchmark_workload": "command",
+    "benchmark_options": {"command": ["train"], "pattern": "(?P<value>x)"},
+    "benchmark_arm": "tcp",
+}
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
@@ -125,6 +132,15 @@ def test_right_values_pass_in_every_form(name, value):
         ({"benchmark_options": {"binary": "x"}}, ["benchmark_options has binary", "horovod_synthetic", "num_iters"]),
         ({"benchmark_options": {"timeout": 5}}, ["benchmark_options has timeout"]),
         ({"benchmark_options": {"batch_size": "many"}}, ["benchmark_options", "batch_size", "many"]),
+        (
+            {"benchmark_workload": "nccl_tests", "benchmark_lightcc": {"topk_ratio": 0.1}},
+            ["benchmark_lightcc has no effect"],
+        ),
+        (
+            {"benchmark_workload": "ttf_dynamic_embedding", "benchmark_mca": {"btl": "tcp"}},
+            ["benchmark_mca has no effect"],
+        ),
+        ({"compare_batch_sizes": [32], **OWN_PROGRAM}, ["compare_batch_sizes has no effect on workload command"]),
         ({"benchmark_arm": "topology"}, ["benchmark_arm", "ack.yml"]),
         ({"compare_baseline": "nope"}, ["compare_baseline", "nope"]),
         ({"compare_budget_minutes": 60}, ["compare_budget_minutes", "compare_repeats: auto"]),

@@ -159,6 +159,22 @@ def _sizes(value: Dict[str, Any], hosts: Sequence[Dict[str, Any]], workload: str
     return ([single] if wanted else []) + sizes
 
 
+def _require_effect(value: Dict[str, Any], names: Sequence[str]) -> None:
+    """Refuse an option that would change no case, whatever its value is. names are those of the workloads."""
+    kinds = [WORKLOADS[name] for name in names if name in WORKLOADS]
+    without_effect = {
+        "batch_sizes": all("batch_size" not in kind.options for kind in kinds),
+        "node_counts": all(kind.mpi is False for kind in kinds),
+        "single_device": all(kind.mpi is False or name == "nccl_tests" for name, kind in zip(names, kinds)),
+    }
+    useless = [name for name, is_useless in without_effect.items() if is_useless and value.get(name)]
+    if useless and len(kinds) == len(names):
+        raise ComparisonError(
+            f"compare_{useless[0]} has no effect on workload {' and '.join(dict.fromkeys(names))}: leave it out, or compare another "
+            "workload."
+        )
+
+
 def _batch_sizes(value: Dict[str, Any], workload: Dict[str, Any], kind: str) -> List[Any]:
     reads_it = kind not in WORKLOADS or "batch_size" in WORKLOADS[kind].options
     given = value.get("batch_sizes") if reads_it else []
@@ -192,6 +208,7 @@ def read(value: Dict[str, Any], hosts: Sequence[Dict[str, Any]], defaults: Dict[
         raise ComparisonError(
             f"compare_workloads has {strange[0]}, which no run has as an option; it has {', '.join(sorted(defaults))}."
         )
+    _require_effect(value, [str(workload.get("workload") or defaults.get("workload")) for workload in workloads])
     cases = [
         _case(workload, batch_size, size, defaults)
         for workload in workloads

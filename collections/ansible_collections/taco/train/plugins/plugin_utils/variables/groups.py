@@ -28,7 +28,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.run.options import chec
 from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.option import COMMON
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.platforms import on_cluster
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import require_options
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS, require_options
 
 Values = Mapping[str, Any]
 # The names of the hosts of the play, with the GPUs of each.
@@ -89,6 +89,17 @@ def _require_data_set_sha256(values: Values) -> None:
         )
 
 
+def _require_effect(values: Values) -> None:
+    """Refuse a variable that makes no difference to the chosen workload."""
+    workload = str(values.get("benchmark_workload"))
+    unread = WORKLOADS[workload].unread if workload in WORKLOADS else ()
+    useless = [name for name in unread if values.get("benchmark_" + name)]
+    if useless:
+        raise InvalidValueError(
+            f"benchmark_{useless[0]} has no effect on workload {workload}: leave it out, or set another benchmark_workload."
+        )
+
+
 def _compared(values: Values) -> Dict[str, Any]:
     """What is compared, as the role compare hands it on."""
     given = {name: values.get("compare_" + name) for name in COMPARED}
@@ -117,6 +128,7 @@ def _require_run(values: Values, fleet: Fleet, variable: str) -> None:
     hosts = _ranks(values, fleet)
     if not hosts or _compared(values)["workloads"]:
         return
+    _require_effect(values)
     spec = dict(plan.OPTIONS, **plan.PLACES)
     options = checked(dict(_run_options(values), hosts=hosts, run_dir="."), spec)
     plan.plan(effective(options | {"arm": arm}))

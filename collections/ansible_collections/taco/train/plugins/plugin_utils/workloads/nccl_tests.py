@@ -207,6 +207,7 @@ WORKLOAD = WorkloadKind(
     subject,
     needs,
     asked="transfer data faster",
+    unread=("lightcc",),
     iteration=None,
     sent=sent,
     nccl=True,

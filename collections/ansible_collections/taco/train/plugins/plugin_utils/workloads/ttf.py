@@ -174,5 +174,6 @@ WORKLOAD = WorkloadKind(
     TOTAL,
     iteration="interval",
     mpi=False,
+    unread=("lightcc", "mca"),
     iteration_of=iteration_of,
 )
