@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from observed import NODE
 from wrong_values import BAD, DEFAULTS, FREE, GOOD, OPTIONS, SPECS, wrong_values
 
-from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import ArmError, arm_of
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import arm_of
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.verdict import Host, judge
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 from ansible_collections.taco.train.plugins.plugin_utils.variables.groups import GROUPS
 from ansible_collections.taco.train.plugins.plugin_utils.variables.validation import RULES, VALID, Validator
 
@@ -167,7 +168,7 @@ def test_a_wrong_value_is_named_once_and_not_again_where_it_is_used():
 @pytest.mark.parametrize("variable", ["benchmark_arm", "locate_arm"])
 def test_a_wrong_arm_is_refused_with_the_error_of_the_function_that_reads_it(variable):
     mine = {"name": "mine", "env": {"A": [1]}}
-    with pytest.raises(ArmError) as error:
+    with pytest.raises(InvalidValueError) as error:
         arm_of(mine, variable)
     (found,) = failures(variable, mine)
     said = str(error.value)

@@ -8,7 +8,7 @@ import math
 import re
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
-from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import Arm, ArmError, arms_of
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import Arm, arms_of
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.control import NAME, control_of
 from ansible_collections.taco.train.plugins.plugin_utils.decision.looks import LEAST_REPEATS, LOOKS
 from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
@@ -101,7 +101,7 @@ def _budget(value: Any, auto: bool) -> Optional[float]:
 def _arms(values: Any) -> Tuple[Arm, ...]:
     try:
         return tuple(arms_of(values, "compare_arms"))
-    except ArmError as error:
+    except InvalidValueError as error:
         raise ComparisonError(str(error)) from error
 
 

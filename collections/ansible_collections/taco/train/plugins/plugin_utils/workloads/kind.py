@@ -26,7 +26,7 @@ class WorkloadKind(NamedTuple):
     options: Mapping[str, Option]
     """The options that only some workloads have."""
     build: Callable[[Options, Sequence[int]], Workload]
-    """build(options, slots) -> Workload; raises WorkloadError."""
+    """build(options, slots) -> Workload; raises InvalidValueError."""
     parse: Callable[..., Result]
     """parse(text, expected_ranks=None, device="GPU", options=None) -> dict of parsed.result; never raises."""
     unit: str
