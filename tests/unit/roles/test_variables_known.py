@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ansible_collections.taco.train.plugins.plugin_utils.variables.checks import FACTS, unknown_variables
+from ansible_collections.taco.train.plugins.plugin_utils.variables.checks import unknown_variables
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import (
+    FACTS,
     ROLES,
     all_options,
     prefixes,

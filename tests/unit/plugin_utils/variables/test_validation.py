@@ -15,7 +15,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms impor
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.verdict import Host, judge
 from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 from ansible_collections.taco.train.plugins.plugin_utils.variables.groups import GROUPS
-from ansible_collections.taco.train.plugins.plugin_utils.variables.validation import RULES, VALID, Validator
+from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import RULES
+from ansible_collections.taco.train.plugins.plugin_utils.variables.validation import VALID, Validator
 
 
 def failures(name, value):

@@ -7,11 +7,9 @@
 import ipaddress
 import math
 import re
-from pathlib import Path
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
-from ansible.module_utils.common.yaml import yaml_load
 
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration import arms
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.lightcc import options_to_env
@@ -24,13 +22,10 @@ from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import req
 from ansible_collections.taco.train.plugins.plugin_utils.reboot import rolling
 from ansible_collections.taco.train.plugins.plugin_utils.values import IMAGE, SHA256, InvalidValueError, is_placeholder
 from ansible_collections.taco.train.plugins.plugin_utils.variables.groups import GROUPS, Fleet, Group, problem
+from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import KINDS, RULES, Spec
 
 VALID = "variables.valid"
 Values = Mapping[str, Any]
-Spec = Mapping[str, Any]
-_FILE = yaml_load(Path(__file__).with_name("rules.yml").read_text(encoding="utf-8"))
-KINDS: Dict[str, Dict[str, Any]] = _FILE["kinds"]
-RULES: Dict[str, str] = _FILE["variables"]
 TYPES = {
     "int": "a whole number",
     "float": "a number",
