@@ -12,11 +12,20 @@ from observed import NODE
 from wrong_values import BAD, DEFAULTS, FREE, GOOD, OPTIONS, SPECS, wrong_values
 
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import arm_of
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.presets import PRESETS
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import LABEL
+from ansible_collections.taco.train.plugins.plugin_utils.decision.looks import LEAST_REPEATS
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import VERSIONS
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.verdict import Host, judge
 from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 from ansible_collections.taco.train.plugins.plugin_utils.variables.groups import GROUPS
-from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import RULES
-from ansible_collections.taco.train.plugins.plugin_utils.variables.validation import VALID, Validator
+from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import KINDS, RULES
+from ansible_collections.taco.train.plugins.plugin_utils.variables.validation import (
+    FUNCTIONS,
+    PARSERS,
+    VALID,
+    Validator,
+)
 
 
 def failures(name, value):
@@ -41,6 +50,13 @@ def test_every_variable_has_values_that_are_wrong_or_a_reason_why_it_has_none():
     assert loose - ruled == set(FREE)
     assert set(RULES.values()) == set(BAD)
     assert all(FREE.values())
+
+
+def test_the_rules_agree_with_the_code_that_reads_the_values():
+    assert KINDS["preset"]["choices"] == list(PRESETS) and KINDS["API version"]["choices"] == list(VERSIONS)
+    assert KINDS["label"]["pattern"] == LABEL.pattern and f"{LEAST_REPEATS} or more" in KINDS["repeats"]["expected"]
+    assert {rule["function"] for rule in KINDS.values() if "function" in rule} == set(FUNCTIONS) | set(PARSERS)
+    assert set(RULES) <= set(SPECS)
 
 
 @pytest.mark.parametrize("name", sorted(SPECS))
