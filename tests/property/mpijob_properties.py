@@ -15,12 +15,10 @@ from ansible_collections.taco.train.plugins.plugin_utils.acceleration.mpirun imp
 from ansible_collections.taco.train.plugins.plugin_utils.container.spec import (
     HARP_MOUNTS,
     HARP_POD_MOUNTS,
-    SpecError,
     TrainingSpec,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.capacity import capacity
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import (
-    MpijobError,
     amount,
     binary_quantity,
 )
@@ -28,6 +26,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import Job, 
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.manifest import manifest, worker_limits
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import VERSIONS, worker_hosts
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.status import progress
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 
 QUICK = settings(max_examples=40)
 NAMES = st.from_regex(r"[a-z]([a-z0-9-]{0,20}[a-z0-9])?", fullmatch=True)
@@ -149,7 +148,7 @@ KEYS = """workers gpus_per_worker gpus image name memory mounts environment comm
 def test_whatever_is_given_is_a_job_or_a_sentence(options):
     try:
         job = job_of({"workers": 2, "gpus_per_worker": 8, **options})
-    except (MpijobError, SpecError) as error:
+    except InvalidValueError as error:
         assert str(error)
     else:
         validate(manifest(job), "v1")

@@ -12,8 +12,9 @@ from statistics import median
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import ARMS, ArmError, arm_of
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import ARMS, arm_of
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.lightcc import SETTINGS, group_size, validate
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.nccl_log import plugin
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import environment
@@ -205,7 +206,7 @@ def test_lightcc_is_checked_without_raising_and_what_passes_makes_an_environment
 def test_what_is_no_arm_is_always_said_to_be_none(value):
     try:
         arm = arm_of(value)
-    except ArmError as error:
+    except InvalidValueError as error:
         assert "benchmark_arm" in str(error)
     else:
         assert arm_of(arm) is arm

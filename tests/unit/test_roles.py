@@ -13,7 +13,7 @@ import yaml
 from ansible_collections.taco.train.plugins.module_utils._process import sampler
 from ansible_collections.taco.train.plugins.modules import counters
 from ansible_collections.taco.train.plugins.plugin_utils.run import record_file
-from ansible_collections.taco.train.plugins.plugin_utils.variables.checks import FACTS
+from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import FACTS
 
 COLLECTION = Path(__file__).parents[2] / "collections/ansible_collections/taco/train"
 ROLES = sorted(path for path in (COLLECTION / "roles").iterdir() if path.is_dir())

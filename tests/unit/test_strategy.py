@@ -35,7 +35,7 @@ OF_A_STRATEGY = """
   strategy: {strategy}
   tasks:
     - block:
-        - taco.train.play_strategy:
+        - taco.train.role_variables: {{variables: false}}
       rescue:
         - ansible.builtin.debug:
             msg: "refused: {{{{ ansible_failed_result.msg }}}}"

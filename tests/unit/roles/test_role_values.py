@@ -99,3 +99,22 @@ def test_values_that_make_no_difference_are_not_refused(messages, role):
     texts = [text for name, text in messages if name == role]
     # The first is that of the case above.
     assert not [text for text in texts[1:] if "can't run with these values" in text], texts
+
+
+@pytest.mark.parametrize(
+    ("role", "variables", "words"),
+    [
+        ("eni", {"taco_gpus_per_node": 8, "eni_subnets": ["x"]}, "eni_subnets: ['x']; expected networks such as"),
+        (
+            "hugepages",
+            {"taco_gpus_per_node": 8, "hugepages_count": "fifty"},
+            "hugepages_count: fifty; expected a whole number",
+        ),
+        ("container_engine", {"container_engine_deb_url": "x"}, "container_engine_deb_url: x; expected a URL"),
+    ],
+)
+def test_a_role_used_alone_is_refused_before_its_host_is_touched(tmp_path, role, variables, words):
+    away = {"taco_node": None, "ansible_connection": "ssh", "ansible_host": "127.0.0.1", "ansible_port": 9}
+    play = json.dumps([{"hosts": "all", "gather_facts": False, "roles": ["taco.train." + role]}])
+    status, output = check(tmp_path, play, {"gpu1": away}, dict(variables, taco_results_dir=str(tmp_path)))
+    assert status == 2 and words in output and "UNREACHABLE" not in output, output

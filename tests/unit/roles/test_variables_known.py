@@ -9,14 +9,15 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ansible_collections.taco.train.plugins.plugin_utils.variables.checks import FACTS, unknown_variables
-from ansible_collections.taco.train.plugins.plugin_utils.variables.options import Options
+from ansible_collections.taco.train.plugins.plugin_utils.variables.checks import unknown_variables
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import (
+    FACTS,
     ROLES,
     all_options,
     prefixes,
     role_options,
 )
+from ansible_collections.taco.train.plugins.plugin_utils.variables.validation import Validator
 
 ROOT = Path(__file__).parents[3]
 INVENTORIES = sorted(ROOT.glob("inventories/*/group_vars/*.yml"))
@@ -53,4 +54,4 @@ def test_no_variable_of_an_inventory_has_a_wrong_value(inventory):
     templates = [name for name, value in given.items() if "{{" in str(value)]
     variables = dict({name: spec.get("default") for name, spec in all_options().items()}, **given)
     gpus = variables["taco_gpus_per_node"]
-    assert Options(all_options(), (("a", gpus), ("b", gpus))).problems(variables, templates) == []
+    assert Validator(all_options(), (("a", gpus), ("b", gpus))).problems(variables, templates) == []

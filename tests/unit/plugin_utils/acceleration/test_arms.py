@@ -9,7 +9,8 @@ import json
 import pytest
 
 from ansible_collections.taco.train.plugins.filter.benchmark import benchmark_arm
-from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import ARMS, ArmError, arm_of, arms_of
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import ARMS, arm_of, arms_of
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 
 
 def test_the_built_in_arms_are_those_of_the_vendors_comparison():
@@ -81,7 +82,7 @@ def test_an_arm_read_back_from_its_document_is_that_arm():
         # JSON has one kind of list, and a tuple, which a loop refuses before ansible-core 2.19, does not equal a list.
         assert document == arm.document() and arm_of(document) == arm
         assert benchmark_arm(document) == document
-    with pytest.raises(ArmError, match="no key 'lossy'"):
+    with pytest.raises(InvalidValueError, match="no key 'lossy'"):
         arm_of({"name": "a", "lossy": False})
 
 
@@ -92,12 +93,12 @@ def test_a_mapping_with_the_keys_of_a_document_is_checked_like_any_other(key):
         if (key, wrong) in [("label", "Two words"), ("plugin", True)]:
             assert arm_of(document).document() == dict(document, **({"plugin": "on"} if wrong is True else {}))
             continue
-        with pytest.raises(ArmError, match="locate_arm"):
+        with pytest.raises(InvalidValueError, match="locate_arm"):
             arm_of(document, "locate_arm")
 
 
 def test_a_document_with_the_name_of_a_built_in_arm_is_that_arm():
-    with pytest.raises(ArmError, match="that of a built-in arm"):
+    with pytest.raises(InvalidValueError, match="that of a built-in arm"):
         arm_of(dict(ARMS["tcp"].document(), plugin="on"))
 
 
@@ -130,7 +131,7 @@ def test_a_document_with_the_name_of_a_built_in_arm_is_that_arm():
     ],
 )
 def test_what_is_no_arm_names_the_variable(value, said):
-    with pytest.raises(ArmError, match=said) as error:
+    with pytest.raises(InvalidValueError, match=said) as error:
         arm_of(value, "compare_arms")
     assert "compare_arms" in str(error.value)
 
@@ -149,5 +150,5 @@ def test_the_arms_of_a_comparison_keep_their_order():
     ],
 )
 def test_what_is_no_comparison(values, said):
-    with pytest.raises(ArmError, match=said):
+    with pytest.raises(InvalidValueError, match=said):
         arms_of(values)

@@ -8,12 +8,12 @@ import pytest
 
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.lightcc import (
     SETTINGS,
-    LightccError,
     group_size,
     is_lossy,
     options_to_env,
     validate,
 )
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 
 
 def test_the_variables_and_defaults_are_the_documented_ones():
@@ -129,7 +129,7 @@ def test_each_option_has_its_variable():
     ],
 )
 def test_what_is_no_option(options, said):
-    with pytest.raises(LightccError, match=said):
+    with pytest.raises(InvalidValueError, match=said):
         options_to_env(options)
 
 

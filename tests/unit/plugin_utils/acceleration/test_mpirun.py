@@ -14,7 +14,8 @@ from ansible.errors import AnsibleFilterError
 
 from ansible_collections.taco.train.plugins.filter.benchmark import FilterModule
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import ARMS
-from ansible_collections.taco.train.plugins.plugin_utils.acceleration.mpirun import MpirunError, mpirun_command
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.mpirun import mpirun_command
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import horovod, platforms
 
 # The commands of the documents, word for word, but for a second dash before two options, which Open MPI 4 and 5 read alike;
@@ -123,7 +124,7 @@ def test_a_boolean_of_yaml_reaches_programs_as_a_number():
     ],
 )
 def test_what_is_refused_and_why(changes, said):
-    with pytest.raises(MpirunError) as error:
+    with pytest.raises(InvalidValueError) as error:
         mpirun_command(spec(**changes))
     assert said in str(error.value)
 

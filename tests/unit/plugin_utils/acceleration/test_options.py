@@ -10,7 +10,7 @@ import pytest
 from measured import HOSTS, records
 from rendered import of_comparison, text_of_comparison
 
-from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import ArmError, arm_of
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import arm_of
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.options import OPTIONS as ARM_OPTIONS
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.comparison import assemble
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.options import checked_comparison
@@ -21,8 +21,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.report import compariso
 from ansible_collections.taco.train.plugins.plugin_utils.run.json_schema import load, problems
 from ansible_collections.taco.train.plugins.plugin_utils.run.options import effective, with_overrides
 from ansible_collections.taco.train.plugins.plugin_utils.run.plan import OPTIONS, PLACES, plan
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import WorkloadError
 
 STATIC = {"name": "static", "options": {"is_dynamic": False}}
 DYNAMIC = {"name": "dynamic", "options": {"is_dynamic": "yes"}, "env": {"TF_CPP_MIN_LOG_LEVEL": 1}}
@@ -99,13 +99,15 @@ def test_an_arm_without_options_is_the_arm_that_it_was():
     ],
 )
 def test_a_wrong_option_names_the_arm_and_the_variable(given, said):
-    with pytest.raises(ArmError, match=said) as error:
+    with pytest.raises(InvalidValueError, match=said) as error:
         arm_of({"name": "mine", "options": given}, "compare_arms")
     assert "Arm mine of compare_arms" in str(error.value)
 
 
 def test_an_option_that_the_workload_does_not_read_is_refused():
-    with pytest.raises(WorkloadError, match="arm dynamic sets the option is_dynamic, which workload horovod_synthetic"):
+    with pytest.raises(
+        InvalidValueError, match="arm dynamic sets the option is_dynamic, which workload horovod_synthetic"
+    ):
         effective(options(arm=DYNAMIC))
     with pytest.raises(ComparisonError, match="xla, which workload nccl_tests doesn't read"):
         demos(arms=[{"name": "on", "options": {"xla": True}}, "tcp"], workloads=[{"workload": "nccl_tests"}])

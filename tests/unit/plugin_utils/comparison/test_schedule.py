@@ -115,12 +115,32 @@ def test_hosts_without_slots_are_named_with_the_variable():
         read({"arms": ["tcp", "taco"]}, [{"name": "gpu1", "slots": ""}], DEFAULTS)
 
 
-def test_nccl_tests_have_no_model_no_batch_and_no_single_device():
+def test_nccl_tests_have_no_model_no_batch_and_no_single_device_beside_workloads_that_do():
     found = comparison(
-        workloads=[{"workload": "nccl_tests"}], batch_sizes=[32, 64], single_device=True, node_counts=[2, 2]
+        workloads=[{"workload": "nccl_tests"}, {"model": "VGG16"}],
+        batch_sizes=[32, 64],
+        single_device=True,
+        node_counts=[2, 2],
     )
-    assert [case.id for case in found.cases] == ["nccl_tests/-/2x2/-"]
-    assert found.cases[0].options["model"] is None
+    of_nccl = [case for case in found.cases if case.workload == "nccl_tests"]
+    assert [case.id for case in of_nccl] == ["nccl_tests/-/2x2/-"] and len(found.cases) == 5
+    assert of_nccl[0].options["model"] is None
+
+
+@pytest.mark.parametrize(
+    ("workload", "given"),
+    [
+        ({"workload": "command"}, {"batch_sizes": [32]}),
+        ({"workload": "nccl_tests"}, {"batch_sizes": [32, 64]}),
+        ({"workload": "nccl_tests"}, {"single_device": True}),
+        ({"workload": "ttf_dynamic_embedding"}, {"node_counts": [1, 2]}),
+        ({"workload": "ttf_dynamic_embedding"}, {"single_device": True}),
+    ],
+)
+def test_an_option_without_effect_on_the_workload_is_refused(workload, given):
+    text = f"compare_{next(iter(given))} has no effect on workload {workload['workload']}: leave it out"
+    with pytest.raises(ComparisonError, match=text):
+        comparison(workloads=[workload], **given)
 
 
 def test_the_role_and_the_module_have_the_one_default_number_of_repeats():

@@ -13,8 +13,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms impor
 from ansible_collections.taco.train.plugins.plugin_utils.container.profile import needs_of
 from ansible_collections.taco.train.plugins.plugin_utils.container.spec import DOCKER_PROFILES
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.verdict import Host, judge
-from ansible_collections.taco.train.plugins.plugin_utils.variables.options import Options
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import all_options
+from ansible_collections.taco.train.plugins.plugin_utils.variables.validation import Validator
 
 PROFILE_NEEDS = FilterModule().filters()["profile_needs"]
 SPECS = all_options()
@@ -41,7 +41,7 @@ OF_HARP = (
 
 
 def problems(fleet=FLEET, **changes):
-    found = Options(SPECS, fleet).problems(dict(DEFAULTS, **VARIABLES, **changes))
+    found = Validator(SPECS, fleet).problems(dict(DEFAULTS, **VARIABLES, **changes))
     return [wrong.check.found + "; " + wrong.check.fix for wrong in found]
 
 

@@ -11,13 +11,13 @@ import pytest
 from ansible_collections.taco.train.plugins.plugin_utils.container.spec import (
     DOCKER_PROFILES,
     PROFILES,
-    SpecError,
     docker_container_options,
     docker_run_argv,
     size_bytes,
     spec_for,
     split_mount,
 )
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 
 IMAGE = "ccr.ccs.tencentyun.com/qcloud/taco-training:cu112-cudnn81-py3-0.3.1"
 # As the documents print them.
@@ -171,5 +171,5 @@ def test_a_soft_and_a_hard_limit():
     ],
 )
 def test_what_is_no_container_is_refused(profile, overrides, extra, words):
-    with pytest.raises(SpecError, match=words.replace("(", r"\(")):
+    with pytest.raises(InvalidValueError, match=words.replace("(", r"\(")):
         spec_for(profile, overrides, extra)

@@ -10,11 +10,12 @@ from ansible.errors import AnsibleFilterError
 from mpijob_schema import validate
 
 from ansible_collections.taco.train.plugins.filter.mpijob import FilterModule
-from ansible_collections.taco.train.plugins.plugin_utils.container.spec import SpecError, spec_for
+from ansible_collections.taco.train.plugins.plugin_utils.container.spec import spec_for
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import MpijobError
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import Job, job_of
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.manifest import manifest
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import VERSIONS
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 
 IMAGE = "ccr.ccs.tencentyun.com/qcloud/taco-train:ttf115-cu112-cvm-0.4.1"
 FOUR = {"workers": 4, "gpus_per_worker": 8}
@@ -283,5 +284,5 @@ def test_the_filter_renders_and_says_its_name_with_what_is_wrong():
 
 
 def test_an_error_of_the_spec_is_one_of_the_spec():
-    with pytest.raises(SpecError, match="two mounts have the target /sys"):
+    with pytest.raises(InvalidValueError, match="two mounts have the target /sys"):
         job_of({**FOUR, "mounts_extra": ["/other:/sys"]})

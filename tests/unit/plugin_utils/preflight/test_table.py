@@ -13,8 +13,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.preflight.host_failures
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.table import WIDTH, table
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.verdict import Host, judge
 from ansible_collections.taco.train.plugins.plugin_utils.variables.checks import unknown_variables
-from ansible_collections.taco.train.plugins.plugin_utils.variables.options import Options
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import all_options, prefixes
+from ansible_collections.taco.train.plugins.plugin_utils.variables.validation import Validator
 
 GOLDEN = Path(__file__).parents[3] / "fixtures/preflight/table.txt"
 NICS = NODE["nics"]
@@ -51,7 +51,7 @@ SIGNED = [f"gpu{number:02}" for number in range(1, 12)]
 
 
 def verdict_of(faults):
-    options = Options(all_options())
+    options = Validator(all_options())
     defaults = {name: spec.get("default") for name, spec in options.specs.items()}
     hosts = {}
     for name, (path, value, changed) in faults.items():

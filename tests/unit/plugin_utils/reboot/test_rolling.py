@@ -8,13 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.taco.train.plugins.plugin_utils.reboot.rolling import (
-    Rebooted,
-    RollingError,
-    plan,
-    progress,
-    result,
-)
+from ansible_collections.taco.train.plugins.plugin_utils.reboot.rolling import Rebooted, plan, progress, result
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 
 HOSTS = ["a", "b", "c", "d", "e"]
 
@@ -38,7 +33,7 @@ def test_batches(batch, expected):
 
 @pytest.mark.parametrize("batch", [0, "0%", "-1", "half", "101%", "", None, 1.5])
 def test_a_batch_that_makes_no_sense_is_refused_by_name(batch):
-    with pytest.raises(RollingError, match="reboot_batch"):
+    with pytest.raises(InvalidValueError, match="reboot_batch"):
         plan(HOSTS, batch, 0, 60)
 
 
@@ -50,7 +45,7 @@ def test_the_forecast_says_hosts_batches_time_and_budget():
 
 
 def test_a_host_named_twice_is_refused():
-    with pytest.raises(RollingError, match="twice"):
+    with pytest.raises(InvalidValueError, match="twice"):
         plan(["a", "a"], 1, 0, 60)
 
 

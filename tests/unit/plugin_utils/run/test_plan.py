@@ -8,7 +8,7 @@ import pytest
 
 from ansible_collections.taco.train.plugins.plugin_utils.run.options import effective
 from ansible_collections.taco.train.plugins.plugin_utils.run.plan import OPTIONS, PLACES, guarded, not_active, plan
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import WorkloadError
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 
 HOSTS = [{"name": "gpu1", "slots": 8}, {"name": "gpu2", "slots": 8}]
 
@@ -38,7 +38,9 @@ def test_a_container_with_a_network_of_its_own_runs_all_ranks_without_ssh_and_th
     found = plan(options(hosts=HOSTS[:1], local=True, interface="ens5", arm="tcp"))
     assert found.argv[1:5] == ["-np", "8", "-H", "localhost:8"]
     assert "btl_tcp_if_include" not in found.argv and found.ranks == 8
-    with pytest.raises(WorkloadError, match="2 hosts: give one in benchmark_hosts, or set training_container_profile"):
+    with pytest.raises(
+        InvalidValueError, match="2 hosts: give one in benchmark_hosts, or set training_container_profile"
+    ):
         plan(options(local=True))
 
 
@@ -76,7 +78,7 @@ def test_what_the_workers_need_is_given_to_the_ranks():
 
 def test_workers_that_need_different_things_are_no_cluster():
     workers = {"gpu1": {"environment": {"PYTHONPATH": "/a"}}, "gpu2": {"environment": {"PYTHONPATH": "/b"}}}
-    with pytest.raises(WorkloadError, match="gpu2 needs PYTHONPATH=/b and another host /a"):
+    with pytest.raises(InvalidValueError, match="gpu2 needs PYTHONPATH=/b and another host /a"):
         plan(options(arm="horovod", workers=workers))
 
 
@@ -95,7 +97,7 @@ def test_workers_that_need_different_things_are_no_cluster():
     ],
 )
 def test_what_cant_be_run_is_refused_before_anything_starts(given, words):
-    with pytest.raises(WorkloadError, match=words):
+    with pytest.raises(InvalidValueError, match=words):
         plan(options(**given))
 
 

@@ -16,7 +16,6 @@ from ansible_collections.taco.train.plugins.plugin_utils.variables.checks import
     harp_checksum,
     image_set,
     known,
-    letters_apart,
     unknown_variables,
 )
 
@@ -129,14 +128,6 @@ def test_a_variable_declared_as_somebody_elses_is_no_finding(permitted):
 def test_a_pattern_permits_no_other_variable():
     found = unknown_variables(["hugepages_counts", "taco_imgae"], PREFIXES, DECLARED, ["hugepages_*"])
     assert [unknown.name for unknown in found] == ["taco_imgae"]
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "letters"),
-    [("a", "a", 0), ("", "abc", 3), ("cuont", "count", 1), ("memroy", "memory", 1), ("ab", "ba", 1), ("cat", "dog", 3)],
-)
-def test_letters_apart(one, other, letters):
-    assert letters_apart(one, other) == letters_apart(other, one) == letters
 
 
 @pytest.mark.parametrize("name", ["taco_node", "taco_run_dir", "taco_boot", "__taco_x", "other", "tacos", *DECLARED])

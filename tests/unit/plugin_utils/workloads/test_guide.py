@@ -7,6 +7,7 @@
 import pytest
 import workload_guide
 
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 from ansible_collections.taco.train.plugins.plugin_utils.variables import groups
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.option import COMMON
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import (
@@ -15,7 +16,6 @@ from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry impo
     completed,
     require_options,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import WorkloadError
 
 
 def test_the_guide_has_the_declarations():
@@ -40,15 +40,15 @@ def test_a_run_has_the_defaults_of_its_workload_and_no_options_of_others():
 def test_an_option_of_another_workload_is_refused_by_its_name():
     require_options("nccl_tests", ["iters", "env"], "benchmark_options")
     with pytest.raises(
-        WorkloadError,
+        InvalidValueError,
         match="benchmark_options has model, which is no option of workload nccl_tests; expected one of binary",
     ):
         require_options("nccl_tests", ["iters", "model"], "benchmark_options")
-    with pytest.raises(WorkloadError, match="benchmark_options has env"):
+    with pytest.raises(InvalidValueError, match="benchmark_options has env"):
         require_options("nccl_tests", ["env"], "benchmark_options", COMMON)
 
 
 def test_benchmark_options_can_not_name_the_workload():
     values = {"benchmark_options": {"workload": "nccl_tests"}, "benchmark_workload": "horovod_synthetic"}
-    with pytest.raises(groups.GroupError, match="benchmark_options has workload"):
+    with pytest.raises(InvalidValueError, match="benchmark_options has workload"):
         groups.benchmark(values, ())

@@ -8,8 +8,8 @@ import pytest
 
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import ARMS
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.lightcc import TOPK_NOTE
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.horovod import build
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import WorkloadError
 
 OPTIONS = {"arm": ARMS["taco"], "interface": "eth0", "script": "/mnt/s.py", "model": "ResNet50", "batch_size": 256}
 
@@ -32,7 +32,7 @@ def test_the_group_of_2d_allreduce_is_the_gpus_of_a_host(slots, size):
 
 
 def test_hosts_with_different_slots_need_a_decision():
-    with pytest.raises(WorkloadError, match=r"\[8, 4\] slots.*LIGHT_INTRA_SIZE in benchmark_env"):
+    with pytest.raises(InvalidValueError, match=r"\[8, 4\] slots.*LIGHT_INTRA_SIZE in benchmark_env"):
         build(OPTIONS, [8, 4])
     assert build(dict(OPTIONS, env={"LIGHT_INTRA_SIZE": 4}), [8, 4]).env["LIGHT_INTRA_SIZE"] == 4
     assert "LIGHT_INTRA_SIZE" not in build(dict(OPTIONS, arm=ARMS["harp"]), [8, 4]).env
@@ -76,7 +76,7 @@ def test_mca_parameters_are_the_users_to_change():
     ],
 )
 def test_what_is_refused_names_the_variable(changes, said):
-    with pytest.raises(WorkloadError, match=said):
+    with pytest.raises(InvalidValueError, match=said):
         build(dict(OPTIONS, **changes), [8])
 
 
@@ -94,7 +94,7 @@ def test_each_framework_has_its_script_in_the_image(framework, model, script):
 
 
 def test_a_script_by_its_own_name_says_its_framework():
-    with pytest.raises(WorkloadError, match="PyTorch's models"):
+    with pytest.raises(InvalidValueError, match="PyTorch's models"):
         build(dict(OPTIONS, script="/x/pytorch_synthetic_benchmark.py"), [8])
 
 

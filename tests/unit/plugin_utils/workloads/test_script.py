@@ -7,6 +7,7 @@
 import pytest
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.comparability import unlike
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 from ansible_collections.taco.train.plugins.plugin_utils.variables.script import absent_scripts
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.script import (
     delivered,
@@ -15,7 +16,6 @@ from ansible_collections.taco.train.plugins.plugin_utils.workloads.script import
     source_of,
     with_delivered,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import WorkloadError
 
 SHA256 = "f759d9242096a662dc0181cdb18f03705a6804d4216fcef339f7110cace66498"
 URL = "https://example.com/v0.21.3/train.py?raw=1"
@@ -59,7 +59,7 @@ def test_an_absolute_path_that_the_controller_lacks_is_one_in_the_training_image
     ],
 )
 def test_what_cannot_be_delivered_names_the_variable(script, checksum, words):
-    with pytest.raises(WorkloadError, match="benchmark_options.script") as caught:
+    with pytest.raises(InvalidValueError, match="benchmark_options.script") as caught:
         source_of(script, checksum, None, "/d")
     assert words in str(caught.value)
 
@@ -87,7 +87,7 @@ def test_a_file_of_the_controller_with_another_checksum_is_refused():
     checksum = f"sha256:{SHA256}"
     source = source_of("train.py", checksum, "/play/train.py", "/d")
     with pytest.raises(
-        WorkloadError, match=f"expected SHA-256 {SHA256}, found 1+; correct benchmark_options.script_checksum"
+        InvalidValueError, match=f"expected SHA-256 {SHA256}, found 1+; correct benchmark_options.script_checksum"
     ):
         delivery("train.py", checksum, source, "1" * 64, "/state")
 

@@ -7,8 +7,8 @@
 import pytest
 
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import ARMS
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import WorkloadError
 
 COMMON = {"arm": ARMS["harp"], "interface": "eth0"}
 ENV = {"NCCL_ALGO": "RING", "NCCL_DEBUG": "INFO", "LD_LIBRARY_PATH": None, "PATH": None}
@@ -157,5 +157,5 @@ def test_a_users_command_runs_under_mpirun_or_alone():
     ],
 )
 def test_what_is_refused_names_the_variable(name, options, said):
-    with pytest.raises(WorkloadError, match=said):
+    with pytest.raises(InvalidValueError, match=said):
         build(name, options)

@@ -11,13 +11,12 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.taco.train.plugins.plugin_utils.container.spec import SpecError
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.action import host_of, pods_reached
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import MpijobError
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.arena_client import Arena, ArenaError
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.arena_lifecycle import Lifecycle
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import job_of
 from ansible_collections.taco.train.plugins.plugin_utils.run.store import RecordError
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 
 ARGUMENT_SPEC = {
     "job": {"type": "dict", "required": True},
@@ -57,7 +56,7 @@ class ActionModule(ActionBase):
             lifecycle = Lifecycle(arena, reached, self._task.check_mode)
             arena.require_context()
             result.update(lifecycle.present() if present else lifecycle.absent())
-        except (MpijobError, SpecError) as error:
+        except InvalidValueError as error:
             doing = "submitted" if present else "removed"
             raise AnsibleActionFail(f"{host}: the job can't be {doing} through Arena: {error}.") from None
         except (ArenaError, RecordError) as error:

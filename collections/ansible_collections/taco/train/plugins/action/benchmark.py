@@ -13,7 +13,6 @@ from ansible import constants
 from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.taco.train.plugins.plugin_utils.acceleration.mpirun import MpirunError
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.segments import given_up, refuted, setting
 from ansible_collections.taco.train.plugins.plugin_utils.progress import Progress, run_seconds
 from ansible_collections.taco.train.plugins.plugin_utils.run import needs, record_file, store
@@ -28,9 +27,9 @@ from ansible_collections.taco.train.plugins.plugin_utils.run.plan import (
     require_no_place,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.run.record import make_record
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import count_of, iteration_of, unit_of
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.script import with_delivered
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import WorkloadError
 
 # The module's own limit is only for when the one inside the container didn't hold: it waits for that one's SIGKILL.
 OUTER_SECONDS = 30
@@ -69,10 +68,7 @@ class ActionModule(ActionBase):
             for one, planned in todo:
                 if not one["case"]:
                     require_no_place(planned.arm)
-        except MpirunError as error:
-            origin = "Hosts and slots are those of benchmark_hosts, or the play's hosts and taco_gpus_per_node."
-            return {"failed": True, "msg": f"The benchmark can't be run: {error} {origin}"}
-        except WorkloadError as error:
+        except InvalidValueError as error:
             return {"failed": True, "msg": f"The benchmark can't be run: {error}"}
         if self._task.check_mode:
             argvs = [planned.argv for _one, planned in todo]

@@ -11,7 +11,7 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.taco.train.plugins.plugin_utils.check import is_set
-from ansible_collections.taco.train.plugins.plugin_utils.container.spec import PROFILES, SpecError
+from ansible_collections.taco.train.plugins.plugin_utils.container.spec import PROFILES
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.action import (
     ACCESS,
     cluster_of,
@@ -19,12 +19,12 @@ from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.action impor
     pods_reached,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.client import KubernetesError
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import MpijobError
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.client import JobError, Jobs, Wish
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import KEYS, PROFILE, job_of
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.present import absent, present
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.result import result_of
 from ansible_collections.taco.train.plugins.plugin_utils.run.store import RecordError
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_values import require_role_values
 
 TEXT, NUMBER, TRUTH = {"type": "str"}, {"type": "int"}, {"type": "bool"}
@@ -100,7 +100,7 @@ class ActionModule(ActionBase):
             else:
                 outcome = present(jobs, job_of({name: options[name] for name in KEYS}), wish)
         # Ansible would add the words of every cause, and they say them all themselves.
-        except (MpijobError, SpecError) as error:
+        except InvalidValueError as error:
             raise AnsibleActionFail(f"{host}: {error}") from None
         except (JobError, KubernetesError, RecordError) as error:
             raise AnsibleActionFail(str(error)) from None

@@ -37,12 +37,12 @@ from ansible_collections.taco.train.plugins.plugin_utils.plan.store import (
 )
 from ansible_collections.taco.train.plugins.plugin_utils.plan.whole import not_of_all_hosts, not_whole
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.controller import collection_version
-from ansible_collections.taco.train.plugins.plugin_utils.reboot.rolling import RollingError
 from ansible_collections.taco.train.plugins.plugin_utils.reboot.rolling import plan as rolling_plan
 from ansible_collections.taco.train.plugins.plugin_utils.report.render import html
 from ansible_collections.taco.train.plugins.plugin_utils.run import store as run_store
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import all_options
-from ansible_collections.taco.train.plugins.plugin_utils.variables.value import as_declared, plain
+from ansible_collections.taco.train.plugins.plugin_utils.variables.validation import as_declared, plain
 
 OWNER_ONLY = 0o600
 # The states of the roles that the playbook rollback sets.
@@ -100,7 +100,7 @@ class ActionModule(ActionBase):
         options = plain(options)
         try:
             result.update(changed=False, **getattr(self, "_" + options["state"])(options, task_vars))
-        except (PlanError, RollingError, run_store.RecordError) as error:
+        except (PlanError, InvalidValueError, run_store.RecordError) as error:
             raise AnsibleActionFail(str(error)) from error
         return result
 

@@ -19,7 +19,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.report import (
 from ansible_collections.taco.train.plugins.plugin_utils.report.document import brief
 from ansible_collections.taco.train.plugins.plugin_utils.report.render import html, markdown
 from ansible_collections.taco.train.plugins.plugin_utils.run import store
-from ansible_collections.taco.train.plugins.plugin_utils.variables.strategy import require_linear
+from ansible_collections.taco.train.plugins.plugin_utils.variables.play import require_linear
 
 ARGUMENTS = {"run_dir": {"type": "str", "required": True}, "title": {"type": "str", "default": "Training benchmark"}}
 KEYS = {

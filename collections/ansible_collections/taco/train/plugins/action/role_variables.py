@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Check the variables of a role whose first tasks are those of other collections."""
+"""Check the variables of a role before its first task, and the strategy of the play."""
 
 from __future__ import annotations
 
@@ -10,10 +10,14 @@ from typing import Any
 
 from ansible.plugins.action import ActionBase
 
+from ansible_collections.taco.train.plugins.plugin_utils.variables.play import require_linear
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_values import require_role_values
-from ansible_collections.taco.train.plugins.plugin_utils.variables.value import plain
+from ansible_collections.taco.train.plugins.plugin_utils.variables.validation import plain
 
-ARGUMENT_SPEC = {"hosts": {"type": "list", "elements": "str", "default": []}}
+ARGUMENT_SPEC = {
+    "hosts": {"type": "list", "elements": "str", "default": []},
+    "variables": {"type": "bool", "default": True},
+}
 
 
 class ActionModule(ActionBase):
@@ -26,6 +30,9 @@ class ActionModule(ActionBase):
     def run(self, tmp: Any = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result = super().run(tmp, task_vars)
         _ignored, options = self.validate_argument_spec(argument_spec=ARGUMENT_SPEC)
-        require_role_values(self, task_vars, plain(options["hosts"]))
+        if options["variables"]:
+            require_role_values(self, task_vars, plain(options["hosts"]))
+        else:
+            require_linear(self._task, (task_vars or {}).get("inventory_hostname", "localhost"))
         result.update(changed=False)
         return result

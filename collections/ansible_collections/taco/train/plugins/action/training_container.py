@@ -27,7 +27,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.container.options impor
     module_options,
     spec_of,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.container.spec import SpecError, docker_run_argv, mount_folders
+from ansible_collections.taco.train.plugins.plugin_utils.container.spec import docker_run_argv, mount_folders
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 
 MODULE = "community.docker.docker_container"
 INFO = "community.docker.docker_container_info"
@@ -58,7 +59,7 @@ class ActionModule(ActionBase):
         name, check_mode = self._options["name"], self._task.check_mode
         try:
             spec = spec_of(self._options)
-        except SpecError as error:
+        except InvalidValueError as error:
             raise AnsibleActionFail(f"{self._host}: {error}") from error
         refusal = harp_refusal(self._options, self._host)
         # Under check mode the role harp has not really run, so a missing configuration proves nothing.

@@ -16,7 +16,7 @@ from ansible.plugins.action import ActionBase
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.controller import look
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.fleet import QueryError
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.host import OTHER_BATCH
-from ansible_collections.taco.train.plugins.plugin_utils.preflight.host_failures import failures
+from ansible_collections.taco.train.plugins.plugin_utils.preflight.host_failures import failures, outcome
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.table import summary, table
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.verdict import (
     Host,
@@ -25,11 +25,10 @@ from ansible_collections.taco.train.plugins.plugin_utils.preflight.verdict impor
     judge,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.variables.checks import unknown_variables
-from ansible_collections.taco.train.plugins.plugin_utils.variables.of_hosts import HostsVariables, of_host
-from ansible_collections.taco.train.plugins.plugin_utils.variables.options import Options
+from ansible_collections.taco.train.plugins.plugin_utils.variables.play import variables_of
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import all_options, prefixes
 from ansible_collections.taco.train.plugins.plugin_utils.variables.script import absent_scripts
-from ansible_collections.taco.train.plugins.plugin_utils.variables.value import plain
+from ansible_collections.taco.train.plugins.plugin_utils.variables.validation import Validator, plain
 
 ARGUMENTS = {
     "hosts": {"type": "list", "elements": "str"},
@@ -48,6 +47,7 @@ ARGUMENTS = {
     "skip": {"type": "list", "elements": "str", "default": []},
     "verdict_path": {"type": "path"},
     "gate": {"type": "bool", "default": True},
+    "failures": {"type": "dict"},
 }
 
 
@@ -101,6 +101,8 @@ class ActionModule(ActionBase):
         task_vars = task_vars or {}
         self._scripts = {}
         _result, arguments = self.validate_argument_spec(argument_spec=ARGUMENTS)
+        if arguments["failures"] is not None:
+            return self._failure(plain(arguments["failures"]), task_vars)
         names = plain(arguments["hosts"] if arguments["hosts"] is not None else task_vars["ansible_play_hosts_all"])
         path = arguments["verdict_path"]
         try:
@@ -111,6 +113,13 @@ class ActionModule(ActionBase):
             raise AnsibleActionFail(str(error)) from error
         unwritten = self._write(path, verdict)
         return self._answer(verdict, path, arguments["gate"], task_vars, unwritten)
+
+    def _failure(self, found, task_vars):
+        """Return the failure of this host in an earlier verdict."""
+        failure = outcome(task_vars["inventory_hostname"], task_vars["ansible_play_batch"], found)
+        if failure is None or self._task.check_mode:
+            return {"changed": False}
+        return {"changed": False, "unreachable" if failure["unreachable"] else "failed": True, "msg": failure["msg"]}
 
     def _write(self, path, verdict):
         """Write the verdict; the answer is why that was not possible."""
@@ -151,22 +160,28 @@ class ActionModule(ActionBase):
             )
         # Each look into hostvars combines the variables of a host anew.
         own = {name: hostvars[name] for name in names}
-        reader = HostsVariables(self, task_vars, specs)
-        given = {name: reader.of(name, own[name]) for name in names}
+        given = {name: variables_of(self, name, specs) for name in names}
         fleet = tuple((name, variables.get("taco_gpus_per_node")) for name, (variables, _errors) in given.items())
-        options = Options(specs, fleet)
+        validator = Validator(specs, fleet)
         batch = task_vars.get("ansible_play_batch", names)
-        return {name: self._host(own[name], *given[name], options, name in batch) for name in names}
+        return {name: self._host(own[name], *given[name], validator, name in batch) for name in names}
 
-    def _host(self, own, variables, errors, options, is_here):
+    def _host(self, own, variables, errors, validator, is_here):
         permitted = variables.get("preflight_known_variables") or []
         # A text is a list for Ansible, as it is for a role.
         permitted = permitted if isinstance(permitted, list) else str(permitted).split(",")
-        unknown = unknown_variables([str(name) for name in own], prefixes(), options.specs, permitted)
-        node = of_host(own, "taco_node", {}) if "taco_node" in own else None
-        wrong = options.problems(variables, list(errors)) + absent_scripts(variables, self._find_script)
+        unknown = unknown_variables([str(name) for name in own], prefixes(), validator.specs, permitted)
+        node = self._node(own)
+        wrong = validator.problems(variables, list(errors)) + absent_scripts(variables, self._find_script)
         error = None if node is not None else self._error(own) or (None if is_here else OTHER_BATCH)
         return Host(node, variables, error, unknown, errors, wrong)
+
+    def _node(self, own):
+        """Return the observation of the host, or None when there is none that can be computed."""
+        try:
+            return plain(own["taco_node"]) if "taco_node" in own else None
+        except AnsibleError:
+            return None
 
     def _find_script(self, script):
         """Return the path of a file on the controller as Ansible finds it, or None."""

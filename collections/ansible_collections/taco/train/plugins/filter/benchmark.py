@@ -6,9 +6,9 @@
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import ArmError, arm_of
-from ansible_collections.taco.train.plugins.plugin_utils.acceleration.mpirun import MpirunError
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import arm_of
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.mpirun import mpirun_command as build_command
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS
 
 
@@ -16,7 +16,7 @@ def mpirun_command(spec):
     """Return the argument list of mpirun for a specification."""
     try:
         return build_command(spec)
-    except MpirunError as error:
+    except InvalidValueError as error:
         raise AnsibleFilterError(f"mpirun_command: {error}") from error
 
 
@@ -33,7 +33,7 @@ def benchmark_arm(value, variable="benchmark_arm"):
     """Return everything about an arm that is given by its name or as a mapping."""
     try:
         return arm_of(value, variable).document()
-    except ArmError as error:
+    except InvalidValueError as error:
         raise AnsibleFilterError(f"benchmark_arm: {error}") from error
 
 

@@ -8,18 +8,17 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.taco.train.plugins.plugin_utils.container.spec import SpecError
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.capacity import capacity
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import MpijobError
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import job_of
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.manifest import manifest, worker_limits
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 
 
 def mpijob_manifest(options: dict[str, Any], api_version: str | None = None) -> dict[str, Any]:
     """Return the manifest of an MPIJob. A templated null can arrive as an empty string."""
     try:
         return manifest(job_of(options), api_version or "v1")
-    except (MpijobError, SpecError) as error:
+    except InvalidValueError as error:
         raise AnsibleFilterError(f"mpijob_manifest: {error}") from error
 
 
@@ -27,7 +26,7 @@ def mpijob_limits(options: dict[str, Any]) -> dict[str, Any]:
     """Return what each worker of a job asks of its node."""
     try:
         return worker_limits(job_of(options))
-    except (MpijobError, SpecError) as error:
+    except InvalidValueError as error:
         raise AnsibleFilterError(f"mpijob_limits: {error}") from error
 
 
@@ -36,7 +35,7 @@ def mpijob_capacity(nodes: list[dict[str, Any]], options: dict[str, Any]) -> dic
     try:
         job = job_of(options)
         return capacity(list(nodes), worker_limits(job), job.workers)._asdict()
-    except (MpijobError, SpecError) as error:
+    except InvalidValueError as error:
         raise AnsibleFilterError(f"mpijob_capacity: {error}") from error
 
 

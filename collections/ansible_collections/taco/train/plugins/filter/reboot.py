@@ -11,21 +11,16 @@ from ansible.errors import AnsibleFilterError
 
 from ansible_collections.taco.train.plugins.plugin_utils.reboot import history
 from ansible_collections.taco.train.plugins.plugin_utils.reboot.proof import boot_problems
-from ansible_collections.taco.train.plugins.plugin_utils.reboot.rolling import (
-    Rebooted,
-    RollingError,
-    plan,
-    progress,
-    result,
-)
+from ansible_collections.taco.train.plugins.plugin_utils.reboot.rolling import Rebooted, plan, progress, result
 from ansible_collections.taco.train.plugins.plugin_utils.summary.tally import message
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 
 
 def reboot_plan(hosts, batch=1, may_fail=0, boot_seconds=300):
     """Return batches, budget and forecast of a rolling reboot."""
     try:
         return plan(list(hosts), batch, may_fail, int(boot_seconds))._asdict()
-    except RollingError as error:
+    except InvalidValueError as error:
         raise AnsibleFilterError(str(error)) from error
 
 

@@ -68,8 +68,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.run.needs import needs,
 from ansible_collections.taco.train.plugins.plugin_utils.run.options import checked
 from ansible_collections.taco.train.plugins.plugin_utils.run.plan import OPTIONS
 from ansible_collections.taco.train.plugins.plugin_utils.run.store import absolute
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.script import delivered, delivery, is_url, source_of
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import WorkloadError
 
 
 def sha256_of(path):
@@ -91,7 +91,7 @@ class LookupModule(LookupBase):
                     [checked({key: term[key] for key in OPTIONS if key in term}, OPTIONS) for term in terms], variables
                 )
             ]
-        except WorkloadError as error:
+        except InvalidValueError as error:
             raise AnsibleLookupError(str(error)) from error
 
     def _files(self, runs, variables):

@@ -5,14 +5,18 @@
 
 DOCUMENTATION = r"""
 module: role_variables
-short_description: Check the variables of the current role
+short_description: Check the variables of the current role and the strategy of the play
 version_added: 1.0.0
 description:
   - Fails where a variable of the role, or a shared one that it reads, has a wrong value or a required one has none. The message names
     the variable, its value, what is expected and how to correct it. It does not show the value of a variable that can hold a secret.
   - Makes the checks of M(taco.train.verdict) for one role. Skips the checks in C(preflight_skip).
-  - Works only in the roles of this collection. Elsewhere it checks nothing. Roles whose first task is another module of this
-    collection do not need it, because that module makes the same checks.
+  - Checks variables only in the roles of this collection. Roles whose first task is another module of this collection do not need it,
+    because that module makes the same checks.
+  - Fails unless the strategy of the play is P(ansible.builtin.linear#strategy) or derives from it, such as
+    P(ansible.builtin.debug#strategy). The roles of this collection reboot hosts in batches and run some tasks once for all hosts. With
+    P(ansible.builtin.free#strategy) all hosts would reboot at the same time. The strategy of a play takes precedence over that in
+    C(ansible.cfg) and in C(ANSIBLE_STRATEGY). The playbooks of this collection set it.
   - A variable that cannot be evaluated yet is not checked.
 author:
   - Taco Team (@taco)
@@ -31,6 +35,10 @@ options:
     type: list
     elements: str
     default: []
+  variables:
+    description: With V(false), checks only the strategy of the play.
+    type: bool
+    default: true
 seealso:
   - module: taco.train.verdict
 """
@@ -43,11 +51,16 @@ EXAMPLES = r"""
   taco.train.role_variables:
     hosts: "{{ ansible_play_hosts }}"
   run_once: true
+
+- name: Check the strategy of the play
+  taco.train.role_variables:
+    variables: false
+  run_once: true
 """
 
 RETURN = r"""
 msg:
-  description: The wrong values, one line each.
+  description: The wrong values, one line each, or the strategy that is refused.
   returned: failure
   type: str
   sample: |-

@@ -68,11 +68,17 @@ options:
   gate:
     description:
       - Whether to fail if a check of any host failed. The failure is reported for the host of the task.
-      - With V(false), M(taco.train.gate) can fail each host that failed a check.
+      - With V(false), a second task with O(failures) can fail each host that failed a check.
     type: bool
     default: true
+  failures:
+    description:
+      - The RV(failures) of an earlier verdict. Then nothing is checked, and each host with failures fails, so run it without C(run_once).
+      - A host that could not be reached is reported as unreachable.
+      - If checks failed only on hosts outside the current batch, every host of the batch fails.
+      - Use it with C(any_errors_fatal), so that no host continues when another one has failed. Check mode never fails.
+    type: dict
 seealso:
-  - module: taco.train.gate
   - module: taco.train.node_info
 """
 
@@ -92,6 +98,17 @@ EXAMPLES = r"""
     skip:
       - os.supported
   run_once: true
+
+- name: Run the checks of all hosts without failing
+  taco.train.verdict:
+    gate: false
+  run_once: true
+  register: checked
+
+- name: Fail each host that failed a check
+  taco.train.verdict:
+    failures: "{{ checked.failures }}"
+  any_errors_fatal: true
 """
 
 RETURN = r"""
@@ -116,19 +133,20 @@ table:
   sample: "Preflight: 0 failures and 0 warnings on 1 host; 1 check passed."
 failed_hosts:
   description: The hosts on which a check failed.
-  returned: always
+  returned: if O(failures) is not set
   type: list
   elements: str
   sample: []
 failures:
-  description: For each host with failures the names of its failed C(checks), the message of M(taco.train.gate) (C(msg)), and whether the
-    host is C(unreachable).
-  returned: always
+  description: >-
+    For each host with failures the names of its failed C(checks), the message for the host (C(msg)), and whether it is
+    C(unreachable).
+  returned: if O(failures) is not set
   type: dict
   sample: {gpu2: {checks: [eni.count], msg: a check of preflight failed, unreachable: false}}
 verdict_path:
   description: The file with the verdict, or V(null).
-  returned: always
+  returned: if O(failures) is not set
   type: str
   sample: results/verdict.json
 """

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What makes a value a checksum or the name of an image."""
+"""The error of a value that is refused, and what makes a value a checksum or the name of an image."""
 
 import hashlib
 import re
@@ -15,6 +15,10 @@ EMPTY_SHA256 = hashlib.sha256(b"").hexdigest()
 IMAGE = re.compile(
     r"^(?:[A-Za-z0-9.-]+(?::\d+)?/)?[a-z0-9]+(?:[._/-]+[a-z0-9]+)*(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(?:@sha256:[0-9a-f]{64})?$"
 )
+
+
+class InvalidValueError(Exception):
+    """A value from which nothing can be built. The text says what was expected, what was found and how to correct it."""
 
 
 def is_placeholder(checksum: str) -> bool:

@@ -38,11 +38,8 @@ def environments() -> Iterator[Mapping[str, str]]:
 
 def local_address(found: Iterator[Mapping[str, str]]) -> Optional[str]:
     """Return this host's address in the connection, None when there is no SSH connection."""
-    for environment in found:
-        fields = environment.get(VARIABLE, "").split()
-        if len(fields) == 4:
-            return fields[2]
-    return None
+    connections = (environment.get(VARIABLE, "").split() for environment in found)
+    return next((fields[2] for fields in connections if len(fields) == 4), None)
 
 
 def interface_of(address: Optional[str], addresses: Mapping[str, List[str]]) -> Optional[str]:

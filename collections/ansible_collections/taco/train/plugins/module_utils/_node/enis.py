@@ -163,10 +163,7 @@ def left_out(nics: Sequence[Nic], enis: Sequence[Nic]) -> str:
         else:
             reason = "name does not match" if nic["pci"] else "no PCI device"
         by_reason.setdefault(reason, []).append(nic["name"])
-    groups = []
-    for reason, names in by_reason.items():
-        groups.append(f"{some(names)} ({reason})")
-    return ", ".join(groups) or "none"
+    return ", ".join(f"{some(names)} ({reason})" for reason, names in by_reason.items()) or "none"
 
 
 def judge_enis(

@@ -17,6 +17,7 @@ from typing import Any, Mapping, NamedTuple, Optional, Sequence, TypeVar
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration import lightcc
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration import options as arm_options
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.mpirun import ENV_NAME, as_text
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 
 # It becomes part of the names of records and files, where a dash would be taken for a separator.
 ARM_NAME = re.compile(r"[a-z][a-z0-9_]{0,30}")
@@ -32,10 +33,6 @@ LIGHTCC_ENV = {"LIGHT_2D_ALLREDUCE": "1", "LIGHT_TOPK_ALLREDUCE": "1", "LIGHT_TO
 
 # Argument lists.
 Commands = tuple[tuple[str, ...], ...]
-
-
-class ArmError(Exception):
-    """What is given is no arm."""
 
 
 class Arm(NamedTuple):
@@ -102,14 +99,14 @@ def arm_of(value: Any, variable: str = "benchmark_arm") -> Arm:
     if isinstance(value, str):
         if value in ARMS:
             return ARMS[value]
-        raise ArmError(
+        raise InvalidValueError(
             f"There is no arm {value!r}: set {variable} to one of {', '.join(ARMS)}, or to a mapping with a name."
         )
     if not isinstance(value, Mapping):
-        raise ArmError(f"An arm of {variable} is a name or a mapping, and this is neither: {value!r}.")
+        raise InvalidValueError(f"An arm of {variable} is a name or a mapping, and this is neither: {value!r}.")
     unknown = [str(key) for key in value if key not in KEYS]
     if unknown:
-        raise ArmError(f"An arm of {variable} has no key {unknown[0]!r}; it has {', '.join(KEYS)}.")
+        raise InvalidValueError(f"An arm of {variable} has no key {unknown[0]!r}; it has {', '.join(KEYS)}.")
     return user_arm(value, variable)
 
 
@@ -117,16 +114,16 @@ def user_arm(value: Mapping[str, Any], variable: str) -> Arm:
     """Return the Arm of a mapping whose keys are known."""
     name = value.get("name")
     if not isinstance(name, str) or not ARM_NAME.fullmatch(name):
-        raise ArmError(
+        raise InvalidValueError(
             f"An arm of {variable} has the name {name!r}; a name is 1 to 31 lower-case letters, digits and "
             "underscores, and begins with a letter."
         )
     if name in ARMS:
-        raise ArmError(f"The name {name} is that of a built-in arm: give the arm in {variable} another one.")
+        raise InvalidValueError(f"The name {name} is that of a built-in arm: give the arm in {variable} another one.")
     base = Arm(name, name)
     if value.get("base") is not None:
         if not isinstance(value["base"], str) or value["base"] not in ARMS:
-            raise ArmError(
+            raise InvalidValueError(
                 f"Arm {name} of {variable} starts from {value['base']!r}; 'base' is one of {', '.join(ARMS)}."
             )
         base = ARMS[value["base"]]
@@ -147,14 +144,14 @@ def set_options(value: Mapping[str, Any], name: str, variable: str) -> dict[str,
     """Return the options of the run that an arm sets."""
     try:
         return arm_options.options_of(value.get("options") or {}) or None
-    except arm_options.ArmOptionError as error:
-        raise ArmError(f"Arm {name} of {variable}: {error}.") from error
+    except InvalidValueError as error:
+        raise InvalidValueError(f"Arm {name} of {variable}: {error}.") from error
 
 
 def text_of(value: Mapping[str, Any], key: str, name: str, variable: str) -> str | None:
     text = value.get(key)
     if text is not None and not isinstance(text, str):
-        raise ArmError(f"Arm {name} of {variable} has the {key} {text!r}; it must be a text.")
+        raise InvalidValueError(f"Arm {name} of {variable} has the {key} {text!r}; it must be a text.")
     return text
 
 
@@ -165,27 +162,29 @@ def choice(value: Mapping[str, Any], key: str, known: Sequence[str], default: De
         return default
     word: str = {True: "on", False: "off"}[given] if isinstance(given, bool) else given
     if word not in known:
-        raise ArmError(f"Arm {value['name']} of {variable} has {key} {given!r}; it must be one of {', '.join(known)}.")
+        raise InvalidValueError(
+            f"Arm {value['name']} of {variable} has {key} {given!r}; it must be one of {', '.join(known)}."
+        )
     return word
 
 
 def changed_env(base: Mapping[str, str], changes: Any, name: str, variable: str) -> dict[str, str]:
     """Return the base's variables with the changes made. A null takes away what the base has."""
     if changes is not None and not isinstance(changes, Mapping):
-        raise ArmError(f"Arm {name} of {variable} has an env that is no mapping: {changes!r}.")
+        raise InvalidValueError(f"Arm {name} of {variable} has an env that is no mapping: {changes!r}.")
     env = dict(base)
     for key, value in (changes or {}).items():
         if not isinstance(key, str) or not ENV_NAME.fullmatch(key):
-            raise ArmError(f"Arm {name} of {variable}: {key!r} can't be the name of an environment variable.")
+            raise InvalidValueError(f"Arm {name} of {variable}: {key!r} can't be the name of an environment variable.")
         if value is None:
             env.pop(key, None)
         elif isinstance(value, (str, int, float)):
             env[key] = as_text(value)
         else:
-            raise ArmError(f"Arm {name} of {variable}: {key} is {value!r}; it must be a text or a number.")
+            raise InvalidValueError(f"Arm {name} of {variable}: {key} is {value!r}; it must be a text or a number.")
     problems = lightcc.validate(env)
     if problems:
-        raise ArmError(f"Arm {name} of {variable}: {problems[0]}")
+        raise InvalidValueError(f"Arm {name} of {variable}: {problems[0]}")
     return env
 
 
@@ -194,10 +193,10 @@ def commands(value: Mapping[str, Any], key: str, variable: str) -> Commands:
     given = value.get(key) or ()
     shape = f"Arm {value['name']} of {variable}: {key!r} is a list of commands, each a list of words"
     if not isinstance(given, (list, tuple)):
-        raise ArmError(f"{shape}, and this is not: {given!r}.")
+        raise InvalidValueError(f"{shape}, and this is not: {given!r}.")
     for command in given:
         if not isinstance(command, (list, tuple)) or not command or not all(is_word(word) for word in command):
-            raise ArmError(f"{shape}, and this is not one: {command!r}.")
+            raise InvalidValueError(f"{shape}, and this is not one: {command!r}.")
     return tuple(tuple(as_text(word) for word in command) for command in given)
 
 
@@ -208,12 +207,12 @@ def is_word(value: Any) -> bool:
 def arms_of(values: Any, variable: str = "compare_arms") -> list[Arm]:
     """The arms of a comparison in order, two or more, each once."""
     if not isinstance(values, (list, tuple)) or not values:
-        raise ArmError(f"{variable} is a list of two or more arms, and this is not: {values!r}.")
+        raise InvalidValueError(f"{variable} is a list of two or more arms, and this is not: {values!r}.")
     arms = [arm_of(value, variable) for value in values]
     names = [arm.name for arm in arms]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise ArmError(f"Arm {twice[0]} stands in {variable} twice; give each once.")
+        raise InvalidValueError(f"Arm {twice[0]} stands in {variable} twice; give each once.")
     if len(arms) < 2:
-        raise ArmError(f"{variable} has only {names[0]}; a comparison needs two arms or more.")
+        raise InvalidValueError(f"{variable} has only {names[0]}; a comparison needs two arms or more.")
     return arms

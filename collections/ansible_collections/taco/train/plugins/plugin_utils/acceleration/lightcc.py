@@ -14,12 +14,9 @@ from decimal import Decimal
 from typing import Any, Iterable, Mapping, NamedTuple, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.mpirun import as_text, whole_number
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 
 TOPK_NOTE = "LightCC's top-k is on: it compresses gradients with loss, so the arms don't run the same algorithm."
-
-
-class LightccError(Exception):
-    """The option benchmark_lightcc holds something that LightCC has no variable for."""
 
 
 class Setting(NamedTuple):
@@ -148,17 +145,19 @@ def group_size(env: Mapping[str, Any], slots: Sequence[int]) -> dict[str, str]:
 def options_to_env(options: Any) -> dict[str, str]:
     """Return the variables of the role's option benchmark_lightcc. What is null is left to LightCC's default."""
     if not isinstance(options or {}, dict):
-        raise LightccError(f"benchmark_lightcc is a mapping of LightCC's options, and this is not: {options!r}.")
+        raise InvalidValueError(f"benchmark_lightcc is a mapping of LightCC's options, and this is not: {options!r}.")
     env = {}
     for option, value in (options or {}).items():
         if option not in OPTIONS:
             known = ", ".join(OPTIONS)
-            raise LightccError(f"benchmark_lightcc has no {option}{nearest(str(option), OPTIONS)}. It has {known}.")
+            raise InvalidValueError(
+                f"benchmark_lightcc has no {option}{nearest(str(option), OPTIONS)}. It has {known}."
+            )
         if value is None:
             continue
         problem = problem_of(OPTIONS[option], value)
         if problem:
-            raise LightccError(f"benchmark_lightcc: {problem}")
+            raise InvalidValueError(f"benchmark_lightcc: {problem}")
         # 1e-05 is how Python writes a small ratio; a plain decimal is read by everything.
         text = format(Decimal(str(value)), "f") if isinstance(value, float) else as_text(value).strip()
         env[OPTIONS[option]] = text

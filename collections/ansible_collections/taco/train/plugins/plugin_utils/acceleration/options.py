@@ -8,6 +8,8 @@ from typing import Any, Callable, Dict, Mapping
 
 from ansible.module_utils.common.validation import check_type_bool, check_type_int
 
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
+
 
 def _layers(value: Any) -> int:
     number = -1 if isinstance(value, bool) else check_type_int(value)
@@ -25,22 +27,18 @@ OPTIONS: Mapping[str, "tuple[Callable[[Any], Any], str]"] = {
 }
 
 
-class ArmOptionError(Exception):
-    """A value that is no options of an arm; the text says why."""
-
-
 def options_of(value: Any) -> Dict[str, Any]:
     """Return an arm's options with their types."""
     if not isinstance(value, Mapping):
-        raise ArmOptionError(f"options is no mapping: {value!r}")
+        raise InvalidValueError(f"options is no mapping: {value!r}")
     unknown = [str(name) for name in value if name not in OPTIONS]
     if unknown:
-        raise ArmOptionError(f"options has {unknown[0]!r}; an arm can set {', '.join(OPTIONS)}")
+        raise InvalidValueError(f"options has {unknown[0]!r}; an arm can set {', '.join(OPTIONS)}")
     found = {}
     for name, given in value.items():
         typed, expected = OPTIONS[name]
         try:
             found[name] = typed(given)
         except (TypeError, ValueError) as error:
-            raise ArmOptionError(f"options has {name} {given!r}; it must be {expected}") from error
+            raise InvalidValueError(f"options has {name} {given!r}; it must be {expected}") from error
     return found

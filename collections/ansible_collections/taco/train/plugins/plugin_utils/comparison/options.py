@@ -6,13 +6,12 @@
 
 from typing import Any, Dict, Mapping, Sequence, Tuple
 
-from ansible_collections.taco.train.plugins.plugin_utils.acceleration.mpirun import MpirunError
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import Comparison, ComparisonError, read
 from ansible_collections.taco.train.plugins.plugin_utils.run import plan
 from ansible_collections.taco.train.plugins.plugin_utils.run.options import checked, effective
 from ansible_collections.taco.train.plugins.plugin_utils.run.plan import OPTIONS, PLACES
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import require_options
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import WorkloadError
 
 
 def check_limits(options: Mapping[str, Any]) -> None:
@@ -26,7 +25,7 @@ def typed(options: Dict[str, Any], where: str) -> Dict[str, Any]:
     """Return the options of a run with their types: from the command line all of them arrive as text."""
     try:
         return checked(options, OPTIONS)
-    except WorkloadError as error:
+    except InvalidValueError as error:
         raise ComparisonError(f"{where}: {error}") from error
 
 
@@ -35,7 +34,7 @@ def typed_part(workload: Mapping[str, Any], default: str) -> Dict[str, Any]:
     known = {key: value for key, value in workload.items() if key in OPTIONS}
     try:
         require_options(workload.get("workload") or default, known, "compare_workloads")
-    except WorkloadError as error:
+    except InvalidValueError as error:
         raise ComparisonError(str(error)) from error
     return {key: value for key, value in typed(known, "compare_workloads").items() if key in known}
 
@@ -64,7 +63,7 @@ def check_runs(comparison: Comparison) -> None:
             try:
                 options = checked(dict(case.options, hosts=hosts, run_dir="."), dict(OPTIONS, **PLACES))
                 plan.plan(effective(options | {"arm": arm}))
-            except (WorkloadError, MpirunError) as error:
+            except InvalidValueError as error:
                 raise ComparisonError(f"{arm.name} on {case.id} can't be run: {error}") from error
 
 

@@ -8,9 +8,10 @@ import math
 import re
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
-from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import Arm, ArmError, arms_of
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import Arm, arms_of
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.control import NAME, control_of
 from ansible_collections.taco.train.plugins.plugin_utils.decision.looks import LEAST_REPEATS, LOOKS
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS, completed
 
 DEFAULT_REPEATS = 6
@@ -24,7 +25,7 @@ KEYS = (
 )
 
 
-class ComparisonError(Exception):
+class ComparisonError(InvalidValueError):
     """What is to be compared can't be; the text names the variable."""
 
 
@@ -100,7 +101,7 @@ def _budget(value: Any, auto: bool) -> Optional[float]:
 def _arms(values: Any) -> Tuple[Arm, ...]:
     try:
         return tuple(arms_of(values, "compare_arms"))
-    except ArmError as error:
+    except InvalidValueError as error:
         raise ComparisonError(str(error)) from error
 
 
@@ -158,6 +159,22 @@ def _sizes(value: Dict[str, Any], hosts: Sequence[Dict[str, Any]], workload: str
     return ([single] if wanted else []) + sizes
 
 
+def _require_effect(value: Dict[str, Any], names: Sequence[str]) -> None:
+    """Refuse an option that would change no case, whatever its value is. names are those of the workloads."""
+    kinds = [WORKLOADS[name] for name in names if name in WORKLOADS]
+    without_effect = {
+        "batch_sizes": all("batch_size" not in kind.options for kind in kinds),
+        "node_counts": all(kind.mpi is False for kind in kinds),
+        "single_device": all(kind.mpi is False or name == "nccl_tests" for name, kind in zip(names, kinds)),
+    }
+    useless = [name for name, is_useless in without_effect.items() if is_useless and value.get(name)]
+    if useless and len(kinds) == len(names):
+        raise ComparisonError(
+            f"compare_{useless[0]} has no effect on workload {' and '.join(dict.fromkeys(names))}: leave it out, or compare another "
+            "workload."
+        )
+
+
 def _batch_sizes(value: Dict[str, Any], workload: Dict[str, Any], kind: str) -> List[Any]:
     reads_it = kind not in WORKLOADS or "batch_size" in WORKLOADS[kind].options
     given = value.get("batch_sizes") if reads_it else []
@@ -191,6 +208,7 @@ def read(value: Dict[str, Any], hosts: Sequence[Dict[str, Any]], defaults: Dict[
         raise ComparisonError(
             f"compare_workloads has {strange[0]}, which no run has as an option; it has {', '.join(sorted(defaults))}."
         )
+    _require_effect(value, [str(workload.get("workload") or defaults.get("workload")) for workload in workloads])
     cases = [
         _case(workload, batch_size, size, defaults)
         for workload in workloads

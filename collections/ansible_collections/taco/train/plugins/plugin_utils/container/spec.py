@@ -9,6 +9,8 @@ from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from typing import Any, Mapping, NamedTuple
 
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
+
 # What HARP reads and writes on the host: PCI devices, hugepages, NUMA nodes, its own tools and configuration. These two
 # are the only lists of these mounts in the collection: that of the documents' `docker run`, and that of their MPIJob.
 HARP_MOUNTS = (
@@ -54,10 +56,6 @@ _GPU = re.compile(r"[0-9]+|(GPU|MIG)-[0-9A-Za-z/-]+")
 _ULIMIT = re.compile(r"[a-z]+=-?[0-9]+(:-?[0-9]+)?")
 
 
-class SpecError(Exception):
-    """The values don't make a training container."""
-
-
 @dataclass(frozen=True)
 class TrainingSpec:
     """A training container. None and empty mean what the engine does by itself."""
@@ -90,7 +88,7 @@ def split_mount(mount: str) -> Mount:
     """Return source:target or source:target:options taken apart."""
     parts = mount.split(":")
     if len(parts) not in (2, 3) or not parts[0] or not parts[1].startswith("/"):
-        raise SpecError(f"the mount {mount!r} can't be read: expected source:target or source:target:options")
+        raise InvalidValueError(f"the mount {mount!r} can't be read: expected source:target or source:target:options")
     return Mount(parts[0], parts[1], tuple(parts[2].split(",")) if len(parts) == 3 else ())
 
 
@@ -109,37 +107,39 @@ def size_bytes(size: str) -> int:
     """Return the bytes of a size as `docker run` takes it, such as V(32g); its units are powers of 1024."""
     read = _SIZE.fullmatch(size)
     if not read:
-        raise SpecError(f"shm_size is {size!r}: expected a size such as 32g")
+        raise InvalidValueError(f"shm_size is {size!r}: expected a size such as 32g")
     return int(Decimal(read.group(1)) * _UNITS[read.group(2).lower()])
 
 
 def check_ulimit(limit: str) -> None:
     """Refuse a limit that `docker run` would not take."""
     if not _ULIMIT.fullmatch(limit):
-        raise SpecError(f"the ulimit {limit!r} can't be read: expected name=value or name=soft:hard, as in memlock=-1")
+        raise InvalidValueError(
+            f"the ulimit {limit!r} can't be read: expected name=value or name=soft:hard, as in memlock=-1"
+        )
 
 
 def read_gpus(value: Any) -> Any:
     """The GPUs of a container: all, none, or a list of them, also from a text with commas."""
     if isinstance(value, (int, float)):
-        raise SpecError(f"gpus is {value}: expected all, none, or a list of indexes or UUIDs")
+        raise InvalidValueError(f"gpus is {value}: expected all, none, or a list of indexes or UUIDs")
     if isinstance(value, str) and value not in ("all", "none"):
         value = [item.strip() for item in value.split(",")]
     if isinstance(value, (list, tuple)) and not all(_GPU.fullmatch(str(item)) for item in value):
-        raise SpecError(f"gpus is {value}: expected all, none, or a list of indexes or UUIDs")
+        raise InvalidValueError(f"gpus is {value}: expected all, none, or a list of indexes or UUIDs")
     if isinstance(value, Mapping):
-        raise SpecError(f"gpus is {value}: expected all, none, or a list of indexes or UUIDs")
+        raise InvalidValueError(f"gpus is {value}: expected all, none, or a list of indexes or UUIDs")
     return value
 
 
 def _check(spec: TrainingSpec) -> TrainingSpec:
     for field in REQUIRED:
         if not getattr(spec, field):
-            raise SpecError(f"{field} is empty: set {REQUIRED[field]}")
+            raise InvalidValueError(f"{field} is empty: set {REQUIRED[field]}")
     if isinstance(spec.gpus, str) and spec.gpus not in ("all", "none"):
-        raise SpecError(f"gpus is {spec.gpus!r}: expected all, none, or a list of indexes or UUIDs")
+        raise InvalidValueError(f"gpus is {spec.gpus!r}: expected all, none, or a list of indexes or UUIDs")
     if not spec.gpus:
-        raise SpecError("gpus is an empty list: say none for a container without GPUs")
+        raise InvalidValueError("gpus is an empty list: say none for a container without GPUs")
     if spec.shm_size:
         size_bytes(spec.shm_size)
     for limit in spec.ulimits:
@@ -147,7 +147,7 @@ def _check(spec: TrainingSpec) -> TrainingSpec:
     targets = [plain_path(split_mount(mount).target) for mount in spec.mounts]
     for target in targets:
         if targets.count(target) > 1:
-            raise SpecError(f"two mounts have the target {target}: take one out of mounts or mounts_extra")
+            raise InvalidValueError(f"two mounts have the target {target}: take one out of mounts or mounts_extra")
     return spec
 
 
@@ -156,11 +156,11 @@ def spec_for(
 ) -> TrainingSpec:
     """Return the spec of a profile, in which every override that isn't None has replaced the profile's value."""
     if profile not in PROFILES:
-        raise SpecError(f"there is no profile {profile!r}: expected one of {', '.join(sorted(PROFILES))}")
+        raise InvalidValueError(f"there is no profile {profile!r}: expected one of {', '.join(sorted(PROFILES))}")
     names = {field.name for field in fields(TrainingSpec)} - {"profile"}
     unknown = sorted(set(overrides) - names)
     if unknown:
-        raise SpecError(f"a training container has no {', '.join(unknown)}")
+        raise InvalidValueError(f"a training container has no {', '.join(unknown)}")
     values = dict(PROFILES[profile])
     values.update((name, value) for name, value in overrides.items() if value is not None)
     for name in ("command", "ulimits", "mounts"):

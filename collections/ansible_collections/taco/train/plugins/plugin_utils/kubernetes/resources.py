@@ -8,6 +8,8 @@ import re
 from fractions import Fraction
 from typing import Any
 
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
+
 HUGEPAGES = "hugepages-1Gi"
 GPU = "nvidia.com/gpu"
 # With the node label ack.node.gpu.schedule=topology ACK serves the GPUs under this name, and the other no more.
@@ -24,7 +26,7 @@ _SUFFIXES: dict[str, Fraction] = {
 }
 
 
-class MpijobError(Exception):
+class MpijobError(InvalidValueError):
     """The values make no MPIJob, or the cluster serves none."""
 
 

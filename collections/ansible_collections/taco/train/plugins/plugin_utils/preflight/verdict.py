@@ -20,7 +20,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.preflight import host a
 from ansible_collections.taco.train.plugins.plugin_utils.preflight import kubernetes as checks_kubernetes
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.fleet import Search, cluster_checks, extra_check
 from ansible_collections.taco.train.plugins.plugin_utils.variables import checks as checks_variables
-from ansible_collections.taco.train.plugins.plugin_utils.variables import options
+from ansible_collections.taco.train.plugins.plugin_utils.variables import validation
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.platforms import on_cluster
 
 SCHEMA = 1
@@ -53,7 +53,7 @@ OTHER_CHECKS = (
     "host.observed",
     "instance.type",
     "variables.known",
-    options.VALID,
+    validation.VALID,
     "cluster.same_gpus",
     "cluster.same_image",
 )
@@ -76,7 +76,7 @@ class Host(NamedTuple):
     error: Optional[str] = None
     unknown: Sequence[checks_variables.Unknown] = ()
     undefined: Mapping[str, str] = {}
-    wrong: Sequence[options.Wrong] = ()
+    wrong: Sequence[validation.InvalidValue] = ()
 
 
 def _known_ids(skip: Sequence[str], extra: Sequence[Mapping[str, Any]]) -> None:
@@ -98,7 +98,7 @@ def _computed(identity: str, check: Callable[..., Check], *arguments: Any) -> Ch
         return check(*arguments)
     except NotComputedError as error:
         uncomputed = arguments[-1].undefined[str(error)]
-        waits_for = checks_variables.KNOWN if uncomputed else options.VALID
+        waits_for = checks_variables.KNOWN if uncomputed else validation.VALID
         return skipped(identity, f"{error} is wrong or can't be computed", waits_for)
 
 
@@ -120,7 +120,7 @@ def judge_host(
     checks += [_computed(identity, check, variables) for identity, check in VARIABLE_CHECKS.items()]
     checks.append(_computed("instance.type", gpus.instance_type, host.node, variables))
     checks.append(checks_variables.known(list(host.unknown), host.undefined))
-    checks += options.valid(host.wrong)
+    checks += validation.checks_of(host.wrong)
     if on_cluster(host.variables):
         checks += checks_kubernetes.host_checks(host.variables, kubernetes)
     for spec in extra:

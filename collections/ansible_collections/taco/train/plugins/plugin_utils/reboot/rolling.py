@@ -8,9 +8,7 @@ import math
 import re
 from typing import List, NamedTuple, Optional, Union
 
-
-class RollingError(Exception):
-    """The batch size or the failure budget makes no sense."""
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 
 
 class Plan(NamedTuple):
@@ -45,7 +43,7 @@ def _share(value: Union[int, str], whole: int, name: str) -> int:
     percent = re.match(r"^(\d+(?:\.\d+)?)\s*%$", text)
     if percent and float(percent.group(1)) <= 100:
         return math.floor(whole * float(percent.group(1)) / 100)
-    raise RollingError(f"{name} must be a number of hosts such as 2 or a percentage such as 25%, not {value!r}")
+    raise InvalidValueError(f"{name} must be a number of hosts such as 2 or a percentage such as 25%, not {value!r}")
 
 
 def _duration(seconds: float) -> str:
@@ -102,9 +100,11 @@ def plan(hosts: List[str], batch: Union[int, str], may_fail: Union[int, str], bo
     """
     if len(set(hosts)) != len(hosts):
         twice = sorted({host for host in hosts if hosts.count(host) > 1})
-        raise RollingError(f"{', '.join(twice)} would be rebooted twice: name each host once")
+        raise InvalidValueError(f"{', '.join(twice)} would be rebooted twice: name each host once")
     if str(batch).strip() in ("0", "0%"):
-        raise RollingError("reboot_batch is 0: no host would ever be rebooted; set it to 1 or more, or to a percentage")
+        raise InvalidValueError(
+            "reboot_batch is 0: no host would ever be rebooted; set it to 1 or more, or to a percentage"
+        )
     size = max(1, _share(batch, len(hosts), "reboot_batch"))
     budget = _share(may_fail, len(hosts), "reboot_may_fail")
     batches = [hosts[start : start + size] for start in range(0, len(hosts), size)]

@@ -8,10 +8,10 @@ from typing import Any, Dict, List, Sequence
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
-from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import ArmError, arm_of
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import arm_of
 from ansible_collections.taco.train.plugins.plugin_utils.run.plan import OF_EACH_RUN, OPTIONS, PLACES
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS, completed, require_options
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import WorkloadError
 
 ABSENT = (None, "")
 
@@ -20,14 +20,14 @@ def checked(given: Dict[str, Any], spec: Dict[str, Any]) -> Dict[str, Any]:
     """Return the options with their types and defaults. A null in a template may arrive as an empty text."""
     found = ArgumentSpecValidator(spec).validate({key: value for key, value in given.items() if value not in ABSENT})
     if found.error_messages:
-        raise WorkloadError("; ".join(found.error_messages))
+        raise InvalidValueError("; ".join(found.error_messages))
     return dict(found.validated_parameters)
 
 
 def _chosen(overrides: Dict[str, Any]) -> Dict[str, Any]:
     strange = sorted(set(overrides) - set(OPTIONS))
     if strange:
-        raise WorkloadError(f"A run has no option {strange[0]}; it has {', '.join(sorted(OPTIONS))}.")
+        raise InvalidValueError(f"A run has no option {strange[0]}; it has {', '.join(sorted(OPTIONS))}.")
     return {key: value for key, value in overrides.items() if value not in ABSENT}
 
 
@@ -37,14 +37,11 @@ def _overridden(options: Dict[str, Any], overrides: Dict[str, Any]) -> Dict[str,
 
 def effective(options: Dict[str, Any]) -> Dict[str, Any]:
     """The options of a run with its arm as an Arm, those that the arm sets, and the batch size of its workload where none is set."""
-    try:
-        arm = arm_of(options["arm"])
-    except ArmError as error:
-        raise WorkloadError(str(error)) from error
+    arm = arm_of(options["arm"])
     set_by_arm = arm.options or {}
     unread = [name for name in set_by_arm if name not in WORKLOADS[options["workload"]].options]
     if unread:
-        raise WorkloadError(
+        raise InvalidValueError(
             f"arm {arm.name} sets the option {unread[0]}, which workload {options['workload']} doesn't read: leave it out of "
             "the arm, or set another workload."
         )
@@ -68,7 +65,7 @@ def of_each(options: Dict[str, Any], overrides: Dict[str, Any], runs: Sequence[D
         told = {name: value for name, value in run.items() if name != "overrides"}
         strange = sorted(set(told) - set(OF_EACH_RUN))
         if strange:
-            raise WorkloadError(
+            raise InvalidValueError(
                 f"Each of 'runs' has no {strange[0]}; it has {', '.join(sorted(OF_EACH_RUN))}, overrides."
             )
         chosen = _chosen(run.get("overrides") or {})

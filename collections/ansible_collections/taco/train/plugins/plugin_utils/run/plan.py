@@ -11,11 +11,12 @@ from ansible_collections.taco.train.plugins.module_utils._acceleration.processes
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import Arm
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.mpirun import MPIRUN, mpirun_command
 from ansible_collections.taco.train.plugins.plugin_utils.text import grouped
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import registry
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.option import COMMON
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.platforms import PLATFORMS
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import Workload, WorkloadError
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import Workload
 
 LAB_NOTE = "lab: these numbers are from a lab and say nothing about GPUs."
 # The name by which mpirun starts ranks where it runs itself.
@@ -100,7 +101,7 @@ def worker_environment(workers: Dict[str, Any]) -> Dict[str, str]:
     for host, worker in workers.items():
         for name, value in ((worker or {}).get("environment") or {}).items():
             if found.setdefault(name, value) != value:
-                raise WorkloadError(
+                raise InvalidValueError(
                     f"{host} needs {name}={value} and another host {found[name]}: let all hosts have the same image and state_dir."
                 )
     return found
@@ -109,13 +110,17 @@ def worker_environment(workers: Dict[str, Any]) -> Dict[str, str]:
 def plan(options: Dict[str, Any]) -> RunPlan:
     """The plan of a run with its effective options, whose arm is an Arm.
 
-    Raises WorkloadError, or MpirunError for hosts that can't be those of mpirun.
+    Raises InvalidValueError.
     """
     if options["timeout"] < 1:
-        raise WorkloadError(f"benchmark_timeout is {options['timeout']}; it must be 1 or more.")
+        raise InvalidValueError(f"benchmark_timeout is {options['timeout']}; it must be 1 or more.")
     arm = options["arm"]
     spec = {"hosts": options["hosts"], "mpirun": options["mpirun"], "command": ["true"]}
-    mpirun_command(spec)  # what is wrong with the hosts comes before what their slots mean
+    try:
+        mpirun_command(spec)  # what is wrong with the hosts comes before what their slots mean
+    except InvalidValueError as error:
+        origin = "Hosts and slots are those of benchmark_hosts, or the play's hosts and taco_gpus_per_node."
+        raise InvalidValueError(f"{error} {origin}") from error
     slots = [int(host["slots"]) for host in options["hosts"]]
     if options["local"]:
         spec["hosts"] = local_host(slots)
@@ -137,7 +142,7 @@ def plan(options: Dict[str, Any]) -> RunPlan:
 def local_host(slots: List[int]) -> List[Dict[str, Any]]:
     """Return the host of a run in one container without the network of its host: mpirun would reach any other name by SSH."""
     if len(slots) > 1:
-        raise WorkloadError(
+        raise InvalidValueError(
             f"the container does not share the network of its host, and there are {len(slots)} hosts: give one in benchmark_hosts, "
             "or set training_container_profile to lightcc or harp."
         )
@@ -147,7 +152,7 @@ def local_host(slots: List[int]) -> List[Dict[str, Any]]:
 def require_no_place(arm: Arm) -> None:
     """Refuse an arm with a place for a single run: where the workers are is not known there."""
     if arm.place:
-        raise WorkloadError(
+        raise InvalidValueError(
             f"arm {arm.name} has its workers placed ({arm.place}): run playbooks/ack.yml, or set benchmark_arm to one without a "
             "place."
         )

@@ -7,67 +7,33 @@
 import difflib
 import fnmatch
 from functools import lru_cache
-from typing import Any, Collection, Dict, FrozenSet, Iterable, List, Mapping, Optional, Tuple
+from typing import Any, Collection, Dict, FrozenSet, Iterable, List, Mapping, NamedTuple, Optional, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.check import Check, is_set, skipped, truth, whole
 from ansible_collections.taco.train.plugins.plugin_utils.container.profile import without_harp
 from ansible_collections.taco.train.plugins.plugin_utils.container.spec import PROFILES
 from ansible_collections.taco.train.plugins.plugin_utils.text import some
 from ansible_collections.taco.train.plugins.plugin_utils.values import IMAGE, SHA256, is_placeholder
+from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import FACTS
 
 KNOWN = "variables.known"
 DECLARED = "gpu.declared"
 MOST_CHARACTERS = 300
-# Facts that the collection sets itself.
-FACTS = (
-    "taco_node",
-    "taco_run_dir",
-    "taco_boot",
-    "taco_reboot_done",
-    "taco_reboot_problems",
-    "taco_placement",
-    "taco_benchmark",
-    "taco_benchmark_done",
-    "taco_benchmark_restored",
-    "taco_mpijob",
-    "benchmark_horovods_removed",
-    "benchmark_logs_removed",
-    "benchmark_scripts_removed",
-    "container_engine_result",
-    "harp_result",
-    "hugepages_result",
-    "plan_checked",
-    "plan_saved",
-    "preflight_result",
-    "ssh_trust_identity",
-    "ssh_trust_result",
-    "training_container_result",
-)
 
 
-class Unknown:
+class Unknown(NamedTuple):
     """A variable that has the prefix of a role but isn't one of its variables."""
 
-    def __init__(self, name: str, closest: Optional[str], is_wrong: bool):
-        self.name = name
-        self.closest = closest
-        self.is_wrong = is_wrong
-        """Whether it differs so little from a variable of a role that it is certainly a misspelling of it."""
+    name: str
+    closest: Optional[str]
+    is_wrong: bool
+    """Whether it differs so little from a variable of a role that it is certainly a misspelling of it."""
 
 
-def letters_apart(one: str, other: str) -> int:
-    """How many letters are to be added, left out, replaced or swapped to make one name of another."""
-    before: List[int] = []
-    last = list(range(len(other) + 1))
-    for row, letter in enumerate(one, 1):
-        now = [row]
-        for column, wanted in enumerate(other, 1):
-            least = min(last[column] + 1, now[-1] + 1, last[column - 1] + (letter != wanted))
-            if row > 1 and column > 1 and letter == other[column - 2] and one[row - 2] == wanted:
-                least = min(least, before[column - 2] + 1)
-            now.append(least)
-        before, last = last, now
-    return last[-1]
+def differing_letters(one: str, other: str) -> int:
+    """How many letters of two names are not common to both, in their order. A replaced letter and two that are swapped count twice."""
+    common = sum(block.size for block in difflib.SequenceMatcher(None, one, other).get_matching_blocks())
+    return len(one) + len(other) - 2 * common
 
 
 @lru_cache(maxsize=None)
@@ -85,33 +51,38 @@ def unknown_variables(
 
     permitted are names, or patterns as of files, of variables that belong to somebody else.
     """
-    known = set(declared) | set(FACTS)
+    known = frozenset([*declared, *FACTS])
     patterns = [str(pattern) for pattern in permitted]
+    strange = [name for name in names if name not in known and not _matches(name, patterns)]
     prefixes = tuple(prefixes)
-    others = frozenset(known)
     found = {}
-    for name in names:
+    for name in strange:
         # A prefix that no role has, such as hugepage_.
-        meant = None if name.startswith(prefixes) or name in known else _nearly(name, others)
-        if meant and not any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns):
+        meant = None if name.startswith(prefixes) else _nearly(name, known)
+        if meant:
             found[name] = Unknown(name, meant, False)
-    for prefix in prefixes:
-        # The prefix is left out of the comparison: it alone would make all names of a role resemble each other.
-        rests = sorted(name[len(prefix) :] for name in known if name.startswith(prefix))
-        for name in names:
-            if name in known or not name.startswith(prefix):
-                continue
-            if any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns):
-                continue
-            rest = name[len(prefix) :]
-            words = set(rest.split("_"))
-            closest = difflib.get_close_matches(rest, rests, n=1, cutoff=0.7)
-            # A part of the name is missing, such as in taco_gpus.
-            closest = closest or [other for other in rests if words < set(other.split("_"))][:1]
-            is_wrong = bool(closest) and letters_apart(rest, closest[0]) <= (1 if len(rest) < 5 else 2)
-            if name not in found or is_wrong:
-                found[name] = Unknown(name, prefix + closest[0] if closest else None, is_wrong)
-    return sorted(found.values(), key=lambda unknown: unknown.name)
+        for prefix in filter(name.startswith, prefixes):
+            unknown = _of_role(name, prefix, known)
+            if name not in found or unknown.is_wrong:
+                found[name] = unknown
+    return sorted(found.values())
+
+
+def _matches(name: str, patterns: Iterable[str]) -> bool:
+    return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
+
+
+@lru_cache(maxsize=None)
+def _of_role(name: str, prefix: str, known: FrozenSet[str]) -> Unknown:
+    # The prefix is left out of the comparison: it alone would make all names of a role resemble each other.
+    rest = name[len(prefix) :]
+    rests = sorted(other[len(prefix) :] for other in known if other.startswith(prefix))
+    words = set(rest.split("_"))
+    closest = difflib.get_close_matches(rest, rests, n=1, cutoff=0.7)
+    # A part of the name is missing, such as in taco_gpus.
+    closest = closest or [other for other in rests if words < set(other.split("_"))][:1]
+    is_wrong = bool(closest) and differing_letters(rest, closest[0]) <= (2 if len(rest) < 5 else 3)
+    return Unknown(name, prefix + closest[0] if closest else None, is_wrong)
 
 
 def known(unknown: List[Unknown], errors: Mapping[str, str]) -> Check:

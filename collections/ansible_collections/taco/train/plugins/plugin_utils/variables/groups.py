@@ -8,42 +8,26 @@ import re
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import Arm, arm_of, arms_of
-from ansible_collections.taco.train.plugins.plugin_utils.acceleration.mpirun import MpirunError
 from ansible_collections.taco.train.plugins.plugin_utils.check import is_set, truth, whole
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.options import check_limits, checked_comparison
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.presets import with_preset
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import KEYS as COMPARED
-from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import ComparisonError
+from ansible_collections.taco.train.plugins.plugin_utils.container import profile
 from ansible_collections.taco.train.plugins.plugin_utils.container.options import OPTIONS as CONTAINER_OPTIONS
 from ansible_collections.taco.train.plugins.plugin_utils.container.options import spec_of
-from ansible_collections.taco.train.plugins.plugin_utils.container.profile import (
-    DEFAULT_PROFILE,
-    PROFILE,
-    has_host_network,
-    needs,
-    without_harp,
-)
-from ansible_collections.taco.train.plugins.plugin_utils.container.spec import SpecError
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import MpijobError
+from ansible_collections.taco.train.plugins.plugin_utils.container.profile import DEFAULT_PROFILE, PROFILE
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import KEYS as JOB_KEYS
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import job_of
 from ansible_collections.taco.train.plugins.plugin_utils.run import plan
 from ansible_collections.taco.train.plugins.plugin_utils.run.options import checked, effective
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.option import COMMON
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.platforms import on_cluster
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import require_options
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import WorkloadError
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS, require_options
 
 Values = Mapping[str, Any]
 # The names of the hosts of the play, with the GPUs of each.
 Fleet = Tuple[Tuple[str, Any], ...]
-
-
-class GroupError(Exception):
-    """The values of a group don't go together; the text names the variables."""
-
-
-REFUSED = (ComparisonError, GroupError, MpijobError, MpirunError, SpecError, WorkloadError)
 
 
 class Group(NamedTuple):
@@ -81,22 +65,24 @@ def _ranks(values: Values, fleet: Fleet) -> List[Dict[str, Any]]:
 def _require_harp(arms: Sequence[Arm], variable: str, values: Values) -> None:
     """Refuse an arm that turns HARP's plugin on in a container without HARP's configuration. The program would abort."""
     # Whoever enters a container of their own knows whether it has HARP.
-    if is_set(values.get("benchmark_exec_prefix")) or not without_harp(values):
+    if is_set(values.get("benchmark_exec_prefix")) or not profile.without_harp(values):
         return
     for arm in arms:
         if arm.plugin == "on":
-            raise GroupError(
-                f"{variable} has the arm {arm.name}, which uses HARP, but {without_harp(values)}: leave {variable} out, give one of "
-                f"{', '.join(needs(values).arms)}, or set {PROFILE} to {DEFAULT_PROFILE}."
+            raise InvalidValueError(
+                f"{variable} has the arm {arm.name}, which uses HARP, but {profile.without_harp(values)}: leave {variable} out, give "
+                f"one of {', '.join(profile.needs(values).arms)}, or set {PROFILE} to {DEFAULT_PROFILE}."
             )
 
 
-def _require_data_set_sha256(values: Values) -> None:
-    unverified = truth(values.get("benchmark_dataset_allow_unverified"))
-    if truth(values.get("benchmark_dataset")) and not is_set(values.get("benchmark_dataset_sha256")) and not unverified:
-        raise GroupError(
-            "benchmark_dataset is true and benchmark_dataset_sha256 is not set: set it to the output of sha256sum for "
-            "download_dataset.sh, or set benchmark_dataset_allow_unverified: true."
+def _require_effect(values: Values) -> None:
+    """Refuse a variable that makes no difference to the chosen workload."""
+    workload = str(values.get("benchmark_workload"))
+    unread = WORKLOADS[workload].unread if workload in WORKLOADS else ()
+    useless = [name for name in unread if values.get("benchmark_" + name)]
+    if useless:
+        raise InvalidValueError(
+            f"benchmark_{useless[0]} has no effect on workload {workload}: leave it out, or set another benchmark_workload."
         )
 
 
@@ -105,13 +91,18 @@ def _compared(values: Values) -> Dict[str, Any]:
     given = {name: values.get("compare_" + name) for name in COMPARED}
     preset = values.get("compare_preset")
     if not given["arms"] and not preset:
-        given["arms"] = list(needs(values).arms)
+        given["arms"] = list(profile.needs(values).arms)
     return with_preset(preset, given, (values.get("benchmark_options") or {}).get("batch_size"))
 
 
 def benchmark(values: Values, fleet: Fleet) -> None:
     """Check the run of the role benchmark, unless a comparison has workloads of its own in its place."""
-    _require_data_set_sha256(values)
+    unverified = truth(values.get("benchmark_dataset_allow_unverified"))
+    if truth(values.get("benchmark_dataset")) and not is_set(values.get("benchmark_dataset_sha256")) and not unverified:
+        raise InvalidValueError(
+            "benchmark_dataset is true and benchmark_dataset_sha256 is not set: set it to the output of sha256sum for "
+            "download_dataset.sh, or set benchmark_dataset_allow_unverified: true."
+        )
     _require_run(values, fleet, "benchmark_arm")
 
 
@@ -119,15 +110,16 @@ def _require_run(values: Values, fleet: Fleet, variable: str) -> None:
     """Check the options of a run and its arm, which is the one of the first variable that is set."""
     try:
         checked(_run_options(values), plan.OPTIONS)
-    except WorkloadError as error:
-        raise GroupError(f"benchmark_options: {error}") from error
+    except InvalidValueError as error:
+        raise InvalidValueError(f"benchmark_options: {error}") from error
     if not is_set(values.get(variable)):
         variable = "benchmark_arm"
-    arm = arm_of(values[variable] if is_set(values.get(variable)) else needs(values).arm)
+    arm = arm_of(values[variable] if is_set(values.get(variable)) else profile.needs(values).arm)
     _require_harp([arm], variable, values)
     hosts = _ranks(values, fleet)
     if not hosts or _compared(values)["workloads"]:
         return
+    _require_effect(values)
     spec = dict(plan.OPTIONS, **plan.PLACES)
     options = checked(dict(_run_options(values), hosts=hosts, run_dir="."), spec)
     plan.plan(effective(options | {"arm": arm}))
@@ -153,11 +145,11 @@ def locate(values: Values, fleet: Fleet) -> None:
 
 def ssh_trust(values: Values, fleet: Fleet) -> None:
     """Check that the containers of several hosts can reach each other."""
-    profile = str(values.get(PROFILE) or DEFAULT_PROFILE)
-    if on_cluster(values) or len(fleet) < 2 or has_host_network(profile):
+    chosen = str(values.get(PROFILE) or DEFAULT_PROFILE)
+    if on_cluster(values) or len(fleet) < 2 or profile.has_host_network(chosen):
         return
-    raise GroupError(
-        f"{PROFILE} is {profile}, which gives the container a network of its own, and the play has {len(fleet)} hosts, whose "
+    raise InvalidValueError(
+        f"{PROFILE} is {chosen}, which gives the container a network of its own, and the play has {len(fleet)} hosts, whose "
         f"containers could not reach each other: use one host (--limit), or set {PROFILE} to lightcc or {DEFAULT_PROFILE}."
     )
 
@@ -173,9 +165,9 @@ def training_container(values: Values, _fleet: Fleet) -> None:
         image=values.get("training_container_image") or values.get("taco_image"),
         mounts_extra=values.get("training_container_mounts_extra") or [],
     )
-    if truth(values.get("training_container_require_harp")) and without_harp(values):
-        raise GroupError(
-            f"training_container_require_harp is true, but {without_harp(values)}: leave it out, or set {PROFILE} to "
+    if truth(values.get("training_container_require_harp")) and profile.without_harp(values):
+        raise InvalidValueError(
+            f"training_container_require_harp is true, but {profile.without_harp(values)}: leave it out, or set {PROFILE} to "
             f"{DEFAULT_PROFILE}."
         )
     spec_of(options)
@@ -193,16 +185,16 @@ def mpijob(values: Values, fleet: Fleet) -> None:
 def harp(values: Values, _fleet: Fleet) -> None:
     """Check that the source of HARP's configuration is named."""
     source = values.get("harp_source")
-    if without_harp(values):
+    if profile.without_harp(values):
         return
     if values.get("harp_state") == "present" and source in ("script", "template") and not values.get("harp_" + source):
-        raise GroupError(f"harp_source is {source} and harp_{source} is not set: set harp_{source} to its path.")
+        raise InvalidValueError(f"harp_source is {source} and harp_{source} is not set: set harp_{source} to its path.")
 
 
 def hugepages(values: Values, _fleet: Fleet) -> None:
     """Check that pages are not to be reserved in two ways."""
     if truth(values.get("hugepages_trial")) and truth(values.get("hugepages_runtime")):
-        raise GroupError(
+        raise InvalidValueError(
             "hugepages_trial and hugepages_runtime are both true, and exclude each other: unset one of them."
         )
 
@@ -234,6 +226,6 @@ def problem(group: Group, values: Values, fleet: Fleet, declared: Sequence[str])
     """What is wrong with the values of a group, or an empty text."""
     try:
         group.check(values, fleet)
-    except REFUSED as error:
+    except InvalidValueError as error:
         return for_people(group, str(error), declared)
     return ""

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The variables of all roles, from their argument_specs."""
+"""The variables of all roles, from their argument_specs, and their rules, from rules.yml."""
 
 import os
 import re
@@ -16,6 +16,10 @@ ROLES = str(Path(__file__).resolve().parents[3] / "roles")
 # The variables that several roles share have the collection's name for a prefix.
 PREFIXES = {"common": "taco_"}
 Spec = Mapping[str, Any]
+_RULES = yaml_load(Path(__file__).with_name("rules.yml").read_text(encoding="utf-8"))
+KINDS: Dict[str, Dict[str, Any]] = _RULES["kinds"]
+RULES: Dict[str, str] = _RULES["variables"]
+FACTS: List[str] = _RULES["facts"]
 
 
 @lru_cache(maxsize=None)

@@ -6,14 +6,17 @@
 
 from typing import Any, Dict, List, Mapping, Sequence, Set, Tuple
 
-from ansible.errors import AnsibleActionFail, AnsibleError
+from ansible.errors import AnsibleActionFail
 
 from ansible_collections.taco.train.plugins.plugin_utils.check import Check
 from ansible_collections.taco.train.plugins.plugin_utils.text import some
 from ansible_collections.taco.train.plugins.plugin_utils.variables.checks import declared, harp_checksum
 from ansible_collections.taco.train.plugins.plugin_utils.variables.groups import GROUPS, Fleet, Group
-from ansible_collections.taco.train.plugins.plugin_utils.variables.of_hosts import HostsVariables
-from ansible_collections.taco.train.plugins.plugin_utils.variables.options import Options
+from ansible_collections.taco.train.plugins.plugin_utils.variables.play import (
+    require_all_hosts,
+    require_linear,
+    variables_of,
+)
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import (
     PREFIXES,
     Spec,
@@ -21,8 +24,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options 
     role_names,
     shared_variables,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.variables.strategy import require_all_hosts, require_linear
-from ansible_collections.taco.train.plugins.plugin_utils.variables.value import plain
+from ansible_collections.taco.train.plugins.plugin_utils.variables.validation import Validator, plain
 
 COLLECTION = "taco.train."
 # The variable that replaces taco_gpus_per_node in a role that needs either.
@@ -55,6 +57,7 @@ def specs_of(role: str) -> Dict[str, Spec]:
     if role == "plan":
         prefixes.add(PREFIXES["common"])
     read = set() if role == "preflight" else set().union(*map(shared_variables, [*roles, "common"]))
+    read |= {"harp_source"} if role == "eni" else set()
     wanted = tuple(prefixes)
     return {name: spec for name, spec in all_options().items() if name.startswith(wanted) or name in read}
 
@@ -72,16 +75,16 @@ def missing(role: str, values: Values, unknown: Set[str]) -> List[Check]:
     return [check for check in checks if check.status == "fail"]
 
 
-def options_of_role(role: str, fleet: Fleet) -> Options:
-    """The options that wrong_values checks. Equal values of several hosts are checked once."""
-    return Options(specs_of(role), fleet, groups_of(role))
+def validator_of(role: str, fleet: Fleet) -> Validator:
+    """The validator that wrong_values uses. Equal values of several hosts are checked once."""
+    return Validator(specs_of(role), fleet, groups_of(role))
 
 
 def wrong_values(
-    role: str, options: Options, values: Values, unknown: Sequence[str], skip: Sequence[str] = ()
+    role: str, validator: Validator, values: Values, unknown: Sequence[str], skip: Sequence[str] = ()
 ) -> List[Check]:
     """All that is wrong with the variables of a role. unknown are those that can't be computed yet."""
-    problems = options.problems(values, unknown)
+    problems = validator.problems(values, unknown)
     found = [one.check._replace(expected="") if one.is_explained else one.check for one in problems]
     return [check for check in missing(role, values, set(unknown)) + found if check.id not in skip]
 
@@ -95,36 +98,21 @@ def message(hosts: Sequence[str], role: str, checks: Sequence[Check]) -> str:
     return "\n".join(lines)
 
 
-def entered_role(task: Any) -> str:
-    """The role of this collection that a task belongs to, by its short name, or an empty text."""
+def entered_roles(task: Any) -> List[str]:
+    """The roles of this collection that begin with a task, by their short names. The role common begins for those that depend on it."""
     role = getattr(task, "_role", None)
-    name = str(role.get_name()) if role is not None else ""
-    return name[len(COLLECTION) :] if name.startswith(COLLECTION) else ""
+    roles = [role] if role is not None else []
+    if role is not None and role.get_name() == COLLECTION + "common" and role.get_parents():
+        # Another entry point than main needs fewer variables, and checks them itself.
+        roles = [parent for parent in role.get_parents() if not parent._from_files.get("tasks")]
+    names = [str(entered.get_name()) for entered in roles]
+    return [name[len(COLLECTION) :] for name in names if name.startswith(COLLECTION)]
 
 
-def _values(action: Any, names: Mapping[str, Spec], task_vars: Values) -> Tuple[Dict[str, Any], List[str]]:
-    """The variables as the task has them, and the names of those that can't be computed."""
-    values, unknown = {}, []
-    for name, spec in names.items():
-        try:
-            # The defaults of a role that comes later aren't loaded yet.
-            values[name] = (
-                plain(action._templar.template(task_vars[name])) if name in task_vars else spec.get("default")
-            )
-        except AnsibleError:
-            unknown.append(name)
-    return values, unknown
-
-
-def _read(
-    action: Any, specs: Mapping[str, Spec], task_vars: Values, hosts: Sequence[str]
-) -> Dict[str, Tuple[Dict[str, Any], List[str]]]:
-    """The variables of each host, and the names of those that can't be computed."""
-    if not hosts:
-        return {str(task_vars["inventory_hostname"]): _values(action, specs, task_vars)}
-    reader = HostsVariables(action, task_vars, specs)
-    found = {host: reader.of(host, task_vars["hostvars"][host]) for host in hosts}
-    return {host: (values, list(errors)) for host, (values, errors) in found.items()}
+def needs_none(role: str, values: Values) -> bool:
+    """Whether what a role is asked for needs none of its variables."""
+    without_harp = values.get("harp_source") == "none" and values.get("eni_count") in (None, "")
+    return values.get(role + "_state") in LENIENT_STATES or role == "eni" and without_harp
 
 
 def require_role_values(action: Any, task_vars: "Values | None", hosts: Sequence[str] = ()) -> None:
@@ -132,24 +120,31 @@ def require_role_values(action: Any, task_vars: "Values | None", hosts: Sequence
 
     Nothing runs on the host. hosts are those that one task checks for all; without them, it is the host of the task.
     """
-    role = entered_role(action._task)
-    if not role or not task_vars:
+    if not task_vars or getattr(action._task, "_role", None) is None:
         return
     # The role common checks it before the first role alone, and this play may be a later one.
     require_linear(action._task, task_vars["inventory_hostname"])
-    if action._task.args.get("state") in LENIENT_STATES:
+    for role in entered_roles(action._task):
+        if action._task.args.get("state") not in LENIENT_STATES:
+            _require(action, role, task_vars, hosts or [task_vars["inventory_hostname"]])
+
+
+def _require(action: Any, role: str, task_vars: Values, hosts: Sequence[str]) -> None:
+    specs = specs_of(role)
+    read = {host: variables_of(action, host, specs) for host in hosts}
+    read = {host: found for host, found in read.items() if not needs_none(role, found[0])}
+    if not read:
         return
     if role in OF_ALL_HOSTS:
         require_all_hosts(action._task, role, task_vars)
-    read = _read(action, specs_of(role), task_vars, hosts)
-    gpus = {name: values.get("taco_gpus_per_node") for name, (values, _unknown) in read.items()}
+    gpus = {name: values.get("taco_gpus_per_node") for name, (values, _errors) in read.items()}
     own = gpus.get(task_vars["inventory_hostname"])
     fleet = tuple((str(name), gpus.get(name, own)) for name in task_vars.get("ansible_play_hosts_all", ()))
     skip = plain(task_vars.get("preflight_skip")) or ()
-    options = options_of_role(role, fleet)
+    validator = validator_of(role, fleet)
     refused: Dict[Tuple[Check, ...], List[str]] = {}
-    for name, (values, unknown) in read.items():
-        wrong = wrong_values(role, options, values, unknown, skip if isinstance(skip, list) else ())
+    for name, (values, errors) in read.items():
+        wrong = wrong_values(role, validator, values, list(errors), skip if isinstance(skip, list) else ())
         if wrong:
             refused.setdefault(tuple(wrong), []).append(name)
     if refused:

@@ -7,7 +7,7 @@
 from typing import Any, Callable, List, Mapping, Optional
 
 from ansible_collections.taco.train.plugins.plugin_utils.check import Check
-from ansible_collections.taco.train.plugins.plugin_utils.variables.options import VALID, Wrong
+from ansible_collections.taco.train.plugins.plugin_utils.variables.validation import VALID, InvalidValue
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.script import is_of_controller
 
 EXPECTED = "a file on the controller, a URL, or an absolute path in the training image"
@@ -15,31 +15,18 @@ EXPECTED = "a file on the controller, a URL, or an absolute path in the training
 
 def scripts_of(variables: Mapping[str, Any]) -> dict[str, str]:
     """{script: variable} of all scripts that a host's variables name."""
-    workloads = variables.get("compare_workloads")
-    compared = (
-        [workload.get("script") for workload in workloads if isinstance(workload, dict)]
-        if isinstance(workloads, list)
-        else []
-    )
-    options = variables.get("benchmark_options")
-    named = [(options.get("script") if isinstance(options, Mapping) else None, "benchmark_options.script")]
-    named += [(script, "compare_workloads") for script in compared]
-    return {script: variable for script, variable in reversed(named) if isinstance(script, str) and script}
+    workloads, options = variables.get("compare_workloads"), variables.get("benchmark_options")
+    named = [(workload, "compare_workloads") for workload in (workloads if isinstance(workloads, list) else [])]
+    named.append((options, "benchmark_options.script"))
+    scripts = [(holder.get("script"), variable) for holder, variable in named if isinstance(holder, Mapping)]
+    return {script: variable for script, variable in scripts if isinstance(script, str) and script}
 
 
-def absent_scripts(variables: Mapping[str, Any], find: Callable[[str], Optional[str]]) -> List[Wrong]:
+def absent_scripts(variables: Mapping[str, Any], find: Callable[[str], Optional[str]]) -> List[InvalidValue]:
     """The scripts that only the controller can have and that find does not find there."""
-    return [
-        Wrong(
-            Check(
-                VALID,
-                "fail",
-                EXPECTED,
-                f"{variable}: {script}, which is no file on the controller",
-                f"correct {variable}",
-            ),
-            variable,
-        )
+    absent = [
+        (f"{variable}: {script}, which is no file on the controller", variable)
         for script, variable in scripts_of(variables).items()
         if is_of_controller(script) and not script.startswith("-") and not find(script)
     ]
+    return [InvalidValue(Check(VALID, "fail", EXPECTED, text, f"correct {name}"), name) for text, name in absent]

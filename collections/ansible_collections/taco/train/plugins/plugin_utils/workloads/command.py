@@ -15,16 +15,13 @@ import re
 from pathlib import PurePosixPath
 from typing import Any, Optional, Sequence
 
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import option, pattern, result, workload
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import pattern as parse_pattern
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.kind import TOTAL, IterationOf, WorkloadKind
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import lines_of, raw_lines
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.option import Option
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import (
-    Options,
-    Workload,
-    WorkloadError,
-)
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import Options, Workload
 
 OPTIONS = {
     "command": Option("list", "The command, as a list of arguments.", []),
@@ -44,7 +41,7 @@ def words_of(options: Options, name: str) -> list[str]:
     """Return an option's list of words as texts."""
     given = options.get(name) or []
     if not isinstance(given, (list, tuple)) or not all(isinstance(word, (str, int, float)) for word in given):
-        raise WorkloadError(f"benchmark_options.{name} is {given!r}; it must be a list of words.")
+        raise InvalidValueError(f"benchmark_options.{name} is {given!r}; it must be a list of words.")
     return [str(word) for word in given]
 
 
@@ -52,9 +49,9 @@ def build(options: Options, slots: Sequence[int]) -> Workload:
     """Return the Workload of options and of the slots of each host, or raise the first that can't be run."""
     command = words_of(options, "command")
     if not command or not command[0]:
-        raise WorkloadError("benchmark_options.command is empty; it must be a list of words, the program first.")
+        raise InvalidValueError("benchmark_options.command is empty; it must be a list of words, the program first.")
     if pattern.compiled(options, "pattern") is None:
-        raise WorkloadError(
+        raise InvalidValueError(
             "benchmark_options.pattern is not set; it must be a regular expression that finds one number of an iteration in a "
             "line, in a group named value."
         )
@@ -91,7 +88,7 @@ def parse(
     try:
         pattern = parse_pattern.compiled(options, "pattern")
         total_pattern = parse_pattern.compiled(options, "total_pattern")
-    except WorkloadError as error:
+    except InvalidValueError as error:
         return result.result(lines, unit, [str(error)], **told)
     if pattern is None:
         return result.result(lines, unit, ["benchmark_options.pattern is not set, so nothing can be read."], **told)

@@ -11,6 +11,7 @@ are named: a class of Keras such as ResNet50, or a function of torchvision such 
 
 from typing import Sequence
 
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import option, workload
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.horovod_log import ITERATION, UNIT, parse
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.kind import (
@@ -22,7 +23,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.workloads.kind import (
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.option import Option
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.script import name_of, required_sha256
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.traffic import of_training
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import Options, Workload, WorkloadError
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import Options, Workload
 
 SCRIPTS = {
     "tensorflow": "tensorflow_synthetic_benchmark.py",
@@ -53,7 +54,9 @@ def script_of(options: Options) -> str:
     """Return the path of the script: the one given, or that of the framework in the vendor's images."""
     framework = options.get("framework") or "tensorflow"
     if framework not in SCRIPTS:
-        raise WorkloadError(f"benchmark_options.framework is {framework!r}; it must be one of {', '.join(SCRIPTS)}.")
+        raise InvalidValueError(
+            f"benchmark_options.framework is {framework!r}; it must be one of {', '.join(SCRIPTS)}."
+        )
     if not options.get("script"):
         return f"{FOLDER}/{SCRIPTS[framework]}"
     workload.require_words(options, "script")
@@ -82,16 +85,16 @@ def check_framework(framework: str | None, options: Options) -> None:
     model = options["model"]
     if framework == "pytorch":
         if model != model.lower():
-            raise WorkloadError(
+            raise InvalidValueError(
                 f"benchmark_options.model is {model}, and PyTorch's models are named in lower case: set it to {model.lower()}."
             )
         on = [name for name in workload.SWITCHES if options.get(name)]
         if on:
-            raise WorkloadError(
+            raise InvalidValueError(
                 f"benchmark_options.{on[0]} is a switch of TensorFlow and the script is PyTorch's: unset it."
             )
     elif framework and model == model.lower():
-        raise WorkloadError(
+        raise InvalidValueError(
             f"benchmark_options.model is {model}, and Keras names its models with capital letters, such as ResNet50 or VGG16."
         )
 

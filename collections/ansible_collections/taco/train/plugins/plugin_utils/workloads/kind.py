@@ -26,7 +26,7 @@ class WorkloadKind(NamedTuple):
     options: Mapping[str, Option]
     """The options that only some workloads have."""
     build: Callable[[Options, Sequence[int]], Workload]
-    """build(options, slots) -> Workload; raises WorkloadError."""
+    """build(options, slots) -> Workload; raises InvalidValueError."""
     parse: Callable[..., Result]
     """parse(text, expected_ranks=None, device="GPU", options=None) -> dict of parsed.result; never raises."""
     unit: str
@@ -47,6 +47,8 @@ class WorkloadKind(NamedTuple):
     """What an element of the series is; None for a workload without iterations."""
     mpi: Optional[bool] = True
     """Whether mpirun starts it, once for each slot; None where the option `mpi` decides."""
+    unread: Sequence[str] = ()
+    """Options of all workloads that have no effect on this one."""
     running_mean: bool = False
     """Whether each element of the series is a mean over all steps so far, so that the elements are not independent."""
     nccl: bool = False

@@ -16,6 +16,7 @@ from decimal import Decimal
 from pathlib import PurePosixPath
 from typing import Any, Mapping, Sequence
 
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import (
     nccl_json,
     nccl_ranks,
@@ -31,7 +32,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.workloads.nccl_table im
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.option import Option
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.result import Result
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.traffic import of_all_reduce_tests
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import Options, Workload, WorkloadError
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import Options, Workload
 
 OPTIONS = {
     "binary": Option("str", "The program.", "all_reduce_perf"),
@@ -58,7 +59,7 @@ def size_of(options: Options, name: str) -> int:
     match = SIZE.fullmatch(text)
     count = int(Decimal(match.group(1)) * SUFFIXES[match.group(2).upper()]) if match else 0
     if isinstance(options[name], bool) or count < 1:
-        raise WorkloadError(
+        raise InvalidValueError(
             f"benchmark_options.{name} is {options[name]!r}; it must be a number of bytes, 1 or more, or one with K, M or G."
         )
     return count
@@ -78,11 +79,11 @@ def check(options: Options) -> None:
     workload.require_at_least(options, 2, "step_factor")
     workload.require_at_least(options, 0, "warmup")
     if size_of(options, "min_bytes") > size_of(options, "max_bytes"):
-        raise WorkloadError(
+        raise InvalidValueError(
             f"benchmark_options.min_bytes is {options['min_bytes']}, more than benchmark_options.max_bytes, {options['max_bytes']}."
         )
     if options.get("device", "GPU") != "GPU":
-        raise WorkloadError("Workload nccl_tests runs on GPUs only: set benchmark_device to GPU.")
+        raise InvalidValueError("Workload nccl_tests runs on GPUs only: set benchmark_device to GPU.")
 
 
 def command(options: Options) -> list[str]:
@@ -207,6 +208,7 @@ WORKLOAD = WorkloadKind(
     subject,
     needs,
     asked="transfer data faster",
+    unread=("lightcc",),
     iteration=None,
     sent=sent,
     nccl=True,

@@ -7,9 +7,10 @@
 import re
 from typing import Iterable, NamedTuple, Optional, Pattern
 
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import lines as log_lines
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import result
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import Options, WorkloadError
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import Options
 
 # A comma between groups of three digits; any other is that of a decimal fraction or of a list.
 THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?")
@@ -42,11 +43,11 @@ def compiled(options: Options, name: str) -> Pattern[str] | None:
     try:
         regex = re.compile(pattern)
     except (re.error, TypeError, RecursionError, OverflowError) as error:
-        raise WorkloadError(
+        raise InvalidValueError(
             f"benchmark_options.{name} is {pattern!r}, which is no regular expression: {error}."
         ) from error
     if "value" not in regex.groupindex:
-        raise WorkloadError(
+        raise InvalidValueError(
             f"benchmark_options.{name} is {pattern!r}; it must name the group of the number, such as "
             r"'speed: (?P<value>[0-9.]+)'."
         )

@@ -6,10 +6,11 @@
 
 from typing import Any, Container, Dict, Iterable, Optional
 
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import command, horovod, nccl_tests, tf_cnn, ttf
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.kind import IterationOf, WorkloadKind
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.option import COMMON, Option, with_defaults
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import Options, WorkloadError
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import Options
 
 WORKLOADS: Dict[str, WorkloadKind] = {
     "horovod_synthetic": horovod.WORKLOAD,
@@ -53,7 +54,7 @@ def require_options(workload: Any, names: Iterable[str], variable: str, elsewher
     kind = WORKLOADS.get(str(workload))
     for name in names if kind else ():
         if kind and (not is_option(kind, name) or name in elsewhere):
-            raise WorkloadError(
+            raise InvalidValueError(
                 f"{variable} has {name}, which is no option of workload {workload}; expected one of {', '.join(kind.options)}."
             )
 

@@ -14,8 +14,8 @@ import re
 from typing import Any, Mapping, NamedTuple, Optional, Sequence
 from urllib.parse import unquote, urlsplit
 
-from ansible_collections.taco.train.plugins.plugin_utils.values import SHA256, is_placeholder
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import Options, WorkloadError
+from ansible_collections.taco.train.plugins.plugin_utils.values import SHA256, InvalidValueError, is_placeholder
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import Options
 
 # The value of benchmark_options.script_checksum for a script that is run unverified.
 WAIVED = "none"
@@ -58,9 +58,9 @@ def read_checksum(text: str) -> Optional[str]:
         return None
     algorithm, _colon, digits = text.partition(":")
     if algorithm.lower() != "sha256" or not SHA256.match(digits):
-        raise WorkloadError(f"benchmark_options.script_checksum is {text!r}; it must be {FORM}.")
+        raise InvalidValueError(f"benchmark_options.script_checksum is {text!r}; it must be {FORM}.")
     if is_placeholder(digits.lower()):
-        raise WorkloadError(
+        raise InvalidValueError(
             f"benchmark_options.script_checksum is {text!r}, a placeholder; it must be the output of sha256sum for the script."
         )
     return digits.lower()
@@ -69,13 +69,13 @@ def read_checksum(text: str) -> Optional[str]:
 def required_sha256(script: Optional[str], checksum: Optional[str]) -> Optional[str]:
     """The SHA-256 that a script must have, None where none is required; raise for a URL without a checksum or waiver."""
     if script and is_url(script) and (not URL.fullmatch(script) or not _can_be_file(name_of(script))):
-        raise WorkloadError(
+        raise InvalidValueError(
             f"benchmark_options.script is {script}; a URL must begin with https:// or http:// and name a file."
         )
     if checksum:
         return read_checksum(checksum)
     if script and is_url(script):
-        raise WorkloadError(
+        raise InvalidValueError(
             f"benchmark_options.script is {script}, and benchmark_options.script_checksum is not set: set it to sha256: and the "
             f"output of sha256sum for the script, or to {WAIVED} to run the script unverified."
         )
@@ -110,7 +110,7 @@ def source_of(script: str, checksum: Optional[str], found: Optional[str], downlo
     if found:
         return Source("controller", script, found, expected)
     if is_of_controller(script):
-        raise WorkloadError(
+        raise InvalidValueError(
             f"benchmark_options.script is {script}, and there is no such file on the controller, neither in the playbook's folder nor in "
             "files beside the playbook: correct it, or set it to a URL or to an absolute path in the training image."
         )
@@ -122,7 +122,7 @@ def delivery(
 ) -> dict[str, Any]:
     """What a play has to do for a script, and the path that the workers then have it at; found is the SHA-256 of the file."""
     if source.kind == "controller" and source.sha256 not in (None, found):
-        raise WorkloadError(
+        raise InvalidValueError(
             f"benchmark_options.script is {script}: expected SHA-256 {source.sha256}, found {found}; correct "
             "benchmark_options.script_checksum or the file."
         )

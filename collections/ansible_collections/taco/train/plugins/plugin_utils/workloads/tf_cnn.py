@@ -17,6 +17,7 @@ import re
 from statistics import median
 from typing import Any, Iterable, Mapping, Sequence
 
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import option, result, workload
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.horovod import SCRIPTS
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.kind import (
@@ -31,7 +32,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.workloads.platforms imp
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.result import Result, finite
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.script import name_of, required_sha256
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.traffic import of_training
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import Options, Workload, WorkloadError
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import Options, Workload
 
 SCRIPT = "tf_cnn_benchmarks.py"
 OPTIONS = {
@@ -61,12 +62,12 @@ def check(options: Options) -> None:
     workload.require_at_least(options, 1, "num_batches", "num_iters", "num_batches_per_iter")
     workload.require_at_least(options, 0, "num_warmup_batches")
     if name_of(options["script"]) in SCRIPTS.values():
-        raise WorkloadError(
+        raise InvalidValueError(
             f"benchmark_options.script is {options['script']}, the script of workload horovod_synthetic: set it to the path of "
             f"{SCRIPT}."
         )
     if options["model"] != options["model"].lower():
-        raise WorkloadError(
+        raise InvalidValueError(
             f"benchmark_options.model is {options['model']}, and the models of tf_cnn_benchmarks are named in lower case: set it "
             f"to {options['model'].lower()}."
         )

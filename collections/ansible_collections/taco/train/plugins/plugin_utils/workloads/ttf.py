@@ -20,6 +20,7 @@ import re
 from typing import Any, Mapping, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.module_utils._acceleration.demo_dataset import FOLDER
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import option, pattern, result, workload
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.command import iteration_of as iteration_by_pattern
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.command import parse as parse_by_pattern
@@ -31,11 +32,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.workloads.kind import (
 )
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import lines_of, values
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.option import Option
-from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import (
-    Options,
-    Workload,
-    WorkloadError,
-)
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import Options, Workload
 
 DEMOS = ("benchmark", "ps", "estimator")
 OPTIONS = {
@@ -59,14 +56,14 @@ NO_ARGUMENTS = "The TTF demo {} has no argument for the batch size: benchmark_op
 
 def check(options: Options, demo: str) -> None:
     if demo not in DEMOS:
-        raise WorkloadError(f"benchmark_options.demo is {demo!r}; it must be one of {', '.join(DEMOS)}.")
+        raise InvalidValueError(f"benchmark_options.demo is {demo!r}; it must be one of {', '.join(DEMOS)}.")
     workload.require_at_least(options, 1, "batch_size", "dnn_layer_num")
     if options.get("is_dynamic") not in (None, True, False):
-        raise WorkloadError(f"benchmark_options.is_dynamic is {options['is_dynamic']!r}; it must be true or false.")
+        raise InvalidValueError(f"benchmark_options.is_dynamic is {options['is_dynamic']!r}; it must be true or false.")
     if demo != "benchmark":
         given = [name for name in ("is_dynamic", "dnn_layer_num") if options.get(name) is not None]
         if given:
-            raise WorkloadError(
+            raise InvalidValueError(
                 f"benchmark_options.{given[0]} is for benchmark_options.demo benchmark, and it is {demo}: unset it."
             )
     pattern.compiled(options, "pattern")
@@ -174,5 +171,6 @@ WORKLOAD = WorkloadKind(
     TOTAL,
     iteration="interval",
     mpi=False,
+    unread=("lightcc", "mca"),
     iteration_of=iteration_of,
 )

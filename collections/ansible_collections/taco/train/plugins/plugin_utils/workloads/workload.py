@@ -9,6 +9,7 @@ from typing import Any, Mapping, NamedTuple, Optional, Sequence
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration import lightcc
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import Arm
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.mpirun import whole_number
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.option import variable_of
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.platforms import default_env, merged_env, merged_mca
 
@@ -20,10 +21,6 @@ SWITCHES = {
 
 # The options of a run, by their names without benchmark_.
 Options = Mapping[str, Any]
-
-
-class WorkloadError(Exception):
-    """The options don't make a run."""
 
 
 class Workload(NamedTuple):
@@ -61,13 +58,6 @@ def has_lightcc(arm: Arm) -> bool:
     return any(name.startswith("LIGHT_") for name in arm.env)
 
 
-def lightcc_env(options: Options) -> dict[str, str]:
-    try:
-        return lightcc.options_to_env(options.get("lightcc"))
-    except lightcc.LightccError as error:
-        raise WorkloadError(str(error)) from error
-
-
 def environment(
     options: Options, slots: Sequence[int], switched: Mapping[str, str] | None = None
 ) -> dict[str, str | None]:
@@ -80,10 +70,10 @@ def environment(
     chosen: dict[str, str | None] = {**default_env(options), **options["arm"].env}
     chosen.update(switched or {})
     if has_lightcc(options["arm"]):
-        chosen.update(lightcc_env(options))
+        chosen.update(lightcc.options_to_env(options.get("lightcc")))
     problems = lightcc.validate({**chosen, **extra}, slots)
     if problems:
-        raise WorkloadError(problems[0])
+        raise InvalidValueError(problems[0])
     chosen.update(lightcc.group_size({**chosen, **extra}, slots))
     return merged_env(chosen, extra, options)
 
@@ -103,7 +93,7 @@ def notes_of(env: Mapping[str, Any], options: Options) -> list[str]:
     """Return the sentences that belong to a number measured with this environment."""
     notes = [lightcc.TOPK_NOTE] if lightcc.is_lossy(env) else []
     arm = options["arm"]
-    if lightcc_env(options) and not has_lightcc(arm):
+    if lightcc.options_to_env(options.get("lightcc")) and not has_lightcc(arm):
         notes.append(f"Arm {arm.name} does not use LightCC, so benchmark_lightcc was left out.")
     return notes
 
@@ -117,12 +107,12 @@ def require_words(options: Options, *names: str) -> None:
     for name in names:
         value = options.get(name)
         if not isinstance(value, str) or not value or value.startswith("-"):
-            raise WorkloadError(f"{variable_of(name)} is {value!r}; it must be set, and not begin with a dash.")
+            raise InvalidValueError(f"{variable_of(name)} is {value!r}; it must be set, and not begin with a dash.")
 
 
 def require_batch_size(options: Options) -> None:
     if options.get("batch_size") is None:
-        raise WorkloadError("benchmark_options.batch_size is not set; it must be 1 or more.")
+        raise InvalidValueError("benchmark_options.batch_size is not set; it must be 1 or more.")
     require_at_least(options, 1, "batch_size")
 
 
@@ -133,4 +123,4 @@ def require_at_least(options: Options, least: int, *names: str) -> None:
             continue
         number = whole_number(options[name])
         if number is None or number < least:
-            raise WorkloadError(f"{variable_of(name)} is {options[name]}; it must be {least} or more.")
+            raise InvalidValueError(f"{variable_of(name)} is {options[name]}; it must be {least} or more.")

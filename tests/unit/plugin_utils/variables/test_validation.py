@@ -11,11 +11,21 @@ from hypothesis import strategies as st
 from observed import NODE
 from wrong_values import BAD, DEFAULTS, FREE, GOOD, OPTIONS, SPECS, wrong_values
 
-from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import ArmError, arm_of
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import arm_of
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.presets import PRESETS
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import LABEL
+from ansible_collections.taco.train.plugins.plugin_utils.decision.looks import LEAST_REPEATS
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import VERSIONS
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.verdict import Host, judge
+from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 from ansible_collections.taco.train.plugins.plugin_utils.variables.groups import GROUPS
-from ansible_collections.taco.train.plugins.plugin_utils.variables.options import VALID, Options
-from ansible_collections.taco.train.plugins.plugin_utils.variables.rules import RULES
+from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import KINDS, RULES
+from ansible_collections.taco.train.plugins.plugin_utils.variables.validation import (
+    FUNCTIONS,
+    PARSERS,
+    VALID,
+    Validator,
+)
 
 
 def failures(name, value):
@@ -38,8 +48,15 @@ def test_every_variable_has_values_that_are_wrong_or_a_reason_why_it_has_none():
     loose = {name for name, spec in SPECS.items() if spec["type"] in ("str", "path", "list", "dict", "raw")}
     ruled = set(RULES) | {name for name, spec in SPECS.items() if spec.get("choices")}
     assert loose - ruled == set(FREE)
-    assert {rule.kind for rule in RULES.values()} <= set(BAD)
+    assert set(RULES.values()) == set(BAD)
     assert all(FREE.values())
+
+
+def test_the_rules_agree_with_the_code_that_reads_the_values():
+    assert KINDS["preset"]["choices"] == list(PRESETS) and KINDS["API version"]["choices"] == list(VERSIONS)
+    assert KINDS["label"]["pattern"] == LABEL.pattern and f"{LEAST_REPEATS} or more" in KINDS["repeats"]["expected"]
+    assert {rule["function"] for rule in KINDS.values() if "function" in rule} == set(FUNCTIONS) | set(PARSERS)
+    assert set(RULES) <= set(SPECS)
 
 
 @pytest.mark.parametrize("name", sorted(SPECS))
@@ -108,6 +125,13 @@ def test_right_values_pass_in_every_form(name, value):
     assert OPTIONS.problems(dict(GOOD, **{name: value})) == []
 
 
+OWN_PROGRAM = {
+    "benchmark_workload": "command",
+    "benchmark_options": {"command": ["train"], "pattern": "(?P<value>x)"},
+    "benchmark_arm": "tcp",
+}
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
@@ -126,6 +150,15 @@ def test_right_values_pass_in_every_form(name, value):
         ({"benchmark_options": {"binary": "x"}}, ["benchmark_options has binary", "horovod_synthetic", "num_iters"]),
         ({"benchmark_options": {"timeout": 5}}, ["benchmark_options has timeout"]),
         ({"benchmark_options": {"batch_size": "many"}}, ["benchmark_options", "batch_size", "many"]),
+        (
+            {"benchmark_workload": "nccl_tests", "benchmark_lightcc": {"topk_ratio": 0.1}},
+            ["benchmark_lightcc has no effect"],
+        ),
+        (
+            {"benchmark_workload": "ttf_dynamic_embedding", "benchmark_mca": {"btl": "tcp"}},
+            ["benchmark_mca has no effect"],
+        ),
+        ({"compare_batch_sizes": [32], **OWN_PROGRAM}, ["compare_batch_sizes has no effect on workload command"]),
         ({"benchmark_arm": "topology"}, ["benchmark_arm", "ack.yml"]),
         ({"compare_baseline": "nope"}, ["compare_baseline", "nope"]),
         ({"compare_budget_minutes": 60}, ["compare_budget_minutes", "compare_repeats: auto"]),
@@ -152,7 +185,7 @@ def test_a_wrong_value_is_named_once_and_not_again_where_it_is_used():
 @pytest.mark.parametrize("variable", ["benchmark_arm", "locate_arm"])
 def test_a_wrong_arm_is_refused_with_the_error_of_the_function_that_reads_it(variable):
     mine = {"name": "mine", "env": {"A": [1]}}
-    with pytest.raises(ArmError) as error:
+    with pytest.raises(InvalidValueError) as error:
         arm_of(mine, variable)
     (found,) = failures(variable, mine)
     said = str(error.value)
@@ -169,12 +202,12 @@ def test_a_secret_is_not_shown():
     assert "SECRET" not in str(found) and "mpijob_access: a list, not shown" in found.check.found
 
 
-def test_many_hosts_are_checked_quickly():
-    options = Options(SPECS, tuple((f"gpu{number}", 8) for number in range(200)))
+def test_equal_values_of_many_hosts_are_checked_once():
     calls = []
-    plain = options._typed
-    options._typed = lambda *arguments: calls.append(arguments) or plain(*arguments)
+    groups = [
+        group._replace(check=lambda *given, group=group: calls.append(given) or group.check(*given)) for group in GROUPS
+    ]
+    validator = Validator(SPECS, tuple((f"gpu{number}", 8) for number in range(200)), groups)
     for number in range(200):
-        assert options.problems(dict(GOOD, taco_node_name=f"gpu{number}", benchmark_timeout=60)) == []
-    # Groups once for all hosts, and of the values only those that are no default.
-    assert len(options._groups) <= len(GROUPS) and len(calls) <= 200 * 8
+        assert validator.problems(dict(GOOD, taco_node_name=f"gpu{number}", benchmark_timeout=60)) == []
+    assert len(calls) <= len(GROUPS)

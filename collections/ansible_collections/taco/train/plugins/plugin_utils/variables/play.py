@@ -2,15 +2,17 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Require that a play runs each task on all hosts before the next one."""
+"""The play of a task: its strategy, its hosts, and the variables that it has for each of them."""
 
-from typing import Any, Mapping
+from typing import Any, Dict, Mapping, Tuple
 
-from ansible.errors import AnsibleActionFail
+from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible.playbook.block import Block
 from ansible.plugins.loader import strategy_loader
 
 from ansible_collections.taco.train.plugins.plugin_utils.text import some
+from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import Spec
+from ansible_collections.taco.train.plugins.plugin_utils.variables.validation import plain
 
 
 def is_linear(name: str) -> bool:
@@ -27,8 +29,8 @@ def play_of(task: Any) -> Any:
     return parent._play
 
 
-def require_linear(task: Any, host: str) -> str:
-    """The strategy of the play of a task. It is refused unless it is linear."""
+def require_linear(task: Any, host: str) -> None:
+    """Refuse a play whose strategy is not linear."""
     play = play_of(task)
     strategy = str(play.strategy)
     if not is_linear(strategy):
@@ -37,7 +39,6 @@ def require_linear(task: Any, host: str) -> str:
             "some tasks once for all hosts, which needs the strategy linear. Set `strategy: ansible.builtin.linear` in the play; it takes "
             "precedence over ansible.cfg and ANSIBLE_STRATEGY"
         )
-    return strategy
 
 
 def require_all_hosts(task: Any, role: str, task_vars: Mapping[str, Any]) -> None:
@@ -50,3 +51,21 @@ def require_all_hosts(task: Any, role: str, task_vars: Mapping[str, Any]) -> Non
             f"{task_vars['inventory_hostname']}: the play {play.get_name()!r} runs on {some(waiting)} at another time, and the role "
             f"taco.train.{role} needs all hosts of the play at once. Remove `serial` from the play"
         )
+
+
+def variables_of(action: Any, host: str, specs: Mapping[str, Spec]) -> Tuple[Dict[str, Any], Dict[str, str]]:
+    """The declared variables as the task of an action would have them on a host, and why some can't be computed."""
+    manager = action._task.get_variable_manager()
+    given = manager.get_vars(play_of(action._task), manager._inventory.get_host(host), action._task)
+    templar = action._templar.copy_with_new_env(available_variables=given)
+    values, errors = {}, {}
+    for name, spec in specs.items():
+        # The defaults of a role that comes later aren't loaded yet.
+        raw = given.get(name, spec.get("default"))
+        try:
+            values[name] = plain(raw if isinstance(raw, str) and "{" not in raw else templar.template(raw))
+        except AnsibleError as error:
+            # Such a default is computed where its role begins.
+            values[name] = None if name in given else raw
+            errors.update({name: str(error)} if name in given else {})
+    return values, errors
