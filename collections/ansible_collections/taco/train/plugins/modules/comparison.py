@@ -6,7 +6,7 @@
 DOCUMENTATION = r"""
 module: comparison
 short_description: Plan the runs of a comparison, and compute its verdicts
-version_added: 1.0.0
+version_added: 1.1.0
 description:
   - With O(state=planned) it plans the runs of a matrix of arms, workloads, numbers of hosts and batch sizes, in an order in which a slow
     change of the machines affects all arms equally. It continues an interrupted comparison with the same options in its folder, and prints

@@ -52,19 +52,24 @@ options:
     type: path
     default: /var/lib/taco-train
   run_dir:
+    version_added: 1.1.0
     description: The folder of the run, on the controller. Required with O(state=compared).
     type: str
   records:
+    version_added: 1.1.0
     description: The ids of the records of the runs between the two reads of the counters. Required with O(state=compared).
     type: list
     elements: str
   before:
+    version_added: 1.1.0
     description: For each host the result of O(state=started). Required with O(state=compared).
     type: dict
   after:
+    version_added: 1.1.0
     description: For each host the result of O(state=ended). Required with O(state=compared).
     type: dict
   fail_on_bad_run:
+    version_added: 1.1.0
     description: Whether the task fails when the runs used another network than that of their arm. With O(state=compared).
     type: bool
     default: true

@@ -35,6 +35,7 @@ options:
     default: default
     description: The namespace of the training.
   watched:
+    version_added: 1.1.0
     description: The objects to wait for.
     type: list
     elements: dict
@@ -62,6 +63,7 @@ options:
         type: dict
         default: {}
   seconds:
+    version_added: 1.1.0
     description: Seconds to wait for a change, from 1 to 3600. With O(watched).
     type: int
     default: 20
