@@ -149,8 +149,8 @@ def test_a_comparison_prints_two_lines_a_run_the_time_left_and_the_report_last(k
 
 
 def test_the_comparison_is_its_own_baseline(known, command):
-    options = f"run_dir={known.folder} against={known.folder}"
-    done = command("ansible", "localhost", "-m", "taco.train.comparison_verdict", "-a", options)
+    options = f"state=decided run_dir={known.folder} against={known.folder}"
+    done = command("ansible", "localhost", "-m", "taco.train.comparison", "-a", options)
     assert done.returncode == 0, done.stdout
 
 

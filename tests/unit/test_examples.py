@@ -53,6 +53,7 @@ MAGIC = set(Environment().globals) | {
     "playbook_dir",
     "query",
 }
+OF_THE_DOCUMENTATION = ("description", "suboptions", "version_added", "version_added_collection")
 OF_A_SPEC = ("type", "elements", "choices", "required", "aliases")
 
 
@@ -111,7 +112,7 @@ def specification(options):
     """The argument spec that documented options describe, with their defaults."""
     found = {}
     for name, option in options.items():
-        found[name] = {key: value for key, value in option.items() if key not in ("description", "suboptions")}
+        found[name] = {key: value for key, value in option.items() if key not in OF_THE_DOCUMENTATION}
         if "suboptions" in option:
             found[name]["options"] = specification(option["suboptions"])
     return found

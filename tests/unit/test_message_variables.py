@@ -86,7 +86,7 @@ def test_a_module_names_its_own_options_and_variables_of_roles_in_parentheses_be
 def test_the_number_of_repeats_has_one_default():
     role = yaml.safe_load((COLLECTION / "roles/compare/defaults/main.yml").read_text())["compare_repeats"]
     module = re.search(
-        r"^  repeats:.*?default: (\d+)", (COLLECTION / "plugins/modules/comparison_plan.py").read_text(), re.M | re.S
+        r"^  repeats:.*?default: (\d+)", (COLLECTION / "plugins/modules/comparison.py").read_text(), re.M | re.S
     )
     hosts, options = (
         [{"name": "gpu1", "slots": 2}],

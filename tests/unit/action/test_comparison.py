@@ -12,7 +12,7 @@ import action_run
 import pytest
 from measured import DEFAULTS, HOSTS, records
 
-from ansible_collections.taco.train.plugins.action import comparison_plan, comparison_rounds, comparison_verdict
+from ansible_collections.taco.train.plugins.action import comparison as action
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import read
 
 PLANNED = {"results_dir": "/nonexistent/results", "arms": ["tcp", "taco"], "hosts": HOSTS}
@@ -26,15 +26,15 @@ class Cluster:
         self.results = folder / "results"
 
     def rounds(self, **options):
-        return action_run.run(comparison_rounds, options)
+        return action_run.run(action, {"state": "continued", **options})
 
     def verdict(self, *arguments, **options):
-        return action_run.run(comparison_verdict, options, "--check" in arguments)
+        return action_run.run(action, {"state": "decided", **options}, "--check" in arguments)
 
     def plan(self, *arguments, **spec):
         spec = dict({"arms": ["tcp", "taco"], "repeats": 4, "warmup_runs": 0}, **spec)
-        told = {"results_dir": str(self.results), "hosts": HOSTS, "defaults": DEFAULTS}
-        return action_run.run(comparison_plan, {**told, **spec}, "--check" in arguments)
+        told = {"state": "planned", "results_dir": str(self.results), "hosts": HOSTS, "defaults": DEFAULTS}
+        return action_run.run(action, {**told, **spec}, "--check" in arguments)
 
     def measure(self, run_dir, speeds, number=None):
         comparison = read({"arms": ["tcp", "taco"], "repeats": 4, "warmup_runs": 0}, HOSTS, DEFAULTS)
@@ -119,13 +119,14 @@ def test_options_that_arrive_as_text_are_the_same_comparison(cluster):
     first = cluster.plan()["run_dir"]
     text = {"defaults": dict(DEFAULTS, batch_size="64")}
     told = {
+        "state": "planned",
         "results_dir": str(cluster.results),
         "hosts": HOSTS,
         "arms": ["tcp", "taco"],
         "repeats": 4,
         "warmup_runs": 0,
     }
-    assert action_run.run(comparison_plan, {**told, **text})["run_dir"] == first
+    assert action_run.run(action, {**told, **text})["run_dir"] == first
 
 
 def test_a_baseline_that_is_the_latest_is_the_one_from_before(cluster):
@@ -200,30 +201,30 @@ def test_an_arm_that_became_slower_fails_the_task_after_the_results_were_written
 
 
 @pytest.mark.parametrize(
-    ("action", "options", "words"),
+    ("state", "options", "words"),
     [
-        (comparison_plan, {"arms": ["tcp", "taco"]}, "results_dir"),
-        (comparison_verdict, {}, "run_dir"),
-        (comparison_rounds, {"run_dir": "/nonexistent"}, "/nonexistent/comparison-plan.json can't be read"),
-        (comparison_verdict, {"run_dir": "/nonexistent"}, "/nonexistent/comparison-plan.json can't be read"),
-        (comparison_verdict, {"run_dir": "/nonexistent", "min_effect": 3}, "compare_min_effect is 3.0"),
-        (comparison_plan, {**PLANNED, "arms": ["tcp"]}, "compare_arms has only tcp"),
+        ("planned", {"arms": ["tcp", "taco"]}, "results_dir"),
+        ("decided", {}, "run_dir"),
+        ("continued", {"run_dir": "/nonexistent"}, "/nonexistent/comparison-plan.json can't be read"),
+        ("decided", {"run_dir": "/nonexistent"}, "/nonexistent/comparison-plan.json can't be read"),
+        ("decided", {"run_dir": "/nonexistent", "min_effect": 3}, "compare_min_effect is 3.0"),
+        ("planned", {**PLANNED, "arms": ["tcp"]}, "compare_arms has only tcp"),
         (
-            comparison_plan,
+            "planned",
             {**PLANNED, "defaults": {"model": "vgg16"}},
             "tcp on horovod_synthetic/vgg16/2x2/256 can't be run: benchmark_options.model is vgg16",
         ),
-        (comparison_plan, {**PLANNED, "workloads": [{"batch_size": "many"}]}, "compare_workloads"),
-        (comparison_plan, {**PLANNED, "against": "/nonexistent"}, "/nonexistent can't be read as the result of a comp"),
+        ("planned", {**PLANNED, "workloads": [{"batch_size": "many"}]}, "compare_workloads"),
+        ("planned", {**PLANNED, "against": "/nonexistent"}, "/nonexistent can't be read as the result of a comp"),
         (
-            comparison_plan,
+            "planned",
             {**PLANNED, "defaults": {"lightcc": {"topk_ratio": 7}}},
             "tcp on horovod_synthetic/ResNet50/2x2/256 can't be run",
         ),
     ],
 )
-def test_an_error_is_a_sentence(action, options, words):
-    result = action_run.run(action, options)
+def test_an_error_is_a_sentence(state, options, words):
+    result = action_run.run(action, {"state": state, **options})
     assert result["failed"] and words in result["msg"]
 
 

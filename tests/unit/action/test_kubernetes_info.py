@@ -42,6 +42,17 @@ def test_a_cluster_that_does_not_answer_is_a_finding(actor, tmp_path):
     assert "the API server at 127.0.0.1:9 can't be reached" in found["error"] and found["nodes"] is None
 
 
+def test_with_watched_it_returns_whether_the_objects_have_changed(actor, tmp_path):
+    node = actor.cluster.get("Node", "n1", None)["metadata"]
+    known = {"kind": "Node", "name": "n1", "versions": {node["uid"]: node["resourceVersion"]}}
+    found = actor.run(None, module=kubernetes_info, watched=[known], seconds=1)
+    assert found["differs"] is False and "kubernetes" not in found
+    assert actor.run(None, module=kubernetes_info, watched=[dict(known, versions={})], seconds=1)["differs"] is True
+    actor.cluster.forbid("list", "nodes")
+    failed = actor.run(None, module=kubernetes_info, watched=[known], seconds=1)
+    assert failed["failed"] and "list nodes" in failed["msg"]
+
+
 def test_a_kubeconfig_given_as_text_is_never_shown(actor):
     text = "apiVersion: v1\nusers:\n- user: {token: SECRET}\n"
     said = actor.refused("ready", kubeconfig=text)

@@ -191,7 +191,7 @@ def test_while_nothing_changes_little_is_asked(on):
     actor.cluster.script("worker", ["ContainerCreating"])
     actor.refused("workers are ready after 60 s", wait_timeout=60)
     asked = [name.rpartition(".")[2] for name, _options in actor.calls]
-    looks = asked.count("kubernetes_watch")
+    looks = asked.count("kubernetes_info")
     # One watch, the job, the pods and the events in 20 s.
     assert 3 <= looks <= 7 and len(asked) <= 4 * looks + 12
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The module kubernetes_watch on the stand-in: when it returns, what it asks, and what it says when it may not ask."""
+"""The module kubernetes_info with objects to watch on the stand-in: when it returns, what it asks, and what it says when it may not ask."""
 
 import queue
 import threading
@@ -13,7 +13,7 @@ from kubelab.testing import running_cluster
 from kubernetes_modules import execute
 
 from ansible_collections.kubernetes.core.plugins.module_utils.k8s.client import get_api_client
-from ansible_collections.taco.train.plugins.modules import kubernetes_watch
+from ansible_collections.taco.train.plugins.modules import kubernetes_info
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.client import (
     Clock,
     Cluster,
@@ -40,7 +40,7 @@ def watch(cluster, *things, seconds=10, kubeconfig=None):
     """Run the module; return its result, the seconds that it took and the requests for nodes that it made."""
     before, began = len(cluster.requests), time.monotonic()
     access = {"kubeconfig": kubeconfig or cluster.kubeconfig}
-    result = execute("taco.train.kubernetes_watch", {"watched": list(things), "seconds": seconds, "access": access})
+    result = execute("taco.train.kubernetes_info", {"watched": list(things), "seconds": seconds, "access": access})
     asked = [request for request in cluster.requests[before:] if request[1].startswith("/api/v1/nodes")]
     return result, time.monotonic() - began, asked
 
@@ -87,7 +87,7 @@ def test_a_version_that_is_not_kept_any_more_is_a_change(cluster):
     label(cluster, "node-1", "changed")
     cluster.compact()
     ended = queue.Queue()
-    kubernetes_watch.follow(
+    kubernetes_info.follow(
         client.client,
         client.resource("Node", "v1"),
         {**node(cluster), "namespace": None, "label_selector": None},

@@ -147,6 +147,6 @@ def test_the_role_and_the_module_have_the_one_default_number_of_repeats():
     collection = Path(__file__).parents[4] / "collections/ansible_collections/taco/train"
     role = yaml.safe_load((collection / "roles/compare/defaults/main.yml").read_text())
     documented = re.search(
-        r"  repeats:\n(?:    .*\n)*?    default: (\d+)", (collection / "plugins/modules/comparison_plan.py").read_text()
+        r"  repeats:\n(?:    .*\n)*?    default: (\d+)", (collection / "plugins/modules/comparison.py").read_text()
     )
     assert role["compare_repeats"] == int(documented[1]) == comparison().repeats == DEFAULT_REPEATS

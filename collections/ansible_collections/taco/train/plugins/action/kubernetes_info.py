@@ -2,24 +2,20 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Look at a cluster before anything is done to it, by the modules of kubernetes.core."""
+"""Look at a cluster before anything is done to it, by the modules of kubernetes.core, or wait until objects of it change."""
 
 from typing import Any, Mapping
 
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.action import ACCESS, cluster_of
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.client import Cluster, KubernetesError
+from ansible_collections.taco.train.plugins.modules.kubernetes_info import ARGUMENTS
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.action import cluster_of
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.client import WATCH, Cluster, KubernetesError
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.errors import FORBIDDEN
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.readiness import outline
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import CRD
 from ansible_collections.taco.train.plugins.plugin_utils.preflight import operator
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.kubernetes import PERMISSIONS, missing, review
-
-ARGUMENT_SPEC: dict[str, dict[str, Any]] = {
-    "namespace": {"type": "str", "default": "default"},
-    **ACCESS,
-}
 
 
 def answers(result: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -37,9 +33,11 @@ class ActionModule(ActionBase):
 
     def run(self, tmp: Any = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         super().run(tmp, task_vars)
-        _ignored, options = self.validate_argument_spec(argument_spec=ARGUMENT_SPEC)
+        _ignored, options = self.validate_argument_spec(argument_spec=ARGUMENTS)
 
         cluster = cluster_of(self, options, task_vars)
+        if options["watched"]:
+            return self._watch(cluster, options)
         facts: dict[str, Any] = dict.fromkeys(("error", "missing", "nodes", "crd", "operators"))
         facts["crd_forbidden"] = False
         try:
@@ -47,6 +45,13 @@ class ActionModule(ActionBase):
         except KubernetesError as error:
             facts["error"] = str(error)
         return {"changed": False, "kubernetes": facts}
+
+    def _watch(self, cluster: Cluster, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Wait until one of the objects changes."""
+        result, cause = cluster.attempt(WATCH, {name: options[name] for name in ("watched", "seconds")})
+        if cause is not None:
+            return {"failed": True, "msg": str(cluster.error("watch objects", cause))}
+        return {"changed": False, "differs": bool(result["differs"])}
 
     def _look(self, cluster: Cluster, namespace: str, facts: dict[str, Any]) -> None:
         asked = [review(permission, namespace) for permission in PERMISSIONS]

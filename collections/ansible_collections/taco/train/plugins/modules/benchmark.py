@@ -122,7 +122,7 @@ options:
     elements: dict
     default: []
   case:
-    description: The run of a comparison, as planned by M(taco.train.comparison_plan).
+    description: The run of a comparison, as planned by M(taco.train.comparison).
     type: dict
   label:
     description: The name of the run in the progress output. Not set means the arm and the model.

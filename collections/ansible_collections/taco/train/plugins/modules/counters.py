@@ -5,13 +5,18 @@
 
 DOCUMENTATION = r"""
 module: counters
-short_description: Read the counters of a host before and after a run
+short_description: Read the counters of hosts before and after a run, and add the differences to its record
 version_added: 1.0.0
 description:
-  - Returns counters of interfaces, TCP, CPUs, control groups and GPUs. M(taco.train.witnesses) compares those before and after a run.
+  - With O(state=started) and O(state=ended) it returns counters of interfaces, TCP, CPUs, control groups and GPUs.
   - With O(state=started) it also starts a process that samples the TCP connections and the clocks of the GPUs during the run. The process
     has low priority and takes a sample every second at first, every 5 seconds later. O(state=ended) stops it and returns the last sample.
   - A value that can't be read is absent. Missing tools are no error.
+  - With O(state=compared) it adds the differences of the counters before and after runs of one arm to the records of the runs. This state
+    works on the controller only.
+  - It compares the bytes that the model must send with those that crossed the interfaces. A run that used another network than that of
+    its arm is recorded as failed, with the reason.
+  - It names the hosts whose counters differ from those of the others. With fewer than 5 hosts it names none.
 author:
   - Taco Team (@taco)
 extends_documentation_fragment:
@@ -19,16 +24,16 @@ extends_documentation_fragment:
 attributes:
   check_mode:
     support: full
-    details: Starts and stops no process.
+    details: Starts and stops no process, and leaves the records as they are.
   diff_mode:
     support: none
   platform:
     platforms: posix
 options:
   state:
-    description: V(started) before the run, V(ended) after it.
+    description: V(started) before the run, V(ended) after it, V(compared) with the results of both.
     type: str
-    choices: [started, ended]
+    choices: [started, ended, compared]
     required: true
   seconds:
     description: The longest time of the sampling process. It ends earlier when O(state=ended) is used.
@@ -46,24 +51,64 @@ options:
     description: Folder on the host for the state that outlives a run.
     type: path
     default: /var/lib/taco-train
+  run_dir:
+    version_added: 1.1.0
+    description: The folder of the run, on the controller. Required with O(state=compared).
+    type: str
+  records:
+    version_added: 1.1.0
+    description: The ids of the records of the runs between the two reads of the counters. Required with O(state=compared).
+    type: list
+    elements: str
+  before:
+    version_added: 1.1.0
+    description: For each host the result of O(state=started). Required with O(state=compared).
+    type: dict
+  after:
+    version_added: 1.1.0
+    description: For each host the result of O(state=ended). Required with O(state=compared).
+    type: dict
+  fail_on_bad_run:
+    version_added: 1.1.0
+    description: Whether the task fails when the runs used another network than that of their arm. With O(state=compared).
+    type: bool
+    default: true
 seealso:
-  - module: taco.train.witnesses
+  - module: taco.train.benchmark
 """
 
 EXAMPLES = r"""
 - name: Read the counters of the hosts before the run
   taco.train.counters:
     state: started
+  register: started
+
+- name: Run the benchmark
+  taco.train.benchmark:
+    hosts: [{name: gpu1, slots: 8}, {name: gpu2, slots: 8}]
+    run_dir: results/latest
+  run_once: true
+  register: benchmark
 
 - name: Read the counters of the hosts after the run
   taco.train.counters:
     state: ended
+  register: ended
+
+- name: Add the differences to the record
+  taco.train.counters:
+    state: compared
+    run_dir: results/latest
+    records: ["{{ benchmark.record.id }}"]
+    before: "{{ dict(ansible_play_hosts | zip(ansible_play_hosts | map('extract', hostvars, 'started'))) }}"
+    after: "{{ dict(ansible_play_hosts | zip(ansible_play_hosts | map('extract', hostvars, 'ended'))) }}"
+  run_once: true
 """
 
 RETURN = r"""
 counters:
   description: The counters at this moment. What can't be read is absent.
-  returned: always
+  returned: with O(state=started) or O(state=ended)
   type: dict
   contains:
     boot_id:
@@ -108,6 +153,25 @@ samples:
   sample:
     peers: [{peer: 10.0.0.2, connections: 4, sent: 1000, received: 1000, retransmits: 0, seconds: 5.0, busy: 1.2}]
     gpus: {}
+path:
+  description: Whether the path of the arm is V(proved), V(contradicted) or V(unknown). V(null) without a record.
+  returned: with O(state=compared)
+  type: str
+  sample: proved
+arms:
+  description: The arms whose records have the differences now.
+  returned: with O(state=compared)
+  type: list
+  elements: str
+  sample: [tcp]
+run_dir:
+  description: The folder of the run.
+  returned: with a record
+  type: str
+msg:
+  description: Why the runs failed.
+  returned: when the path is contradicted
+  type: str
 """
 
 import os
@@ -166,17 +230,24 @@ def snapshot(options):
     return found
 
 
+ARGUMENTS = {
+    "state": {"type": "str", "choices": ["started", "ended", "compared"], "required": True},
+    "seconds": {"type": "int", "default": 3600},
+    "container": {"type": "str"},
+    "engine_command": {"type": "list", "elements": "str", "default": ["docker"]},
+    "state_dir": {"type": "path", "default": "/var/lib/taco-train"},
+    "run_dir": {"type": "str"},
+    "records": {"type": "list", "elements": "str"},
+    "before": {"type": "dict"},
+    "after": {"type": "dict"},
+    "fail_on_bad_run": {"type": "bool", "default": True},
+}
+# The action works for this state, on the controller.
+REQUIRED_IF = [("state", "compared", ["run_dir", "records", "before", "after"])]
+
+
 def main():
-    module = AnsibleModule(
-        argument_spec=dict(
-            state=dict(type="str", choices=["started", "ended"], required=True),
-            seconds=dict(type="int", default=3600),
-            container=dict(type="str"),
-            engine_command=dict(type="list", elements="str", default=["docker"]),
-            state_dir=dict(type="path", default="/var/lib/taco-train"),
-        ),
-        supports_check_mode=True,
-    )
+    module = AnsibleModule(argument_spec=ARGUMENTS, required_if=REQUIRED_IF, supports_check_mode=True)
     options = module.params
     folder = os.path.join(options["state_dir"], FOLDER)
     result = {"changed": False}

@@ -182,6 +182,25 @@ def _systems(records: Sequence[Record]) -> Dict[str, Any]:
     return found
 
 
+def _placement(
+    comparison: Comparison,
+    cases: Sequence[Dict[str, Any]],
+    records: Sequence[Record],
+    changes: Sequence[str],
+    lab: bool,
+) -> Dict[str, Any]:
+    """What is known of the placement, by its key of the results; nothing where no arm has its workers placed."""
+    if not any(arm.place for arm in comparison.arms):
+        return {}
+    return {
+        "placement": {
+            "said": placement.explained(comparison.arms, cases, records, changes),
+            "layouts": placement.layouts(comparison.arms, records),
+            "table": placement.table(comparison.arms, cases, not lab),
+        }
+    }
+
+
 def assemble(
     comparison: Comparison,
     records: Sequence[Record],
@@ -236,12 +255,7 @@ def assemble(
         "systems": _systems(mine),
         "regression": None,
     }
-    if any(arm.place for arm in comparison.arms):
-        found["placement"] = {
-            "said": placement.explained(comparison.arms, cases, mine, place_changes),
-            "layouts": placement.layouts(comparison.arms, mine),
-            "table": placement.table(comparison.arms, cases, not found["lab"]),
-        }
+    found.update(_placement(comparison, cases, mine, place_changes, found["lab"]))
     if comparison.control:
         found["control"] = comparison.control.name
     return dict(found, question=question(found), sentence=sentence(found))

@@ -11,14 +11,6 @@ from ansible_collections.taco.train.plugins.plugin_utils.comparison import compa
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import Comparison, ComparisonError
 from ansible_collections.taco.train.plugins.plugin_utils.run import store as records
 
-ARGUMENTS: Dict[str, Any] = {
-    "run_dir": {"type": "str", "required": True},
-    "min_effect": {"type": "float", "default": 0.03},
-    "confidence": {"type": "float", "default": 0.95},
-    "allow_unlike": {"type": "bool", "default": False},
-}
-"""The options of each action that computes verdicts; the documentation fragment comparison.verdicts has them, too."""
-
 
 class Evaluation(NamedTuple):
     """The verdicts of a comparison at this moment."""

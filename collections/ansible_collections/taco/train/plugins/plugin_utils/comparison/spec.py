@@ -181,25 +181,17 @@ def _batch_sizes(value: Dict[str, Any], workload: Dict[str, Any], kind: str) -> 
     return list(dict.fromkeys(given)) if given else [workload.get("batch_size")]
 
 
-def read(value: Dict[str, Any], hosts: Sequence[Dict[str, Any]], defaults: Dict[str, Any]) -> Comparison:
-    """Return the comparison that a specification asks for on hosts, each {name, slots}; defaults are a run's options.
-
-    Raises ComparisonError for everything that can be known to be wrong before the first run.
-    """
-    unknown = sorted(set(value) - set(KEYS))
-    if unknown:
-        raise ComparisonError(f"A comparison has no {unknown[0]}; it has {', '.join(KEYS)}.")
+def _require_hosts(hosts: Sequence[Dict[str, Any]]) -> None:
+    """Raise without hosts, or for one whose number of slots is not known."""
     if not hosts:
         raise ComparisonError("A comparison needs hosts, and the play has none: set taco_hosts or benchmark_hosts.")
     bad = [host.get("name") for host in hosts if not str(host.get("slots") or "").isdecimal() or int(host["slots"]) < 1]
     if bad:
         raise ComparisonError(f"{bad[0]} has no number of slots: set taco_gpus_per_node, or slots in benchmark_hosts.")
-    arms = _arms(value.get("arms"))
-    baseline = str(value.get("baseline") or arms[0].name)
-    if baseline not in [arm.name for arm in arms]:
-        raise ComparisonError(
-            f"compare_baseline is {baseline}, which is not one of compare_arms: {', '.join(arm.name for arm in arms)}."
-        )
+
+
+def _workloads(value: Dict[str, Any], defaults: Dict[str, Any]) -> Sequence[Dict[str, Any]]:
+    """The workloads of a specification, each of options that a run has."""
     workloads = value.get("workloads") or [{}]
     if not isinstance(workloads, (list, tuple)) or not all(isinstance(one, dict) for one in workloads):
         raise ComparisonError("compare_workloads is a list of mappings, such as [{model: ResNet50}, {model: VGG16}].")
@@ -208,6 +200,12 @@ def read(value: Dict[str, Any], hosts: Sequence[Dict[str, Any]], defaults: Dict[
         raise ComparisonError(
             f"compare_workloads has {strange[0]}, which no run has as an option; it has {', '.join(sorted(defaults))}."
         )
+    return workloads
+
+
+def _cases(value: Dict[str, Any], hosts: Sequence[Dict[str, Any]], defaults: Dict[str, Any]) -> Tuple[Case, ...]:
+    """The cases of every workload, number of hosts and batch size, each of its own name."""
+    workloads = _workloads(value, defaults)
     _require_effect(value, [str(workload.get("workload") or defaults.get("workload")) for workload in workloads])
     cases = [
         _case(workload, batch_size, size, defaults)
@@ -220,9 +218,28 @@ def read(value: Dict[str, Any], hosts: Sequence[Dict[str, Any]], defaults: Dict[
     twice = sorted({identity for identity in identities if identities.count(identity) > 1})
     if twice:
         raise ComparisonError(f"Two of compare_workloads would both be called {twice[0]}: give each a name.")
+    return tuple(cases)
+
+
+def read(value: Dict[str, Any], hosts: Sequence[Dict[str, Any]], defaults: Dict[str, Any]) -> Comparison:
+    """Return the comparison that a specification asks for on hosts, each {name, slots}; defaults are a run's options.
+
+    Raises ComparisonError for everything that can be known to be wrong before the first run.
+    """
+    unknown = sorted(set(value) - set(KEYS))
+    if unknown:
+        raise ComparisonError(f"A comparison has no {unknown[0]}; it has {', '.join(KEYS)}.")
+    _require_hosts(hosts)
+    arms = _arms(value.get("arms"))
+    baseline = str(value.get("baseline") or arms[0].name)
+    if baseline not in [arm.name for arm in arms]:
+        raise ComparisonError(
+            f"compare_baseline is {baseline}, which is not one of compare_arms: {', '.join(arm.name for arm in arms)}."
+        )
+    cases = _cases(value, hosts, defaults)
     repeats, auto = repeats_of(value.get("repeats", DEFAULT_REPEATS))
     warmup_runs = _whole(value.get("warmup_runs", 1), "warmup_runs", 0)
     budget = _budget(value.get("budget_minutes"), auto)
     control = _control(value.get("control"), arms, baseline)
     arms = (*arms, control) if control else arms
-    return Comparison(arms, baseline, tuple(cases), repeats, warmup_runs, auto, budget, control=control)
+    return Comparison(arms, baseline, cases, repeats, warmup_runs, auto, budget, control=control)

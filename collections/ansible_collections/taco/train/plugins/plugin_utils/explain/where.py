@@ -56,6 +56,11 @@ class Places:
             self._read(line)
 
     def _read(self, line: Line) -> None:
+        self._read_process(line)
+        self._read_epilogue(line.text)
+
+    def _read_process(self, line: Line) -> None:
+        """Read what a line tells about the process that printed it, or about a device of another one."""
         text = line.text
         header = NCCL_HEADER.search(text) if " [" in text else None
         host = header[1] if header else line.host
@@ -76,6 +81,9 @@ class Places:
             device = DEVICE.search(text)
             if device:
                 self._process(device[3], device[2], int(device[1]))
+
+    def _read_epilogue(self, text: str) -> None:
+        """Read what mpirun prints at the end about a host or a rank."""
         if " daemon" in text or " node" in text:
             daemon = DAEMON.search(text)
             self.daemon = self.daemon or (daemon[1] if daemon else None)

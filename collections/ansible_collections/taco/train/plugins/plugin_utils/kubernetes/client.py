@@ -27,7 +27,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.messages imp
 from ansible_collections.taco.train.plugins.plugin_utils.progress import duration
 
 Thing = Mapping[str, Any]
-WATCH = "kubernetes_watch"
+# The module that waits for changes where it gets objects to watch.
+WATCH = "kubernetes_info"
 MODULES = {name: f"kubernetes.core.{name}" for name in ("k8s", "k8s_exec", "k8s_info", "k8s_log")}
 MODULES[WATCH] = f"taco.train.{WATCH}"
 POD_TRIES = 3

@@ -127,6 +127,23 @@ def script_of(options: Dict[str, Any]) -> Optional[Dict[str, Any]]:
     return {"source": one["source"] if one else None, "path": path, "sha256": sha256}
 
 
+def _failure(
+    options: Dict[str, Any], job: Dict[str, Any], parsed: Dict[str, Any], arm: Arm
+) -> Tuple[Optional[Explanation], List[str]]:
+    """Why a run failed, None if it did not, and the problems of what it printed."""
+    if job.get("failed"):
+        # The command did not end by itself, so its output has nothing to be judged by.
+        said = str(job.get("msg", "the module failed")).rstrip(".")
+        return Explanation(said, job.get("fix") or fix_of_failed_start(options, said)), []
+    text, timed_out = job.get("stdout", ""), ran_out_of_time(options, job)
+    problems = parsed["problems"] + not_taken(arm, text, parsed["network"], options)
+    hosts = [str(host["name"]) for host in options["hosts"]]
+    if timed_out or job.get("rc"):
+        locked = options["exec_prefix"] and job.get("rc") == LOCKED_STATUS and not text.strip()
+        return explain(LOCKED if locked else text, job.get("rc"), timed_out, options["timeout"], hosts), problems
+    return explain_problems(text, problems, hosts) if problems else None, problems
+
+
 def make_record(
     options: Dict[str, Any], job: Dict[str, Any], plan: RunPlan, launcher: str
 ) -> Tuple[Dict[str, Any], Optional[Explanation]]:
@@ -137,20 +154,7 @@ def make_record(
         text, expected_ranks=expected, device=options["device"], options=options
     )
     timed_out = ran_out_of_time(options, job)
-    if job.get("failed"):
-        # The command did not end by itself, so its output has nothing to be judged by.
-        said = str(job.get("msg", "the module failed")).rstrip(".")
-        fix = job.get("fix") or fix_of_failed_start(options, said)
-        reason: Optional[Explanation] = Explanation(said, fix)
-        found: List[str] = []
-    else:
-        found = parsed["problems"] + not_taken(plan.arm, text, parsed["network"], options)
-        locked = options["exec_prefix"] and job.get("rc") == LOCKED_STATUS and not text.strip()
-        hosts = [str(host["name"]) for host in options["hosts"]]
-        if timed_out or job.get("rc"):
-            reason = explain(LOCKED if locked else text, job.get("rc"), timed_out, options["timeout"], hosts)
-        else:
-            reason = explain_problems(text, found, hosts) if found else None
+    reason, found = _failure(options, job, parsed, plan.arm)
     broken = job.get("failed") or timed_out or job.get("rc")
     system = {
         str(host): record_file.system_of(node, options["workers"].get(host), options["images"].get(host))

@@ -33,6 +33,11 @@ def record_id(time: str, arm: str, suffix: str) -> str:
     return "{}-{}-{}".format(re.sub(r"[-:]|\.\d+", "", time), arm, suffix)
 
 
+def _value(node: Mapping[str, Any], part: str, name: str) -> Any:
+    """A value of a part of a node's facts, None where either is absent."""
+    return (node.get(part) or {}).get(name)
+
+
 def system_of(node: Any, worker: Mapping[str, Any] | None = None, image: str | None = None) -> dict[str, Any] | None:
     """Return of a node's facts, and of what the module acceleration saw in its container, what a number must be read with.
 
@@ -44,15 +49,15 @@ def system_of(node: Any, worker: Mapping[str, Any] | None = None, image: str | N
     container = seen.get("container") or {}
     gpus = node.get("gpus") or {}
     engine = node.get("container_engine") or {}
-    pools = (node.get("hugepages") or {}).get("pools") or []
+    pools = _value(node, "hugepages", "pools") or []
     return {
         "hostname": node.get("hostname"),
-        "os": (node.get("os") or {}).get("name"),
-        "instance_type": (node.get("metadata") or {}).get("instance_type"),
-        "kernel": (node.get("kernel") or {}).get("release"),
-        "kernel_line": (node.get("kernel") or {}).get("cmdline"),
-        "cpus": (node.get("cpu") or {}).get("count"),
-        "memory_bytes": (node.get("memory") or {}).get("total_bytes"),
+        "os": _value(node, "os", "name"),
+        "instance_type": _value(node, "metadata", "instance_type"),
+        "kernel": _value(node, "kernel", "release"),
+        "kernel_line": _value(node, "kernel", "cmdline"),
+        "cpus": _value(node, "cpu", "count"),
+        "memory_bytes": _value(node, "memory", "total_bytes"),
         "hugepages": [{"size_bytes": pool.get("size_bytes"), "total": pool.get("total")} for pool in pools],
         "gpus": gpus.get("count"),
         "gpu_names": sorted({gpu["name"] for gpu in gpus.get("devices") or [] if gpu.get("name")}),

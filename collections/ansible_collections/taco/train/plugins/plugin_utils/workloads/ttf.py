@@ -19,7 +19,6 @@ import posixpath
 import re
 from typing import Any, Mapping, Optional, Sequence
 
-from ansible_collections.taco.train.plugins.module_utils._acceleration.demo_dataset import FOLDER
 from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import option, pattern, result, workload
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.command import iteration_of as iteration_by_pattern
@@ -34,6 +33,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import 
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.option import Option
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.workload import Options, Workload
 
+FOLDER = "/opt/dynamic-embedding-demo"
 DEMOS = ("benchmark", "ps", "estimator")
 OPTIONS = {
     "demo": Option("str", "The demo. Not set means ``benchmark``.", choices=DEMOS),

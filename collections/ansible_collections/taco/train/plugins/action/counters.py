@@ -2,32 +2,30 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Add the counters of the hosts before and after runs to the records of the runs. Works on the controller only."""
+"""Read the counters of a host there, and add what they show about runs to the records on the controller."""
 
 from ansible.plugins.action import ActionBase
 
+from ansible_collections.taco.train.plugins.modules.counters import ARGUMENTS, REQUIRED_IF
 from ansible_collections.taco.train.plugins.plugin_utils.run import record_file, store
 from ansible_collections.taco.train.plugins.plugin_utils.witnesses.path import CONTRADICTED, problem
 from ansible_collections.taco.train.plugins.plugin_utils.witnesses.record import at_the_same_time, with_witnesses
 
-ARGUMENTS = {
-    "run_dir": {"type": "str", "required": True},
-    "records": {"type": "list", "elements": "str", "required": True},
-    "before": {"type": "dict", "required": True},
-    "after": {"type": "dict", "required": True},
-    "fail_on_bad_run": {"type": "bool", "default": True},
-}
-
 
 class ActionModule(ActionBase):
-    """Read, decide, write on the controller."""
+    """Leave the host to the module; read, decide, write on the controller."""
 
     _supports_check_mode = True
-    _requires_connection = False
 
     def run(self, tmp=None, task_vars=None):
-        super().run(tmp, task_vars)
-        _validated, options = self.validate_argument_spec(argument_spec=ARGUMENTS)
+        result = super().run(tmp, task_vars)
+        if self._task.args.get("state") != "compared":
+            return {**result, **self._execute_module(task_vars=task_vars)}
+        _validated, options = self.validate_argument_spec(argument_spec=ARGUMENTS, required_if=REQUIRED_IF)
+        return self.compared(options)
+
+    def compared(self, options):
+        """Add the differences to the records, and return which path the runs took."""
         run_dir = store.absolute(options["run_dir"])
         before, after = options["before"], options["after"]
         counters = {host: {"before": before[host], "after": after.get(host)} for host in before}
