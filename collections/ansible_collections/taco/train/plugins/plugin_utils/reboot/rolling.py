@@ -8,6 +8,8 @@ import math
 import re
 from typing import List, NamedTuple, Optional, Union
 
+from ansible_collections.taco.train.plugins.plugin_utils.text import counted
+
 
 class RollingError(Exception):
     """The batch size or the failure budget makes no sense."""
@@ -53,10 +55,6 @@ def _duration(seconds: float) -> str:
     return f"{minutes} min" if minutes < 120 else f"{minutes / 60:.1f} h"
 
 
-def _counted(number: int, noun: str, plural: str) -> str:
-    return f"{number} {noun if number == 1 else plural}"
-
-
 def _verified(hosts: List[Rebooted]) -> List[str]:
     return [host.name for host in hosts if not host.problems]
 
@@ -76,7 +74,7 @@ def progress(hosts: List[Rebooted], index: int, batches: int, took: float) -> st
     boots = [host.seconds for host in hosts if host.seconds is not None]
     booting = f", {max(boots):.0f} s of them to boot" if boots else ""
     left = batches - index
-    forecast = f"; {_counted(left, 'batch', 'batches')} left, about {_duration(left * took)}" if left else ""
+    forecast = f"; {counted(left, 'batch', 'batches')} left, about {_duration(left * took)}" if left else ""
     return f"batch {index} of {batches}: {'. '.join(parts)}. It took {took:.0f} s{booting}{forecast}"
 
 
@@ -85,12 +83,12 @@ def result(hosts: List[Rebooted], waiting: List[str], may_fail: int) -> Result:
     verified, failed = _verified(hosts), [host.name for host in hosts if host.problems]
     lines = []
     if verified:
-        lines.append(f"{_counted(len(verified), 'host', 'hosts')} rebooted and verified: {', '.join(verified)}")
+        lines.append(f"{counted(len(verified), 'host')} rebooted and verified: {', '.join(verified)}")
     if failed:
-        lines.append(f"{_counted(len(failed), 'host', 'hosts')} failed, reboot_may_fail allows {may_fail}")
+        lines.append(f"{counted(len(failed), 'host')} failed, reboot_may_fail allows {may_fail}")
     lines += _failures(hosts)
     if waiting:
-        lines.append(f"{_counted(len(waiting), 'host', 'hosts')} not rebooted: {', '.join(waiting)}")
+        lines.append(f"{counted(len(waiting), 'host')} not rebooted: {', '.join(waiting)}")
     return Result(failed, len(failed) > may_fail, lines)
 
 
@@ -111,7 +109,7 @@ def plan(hosts: List[str], batch: Union[int, str], may_fail: Union[int, str], bo
     if not batches:
         return Plan([], budget, "no host needs a reboot")
     forecast = (
-        f"{_counted(len(hosts), 'host', 'hosts')} to reboot in {_counted(len(batches), 'batch', 'batches')} "
+        f"{counted(len(hosts), 'host')} to reboot in {counted(len(batches), 'batch', 'batches')} "
         f"of up to {size}: about {_duration(len(batches) * boot_seconds)} "
         f"at {boot_seconds} s a reboot; stops when more than {budget} failed"
     )
