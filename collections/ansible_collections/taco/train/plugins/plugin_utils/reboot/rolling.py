@@ -2,11 +2,12 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Cut hosts into batches for a rolling reboot, forecast how long it takes and judge its results. Values in, values out."""
+"""Cut hosts into batches for a rolling reboot, forecast how long it takes by earlier ones and judge its results. Values in, values out."""
 
+import json
 import math
 import re
-from typing import List, NamedTuple, Optional, Union
+from typing import Dict, List, NamedTuple, Optional, Sequence, Union
 
 from ansible_collections.taco.train.plugins.plugin_utils.text import counted
 
@@ -114,3 +115,41 @@ def plan(hosts: List[str], batch: Union[int, str], may_fail: Union[int, str], bo
         f"at {boot_seconds} s a reboot; stops when more than {budget} failed"
     )
     return Plan(batches, budget, forecast)
+
+
+# Of each host as many reboots are kept: older ones say little of the next one.
+MOST_REBOOTS = 5
+History = Dict[str, List[float]]
+
+
+def read_history(text: str) -> History:
+    """{host: seconds of its reboots, the oldest first}. What is no such file has none."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return {}
+    hosts = found if isinstance(found, dict) else {}
+    times = {
+        host: [float(one) for one in values if _is_time(one)] for host, values in hosts.items() if _is_list(values)
+    }
+    return {host: seconds for host, seconds in times.items() if seconds}
+
+
+def _is_list(values: object) -> bool:
+    return isinstance(values, list)
+
+
+def _is_time(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0
+
+
+def with_reboots(history: History, hosts: Sequence[Rebooted], took: Optional[float] = None) -> History:
+    """The history with the hosts that rebooted without a problem, the last reboots of each host only.
+
+    took are the seconds of the batch: what it took besides the slowest boot is part of the time of each host.
+    """
+    boots = [host.seconds for host in hosts if host.seconds]
+    overhead = max(took - max(boots), 0.0) if took is not None and boots else 0.0
+    news = {host.name: [host.seconds + overhead] for host in hosts if host.seconds and not host.problems}
+    names = sorted({*history, *news})
+    return {name: [*history.get(name, []), *news.get(name, [])][-MOST_REBOOTS:] for name in names}
