@@ -43,6 +43,7 @@ WANTED = (
     r"meta/[\w-]+\.yml",
     r"playbooks/\w+\.yml",
     rf"plugins/({PLUGINS})/(\w+/)?\w+\.(py|yml)",
+    r"plugins/plugin_utils/report/templates/[\w.]+\.j2",
     r"roles/\w+/README\.md",
     r"roles/\w+/(defaults|handlers|meta|tasks|vars)/\w+\.yml",
     r"roles/\w+/(files|templates)/[\w.-]+",
@@ -126,6 +127,8 @@ def test_a_module_and_a_role_work_alone_in_a_playbook_of_the_users(project, comm
     (root / "usr/sbin/update-grub").write_text("#!/bin/sh\n")
     (root / "usr/sbin/update-grub").chmod(0o755)
     (root / "etc/default/grub").write_text('GRUB_CMDLINE_LINUX="quiet"\n')
+    (root / "boot/grub").mkdir(parents=True, exist_ok=True)
+    (root / "boot/grub/grub.cfg").write_text("menuentry 'Linux' {\n\tlinux /boot/vmlinuz root=/dev/vda1 quiet\n}\n")
     (root / "etc/os-release").write_text("ID=ubuntu\nID_LIKE=debian\n")
     (root / "proc/cmdline").write_text("BOOT_IMAGE=/boot/vmlinuz root=/dev/vda1 quiet\n")
     (root / "proc/meminfo").write_text("MemTotal: 16000000 kB\nMemAvailable: 15000000 kB\n")

@@ -14,9 +14,8 @@ from ansible_collections.taco.train.plugins.module_utils._boot.pools import pars
 from ansible_collections.taco.train.plugins.module_utils._node.enis import find_enis, judge_enis
 from ansible_collections.taco.train.plugins.module_utils._node.gpus import normal_address, parse_nvidia_smi
 from ansible_collections.taco.train.plugins.module_utils._node.meminfo import cpu, memory
-from ansible_collections.taco.train.plugins.module_utils._node.nics import PORTS, parse_addresses
-from ansible_collections.taco.train.plugins.module_utils._node.os_release import os_identity, parse_os_release
-from ansible_collections.taco.train.plugins.module_utils._node.primary_nic import default_interfaces
+from ansible_collections.taco.train.plugins.module_utils._node.nics import PORTS, default_interfaces, parse_addresses
+from ansible_collections.taco.train.plugins.module_utils._observation.node import os_identity, parse_os_release
 from ansible_collections.taco.train.plugins.plugin_utils.check import STATUSES
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.table import WIDTH, table
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.verdict import Host, failed_hosts, judge

@@ -10,7 +10,7 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.backoff import MOST_ASKED_SECONDS, wait_seconds
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.clock import MOST_ASKED_SECONDS, wait_seconds
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.errors import trouble
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.messages import sentence
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.diff import LOOSE, differences, patch, step

@@ -6,15 +6,12 @@
 
 import os
 
+from boot_roots import environment
+
 DEFAULTS = "GRUB_TIMEOUT=5\nGRUB_ENABLE_BLSCFG=true\nGRUB_CMDLINE_LINUX='crashkernel=auto net.ifnames=0'  # kept\n"
 ENTRY = "title EL ({0})\nversion {0}\nlinux /vmlinuz-{0}\ninitrd /initramfs-{0}.img $tuned_initrd\noptions {1}\ngrub_class kernel\n"
 OPTIONS = "root=/dev/vda1 ro crashkernel=auto net.ifnames=0"
 RESCUE = ENTRY.format("0-rescue-1f2e", OPTIONS)
-
-
-def environment(**variables):
-    body = "# GRUB Environment Block\n" + "".join(f"{name}={value}\n" for name, value in variables.items())
-    return body + "#" * (1024 - len(body))
 
 
 def lay_out(root, system):

@@ -11,6 +11,7 @@ import contextlib
 import importlib
 import io
 import json
+import sys
 import tempfile
 from unittest import mock
 
@@ -67,3 +68,18 @@ def in_process(action, calls=None):
 
     with mock.patch.object(action, "_execute_module", run):
         yield
+
+
+def lose_first_answer(monkeypatch):
+    """Let the first answer of kubernetes.core.k8s be lost; return the results of the calls whose answer was."""
+    real, lost = execute, []
+
+    def losing(name, arguments, *more):
+        result = real(name, arguments, *more)
+        if name == "kubernetes.core.k8s" and not lost:
+            lost.append(result)
+            return {"failed": True, "msg": "('Connection aborted.', RemoteDisconnected('closed'))"}
+        return result
+
+    monkeypatch.setattr(sys.modules[__name__], "execute", losing)
+    return lost

@@ -4,6 +4,7 @@
 
 """Records of one good run of each workload, made from a log of its real format by the real parser, for tests."""
 
+import re
 from pathlib import Path
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import comparison as comparison_results
@@ -14,7 +15,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.run.options import chec
 from ansible_collections.taco.train.plugins.plugin_utils.run.plan import OPTIONS, PLACES, plan
 from ansible_collections.taco.train.plugins.plugin_utils.run.record import make_record
 
-LOGS = Path(__file__).parents[1] / "fixtures/benchmarks"
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+LOGS = FIXTURES / "benchmarks"
 TIME = "2026-01-31T12:00:00.000000Z"
 COMMAND_LOG = "warm\n" + "".join(
     f"[1,0]<stdout>:throughput {speed} samples/s\n" for speed in (810, 812.5, 300, 811, 809)
@@ -24,6 +26,18 @@ NETWORK = "gpu1:2122:2137 [2] NCCL INFO Using network HARP\n"
 
 def hosts(slots):
     return [{"name": "gpu1", "slots": slots}, {"name": "gpu2", "slots": slots}]
+
+
+def real_logs():
+    """The logs of tests/fixtures/logs by name: what is expected, as YAML, and the log."""
+    found = {}
+    for path in sorted((FIXTURES / "logs").glob("*.txt")):
+        before, *parts = re.split(r"(?m)^=== (\w+)\n", path.read_bytes().decode())
+        assert before == "", f"{path.name} begins without === and a name"
+        for name, part in zip(parts[::2], parts[1::2]):
+            head, _rule, log = part.partition("---\n")
+            found[name] = head, log
+    return found
 
 
 # Workload -> (options, text of the log).

@@ -6,6 +6,7 @@
 
 from pathlib import Path
 
+import boot_host
 import playbook
 import yaml
 
@@ -44,19 +45,7 @@ ACTION = """
 
 
 def test_the_defaults_of_a_group_reach_modules_and_actions(tmp_path):
-    # The few files of a host that reserving pages needs.
-    for path, text in {
-        "root/etc/os-release": "ID=ubuntu\nID_LIKE=debian\n",
-        "root/etc/default/grub": 'GRUB_CMDLINE_LINUX="quiet"\n',
-        "root/proc/cmdline": "root=/dev/vda1 quiet\n",
-        "root/proc/meminfo": "MemTotal: 16000000 kB\nMemAvailable: 15000000 kB\n",
-        "root/proc/cpuinfo": "flags\t\t: fpu pse pdpe1gb\n",
-        "root/usr/sbin/update-grub": "#!/bin/sh\n",
-    }.items():
-        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).write_text(text)
-    (tmp_path / "root/usr/sbin/update-grub").chmod(0o755)
-    (tmp_path / "root/etc/default/grub.d").mkdir()
+    boot_host.debian_host(tmp_path / "root")
     (tmp_path / "run").mkdir()
     (tmp_path / "play.yml").write_text(PLAY + ACTION)
     command = ["play.yml", "-i", "localhost,", "-c", "local"]

@@ -17,8 +17,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.kubernetes import gpu_t
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.capacity import capacity
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import job_of
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.manifest import worker_limits
-from ansible_collections.taco.train.plugins.plugin_utils.preflight.fleet import cluster_checks
-from ansible_collections.taco.train.plugins.plugin_utils.preflight.operator import operator_check
+from ansible_collections.taco.train.plugins.plugin_utils.preflight.kubernetes import operator_check
+from ansible_collections.taco.train.plugins.plugin_utils.preflight.verdict import cluster_checks
 from ansible_collections.taco.train.plugins.plugin_utils.run.plan import not_active
 from ansible_collections.taco.train.plugins.plugin_utils.text import grouped, some
 

@@ -31,5 +31,9 @@ def condition(thing, kind):
     return next((found for found in conditions if found["type"] == kind), {})
 
 
+def has_ended(pod):
+    return (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")
+
+
 def is_true(thing, kind):
     return condition(thing, kind).get("status") == "True"

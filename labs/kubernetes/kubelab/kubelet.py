@@ -7,6 +7,7 @@
 import zlib
 
 from kubelab import pod_status
+from kubelab.conditions import has_ended
 from kubelab.events import event
 from kubelab.resources import NODE, POD
 
@@ -65,7 +66,7 @@ class Kubelet:
                 continue
             if pod["metadata"].get("deletionTimestamp"):
                 self._stop(pod)
-            elif place in nodes and (pod.get("status") or {}).get("phase") not in ("Succeeded", "Failed"):
+            elif place in nodes and not has_ended(pod):
                 self._go_on(pod, nodes[place])
 
     def _stop(self, pod):

@@ -7,6 +7,7 @@
 from fractions import Fraction
 
 from kubelab import status
+from kubelab.conditions import has_ended
 from kubelab.quantities import amount, requests_of, written
 from kubelab.resources import POD
 
@@ -21,10 +22,6 @@ def _wanted(resource, thing):
     return wanted
 
 
-def _ended(thing):
-    return (thing.get("status") or {}).get("phase") in ("Succeeded", "Failed")
-
-
 def check(storage, resource, namespace, thing):
     """Refuse an object with which its namespace would have more than it may."""
     for quota in storage.quotas(namespace):
@@ -32,7 +29,7 @@ def check(storage, resource, namespace, thing):
         wanted = {name: value for name, value in _wanted(resource, thing).items() if name in hard}
         if not wanted:
             continue
-        others = [other for other in storage.list(resource, namespace) if not _ended(other)]
+        others = [other for other in storage.list(resource, namespace) if not has_ended(other)]
         used = {name: sum((_wanted(resource, other).get(name, 0) for other in others), Fraction(0)) for name in wanted}
         over = sorted(name for name in wanted if used[name] + wanted[name] > amount(hard[name], name))
         if over:

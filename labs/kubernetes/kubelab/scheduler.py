@@ -7,7 +7,7 @@
 from collections import Counter
 from fractions import Fraction
 
-from kubelab.conditions import set_condition
+from kubelab.conditions import has_ended, set_condition
 from kubelab.events import event
 from kubelab.quantities import amount, requests_of
 from kubelab.resources import NODE, POD
@@ -15,10 +15,6 @@ from kubelab.resources import NODE, POD
 SOURCE = "default-scheduler"
 BLOCKING = ("NoSchedule", "NoExecute")
 GANG, GANG_SIZE, GANG_RESOURCE = "gpu-topology", "gpu-topology-replica", "aliyun.com/gpu"
-
-
-def _ended(pod):
-    return (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")
 
 
 def _tolerates(pod, taint):
@@ -77,9 +73,9 @@ class Scheduler:
         waiting = []
         for pod in pods:
             place = (pod.get("spec") or {}).get("nodeName")
-            if place and not _ended(pod):
+            if place and not has_ended(pod):
                 self._take(used.setdefault(place, Counter()), requests_of(pod))
-            elif not place and not pod["metadata"].get("deletionTimestamp") and not _ended(pod):
+            elif not place and not pod["metadata"].get("deletionTimestamp") and not has_ended(pod):
                 waiting.append(pod)
         for group in self._groups(waiting):
             self._schedule(group, nodes, used)

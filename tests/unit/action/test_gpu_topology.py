@@ -6,12 +6,11 @@
 
 from unittest.mock import MagicMock
 
-import kubernetes_modules
 import pytest
 from ansible.errors import AnsibleError
 from ansible.playbook.task import Task
 from kubelab.testing import running_cluster
-from kubernetes_modules import in_process
+from kubernetes_modules import in_process, lose_first_answer
 
 from ansible_collections.taco.train.plugins.action import gpu_topology
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes import client
@@ -208,15 +207,6 @@ def test_a_label_that_another_run_puts_while_a_node_is_restored_stays_with_its_m
 
 
 def test_an_answer_that_was_lost_is_no_error(nodes, monkeypatch):
-    real, lost = kubernetes_modules.execute, []
-
-    def execute(name, arguments, *more):
-        result = real(name, arguments, *more)
-        if name == "kubernetes.core.k8s" and not lost:
-            lost.append(result)
-            return {"failed": True, "msg": "('Connection aborted.', RemoteDisconnected('closed'))"}
-        return result
-
-    monkeypatch.setattr(kubernetes_modules, "execute", execute)
+    lost = lose_first_answer(monkeypatch)
     assert nodes.to("topology")["changed"] and nodes.metadata() == [("topology", "null")] * 2
     assert lost

@@ -6,8 +6,8 @@
 
 import functools
 
-import kubernetes_modules
 import pytest
+from kubernetes_modules import lose_first_answer
 from node_actor import OFFERS
 from node_objects import budget, pod, put
 
@@ -64,19 +64,6 @@ def test_a_cordon_that_somebody_else_takes_over_stays_when_the_drain_fails(actor
     meddle(monkeypatch, "uncordon", taken_over)
     assert "was meanwhile cordoned by another client, and stays cordoned" in actor.refused("drained", timeout=1)
     assert actor.cordoned() == THEIRS
-
-
-def lose_first_answer(monkeypatch):
-    real, lost = kubernetes_modules.execute, []
-
-    def execute(name, arguments, *more):
-        result = real(name, arguments, *more)
-        if name == "kubernetes.core.k8s" and not lost:
-            lost.append(result)
-            return {"failed": True, "msg": "('Connection aborted.', RemoteDisconnected('closed'))"}
-        return result
-
-    monkeypatch.setattr(kubernetes_modules, "execute", execute)
 
 
 def test_a_cordon_whose_answer_was_lost_is_of_this_call(actor, monkeypatch):

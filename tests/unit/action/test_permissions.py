@@ -20,7 +20,7 @@ from node_objects import budget, pod, put
 
 from ansible_collections.taco.train.plugins.action import gpu_topology, kubernetes_info, kubernetes_node
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.arena_command import exec_argv, object_argv
-from ansible_collections.taco.train.plugins.plugin_utils.preflight import operator
+from ansible_collections.taco.train.plugins.plugin_utils.preflight import kubernetes
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.kubernetes import PERMISSIONS
 
 COLLECTION = Path(__file__).parents[3] / "collections/ansible_collections/taco/train"
@@ -128,8 +128,8 @@ def test_the_operator_of_the_lab_has_a_pod_that_preflight_finds(on, version, ali
     cluster = on(serve=(version,), operator_pod=True).cluster
     if not alive:
         cluster.stop_operator()
-    check = operator.operator_check(perform(cluster, kubernetes_info)["kubernetes"]["operators"])
+    check = kubernetes.operator_check(perform(cluster, kubernetes_info)["kubernetes"]["operators"])
     assert check.status == status and "mpi-operator/mpi-operator-" in check.found
     if not alive:
         cluster.start_operator()
-        assert operator.operator_check(perform(cluster, kubernetes_info)["kubernetes"]["operators"]).status == "pass"
+        assert kubernetes.operator_check(perform(cluster, kubernetes_info)["kubernetes"]["operators"]).status == "pass"

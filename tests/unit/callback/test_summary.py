@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import boot_host
 import playbook
 import pytest
 
@@ -85,17 +86,9 @@ def project(tmp_path):
         "play.yml": PLAY,
         "inventory.yml": f"all: {{hosts: {{gpu1: , gpu2: }}, vars: {{ansible_python_interpreter: {sys.executable}}}}}\n",
         "ansible.cfg": "[defaults]\ncallbacks_enabled = taco.train.summary\n",
-        "root/etc/os-release": "ID=ubuntu\nID_LIKE=debian\n",
-        "root/etc/default/grub": 'GRUB_CMDLINE_LINUX="quiet"\n',
-        "root/proc/cmdline": "root=/dev/vda1 quiet\n",
-        "root/proc/meminfo": "MemTotal: 16000000 kB\nMemAvailable: 15000000 kB\n",
-        "root/proc/cpuinfo": "flags\t\t: fpu pse pdpe1gb\n",
-        "root/usr/sbin/update-grub": "#!/bin/sh\n",
     }.items():
-        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text)
-    (tmp_path / "root/usr/sbin/update-grub").chmod(0o755)
-    (tmp_path / "root/etc/default/grub.d").mkdir()
+    boot_host.debian_host(tmp_path / "root")
     return tmp_path
 
 

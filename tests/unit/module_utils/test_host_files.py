@@ -7,7 +7,7 @@
 import pytest
 
 from ansible_collections.taco.train.plugins.module_utils._node.meminfo import cpu, memory, parse_meminfo
-from ansible_collections.taco.train.plugins.module_utils._node.os_release import os_identity, parse_os_release
+from ansible_collections.taco.train.plugins.module_utils._observation.node import os_identity, parse_os_release
 
 UBUNTU = 'PRETTY_NAME="Ubuntu 18.04.6 LTS"\nNAME="Ubuntu"\nVERSION_ID="18.04"\nID=ubuntu\nID_LIKE=debian\n'
 TLINUX = 'NAME="Tencent tlinux"\nVERSION="2.2 (Final)"\nID="tlinux"\nVERSION_ID="2.2"\n'

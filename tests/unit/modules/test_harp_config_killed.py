@@ -16,7 +16,7 @@ import pytest
 from killed_steps import Killed, killed_before, tree
 
 from ansible_collections.taco.train.plugins.module_utils._files import atomic, history
-from ansible_collections.taco.train.plugins.module_utils._harp import files, setup
+from ansible_collections.taco.train.plugins.module_utils._harp import configuration, files
 from ansible_collections.taco.train.plugins.modules import harp_config, host_folders
 
 SETUP = """mkdir -p "$FOLDER"
@@ -128,7 +128,7 @@ def test_killed_at_any_step_of_the_way_back(host, monkeypatch, first):
 
 @pytest.mark.parametrize("again", [True, False], ids=["run again", "rolled back at once"])
 def test_killed_while_the_script_is_half_done(host, monkeypatch, again):
-    real = setup.run_script
+    real = configuration.run_script
 
     def half(*args):
         real(*args)
@@ -136,7 +136,7 @@ def test_killed_while_the_script_is_half_done(host, monkeypatch, again):
         raise Killed()
 
     with monkeypatch.context() as patch:
-        patch.setattr(setup, "run_script", half)
+        patch.setattr(configuration, "run_script", half)
         # The process is gone: what Python would still do on the way out does not happen either.
         patch.setattr("ansible_collections.taco.train.plugins.module_utils._harp.files.History.note", half_done)
         with pytest.raises(Killed):

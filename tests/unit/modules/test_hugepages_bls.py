@@ -8,8 +8,9 @@ The module edits the entries itself. The stand-in for grubby is what an administ
 """
 
 import pytest
-from bls_host import DEFAULTS, ENTRY, OPTIONS, environment, lay_out
+from bls_host import DEFAULTS, ENTRY, OPTIONS, lay_out
 from boot_host import LINE, boot_files, contents, tree
+from boot_roots import environment
 from fake_grubby import FakeGrubby
 
 NOTE = (

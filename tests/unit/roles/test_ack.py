@@ -18,6 +18,7 @@ import playbook
 import pytest
 import yaml
 from kubelab.testing import running_cluster
+from recorded import real_logs
 
 ROOT = Path(__file__).parents[3]
 LABEL, BEFORE = "ack.node.gpu.schedule", "taco.train/gpu-schedule-before"
@@ -152,7 +153,7 @@ def submitted(lab, *logs, **changes):
 
 
 def test_the_command_of_a_job_of_arena_is_recorded(lab):
-    log = (ROOT / "tests/fixtures/logs/tf_cnn_ompi4_tag.txt").read_text().partition("---\n")[2]
+    _expected, log = real_logs()["tf_cnn_ompi4_tag"]
     rc, output, found = submitted(lab, log, "SUCCEEDED")
     assert rc == 0, output
     (record,) = found

@@ -10,8 +10,8 @@ import pytest
 from fake_urls import FakeServer
 from harp_host import GOOD, sha256
 
-from ansible_collections.taco.train.plugins.module_utils._harp import fetch
-from ansible_collections.taco.train.plugins.module_utils._harp.fetch import fetch_script
+from ansible_collections.taco.train.plugins.module_utils._harp import configuration
+from ansible_collections.taco.train.plugins.module_utils._harp.configuration import fetch_script
 from ansible_collections.taco.train.plugins.module_utils._harp.harp import HarpError
 
 SERVER = FakeServer(**{"setup.sh": b"of the server", "large.sh": b"0" * 21, "cut.sh": IncompleteRead(b"#!/bin", 12)})
@@ -41,7 +41,7 @@ def test_the_script_is_that_of_the_options_of_the_host_or_of_a_server(tmp_path):
     ],
 )
 def test_anything_else_is_an_error(monkeypatch, script, words):
-    monkeypatch.setattr(fetch, "LARGEST_SCRIPT", 20)
+    monkeypatch.setattr(configuration, "LARGEST_SCRIPT", 20)
     with pytest.raises(HarpError, match=words):
         fetched(script)
 

@@ -4,7 +4,7 @@
 
 """The state of GPUs as nvidia-smi prints it, in the format of --format=csv,noheader,nounits."""
 
-from ansible_collections.taco.train.plugins.module_utils._node.gpu_state import Range, parse
+from ansible_collections.taco.train.plugins.module_utils._node.counters import Range, parse
 
 LINE = "GPU-0d3f, 1410, 1980, 64, 0x0000000000000044, 0, 3\n"
 

@@ -8,6 +8,7 @@ import pytest
 from fake_host import FakeHost
 
 from ansible_collections.taco.train.plugins.module_utils._node.nics import (
+    default_interfaces,
     natural,
     numa_node,
     observe_nics,
@@ -15,7 +16,6 @@ from ansible_collections.taco.train.plugins.module_utils._node.nics import (
     pci_address,
     vpc_addresses,
 )
-from ansible_collections.taco.train.plugins.module_utils._node.primary_nic import default_interfaces
 
 ROUTE = "Iface Destination Gateway Flags RefCnt Use Metric Mask MTU Window IRTT\n"
 IP = """\

@@ -6,7 +6,7 @@
 
 from pathlib import Path
 
-from ansible_collections.taco.train.plugins.module_utils._node import details, gpu_state, gpus
+from ansible_collections.taco.train.plugins.module_utils._node import counters, details, gpus
 from ansible_collections.taco.train.plugins.module_utils._process.running_work import Work, parse_compute_apps
 
 FOLDER = Path(__file__).parents[3] / "fixtures/nvidia_smi"
@@ -33,12 +33,12 @@ def test_its_settings():
 
 def test_its_state_idle_and_under_load():
     known = {"clock_max": 1980, "reasons": [], "corrected": 0, "uncorrected": 0}
-    assert gpu_state.parse(printed("state_idle")) == {UUID: dict(known, clock=345, temperature=38, idle=True)}
-    assert gpu_state.parse(printed("state_busy")) == {UUID: dict(known, clock=1980, temperature=47, idle=False)}
+    assert counters.parse(printed("state_idle")) == {UUID: dict(known, clock=345, temperature=38, idle=True)}
+    assert counters.parse(printed("state_busy")) == {UUID: dict(known, clock=1980, temperature=47, idle=False)}
 
 
 def test_its_samples_before_and_after_the_load_do_not_count():
-    found = gpu_state.Range()
+    found = counters.Range()
     for name in ("state_idle", "state_busy", "state_idle"):
         found.add(printed(name))
     assert found.found == {UUID: {"samples": 1, "reasons": [], "clock": 1980, "clock_max": 1980, "temperature": 47}}

@@ -8,7 +8,7 @@ import json
 import os
 import time
 
-from ansible_collections.taco.train.plugins.module_utils._observation import devices
+from ansible_collections.taco.train.plugins.module_utils._observation import node
 from ansible_collections.taco.train.plugins.module_utils._observation.root import Root
 
 WEDGED = """#!/bin/sh
@@ -26,9 +26,9 @@ def test_a_wedged_nvidia_smi_ends_with_the_details_of_the_manifest(monkeypatch, 
     device = {"index": 0, "pci": "0000:3b:00.0", "name": "A100", "uuid": "GPU-0"}
     (tmp_path / "host-manifest.json").write_text(json.dumps({"gpus": [device]}))
     monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
-    monkeypatch.setattr(devices, "QUERY_SECONDS", 1)
-    monkeypatch.setattr(devices, "pci_gpus", lambda root: [dict(device, index=None, name=None, uuid=None)])
+    monkeypatch.setattr(node, "QUERY_SECONDS", 1)
+    monkeypatch.setattr(node, "pci_gpus", lambda root: [dict(device, index=None, name=None, uuid=None)])
     started = time.monotonic()
-    gpus = devices.gpus(Root("/"), str(tmp_path))
+    gpus = node.gpus(Root("/"), str(tmp_path))
     assert time.monotonic() - started < 40
     assert gpus["devices"] == [device] and gpus["problem"] == "nvidia-smi took longer than 1 s"

@@ -8,8 +8,8 @@ import hashlib
 
 import pytest
 
+from ansible_collections.taco.train.plugins.module_utils._observation.node import harp
 from ansible_collections.taco.train.plugins.module_utils._observation.root import Root
-from ansible_collections.taco.train.plugins.module_utils._observation.state import harp
 
 
 @pytest.mark.parametrize("running", [True, False])

@@ -10,8 +10,8 @@ import pytest
 from fake_urls import FakeServer
 
 from ansible_collections.taco.train.plugins.module_utils._node.metadata import MetadataError
-from ansible_collections.taco.train.plugins.module_utils._observation import metadata as _metadata
-from ansible_collections.taco.train.plugins.module_utils._observation.metadata import metadata
+from ansible_collections.taco.train.plugins.module_utils._observation import node as _metadata
+from ansible_collections.taco.train.plugins.module_utils._observation.node import metadata
 from ansible_collections.taco.train.plugins.module_utils._observation.root import Root
 
 CUT = {"cut/instance-id": IncompleteRead(b"ins", 2)}

@@ -9,8 +9,8 @@ import json
 
 import pytest
 
+from ansible_collections.taco.train.plugins.module_utils._observation.node import ssh_trust
 from ansible_collections.taco.train.plugins.module_utils._observation.root import Root
-from ansible_collections.taco.train.plugins.module_utils._observation.state import ssh_trust
 
 IDENTITY = {"public_key": "ssh-ed25519 A", "host_key": "ssh-ed25519 B", "port": 2222}
 ITSELF = dict(IDENTITY, name="node-0", address="10.0.2.8")

@@ -6,8 +6,7 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.module_utils._ssh.reason import PATTERNS, reason_of
-from ansible_collections.taco.train.plugins.module_utils._ssh.trust import FIXES, explained
+from ansible_collections.taco.train.plugins.module_utils._ssh.trust import FIXES, PATTERNS, explained, reason_of
 
 CHANGED = """\
 @@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@

@@ -10,8 +10,8 @@ import pytest
 from measured import HOSTS, records
 from rendered import of_comparison, text_of_comparison
 
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import OPTIONS as ARM_OPTIONS
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import arm_of
-from ansible_collections.taco.train.plugins.plugin_utils.acceleration.options import OPTIONS as ARM_OPTIONS
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.comparison import assemble
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.options import checked_comparison
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.regression import regression

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.backoff import (
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.clock import (
     MOST_ASKED_SECONDS,
     MOST_CALLS,
     MOST_SECONDS,

@@ -15,9 +15,9 @@ from ansible_collections.taco.train.plugins.plugin_utils.locate.inputs import (
     boundaries_of,
     hardware_of,
     hosts_of,
+    odd_ones,
     require_one_interface,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.locate.odd import odd_ones
 from ansible_collections.taco.train.plugins.plugin_utils.locate.search import Search, SearchError
 
 NAMES = [f"n{number}" for number in range(6)]

@@ -11,8 +11,8 @@ import sys
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.locate.lock import FILE, acquire
 from ansible_collections.taco.train.plugins.plugin_utils.locate.search import SearchError
+from ansible_collections.taco.train.plugins.plugin_utils.locate.store import LOCK_FILE, acquire
 
 
 @pytest.fixture
@@ -44,13 +44,13 @@ def test_another_playbook_is_refused_until_the_first_one_was_killed(tmp_path, pr
 
 def test_a_later_process_with_the_same_number_does_not_have_the_lock(tmp_path, process):
     acquire(str(tmp_path), process.pid)
-    holder = json.loads((tmp_path / FILE).read_text())
-    (tmp_path / FILE).write_text(json.dumps(dict(holder, started="1")))
+    holder = json.loads((tmp_path / LOCK_FILE).read_text())
+    (tmp_path / LOCK_FILE).write_text(json.dumps(dict(holder, started="1")))
     acquire(str(tmp_path), os.getpid())
 
 
 def test_a_process_of_another_controller_has_the_lock_until_the_file_is_deleted(tmp_path):
-    path = tmp_path / FILE
+    path = tmp_path / LOCK_FILE
     path.write_text(json.dumps({"controller": "elsewhere", "pid": 1, "started": "5"}))
     with pytest.raises(SearchError, match=f"on elsewhere runs the search.*delete {path}"):
         acquire(str(tmp_path), os.getpid())
@@ -60,9 +60,9 @@ def test_a_process_of_another_controller_has_the_lock_until_the_file_is_deleted(
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"pid": "x", "controller": "a"}'])
 def test_a_file_that_names_no_process_is_no_lock(tmp_path, text):
-    (tmp_path / FILE).write_text(text)
+    (tmp_path / LOCK_FILE).write_text(text)
     acquire(str(tmp_path), os.getpid())
-    assert json.loads((tmp_path / FILE).read_text())["pid"] == os.getpid()
+    assert json.loads((tmp_path / LOCK_FILE).read_text())["pid"] == os.getpid()
 
 
 def test_a_check_writes_nothing_and_a_missing_folder_is_named(tmp_path):

@@ -20,8 +20,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.errors impor
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.messages import sentence
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.pods import unscheduled
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.scheduling import UNNAMED_TAINTS, taints
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.client import printed
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.holders import holders
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.printed import printed
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.wait import ENDED_SECONDS, OPERATOR_SECONDS, Wait
 
 FOLDER = Path(__file__).parents[3] / "fixtures/kubernetes/cases"

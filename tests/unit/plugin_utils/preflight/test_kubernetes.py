@@ -9,7 +9,7 @@ import pytest
 from kubelab.resources import crd
 from observed import NODE, VARIABLES
 
-from ansible_collections.taco.train.plugins.plugin_utils.preflight import kubernetes, operator
+from ansible_collections.taco.train.plugins.plugin_utils.preflight import kubernetes
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.verdict import Host, failed_hosts, judge
 
 TKE = dict(VARIABLES, taco_platform="tke", taco_node_name="n1")
@@ -146,7 +146,7 @@ def test_a_pod_of_the_controller_that_is_not_ready_says_why():
         "metadata": {"name": "mpi-operator-1", "namespace": "mpi-operator"},
         "status": {"phase": "Pending", "containerStatuses": [waiting]},
     }
-    found = operator.outline(pod)
+    found = kubernetes.outline(pod)
     assert found["name"] == "mpi-operator/mpi-operator-1" and not found["ready"] and "ImagePullBackOff" in found["why"]
 
 

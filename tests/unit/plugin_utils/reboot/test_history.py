@@ -6,26 +6,30 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.reboot.history import MOST, added, read
-from ansible_collections.taco.train.plugins.plugin_utils.reboot.rolling import Rebooted
+from ansible_collections.taco.train.plugins.plugin_utils.reboot.rolling import (
+    MOST_REBOOTS,
+    Rebooted,
+    read_history,
+    with_reboots,
+)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"gpu1": 3}', '{"gpu1": ["long", true, -1]}'])
 def test_a_file_that_is_no_history_has_no_reboots(text):
-    assert read(text) == {}
+    assert read_history(text) == {}
 
 
 def test_the_times_of_each_host_are_read():
-    assert read('{"gpu1": [100, 120.5], "gpu2": []}') == {"gpu1": [100.0, 120.5]}
+    assert read_history('{"gpu1": [100, 120.5], "gpu2": []}') == {"gpu1": [100.0, 120.5]}
 
 
 def test_hosts_that_rebooted_without_a_problem_are_added_and_old_reboots_dropped():
-    earlier = {"gpu1": [float(number) for number in range(MOST)], "gpu3": [50.0]}
+    earlier = {"gpu1": [float(number) for number in range(MOST_REBOOTS)], "gpu3": [50.0]}
     hosts = [Rebooted("gpu1", [], 99.0), Rebooted("gpu2", ["unreachable"], 80.0), Rebooted("gpu4", [], None)]
-    assert added(earlier, hosts) == {"gpu1": [1.0, 2.0, 3.0, 4.0, 99.0], "gpu3": [50.0]}
+    assert with_reboots(earlier, hosts) == {"gpu1": [1.0, 2.0, 3.0, 4.0, 99.0], "gpu3": [50.0]}
 
 
 def test_the_time_of_a_batch_besides_the_slowest_boot_is_part_of_each_reboot():
     hosts = [Rebooted("gpu1", [], 60.0), Rebooted("gpu2", [], 80.0), Rebooted("gpu3", ["unreachable"], None)]
-    assert added({}, hosts, 110.0) == {"gpu1": [90.0], "gpu2": [110.0]}
-    assert added({}, hosts, 70.0) == {"gpu1": [60.0], "gpu2": [80.0]}
+    assert with_reboots({}, hosts, 110.0) == {"gpu1": [90.0], "gpu2": [110.0]}
+    assert with_reboots({}, hosts, 70.0) == {"gpu1": [60.0], "gpu2": [80.0]}

@@ -2,28 +2,20 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The formats of real logs: each file of tests/fixtures/logs says what is to be read in it."""
+"""The formats of real logs: each log in tests/fixtures/logs says what is to be read in it."""
 
 import time
-from pathlib import Path
 
 import pytest
 import yaml
+from recorded import real_logs
 
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import nccl_log
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS
 
-FOLDER = Path(__file__).parents[3] / "fixtures/logs"
-
-
-def read(path):
-    """Return what is expected, and the log."""
-    head, _rule, text = path.read_bytes().decode().partition("---\n")
-    # Hundreds of heads are read faster by libyaml.
-    return yaml.load(head, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)), text
-
-
-CASES = {path.stem: read(path) for path in sorted(FOLDER.glob("*.txt"))}
+# Hundreds of heads are read faster by libyaml.
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+CASES = {name: (yaml.load(head, Loader=LOADER), log) for name, (head, log) in real_logs().items()}
 RUNS = [name for name, (expected, _text) in CASES.items() if "workload" in expected]
 NETWORKS = [name for name, (expected, _text) in CASES.items() if "plugin" in expected]
 

@@ -14,7 +14,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.client impor
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.errors import FORBIDDEN
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.readiness import outline
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import CRD
-from ansible_collections.taco.train.plugins.plugin_utils.preflight import operator
+from ansible_collections.taco.train.plugins.plugin_utils.preflight import kubernetes
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.kubernetes import PERMISSIONS, missing, review
 
 
@@ -68,8 +68,8 @@ class ActionModule(ActionBase):
             facts["crd_forbidden"] = True
 
         try:
-            found = [cluster.read("Pod", "v1", labels=[label]) or [] for label in operator.LABELS]
-            facts["operators"] = [operator.outline(pod) for pods in found for pod in pods]
+            found = [cluster.read("Pod", "v1", labels=[label]) or [] for label in kubernetes.LABELS]
+            facts["operators"] = [kubernetes.outline(pod) for pods in found for pod in pods]
         except KubernetesError as error:
             self._only_forbidden(error)
 

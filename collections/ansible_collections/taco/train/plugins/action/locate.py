@@ -17,11 +17,12 @@ from ansible_collections.taco.train.plugins.plugin_utils.locate.inputs import (
     boundaries_of,
     hardware_of,
     hosts_of,
+    odd_json,
+    odd_ones,
     require_one_interface,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.locate.lock import acquire
-from ansible_collections.taco.train.plugins.plugin_utils.locate.odd import odd_json, odd_ones
 from ansible_collections.taco.train.plugins.plugin_utils.locate.search import Search, SearchError, begin, from_json
+from ansible_collections.taco.train.plugins.plugin_utils.locate.store import acquire
 from ansible_collections.taco.train.plugins.plugin_utils.locate.wording import announced, sentence
 from ansible_collections.taco.train.plugins.plugin_utils.run import store
 from ansible_collections.taco.train.plugins.plugin_utils.run.owner import playbook

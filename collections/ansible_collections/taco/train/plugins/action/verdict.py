@@ -14,12 +14,12 @@ from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.controller import look
-from ansible_collections.taco.train.plugins.plugin_utils.preflight.fleet import QueryError
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.host import OTHER_BATCH
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.host_failures import failures, outcome
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.table import summary, table
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.verdict import (
     Host,
+    QueryError,
     VerdictError,
     failed_hosts,
     judge,

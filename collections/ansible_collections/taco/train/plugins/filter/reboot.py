@@ -9,9 +9,15 @@ from itertools import chain
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.taco.train.plugins.plugin_utils.reboot import history
 from ansible_collections.taco.train.plugins.plugin_utils.reboot.proof import boot_problems
-from ansible_collections.taco.train.plugins.plugin_utils.reboot.rolling import Rebooted, plan, progress, result
+from ansible_collections.taco.train.plugins.plugin_utils.reboot.rolling import (
+    Rebooted,
+    plan,
+    progress,
+    read_history,
+    result,
+    with_reboots,
+)
 from ansible_collections.taco.train.plugins.plugin_utils.summary.tally import message
 from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 
@@ -50,7 +56,7 @@ def reboot_result(batches, hostvars, active, done, may_fail):
 
 def reboot_history(text, names=(), hostvars=None, active=(), took=None):
     """Read the seconds of earlier reboots, and add those of hosts that have rebooted now."""
-    return history.added(history.read(text), _rebooted(names, hostvars or {}, active), took)
+    return with_reboots(read_history(text), _rebooted(names, hostvars or {}, active), took)
 
 
 def reboot_failure(found, task=None):

@@ -179,7 +179,7 @@ import time
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.taco.train.plugins.module_utils._node import connections, counters, gpu_state
+from ansible_collections.taco.train.plugins.module_utils._node import connections, counters
 from ansible_collections.taco.train.plugins.module_utils._process import sampler
 from ansible_collections.taco.train.plugins.module_utils._process.failure import failure
 from ansible_collections.taco.train.plugins.module_utils._process.timed import run_timed
@@ -196,13 +196,13 @@ class Sampling:
 
     def __init__(self):
         self.peers = connections.Peers(sockets())
-        self.gpus = gpu_state.Range()
+        self.gpus = counters.Range()
         self.count = 0
 
     def __call__(self):
         self.peers.add(time.monotonic(), sockets())
         if self.count % SAMPLES_BETWEEN_GPUS == 0:
-            self.gpus.add(run_timed(gpu_state.COMMAND, gpu_state.SECONDS).stdout)
+            self.gpus.add(run_timed(counters.COMMAND, counters.SECONDS).stdout)
         self.count += 1
         return {"peers": self.peers.totals(), "gpus": self.gpus.found}
 
@@ -223,8 +223,8 @@ def process_of(container, engine_command):
 def snapshot(options):
     """All counters at this moment."""
     found = counters.snapshot("/", process_of(options["container"], options["engine_command"]))
-    listed = run_timed(gpu_state.COMMAND, gpu_state.SECONDS)
-    found["gpus"] = gpu_state.parse(listed.stdout) if listed.status == 0 else None
+    listed = run_timed(counters.COMMAND, counters.SECONDS)
+    found["gpus"] = counters.parse(listed.stdout) if listed.status == 0 else None
     log = run_timed(["dmesg"], COMMAND_SECONDS) if found["gpus"] else None
     found["xids"] = counters.xids(log.stdout) if log and log.status == 0 else None
     return found

@@ -177,15 +177,37 @@ from ansible_collections.taco.train.plugins.module_utils._process.place import P
 from ansible_collections.taco.train.plugins.module_utils._ssh.files import SshFilesError
 from ansible_collections.taco.train.plugins.module_utils._ssh.folder import FOLDER, foreign_files, foreign_refusal
 from ansible_collections.taco.train.plugins.module_utils._ssh.identity import ensure_identity
-from ansible_collections.taco.train.plugins.module_utils._ssh.options import OPTIONS
 from ansible_collections.taco.train.plugins.module_utils._ssh.removal import ensure_absence
 from ansible_collections.taco.train.plugins.module_utils._ssh.trust import ensure_trust
 
 STATES = {"identity": ensure_identity, "trusted": ensure_trust, "absent": ensure_absence}
+PEER = dict(
+    name=dict(type="str", required=True),
+    address=dict(type="str", required=True),
+    port=dict(type="int", required=True),
+    public_key=dict(type="str", required=True, no_log=False),
+    host_key=dict(type="str", required=True, no_log=False),
+)
 
 
 def main():
-    module = AnsibleModule(supports_check_mode=True, **OPTIONS)
+    module = AnsibleModule(
+        supports_check_mode=True,
+        argument_spec=dict(
+            state=dict(type="str", choices=["identity", "trusted", "absent"], default="trusted"),
+            container=dict(type="str", default=""),
+            engine_command=dict(type="list", elements="str", default=["docker"]),
+            peers=dict(type="list", elements="dict", default=[], options=PEER),
+            purge=dict(type="bool", default=True),
+            address=dict(type="str"),
+            port=dict(type="int", default=2222),
+            user=dict(type="str", default="root"),
+            client_config=dict(type="path", default="/root/.ssh/config"),
+            prove=dict(type="bool", default=False),
+            state_dir=dict(type="path", default="/var/lib/taco-train"),
+        ),
+        required_if=[("state", "trusted", ["address"])],
+    )
     options = module.params
     folder = os.path.join(options["state_dir"], FOLDER)
     try:

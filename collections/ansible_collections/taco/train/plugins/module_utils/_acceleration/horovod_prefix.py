@@ -21,6 +21,8 @@ LOG = ".log"
 OWN_NAME = re.compile(r"horovod-[^/]+-[0-9a-f]{12}(\.new|\.log)?")
 # The first pip that builds in isolation, where Horovod finds no framework to build against.
 FIRST_ISOLATING_PIP = 10
+# Of a build's log as many reasons and last lines are told.
+FIRST_REASONS, LAST_LINES = 3, 4
 
 _INFO = re.compile(r"(?P<name>.+?)-(?P<version>[0-9][^-]*)(-py[0-9.]+(-.+)?)?\.(dist-info|egg-info)")
 _MISSING = re.compile(r"^(\S+) \S+ requires (\S+), which is not installed\.", re.M)
@@ -95,12 +97,12 @@ def python_path(prefix: str, own: str) -> str:
     return os.pathsep.join([prefix] + [part for part in own.split(os.pathsep) if part and part != prefix])
 
 
-def failure_words(log: str, first: int = 3, last: int = 4) -> str:
+def failure_words(log: str) -> str:
     """Return where a build's log begins to speak of errors, with the line after each, and how it ends."""
     lines = [line.strip() for line in log.splitlines()]
     lines = [line for line in lines if not _NO_REASON.search(line)]
     told = []
-    for number in [number for number, line in enumerate(lines) if _REASON.search(line)][:first]:
+    for number in [number for number, line in enumerate(lines) if _REASON.search(line)][:FIRST_REASONS]:
         told += [near for near in range(number, min(number + 2, len(lines))) if near not in told]
-    told += [near for near in range(max(0, len(lines) - last), len(lines)) if near not in told]
+    told += [near for near in range(max(0, len(lines) - LAST_LINES), len(lines)) if near not in told]
     return " | ".join(lines[number][:300] for number in told) or "nothing"

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Record which configuration files of HARP were created or changed, and revert them."""
+"""Record which configuration files of HARP were created or changed, show the differences, and revert them."""
 
 import base64
 import contextlib
@@ -12,7 +12,7 @@ import json
 import os
 import re
 import shutil
-from typing import Any, Callable, Dict, Iterator, List, Optional
+from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional
 
 from ansible_collections.taco.train.plugins.module_utils._files.atomic import (
     FileError,
@@ -23,9 +23,33 @@ from ansible_collections.taco.train.plugins.module_utils._files.atomic import (
 )
 from ansible_collections.taco.train.plugins.module_utils._files.created_folders import CreatedFolders, held
 from ansible_collections.taco.train.plugins.module_utils._files.history import History, HistoryError
-from ansible_collections.taco.train.plugins.module_utils._harp.changes import difference, text_of
 from ansible_collections.taco.train.plugins.module_utils._harp.options import MANIFEST
 from ansible_collections.taco.train.plugins.module_utils._harp.script import wait_for_script
+
+
+def text_of(content: Optional[bytes]) -> str:
+    return (content or b"").decode("utf-8", "replace")
+
+
+class Change(NamedTuple):
+    """The content of a file before and after a change."""
+
+    path: str
+    before: Optional[bytes]
+    after: bytes
+
+
+def difference(path: str, before: Optional[bytes], after: Optional[bytes]) -> Dict[str, str]:
+    """Return the difference of a file as modules return it. A content is None where there is no file."""
+    header = path if after is not None else path + " (absent)"
+    return dict(before=text_of(before), after=text_of(after), before_header=path, after_header=header)
+
+
+def changes(contents: Mapping[str, str]) -> List[Change]:
+    """Return the changes of the files that don't have these contents, by path."""
+    files = [Change(path, read_bytes(path), contents[path].encode("utf-8")) for path in sorted(contents)]
+    return [file for file in files if file.before != file.after]
+
 
 NO_FILE = {"original": None}
 # What was there before the script that runs, or that was killed; it goes when that is in the history.

@@ -12,8 +12,7 @@ import re
 from typing import Callable, Dict, List, Mapping
 
 from ansible_collections.taco.train.plugins.module_utils._node.details import dpkg_packages, with_gpu_settings
-from ansible_collections.taco.train.plugins.module_utils._node.nics import names_in, read_text
-from ansible_collections.taco.train.plugins.module_utils._node.primary_nic import default_interfaces
+from ansible_collections.taco.train.plugins.module_utils._node.nics import default_interfaces, names_in, read_text
 
 SYSCTLS = (
     *("net/core/rmem_max", "net/core/wmem_max", "net/core/rmem_default", "net/core/wmem_default", "net/core/somaxconn"),

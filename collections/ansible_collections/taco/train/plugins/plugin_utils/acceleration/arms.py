@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The arms of a comparison: for each, the environment of the ranks and the state of the software on the workers.
+"""The arms of a comparison: for each, the environment of the ranks, the state of the software on the workers and its own options of a run.
 
 The built-in arms are those of the vendor's own comparisons: its environment with everything on; the same image without
 those variables; that again without the plugin, so over kernel TCP (TACO Kit documentation,
@@ -12,12 +12,47 @@ TKE compare with. The last two are those of ACK's document: one software, placed
 """
 
 import re
-from typing import Any, Mapping, NamedTuple, Optional, Sequence, TypeVar
+from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Sequence, TypeVar
+
+from ansible.module_utils.common.validation import check_type_bool, check_type_int
 
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration import lightcc
-from ansible_collections.taco.train.plugins.plugin_utils.acceleration import options as arm_options
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.mpirun import ENV_NAME, as_text
 from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
+
+
+def _layers(value: Any) -> int:
+    number = -1 if isinstance(value, bool) else check_type_int(value)
+    if number < 1:
+        raise ValueError(value)
+    return int(number)
+
+
+# By their names without benchmark_: the function that returns the value with its type, or raises, and what it must be.
+OPTIONS: Mapping[str, "tuple[Callable[[Any], Any], str]"] = {
+    "is_dynamic": (check_type_bool, "true or false"),
+    "dnn_layer_num": (_layers, "a whole number, 1 or more"),
+    "mixed_precision": (check_type_bool, "true or false"),
+    "xla": (check_type_bool, "true or false"),
+}
+
+
+def options_of(value: Any) -> Dict[str, Any]:
+    """Return an arm's options with their types."""
+    if not isinstance(value, Mapping):
+        raise InvalidValueError(f"options is no mapping: {value!r}")
+    unknown = [str(name) for name in value if name not in OPTIONS]
+    if unknown:
+        raise InvalidValueError(f"options has {unknown[0]!r}; an arm can set {', '.join(OPTIONS)}")
+    found = {}
+    for name, given in value.items():
+        typed, expected = OPTIONS[name]
+        try:
+            found[name] = typed(given)
+        except (TypeError, ValueError) as error:
+            raise InvalidValueError(f"options has {name} {given!r}; it must be {expected}") from error
+    return found
+
 
 # It becomes part of the names of records and files, where a dash would be taken for a separator.
 ARM_NAME = re.compile(r"[a-z][a-z0-9_]{0,30}")
@@ -53,7 +88,7 @@ class Arm(NamedTuple):
     place: Optional[str] = None
     """How the workers are placed, one of PLACE, or None for wherever they are."""
     options: Optional[Mapping[str, Any]] = None
-    """Options of the run that this arm sets, of those in arm_options.OPTIONS; None where it sets none."""
+    """Options of the run that this arm sets, of those in OPTIONS; None where it sets none."""
 
     @property
     def lossy(self) -> bool:
@@ -143,7 +178,7 @@ def user_arm(value: Mapping[str, Any], variable: str) -> Arm:
 def set_options(value: Mapping[str, Any], name: str, variable: str) -> dict[str, Any] | None:
     """Return the options of the run that an arm sets."""
     try:
-        return arm_options.options_of(value.get("options") or {}) or None
+        return options_of(value.get("options") or {}) or None
     except InvalidValueError as error:
         raise InvalidValueError(f"Arm {name} of {variable}: {error}.") from error
 

@@ -16,12 +16,37 @@ from ansible_collections.taco.train.plugins.plugin_utils.comparison.comparabilit
     words_of,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.conclusion import question, sentence
-from ansible_collections.taco.train.plugins.plugin_utils.comparison.published import figures
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.scaling import bus_bandwidth, scaling
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule import key_of, plan
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import Case, Comparison
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.verdict import Limits, Side, judge
+from ansible_collections.taco.train.plugins.plugin_utils.workloads.published import PUBLISHED
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS
+
+
+def figures(workload: str, model: Optional[str]) -> List[Dict[str, Any]]:
+    """Return the published figures, each with its source. They are of other machines, so they are shown and never judged."""
+    if not model:
+        return []
+    found = []
+    for one in PUBLISHED:
+        if one.workload == workload and one.model.lower() == model.lower():
+            place = f"{one.instances}, batch size {one.batch_size}"
+            alone = {"1 GPU": (one.single, 1), "1 host": (one.host, 8)}
+            totals = {label: (value, ranks) for label, (value, ranks) in alone.items() if value is not None}
+            totals.update((label, (value, one.ranks)) for label, value in one.totals.items())
+            found += [
+                {
+                    "label": f"{label} ({place})",
+                    "value": float(value),
+                    "unit": "images/s",
+                    "ranks": ranks,
+                    "source": one.source,
+                }
+                for label, (value, ranks) in totals.items()
+            ]
+    return found
+
 
 SCHEMA = 1
 Record = Dict[str, Any]

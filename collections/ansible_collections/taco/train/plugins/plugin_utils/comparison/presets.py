@@ -59,20 +59,18 @@ PRESETS = {
 }
 
 
-def _baseline(name: str, preset: Preset, given: Any, variable: str) -> str:
+def _baseline(name: str, preset: Preset, given: Any) -> str:
     """Return the baseline that the user has set, if it is one of the preset's arms, or the preset's."""
     names = [name_of(arm) for arm in preset.arms]
     if given and given not in names:
         raise ComparisonError(
-            f"compare_baseline is {given}, and {variable} {name} has the arms {', '.join(names)}: unset compare_baseline, or set "
+            f"compare_baseline is {given}, and compare_preset {name} has the arms {', '.join(names)}: unset compare_baseline, or set "
             "compare_arms too."
         )
     return given or names[0]
 
 
-def with_preset(
-    name: Optional[str], given: Mapping[str, Any], batch_size: Optional[int] = None, variable: str = "compare_preset"
-) -> Dict[str, Any]:
+def with_preset(name: Optional[str], given: Mapping[str, Any], batch_size: Optional[int] = None) -> Dict[str, Any]:
     """The options of the comparison, with the values of a preset for missing ones.
 
     given are the variables compare_* without the prefix, batch_size is benchmark_options.batch_size. An empty name changes nothing.
@@ -81,11 +79,11 @@ def with_preset(
     if not name:
         return found
     if name not in PRESETS:
-        raise ComparisonError(f"{variable} is {name!r}; it must be one of {', '.join(PRESETS)}.")
+        raise ComparisonError(f"compare_preset is {name!r}; it must be one of {', '.join(PRESETS)}.")
     preset = PRESETS[name]
     if not found.get("arms"):
         found["arms"] = list(preset.arms)
-        found["baseline"] = _baseline(name, preset, found.get("baseline"), variable)
+        found["baseline"] = _baseline(name, preset, found.get("baseline"))
     if not found.get("workloads"):
         left_out = {"batch_size"} if batch_size else set()
         found["workloads"] = [

@@ -62,7 +62,6 @@ class TrainingSpec:
 
     image: str
     name: str
-    profile: str = "harp"
     # The documents run the containers interactively (-it --rm). Automation wants them detached and kept, with an init
     # process that reaps what mpirun leaves behind and a command that does nothing until the engine says stop.
     command: tuple[str, ...] = ("sleep", "infinity")
@@ -157,7 +156,7 @@ def spec_for(
     """Return the spec of a profile, in which every override that isn't None has replaced the profile's value."""
     if profile not in PROFILES:
         raise InvalidValueError(f"there is no profile {profile!r}: expected one of {', '.join(sorted(PROFILES))}")
-    names = {field.name for field in fields(TrainingSpec)} - {"profile"}
+    names = {field.name for field in fields(TrainingSpec)}
     unknown = sorted(set(overrides) - names)
     if unknown:
         raise InvalidValueError(f"a training container has no {', '.join(unknown)}")
@@ -172,7 +171,7 @@ def spec_for(
         values["environment"] = tuple(sorted((str(key), str(value)) for key, value in values["environment"].items()))
     for name in ("image", "name"):
         values.setdefault(name, "")
-    spec = TrainingSpec(profile=profile, **values)
+    spec = TrainingSpec(**values)
     return _check(replace(spec, mounts=spec.mounts + tuple(extra_mounts)))
 
 

@@ -6,8 +6,8 @@
 
 from typing import Any, Callable, Mapping, TypeVar
 
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.backoff import wait_seconds
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.client import Cluster, KubernetesError
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.clock import wait_seconds
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.errors import CONFLICT
 
 Thing = Mapping[str, Any]

@@ -9,8 +9,7 @@ import shlex
 import uuid
 from typing import Any, Callable, Mapping, Sequence
 
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.backoff import wait_seconds
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.clock import Clock
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.clock import Clock, wait_seconds
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.errors import (
     CONFLICT,
     FORBIDDEN,

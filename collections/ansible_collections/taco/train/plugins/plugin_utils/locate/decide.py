@@ -15,13 +15,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.decision.sequential imp
     all_cleared,
     clear_bound,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.locate import (
-    boundary,
-    cause,
-    configuration,
-    proof,
-    schedule,
-)
+from ansible_collections.taco.train.plugins.plugin_utils.locate import boundary, configuration, proof, schedule
 from ansible_collections.taco.train.plugins.plugin_utils.locate.direction import direction, open_directions, repeatable
 from ansible_collections.taco.train.plugins.plugin_utils.locate.errors import LINK, accept
 from ansible_collections.taco.train.plugins.plugin_utils.locate.evidence import Analysis, analysis
@@ -129,7 +123,7 @@ def _last_round(search: Search, state: Analysis) -> Optional[Round]:
     if not search.budget.allows(search.time, 1, len(search.rounds)):
         return None
     links = open_directions(search, state)
-    return cause.next_round(search, state) or (_pairs(search, state, links) if links else None)
+    return proof.next_round(search, state) or (_pairs(search, state, links) if links else None)
 
 
 def _limited(
@@ -203,7 +197,7 @@ def _host(search: Search, state: Analysis, host: str) -> Finding:
         [host],
         loss,
         sure,
-        f"{host} is {loss:.0%} slower than its peers{cause.cause(search, state, host).text} ({how})",
+        f"{host} is {loss:.0%} slower than its peers{proof.cause(search, state, host).text} ({how})",
     )
 
 

@@ -2,8 +2,9 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Where a search is kept on the controller: locate.json beside the records of its runs, and an inventory without the culprits."""
+"""Keep a search on the controller: locate.json beside the records of its runs, its lock, and an inventory without the culprits."""
 
+import fcntl
 import hashlib
 import json
 import os
@@ -23,8 +24,41 @@ from ansible_collections.taco.train.plugins.plugin_utils.locate.search import (
 from ansible_collections.taco.train.plugins.plugin_utils.locate.tables import tables
 from ansible_collections.taco.train.plugins.plugin_utils.locate.wording import sentence, unrestored
 from ansible_collections.taco.train.plugins.plugin_utils.run import json_schema, record_file, store
+from ansible_collections.taco.train.plugins.plugin_utils.run.owner import identity, is_of_another, parse
 from ansible_collections.taco.train.plugins.plugin_utils.witnesses.record import host_named, over_all
 from ansible_collections.taco.train.plugins.plugin_utils.witnesses.shares import busy
+
+LOCK_FILE = "locate.lock"
+
+
+def acquire(run_dir: str, pid: int, write: bool = True) -> None:
+    """Take the lock of a search for the process of a playbook, or raise who has it. Without write it is only checked.
+
+    It is released when the process ends, however it ends. After a reboot of the controller, or in another container, nothing tells
+    that it has ended: then the file must be deleted.
+    """
+    path = os.path.join(run_dir, LOCK_FILE)
+    own = identity(pid)
+    if not write and not os.path.exists(path):
+        return
+    try:
+        with open(path, "a+" if write else "r", encoding="utf-8") as stream:
+            fcntl.flock(stream, fcntl.LOCK_EX if write else fcntl.LOCK_SH)
+            stream.seek(0)
+            holder = parse(stream.read())
+            if is_of_another(holder, own):
+                raise SearchError(
+                    f"The process {holder['pid']} on {holder['controller']} runs the search in {run_dir}. Wait until it has ended, or "
+                    f"begin another search with locate_fresh: true. If it has ended and this message stays, delete {path}."
+                )
+            if write:
+                stream.truncate(0)
+                stream.write(json.dumps(own))
+    except OSError as error:
+        raise SearchError(
+            f"{path} can't be locked: {error}. Check the permissions of the folder, or set taco_results_dir."
+        ) from error
+
 
 FILE, INVENTORY, SCHEMA = "locate.json", "locate_inventory.yml", "locate-1"
 GROUP = "locate_hosts"

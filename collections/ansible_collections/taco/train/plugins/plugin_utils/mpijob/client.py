@@ -7,6 +7,7 @@
 import os
 from typing import Any, Mapping, NamedTuple
 
+from ansible_collections.taco.train.plugins.plugin_utils.explain.symptoms import known_explanation
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes import logs
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.client import (
     Cluster,
@@ -14,7 +15,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.client impor
     Thing,
     watched,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.errors import FORBIDDEN, Trouble
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.errors import FORBIDDEN, Trouble, one_line
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.pods import name_of, unscheduled
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.scheduling import UNNAMED_TAINTS, taints
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.holders import holders, large_enough, requested
@@ -28,9 +29,46 @@ from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import (
     role_of,
     served_versions,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.printed import has_ended, printed
 from ansible_collections.taco.train.plugins.plugin_utils.run import store
 from ansible_collections.taco.train.plugins.plugin_utils.text import some
+
+_KEYS = (
+    "the MPI Operator mounts the keys from the Secret {job}-ssh: check that the user of the image may read them where "
+    "sshAuthMountPath puts them, and that sshd of the image uses them"
+)
+# What helps in pods of the MPI Operator, by the name of the symptom.
+FIXES = {
+    "ssh_resolve": "check that the Service {job} of the workers exists (kubectl get service {job}) and that the DNS of the cluster answers "
+    "(kubectl get pods --namespace kube-system --selector k8s-app=kube-dns)",
+    "ssh_connect": "check that sshd runs in the workers (kubectl logs) and that no NetworkPolicy keeps the launcher from them",
+    "ssh_closed": "check that sshd runs in the workers, and its messages there (kubectl logs)",
+    "ssh_host_key": "set StrictHostKeyChecking no in the ssh_config of the image: the host keys of workers are new in each pod",
+    "ssh_key": _KEYS,
+    "ssh_password": _KEYS,
+}
+
+
+def has_ended(pod: Mapping[str, Any]) -> bool:
+    """Return whether a container of a pod has ended by itself, and so may have printed why."""
+    states = [
+        (one.get(part) or {}).get("terminated") or {}
+        for one in (pod.get("status") or {}).get("containerStatuses") or []
+        for part in ("state", "lastState")
+    ]
+    # A container that could not be started has printed nothing.
+    return any(state and state.get("reason") not in ("StartError", "ContainerCannotRun") for state in states)
+
+
+def printed(job: str, pod: str, text: str) -> str:
+    """Return what a log says of an end, with the fix where the cause is known; empty for an empty log."""
+    known = known_explanation(text)
+    if known is not None:
+        # The advice of a cause is for containers that this collection runs on hosts.
+        fix = FIXES.get(known.name, known.fix).replace("{job}", job).replace("taco_image", "mpijob_image")
+        return f"the log of {pod} has the cause: {one_line(known.found)}; {one_line(fix)}"
+    lines = [line for line in text.splitlines() if line.strip()]
+    return f"the log of {pod} ends with: {one_line(lines[-1])}" if lines else ""
+
 
 # Whose pods are listed to tell who holds a resource: each node is a request.
 MOST_NODES = 8

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any, Collection, Iterable, Mapping
 
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.capacity import allocatable, words
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.pods import name_of
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import (
     GPU,
     HUGEPAGES,
@@ -29,10 +30,6 @@ LOWER = {
 Thing = Mapping[str, Any]
 
 
-def _name(thing: Thing) -> str:
-    return (thing.get("metadata") or {}).get("name") or ""
-
-
 def _of(container: Thing, resource: str) -> Fraction:
     resources = container.get("resources") or {}
     asked = {**(resources.get("limits") or {}), **(resources.get("requests") or {})}
@@ -50,7 +47,7 @@ def _on(node: Thing, pods: Iterable[Thing]) -> list[Thing]:
     return [
         pod
         for pod in pods
-        if (pod.get("spec") or {}).get("nodeName") == _name(node)
+        if (pod.get("spec") or {}).get("nodeName") == name_of(node)
         and (pod.get("status") or {}).get("phase") not in ENDED
     ]
 
@@ -73,16 +70,16 @@ def _listed(pods: list[tuple[Fraction, str]], resource: str) -> str:
 def _of_node(node: Thing, pods: Iterable[Thing], resource: str) -> str:
     pods = list(pods)
     holding = [
-        (value, f"{(pod.get('metadata') or {}).get('namespace') or 'default'}/{_name(pod)}")
+        (value, f"{(pod.get('metadata') or {}).get('namespace') or 'default'}/{name_of(pod)}")
         for pod, value in ((pod, requested(pod, resource)) for pod in _on(node, pods))
         if value
     ]
     free, total = words(resource, _free(node, pods, resource)), words(resource, allocatable(node, resource))
-    return f"{_name(node)} has {free} of {total} free, held by {_listed(holding, resource)}"
+    return f"{name_of(node)} has {free} of {total} free, held by {_listed(holding, resource)}"
 
 
 def _release(resource: str, pod: Thing, need: Fraction, others: bool) -> str:
-    lower = f"{LOWER.get(resource, 'request less')} from the {words(resource, need)} that {_name(pod)} requests"
+    lower = f"{LOWER.get(resource, 'request less')} from the {words(resource, need)} that {name_of(pod)} requests"
     if others:
         return f"wait until these pods have ended, delete those that are no longer needed, or {lower}"
     return f"they are all of this job, so lower mpijob_workers, add nodes, or {lower}"
@@ -105,11 +102,11 @@ def holders(
     shown = large[:MOST_NODES]
     more = f" and {len(large) - MOST_NODES} more" if len(large) > MOST_NODES else ""
     if running is None:
-        by = f"{', '.join(map(_name, shown))}{more}: run `kubectl describe node` as somebody who may list the pods of all namespaces"
+        by = f"{', '.join(map(name_of, shown))}{more}: run `kubectl describe node` as somebody who may list the pods of all namespaces"
     else:
         by = "; ".join(_of_node(node, running, resource) for node in shown) + (f";{more} nodes" if more else "")
     namespace = (pod.get("metadata") or {}).get("namespace")
     there = [one for node in large for one in _on(node, running or []) if requested(one, resource)]
-    mine = [one for one in there if _name(one) in own and (one.get("metadata") or {}).get("namespace") == namespace]
+    mine = [one for one in there if name_of(one) in own and (one.get("metadata") or {}).get("namespace") == namespace]
     others = len(mine) < len(there) or not there
     return f"the nodes have {resource}, and other pods hold it ({by}): {_release(resource, pod, need, others)}"

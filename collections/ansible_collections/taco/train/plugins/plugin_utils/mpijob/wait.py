@@ -7,9 +7,14 @@
 from typing import Any, Mapping, NamedTuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.pods import name_of
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.leftover import leftover
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import role_of
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.phase import OPERATOR, ended, not_taken_up, unfinished
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.phase import (
+    OPERATOR,
+    ended,
+    leftover,
+    not_taken_up,
+    unfinished,
+)
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.status import (
     BACKOFF,
     ENDED,

@@ -55,14 +55,14 @@ def own_lines(entry: Entry) -> list[str]:
     ]
 
 
-def entry_lines(entry: Entry, diffs: bool = True) -> list[str]:
+def entry_lines(entry: Entry) -> list[str]:
     """An entry as lines."""
     change = entry.change
     lines = [f"{change.role}: {change.what}", f"  {hosts_text(entry.hosts)}", f"  reason: {change.reason}"]
     lines += [f"  interrupts: {', '.join(change.interrupts)}"] if change.interrupts else []
     lines += [f"  known after apply: {later.what}, because {later.reason}" for later in change.later]
     lines += [f"  differs by host: {line}" for line in own_lines(entry)]
-    found = [line for part in change.parts for line in diff_lines(part)] if diffs else []
+    found = [line for part in change.parts for line in diff_lines(part)]
     lines += [f"  | {line}" for line in found[:MOST_LINES]]
     lines += [f"  | {len(found) - MOST_LINES} more lines in plan.json"] if len(found) > MOST_LINES else []
     return lines

@@ -17,30 +17,29 @@ class InstanceType(NamedTuple):
 
     gpus: int
     gpu_model: str
-    gbps: int
 
 
 INSTANCE_TYPES: Dict[str, InstanceType] = {
-    "GT4.4XLARGE96": InstanceType(1, "A100 40 GB", 5),
-    "GT4.8XLARGE192": InstanceType(2, "A100 40 GB", 10),
-    "GT4.20XLARGE474": InstanceType(4, "A100 40 GB", 25),
-    "GT4.41XLARGE948": InstanceType(8, "A100 40 GB", 50),
-    "GN10Xp.2XLARGE40": InstanceType(1, "V100 32 GB", 3),
-    "GN10Xp.5XLARGE80": InstanceType(2, "V100 32 GB", 6),
-    "GN10Xp.10XLARGE160": InstanceType(4, "V100 32 GB", 12),
-    "GN10Xp.20XLARGE320": InstanceType(8, "V100 32 GB", 24),
-    "PNV4.7XLARGE116": InstanceType(1, "A10", 13),
-    "PNV4.14XLARGE232": InstanceType(2, "A10", 25),
-    "PNV4.28XLARGE466": InstanceType(4, "A10", 50),
-    "PNV4.56XLARGE932": InstanceType(8, "A10", 100),
-    "GN7.2XLARGE32": InstanceType(1, "T4", 3),
-    "GN7.5XLARGE80": InstanceType(1, "T4", 7),
-    "GN7.8XLARGE128": InstanceType(1, "T4", 10),
-    "GN7.10XLARGE160": InstanceType(2, "T4", 13),
-    "GN7.20XLARGE320": InstanceType(4, "T4", 25),
-    "GI3X.8XLARGE64": InstanceType(1, "T4", 5),
-    "GI3X.22XLARGE226": InstanceType(2, "T4", 13),
-    "GI3X.45XLARGE452": InstanceType(4, "T4", 25),
+    "GT4.4XLARGE96": InstanceType(1, "A100 40 GB"),
+    "GT4.8XLARGE192": InstanceType(2, "A100 40 GB"),
+    "GT4.20XLARGE474": InstanceType(4, "A100 40 GB"),
+    "GT4.41XLARGE948": InstanceType(8, "A100 40 GB"),
+    "GN10Xp.2XLARGE40": InstanceType(1, "V100 32 GB"),
+    "GN10Xp.5XLARGE80": InstanceType(2, "V100 32 GB"),
+    "GN10Xp.10XLARGE160": InstanceType(4, "V100 32 GB"),
+    "GN10Xp.20XLARGE320": InstanceType(8, "V100 32 GB"),
+    "PNV4.7XLARGE116": InstanceType(1, "A10"),
+    "PNV4.14XLARGE232": InstanceType(2, "A10"),
+    "PNV4.28XLARGE466": InstanceType(4, "A10"),
+    "PNV4.56XLARGE932": InstanceType(8, "A10"),
+    "GN7.2XLARGE32": InstanceType(1, "T4"),
+    "GN7.5XLARGE80": InstanceType(1, "T4"),
+    "GN7.8XLARGE128": InstanceType(1, "T4"),
+    "GN7.10XLARGE160": InstanceType(2, "T4"),
+    "GN7.20XLARGE320": InstanceType(4, "T4"),
+    "GI3X.8XLARGE64": InstanceType(1, "T4"),
+    "GI3X.22XLARGE226": InstanceType(2, "T4"),
+    "GI3X.45XLARGE452": InstanceType(4, "T4"),
 }
 
 # Types with a virtual share of a GPU, which takes no part in training over several hosts: parts of a T4.

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Judge hosts by what was observed of them and by their variables. Values in, values out."""
+"""Judge hosts, alone and together, by what was observed of them and by their variables. Values in, values out."""
 
 import difflib
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence
@@ -12,16 +12,73 @@ from ansible_collections.taco.train.plugins.plugin_utils.check import (
     Check,
     NotComputedError,
     Variables,
+    is_set,
     skipped,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.preflight import controller as checks_controller
 from ansible_collections.taco.train.plugins.plugin_utils.preflight import gpus, memory, versions
 from ansible_collections.taco.train.plugins.plugin_utils.preflight import host as checks_host
 from ansible_collections.taco.train.plugins.plugin_utils.preflight import kubernetes as checks_kubernetes
-from ansible_collections.taco.train.plugins.plugin_utils.preflight.fleet import Search, cluster_checks, extra_check
+from ansible_collections.taco.train.plugins.plugin_utils.text import some
 from ansible_collections.taco.train.plugins.plugin_utils.variables import checks as checks_variables
 from ansible_collections.taco.train.plugins.plugin_utils.variables import validation
+from ansible_collections.taco.train.plugins.plugin_utils.variables.checks import image_of
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.platforms import on_cluster
+
+
+class QueryError(Exception):
+    """A query of a user's check can't be computed: what was expected, what was found, and the fix."""
+
+
+# Returns what a JMESPath expression finds in a value.
+Search = Callable[[str, Any], Any]
+
+
+def _differing(identity: str, variable: str, values: Mapping[str, Any], what: str) -> Check:
+    """Check that a variable has one value on all hosts."""
+    by_value: Dict[str, List[str]] = {}
+    for host, value in sorted(values.items()):
+        by_value.setdefault(str(value) if is_set(value) else "not set", []).append(host)
+    if len(by_value) <= 1:
+        return Check(identity, "pass", found=next(iter(by_value), "no host"))
+    found = some([f"{value} on {some(hosts)}" for value, hosts in by_value.items()], separator="; ")
+    fix = f"set {variable} for the whole group and not for single hosts"
+    return Check(identity, "fail", f"the same {what} on every host", found, fix)
+
+
+def cluster_checks(variables: Mapping[str, Mapping[str, Any]]) -> List[Check]:
+    """Return the checks of the variables that must not differ: a ring is as fast as its slowest member, or breaks."""
+    gpus, images, names = {}, {}, set()
+    for host, values in variables.items():
+        try:
+            gpus[host] = values.get("taco_gpus_per_node")
+            name, images[host] = image_of(values)
+            names.add(name)
+        except NotComputedError:
+            # A finding of variables.known.
+            continue
+    variable = " and ".join(sorted(names)) or "taco_image"
+    return [
+        _differing("cluster.same_gpus", "taco_gpus_per_node", gpus, "GPU count"),
+        _differing("cluster.same_image", variable, images, "training image"),
+    ]
+
+
+def extra_check(spec: Mapping[str, Any], node: Mapping[str, Any], search: Search) -> Check:
+    """Return the outcome of a check that a user wrote as a JMESPath expression over the facts of a host.
+
+    Without an expected value what is found must be something: not null, false, empty or zero.
+    """
+    try:
+        found = search(spec["query"], node)
+    except QueryError as error:
+        return Check(spec["id"], "fail", *error.args)
+    wanted = spec.get("expected")
+    if found == wanted if wanted is not None else bool(found):
+        return Check(spec["id"], "pass", found=str(found))
+    expected = spec.get("message") or (f"{spec['query']} is {wanted}" if wanted is not None else spec["query"])
+    return Check(spec["id"], "fail", expected, str(found), spec.get("fix") or "")
+
 
 SCHEMA = 1
 

@@ -2,12 +2,14 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Cut hosts into batches for a rolling reboot, forecast how long it takes and judge its results. Values in, values out."""
+"""Cut hosts into batches for a rolling reboot, forecast how long it takes by earlier ones and judge its results. Values in, values out."""
 
+import json
 import math
 import re
-from typing import List, NamedTuple, Optional, Union
+from typing import Dict, List, NamedTuple, Optional, Sequence, Union
 
+from ansible_collections.taco.train.plugins.plugin_utils.text import counted
 from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 
 
@@ -51,10 +53,6 @@ def _duration(seconds: float) -> str:
     return f"{minutes} min" if minutes < 120 else f"{minutes / 60:.1f} h"
 
 
-def _counted(number: int, noun: str, plural: str) -> str:
-    return f"{number} {noun if number == 1 else plural}"
-
-
 def _verified(hosts: List[Rebooted]) -> List[str]:
     return [host.name for host in hosts if not host.problems]
 
@@ -74,7 +72,7 @@ def progress(hosts: List[Rebooted], index: int, batches: int, took: float) -> st
     boots = [host.seconds for host in hosts if host.seconds is not None]
     booting = f", {max(boots):.0f} s of them to boot" if boots else ""
     left = batches - index
-    forecast = f"; {_counted(left, 'batch', 'batches')} left, about {_duration(left * took)}" if left else ""
+    forecast = f"; {counted(left, 'batch', 'batches')} left, about {_duration(left * took)}" if left else ""
     return f"batch {index} of {batches}: {'. '.join(parts)}. It took {took:.0f} s{booting}{forecast}"
 
 
@@ -83,12 +81,12 @@ def result(hosts: List[Rebooted], waiting: List[str], may_fail: int) -> Result:
     verified, failed = _verified(hosts), [host.name for host in hosts if host.problems]
     lines = []
     if verified:
-        lines.append(f"{_counted(len(verified), 'host', 'hosts')} rebooted and verified: {', '.join(verified)}")
+        lines.append(f"{counted(len(verified), 'host')} rebooted and verified: {', '.join(verified)}")
     if failed:
-        lines.append(f"{_counted(len(failed), 'host', 'hosts')} failed, reboot_may_fail allows {may_fail}")
+        lines.append(f"{counted(len(failed), 'host')} failed, reboot_may_fail allows {may_fail}")
     lines += _failures(hosts)
     if waiting:
-        lines.append(f"{_counted(len(waiting), 'host', 'hosts')} not rebooted: {', '.join(waiting)}")
+        lines.append(f"{counted(len(waiting), 'host')} not rebooted: {', '.join(waiting)}")
     return Result(failed, len(failed) > may_fail, lines)
 
 
@@ -111,8 +109,46 @@ def plan(hosts: List[str], batch: Union[int, str], may_fail: Union[int, str], bo
     if not batches:
         return Plan([], budget, "no host needs a reboot")
     forecast = (
-        f"{_counted(len(hosts), 'host', 'hosts')} to reboot in {_counted(len(batches), 'batch', 'batches')} "
+        f"{counted(len(hosts), 'host')} to reboot in {counted(len(batches), 'batch', 'batches')} "
         f"of up to {size}: about {_duration(len(batches) * boot_seconds)} "
         f"at {boot_seconds} s a reboot; stops when more than {budget} failed"
     )
     return Plan(batches, budget, forecast)
+
+
+# Of each host as many reboots are kept: older ones say little of the next one.
+MOST_REBOOTS = 5
+History = Dict[str, List[float]]
+
+
+def read_history(text: str) -> History:
+    """{host: seconds of its reboots, the oldest first}. What is no such file has none."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return {}
+    hosts = found if isinstance(found, dict) else {}
+    times = {
+        host: [float(one) for one in values if _is_time(one)] for host, values in hosts.items() if _is_list(values)
+    }
+    return {host: seconds for host, seconds in times.items() if seconds}
+
+
+def _is_list(values: object) -> bool:
+    return isinstance(values, list)
+
+
+def _is_time(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0
+
+
+def with_reboots(history: History, hosts: Sequence[Rebooted], took: Optional[float] = None) -> History:
+    """The history with the hosts that rebooted without a problem, the last reboots of each host only.
+
+    took are the seconds of the batch: what it took besides the slowest boot is part of the time of each host.
+    """
+    boots = [host.seconds for host in hosts if host.seconds]
+    overhead = max(took - max(boots), 0.0) if took is not None and boots else 0.0
+    news = {host.name: [host.seconds + overhead] for host in hosts if host.seconds and not host.problems}
+    names = sorted({*history, *news})
+    return {name: [*history.get(name, []), *news.get(name, [])][-MOST_REBOOTS:] for name in names}

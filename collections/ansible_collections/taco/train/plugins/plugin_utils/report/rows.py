@@ -7,7 +7,7 @@
 Each function takes the comparison, and the result records where it needs them. A row is {head: text}.
 """
 
-from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Iterable, Iterator, Mapping, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import wording
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import Part, finite
@@ -52,8 +52,8 @@ def each_arm(comparison: Part) -> Iterator[tuple[Part, Part]]:
     return ((case, arm) for case in cases(comparison) for arm in case.get("arms") or [])
 
 
-def with_unit(value: Any, unit: str, form: Callable[[Any], str] = wording.number) -> str:
-    return f"{form(value)} {unit}" if finite(value) else wording.UNKNOWN
+def with_seconds(value: Any) -> str:
+    return f"{wording.number(value)} s" if finite(value) else wording.UNKNOWN
 
 
 def judged(comparison: Part, case: Any, one: Part, *more: tuple[str, str]) -> Row:
@@ -184,8 +184,8 @@ def expected(comparison: Part) -> Table:
         return {
             **named(comparison, case["id"], one["arm"]),
             "Bytes between nodes": f"{one['bytes']:,.0f}" if finite(one.get("bytes")) else wording.UNKNOWN,
-            "Bytes / bandwidth": with_unit(seconds, "s"),
-            "Measured time": with_unit(found, "s"),
+            "Bytes / bandwidth": with_seconds(seconds),
+            "Measured time": with_seconds(found),
             "Measured / expected": wording.ratio(share),
         }
 

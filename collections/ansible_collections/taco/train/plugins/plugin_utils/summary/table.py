@@ -7,7 +7,7 @@
 from typing import Dict, List, Mapping, NamedTuple, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.summary.tally import Outcome
-from ansible_collections.taco.train.plugins.plugin_utils.text import cells, padded, wrapped
+from ansible_collections.taco.train.plugins.plugin_utils.text import cells, counted, padded, wrapped
 
 GAP = "  "
 NARROWEST_COLUMN = 3
@@ -86,10 +86,6 @@ def _drawn(row: Sequence[str], widths: Sequence[int]) -> List[str]:
     return [GAP.join(padded(part, wide) for part, wide in zip(line, widths)).rstrip() for line in zip(*filled)]
 
 
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
 def _sentence(outcomes: Sequence[Outcome], check: bool) -> str:
     numbers = (
         (sum(bool(outcome.failure) for outcome in outcomes), "failed"),
@@ -97,7 +93,7 @@ def _sentence(outcomes: Sequence[Outcome], check: bool) -> str:
         (sum(bool(outcome.pending) for outcome in outcomes), "with something pending"),
     )
     said = [f"{number} {what}" for number, what in numbers if number]
-    return f"Summary of {_counted(len(outcomes), 'host')}: {', '.join(said) or 'nothing to do, nothing failed'}."
+    return f"Summary of {counted(len(outcomes), 'host')}: {', '.join(said) or 'nothing to do, nothing failed'}."
 
 
 def render(outcomes: Sequence[Outcome], width: int, check: bool = False, reports: Sequence[str] = ()) -> List[Line]:

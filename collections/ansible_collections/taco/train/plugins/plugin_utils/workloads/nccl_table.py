@@ -2,19 +2,42 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Read the table that nccl-tests print.
+"""Read the table that nccl-tests print, also where each rank prints one.
 
 The lines are those of https://github.com/NVIDIA/nccl-tests (src/common.cu and src/util.cu, v2.9 to v2.18): 12 columns up to
 v2.12 and 13 from v2.13, of which the header line tells, and a timestamp after them with the argument for it.
 """
 
 import re
-from typing import Any, Sequence
+from typing import AbstractSet, Any, Iterable, Sequence
 
-from ansible_collections.taco.train.plugins.plugin_utils.workloads import nccl_ranks
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import values
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.nccl_json import Read
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.result import finite
+
+DEVICE = re.compile(r"#? *Rank +(\d{1,9}) .*\bdevice +\d+")
+COMMUNICATOR = re.compile(r" rank \d{1,7} n[rR]anks (\d{1,7})\b")
+# Size, count, type and operation, whatever columns follow.
+SIZE = re.compile(r" *(\d{1,18} +\d{1,18} +[a-z]\w* +[a-z]\w*)(?: +\S+){5,}\s*$")
+ALONE = "{} ranks each ran a test of their own: build nccl-tests with MPI=1."
+
+
+def listed(lines: Iterable[str]) -> set[int]:
+    """The ranks in the list of devices."""
+    return {int(rank) for (rank,) in values(DEVICE, lines)}
+
+
+def count(ranks: AbstractSet[int], lines: Sequence[str]) -> int | None:
+    """The number of ranks, None where nothing names one. They are counted from 0, so the highest tells of those before it."""
+    matches = (COMMUNICATOR.search(line) for line in lines if " NCCL INFO " in line)
+    largest = max((int(match[1]) for match in matches if match), default=0)
+    return max(max(ranks, default=-1) + 1, largest) or None
+
+
+def sizes(lines: Iterable[str]) -> list[str]:
+    """What each row begins with, also where the head of the table is missing."""
+    return [" ".join(words.split()) for (words,) in values(SIZE, lines)]
+
 
 HEADER = re.compile(r"#? *((?:size|bytes) +(?:count|N) +type .*\bbusbw\b.*)$")
 ROW = re.compile(r" *(\d{1,18} +\d{1,18} +[a-z]\S* .*)$")
@@ -40,8 +63,8 @@ def read_table(lines: list[str]) -> Read:
         if row:
             rows.append(row)
     return {
-        "ranks": nccl_ranks.listed(lines),
-        "sizes": nccl_ranks.sizes(lines),
+        "ranks": listed(lines),
+        "sizes": sizes(lines),
         "rows": rows,
         "out_of_bounds": [(int(count), said == "OK") for count, said in values(OUT_OF_BOUNDS, lines)],
         "averages": [(finite(number), said != "FAILED") for number, said in values(AVERAGE, lines)],

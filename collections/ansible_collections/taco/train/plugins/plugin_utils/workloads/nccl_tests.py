@@ -19,8 +19,8 @@ from typing import Any, Mapping, Sequence
 from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import (
     nccl_json,
-    nccl_ranks,
     nccl_sizes,
+    nccl_table,
     option,
     result,
     workload,
@@ -126,7 +126,7 @@ def parse(
     table = read_table(finished_lines(lines))
     document = nccl_json.read(lines, (options or {}).get("json"))
     read = document or table
-    ranks = nccl_ranks.count(read["ranks"] or table["ranks"], lines)
+    ranks = nccl_table.count(read["ranks"] or table["ranks"], lines)
     binary = PurePosixPath(str((options or {}).get("binary") or OPTIONS["binary"].default)).name
     read = {**read, "rows": nccl_sizes.with_small_rates(read["rows"], binary, ranks)}
     problems = problems_of(read, table, expected_ranks, ranks)
@@ -155,11 +155,11 @@ def problems_of(read: Read, table: Read, expected_ranks: Any, ranks: int | None)
         return [f"There is no line 'Avg bus bandwidth': the run did not finish ({reached})."]
     if len(read["averages"]) > 1:
         several = f"There are {len(read['averages'])} lines 'Avg bus bandwidth' where one is expected."
-        return [nccl_ranks.ALONE.format(len(read["averages"])) if table["ranks"] == {0} else several]
+        return [nccl_table.ALONE.format(len(read["averages"])) if table["ranks"] == {0} else several]
     said = []
     average, good = read["averages"][0]
     if not average and len(set(table["sizes"])) < len(table["sizes"]):
-        return [nccl_ranks.ALONE.format("Several")]
+        return [nccl_table.ALONE.format("Several")]
     if ranks == 1 and not average:
         said.append("One rank exchanges no data with another, so it has no bus bandwidth.")
     elif result.unusable([average]) and not (average == 0 and nccl_sizes.are_small(read["rows"])):
