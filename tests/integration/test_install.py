@@ -43,7 +43,7 @@ WANTED = (
     r"meta/[\w-]+\.yml",
     r"playbooks/\w+\.yml",
     rf"plugins/({PLUGINS})/(\w+/)?\w+\.(py|yml)",
-    r"plugins/plugin_utils/report/templates/[\w.]+\.j2",
+    r"plugins/plugin_utils/report/templates/[\w.]+\.(j2|css)",
     r"roles/\w+/README\.md",
     r"roles/\w+/(defaults|handlers|meta|tasks|vars)/\w+\.yml",
     r"roles/\w+/(files|templates)/[\w.-]+",
