@@ -6,7 +6,8 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.module_utils._ssh.trust import FIXES, PATTERNS, explained, reason_of
+from ansible_collections.taco.train.plugins.module_utils._ssh.reason import PATTERNS, reason_of
+from ansible_collections.taco.train.plugins.module_utils._ssh.trust import FIXES, explained
 
 CHANGED = """\
 @@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@

@@ -2,11 +2,10 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Write the files of SSH between training containers, run the server, test the login to every peer, and say why one failed."""
+"""Write the files of SSH between training containers, run the server, and test the login to every peer."""
 
 import os
 import pwd
-import re
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from ansible_collections.taco.train.plugins.module_utils._files.atomic import remove_file
@@ -17,34 +16,7 @@ from ansible_collections.taco.train.plugins.module_utils._ssh import folder as s
 from ansible_collections.taco.train.plugins.module_utils._ssh import server as ssh_server
 from ansible_collections.taco.train.plugins.module_utils._ssh.identity import PUBLIC, alone, find_identity, read, write
 from ansible_collections.taco.train.plugins.module_utils._ssh.inspection import Inspection, inspect, pid_file_of, runs
-
-# In this order: a changed key is followed by the line of an unknown one, and a proxy's own failure by a closed connection.
-PATTERNS = (
-    ("name", r"Could not resolve hostname|Name or service not known|Temporary failure in name resolution"),
-    ("host_key_changed", r"REMOTE HOST IDENTIFICATION HAS CHANGED"),
-    (
-        "host_key_unknown",
-        r"Host key verification failed|host key is known for|authenticity of host|Host Key checking is",
-    ),
-    (
-        "authentication",
-        r"Permission denied[ ,]+(?:\(|please)|Too many authentication failures|No supported authentication methods",
-    ),
-    ("refused", r"Connection refused"),
-    ("timeout", r"timed out|took longer than"),
-    ("route", r"No route to host|Network is unreachable|Network is down|Host is down"),
-    ("closed", r"kex_exchange_identification|ssh_exchange_identification|Connection (?:closed|reset) by"),
-)
-
-
-def reason_of(message: str) -> Tuple[str, str]:
-    """Return the kind of the reason in the message of ssh and the line that says so; an empty kind with the message for another reason."""
-    for kind, pattern in PATTERNS:
-        for line in message.splitlines():
-            if re.search(pattern, line, re.IGNORECASE):
-                return kind, line.strip(" @\r\n")
-    return "", " ".join(message.split())
-
+from ansible_collections.taco.train.plugins.module_utils._ssh.reason import reason_of
 
 Options = Mapping[str, Any]
 TOGETHER = "run ssh_trust for it and for this host in one play, so that each has the keys of the other"

@@ -7,7 +7,7 @@
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from ansible_collections.taco.train.plugins.module_utils._node.engine import PODMAN, ROOTLESS
-from ansible_collections.taco.train.plugins.module_utils._ssh.trust import reason_of
+from ansible_collections.taco.train.plugins.module_utils._ssh.reason import reason_of
 from ansible_collections.taco.train.plugins.plugin_utils.check import Check, fraction, gib, is_set, skipped, truth
 from ansible_collections.taco.train.plugins.plugin_utils.container.profile import without_harp
 from ansible_collections.taco.train.plugins.plugin_utils.text import some
