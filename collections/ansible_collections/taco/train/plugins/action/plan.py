@@ -41,8 +41,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.reboot.rolling import p
 from ansible_collections.taco.train.plugins.plugin_utils.report.render import html
 from ansible_collections.taco.train.plugins.plugin_utils.run import store as run_store
 from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
-from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import all_options
-from ansible_collections.taco.train.plugins.plugin_utils.variables.validation import as_declared, plain
+from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import all_options, plain
+from ansible_collections.taco.train.plugins.plugin_utils.variables.validation import as_declared
 
 OWNER_ONLY = 0o600
 # The states of the roles that the playbook rollback sets.

@@ -11,8 +11,8 @@ from typing import Any
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.taco.train.plugins.plugin_utils.variables.play import require_linear
+from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import plain
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_values import require_role_values
-from ansible_collections.taco.train.plugins.plugin_utils.variables.validation import plain
 
 ARGUMENT_SPEC = {
     "hosts": {"type": "list", "elements": "str", "default": []},

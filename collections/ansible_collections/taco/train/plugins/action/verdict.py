@@ -26,9 +26,9 @@ from ansible_collections.taco.train.plugins.plugin_utils.preflight.verdict impor
 )
 from ansible_collections.taco.train.plugins.plugin_utils.variables.checks import unknown_variables
 from ansible_collections.taco.train.plugins.plugin_utils.variables.play import variables_of
-from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import all_options, prefixes
+from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import all_options, plain, prefixes
 from ansible_collections.taco.train.plugins.plugin_utils.variables.script import absent_scripts
-from ansible_collections.taco.train.plugins.plugin_utils.variables.validation import Validator, plain
+from ansible_collections.taco.train.plugins.plugin_utils.variables.validation import Validator
 
 ARGUMENTS = {
     "hosts": {"type": "list", "elements": "str"},

@@ -11,8 +11,7 @@ from ansible.playbook.block import Block
 from ansible.plugins.loader import strategy_loader
 
 from ansible_collections.taco.train.plugins.plugin_utils.text import some
-from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import Spec
-from ansible_collections.taco.train.plugins.plugin_utils.variables.validation import plain
+from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import Spec, plain
 
 
 def is_linear(name: str) -> bool:

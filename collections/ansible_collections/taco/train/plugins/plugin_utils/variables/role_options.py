@@ -22,6 +22,20 @@ RULES: Dict[str, str] = _RULES["variables"]
 FACTS: List[str] = _RULES["facts"]
 
 
+def plain(value: Any) -> Any:
+    """A value without what Ansible adds to it, as JSON and JMESPath know it."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set)):
+        return [plain(item) for item in value]
+    if value is None or isinstance(value, bool):
+        return value
+    for kind in (int, float):
+        if isinstance(value, kind):
+            return kind(value)
+    return str(value)
+
+
 @lru_cache(maxsize=None)
 def role_options(folder: str = ROLES) -> Dict[str, Dict[str, Spec]]:
     """The documented variables of each role below a folder, those of all of its entry points."""

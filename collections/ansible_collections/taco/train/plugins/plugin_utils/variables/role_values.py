@@ -21,10 +21,11 @@ from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options 
     PREFIXES,
     Spec,
     all_options,
+    plain,
     role_names,
     shared_variables,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.variables.validation import Validator, plain
+from ansible_collections.taco.train.plugins.plugin_utils.variables.validation import Validator
 
 COLLECTION = "taco.train."
 # The variable that replaces taco_gpus_per_node in a role that needs either.

@@ -94,20 +94,6 @@ class InvalidValue(NamedTuple):
     """Whether the fix already says what is expected."""
 
 
-def plain(value: Any) -> Any:
-    """A value without what Ansible adds to it, as JSON and JMESPath know it."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple, set)):
-        return [plain(item) for item in value]
-    if value is None or isinstance(value, bool):
-        return value
-    for kind in (int, float):
-        if isinstance(value, kind):
-            return kind(value)
-    return str(value)
-
-
 def is_checksum(text: str) -> bool:
     """Whether a text is a SHA-256 that somebody computed."""
     return SHA256.match(text) is not None and not is_placeholder(text.lower())
