@@ -61,7 +61,6 @@ CHECKED = """
   tasks:
     - ansible.builtin.import_role:
         name: taco.train.common
-        tasks_from: checked
 """
 
 
