@@ -43,7 +43,7 @@ def test_a_second_run_executes_each_module_once_and_changes_nothing(tmp_path):
     status, output = run(tmp_path, ROLES, hosts, options)
     assert status == 0 and [changed for _task, changed in executed(tmp_path)] == [True, False, True], output
     # The host boots.
-    (root / "proc/cmdline").write_text("ro " + LINE.format(50))
+    (root / "proc/cmdline").write_text("BOOT_IMAGE=/boot/vmlinuz ro " + LINE.format(50))
     (root / "sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages").write_text("50\n")
     status, output = run(tmp_path, ROLES, hosts, options)
     assert status == 0 and executed(tmp_path) == [
@@ -55,7 +55,6 @@ def test_a_second_run_executes_each_module_once_and_changes_nothing(tmp_path):
 
 # What is wrong on each host of a play.
 WRONG = {
-    "hugepages": [{"hugepages_max_memory_fraction": "much"}, {"hugepages_count": "{{ nobody_set_this }}"}],
     "eni": [{"eni_subnets": ["10.90.0"]}, {"eni_pattern": "("}],
     "harp": [{"harp_template": "{{ nobody_set_this }}", "harp_source": "template"}],
 }
@@ -68,6 +67,16 @@ def test_what_is_wrong_with_the_variables_is_said_by_the_role_that_reads_them(tm
     before, *said = output.split("fatal: [")
     assert status != 0 and {text.split("]")[0] for text in said} == set(hosts), output
     assert before.rpartition("TASK [")[2].startswith(f"taco.train.{role} : "), output
+
+
+def test_wrong_values_of_the_first_role_are_said_for_all_hosts_before_it_begins(tmp_path):
+    shares = {"gpu0": "much", "gpu1": 2}
+    hosts = {name: dict(VARIABLES, hugepages_max_memory_fraction=share) for name, share in shares.items()}
+    status, output = run(tmp_path, PLAY, hosts, {"taco_hosts": "all"}, ["--check", "--tags", "hugepages"])
+    assert status != 0 and "TASK [taco.train.hugepages" not in output, output
+    for name, share in shares.items():
+        assert f"{name}: the role taco.train.hugepages" in output, output
+        assert f"hugepages_max_memory_fraction: {share}; expected" in output, output
 
 
 def test_a_host_with_another_number_of_enis_ends_the_play_for_all(tmp_path):
