@@ -144,7 +144,7 @@ def layouts(comparison: Part) -> Table:
         {
             "Arm": wording.marked(comparison, layout["arm"]),
             "GPUs scheduled by": layout.get("place") or "no label",
-            "Workers": layout["workers"],
+            "Workers and nodes": layout["workers"],
             "Runs": str(layout["runs"]),
         }
         for layout in (comparison.get("placement") or {}).get("layouts") or []
