@@ -61,7 +61,7 @@ TABLE = {
     "not_waived": (SCRIPT, [{}], ["benchmark_dataset_sha256, which is not set", CHECKSUM, "read the script"], False),
     "failing": ("echo no route >&2\nexit 7\n", [WAIVED], ["exit status 7: no route", "way to the network"], False),
     "endless": ("sleep 60\n", [{**WAIVED, "benchmark_timeout": 1}], ["no end within 1 s", "benchmark_timeout"], False),
-    "missing": (None, [VERIFIED], ["download_dataset.sh", "No such file", "demo_dir", "taco_image"], False),
+    "missing": (None, [VERIFIED], ["download_dataset.sh", "No such file", "demo_dir", "training image"], False),
     "no_engine": (SCRIPT, [{**VERIFIED, "benchmark_exec_prefix": ["no-such-engine"]}], ["no-such-engine can't"], False),
 }
 
