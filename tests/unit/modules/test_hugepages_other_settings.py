@@ -101,7 +101,7 @@ def tuned(text, **more):
     return {**TUNED_STARTS, **profile, **more}
 
 
-# What a host has, and what is said of it for 4 pages of 1G; None where nothing contradicts them.
+# The files of a host, and the expected message for 4 pages of 1G; None where no setting contradicts them.
 SITUATIONS = {
     "a unit with the command": (
         unit("/bin/sh -c 'echo 9 > " + POOL + "'"),

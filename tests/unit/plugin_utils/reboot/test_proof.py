@@ -106,7 +106,7 @@ def observed(*, pages=(25, 25), free=(25, 25), memory=(128, 128), mounts=(("/dev
     return found
 
 
-# What the host shows after its reboot, and what is said of it; None where it is verified.
+# The facts of the host after its reboot, and the expected problem; None where the reboot is verified.
 SITUATIONS = {
     "two equal nodes": ({}, None),
     "a smaller node gave what it has": ({"pages": (12, 38), "free": (12, 38), "memory": (16, 240)}, None),

@@ -102,7 +102,7 @@ class Units:
 
 
 def _commands(texts: Dict[str, str]) -> Dict[str, str]:
-    """Blank all but the commands that the start of a unit runs. An empty assignment takes back those before it."""
+    """Blank all lines but the commands that run when a unit starts. An empty assignment resets those before it."""
     found = []  # type: List[Tuple[str, str, int, str]]
     for path, text in texts.items():
         key, continued = "", False

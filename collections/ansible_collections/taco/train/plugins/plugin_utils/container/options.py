@@ -70,7 +70,7 @@ def spec_of(options: Mapping[str, Any]) -> TrainingSpec:
 
 
 def options_sha256(spec: TrainingSpec) -> str:
-    """Return the checksum of all that is asked of the engine for a container, which tells what one was made from."""
+    """Return the checksum of the options with which a container is created, which identifies them later."""
     return hashlib.sha256(json.dumps(docker_container_options(spec), sort_keys=True).encode()).hexdigest()
 
 
