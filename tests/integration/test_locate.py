@@ -162,11 +162,9 @@ def test_a_host_whose_runs_fail_is_named_and_the_other_hosts_are_searched(comman
 
     container("pause")
     try:
-        # The arm can't be restored in a container that is paused, so the playbook fails on this host.
-        result, output = search("-e", "benchmark_timeout=60", status=2)
+        result, output = search("-e", "benchmark_timeout=60")
     finally:
         container("unpause")
     (finding,) = result["answer"]["findings"]
     assert (finding["kind"], finding["hosts"]) == ("failing", [SLOW]), result["sentence"]
-    assert result["unrestored"] == [SLOW]
     assert result["sentence"] in output

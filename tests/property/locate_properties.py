@@ -48,8 +48,6 @@ def test_a_search_ends_with_an_answer_whatever_the_runs_measure(data, size, rack
         "sentence": sentence(search, step),
         "odd": [],
         "tables": tables(search, step),
-        "unrestored": [],
-        "unrestored_text": "",
     }
     assert json_schema.problems(document, json_schema.load("locate-1")) == []
     assert inventory(search, step)

@@ -139,7 +139,7 @@ class Worker:
 
 
 def facts_of(path):
-    """Return all that a move must leave as it was: bytes or the link's target, mode, owner, time."""
+    """Return all that must stay as it was: bytes or the link's target, mode, owner, time."""
     found = os.lstat(path)
     content = os.readlink(path) if path.is_symlink() else path.read_bytes()
     return content, found.st_mode, found.st_uid, found.st_gid, found.st_mtime_ns
@@ -168,7 +168,6 @@ def worker_options(worker, **options):
         "container": "box",
         "interrupt_running_work": False,
         "state_dir": str(worker.state),
-        "container_id": "1" * 64,
         "image_id": None,
         "check_mode": False,
     }

@@ -12,6 +12,7 @@ say something about the lab's links and nothing about GPUs.
 """
 
 import argparse
+import ctypes
 import glob
 import os
 import socket
@@ -24,7 +25,8 @@ import exchange_settings
 import model_tensors
 import traffic
 
-PLUGIN = "/usr/lib/x86_64-linux-gnu/libnccl-net.so"
+# As NCCL loads it, by its name.
+PLUGIN = "libnccl-net.so"
 HARP_CONFIG = "/usr/local/tfabric/tools/config/ztcp*.conf"
 LAB_LINE = "This is the taco.train lab: CPU ranks, not a measurement of GPUs"
 MATRIX = 128
@@ -42,9 +44,18 @@ def summary(rates, size, device="CPU"):
     ]
 
 
+def finds_plugin(plugin=PLUGIN):
+    """Whether the dynamic linker's search for the plugin ends at a plugin. The lab's stand-in is a text, which it finds and can't load."""
+    try:
+        ctypes.CDLL(plugin)
+    except OSError as error:
+        return "invalid ELF header" in str(error)
+    return True
+
+
 def refusal(plugin=PLUGIN, config=HARP_CONFIG):
     """The reason why this cannot start, or None: like HARP, the plugin needs its configuration."""
-    if not os.path.exists(plugin) or any(os.path.getsize(path) for path in glob.glob(config)):
+    if not finds_plugin(plugin) or any(os.path.getsize(path) for path in glob.glob(config)):
         return None
     return "HARP (lab stand-in): %s is in place, but there is no configuration %s" % (plugin, config)
 
@@ -133,7 +144,7 @@ def main():
         return total
 
     if os.environ.get("NCCL_DEBUG") == "INFO" and os.environ.get("OMPI_COMM_WORLD_LOCAL_RANK", "0") == "0":
-        network = "LabHARP" if os.path.exists(PLUGIN) else "Socket"
+        network = "LabHARP" if finds_plugin() else "Socket"
         print("%s:%d:%d [0] NCCL INFO Using network %s" % (host, os.getpid(), os.getpid(), network), flush=True)
 
     tensors, itemsize = model_tensors.tensors(arguments.model), 2 if arguments.fp16_allreduce else 4

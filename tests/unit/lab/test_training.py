@@ -4,8 +4,11 @@
 
 """The lab's training workload: its arguments, its output and its refusal."""
 
+import os
 import re
 import statistics
+import subprocess
+import sys
 
 import exchange_settings
 import gradient_exchange
@@ -42,6 +45,10 @@ def test_what_makes_no_sense_is_refused(argv, capsys):
     assert argv[0] in capsys.readouterr().err or "NoSuchNet" in argv
 
 
+# Longer than the header of a library.
+STAND_IN = "This is a stand-in for HARP's plugin, a text and no library. " * 2
+
+
 @pytest.mark.parametrize(
     ("plugin", "config", "starts"),
     [(False, None, True), (True, None, False), (True, "", False), (True, "x", True), (False, "x", True)],
@@ -49,7 +56,7 @@ def test_what_makes_no_sense_is_refused(argv, capsys):
 def test_the_plugin_wants_its_configuration_as_harp_does(tmp_path, plugin, config, starts):
     library = tmp_path / "libnccl-net.so"
     if plugin:
-        library.write_text("a stand-in")
+        library.write_text(STAND_IN)
     if config is not None:
         (tmp_path / "ztcp0.conf").write_text(config)
     reason = gradient_exchange.refusal(str(library), str(tmp_path / "ztcp*.conf"))
@@ -58,9 +65,15 @@ def test_the_plugin_wants_its_configuration_as_harp_does(tmp_path, plugin, confi
         assert "lab stand-in" in reason and str(library) in reason
 
 
-def test_a_plugin_moved_aside_is_no_plugin(tmp_path):
-    (tmp_path / "libnccl-net.so_bak").write_text("a stand-in")
-    assert gradient_exchange.refusal(str(tmp_path / "libnccl-net.so"), str(tmp_path / "ztcp*.conf")) is None
+def test_the_network_is_that_of_the_library_that_the_dynamic_linker_finds_first(tmp_path):
+    show = [sys.executable, "-c", "import gradient_exchange; print(gradient_exchange.finds_plugin())"]
+    for name, content in (("image", STAND_IN), ("empty", ""), ("moved", None)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / ("bak.so" if content is None else "libnccl-net.so")).write_text(content or "")
+    for folders, found in ((["image"], "True"), (["empty", "image"], "False"), (["moved"], "False")):
+        path = ":".join(str(tmp_path / folder) for folder in folders)
+        environment = dict(os.environ, LD_LIBRARY_PATH=path, PYTHONPATH=os.path.dirname(gradient_exchange.__file__))
+        assert subprocess.run(show, env=environment, capture_output=True, text=True).stdout.strip() == found
 
 
 @pytest.mark.parametrize(("slowdown", "expected"), [(1.0, 6.0), (1.25, 7.5)])

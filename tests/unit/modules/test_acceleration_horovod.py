@@ -13,10 +13,10 @@ import pytest
 from fake_worker import tree_of, write_sdist, write_wheel
 
 
-def horovod_in(worker, environment):
+def horovod_in(worker, prepended):
     """Return version, file and build environment of the Horovod that a run in the container imports."""
     words = "import horovod, json; print(json.dumps([horovod.__version__, horovod.__file__, horovod.built_with]))"
-    env = dict(os.environ, **dict(worker.environment, **environment))
+    env = dict(os.environ, PYTHONPATH=f"{prepended['PYTHONPATH']}:{worker.environment['PYTHONPATH']}")
     return json.loads(subprocess.run([sys.executable, "-c", words], env=env, stdout=subprocess.PIPE, check=True).stdout)
 
 
@@ -28,8 +28,8 @@ def test_upstreams_horovod_is_built_once_and_used_by_its_environment(worker, arm
     assert built["changed"], built
     (prefix,) = built["after"]["builds"]
     assert built["before"]["builds"] == []
-    assert built["environment"] == {"PYTHONPATH": f"{prefix}:{worker.site}"}
-    version, file, built_with = horovod_in(worker, built["environment"])
+    assert built["prepended"] == {"PYTHONPATH": prefix}
+    version, file, built_with = horovod_in(worker, built["prepended"])
     assert (version, file) == ("0.21.3", f"{prefix}/horovod/__init__.py")
     assert built_with == {
         "HOROVOD_WITH_MPI": "1",
@@ -40,10 +40,9 @@ def test_upstreams_horovod_is_built_once_and_used_by_its_environment(worker, arm
     # Python's own byte code aside, nothing of the image is touched.
     assert {path: facts for path, facts in tree_of(worker.site).items() if "__pycache__" not in path} == image
     again = arm(horovod="upstream")
-    assert not again["changed"] and again["environment"] == built["environment"]
+    assert not again["changed"] and again["prepended"] == built["prepended"]
     back = arm()
-    assert (back["changed"], back["environment"]) == (False, {})
-    assert not arm(state="restored")["changed"]
+    assert (back["changed"], back["prepended"]) == (False, {})
     gone = arm(state="absent")
     assert gone["changed"] and gone["after"]["builds"] == []
     assert list(worker.state.iterdir()) == []
@@ -56,9 +55,9 @@ def test_another_environment_is_another_build(worker, arm):
     torch = {"HOROVOD_WITH_PYTORCH": True, "HOROVOD_WITH_GLOO": False, "HOROVOD_TOKEN": "hush"}
     second = arm(horovod="upstream", horovod_build_env=torch)
     assert second["changed"] and len(second["after"]["builds"]) == 2
-    assert horovod_in(worker, first["environment"])[2]["HOROVOD_WITH_MPI"] == "1"
+    assert horovod_in(worker, first["prepended"])[2]["HOROVOD_WITH_MPI"] == "1"
     built = {"HOROVOD_WITH_PYTORCH": "1", "HOROVOD_WITH_GLOO": "0", "HOROVOD_TOKEN": "hush"}
-    assert horovod_in(worker, second["environment"])[2] == built
+    assert horovod_in(worker, second["prepended"])[2] == built
     # The environment of a build is in no answer, and its log is private.
     assert "hush" not in json.dumps({key: value for key, value in second.items() if key != "invocation"})
     logs = list((worker.state / "horovod").glob("*.log"))
@@ -113,13 +112,11 @@ def test_a_build_that_fails_leaves_its_log_and_nothing_else(worker, arm, options
         assert word in result["msg"]
     left = os.listdir(worker.state / "horovod") if (worker.state / "horovod").exists() else []
     assert [name for name in left if not name.endswith(".log")] == []
-    assert tree_of(worker.lib) == before
+    assert tree_of(worker.lib) == before and list(result["prepended"]) == ["LD_LIBRARY_PATH"]
 
 
-def test_no_pip_is_told_before_anything_is_changed(worker, arm):
+def test_a_python_without_pip_is_named(worker, arm):
     bare = worker.folder / "bare"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(bare)], check=True)
-    worker.give_plugin()
-    result = arm(plugin="off", horovod="upstream", python=str(bare / "bin/python"))
-    assert result["failed"] and "has no pip" in result["msg"]
-    assert worker.plugin.exists()
+    result = arm(horovod="upstream", python=str(bare / "bin/python"))
+    assert result["failed"] and "has no pip" in result["msg"] and not worker.state.exists()

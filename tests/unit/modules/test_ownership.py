@@ -158,7 +158,7 @@ def test_files_of_this_collection_go_and_those_of_others_beside_them_stay(tmp_pa
 
 # Modules whose things of somebody else need an engine, a cluster or a worker, and the test of it.
 ELSEWHERE = {
-    "acceleration": "modules/test_acceleration.py::test_two_plugins_are_told_and_left_alone",
+    "acceleration": "modules/test_acceleration.py::test_a_folder_of_somebody_else_is_refused_and_left_alone",
     "arena_job": "action/test_arena_job_removed.py::test_a_job_of_another_manager_is_refused_unless_that_is_permitted",
     "gpu_topology": "action/test_gpu_topology.py::test_a_mark_is_kept_when_another_run_restores_between_look_and_change",
     "kubernetes_node": "action/test_kubernetes_node.py::test_a_node_that_somebody_else_has_cordoned_stays_so",

@@ -27,8 +27,7 @@ def test_the_workers_part_runs_where_nothing_of_it_is_installed(python, tmp_path
     # Isolated: neither this repository nor the current folder is on its path.
     done = subprocess.run([python, "-I", "-"], input=text.encode(), stdout=subprocess.PIPE, cwd=str(tmp_path))
     told = answer(done.stdout.decode())
-    assert told["changed"] and told["after"]["plugin"]["state"] == "off", told
-    assert not worker.plugin.exists()
+    assert told["changed"] and told["prepended"] == {"LD_LIBRARY_PATH": str(worker.state / "without-plugin")}, told
     worker.close()
 
 

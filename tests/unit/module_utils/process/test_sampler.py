@@ -75,6 +75,28 @@ def test_its_time_ends_it_and_the_last_sample_stays(tmp_path):
     assert content(tmp_path) == last and sampler.stop(str(tmp_path))["count"] > 1
 
 
+def test_the_end_of_the_run_ends_it_although_nobody_stops_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(sampler, "IDLE_SECONDS", 0.1)
+    active = tmp_path / "active"
+    active.write_text("")
+    run = sampler.Run(active.exists, 0.1)
+    sampler.start(str(tmp_path), counting(), 60, run)
+    until(lambda: content(tmp_path).get("count", 0) > 20)
+    active.unlink()
+
+    def has_ended():
+        before = content(tmp_path)
+        time.sleep(0.5)
+        return content(tmp_path) == before
+
+    until(has_ended)
+    assert sampler.stop(str(tmp_path))["count"] > 20
+
+
+def test_a_run_that_never_starts_ends_it(tmp_path):
+    sampler.take(str(tmp_path / sampler.FILE), "x", counting(), time.monotonic() + 60, sampler.Run(lambda: False, 0.0))
+
+
 def test_samples_of_an_earlier_run_are_gone_where_the_disk_is_full(tmp_path, monkeypatch):
     (tmp_path / sampler.FILE).write_text('{"token": "of a run that was killed", "count": 5}')
 

@@ -20,7 +20,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import 
 
 ROOT = Path(__file__).parents[4]
 SCHEMA = json.loads((ROOT / "collections/ansible_collections/taco/train/docs/schemas/comparison-1.json").read_text())
-MINE = {"name": "mine", "label": "My arm", "base": "taco", "env": {"NCCL_DEBUG": "INFO"}, "before": [["true"]]}
+MINE = {"name": "mine", "label": "My arm", "base": "taco", "env": {"NCCL_DEBUG": "INFO"}}
 
 
 def compared(arms=("tcp", "taco"), **spec):

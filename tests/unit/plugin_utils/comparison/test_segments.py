@@ -23,24 +23,14 @@ def planned(arms, hosts=HOSTS, **spec):
 
 
 def names(arms, **spec):
-    return [[run.arm for run in group] for group in segments.segments(*planned(arms, **spec))]
+    runs, by_name = planned(arms, **spec)
+    found = segments.segments(runs, by_name, ["run"] * len(runs), witnesses=False)
+    return [[run.arm for run in runs[one["first"] : one["end"]]] for one in found]
 
 
-def test_arms_that_differ_in_their_environment_alone_are_one_segment():
-    assert names(["harp", "taco"]) == [["harp", "taco", "taco", "harp", "taco", "harp", "harp", "taco"]]
-
-
-def test_a_segment_ends_where_the_plugin_changes():
-    assert names(["tcp", "harp", "taco"]) == [
-        *(["tcp"], ["harp", "taco", "taco", "harp"], ["tcp"]),
-        *(["taco", "harp"], ["tcp", "tcp"], ["harp", "taco"]),
-    ]
-
-
-def test_commands_are_of_each_run():
-    mine = {"name": "mine", "base": "tcp", "before": [["sync"]]}
-    assert names([mine, {"name": "other", "base": "tcp"}], repeats=4) == [
-        *(["mine"], ["other", "other"], ["mine"], ["other"], ["mine"], ["mine"], ["other"]),
+def test_arms_that_differ_in_their_environment_are_one_segment():
+    assert names(["tcp", "harp", "horovod"]) == [
+        [*("tcp", "harp", "horovod"), *("horovod", "harp", "tcp") * 2, *("tcp", "harp", "horovod")]
     ]
 
 
@@ -55,42 +45,33 @@ def test_what_every_host_evaluates_does_not_grow_with_the_hosts():
     for count in (2, 200):
         runs, arms = planned(["tcp", "taco"], [{"name": f"gpu{number:03}", "slots": 8} for number in range(count)])
         labels = ["a run"] * len(runs)
-        sizes.append(len(json.dumps(segments.visits(runs, arms, labels))))
+        sizes.append(len(json.dumps(segments.segments(runs, arms, labels))))
     assert sizes[1] < sizes[0] + 200
 
 
-def test_the_first_run_of_a_segment_says_how_many_follow():
+def test_a_segment_says_how_many_runs_follow_the_first():
     runs, arms = planned(["lightcc", "taco"])
-    arms = {name: arm._replace(plugin="on") for name, arm in arms.items()}
-    (visit,) = segments.visits(runs, arms, ["first", *["other"] * 7])
-    assert visit["label"] == "first, and 7 more on hosts in the same state"
-    assert (visit["first"], visit["end"], visit["tasks"], visit["counted"]) == (0, 8, "plain", False)
-    assert visit["settings"] == [f"{CASE} lightcc", f"{CASE} taco"]
+    (segment,) = segments.segments(runs, arms, ["first", *["other"] * 7])
+    assert segment["label"] == "first, and 7 more"
+    assert (segment["first"], segment["end"], segment["counted"], segment["place"]) == (0, 8, False, None)
+    assert segment["settings"] == [f"{CASE} lightcc", f"{CASE} taco"]
 
 
 def test_the_first_run_of_an_arm_whose_path_can_be_proved_is_counted_alone():
     runs, arms = planned(["harp", "taco"])
-    found = segments.visits(runs, arms, ["run"] * 8)
-    assert [(one["first"], one["end"], one["tasks"]) for one in found] == [(0, 1, "counted"), (1, 8, "plain")]
+    found = segments.segments(runs, arms, ["run"] * 8)
+    assert [(one["first"], one["end"], one["counted"]) for one in found] == [(0, 1, True), (1, 8, False)]
     warm, arms = planned(["tcp", "lightcc"], warmup_runs=1)
-    found = segments.visits(warm, arms, ["run"] * len(warm))
+    found = segments.segments(warm, arms, ["run"] * len(warm))
     (place,) = [one["first"] for one in found if one["counted"]]
     assert (warm[place].arm, warm[place].warmup) == ("tcp", False)
     runs, arms = planned(["default", "topology"])
-    assert not any(one["counted"] for one in segments.visits(runs, arms, ["run"] * 8))
-
-
-def test_an_arm_that_places_the_workers_reads_the_counters_of_a_run_where_they_are_in_place():
-    runs, arms = planned(["tcp", "lightcc"])
-    arms = {**arms, "tcp": arms["tcp"]._replace(place="topology")}
-    found = segments.visits(runs, arms, ["run"] * 8)
-    assert [one["counted"] for one in found if one["tasks"] == "changed"][0]
-    assert {one["tasks"] for one in found if one["counted"]} == {"changed"}
+    assert not any(one["counted"] for one in segments.segments(runs, arms, ["run"] * 8))
 
 
 def test_without_witnesses_no_run_is_a_segment_of_its_own():
     runs, arms = planned(["harp", "taco"])
-    found = segments.visits(runs, arms, ["run"] * 8, witnesses=False)
+    found = segments.segments(runs, arms, ["run"] * 8, witnesses=False)
     assert [(one["first"], one["end"], one["counted"]) for one in found] == [(0, 8, False)]
 
 
@@ -109,10 +90,9 @@ def test_an_arm_that_took_another_path_is_refuted():
 
 ARMS = st.lists(
     st.builds(
-        lambda plugin, horovod, before: {"plugin": plugin, "horovod": horovod, "before": before},
+        lambda plugin, place: {"plugin": plugin, "place": place},
         st.sampled_from(["on", "off", "keep"]),
-        st.sampled_from(["image", "upstream"]),
-        st.sampled_from([[], [], [["sync"]]]),
+        st.sampled_from(["default", "topology", None]),
     ),
     min_size=2,
     max_size=4,
@@ -120,15 +100,18 @@ ARMS = st.lists(
 
 
 @given(ARMS, st.integers(4, 7), st.integers(0, 2))
-def test_segments_are_the_plan_in_its_order_and_neighbours_differ_in_state_or_have_commands(given_arms, repeats, warm):
+def test_segments_are_the_plan_in_its_order_and_neighbours_differ_in_place_or_have_counters(given_arms, repeats, warm):
     arms = [dict(arm, name=f"arm{number}") for number, arm in enumerate(given_arms)]
     runs, by_name = planned(arms, repeats=repeats, warmup_runs=warm)
-    found = segments.segments(runs, by_name)
-    assert [run for group in found for run in group] == runs
-    states = [{segments.state_of(by_name[run.arm]) for run in group} for group in found]
-    assert all(len(one) == 1 for one in states)
-    for group, (state,), (following,) in zip(found, states, states[1:]):
-        assert state != following or (state.before and len(group) == 1)
+    found = segments.segments(runs, by_name, ["run"] * len(runs))
+    assert [run for one in found for run in runs[one["first"] : one["end"]]] == runs
+    for one in found:
+        assert {by_name[run.arm].place for run in runs[one["first"] : one["end"]]} == {one["place"]}
+        assert not one["counted"] or one["end"] == one["first"] + 1
+    assert all(
+        one["place"] != next_one["place"] or one["counted"] or next_one["counted"]
+        for one, next_one in zip(found, found[1:])
+    )
 
 
 def attempts(*outcomes):

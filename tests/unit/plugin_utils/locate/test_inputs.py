@@ -196,7 +196,6 @@ def test_a_search_of_which_a_round_was_removed_or_repeated_by_hand_is_refused(tm
         (["search", "rounds", 0, "runs", 0, "value"], 0),
         (["search", "rounds", 0, "runs", 0, "hosts"], []),
         (["search", "rounds", 0, "runs", 0, "seconds"], -1),
-        (["unrestored"], [""]),
         (["more"], 1),
     ],
     ids=str,
@@ -211,14 +210,6 @@ def test_a_value_outside_its_limits_is_no_search(tmp_path, path, value):
     (tmp_path / "locate.json").write_text(json.dumps(kept))
     with pytest.raises(SearchError, match="is not a search"):
         store.load(str(tmp_path))
-
-
-def test_hosts_that_are_not_restored_are_part_of_the_file(tmp_path):
-    store.keep(str(tmp_path), store.step(Search(tuple(NAMES)))[0], None, "f", [], True)
-    assert store.load(str(tmp_path))["unrestored"] == []
-    assert "n1, n2: not reachable" in store.keep_unrestored(str(tmp_path), ["n1", "n2"])
-    assert store.load(str(tmp_path))["unrestored"] == ["n1", "n2"]
-    assert store.keep_unrestored(str(tmp_path), []) == ""
 
 
 def test_a_search_that_was_killed_has_no_answer_without_its_inventory(tmp_path, monkeypatch):

@@ -199,6 +199,16 @@ TABLE = [
     ("disk.free", "disk.engine_free_bytes", 99 * GIB, {}, "fail", ["99 GiB free"]),
     ("disk.free", "disk.engine_free_bytes", None, {"preflight_min_disk_gib": 80}, "pass", ["80 GiB free on /"]),
     ("disk.free", "disk", {"root_free_bytes": None, "engine_free_bytes": None}, {}, "skip", []),
+    ("harp.plugin", None, None, {}, "pass", []),
+    (
+        "harp.plugin",
+        "training_container",
+        {"name": "box", "renamed_plugin": "/mnt/libnccl-net.so"},
+        {},
+        "warn",
+        ["run `docker exec box mv /mnt/libnccl-net.so /usr/lib/x86_64-linux-gnu/libnccl-net.so` on the host"],
+    ),
+    ("harp.plugin", None, None, {"training_container_profile": "lightcc"}, "skip", ["does not use HARP"]),
     ("engine.present", None, None, {}, "pass", ["24.0.7"]),
     ("engine.present", "container_engine", None, {}, "warn", ["none", "container_engine installs"]),
     (

@@ -6,6 +6,7 @@
 
 import pytest
 
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import ARMS
 from ansible_collections.taco.train.plugins.plugin_utils.run.options import effective
 from ansible_collections.taco.train.plugins.plugin_utils.run.plan import OPTIONS, PLACES, guarded, not_active, plan
 from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
@@ -70,16 +71,23 @@ def test_a_command_of_the_users_own_goes_through_mpirun_or_not():
     assert "SEED=1" in found.argv[2]
 
 
-def test_what_the_workers_need_is_given_to_the_ranks():
-    workers = {"gpu1": {"environment": {"PYTHONPATH": "/opt/h"}}, "gpu2": {"environment": {"PYTHONPATH": "/opt/h"}}}
-    found = plan(options(arm="horovod", workers=workers))
-    assert "PYTHONPATH=/opt/h" in found.argv and not any("LIGHT_" in word for word in found.argv)
+PREPARED = {"LD_LIBRARY_PATH": "/s/without-plugin", "PYTHONPATH": "/s/horovod/h"}
 
 
-def test_workers_that_need_different_things_are_no_cluster():
-    workers = {"gpu1": {"environment": {"PYTHONPATH": "/a"}}, "gpu2": {"environment": {"PYTHONPATH": "/b"}}}
-    with pytest.raises(InvalidValueError, match="gpu2 needs PYTHONPATH=/b and another host /a"):
-        plan(options(arm="horovod", workers=workers))
+def test_ranks_of_an_arm_find_its_folders_first_and_those_of_other_arms_have_the_documents_line():
+    workers = {"gpu1": {"prepended": PREPARED}, "gpu2": {"prepended": PREPARED}}
+    assert plan(options(arm="taco", workers=workers)) == plan(options(arm="taco"))
+    own, found = plan(options(arm="horovod")).argv, plan(options(arm="horovod", workers=workers)).argv
+    assert [word for word in found if word not in own] == ["sh", "-c", found[found.index("-c") + 1], "taco.train"]
+    script = found[found.index("-c") + 1]
+    assert "export LD_LIBRARY_PATH=/s/without-plugin" in script and "export PYTHONPATH=/s/horovod/h" in script
+
+
+def test_a_single_process_needs_no_network_and_so_no_empty_library():
+    mine = {"workload": "command", "command": ["./train"], "pattern": "(?P<value>[0-9]+)", "mpi": False}
+    assert plan(options(**mine, arm="tcp", workers={"gpu1": {"prepended": PREPARED}})) == plan(
+        options(**mine, arm="tcp")
+    )
 
 
 @pytest.mark.parametrize(
@@ -115,8 +123,8 @@ def test_a_run_holds_its_container_and_can_be_ended_there():
 
 
 def test_workers_that_the_arm_is_not_active_on_are_named():
-    workers = {"gpu1": {"changed": True}, "gpu2": {"failed": True, "msg": "no plugin"}, "gpu3": {}}
-    assert not_active(workers, {}) == "the arm is not active on gpu2: no plugin"
-    reasons = {"gpu1": "no clocks", "gpu2": ""}
-    assert not_active({"gpu1": {}}, reasons) == "the arm is not active on gpu1: no clocks"
-    assert not_active({"gpu1": {}}, {}) is None
+    workers = {"gpu1": {"changed": True}, "gpu2": {"failed": True, "msg": "no such container"}, "gpu3": {}}
+    assert not_active(ARMS["taco"], workers, {}) == "the arm is not active on gpu2: no such container"
+    reasons = {"gpu1": "not placed", "gpu2": ""}
+    assert not_active(ARMS["taco"], {"gpu1": {}}, reasons) == "the arm is not active on gpu1: not placed"
+    assert not_active(ARMS["taco"], {"gpu1": {}}, {}) is None

@@ -153,7 +153,7 @@ class ActionModule(ActionBase):
         self.shown = 0
         if self.done:
             return dict(self.done)
-        unready = not_active(options["workers"], options["not_ready"])
+        unready = not_active(planned.arm, options["workers"], options["not_ready"], planned.mpi)
         if unready:
             return {"failed": True, "msg": unready}
         workers = options["workers"] if planned.mpi else {launcher: options["workers"].get(launcher)}

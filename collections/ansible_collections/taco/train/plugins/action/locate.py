@@ -31,7 +31,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.witnesses.record import
 
 display = Display()
 ARGUMENTS = {
-    "state": {"type": "str", "choices": ["planned", "continued", "ended"], "required": True},
+    "state": {"type": "str", "choices": ["planned", "continued"], "required": True},
     "results_dir": {"type": "str"},
     "run_dir": {"type": "str"},
     "hosts": {"type": "list", "elements": "dict", "default": []},
@@ -42,7 +42,6 @@ ARGUMENTS = {
     "max_rounds": {"type": "int", "default": 12},
     "alone": {"type": "bool", "default": True},
     "expected": {"type": "float"},
-    "unrestored": {"type": "list", "elements": "str", "default": []},
     "fresh": {"type": "bool", "default": False},
     "lab": {"type": "bool", "default": False},
 }
@@ -63,11 +62,7 @@ class ActionModule(ActionBase):
                 return self.planned(options, task_vars)
             if not options["run_dir"]:
                 raise SearchError(f"run_dir is not set; it is required with state={options['state']}.")
-            run_dir = store.absolute(options["run_dir"])
-            if options["state"] == "ended":
-                write = not self._task.check_mode
-                return {"changed": False, "msg": searches.keep_unrestored(run_dir, options["unrestored"], write)}
-            return self.continued(run_dir)
+            return self.continued(store.absolute(options["run_dir"]))
         except (SearchError, store.RecordError) as error:
             return {"failed": True, "msg": str(error)}
 

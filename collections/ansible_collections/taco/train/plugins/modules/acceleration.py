@@ -5,21 +5,19 @@
 
 DOCUMENTATION = r"""
 module: acceleration
-short_description: Activate one arm of a comparison on a worker, and restore the previous state
+short_description: Prepare a worker for runs of arms without HARP's plugin or with upstream Horovod
 version_added: 1.0.0
 description:
-  - Switches HARP on and off, by the name of NCCL's network plugin, and lets a run use upstream Horovod instead of the image's. Nothing in
-    the image is uninstalled or overwritten, so that every change can be reverted.
-  - The plugin is renamed, never changed. Its original path is stored in the worker, in the file C(acceleration.json) in O(state_dir),
-    until it is restored. A recreated container is not mistaken for its predecessor.
-  - Upstream Horovod is built once, in a separate folder, and verified with an import. A run uses it through the variables in
-    RV(environment).
+  - Creates two folders, each once. The ranks of a run use them through variables that RV(prepended) has, so nothing changes for other
+    programs of the worker, and nothing has to be restored after a run.
+  - A folder with an empty C(libnccl-net.so) at the front of E(LD_LIBRARY_PATH) disables HARP for the ranks. The dynamic linker ends its
+    search there, and NCCL uses a network of its own. The plugin itself is not changed.
+  - Upstream Horovod is built once, in a separate folder, and verified with an import. At the front of E(PYTHONPATH) it replaces the
+    Horovod of the image.
 notes:
-  - If a library folder has the plugin as C(libnccl-net.so_bak), as in one of the vendor's documents, C(ldconfig) creates a link
-    that activates the plugin again. Engines run C(ldconfig) when a container with GPUs starts. Call this module before each arm,
-    and check in the log of the run which network NCCL uses.
-  - The variables in RV(environment) go to every rank. They name the same folder on every worker when the workers have the
-    same image and Python.
+  - M(taco.train.benchmark) sets these variables for each rank on its worker, and NCCL's log must show the network of the arm.
+  - A library path in NCCL itself (C(RPATH)) has precedence over E(LD_LIBRARY_PATH). A run whose log then shows another network than
+    its arm promises fails.
 requirements:
   - Python 3.6 or newer in the worker, with pip and what Horovod is built with for O(horovod=upstream)
 author:
@@ -38,12 +36,11 @@ attributes:
 options:
   state:
     type: str
-    choices: [present, restored, absent]
+    choices: [present, absent]
     default: present
     description:
-      - V(present) activates O(plugin) and O(horovod).
-      - V(restored) restores the original name of the plugin. Horovod builds stay; only runs with RV(environment) use them.
-      - V(absent) is V(restored), and also removes the Horovod builds and their logs.
+      - V(present) creates what O(plugin) and O(horovod) need.
+      - V(absent) removes the folder with the empty library, and the Horovod builds with their logs.
   container:
     type: str
     default: ""
@@ -55,15 +52,18 @@ options:
     description: The command of the container engine.
   plugin:
     type: str
-    choices: ['on', 'off', keep]
+    choices: ['off', keep]
     default: keep
     description:
-      - Whether NCCL finds HARP's network plugin. V(keep) does not change it.
-      - A plugin that the commands of the vendor's documents have disabled is found by their names and folders.
+      - V(off) creates the folder with the empty library, C(without-plugin) below O(state_dir). A folder of this name that was not made by
+        this module is refused.
+      - V(keep) does not need it.
   plugin_path:
     type: path
     default: /usr/lib/x86_64-linux-gnu/libnccl-net.so
-    description: The original path of the plugin in the worker.
+    description:
+      - The path of HARP's plugin in the worker, which is observed.
+      - A plugin that the commands of the vendor's documents have renamed is found by their names and folders.
   horovod:
     type: str
     choices: [image, upstream]
@@ -119,40 +119,34 @@ options:
   interrupt_running_work:
     type: bool
     default: false
-    description:
-      - Whether the plugin or a Horovod may be changed while a launcher such as C(mpirun), a rank or a benchmark runs in the worker.
-      - Otherwise the task waits a few seconds for them to end, and then fails and lists them. In check mode it warns.
-      - Launchers are known by their names, ranks by the variables that launchers set, and a benchmark by its lock. In a shared process
-        namespace, processes of other workers do not count.
+    description: With O(state=absent), whether folders may be removed that running processes have in their environment.
   state_dir:
     type: path
     default: /var/lib/taco-train
-    description: Folder in the worker for the state that outlives a run.
+    description: Folder in the worker for what outlives a run. Its path must not have colons, semicolons, dollar signs or white space.
 """
 
 EXAMPLES = r"""
-- name: Activate Horovod over kernel TCP, without HARP
+- name: Prepare the container for runs over kernel TCP and for runs with upstream Horovod
   taco.train.acceleration:
     container: taco-train
     plugin: 'off'
-
-- name: Activate upstream Horovod with HARP
-  taco.train.acceleration:
-    container: taco-train
-    plugin: 'on'
     horovod: upstream
-  register: arm
+  register: worker
 
-- name: Run the benchmark
+- name: Run the benchmark over kernel TCP with upstream Horovod
   taco.train.benchmark:
+    arm: horovod
     hosts: [{name: gpu1, slots: 8}, {name: gpu2, slots: 8}]
-    options: {env: "{{ arm.environment }}"}
+    exec_prefix: [docker, exec, taco-train]
+    workers: "{{ dict(ansible_play_hosts | zip(ansible_play_hosts | map('extract', hostvars, 'worker'))) }}"
     run_dir: results/today
+  run_once: true
 
-- name: Revert the arm's changes on the worker
+- name: Remove both folders
   taco.train.acceleration:
     container: taco-train
-    state: restored
+    state: absent
 """
 
 RETURN = r"""
@@ -162,12 +156,13 @@ before:
   type: dict
   contains:
     plugin:
-      description: NCCL's network plugin.
+      description: HARP's plugin for NCCL.
       returned: always
       type: dict
       contains:
-        state: {description: "V(on), V(off) when it has another name, or V(missing).", type: str, returned: always}
+        state: {description: "V(present), V(renamed) or V(missing).", type: str, returned: always}
         path: {description: Its path. Null if it is missing., type: str, returned: always}
+        problem: {description: Why NCCL does not load it and how to correct this. Null if it is present., type: str, returned: always}
     packages:
       description: >-
         Versions of what is installed in the worker's Python of LightCC (C(light-horovod) or C(tencent-lightcc)), Horovod, the
@@ -182,6 +177,7 @@ before:
         version: {description: Its version., type: str, returned: always}
         executable: {description: Its path., type: str, returned: always}
     builds: {description: The folders of built Horovods., type: list, elements: str, returned: always}
+    empty_library: {description: The folder with the empty library. Null without it., type: str, returned: always}
     container:
       description: The container. All of it is null or empty without one.
       returned: always
@@ -204,17 +200,19 @@ requires:
   returned: success
   type: dict
   sample: {/mnt/tensorflow_synthetic_benchmark.py: {path: null, sha256: null}}
-environment:
-  description: Variables that a run of this arm needs on every worker. Empty for the image's own Horovod.
+prepended:
+  description: The folders for runs with O(plugin) and O(horovod), each by the variable of the ranks that has it at its front.
   returned: success
   type: dict
-  sample: {PYTHONPATH: /var/lib/taco-train/horovod/horovod-0.21.3-0123456789ab}
+  sample:
+    LD_LIBRARY_PATH: /var/lib/taco-train/without-plugin
+    PYTHONPATH: /var/lib/taco-train/horovod/horovod-0.21.3-0123456789ab
 """
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.taco.train.plugins.module_utils._acceleration.nccl_plugin import NAME
 from ansible_collections.taco.train.plugins.module_utils._acceleration.remote import ensure
+from ansible_collections.taco.train.plugins.module_utils._node.nccl_plugin import PATH
 from ansible_collections.taco.train.plugins.module_utils._process.carried import ProgramError
 from ansible_collections.taco.train.plugins.module_utils._process.failure import failure
 from ansible_collections.taco.train.plugins.module_utils._process.place import PlaceError
@@ -230,11 +228,11 @@ BUILD_ENV = {
 def main():
     module = AnsibleModule(
         argument_spec=dict(
-            state=dict(type="str", choices=["present", "restored", "absent"], default="present"),
+            state=dict(type="str", choices=["present", "absent"], default="present"),
             container=dict(type="str", default=""),
             engine_command=dict(type="list", elements="str", default=["docker"]),
-            plugin=dict(type="str", choices=["on", "off", "keep"], default="keep"),
-            plugin_path=dict(type="path", default="/usr/lib/x86_64-linux-gnu/" + NAME),
+            plugin=dict(type="str", choices=["off", "keep"], default="keep"),
+            plugin_path=dict(type="path", default=PATH),
             horovod=dict(type="str", choices=["image", "upstream"], default="image"),
             horovod_version=dict(type="str", default="0.21.3"),
             horovod_build_env=dict(type="dict", default=BUILD_ENV),
@@ -255,6 +253,10 @@ def main():
         module.fail_json(msg=failure(error))
     for warning in result.pop("warnings"):
         module.warn(warning)
+    errors = result.pop("errors")
+    if errors:
+        # With what could be created: an arm that needs no more can run.
+        module.fail_json(msg="; ".join(errors), **result)
     module.exit_json(**result)
 
 

@@ -41,8 +41,8 @@ options:
   arm:
     description:
       - The arm, the name of a built-in arm or a mapping; see P(taco.train.benchmark_arm#filter).
-      - This module sets only its environment and options. M(taco.train.acceleration) prepares the workers for the arm, and the run fails
-        if NCCL's log shows another state.
+      - M(taco.train.acceleration) creates what the arm needs in the workers, see O(workers). The run fails if NCCL's log shows another
+        network than the arm promises.
     type: raw
     default: taco
   hosts:
@@ -98,7 +98,8 @@ options:
   workers:
     description:
       - For each host name the result of M(taco.train.acceleration). The record contains the image and the packages.
-      - Its C(environment) is passed to the ranks.
+      - For an arm that needs them, its C(prepended) folders are at the front of the variables of each rank. If they differ between the
+        hosts, or a host lacks one, the run is recorded as failed.
     type: dict
     default: {}
   not_ready:

@@ -213,9 +213,9 @@ runs:
   elements: dict
 segments:
   description:
-    - These runs in groups that need the same state of the hosts, so that each host is visited once for a group.
-    - The runs of a group are those from C(first) up to the one before C(end). C(settings) are its arms, each with its case.
-    - The arm of the first run has the state that the hosts need.
+    - These runs in groups of the same C(place). No host is visited between the runs of a group.
+    - The runs of a group are those from C(first) up to the one before C(end). C(settings) are its arms, each with its case. The counters
+      are read around a group that is C(counted).
   returned: with O(state=planned) or O(state=continued)
   type: list
   elements: dict

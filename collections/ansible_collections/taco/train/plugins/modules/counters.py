@@ -39,6 +39,12 @@ options:
     description: The longest time of the sampling process. It ends earlier when O(state=ended) is used.
     type: int
     default: 3600
+  start_seconds:
+    description: With O(state=started), the seconds within which the run starts. The process ends 10 seconds after the last rank, or if
+      none was seen in this time, also when O(state=ended) is never reached.
+    version_added: 1.2.0
+    type: int
+    default: 120
   container:
     description: The training container, whose CPU quota counts. When not set, the quota of the task itself counts.
     type: str
@@ -182,6 +188,7 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.taco.train.plugins.module_utils._node import connections, counters
 from ansible_collections.taco.train.plugins.module_utils._process import sampler
 from ansible_collections.taco.train.plugins.module_utils._process.failure import failure
+from ansible_collections.taco.train.plugins.module_utils._process.ranks import run_is_active
 from ansible_collections.taco.train.plugins.module_utils._process.timed import run_timed
 
 # The rollback removes it.
@@ -233,6 +240,7 @@ def snapshot(options):
 ARGUMENTS = {
     "state": {"type": "str", "choices": ["started", "ended", "compared"], "required": True},
     "seconds": {"type": "int", "default": 3600},
+    "start_seconds": {"type": "int", "default": 120},
     "container": {"type": "str"},
     "engine_command": {"type": "list", "elements": "str", "default": ["docker"]},
     "state_dir": {"type": "path", "default": "/var/lib/taco-train"},
@@ -256,7 +264,8 @@ def main():
     result["counters"] = snapshot(options)
     if options["state"] == "started" and not module.check_mode:
         try:
-            sampler.start(folder, Sampling(), options["seconds"])
+            run = sampler.Run(run_is_active, options["start_seconds"])
+            sampler.start(folder, Sampling(), options["seconds"], run)
         except OSError as error:
             # A run without samples is better than none.
             module.warn("The connections of the run are not sampled: " + failure(error))

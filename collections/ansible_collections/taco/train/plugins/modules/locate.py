@@ -10,7 +10,6 @@ version_added: 1.0.0
 description:
   - With O(state=planned) it begins a search, or finds the folder of the same search that has rounds left, and returns the next round.
   - With O(state=continued) it reads the records of the round that was run, and returns the next round or the answer.
-  - With O(state=ended) it records in C(locate.json) which hosts could not be restored.
   - A round is one run on each host, or disjoint pairs of hosts, all at the same time. Partners rotate from round to round.
   - A host is reported as slow by a sequential test. At most 1 percent of the searches report a healthy host or link,
     and a host that is slower by O(effect) is missed in at most 5 percent.
@@ -30,15 +29,15 @@ attributes:
     support: none
 options:
   state:
-    description: Whether to begin a search, to decide after a round, or to record the end.
+    description: Whether to begin a search, or to decide after a round.
     type: str
-    choices: [planned, continued, ended]
+    choices: [planned, continued]
     required: true
   results_dir:
     description: The folder for all results, on the controller. Required with O(state=planned).
     type: str
   run_dir:
-    description: The folder of the search, on the controller. Required with O(state=continued) and O(state=ended).
+    description: The folder of the search, on the controller. Required with O(state=continued).
     type: str
   hosts:
     description: The hosts to compare, each with C(name) and C(slots). Each must be a host of the play.
@@ -72,11 +71,6 @@ options:
     description: The value that a run over two hosts should have. If all hosts are equally fast and slower than this, the answer is
       V(configuration).
     type: float
-  unrestored:
-    description: With O(state=ended), the hosts that could not be restored, on which the changes of the arm may still be.
-    type: list
-    elements: str
-    default: []
   fresh:
     description: Whether to begin a new search instead of continuing an interrupted one.
     type: bool

@@ -175,6 +175,7 @@ node:
           the image that had this name then, and C(image_digest) the digest in its registry if the image still has this name.
         - C(options_sha256) is the checksum of the options with which M(taco.train.training_container) created it, V(null) when the image
           has such a label itself. C(status) is V(unknown) when the engine is stopped.
+        - C(renamed_plugin) is where HARP's plugin for NCCL is in a running container if it was renamed, as in the vendor's documents.
       type: dict
       sample:
         name: taco-train
@@ -185,6 +186,7 @@ node:
         image_digest: sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
         restart_policy: unless-stopped
         options_sha256: fcde2b2edba56bf408601fb721fe9b5c338d10ee429ea04fae5511b68fbf8fb9
+        renamed_plugin: null
     harp:
       description:
         - HARP's C(config_dir), its C(config_files) named C(ztcp*.conf), the C(manifest) of the host, and the

@@ -8,33 +8,30 @@ import os
 from typing import Any, Dict
 
 from ansible_collections.taco.train.plugins.module_utils._acceleration import (
-    decision,
+    empty_library,
     horovod_build,
     horovod_prefix,
-    nccl_plugin,
     observation,
-    processes,
     worker,
 )
 from ansible_collections.taco.train.plugins.module_utils._files import atomic, created_folders, move
-from ansible_collections.taco.train.plugins.module_utils._process import running_work, shortened, supervised, timed
+from ansible_collections.taco.train.plugins.module_utils._node import nccl_plugin
+from ansible_collections.taco.train.plugins.module_utils._process import shortened, supervised, timed
 from ansible_collections.taco.train.plugins.module_utils._process.carried import answer, program
 from ansible_collections.taco.train.plugins.module_utils._process.place import COMMAND_SECONDS, Place, PlaceError
 
 # Each after those that it imports.
 WORKER_MODULES = [
     timed,
-    running_work,
-    processes,
     atomic,
     move,
     created_folders,
     shortened,
     supervised,
     nccl_plugin,
+    empty_library,
     horovod_prefix,
     horovod_build,
-    decision,
     observation,
     worker,
 ]
@@ -57,7 +54,6 @@ def _worker_options(params: Dict[str, Any], container: Dict[str, Any], check_mod
         params,
         prefix_dir=params["prefix_dir"] or os.path.join(params["state_dir"], "horovod"),
         horovod_build_env=_build_environment(params["horovod_build_env"]),
-        container_id=container["id"],
         image_id=container["image_id"],
         check_mode=check_mode,
     )
@@ -76,17 +72,21 @@ def _run_worker(place: Place, options: Dict[str, Any]) -> Dict[str, Any]:
     if done.status != 0:
         raise PlaceError(f"the work in {place} ended with status {done.status}: {stderr}")
     result = answer(done.stdout)  # type: Dict[str, Any]
-    if "error" in result:
-        raise PlaceError(f"{place}: {result['error']}")
-    return result
+    return dict(result, errors=[f"{place}: {text}" for text in result["errors"]])
+
+
+def in_words(state: Dict[str, Any]) -> str:
+    """Return the state of a worker as lines for a diff."""
+    lines = [f"empty library in place of NCCL's plugin: {state['empty_library']}"] if state["empty_library"] else []
+    return "".join(line + "\n" for line in lines + [f"Horovod built in {build}" for build in state["builds"]])
 
 
 def ensure(params: Dict[str, Any], check_mode: bool) -> Dict[str, Any]:
-    """Return the result of the module, or raise why there is none."""
+    """Return the result of the module, with errors and warnings; raise where there is none."""
     place = Place(params["container"], params["engine_command"])
     container = place.identify()
     result = _run_worker(place, _worker_options(params, container, check_mode))
-    diff = {key: decision.in_words(result[key]) for key in ("before", "after")}
+    diff = {key: in_words(result[key]) for key in ("before", "after")}
     for key in ("before", "after"):
         result[key]["container"] = container
     return dict(result, diff=diff)

@@ -2,159 +2,217 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Activate an arm on a worker. Runs in the worker, by its own Python, with what it imports carried there."""
+"""Prepare a worker for runs of arms. Runs in the worker, by its own Python, with what it imports carried there.
 
-import contextlib
-import glob
+Two folders are created, each once: one with an empty library in place of NCCL's plugin, one with an upstream Horovod. A run uses them
+through variables of its ranks, so that nothing changes for other programs of the worker, and nothing has to be restored after a run.
+"""
+
 import os
+import re
 import shutil
-from typing import Any, Dict, Iterator, List
+import sys
+from typing import Any, Dict, List, NamedTuple, Optional
 
-from ansible_collections.taco.train.plugins.module_utils._acceleration.decision import (
-    AccelerationError,
-    Plan,
-    observation,
-    plan,
-    worker_key,
+from ansible_collections.taco.train.plugins.module_utils._acceleration.empty_library import (
+    FOLDER,
+    LibraryError,
+    create_library,
+    is_ready,
+    remove_library,
+    require_plain,
 )
 from ansible_collections.taco.train.plugins.module_utils._acceleration.horovod_build import Builder, BuildError
-from ansible_collections.taco.train.plugins.module_utils._acceleration.nccl_plugin import (
-    PluginError,
-    Step,
-    record_text,
-    renamed_paths,
+from ansible_collections.taco.train.plugins.module_utils._acceleration.horovod_prefix import (
+    build_key,
+    is_built,
+    is_path,
+    prefix_of,
 )
-from ansible_collections.taco.train.plugins.module_utils._acceleration.observation import RECORD, observe
-from ansible_collections.taco.train.plugins.module_utils._acceleration.processes import worker_work
-from ansible_collections.taco.train.plugins.module_utils._files.atomic import FileError, remove_file, replace_file
+from ansible_collections.taco.train.plugins.module_utils._acceleration.observation import (
+    find_builds,
+    find_packages,
+    find_plugin,
+    find_required,
+    old_record_text,
+    own_builds,
+    sha256_of,
+    users_of,
+)
+from ansible_collections.taco.train.plugins.module_utils._files.atomic import FileError
 from ansible_collections.taco.train.plugins.module_utils._files.created_folders import FoldersError, held
-from ansible_collections.taco.train.plugins.module_utils._files.move import move_file, unfinished_copy
-from ansible_collections.taco.train.plugins.module_utils._process.running_work import require_idle
 
 LOCK_SECONDS = 10
-# Ranks of a run that was ended need this long to end.
-WAIT_SECONDS = 15
+VERSION = re.compile(r"[0-9][0-9A-Za-z.+!]*")
+Options = Dict[str, Any]
 
 
-@contextlib.contextmanager
-def locked(options: Dict[str, Any]) -> Iterator[None]:
-    """Hold the folder of states, and that of the builds where they matter, which other workers of the host may share.
-
-    So two calls, one of which may have lost its controller, don't mix.
-    """
-    state_dir, builds = options["state_dir"], options["prefix_dir"]
-    os.makedirs(state_dir, exist_ok=True)
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(held(state_dir, LOCK_SECONDS, "changing the acceleration"))
-        uses_builds = options["state"] == "absent" or options["horovod"] == "upstream"
-        if uses_builds and os.path.isdir(builds) and not os.path.samefile(builds, state_dir):
-            stack.enter_context(held(builds, LOCK_SECONDS, "building or removing Horovod"))
-        yield
+class AccelerationError(Exception):
+    """The options can't be applied on this worker."""
 
 
-def folders_changed(decided: Plan, options: Dict[str, Any]) -> List[str]:
-    """The folders whose files a plan changes; who doesn't see them is not affected."""
-    folders = [os.path.dirname(options["plugin_path"])] if decided.step or decided.build else []
-    return folders + ([options["prefix_dir"]] if decided.remove or decided.build else [])
+class Folder(NamedTuple):
+    """A folder that ranks have at the front of a variable, and whether it had to be created."""
+
+    variable: str
+    path: str
+    created: bool
 
 
-def require_idle_worker(decided: Plan, options: Dict[str, Any]) -> str:
-    """The warning about running work that a plan interrupts, empty without any; raise where it must not."""
-    folders = folders_changed(decided, options)
-    if not folders:
-        return ""
-    may = options["check_mode"] or options["interrupt_running_work"]
-    place = f"container {options['container']}" if options["container"] else "this worker"
-    found = worker_work(folders, place, 0 if may else WAIT_SECONDS)
-    refusal = require_idle("The change of the acceleration", found, "interrupt")
-    if refusal and not may:
-        raise AccelerationError(refusal)
-    return refusal
+def library_of(options: Options) -> str:
+    return os.path.join(options["state_dir"], FOLDER)
 
 
-def sweep(options: Dict[str, Any]) -> None:
-    """Remove what a call that was killed had begun to write. No other call is at work."""
-    path = options["plugin_path"]
-    unfinished = [unfinished_copy(place) for place in [path] + renamed_paths(path)]
-    for left in unfinished + glob.glob(os.path.join(glob.escape(options["state_dir"]), "." + RECORD + ".*.tmp")):
-        remove_file(left)
+def state(options: Options) -> Dict[str, Any]:
+    """Return the state of the worker."""
+    library = library_of(options)
+    return {
+        "plugin": find_plugin(options["plugin_path"]),
+        "packages": find_packages(),
+        "python": {"version": ".".join(map(str, sys.version_info[:3])), "executable": sys.executable},
+        "builds": sorted(find_builds(options["prefix_dir"])),
+        "empty_library": library if os.path.isdir(library) else None,
+    }
 
 
-def move_plugin(step: Step, path: str, worker: str, record_path: str) -> None:
-    """Do the one step. What was there first is kept in mind before, and until the plugin is there again."""
-    replace_file(record_path, record_text(step.record, path, worker).encode("utf-8"))
-    if step.copied:
-        remove_file(step.source)
-    else:
-        move_file(step.source, step.target)
-    if step.forget:
-        remove_file(record_path)
+def with_library(options: Options, _before: Dict[str, Any]) -> Optional[Folder]:
+    """Create the folder with the empty library if an arm without the plugin needs it."""
+    if options["plugin"] != "off":
+        return None
+    folder = library_of(options)
+    require_plain(folder)
+    missing = not is_ready(folder)
+    if missing and not options["check_mode"]:
+        create_library(folder)
+    return Folder("LD_LIBRARY_PATH", folder, missing)
 
 
-def remove_builds(paths: List[str]) -> None:
-    """Remove every one of them that can be removed, and name the others."""
-    problems = []
-    for path in paths:
+def _inputs(options: Options, before: Dict[str, Any]) -> Dict[str, Any]:
+    """Return what a build depends on, or raise for a source that is not there."""
+    source, version = options["horovod_source"], options["horovod_version"]
+    if not VERSION.fullmatch(version):
+        raise AccelerationError(f"horovod_version is {version!r}: expected a version such as 0.21.3")
+    has_source = is_path(source) and os.path.isfile(source)
+    if is_path(source) and not has_source:
+        raise AccelerationError(
+            f"horovod_source {source} is no file that the worker sees: copy it there, or mount its folder"
+        )
+    inputs = {name: before[name] for name in ("packages", "python")}
+    return dict(
+        inputs,
+        pythonpath=os.environ.get("PYTHONPATH", ""),
+        source_sha256=sha256_of(source) if has_source else None,
+    )
+
+
+def _is_built(options: Options, prefix: str, key: str) -> bool:
+    return is_built(find_builds(options["prefix_dir"]).get(prefix), key)
+
+
+def with_horovod(options: Options, before: Dict[str, Any]) -> Optional[Folder]:
+    """Build upstream's Horovod if an arm needs it and no earlier call has built it."""
+    if options["horovod"] != "upstream":
+        return None
+    inputs = _inputs(options, before)
+    key = build_key(options, inputs, options["image_id"])
+    prefix = prefix_of(options, key)
+    require_plain(prefix)
+    missing = not _is_built(options, prefix, key)
+    if missing and "pip" not in before["packages"]:
+        python = before["python"]
+        raise AccelerationError(
+            f"{python['executable']} ({python['version']}) has no pip to build Horovod with: install it in the image, or set "
+            "python to one that has"
+        )
+    if missing and not options["check_mode"]:
+        os.makedirs(options["prefix_dir"], exist_ok=True)
+        # Other workers of the host may share the folder.
+        with held(options["prefix_dir"], LOCK_SECONDS, "building or removing Horovod"):
+            if not _is_built(options, prefix, key):
+                Builder(prefix, options, inputs).build(key)
+    return Folder("PYTHONPATH", prefix, missing)
+
+
+def present(options: Options) -> Dict[str, Any]:
+    """Create what the arms need. One that can't be created does not keep the other one from being created."""
+    before = state(options)
+    folders: List[Folder] = []
+    errors: List[str] = []
+    for make in (with_library, with_horovod):
         try:
-            if os.path.isdir(path):
-                shutil.rmtree(path)
-            else:
-                os.unlink(path)
+            folder = make(options, before)
+        except (AccelerationError, BuildError, FileError, FoldersError, LibraryError) as error:
+            errors.append(str(error))
         except OSError as error:
-            problems.append(f"{error.filename or path} ({error.strerror})")
+            errors.append(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        else:
+            folders += [folder] if folder else []
+    after = state(options)
+    if options["check_mode"]:
+        paths = {folder.variable: folder.path for folder in folders}
+        built = {paths["PYTHONPATH"]} if "PYTHONPATH" in paths else set()
+        after["builds"] = sorted(set(before["builds"]) | built)
+        after["empty_library"] = paths.get("LD_LIBRARY_PATH", before["empty_library"])
+    return {
+        "before": before,
+        "after": after,
+        "changed": any(folder.created for folder in folders),
+        "prepended": {folder.variable: folder.path for folder in folders},
+        "requires": {name: find_required(name) for name in options["requires"]},
+        "errors": errors,
+    }
+
+
+def _remove_builds(folder: str) -> None:
+    """Remove each build that can be removed, and name the others."""
+    problems = []
+    with held(folder, LOCK_SECONDS, "building or removing Horovod"):
+        for path in own_builds(folder):
+            try:
+                if os.path.isdir(path):
+                    shutil.rmtree(path)
+                else:
+                    os.unlink(path)
+            except OSError as error:
+                problems.append(f"{error.filename or path} ({error.strerror})")
+        if not os.listdir(folder):
+            os.rmdir(folder)
     if problems:
         raise AccelerationError(f"could not be removed: {'; '.join(problems)}. Correct that and run this again")
 
 
-def apply(decided: Plan, options: Dict[str, Any], seen: Dict[str, Any], worker: str) -> None:
-    """Do what was decided: first what may fail, then what takes no time."""
-    if decided.build:
-        Builder(decided.build, options, seen).build(decided.key)
-        # Work may have started meanwhile.
-        require_idle_worker(decided, options)
-    if decided.step:
-        move_plugin(decided.step, options["plugin_path"], worker, seen["record_path"])
-    if decided.forget:
-        remove_file(seen["record_path"])
-    remove_builds(decided.remove)
-    if decided.remove and not os.listdir(options["prefix_dir"]):
-        os.rmdir(options["prefix_dir"])
+def absent(options: Options) -> Dict[str, Any]:
+    """Remove what calls with other options have created, unless running processes use it."""
+    before = state(options)
+    library, builds = library_of(options), own_builds(options["prefix_dir"])
+    ours = builds + [library] * os.path.lexists(library)
+    users = users_of(ours) if ours else []
+    errors: List[str] = []
+    if users and not options["interrupt_running_work"]:
+        shown = ", ".join(map(str, users[:5])) + (f" and {len(users) - 5} more" if len(users) > 5 else "")
+        errors.append(
+            f"running processes ({shown}) use {', '.join(ours)}: end them, or set interrupt_running_work (taco_interrupt_running_work)"
+        )
+    elif not options["check_mode"]:
+        try:
+            remove_library(library)
+            if builds:
+                _remove_builds(options["prefix_dir"])
+        except (AccelerationError, FoldersError, LibraryError) as error:
+            errors.append(str(error))
+    after = dict(before, builds=[], empty_library=None) if options["check_mode"] and not errors else state(options)
+    return {
+        "before": before,
+        "after": after,
+        "changed": bool(ours) and not errors,
+        "prepended": {},
+        "requires": {},
+        "errors": errors,
+    }
 
 
-def ensure(options: Dict[str, Any], check_mode: bool) -> Dict[str, Any]:
-    """Bring the worker to what is asked for; return what it was, what it is, and what a run there has to be given."""
-    seen = observe(options)
-    worker = worker_key(options["container_id"], seen["root_layer"])
-    decided = plan(options, seen, worker, options["image_id"])
-    before = observation(options, seen)
-    warning = require_idle_worker(decided, options)
-    after = decided.after
-    if not check_mode:
-        apply(decided, options, seen, worker)
-        after = observation(options, observe(options))
-        if after != decided.after:
-            raise AccelerationError(
-                f"expected {decided.after} and found {after}: another process changed the worker at the same time, or the "
-                "plugin is a link to a file that is not there"
-            )
-    changed = bool(decided.build or decided.step or decided.remove)
-    answer = {"before": before, "after": after, "environment": decided.environment, "changed": changed}
-    return dict(answer, requires=seen["requires"], warnings=[warning] if warning else [])
-
-
-def main(options: Dict[str, Any]) -> Dict[str, Any]:
-    """Return the result, or {error: why there is none}."""
-    try:
-        if options["check_mode"]:
-            return ensure(options, True)
-        if options["state"] == "absent" and not os.path.isdir(options["state_dir"]):
-            nothing = ensure(options, True)
-            if not nothing["changed"]:
-                return nothing
-        with locked(options):
-            sweep(options)
-            return ensure(options, False)
-    except (AccelerationError, PluginError, BuildError, FileError, FoldersError) as error:
-        return {"error": str(error)}
-    except OSError as error:
-        return {"error": f"{error.filename}: {error.strerror}" if error.filename else str(error)}
+def main(options: Options) -> Dict[str, Any]:
+    """Return the result, with errors and warnings."""
+    result = absent(options) if options["state"] == "absent" else present(options)
+    advice = old_record_text(options["state_dir"])
+    return dict(result, warnings=[advice] if advice else [])

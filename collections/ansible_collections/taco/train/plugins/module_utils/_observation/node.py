@@ -45,6 +45,7 @@ from ansible_collections.taco.train.plugins.module_utils._node.metadata import (
     is_tencent,
     read_metadata,
 )
+from ansible_collections.taco.train.plugins.module_utils._node.nccl_plugin import PATH, find_renamed
 from ansible_collections.taco.train.plugins.module_utils._node.nics import observe_nics, parse_addresses
 from ansible_collections.taco.train.plugins.module_utils._node.packages import candidates
 from ansible_collections.taco.train.plugins.module_utils._observation.root import Root
@@ -120,7 +121,14 @@ def training_container(root: Root, engine: Optional[Dict[str, Any]], name: Optio
     container = _inspect(root, "container", name)
     # The name of the image can have been given to a newer one.
     image = image_of(container)
-    return judge_container(container, _inspect(root, "image", image) if image else {})
+    found = judge_container(container, _inspect(root, "image", image) if image else {})
+    pid = (container.get("State") or {}).get("Pid")
+    # The files of a running container are seen through its first process, without a command in it.
+    return (
+        dict(found, renamed_plugin=find_renamed(PATH, root.join(f"/proc/{pid}/root")) if pid else None)
+        if found
+        else None
+    )
 
 
 def _inspect(root: Root, kind: str, name: str) -> Dict[str, Any]:

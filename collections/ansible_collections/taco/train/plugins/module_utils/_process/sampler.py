@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Take samples in a process of its own, which outlives the connection, until it is stopped or its time is over.
+"""Take samples in a process of its own, which outlives the connection, until it is stopped, the run has ended or its time is over.
 
 The process runs as long as its file exists. Each sample replaces the content of the file, so that whatever ends the process, the last
 sample is there.
@@ -14,7 +14,7 @@ import json
 import os
 import tempfile
 import time
-from typing import Any, Callable, Dict, Iterator, Optional
+from typing import Any, Callable, Dict, Iterator, NamedTuple, Optional
 
 FILE = "samples.json"
 LARGEST = 4 << 20
@@ -25,6 +25,8 @@ FIRST_SECONDS = 1.0
 SECONDS = 5.0
 POLL_SECONDS = 0.5
 MOST_DESCRIPTORS = 1024
+# Ranks of a run end within so many seconds.
+IDLE_SECONDS = 10.0
 
 # Called for each sample: returns everything that is known up to now.
 Sample = Callable[[], Dict[str, Any]]
@@ -62,10 +64,18 @@ def pause_after(seconds: float) -> float:
     return min(SECONDS, max(FIRST_SECONDS, PART * seconds))
 
 
-def take(path: str, token: str, sample: Sample, end: float) -> None:
-    """Take samples until the file is gone, or is another process's, or the time is over."""
+class Run(NamedTuple):
+    """The run to be sampled: whether it is active on this host, and the seconds within which it starts."""
+
+    is_active: Callable[[], bool]
+    start_seconds: float
+
+
+def take(path: str, token: str, sample: Sample, end: float, run: Optional[Run] = None) -> None:
+    """Take samples until the file is gone, or is another process's, or the run has ended, or the time is over."""
     start = time.monotonic()
-    while time.monotonic() < end:
+    idle_end = start + run.start_seconds if run else end
+    while time.monotonic() < min(end, idle_end):
         due = time.monotonic() + pause_after(time.monotonic() - start)
         while time.monotonic() < due:
             time.sleep(POLL_SECONDS)
@@ -76,9 +86,11 @@ def take(path: str, token: str, sample: Sample, end: float) -> None:
             if _token(path) != token:
                 return
             _write(path, content)
+        if run and run.is_active():
+            idle_end = time.monotonic() + IDLE_SECONDS
 
 
-def start(folder: str, sample: Sample, seconds: float) -> None:
+def start(folder: str, sample: Sample, seconds: float, run: Optional[Run] = None) -> None:
     """Start the process. An earlier one of the same folder ends."""
     os.makedirs(folder, mode=0o700, exist_ok=True)
     path = os.path.join(folder, FILE)
@@ -103,7 +115,7 @@ def start(folder: str, sample: Sample, seconds: float) -> None:
             os.closerange(3, MOST_DESCRIPTORS)
             os.chdir("/")
             os.nice(10)
-            take(path, token, sample, time.monotonic() + seconds)
+            take(path, token, sample, time.monotonic() + seconds, run)
     finally:
         os._exit(0)
 

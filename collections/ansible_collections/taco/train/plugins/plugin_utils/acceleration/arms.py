@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The arms of a comparison: for each, the environment of the ranks, the state of the software on the workers and its own options of a run.
+"""The arms of a comparison: for each, the environment of the ranks and its own options of a run.
 
 The built-in arms are those of the vendor's own comparisons: its environment with everything on; the same image without
 those variables; that again without the plugin, so over kernel TCP (TACO Kit documentation,
@@ -61,13 +61,12 @@ HOROVOD = ("image", "upstream")
 # How ACK chooses the GPUs of the workers, by the value of the node label that has it do so.
 PLACE = ("default", "topology")
 Default = TypeVar("Default")
-KEYS = ("name", "label", "base", "env", "plugin", "horovod", "before", "after", "place", "options")
+KEYS = ("name", "label", "base", "env", "plugin", "horovod", "place", "options")
+# Keys of earlier versions. Without a value they have no meaning, with one the arm is refused.
+REMOVED_KEYS = ("before", "after")
 
 HOROVOD_ENV = {"HOROVOD_MPI_THREADS_DISABLE": "1", "HOROVOD_FUSION_THRESHOLD": "0", "HOROVOD_CYCLE_TIME": "0"}
 LIGHTCC_ENV = {"LIGHT_2D_ALLREDUCE": "1", "LIGHT_TOPK_ALLREDUCE": "1", "LIGHT_TOPK_THRESHOLD": "2097152"}
-
-# Argument lists.
-Commands = tuple[tuple[str, ...], ...]
 
 
 class Arm(NamedTuple):
@@ -78,13 +77,9 @@ class Arm(NamedTuple):
     env: Mapping[str, str] = {}
     """Variables of the ranks; every value is a text."""
     plugin: str = "keep"
-    """Whether NCCL's plugin libnccl-net.so, which is HARP, is found: "on", "off", or as it is."""
+    """Whether NCCL uses its plugin libnccl-net.so, which is HARP: "on" promises it, "off" hides it from the ranks, "keep" neither."""
     horovod: str = "image"
     """The Horovod that is loaded: the image's own, or an upstream one in a prefix of its own."""
-    before: Commands = ()
-    """Argument lists run on each worker before the run."""
-    after: Commands = ()
-    """Argument lists run on each worker after the run, whatever came of it."""
     place: Optional[str] = None
     """How the workers are placed, one of PLACE, or None for wherever they are."""
     options: Optional[Mapping[str, Any]] = None
@@ -97,9 +92,7 @@ class Arm(NamedTuple):
 
     def document(self) -> dict[str, Any]:
         """The arm as plain data, as facts, options of modules and files hold it. arm_of reads it back."""
-        # Lists: before ansible-core 2.19 a loop refuses a tuple.
-        commands = {key: [list(words) for words in getattr(self, key)] for key in ("before", "after")}
-        return dict(self._asdict(), **commands, env=dict(self.env), lossy=self.lossy)
+        return dict(self._asdict(), env=dict(self.env), lossy=self.lossy)
 
 
 ARMS = {
@@ -120,6 +113,17 @@ ARMS = {
 DOCUMENT = {*Arm._fields, "lossy"}
 
 
+def _without_removed(value: Mapping[str, Any], variable: str) -> Mapping[str, Any]:
+    """Return a mapping without the keys of earlier versions, which must have no value."""
+    used = next((key for key in REMOVED_KEYS if value.get(key)), None)
+    if used:
+        raise InvalidValueError(
+            f"Arm {value.get('name')} of {variable} has {used!r}, and arms have no commands any more: an arm changes only the environment "
+            "of its ranks. Remove the key, and run its commands in a play of your own."
+        )
+    return {key: value[key] for key in value if key not in REMOVED_KEYS}
+
+
 def arm_of(value: Any, variable: str = "benchmark_arm") -> Arm:
     """The arm with a built-in name, of a user's mapping, or of a document. Errors name the variable.
 
@@ -127,6 +131,8 @@ def arm_of(value: Any, variable: str = "benchmark_arm") -> Arm:
     """
     if isinstance(value, Arm):
         return value
+    if isinstance(value, Mapping):
+        value = _without_removed(value, variable)
     if isinstance(value, Mapping) and set(value) == DOCUMENT:
         # Checked all the same: a mapping of a user can have these keys, too.
         known = ARMS.get(str(value["name"]))
@@ -168,8 +174,6 @@ def user_arm(value: Mapping[str, Any], variable: str) -> Arm:
         changed_env(base.env, value.get("env"), name, variable),
         choice(value, "plugin", PLUGIN, base.plugin, variable),
         choice(value, "horovod", HOROVOD, base.horovod, variable),
-        commands(value, "before", variable),
-        commands(value, "after", variable),
         choice(value, "place", PLACE, base.place, variable),
         set_options(value, name, variable),
     )
@@ -221,22 +225,6 @@ def changed_env(base: Mapping[str, str], changes: Any, name: str, variable: str)
     if problems:
         raise InvalidValueError(f"Arm {name} of {variable}: {problems[0]}")
     return env
-
-
-def commands(value: Mapping[str, Any], key: str, variable: str) -> Commands:
-    """Return argument lists, each a list of words."""
-    given = value.get(key) or ()
-    shape = f"Arm {value['name']} of {variable}: {key!r} is a list of commands, each a list of words"
-    if not isinstance(given, (list, tuple)):
-        raise InvalidValueError(f"{shape}, and this is not: {given!r}.")
-    for command in given:
-        if not isinstance(command, (list, tuple)) or not command or not all(is_word(word) for word in command):
-            raise InvalidValueError(f"{shape}, and this is not one: {command!r}.")
-    return tuple(tuple(as_text(word) for word in command) for command in given)
-
-
-def is_word(value: Any) -> bool:
-    return isinstance(value, (str, int, float)) and not isinstance(value, bool)
 
 
 def arms_of(values: Any, variable: str = "compare_arms") -> list[Arm]:

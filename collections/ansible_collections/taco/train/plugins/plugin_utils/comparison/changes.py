@@ -20,6 +20,7 @@ OF_AN_ARM = {
     "horovod": ("Horovod", UNKNOWN),
     "place": ("placement", "none"),
     "options": ("options", "none"),
+    # Of earlier versions, whose arms had commands.
     "before": ("commands before a run", "none"),
     "after": ("commands after a run", "none"),
 }

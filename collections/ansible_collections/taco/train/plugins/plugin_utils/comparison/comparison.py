@@ -182,8 +182,6 @@ def _shown(arm: Arm, records: Sequence[Record]) -> Dict[str, Any]:
     shown.update(plugin=arm.plugin, horovod=arm.horovod)
     if arm.options:
         shown["options"] = dict(arm.options)
-    commands = {"before": [list(one) for one in arm.before], "after": [list(one) for one in arm.after]}
-    shown.update((name, given) for name, given in commands.items() if given)
     return dict(shown, place=arm.place) if arm.place else shown
 
 

@@ -22,7 +22,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.locate.search import (
     recorded,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.locate.tables import tables
-from ansible_collections.taco.train.plugins.plugin_utils.locate.wording import sentence, unrestored
+from ansible_collections.taco.train.plugins.plugin_utils.locate.wording import sentence
 from ansible_collections.taco.train.plugins.plugin_utils.run import json_schema, record_file, store
 from ansible_collections.taco.train.plugins.plugin_utils.run.owner import identity, is_of_another, parse
 from ansible_collections.taco.train.plugins.plugin_utils.witnesses.record import host_named, over_all
@@ -194,27 +194,12 @@ def keep(run_dir: str, search: Search, answer: Optional[Answer], identity: str, 
         "sentence": sentence(search, answer) if answer else None,
         "odd": list(odd),
         "tables": tables(search, answer),
-        "unrestored": [],
-        "unrestored_text": "",
     }
     if answer:
         store.write_text(os.path.join(run_dir, INVENTORY), inventory(search, answer))
-    _write(path, value)
-    return path
-
-
-def keep_unrestored(run_dir: str, hosts: Sequence[str], write: bool = True) -> str:
-    """Write the hosts on which the changes of the arm may still be, and return a text about them."""
-    text = unrestored(hosts)
-    value = dict(load(run_dir), unrestored=list(hosts), unrestored_text=text)
-    if write:
-        _write(os.path.join(run_dir, FILE), value)
-    return text
-
-
-def _write(path: str, value: Mapping[str, Any]) -> None:
     record_file.require_valid(json_schema.problems(value, json_schema.load(SCHEMA)), path)
     store.write_text(path, json.dumps(value, indent=1, allow_nan=False) + "\n")
+    return path
 
 
 def culprits(answer: Answer) -> List[str]:

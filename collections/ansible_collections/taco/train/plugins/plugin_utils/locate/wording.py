@@ -4,7 +4,7 @@
 
 """The answer of a search in words. Values in, text out."""
 
-from typing import List, Sequence
+from typing import List
 
 from ansible_collections.taco.train.plugins.plugin_utils.locate.decide import Answer
 from ansible_collections.taco.train.plugins.plugin_utils.locate.search import (
@@ -43,16 +43,6 @@ def sentence(search: Search, answer: Answer) -> str:
         parts.append(f"The search ended because {answer.reason}.")
         parts.append(price(answer))
     return " ".join([part for part in parts if part] + [f"({spent}.)"])
-
-
-def unrestored(hosts: Sequence[str]) -> str:
-    """The hosts that could not be restored; "" without one."""
-    if not hosts:
-        return ""
-    return (
-        f"{some(hosts)}: not reachable at the end of the search, so the changes of the arm may still be there. Run the playbook again "
-        "when all hosts can be reached: it restores them at its end."
-    )
 
 
 def announced(search: Search, found: Round) -> str:

@@ -7,6 +7,7 @@
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from ansible_collections.taco.train.plugins.module_utils._node.engine import PODMAN, ROOTLESS
+from ansible_collections.taco.train.plugins.module_utils._node.nccl_plugin import PATH, undo_command
 from ansible_collections.taco.train.plugins.module_utils._ssh.reason import reason_of
 from ansible_collections.taco.train.plugins.plugin_utils.check import Check, fraction, gib, is_set, skipped, truth
 from ansible_collections.taco.train.plugins.plugin_utils.container.profile import without_harp
@@ -164,6 +165,24 @@ def interface_present(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
         fix = f"run `ip link set {name} up`, or {fix}" if name in there else fix
         return Check(identity, "fail", f"{name} with an address ({variable})", found + listed, fix)
     return Check(identity, "pass", found=", ".join(name for _variable, name in _interfaces(variables)))
+
+
+def harp_plugin(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:
+    """Check that nobody has renamed HARP's plugin in the running training container, so that runs with HARP find it."""
+    container = node.get("training_container") or {}
+    renamed = container.get("renamed_plugin")
+    if on_cluster(variables) or without_harp(variables):
+        return skipped("harp.plugin", without_harp(variables) or "the training runs in pods of the cluster")
+    if not renamed:
+        return Check("harp.plugin", "pass")
+    command = f"docker exec {container['name']} {undo_command(renamed, PATH)}"
+    return Check(
+        "harp.plugin",
+        "warn",
+        f"{PATH} in the container {container['name']}",
+        f"it is {renamed}",
+        f"run `{command}` on the host",
+    )
 
 
 def engine_present(node: Dict[str, Any], variables: Dict[str, Any]) -> Check:

@@ -99,6 +99,7 @@ NODE_CHECKS = {
     "engine.present": checks_host.engine_present,
     "engine.version": versions.docker,
     "engine.toolkit": versions.toolkit,
+    "harp.plugin": checks_host.harp_plugin,
 }
 # ... and these at variables alone, so that they also say something about a host that didn't answer.
 VARIABLE_CHECKS = {

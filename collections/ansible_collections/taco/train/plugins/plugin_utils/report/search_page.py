@@ -42,7 +42,6 @@ def document(found: Mapping[str, Any], title: str, run: str) -> Document:
         tables("Facts that differ on few hosts", (ODD, rows), (), of_few),
         tables("Runs", (RUNS, tables_of["runs"]), NUMBERS)._replace(detail=True),
     ]
-    left = found["unrestored_text"]
-    top = [Text(found["sentence"] or OPEN, "lead"), *([Text(left)] if left else [])]
+    top = [Text(found["sentence"] or OPEN, "lead")]
     footer = f"Search {run}. Everything here stands in locate.json and records.jsonl beside this page."
     return Document(f"{title}: {run}", lab([found]), top, sections, footer)

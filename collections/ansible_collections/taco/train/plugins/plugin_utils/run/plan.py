@@ -7,9 +7,10 @@
 import shlex
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
-from ansible_collections.taco.train.plugins.module_utils._acceleration.processes import LOCK, PID_FILE
+from ansible_collections.taco.train.plugins.module_utils._process.ranks import LOCK
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import Arm
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.mpirun import MPIRUN, mpirun_command
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.wrapper import folders_of, unprepared, wrapped
 from ansible_collections.taco.train.plugins.plugin_utils.text import grouped
 from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 from ansible_collections.taco.train.plugins.plugin_utils.workloads import registry
@@ -60,6 +61,8 @@ PLACES: Dict[str, Dict[str, Any]] = {
 # What each run of a list of runs has of its own.
 OF_EACH_RUN: Dict[str, Dict[str, Any]] = {name: PLACES[name] for name in ("arm", "hosts", "case", "label", "runs_left")}
 
+# The file with the process id of the benchmark that holds the lock of a training container.
+PID_FILE = "/tmp/taco-train.pid"
 # Seconds that a run may wait for one that is being ended.
 LOCK_SECONDS = 15
 # The exit status when another run holds the container.
@@ -95,18 +98,6 @@ def _prepared(workload: Workload, argv: List[str]) -> List[str]:
     return ["sh", "-c", " && ".join([*steps, f"exec {shlex.join(argv)}"])] if steps else argv
 
 
-def worker_environment(workers: Dict[str, Any]) -> Dict[str, str]:
-    """Return the variables that what the workers were given needs, such as where another Horovod is; all must agree."""
-    found: Dict[str, str] = {}
-    for host, worker in workers.items():
-        for name, value in ((worker or {}).get("environment") or {}).items():
-            if found.setdefault(name, value) != value:
-                raise InvalidValueError(
-                    f"{host} needs {name}={value} and another host {found[name]}: let all hosts have the same image and state_dir."
-                )
-    return found
-
-
 def plan(options: Dict[str, Any]) -> RunPlan:
     """The plan of a run with its effective options, whose arm is an Arm.
 
@@ -124,8 +115,9 @@ def plan(options: Dict[str, Any]) -> RunPlan:
     slots = [int(host["slots"]) for host in options["hosts"]]
     if options["local"]:
         spec["hosts"] = local_host(slots)
-    env = dict(worker_environment(options["workers"]), **(options["env"] or {}))
-    workload = WORKLOADS[options["workload"]].build(dict(options, env=env), slots)
+    workload = WORKLOADS[options["workload"]].build(options, slots)
+    folders = folders_of(arm, options["workers"], workload.mpi)
+    workload = workload._replace(command=wrapped(workload.command, folders))
     # mpirun starts the ranks in the folder that it is started in, on every host.
     start = _by_mpirun if workload.mpi else _alone
     argv = _prepared(workload, start(workload, spec))
@@ -176,13 +168,9 @@ def guarded(argv: List[str], exec_prefix: List[str]) -> Tuple[List[str], List[st
     ]
 
 
-def not_active(workers: Dict[str, Any], not_ready: Dict[str, str]) -> Optional[str]:
-    """Return the workers on which the arm could not be activated, each with the error or the reason in not_ready."""
-    reasons = {
-        host: worker.get("msg")
-        for host, worker in workers.items()
-        if (worker or {}).get("failed") or (worker or {}).get("unreachable")
-    }
+def not_active(arm: Arm, workers: Dict[str, Any], not_ready: Dict[str, str], mpi: bool = True) -> Optional[str]:
+    """Return the workers on which the arm is not active, each with the error or the reason in not_ready."""
+    reasons = unprepared(arm, workers, mpi)
     reasons.update({host: reason for host, reason in not_ready.items() if reason})
-    text = "; ".join(grouped((host, str(reason)) for host, reason in reasons.items()))
+    text = "; ".join(grouped(reasons.items()))
     return f"the arm is not active on {text}" if text else None

@@ -67,8 +67,8 @@ def not_taken(arm: Arm, text: str, network: Optional[str], options: Dict[str, An
         ]
     if arm.plugin == "off" and in_use:
         return [
-            f"NCCL used network {network}, so a plugin was in use and the number is not one of arm {arm.name}: look for "
-            "libnccl-net.so in the containers, which benchmark_plugin_path does not name"
+            f"NCCL used network {network}, so a plugin was in use and the number is not one of arm {arm.name}: NCCL has found it before "
+            "LD_LIBRARY_PATH (RPATH of libnccl) or by the name in NCCL_NET_PLUGIN; use an image without it, or unset that variable"
         ]
     if arm.name in OVER_TCP and "IB" in (network or "").split(", "):
         return [

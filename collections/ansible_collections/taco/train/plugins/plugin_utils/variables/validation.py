@@ -49,6 +49,13 @@ OF_ONE_HOST = ("taco_node_name", "ssh_trust_address")
 HIDDEN = ("_access", "_env", "_environment")
 # A function returns False or raises one of these for a value that it refuses.
 REFUSED = (InvalidValueError, ArithmeticError, AttributeError, TypeError, ValueError, re.error)
+
+
+def _is_word(value: Any) -> bool:
+    """Return whether a value is an argument of a command."""
+    return isinstance(value, (str, int, float)) and not isinstance(value, bool) and str(value) != ""
+
+
 FUNCTIONS: Dict[str, Callable[[Any], Any]] = {
     "address": lambda value: ipaddress.ip_address(str(value)),
     "amount": lambda value: amount(value, "it") > 0,
@@ -70,7 +77,7 @@ FUNCTIONS: Dict[str, Callable[[Any], Any]] = {
     "size": lambda value: container.size_bytes(str(value)),
     "texts": lambda value: all(str(item).strip() for item in value),
     "ulimit": lambda value: container.check_ulimit(str(value)),
-    "words": lambda value: bool(value) and all(arms.is_word(word) and str(word) for word in value),
+    "words": lambda value: bool(value) and all(_is_word(word) for word in value),
 }
 # These return the value that the groups of variables get. Their errors say how to correct it.
 PARSERS: Dict[str, Callable[[Any, str], Any]] = {"arm": arms.arm_of, "arms": lambda value, _name: arms.arms_of(value)}

@@ -129,7 +129,7 @@ def problem(found: Path, arm: str) -> str:
         )
     return (
         f"The bytes took another path than kernel TCP, which arm {arm} promises: {found.reason}. Look for another network of NCCL, such as "
-        "RDMA (set NCCL_IB_DISABLE: 1 in benchmark_env), and for a plugin that benchmark_plugin_path does not name."
+        "RDMA (set NCCL_IB_DISABLE: 1 in benchmark_env), and for a plugin that NCCL finds before LD_LIBRARY_PATH (RPATH)."
     )
 
 
