@@ -15,7 +15,7 @@ PLAY = "playbooks/compare.yml"
 PLUGIN = "/opt/libnccl-net.so"
 MOST_SECONDS = 2.0
 MOST_GROWTH = 1.3
-# Arms that differ in the environment of the ranks alone, and arms that need another file on every host.
+# Arms that differ in variables of the ranks, and arms of which one hides the plugin from them.
 SAME = [{"name": "one"}, {"name": "two", "env": {"ARM": "two"}}]
 CHANGING = [{"name": "off", "plugin": "off"}, {"name": "on", "plugin": "on"}]
 # Of four rounds of two arms, A B B A B A A B.

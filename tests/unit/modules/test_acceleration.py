@@ -132,7 +132,7 @@ def test_a_plugin_that_is_nowhere_is_missing(worker, arm):
 
 
 @pytest.mark.parametrize("options", [{}, {"state": "absent"}])
-def test_a_plugin_that_version_1_1_renamed_is_named_with_its_record_and_both_stay(worker, arm, warned, options):
+def test_a_plugin_that_version_1_0_renamed_is_named_with_its_record_and_both_stay(worker, arm, warned, options):
     other = worker.give_plugin(worker.lib / ("bak." + NAME))
     worker.state.mkdir()
     record = worker.state / "acceleration.json"

@@ -42,7 +42,7 @@ options:
   start_seconds:
     description: With O(state=started), the seconds within which the run starts. The process ends 10 seconds after the last rank, or if
       none was seen in this time, also when O(state=ended) is never reached.
-    version_added: 1.2.0
+    version_added: 1.1.0
     type: int
     default: 120
   container:

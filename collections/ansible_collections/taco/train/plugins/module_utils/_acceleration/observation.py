@@ -23,7 +23,7 @@ from ansible_collections.taco.train.plugins.module_utils._acceleration.horovod_p
 from ansible_collections.taco.train.plugins.module_utils._files.atomic import read_bytes
 from ansible_collections.taco.train.plugins.module_utils._node.nccl_plugin import find_renamed, undo_command
 
-# Version 1.1 renamed the plugin, and kept this file until it had its first name again.
+# Version 1.0 renamed the plugin, and kept this file until it had its first name again.
 OLD_RECORD = "acceleration.json"
 
 
