@@ -9,21 +9,20 @@ from datetime import datetime, timezone
 from typing import Any, Iterable, Mapping
 
 from ansible import context
-from ansible.errors import AnsibleActionFail, AnsibleError
+from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.taco.train.plugins.plugin_utils.plan import page, wording
-from ansible_collections.taco.train.plugins.plugin_utils.plan.change import checksum, content_checksum
+from ansible_collections.taco.train.plugins.plugin_utils.plan.change import checksum, identity_of
 from ansible_collections.taco.train.plugins.plugin_utils.plan.collect import (
     applied_differences,
     changes_of,
     differences,
-    needs_variables,
+    identity_differences,
     reboot_not_allowed,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.plan.forecast import forecast
 from ansible_collections.taco.train.plugins.plugin_utils.plan.group import grouped, own_values
-from ansible_collections.taco.train.plugins.plugin_utils.plan.roles import CONTENT, CONTENTS, VARIABLES
 from ansible_collections.taco.train.plugins.plugin_utils.plan.store import (
     SET_FILE,
     Plan,
@@ -37,24 +36,14 @@ from ansible_collections.taco.train.plugins.plugin_utils.plan.store import (
 )
 from ansible_collections.taco.train.plugins.plugin_utils.plan.whole import not_of_all_hosts, not_whole
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.controller import collection_version
+from ansible_collections.taco.train.plugins.plugin_utils.reboot.rolling import History, read_history
 from ansible_collections.taco.train.plugins.plugin_utils.reboot.rolling import plan as rolling_plan
 from ansible_collections.taco.train.plugins.plugin_utils.report.render import html
 from ansible_collections.taco.train.plugins.plugin_utils.run import store as run_store
 from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
-from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import all_options, plain
-from ansible_collections.taco.train.plugins.plugin_utils.variables.validation import as_declared
+from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import plain
 
 OWNER_ONLY = 0o600
-# The states of the roles that the playbook rollback sets.
-STATES = {
-    "site": {},
-    "rollback": {
-        "harp_state": "absent",
-        "hugepages_state": "restored",
-        "ssh_trust_state": "absent",
-        "training_container_state": "absent",
-    },
-}
 ARGUMENT_SPEC = {
     "state": {
         "type": "str",
@@ -65,13 +54,14 @@ ARGUMENT_SPEC = {
     "results": {"type": "dict", "default": {}},
     "node": {"type": "dict", "default": {}},
     "hosts": {"type": "dict", "default": {}},
+    "locked": {"type": "list", "elements": "str", "default": []},
     "all_hosts": {"type": "list", "elements": "str", "default": []},
     "partial": {"type": "bool", "default": False},
     "path": {"type": "str"},
     "checksum": {"type": "str", "default": ""},
     "reboot_batch": {"type": "raw", "default": 1},
     "boot_seconds": {"type": "int", "default": 300},
-    "earlier": {"type": "dict", "default": {}},
+    "reboots": {"type": "str"},
 }
 REQUIRED_IF = [("state", state, ["path"]) for state in ("saved", "loaded", "checked", "compared")]
 
@@ -84,6 +74,15 @@ def addresses(hosts: Iterable[str], task_vars: Mapping[str, Any]) -> dict[str, s
 def _address(host: str, variables: Mapping[str, Any]) -> str:
     name, port = str(variables.get("ansible_host") or host), variables.get("ansible_port")
     return f"{name} port {port}" if port else name
+
+
+def _earlier_reboots(path: str | None) -> History:
+    """The seconds of the earlier reboots of each host, none without a readable file."""
+    try:
+        with open(run_store.absolute(path or ""), encoding="utf-8") as stream:
+            return read_history(stream.read())
+    except (OSError, UnicodeError):
+        return {}
 
 
 class ActionModule(ActionBase):
@@ -104,45 +103,14 @@ class ActionModule(ActionBase):
             raise AnsibleActionFail(str(error)) from error
         return result
 
-    def _variables(self, of: str, task_vars: Mapping[str, Any]) -> dict[str, Any]:
-        """The variables of the roles, those left out that can't be computed."""
-        values, declared = {}, all_options()
-        for name in VARIABLES:
-            spec = declared.get(name, {})
-            try:
-                # The defaults of the roles aren't loaded here.
-                value = plain(self._templar.template(task_vars[name])) if name in task_vars else spec.get("default")
-            except AnsibleError:
-                continue
-            values[name] = as_declared(spec, value)
-        contents = {CONTENT + name: self._content(values.get(name), folder) for name, folder in CONTENTS.items()}
-        return {**values, **contents, **STATES[of]}
-
-    def _content(self, path: Any, folder: str) -> str | None:
-        """The checksum of a file on the controller, None for a URL and for a file that Ansible does not find."""
-        if not path or not isinstance(path, str):
-            return None
-        try:
-            with open(self._find_needle(folder, path), "rb") as stream:
-                return content_checksum(stream.read())
-        except (AnsibleError, OSError):
-            return None
-
     def _decided(self, options: dict[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
-        host = task_vars["inventory_hostname"]
-        # Most hosts of most plans need no change, and to compute all variables takes most of the time of this task.
-        needed = task_vars.get("taco_plan") or needs_variables(options["results"])
-        variables = self._variables(options["of"], task_vars) if needed else {}
-        changes = changes_of(options["results"], options["node"], variables)
-        waiting = reboot_not_allowed(options["results"], options["node"], variables)
-        # Ansible keeps several copies of the result of each host. A new plan needs little of it.
-        compared = {"variables": variables, "node": options["node"]} if task_vars.get("taco_plan") else {}
+        changes = changes_of(options["results"])
         return {
             "changes": [whole_change(change) for change in changes],
-            "own": own_values(host, options["node"]) if changes else {},
-            "reboot_not_allowed": waiting,
+            "own": own_values(task_vars["inventory_hostname"], options["node"]) if changes else {},
+            "identity": identity_of(options["node"]),
+            "reboot_not_allowed": reboot_not_allowed(options["results"]),
             "text": wording.changes_text(changes),
-            **compared,
         }
 
     def _plan(self, options: dict[str, Any], task_vars: Mapping[str, Any]) -> Plan:
@@ -156,8 +124,9 @@ class ActionModule(ActionBase):
             datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
             hosts,
             addresses(options["hosts"], task_vars),
+            {host: found["identity"] for host, found in options["hosts"].items()},
             {
-                **forecast(batches, options["earlier"], options["boot_seconds"])._asdict(),
+                **forecast(batches, _earlier_reboots(options["reboots"]), options["boot_seconds"])._asdict(),
                 "not_allowed": {host: reason for host, reason in waiting.items() if reason},
             },
         )
@@ -233,13 +202,16 @@ class ActionModule(ActionBase):
                 "fatal": True,
                 "count": 0,
             }
-        refused = {}
+        refused = {host: text for host, text in zip(options["hosts"], options["locked"]) if text}
         for host, found in options["hosts"].items():
+            if host in refused:
+                continue
             if host not in plan.hosts:
                 refused[host] = wording.unplanned(host, path)
                 continue
-            decided = list(map(change_of_document, found["changes"]))
-            differing = differences(plan.hosts[host], decided, found["node"], found["variables"])
+            decided = map(change_of_document, found["changes"])
+            differing = identity_differences(plan.identities[host], found["identity"])
+            differing += differences(plan.hosts[host], decided)
             if differing:
                 refused[host] = wording.refusal(host, path, differing)
         return self._result(plan, path, options, refused)
@@ -248,7 +220,7 @@ class ActionModule(ActionBase):
         plan, path, _found = self._read(options, task_vars)
         refused = {}
         for host, found in options["hosts"].items():
-            applied = list(map(change_of_document, found["changes"]))
+            applied = map(change_of_document, found["changes"])
             differing = applied_differences(plan.hosts.get(host, ()), applied)
             if differing:
                 refused[host] = wording.mismatch(host, path, differing)

@@ -8,7 +8,8 @@ module: plan
 short_description: Save the changes of all hosts as a plan, and compare hosts with a plan
 version_added: 1.0.0
 description:
-  - Collects the changes that roles report in check mode, groups hosts by identical change and saves the result as a plan.
+  - A plan is a saved check run. Collects the results of modules in check mode (C(changed), C(diff),
+    C(reason), C(interrupts)), groups hosts by identical change and saves the result with the identity of each host.
   - Compares hosts with a saved plan before it is applied, and the applied changes with it afterwards.
   - Decides nothing itself. Works on the controller only.
 author:
@@ -42,7 +43,9 @@ options:
     choices: [site, rollback]
     default: site
   results:
-    description: The results of the roles' modules by the name of the role. With O(state=decided).
+    description:
+      - The registered results of modules by the name of the role, a result or a list of results. With O(state=decided).
+      - A result without C(changed) is no change. Other modules than those of this collection can be used, too.
     type: dict
     default: {}
   node:
@@ -53,6 +56,13 @@ options:
     description: What O(state=decided) returned, by the name of the host. With the other states.
     type: dict
     default: {}
+  locked:
+    description:
+      - For each of O(hosts), what M(taco.train.plan_lock) returned as RV(taco.train.plan_lock#module:refusal), empty for a host that is
+        locked by no other playbook. With O(state=checked).
+    type: list
+    elements: str
+    default: []
   all_hosts:
     description:
       - All hosts of the play, including failed and unreachable ones. With O(state=checked) and O(state=compared).
@@ -78,10 +88,11 @@ options:
     description: Seconds that a reboot is expected to take where no earlier one is known. With O(state=saved).
     type: int
     default: 300
-  earlier:
-    description: Seconds of earlier reboots, a list by the name of the host. With O(state=saved).
-    type: dict
-    default: {}
+  reboots:
+    description:
+      - The file on the controller with the seconds of earlier reboots, C(reboots.json) of the role P(taco.train.reboot#role). With
+        O(state=saved).
+    type: str
 seealso:
   - module: taco.train.node_info
   - module: taco.train.plan_lock
@@ -116,7 +127,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 changes:
-  description: The changes of the host, as in C(docs/schemas/plan-1.json) but with the texts of their diffs.
+  description: The changes of the host, as in C(docs/schemas/plan-2.json) but with the texts of their diffs.
   returned: O(state=decided)
   type: list
   elements: dict
@@ -129,14 +140,11 @@ reboot_not_allowed:
   description: The reason of a reboot that is required and not allowed, empty when there is none.
   returned: O(state=decided)
   type: str
-variables:
-  description: The variables of roles that changes depend on.
+identity:
+  description: The machine ID, the serial number of the board and the MAC addresses of the ports of the host.
   returned: O(state=decided)
   type: dict
-node:
-  description: The value of O(node).
-  returned: O(state=decided)
-  type: dict
+  sample: {machine_id: 4f0c9d2b8e7a4c61b3d5e8f7a6b9c0d1, board_serial: 5VX2M13, mac_addresses: ["52:54:00:00:00:00"]}
 count:
   description: The number of changes on all hosts.
   returned: all states but V(decided)
