@@ -4,6 +4,7 @@
 
 """Collect the changes that roles decided on in check mode, save them as a plan, and compare hosts with a saved plan."""
 
+import getpass
 import os
 from datetime import datetime, timezone
 from typing import Any, Iterable, Mapping
@@ -12,6 +13,8 @@ from ansible import context
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
+from ansible_collections.taco.train.plugins.module_utils._files.owner_lock import lock_path
+from ansible_collections.taco.train.plugins.modules.plan import ARGUMENT_SPEC, REQUIRED_IF
 from ansible_collections.taco.train.plugins.plugin_utils.plan import page, wording
 from ansible_collections.taco.train.plugins.plugin_utils.plan.change import checksum, identity_of
 from ansible_collections.taco.train.plugins.plugin_utils.plan.collect import (
@@ -40,30 +43,11 @@ from ansible_collections.taco.train.plugins.plugin_utils.reboot.rolling import H
 from ansible_collections.taco.train.plugins.plugin_utils.reboot.rolling import plan as rolling_plan
 from ansible_collections.taco.train.plugins.plugin_utils.report.render import html
 from ansible_collections.taco.train.plugins.plugin_utils.run import store as run_store
+from ansible_collections.taco.train.plugins.plugin_utils.run.owner import identity, is_of_another, playbook
 from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import plain
 
 OWNER_ONLY = 0o600
-ARGUMENT_SPEC = {
-    "state": {
-        "type": "str",
-        "choices": ["decided", "saved", "loaded", "checked", "compared", "refused"],
-        "required": True,
-    },
-    "of": {"type": "str", "choices": ["site", "rollback"], "default": "site"},
-    "results": {"type": "dict", "default": {}},
-    "node": {"type": "dict", "default": {}},
-    "hosts": {"type": "dict", "default": {}},
-    "locked": {"type": "list", "elements": "str", "default": []},
-    "all_hosts": {"type": "list", "elements": "str", "default": []},
-    "partial": {"type": "bool", "default": False},
-    "path": {"type": "str"},
-    "checksum": {"type": "str", "default": ""},
-    "reboot_batch": {"type": "raw", "default": 1},
-    "boot_seconds": {"type": "int", "default": 300},
-    "reboots": {"type": "str"},
-}
-REQUIRED_IF = [("state", state, ["path"]) for state in ("saved", "loaded", "checked", "compared")]
 
 
 def addresses(hosts: Iterable[str], task_vars: Mapping[str, Any]) -> dict[str, str]:
@@ -85,12 +69,23 @@ def _earlier_reboots(path: str | None) -> History:
         return {}
 
 
+def _now() -> str:
+    return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _user() -> str:
+    """The user who runs the playbook; a container may have none of that number."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return str(os.getuid())
+
+
 class ActionModule(ActionBase):
-    """Read, decide in plugin_utils, write. Nothing of it touches a host."""
+    """Read, decide in plugin_utils, write. Only a lock is on a host."""
 
     _supports_check_mode = True
     _supports_async = False
-    _requires_connection = False
 
     def run(self, tmp: Any = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result = super().run(tmp, task_vars)
@@ -98,7 +93,7 @@ class ActionModule(ActionBase):
         _ignored, options = self.validate_argument_spec(argument_spec=ARGUMENT_SPEC, required_if=REQUIRED_IF)
         options = plain(options)
         try:
-            result.update(changed=False, **getattr(self, "_" + options["state"])(options, task_vars))
+            result.update({"changed": False, **getattr(self, "_" + options["state"])(options, task_vars)})
         except (PlanError, InvalidValueError, run_store.RecordError) as error:
             raise AnsibleActionFail(str(error)) from error
         return result
@@ -121,7 +116,7 @@ class ActionModule(ActionBase):
         return Plan(
             options["of"],
             collection_version(),
-            datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            _now(),
             hosts,
             addresses(options["hosts"], task_vars),
             {host: found["identity"] for host, found in options["hosts"].items()},
@@ -179,6 +174,20 @@ class ActionModule(ActionBase):
         plan, _path, found = self._read(options, task_vars)
         changing = [host for host, changes in plan.hosts.items() if changes]
         return {"count": count(plan), "changing": changing, "checksum": found}
+
+    def _locked(self, options: dict[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
+        own = {**identity(playbook()), "user": _user(), "since": _now()}
+        arguments = {**{name: options[name] for name in ("state", "state_dir")}, "owner": own}
+        found: dict[str, Any] = self._execute_module(module_args=arguments, task_vars=task_vars)
+        other = found.get("other") or {}
+        # A lock that was made by hand may name no process.
+        if other and (not str(other.get("pid")).isdecimal() or not is_of_another(other, own)):
+            found = self._execute_module(module_args={**arguments, "ended": other}, task_vars=task_vars)
+            other = found.get("other") or {}
+        host, path = task_vars["inventory_hostname"], lock_path(options["state_dir"])
+        return {**found, "refusal": wording.locked(host, other, path) if other else ""}
+
+    _released = _locked
 
     def _refused(self, _options: dict[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
         hostvars = task_vars["hostvars"]
