@@ -12,6 +12,7 @@ NODE = {
     "schema": 1,
     "observed_at": "2026-01-05T10:00:00Z",
     "hostname": "gpu1",
+    "identity": {"machine_id": "4f0c9d2b8e7a4c61b3d5e8f7a6b9c0d1", "board_serial": "5VX2M13"},
     "os": {"id": "ubuntu", "id_like": ["debian"], "version_id": "22.04", "name": "Ubuntu 22.04.4 LTS"},
     "python": {"version": "3.10.12", "executable": "/usr/bin/python3"},
     "kernel": {"release": "5.15.0", "cmdline": "quiet", "boot_id": "7d0c1f2e-0000-4000-8000-000000000001"},

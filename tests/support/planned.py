@@ -8,6 +8,7 @@ import copy
 
 from observed import NODE
 
+from ansible_collections.taco.train.plugins.plugin_utils.plan.change import identity_of
 from ansible_collections.taco.train.plugins.plugin_utils.plan.collect import changes_of
 from ansible_collections.taco.train.plugins.plugin_utils.plan.group import own_values
 from ansible_collections.taco.train.plugins.plugin_utils.plan.store import Plan
@@ -18,6 +19,7 @@ RESULTS = {
         "count": 50,
         "page_size": "1G",
         "reboot_required": True,
+        "reason": "the boot configuration has no hugepages; 50 pages of 1G are required for 8 GPUs",
         "diff": [
             {
                 "before": "",
@@ -33,10 +35,17 @@ RESULTS = {
             },
         ],
     },
-    "reboot": {"changed": True, "count": 50, "page_size": "1G"},
+    "reboot": {
+        "changed": True,
+        "required": True,
+        "reason": "the running kernel has other pages than the boot configuration with 50 pages of 1G",
+        "interrupts": ["reboot of the host"],
+        "diff": [{"before": "", "after": "50 pages of 1G\n", "before_header": "pages of the running kernel"}],
+    },
     "harp": {
         "changed": True,
         "ran": False,
+        "reason": "1 file differs from source template",
         "diff": [
             {
                 "before": "old\n",
@@ -49,37 +58,34 @@ RESULTS = {
     "container_engine": {},
     "training_container": {
         "changed": True,
+        "reason": "there is no container taco-train; state is started",
+        "interrupts": [],
         "diff": {
+            "before_header": "container",
             "before": {"exists": False},
             "after": {"exists": True, "env": {"TOKEN": "geheim"}},
         },
     },
-    "ssh_trust": {
-        "changed": True,
-        "server": "started",
-        "files": ["/var/lib/taco-train/ssh/known_hosts"],
-        "diff": [
-            {
-                "before": "",
-                "after": "gpu1 ssh-ed25519 A\ngpu2 ssh-ed25519 B\n",
-                "before_header": "/var/lib/taco-train/ssh/known_hosts",
-                "after_header": "/var/lib/taco-train/ssh/known_hosts",
-            }
-        ],
-    },
-}
-VARIABLES = {
-    "hugepages_state": "present",
-    "hugepages_count": None,
-    "hugepages_page_size": "1G",
-    "taco_gpus_per_node": 8,
-    "harp_state": "present",
-    "harp_source": "template",
-    "taco_container_name": "taco-train",
-    "taco_image": "registry.example.com/taco-training:1",
-    "training_container_state": "started",
-    "training_container_environment": {"TOKEN": "geheim"},
-    "ssh_trust_state": "present",
+    "ssh_trust": [
+        {},
+        {
+            "changed": True,
+            "server": "started",
+            "files": ["/var/lib/taco-train/ssh/known_hosts"],
+            "reason": "1 file differs; the SSH server is stopped",
+            "interrupts": [],
+            "diff": [
+                {
+                    "before": "",
+                    "after": "gpu1 ssh-ed25519 A\ngpu2 ssh-ed25519 B\n",
+                    "before_header": "/var/lib/taco-train/ssh/known_hosts",
+                    "after_header": "/var/lib/taco-train/ssh/known_hosts",
+                },
+                {"before": "stopped\n", "after": "running\n", "before_header": "SSH server"},
+            ],
+        },
+    ],
+    "benchmark": [{}, {"changed": True, "removed": ["/var/lib/taco-train/logs"]}],
 }
 NO_REBOOT = {"batches": [], "seconds": 0, "basis": "none", "not_allowed": {}}
 
@@ -110,14 +116,16 @@ def fleet(count, kinds=4):
         found = {"harp": results()["harp"]}
         address = observed["nics"][1]["addresses"][0].split("/")[0]
         found["harp"]["diff"][0].update(before="", after=f"hostname: {host}\naddress: {address}\nkind: {kind}\n")
-        hosts[host], own[host] = changes_of(found, observed, VARIABLES), own_values(host, observed)
+        hosts[host], own[host] = changes_of(found), own_values(host, observed)
     return hosts, own
 
 
-CHANGES = changes_of(results(), node(), VARIABLES)
+CHANGES = changes_of(results())
+IDENTITY = identity_of(node())
 
 
 def plan(hosts=None, of="site"):
     """A plan of one host with all changes, or of other hosts."""
-    hosts = {"gpu1": tuple(CHANGES)} if hosts is None else hosts
-    return Plan(of, "1.0.0", "2026-11-24T10:00:00Z", hosts, {host: host for host in hosts}, NO_REBOOT)
+    hosts = {"gpu1": CHANGES} if hosts is None else hosts
+    addresses, identities = {host: host for host in hosts}, dict.fromkeys(hosts, IDENTITY)
+    return Plan(of, "1.0.0", "2026-11-24T10:00:00Z", hosts, addresses, identities, NO_REBOOT)

@@ -11,6 +11,7 @@ import yaml
 from ansible.errors import AnsibleActionFail
 from ansible.playbook.task import Task
 from guides import COLLECTION
+from planned import IDENTITY
 
 from ansible_collections.taco.train.plugins.action import plan
 from ansible_collections.taco.train.plugins.plugin_utils.plan.store import Plan, render
@@ -22,9 +23,10 @@ PLAN = Plan(
     "2026-11-25T15:00:00Z",
     {"gpu1": ()},
     {"gpu1": "gpu1"},
+    {"gpu1": IDENTITY},
     {"batches": [], "seconds": 0, "basis": "no reboot", "not_allowed": {}},
 )
-HOSTS = {"gpu1": {"changes": [], "pending": False, "node": {}, "variables": {}}}
+HOSTS = {"gpu1": {"changes": [], "identity": IDENTITY}}
 
 
 def act(**options):

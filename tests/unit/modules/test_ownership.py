@@ -163,7 +163,7 @@ ELSEWHERE = {
     "gpu_topology": "action/test_gpu_topology.py::test_a_mark_is_kept_when_another_run_restores_between_look_and_change",
     "kubernetes_node": "action/test_kubernetes_node.py::test_a_node_that_somebody_else_has_cordoned_stays_so",
     "mpijob": "action/test_mpijob_owner.py::test_a_job_of_another_manager_is_refused_unless_its_replacement_is_permitted",
-    "plan_lock": "module_utils/files/test_owner_lock.py::test_the_second_owner_is_told_the_first_and_writes_nothing",
+    "plan": "module_utils/files/test_owner_lock.py::test_the_second_owner_is_told_the_first_and_writes_nothing",
     "training_container": "action/test_training_container.py::test_a_container_of_somebody_else_is_refused_with_the_ways_out",
 }
 # A module that removes something, or puts something into a place that has the same name on every host, says so in its options.

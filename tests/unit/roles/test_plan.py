@@ -127,9 +127,9 @@ def test_the_plan_has_what_the_roles_decide_and_no_host_is_changed(saved):
     assert (folder / "plan.json").stat().st_mode & 0o777 == 0o600
 
 
-def test_a_host_that_differs_is_refused_and_each_fact_is_named(saved):
+def test_a_host_that_differs_is_refused_and_what_differs_is_named(saved):
     folder, _output = saved
-    observed = {"gpu2": {"os": dict(NODE["os"], version_id="24.04")}}
+    observed = {"gpu2": {"identity": dict(NODE["identity"], board_serial="5VX2M14")}}
     # The playbook decides which plan it applies.
     options = {
         "taco_plan": str(folder / "plan.json"),
@@ -140,8 +140,9 @@ def test_a_host_that_differs_is_refused_and_each_fact_is_named(saved):
     lines = output.replace("\\n", "\n")
     assert status == 2 and "goes on" not in output, output
     assert "gpu1 differs from the plan" in lines and "gpu2 differs from the plan" in lines, output
-    assert "taco_node.os.version_id: in the plan 22.04, now 24.04" in lines, output
-    assert "taco_image: in the plan registry.example.com/taco-training:1, now registry.example.com/other:2" in lines
+    assert "board_serial: in the plan 5VX2M13, now 5VX2M14" in lines, output
+    assert "new content of training_container: in the plan image registry.example.com/taco-training:1;" in lines
+    assert ", now image registry.example.com/other:2;" in lines, output
     assert not (folder / "state").exists()
 
 
@@ -152,7 +153,7 @@ def test_hosts_that_another_playbook_has_locked_are_refused_and_it_is_named(save
     lock.parent.mkdir(exist_ok=True)
     lock.write_text(json.dumps(owner))
     status, output = played(folder, CHECK, **options)
-    assert status == 2 and "goes on" not in output and "TASK [taco.train.hugepages" not in output, output
+    assert status == 2 and "goes on" not in output, output
     assert "gpu2: the process 4711 of the user alice on ci-2 applies a plan to this host since 2026-11-25T15" in output
     assert f"'path={lock} state=absent'" in output and json.loads(lock.read_text()) == owner, output
     # One that has ended.
@@ -185,7 +186,7 @@ def test_a_reboot_that_is_required_and_not_allowed_is_listed_with_the_variable(t
     assert status == 0, output
     reboots = json.loads((tmp_path / "plan.json").read_text())["reboots"]
     assert reboots["batches"] == [] and list(reboots["not_allowed"]) == ["gpu1", "gpu2"]
-    assert "50 of 1G" in reboots["not_allowed"]["gpu2"]
+    assert "50 pages of 1G" in reboots["not_allowed"]["gpu2"]
     assert "reboot required and not allowed: 2 hosts: gpu1, gpu2" in output and "reboot_allowed: true" in output, output
 
 

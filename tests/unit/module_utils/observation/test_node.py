@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[4]
 PYTHONS = sorted(glob.glob(os.path.expanduser("~/.pyenv/versions/3*/bin/python")) + [sys.executable])
 OPTIONS = {"metadata": "off", "state_dir": "/var/lib/taco-train", "harp_config_dir": "/opt/harp", "container": None}
 KEYS = set(
-    """schema observed_at hostname os python kernel boot cpu memory hugepages gpus nics container_engine harp
+    """schema observed_at hostname identity os python kernel boot cpu memory hugepages gpus nics container_engine harp
     package_candidates training_container ssh_trust disk metadata facets""".split()
 )
 CORES = """
@@ -54,6 +54,11 @@ def host(tmp_path_factory):
     host = FakeHost(tmp_path_factory.mktemp("host") / "root").base().enis(8)
     for number in range(8):
         host.pci(f"0000:3b:{number:02x}.0", vendor="0x10de", kind="0x030200")
+    identity = {"etc/machine-id": "4f0c9d2b8e7a4c61b3d5e8f7a6b9c0d1\n", "sys/class/dmi/id/board_serial": "5VX2M13\n"}
+    for name, text in identity.items():
+        path = host.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
     return host
 
 
@@ -67,6 +72,7 @@ def test_everything_is_observed_and_nothing_is_changed(host):
     assert tree(host.root) == before
     assert set(node) == KEYS and node["schema"] == 1
     assert node["hostname"] == "gpu1"
+    assert node["identity"] == {"machine_id": "4f0c9d2b8e7a4c61b3d5e8f7a6b9c0d1", "board_serial": "5VX2M13"}
     assert (node["os"]["id"], node["os"]["version_id"]) == ("tencentos", "2.4")
     version = ".".join(map(str, sys.version_info[:3]))
     requests = importlib.util.find_spec("requests") is not None
@@ -89,7 +95,7 @@ def test_everything_is_observed_and_nothing_is_changed(host):
 
 def test_an_empty_root_has_nothing(tmp_path):
     node = observe(Root(str(tmp_path)), OPTIONS, None)
-    assert set(node) == KEYS
+    assert set(node) == KEYS and node["identity"] == {"machine_id": None, "board_serial": None}
     assert (node["hostname"], node["nics"], node["gpus"]["count"], node["memory"]["total_bytes"]) == ("", [], 0, None)
 
 

@@ -5,7 +5,7 @@
 """A plan names what its changes rest on, groups equal hosts, and is printed and drawn."""
 
 import pytest
-from planned import CHANGES, VARIABLES, fleet, node, plan, results
+from planned import CHANGES, fleet, node, plan, results
 
 from ansible_collections.taco.train.plugins.plugin_utils.plan import page, wording
 from ansible_collections.taco.train.plugins.plugin_utils.plan.change import Difference
@@ -23,56 +23,58 @@ from ansible_collections.taco.train.plugins.plugin_utils.report.render import ht
 
 
 def test_a_change_for_each_role_that_changes_in_the_order_in_which_they_run():
-    assert [change.role for change in CHANGES] == ["hugepages", "reboot", "harp", "training_container", "ssh_trust"]
-    pages = CHANGES[0]
-    assert pages.what == "reserve 50 pages of 1G in the boot configuration"
-    assert "the boot configuration has no hugepages" in pages.reason and "taco_gpus_per_node is 8" in pages.reason
-    assert CHANGES[1].interrupts == ("reboot of the host",)
-    assert pages.facts["file /etc/default/grub.d/zz-taco-hugepages.cfg"] == "absent"
-    assert pages.facts["taco_node.memory.total_bytes"] == node()["memory"]["total_bytes"]
+    roles = ["hugepages", "reboot", "harp", "training_container", "ssh_trust", "benchmark"]
+    assert [change.role for change in CHANGES] == roles
+    assert "the boot configuration has no hugepages" in CHANGES[0].reason
+    assert CHANGES[1].interrupts == ("reboot of the host",) and not any(change.later for change in CHANGES)
+    assert CHANGES[5].reason == "found: /var/lib/taco-train/logs"
 
 
 def test_passwords_are_in_no_plan():
     assert "geheim" not in render(plan()) and "geheim" not in wording.render(plan(), grouped({"gpu1": CHANGES}, {}))
 
 
-def test_a_container_that_runs_is_recreated_and_its_processes_end():
-    observed = dict(node(), training_container={"name": "taco-train", "status": "running", "image": "old:1"})
-    change = changes_of({"training_container": {"changed": True, "diff": {}}}, observed, VARIABLES)[0]
-    assert change.what == "recreate the container taco-train"
-    assert change.interrupts == ("container taco-train with its processes",)
-    assert "running from old:1" in change.reason
-
-
-def test_what_depends_on_a_change_is_known_after_apply():
-    bare = dict(node(), container_engine=None)
-    found = {
-        change.role: change
-        for change in changes_of(
-            {
-                "container_engine": {"changed": True, "msg": ["Docker Engine"]},
-                "training_container": {"changed": True},
-                "ssh_trust": {"changed": True, "files": [], "server": "started"},
-            },
-            bare,
-            VARIABLES,
-        )
+def test_what_check_mode_cannot_know_is_known_after_apply_with_its_reason():
+    message = {"reason": "missing: Docker Engine", "interrupts": [], "diff": [{"prepared": "docker-ce\n"}]}
+    found = changes_of(
+        {
+            "harp": {"changed": True, "reason": "it has not run before", "diff": [{"prepared": "the script runs\n"}]},
+            "container_engine": {"changed": True, "msg": message},
+            "training_container": {"changed": True, "msg": "The container would be started, but there is no engine."},
+            "ssh_trust": [{"changed": True, "reason": "no keys"}, {"changed": True, "reason": "no keys", "diff": []}],
+        }
+    )
+    reasons = {change.role: change.later[0].reason for change in found}
+    assert reasons == {
+        "harp": "HARP's setup script writes them when it runs",
+        "container_engine": "the package repository is read when they are installed",
+        "training_container": "no Docker Engine runs yet",
+        "ssh_trust": "keys are created when the plan is applied",
     }
-    assert found["container_engine"].what == "install Docker Engine"
-    for role in found:
-        assert found[role].later and found[role].later[0].reason, role
+    assert [change.reason for change in found[1:]] == [
+        "missing: Docker Engine",
+        "The container would be started, but there is no engine.",
+        "no keys",
+    ]
+    applied = [change._replace(later=(), parts=CHANGES[0].parts) for change in found]
+    assert applied_differences(found, applied) == []
+    assert [one.name for one in applied_differences(found, applied[1:])] == ["change of the role harp"]
+    # The server is started again in a container that is recreated.
+    container, trust = CHANGES[3], CHANGES[4]
+    assert applied_differences([container], [container, trust]) == []
+    assert len(applied_differences([], [trust])) == len(applied_differences([container, trust], [container])) == 1
 
 
 def test_a_change_that_the_plan_does_not_have_is_named():
     planned = [change for change in CHANGES if change.role != "harp"]
-    found = differences(planned, CHANGES, node(), VARIABLES)
-    assert found == [Difference("change of the role harp", "none", "write HARP's configuration and the host manifest")]
+    found = differences(planned, CHANGES)
+    assert found == [Difference("change of the role harp", "none", "1 file differs from source template")]
 
 
 def test_other_content_of_a_file_is_named_with_its_lines():
     decided = results()
     decided["harp"]["diff"][0]["after"] = "hostname: gpu1\naddress: 10.9.9.9\n"
-    found = differences(CHANGES, changes_of(decided, node(), VARIABLES), node(), VARIABLES)
+    found = differences(CHANGES, changes_of(decided))
     assert found == [
         Difference("new content of /var/lib/taco-train/host-manifest.json", "address: 10.0.1.8", "address: 10.9.9.9")
     ]
@@ -82,28 +84,28 @@ def test_other_content_of_a_file_is_named_with_its_lines():
 def test_other_ends_of_lines_are_named_by_checksums(text):
     decided = results()
     decided["hugepages"]["diff"][0]["after"] = text
-    found = differences(CHANGES, changes_of(decided, node(), VARIABLES), node(), VARIABLES)
+    found = differences(CHANGES, changes_of(decided))
     assert len(found) == 1 and found[0].then.startswith("sha256 ") and found[0].then != found[0].now
 
 
 def test_each_part_of_an_object_counts():
     decided = results()
     decided["hugepages"]["diff"].append(dict(decided["hugepages"]["diff"][1]))
-    planned = changes_of(decided, node(), VARIABLES)
+    planned = changes_of(decided)
     decided["hugepages"]["diff"][1]["after"] = "quiet hugepages=60\n"
-    found = differences(planned, changes_of(decided, node(), VARIABLES), node(), VARIABLES)
+    found = differences(planned, changes_of(decided))
     assert [difference.name for difference in found] == ["new content of kernel line of the boot entries"]
 
 
 def test_what_was_applied_is_compared_with_the_plan():
-    assert applied_differences(CHANGES, changes_of(results(), node(), VARIABLES)) == []
+    assert applied_differences(CHANGES, changes_of(results())) == []
     other = results()
     other["hugepages"]["diff"][0]["after"] = "hugepages=60\n"
-    other["ssh_trust"] = {"changed": False}
-    found = applied_differences(CHANGES, changes_of(other, node(), VARIABLES))
+    other["benchmark"] = [{"changed": False}]
+    found = applied_differences(CHANGES, changes_of(other))
     assert [one.name for one in found] == [
         "new content of /etc/default/grub.d/zz-taco-hugepages.cfg",
-        "change of the role ssh_trust",
+        "change of the role benchmark",
     ]
     message = wording.mismatch("gpu1", "plan.json", found)
     assert "planned hugepages=50; applied hugepages=60" in message
@@ -112,14 +114,15 @@ def test_what_was_applied_is_compared_with_the_plan():
 def test_the_start_of_a_container_that_is_created_is_no_difference():
     started = results()
     started["training_container"]["diff"] = {
+        "before_header": "container",
         "before": {"exists": False, "running": False},
-        "after": {"exists": True, "running": True, "env": {}},
+        "after": {"exists": True, "running": True, "env": {"TOKEN": "geheim"}},
     }
-    assert applied_differences(CHANGES, changes_of(started, node(), VARIABLES)) == []
+    assert applied_differences(CHANGES, changes_of(started)) == []
     stopped = {
         "training_container": {"changed": True, "diff": {"before": {"running": False}, "after": {"running": True}}}
     }
-    assert "running" in changes_of(stopped, node(), VARIABLES)[0].parts[0].after
+    assert "running" in changes_of(stopped)[0].parts[0].after
 
 
 def test_200_hosts_in_4_kinds_are_exactly_4_entries_and_what_differs_by_host_is_shown():
@@ -140,9 +143,7 @@ def test_each_value_of_a_host_has_a_name_of_its_own():
 
 
 def test_a_list_of_all_hosts_is_no_difference_between_them():
-    hosts = {
-        host: changes_of({"ssh_trust": results()["ssh_trust"]}, node(host), VARIABLES) for host in ("gpu1", "gpu2")
-    }
+    hosts = {host: changes_of({"ssh_trust": results()["ssh_trust"]}) for host in ("gpu1", "gpu2")}
     entries = grouped(hosts, {host: own_values(host, node(host)) for host in hosts})
     assert len(entries) == 1 and not entries[0].own
 
@@ -158,7 +159,7 @@ def test_an_empty_plan_says_so():
 
 
 def test_the_page_has_the_number_of_changes_once():
-    one = {"gpu1": tuple(CHANGES[:1])}
+    one = {"gpu1": CHANGES[:1]}
     assert '<p class="lead">1 change on 1 of 1 host, in 1 entry.</p>' in html(
         page.document(plan(one), grouped(one, {}))
     )

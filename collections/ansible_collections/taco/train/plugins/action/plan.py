@@ -4,26 +4,28 @@
 
 """Collect the changes that roles decided on in check mode, save them as a plan, and compare hosts with a saved plan."""
 
+import getpass
 import os
 from datetime import datetime, timezone
 from typing import Any, Iterable, Mapping
 
 from ansible import context
-from ansible.errors import AnsibleActionFail, AnsibleError
+from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
+from ansible_collections.taco.train.plugins.module_utils._files.owner_lock import lock_path
+from ansible_collections.taco.train.plugins.modules.plan import ARGUMENT_SPEC, REQUIRED_IF
 from ansible_collections.taco.train.plugins.plugin_utils.plan import page, wording
-from ansible_collections.taco.train.plugins.plugin_utils.plan.change import checksum, content_checksum
+from ansible_collections.taco.train.plugins.plugin_utils.plan.change import checksum, identity_of
 from ansible_collections.taco.train.plugins.plugin_utils.plan.collect import (
     applied_differences,
     changes_of,
     differences,
-    needs_variables,
+    identity_differences,
     reboot_not_allowed,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.plan.forecast import forecast
 from ansible_collections.taco.train.plugins.plugin_utils.plan.group import grouped, own_values
-from ansible_collections.taco.train.plugins.plugin_utils.plan.roles import CONTENT, CONTENTS, VARIABLES
 from ansible_collections.taco.train.plugins.plugin_utils.plan.store import (
     SET_FILE,
     Plan,
@@ -37,43 +39,15 @@ from ansible_collections.taco.train.plugins.plugin_utils.plan.store import (
 )
 from ansible_collections.taco.train.plugins.plugin_utils.plan.whole import not_of_all_hosts, not_whole
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.controller import collection_version
+from ansible_collections.taco.train.plugins.plugin_utils.reboot.rolling import History, read_history
 from ansible_collections.taco.train.plugins.plugin_utils.reboot.rolling import plan as rolling_plan
 from ansible_collections.taco.train.plugins.plugin_utils.report.render import html
 from ansible_collections.taco.train.plugins.plugin_utils.run import store as run_store
+from ansible_collections.taco.train.plugins.plugin_utils.run.owner import identity, is_of_another, playbook
 from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
-from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import all_options, plain
-from ansible_collections.taco.train.plugins.plugin_utils.variables.validation import as_declared
+from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import plain
 
 OWNER_ONLY = 0o600
-# The states of the roles that the playbook rollback sets.
-STATES = {
-    "site": {},
-    "rollback": {
-        "harp_state": "absent",
-        "hugepages_state": "restored",
-        "ssh_trust_state": "absent",
-        "training_container_state": "absent",
-    },
-}
-ARGUMENT_SPEC = {
-    "state": {
-        "type": "str",
-        "choices": ["decided", "saved", "loaded", "checked", "compared", "refused"],
-        "required": True,
-    },
-    "of": {"type": "str", "choices": ["site", "rollback"], "default": "site"},
-    "results": {"type": "dict", "default": {}},
-    "node": {"type": "dict", "default": {}},
-    "hosts": {"type": "dict", "default": {}},
-    "all_hosts": {"type": "list", "elements": "str", "default": []},
-    "partial": {"type": "bool", "default": False},
-    "path": {"type": "str"},
-    "checksum": {"type": "str", "default": ""},
-    "reboot_batch": {"type": "raw", "default": 1},
-    "boot_seconds": {"type": "int", "default": 300},
-    "earlier": {"type": "dict", "default": {}},
-}
-REQUIRED_IF = [("state", state, ["path"]) for state in ("saved", "loaded", "checked", "compared")]
 
 
 def addresses(hosts: Iterable[str], task_vars: Mapping[str, Any]) -> dict[str, str]:
@@ -86,12 +60,32 @@ def _address(host: str, variables: Mapping[str, Any]) -> str:
     return f"{name} port {port}" if port else name
 
 
+def _earlier_reboots(path: str | None) -> History:
+    """The seconds of the earlier reboots of each host, none without a readable file."""
+    try:
+        with open(run_store.absolute(path or ""), encoding="utf-8") as stream:
+            return read_history(stream.read())
+    except (OSError, UnicodeError):
+        return {}
+
+
+def _now() -> str:
+    return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _user() -> str:
+    """The user who runs the playbook; a container may have none of that number."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return str(os.getuid())
+
+
 class ActionModule(ActionBase):
-    """Read, decide in plugin_utils, write. Nothing of it touches a host."""
+    """Read, decide in plugin_utils, write. Only a lock is on a host."""
 
     _supports_check_mode = True
     _supports_async = False
-    _requires_connection = False
 
     def run(self, tmp: Any = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result = super().run(tmp, task_vars)
@@ -99,50 +93,19 @@ class ActionModule(ActionBase):
         _ignored, options = self.validate_argument_spec(argument_spec=ARGUMENT_SPEC, required_if=REQUIRED_IF)
         options = plain(options)
         try:
-            result.update(changed=False, **getattr(self, "_" + options["state"])(options, task_vars))
+            result.update({"changed": False, **getattr(self, "_" + options["state"])(options, task_vars)})
         except (PlanError, InvalidValueError, run_store.RecordError) as error:
             raise AnsibleActionFail(str(error)) from error
         return result
 
-    def _variables(self, of: str, task_vars: Mapping[str, Any]) -> dict[str, Any]:
-        """The variables of the roles, those left out that can't be computed."""
-        values, declared = {}, all_options()
-        for name in VARIABLES:
-            spec = declared.get(name, {})
-            try:
-                # The defaults of the roles aren't loaded here.
-                value = plain(self._templar.template(task_vars[name])) if name in task_vars else spec.get("default")
-            except AnsibleError:
-                continue
-            values[name] = as_declared(spec, value)
-        contents = {CONTENT + name: self._content(values.get(name), folder) for name, folder in CONTENTS.items()}
-        return {**values, **contents, **STATES[of]}
-
-    def _content(self, path: Any, folder: str) -> str | None:
-        """The checksum of a file on the controller, None for a URL and for a file that Ansible does not find."""
-        if not path or not isinstance(path, str):
-            return None
-        try:
-            with open(self._find_needle(folder, path), "rb") as stream:
-                return content_checksum(stream.read())
-        except (AnsibleError, OSError):
-            return None
-
     def _decided(self, options: dict[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
-        host = task_vars["inventory_hostname"]
-        # Most hosts of most plans need no change, and to compute all variables takes most of the time of this task.
-        needed = task_vars.get("taco_plan") or needs_variables(options["results"])
-        variables = self._variables(options["of"], task_vars) if needed else {}
-        changes = changes_of(options["results"], options["node"], variables)
-        waiting = reboot_not_allowed(options["results"], options["node"], variables)
-        # Ansible keeps several copies of the result of each host. A new plan needs little of it.
-        compared = {"variables": variables, "node": options["node"]} if task_vars.get("taco_plan") else {}
+        changes = changes_of(options["results"])
         return {
             "changes": [whole_change(change) for change in changes],
-            "own": own_values(host, options["node"]) if changes else {},
-            "reboot_not_allowed": waiting,
+            "own": own_values(task_vars["inventory_hostname"], options["node"]) if changes else {},
+            "identity": identity_of(options["node"]),
+            "reboot_not_allowed": reboot_not_allowed(options["results"]),
             "text": wording.changes_text(changes),
-            **compared,
         }
 
     def _plan(self, options: dict[str, Any], task_vars: Mapping[str, Any]) -> Plan:
@@ -153,11 +116,12 @@ class ActionModule(ActionBase):
         return Plan(
             options["of"],
             collection_version(),
-            datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            _now(),
             hosts,
             addresses(options["hosts"], task_vars),
+            {host: found["identity"] for host, found in options["hosts"].items()},
             {
-                **forecast(batches, options["earlier"], options["boot_seconds"])._asdict(),
+                **forecast(batches, _earlier_reboots(options["reboots"]), options["boot_seconds"])._asdict(),
                 "not_allowed": {host: reason for host, reason in waiting.items() if reason},
             },
         )
@@ -211,6 +175,20 @@ class ActionModule(ActionBase):
         changing = [host for host, changes in plan.hosts.items() if changes]
         return {"count": count(plan), "changing": changing, "checksum": found}
 
+    def _locked(self, options: dict[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
+        own = {**identity(playbook()), "user": _user(), "since": _now()}
+        arguments = {**{name: options[name] for name in ("state", "state_dir")}, "owner": own}
+        found: dict[str, Any] = self._execute_module(module_args=arguments, task_vars=task_vars)
+        other = found.get("other") or {}
+        # A lock that was made by hand may name no process.
+        if other and (not str(other.get("pid")).isdecimal() or not is_of_another(other, own)):
+            found = self._execute_module(module_args={**arguments, "ended": other}, task_vars=task_vars)
+            other = found.get("other") or {}
+        host, path = task_vars["inventory_hostname"], lock_path(options["state_dir"])
+        return {**found, "refusal": wording.locked(host, other, path) if other else ""}
+
+    _released = _locked
+
     def _refused(self, _options: dict[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
         hostvars = task_vars["hostvars"]
         # The playbook that applies the plan has compared its hosts with it, and imports this one.
@@ -233,13 +211,16 @@ class ActionModule(ActionBase):
                 "fatal": True,
                 "count": 0,
             }
-        refused = {}
+        refused = {host: text for host, text in zip(options["hosts"], options["locked"]) if text}
         for host, found in options["hosts"].items():
+            if host in refused:
+                continue
             if host not in plan.hosts:
                 refused[host] = wording.unplanned(host, path)
                 continue
-            decided = list(map(change_of_document, found["changes"]))
-            differing = differences(plan.hosts[host], decided, found["node"], found["variables"])
+            decided = map(change_of_document, found["changes"])
+            differing = identity_differences(plan.identities[host], found["identity"])
+            differing += differences(plan.hosts[host], decided)
             if differing:
                 refused[host] = wording.refusal(host, path, differing)
         return self._result(plan, path, options, refused)
@@ -248,7 +229,7 @@ class ActionModule(ActionBase):
         plan, path, _found = self._read(options, task_vars)
         refused = {}
         for host, found in options["hosts"].items():
-            applied = list(map(change_of_document, found["changes"]))
+            applied = map(change_of_document, found["changes"])
             differing = applied_differences(plan.hosts.get(host, ()), applied)
             if differing:
                 refused[host] = wording.mismatch(host, path, differing)

@@ -11,6 +11,7 @@ from ansible.plugins.action import ActionBase
 
 from ansible_collections.taco.train.plugins.plugin_utils.container.change import (
     NO_CONTAINER,
+    described,
     ends_processes,
     foreign_refusal,
     inspected,
@@ -18,6 +19,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.container.change import
     is_foreign,
     left,
     trouble_after_start,
+    unknown_change,
     with_updates,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.container.errors import explain, lacks_library, not_ready
@@ -69,12 +71,12 @@ class ActionModule(ActionBase):
         predicted = with_updates(self._execute(MODULE, wanted, check_mode=True))
         problem = not_ready(predicted["msg"]) if predicted.get("failed") else None
         if problem and check_mode:
-            answer: Result = {"changed": True, "msg": f"The container {name} would be started, but now {problem}."}
+            answer: Result = unknown_change(name, problem, wanted)
         else:
             stranger = self._foreign(predicted.get("container")) if predicted.get("changed") else None
             if stranger:
                 raise AnsibleActionFail(f"{self._host}: {stranger}")
-            answer = self._changed(wanted, predicted, mount_folders(spec))
+            answer = self._changed(wanted, predicted, predicted.get("container"), mount_folders(spec))
         if not answer.get("failed") and not check_mode:
             trouble = trouble_after_start(answer)
             answer.update({"failed": True, "msg": self._explained(trouble)} if trouble else {})
@@ -93,9 +95,11 @@ class ActionModule(ActionBase):
         if found.get("failed"):
             return {**found, "msg": self._explained(found["msg"])}
         stranger = self._foreign(found.get("container"))
-        return self._left(stranger) if stranger else self._changed(wanted, predicted)
+        return self._left(stranger) if stranger else self._changed(wanted, predicted, found.get("container"))
 
-    def _changed(self, wanted: Result, predicted: Result, folders: list[str] | None = None) -> Result:
+    def _changed(
+        self, wanted: Result, predicted: Result, container: Result | None, folders: list[str] | None = None
+    ) -> Result:
         """The result of docker_container, which runs only where it predicts a change and no running work would be ended."""
         if predicted.get("failed"):
             return {**predicted, "msg": self._explained(predicted["msg"])}
@@ -105,7 +109,8 @@ class ActionModule(ActionBase):
         # Whether a newer image is to be pulled is not predicted.
         settled = not predicted.get("changed") and wanted.get("pull") != "always"
         answer = predicted if settled or self._task.check_mode else self._applied(wanted, folders)
-        return {**answer, "warnings": work.get("warnings", []) + answer.get("warnings", [])}
+        change = described(self._options["name"], self._options["state"], predicted, container)
+        return {**answer, **change, "warnings": work.get("warnings", []) + answer.get("warnings", [])}
 
     def _applied(self, wanted: Result, folders: list[str] | None) -> Result:
         if folders:
@@ -133,12 +138,17 @@ class ActionModule(ActionBase):
         if not self._options["take_over"] and is_foreign(container):
             return self._left(foreign_refusal(name, container))
         work = self._running_work()
+        change = {
+            "changed": True,
+            "diff": {"before": {"exists": True}, "after": {"exists": False}},
+            **described(name, "absent", {"changed": True}, container),
+        }
         if work.get("failed") or self._task.check_mode:
-            return {"changed": True, **work}
+            return {**change, **work}
         removed = self._execute(COMMAND, {"argv": ["docker", "rm", "--force", name]})
         if removed.get("failed"):
             raise AnsibleActionFail(self._explained(removed.get("stderr") or removed.get("msg")))
-        return {"changed": True, **work}
+        return {**change, **work}
 
     def _foreign(self, container: Result | None) -> str | None:
         """Why a container is not to be changed, None for one that may be and where there is none."""

@@ -12,6 +12,7 @@ from ansible.errors import AnsibleFilterError
 from ansible_collections.taco.train.plugins.plugin_utils.reboot.proof import boot_problems
 from ansible_collections.taco.train.plugins.plugin_utils.reboot.rolling import (
     Rebooted,
+    change,
     plan,
     progress,
     read_history,
@@ -43,20 +44,15 @@ def _rebooted(names, hostvars, active):
     return hosts
 
 
-def reboot_progress(names, hostvars, active, index, batches, took):
-    """Describe the result of one batch."""
-    return progress(_rebooted(names, hostvars, active), int(index), int(batches), float(took))
-
-
-def reboot_result(batches, hostvars, active, done, may_fail):
-    """Judge the batches so far, of which the first ones have run."""
+def reboot_result(batches, hostvars, active, done, may_fail, took, history=""):
+    """Judge the batches so far, of which the first ones have run, and describe the last of them."""
     names, waiting = (list(chain.from_iterable(part)) for part in (batches[: int(done)], batches[int(done) :]))
-    return result(_rebooted(names, hostvars, active), waiting, int(may_fail))._asdict()
-
-
-def reboot_history(text, names=(), hostvars=None, active=(), took=None):
-    """Read the seconds of earlier reboots, and add those of hosts that have rebooted now."""
-    return with_reboots(read_history(text), _rebooted(names, hostvars or {}, active), took)
+    last = _rebooted(batches[int(done) - 1], hostvars, active)
+    return {
+        **result(_rebooted(names, hostvars, active), waiting, int(may_fail))._asdict(),
+        "progress": progress(last, int(done), len(batches), float(took)),
+        "history": with_reboots(read_history(history), last, float(took)),
+    }
 
 
 def reboot_failure(found, task=None):
@@ -75,9 +71,8 @@ class FilterModule:
     def filters(self):
         return {
             "boot_problems": boot_problems,
+            "reboot_change": change,
             "reboot_failure": reboot_failure,
-            "reboot_history": reboot_history,
             "reboot_plan": reboot_plan,
-            "reboot_progress": reboot_progress,
             "reboot_result": reboot_result,
         }

@@ -185,8 +185,8 @@ ran:
   type: bool
   sample: true
 reason:
-  description: Why the script ran.
-  returned: when it did
+  description: Why the script ran, or that the files differed.
+  returned: success
   type: str
   sample: the ENIs changed from 0000:00:06.0 to 0000:00:06.0, 0000:00:07.0
 sha256:

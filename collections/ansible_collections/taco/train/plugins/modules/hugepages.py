@@ -123,6 +123,11 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+reason:
+  description: What the boot configuration reserved before, and what is required.
+  returned: success
+  type: str
+  sample: the boot configuration has no hugepages; 50 pages of 1G are required for 8 GPUs
 reboot_required:
   description: Whether the running kernel differs from the boot configuration in these pages.
   returned: success

@@ -85,6 +85,10 @@ node:
       description: Name of the host.
       type: str
       sample: gpu1
+    identity:
+      description: C(machine_id) of the installed system and C(board_serial) of the machine, which only root can read.
+      type: dict
+      sample: {machine_id: 4f0c9d2b8e7a4c61b3d5e8f7a6b9c0d1, board_serial: 5VX2M13}
     os:
       description: The distribution, from os-release, as C(id), C(id_like), C(version_id) and C(name).
       type: dict

@@ -133,6 +133,17 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+reason:
+  description: What differed from the required trust.
+  returned: success
+  type: str
+  sample: "not as the peers require: authorized_keys, known_hosts; the SSH server is stopped"
+interrupts:
+  description: What the change interrupts.
+  returned: success, unless O(state=identity)
+  type: list
+  elements: str
+  sample: [the SSH server of the training container]
 identity:
   description: The public halves of this host's keys and its port. Private halves are never returned.
   returned: success, unless O(state=absent), or under check mode with keys missing

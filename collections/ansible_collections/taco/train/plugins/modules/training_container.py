@@ -154,6 +154,17 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+reason:
+  description: The container that was there, and what is required.
+  returned: success
+  type: str
+  sample: there is no container taco-train; state is started
+interrupts:
+  description: What the change interrupts.
+  returned: success
+  type: list
+  elements: str
+  sample: [container taco-train with its processes]
 container:
   description: The container as the engine describes it.
   returned: success with O(state=started), if there is one

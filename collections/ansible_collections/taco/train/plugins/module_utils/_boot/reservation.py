@@ -31,7 +31,7 @@ from ansible_collections.taco.train.plugins.module_utils._boot.decision import (
 from ansible_collections.taco.train.plugins.module_utils._boot.entries import Entry, entry_problems
 from ansible_collections.taco.train.plugins.module_utils._boot.guard import FOLDER, Guard
 from ansible_collections.taco.train.plugins.module_utils._boot.hugepages import HugepagesError, small_nodes
-from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import KernelArgsError, KernelLine
+from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import PREFIXES, KernelArgsError, KernelLine
 from ansible_collections.taco.train.plugins.module_utils._boot.layout import BootLayout, detect
 from ansible_collections.taco.train.plugins.module_utils._boot.model import BootModel
 from ansible_collections.taco.train.plugins.module_utils._boot.pools import node_memory
@@ -64,6 +64,16 @@ def _answer(
         "kept": decision.kept,
         "trial": decision.trial,
     }
+
+
+def _reason(params: Params, model: BootModel, count: Optional[int]) -> str:
+    """Return what the boot configuration reserves now, and what is required."""
+    reserved = [token for token in model.line.tokens if token.startswith(PREFIXES)]
+    found = f"the boot configuration has {' '.join(reserved) or 'no hugepages'}"
+    if count is None:
+        return f"{found}; state is {params['state']}"
+    gpus = "" if params["gpus"] is None else f" for {params['gpus']} GPUs"
+    return f"{found}; {count} pages of {params['page_size']} are required{gpus}"
 
 
 def _no_problems(_entries: List[Entry]) -> List[str]:
@@ -224,6 +234,7 @@ def run(module: Any) -> Dict[str, Any]:
     return dict(
         _answer(layout, page_size, model, line, decision, reboot_required),
         changed=changed,
+        reason=_reason(params, model, count),
         files=sorted(set(decision.changes) | set(restored) | set(config.written()[:1] if decision.generate else [])),
         diff=diff,
     )

@@ -117,8 +117,19 @@ def _decision(options: Mapping[str, Any], expected: Optional[str], target: harp.
     reason = harp.reason_to_run(record, options, expected, target, files)
     if reason is None:
         return dict(changed=False, ran=False, sha256=record["sha256"])
-    diff = [dict(prepared=f"HARP's setup script {options['script']} runs: {reason}\n")]
+    diff = [dict(prepared=_prepared(options, expected, reason))]
     return dict(changed=True, ran=True, sha256=expected or "", reason=reason, diff=diff)
+
+
+def _prepared(options: Mapping[str, Any], expected: Optional[str], reason: str) -> str:
+    """Describe the run of the script. Of its environment, which can hold secrets, the checksum."""
+    content = options["script_content"]
+    known = expected or (hashlib.sha256(str(content).encode("utf-8")).hexdigest() if content is not None else "unknown")
+    environment = json.dumps(harp.settings(options), sort_keys=True)
+    return (
+        f"HARP's setup script {options['script']} runs: {reason}\nSHA-256 of the script: {known}\n"
+        f"SHA-256 of its environment and interpreter: {hashlib.sha256(environment.encode('utf-8')).hexdigest()}\n"
+    )
 
 
 def _run(options: Mapping[str, Any], content: bytes, sha256: str, target: harp.Target) -> Dict[str, str]:
@@ -155,7 +166,7 @@ def configure(
 
     if options["state"] == "absent":
         diff = revert(options["state_dir"], options["force"], check_mode, permit)
-        result: Dict[str, Any] = dict(changed=bool(diff), ran=False, enis=[], diff=diff)
+        result: Dict[str, Any] = dict(changed=bool(diff), ran=False, enis=[], diff=diff, reason="state is absent")
     else:
         result = _present(options, check_mode, permit, open_url)
     files = checksums(options["config_dir"], options["config_glob"])
@@ -184,6 +195,7 @@ def _present(
         result["manifest"] = os.path.join(options["state_dir"], MANIFEST)
         written += _write_manifest(options, target.enis, check_mode)
     diff = result["diff"] + [difference(*change) for change in written]
+    result.setdefault("reason", "the files differ from those that source and node give" if diff else "nothing differs")
     return dict(result, changed=bool(diff), diff=diff)
 
 

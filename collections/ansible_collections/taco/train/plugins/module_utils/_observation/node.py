@@ -241,6 +241,10 @@ def observe(root: Root, options: Mapping[str, Any], open_url: Callable[..., Any]
         "schema": SCHEMA,
         "observed_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "hostname": root.text("/proc/sys/kernel/hostname", "/etc/hostname").strip(),
+        "identity": {
+            "machine_id": root.text("/etc/machine-id").strip() or None,
+            "board_serial": root.text("/sys/class/dmi/id/board_serial").strip() or None,
+        },
         "os": os_identity(root.text("/etc/os-release", "/usr/lib/os-release")),
         "python": {
             "version": platform.python_version(),

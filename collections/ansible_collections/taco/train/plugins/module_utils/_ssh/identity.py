@@ -18,6 +18,7 @@ from ansible_collections.taco.train.plugins.module_utils._ssh import server
 LOCK_SECONDS = 60
 PRIVATE = 0o600
 PUBLIC = 0o644
+NO_KEYS = "the host has no keys of this collection"
 KEYS = {"public_key": "id_ed25519", "host_key": "ssh_host_ed25519_key"}
 
 
@@ -95,7 +96,8 @@ def ensure_identity(options: Dict[str, Any], folder: str, check_mode: bool) -> D
         place.check()
         identity = make_identity(folder, place)
     path = os.path.join(folder, ssh_folder.IDENTITY)
-    answer: Dict[str, Any] = dict(changed=changed, files=[], server="left alone", proven=[], diff=[])
+    reason = NO_KEYS if changed else "the published keys differ"
+    answer: Dict[str, Any] = dict(changed=changed, reason=reason, files=[], server="left alone", proven=[], diff=[])
     if identity is None:
         return dict(answer, files=[path])
     text = identity_text(identity, options["port"])

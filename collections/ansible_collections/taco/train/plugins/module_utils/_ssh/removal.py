@@ -58,7 +58,17 @@ def _remove(options: Mapping[str, Any], folder: str, check_mode: bool) -> Dict[s
             )
     files = [os.path.join(folder, name) for name in present] + ([options["client_config"]] if kept != client else [])
     server = "stopped" if running else "left alone"
-    return dict(changed=bool(files) or running, files=files, server=server, proven=[], diff=[])
+    header = "files of the SSH trust"
+    diff = [dict(before="".join(file + "\n" for file in files), after="", before_header=header, after_header=header)]
+    return dict(
+        changed=bool(files) or running,
+        reason="state is absent",
+        interrupts=["the SSH server of the training container"] if running else [],
+        files=files,
+        server=server,
+        proven=[],
+        diff=diff if files else [],
+    )
 
 
 def _stop(place: Place, container: str, folder: str, config: str) -> None:

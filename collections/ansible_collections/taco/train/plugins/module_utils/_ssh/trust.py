@@ -14,7 +14,14 @@ from ansible_collections.taco.train.plugins.module_utils._process.place import P
 from ansible_collections.taco.train.plugins.module_utils._ssh import files as ssh_files
 from ansible_collections.taco.train.plugins.module_utils._ssh import folder as ssh_folder
 from ansible_collections.taco.train.plugins.module_utils._ssh import server as ssh_server
-from ansible_collections.taco.train.plugins.module_utils._ssh.identity import PUBLIC, alone, find_identity, read, write
+from ansible_collections.taco.train.plugins.module_utils._ssh.identity import (
+    NO_KEYS,
+    PUBLIC,
+    alone,
+    find_identity,
+    read,
+    write,
+)
 from ansible_collections.taco.train.plugins.module_utils._ssh.inspection import Inspection, inspect, pid_file_of, runs
 from ansible_collections.taco.train.plugins.module_utils._ssh.reason import reason_of
 
@@ -104,7 +111,7 @@ def _write_trust(
     identity = find_identity(folder)
     if identity is None:
         if check_mode:
-            return dict(changed=True, files=[], server="started", proven=[], diff=[]), [], ""
+            return dict(changed=True, reason=NO_KEYS, files=[], server="started", proven=[], diff=[]), [], ""
         raise ssh_server.SshServerError(f"there are no keys in {folder}: run ssh_trust with state: identity first")
     found = inspect(place, options, folder, identity)
     if not check_mode:
@@ -123,6 +130,7 @@ def _write_trust(
             _run_server(place, options, folder, found.server)
     result = dict(
         changed=found.changed,
+        **_reason(found),
         identity=dict(identity, port=options["port"]),
         files=sorted(found.differing) + ([options["client_config"]] if client_differs else []),
         server=ACTIONS[found.server],
@@ -132,11 +140,23 @@ def _write_trust(
     return result, found.peers, reached
 
 
+def _reason(found: Inspection) -> Dict[str, Any]:
+    """What differs from the trust that is required, and what its change interrupts."""
+    names = sorted(os.path.basename(path) for path in found.differing)
+    names += ["the client's configuration"] if found.client_text != found.client_before else []
+    reasons = [f"not as the peers require: {', '.join(names)}"] if names else []
+    reasons += [f"the SSH server is {found.server}"] if found.server != "running" else []
+    interrupts = ["the SSH server of the training container"] if found.server == "stale" else []
+    return dict(reason="; ".join(reasons), interrupts=interrupts)
+
+
 def _diff(found: Inspection, client_config: str) -> List[Dict[str, str]]:
-    """Ansible's diff of the files that differ."""
+    """Ansible's diff of the files that differ, and of the server."""
     texts = [(path, found.before[path] or "", text) for path, text in sorted(found.differing.items())]
     if found.client_text != found.client_before:
         texts.append((client_config, found.client_before, found.client_text))
+    if found.server != "running":
+        texts.append(("SSH server", found.server + "\n", "running\n"))
     return [dict(before=before, after=after, before_header=path, after_header=path) for path, before, after in texts]
 
 

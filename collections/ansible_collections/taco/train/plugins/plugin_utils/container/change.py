@@ -4,6 +4,7 @@
 
 """What a change of a training container would interrupt, and what is said where it can't be made. Values in, values out."""
 
+import hashlib
 import json
 from typing import Any, Mapping
 
@@ -66,6 +67,33 @@ def left(name: str, problem: str) -> str:
         f"the container {name} can't be removed, because {problem}: run `systemctl start docker && docker rm --force {name}` on the "
         "host, or start the engine and run this again"
     )
+
+
+def described(
+    name: str, state: str, predicted: Mapping[str, Any], container: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """The reason of a change and what it interrupts, from docker_container's result in check mode and the container that is there."""
+    found = f"there is no container {name}"
+    ended = []
+    if container:
+        status, image = (container.get("State") or {}).get("Status"), (container.get("Config") or {}).get("Image")
+        found = f"the container {name} is {status} from {image}"
+        ended = [f"container {name} with its processes"] if status == "running" and ends_processes(predicted) else []
+    differing = sorted((predicted.get("diff") or {}).get("before") or {})
+    required = f"; it differs in {', '.join(differing)}" if container and state != "absent" and differing else ""
+    return {"reason": f"{found}{required}; state is {state}", "interrupts": ended}
+
+
+def unknown_change(name: str, problem: str, wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """The change to a container that can't be compared now. wanted are the options of docker_container, of which some can be secrets."""
+    options = hashlib.sha256(json.dumps(wanted, sort_keys=True, default=str).encode("utf-8")).hexdigest()
+    return {
+        "changed": True,
+        "msg": f"The container {name} would be started, but now {problem}.",
+        "reason": f"the container {name} can't be compared: {problem}",
+        "interrupts": [],
+        "diff": {"prepared": f"image {wanted.get('image')}\nSHA-256 of all options: {options}\n"},
+    }
 
 
 def trouble_after_start(result: Mapping[str, Any]) -> str | None:

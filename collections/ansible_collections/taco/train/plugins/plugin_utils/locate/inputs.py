@@ -10,7 +10,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.locate.search import Se
 from ansible_collections.taco.train.plugins.plugin_utils.witnesses.record import host_named
 
 # Facts that are different on every host by their nature.
-OWN = {"hostname", "address", "mac", "uuid", "serial", "boot_id", "id", "observed_at"}
+OWN = {"hostname", "identity", "address", "mac", "uuid", "serial", "boot_id", "id", "observed_at"}
 # Words in the name of a fact that changes all the time, such as engine_free_bytes.
 CHANGING = {"free", "available", "used", "time", "uptime"}
 MOST_SHARE = 0.34

@@ -2,19 +2,14 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A planned change of a host, and the facts and variables that it rests on. Values in, values out."""
+"""A change of a host as a role's modules report it, and the identity of the host. Values in, values out."""
 
 import hashlib
 import json
-import re
-from typing import Any, Mapping, NamedTuple, Sequence
+from typing import Any, Mapping, NamedTuple
 
 Values = Mapping[str, Any]
-ABSENT = "absent"
 SHORT = 16
-# Values that may hold passwords are compared by their checksum.
-HIDDEN = ("harp_environment", "reboot_commands_after", "reboot_commands_before", "training_container_environment")
-CREDENTIALS = re.compile(r"://[^/@\s]+@")
 
 
 class Part(NamedTuple):
@@ -36,18 +31,15 @@ class Change(NamedTuple):
     """A change that a role would make on one host."""
 
     role: str
-    module: str
-    what: str
     reason: str
+    """What was found on the host, and what is required."""
     parts: tuple[Part, ...]
     interrupts: tuple[str, ...]
     later: tuple[Later, ...]
-    facts: dict[str, Any]
-    """The observed facts, variables and files that the decision rests on, by name."""
 
 
 class Difference(NamedTuple):
-    """A fact, a variable, a file or a change that differs from the plan."""
+    """What differs from the plan."""
 
     name: str
     then: Any
@@ -70,10 +62,9 @@ def checksum(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def content_checksum(content: bytes | str) -> str:
-    """The checksum of a file's content, as a message shows it."""
-    content = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
-    return f"sha256 {hashlib.sha256(content).hexdigest()[:SHORT]}"
+def short_checksum(text: str) -> str:
+    """The checksum of a text, as a message shows it."""
+    return f"sha256 {checksum(text)[:SHORT]}"
 
 
 def shown(value: Any) -> str:
@@ -81,49 +72,12 @@ def shown(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(as_read(value), sort_keys=True, ensure_ascii=False)
 
 
-def lookup(node: Values, path: str) -> Any:
-    """The value at a dotted path, None where a part of the path is missing. ``*`` in a path stands for each item of a list."""
-    value: Any = node
-    names = path.split(".")
-    for index, name in enumerate(names):
-        if name == "*":
-            rest = ".".join(names[index + 1 :])
-            return [lookup(item, rest) for item in value] if isinstance(value, list) else None
-        if not isinstance(value, Mapping):
-            return None
-        value = value.get(name)
-    return value
-
-
-def observed_facts(node: Values, paths: Sequence[str]) -> dict[str, Any]:
-    """{name: value} of facts of the observation."""
-    return {f"taco_node.{path}": lookup(node, path) for path in paths}
-
-
-def variable_facts(variables: Values, names: Sequence[str]) -> dict[str, Any]:
-    """{name: value} of variables. A value that may hold a password is its checksum."""
-    return {name: _without_passwords(name, variables.get(name)) for name in names}
-
-
-def _without_passwords(name: str, value: Any) -> Any:
-    if not value or not (name in HIDDEN or CREDENTIALS.search(canonical(value))):
-        return value
-    return content_checksum(canonical(value))
-
-
-def file_facts(parts: Sequence[Part]) -> dict[str, str]:
-    """{name: checksum} of the files that a diff begins from."""
-    return {f"file {part.name}": _content(part.before) for part in parts if part.name.startswith("/")}
-
-
-def _content(text: str) -> str:
-    return content_checksum(text) if text else ABSENT
-
-
-def changed_facts(then: Values, now: Values) -> list[Difference]:
-    """The facts of a planned change that have another value now, or none."""
-    return [
-        Difference(name, value, now.get(name, ABSENT))
-        for name, value in sorted(then.items())
-        if canonical(value) != canonical(now.get(name, ABSENT))
-    ]
+def identity_of(node: Values) -> dict[str, Any]:
+    """The identity of a host, from its observation. Only ports of the machine count: a container engine adds interfaces of its own."""
+    known = node.get("identity") or {}
+    macs = [nic["mac"] for nic in node.get("nics") or [] if nic.get("kind") == "physical" and nic.get("mac")]
+    return {
+        "machine_id": known.get("machine_id"),
+        "board_serial": known.get("board_serial"),
+        "mac_addresses": sorted(macs),
+    }

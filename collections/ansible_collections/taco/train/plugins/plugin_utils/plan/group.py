@@ -52,7 +52,7 @@ def _replaced(text: str, values: Mapping[str, str], used: dict[str, str]) -> str
 
 
 def _texts(change: Change) -> list[str]:
-    return [change.what, change.reason, *(text for part in change.parts for text in part)]
+    return [change.reason, *(text for part in change.parts for text in part)]
 
 
 def _kind(change: Change, common: "Counter[str]", values: Mapping[str, str]) -> tuple[Change, dict[str, str]]:
@@ -63,7 +63,7 @@ def _kind(change: Change, common: "Counter[str]", values: Mapping[str, str]) -> 
         return value if common[value] >= FEWEST else _replaced(value, values, used)
 
     parts = tuple(Part(*map(text, part)) for part in change.parts)
-    return change._replace(what=text(change.what), reason=text(change.reason), parts=parts, facts={}), used
+    return change._replace(reason=text(change.reason), parts=parts), used
 
 
 def grouped(hosts: Mapping[str, Iterable[Change]], own: Mapping[str, Mapping[str, str]]) -> list[Entry]:

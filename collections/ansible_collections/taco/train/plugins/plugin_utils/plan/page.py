@@ -19,11 +19,11 @@ from ansible_collections.taco.train.plugins.plugin_utils.report.document import 
     tables,
 )
 
-HEAD = ("Change", "Hosts", "Reason", "Interrupts", "Known after apply")
+HEAD = ("Change", "Hosts", "Interrupts", "Known after apply")
 
 
 def title(entry: Entry) -> str:
-    return f"{entry.change.role}: {entry.change.what}"
+    return f"{entry.change.role}: {entry.change.reason}"
 
 
 def overview(entry: Entry) -> Sequence[str]:
@@ -31,7 +31,7 @@ def overview(entry: Entry) -> Sequence[str]:
     change = entry.change
     later = "; ".join(f"{one.what}, because {one.reason}" for one in change.later)
     interrupts = ", ".join(change.interrupts)
-    return title(entry), wording.hosts_text(entry.hosts), change.reason, interrupts or "nothing", later or "nothing"
+    return title(entry), wording.hosts_text(entry.hosts), interrupts or "nothing", later or "nothing"
 
 
 def diff(entry: Entry) -> Section:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The file of a plan: refused when it is edited, truncated or of another fleet. Its schema is docs/schemas/plan-1.json."""
+"""The file of a plan: refused when it is edited, truncated or of another fleet. Its schema is docs/schemas/plan-2.json."""
 
 import json
 from typing import Any, Iterable, Mapping, NamedTuple
@@ -15,12 +15,11 @@ from ansible_collections.taco.train.plugins.plugin_utils.plan.change import (
     canonical,
     checksum,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.plan.roles import ROLES
 from ansible_collections.taco.train.plugins.plugin_utils.run import json_schema
 from ansible_collections.taco.train.plugins.plugin_utils.text import some
 
-SCHEMA = 1
-SCHEMA_NAME = "plan-1"
+SCHEMA = 2
+SCHEMA_NAME = "plan-2"
 MOST_NAMES = 5
 AGAIN = "create the plan again with the playbook taco.train.plan"
 SET_FILE = "Set taco_plan to the plan.json that the playbook taco.train.plan wrote"
@@ -42,6 +41,8 @@ class Plan(NamedTuple):
     """The changes of every host, in the order in which they are applied; none for a host that is as it should be."""
     addresses: Mapping[str, str]
     """Where the inventory reaches each host."""
+    identities: Mapping[str, Mapping[str, Any]]
+    """What tells each host from all others: machine ID, serial number of the board, MAC addresses."""
     reboots: Mapping[str, Any]
     """The batches of the rolling reboot, their duration in seconds, the source of that number, and the reboots that are not allowed."""
 
@@ -55,7 +56,11 @@ def document(plan: Plan) -> dict[str, Any]:
     """The JSON document of a plan. Each text of a diff is in it once, however many hosts have it."""
     texts: dict[str, str] = {}
     hosts = {
-        host: {"address": plan.addresses[host], "changes": [_stored(change, texts) for change in changes]}
+        host: {
+            "address": plan.addresses[host],
+            "identity": dict(plan.identities[host]),
+            "changes": [_stored(change, texts) for change in changes],
+        }
         for host, changes in plan.hosts.items()
     }
     body: dict[str, Any] = {
@@ -145,9 +150,7 @@ def _unknown_texts(body: Mapping[str, Any]) -> list[str]:
         for part in change["parts"]
         for side in ("before", "after")
     }
-    roles = {change["role"] for host in body["hosts"].values() for change in host["changes"]}
-    missing = [f"the text {key} is missing" for key in sorted(used - set(body["texts"]))]
-    return missing + [f"the role {role} is unknown" for role in sorted(roles - set(ROLES))]
+    return [f"the text {key} is missing" for key in sorted(used - set(body["texts"]))]
 
 
 def _plan(body: Mapping[str, Any]) -> Plan:
@@ -158,6 +161,7 @@ def _plan(body: Mapping[str, Any]) -> Plan:
         body["time"],
         {host: tuple(_change(change, texts) for change in found["changes"]) for host, found in body["hosts"].items()},
         {host: found["address"] for host, found in body["hosts"].items()},
+        {host: found["identity"] for host, found in body["hosts"].items()},
         body["reboots"],
     )
 

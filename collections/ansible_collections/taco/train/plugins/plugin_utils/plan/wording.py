@@ -58,7 +58,7 @@ def own_lines(entry: Entry) -> list[str]:
 def entry_lines(entry: Entry) -> list[str]:
     """An entry as lines."""
     change = entry.change
-    lines = [f"{change.role}: {change.what}", f"  {hosts_text(entry.hosts)}", f"  reason: {change.reason}"]
+    lines = [f"{change.role}: {change.reason}", f"  {hosts_text(entry.hosts)}"]
     lines += [f"  interrupts: {', '.join(change.interrupts)}"] if change.interrupts else []
     lines += [f"  known after apply: {later.what}, because {later.reason}" for later in change.later]
     lines += [f"  differs by host: {line}" for line in own_lines(entry)]
@@ -149,4 +149,4 @@ def mismatch(host: str, path: str, differences: Sequence[Difference]) -> str:
 
 def changes_text(changes: Sequence[Change]) -> str:
     """The changes of one host on a line."""
-    return "; ".join(f"{change.role}: {change.what}" for change in changes) or "no change"
+    return "; ".join(f"{change.role}: {change.reason}" for change in changes) or "no change"
