@@ -8,7 +8,7 @@ import re
 
 import jsonschema
 
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import MpijobError
+from ansible_collections.taco.train.plugins.module_utils.cluster.resources import MpijobError
 from kubelab import status
 from kubelab.crd_schema import MPIJOBS, POD_SPEC, completed
 from kubelab.quantities import amount

@@ -14,7 +14,8 @@ import os
 import time
 from typing import List, Optional, Sequence, Set
 
-from ansible_collections.taco.train.plugins.module_utils._process.running_work import SHELLS, Work, is_idle, with_owner
+from ansible_collections.taco.train.plugins.module_utils._process.idle import SHELLS, is_idle
+from ansible_collections.taco.train.plugins.module_utils._process.running_work import Work, with_owner
 
 PROC = "/proc"
 # In a training container: the file that a benchmark locks while it runs there, and the file with its process id.
