@@ -51,6 +51,8 @@ class Cluster:
         self.scripts = Scripts(2 * tick)
         self.resources = served(serve)
         self.requests = []
+        self.errors = []
+        """What went wrong in the double itself. A test fails by it."""
         self.stopping = threading.Event()
         self.token = token or secrets.token_hex(16)
         self.admin_token = admin_token or secrets.token_hex(16)
@@ -130,10 +132,16 @@ class Cluster:
             for controller in self._controllers:
                 try:
                     controller()
+                except status.Refused:
+                    pass  # what is deleted meanwhile is gone in the next round
                 except Exception:
-                    # What is deleted meanwhile is gone in the next round; anything else is seen in the output.
-                    traceback.print_exc()
+                    self.record_error()
             time.sleep(self._tick)
+
+    def record_error(self):
+        """Record the error that is handled."""
+        traceback.print_exc()
+        self.errors.append(traceback.format_exc())
 
     # What the API asks.
 
@@ -211,6 +219,10 @@ class Cluster:
 
     def fail(self, method="*", path="", status=500, times=1, body=None):
         self.faults.fail(method, path, status, times, body)
+
+    def before(self, method, path, act):
+        """Let another client act right before the next request of this kind; it changes objects by methods of this class."""
+        self.faults.before(method, path, act)
 
     def compact(self):
         """Forget what has changed so far, as etcd does every five minutes: a watch from before it is told 410."""
