@@ -12,6 +12,10 @@ from contract_cluster import JOB, NODES
 REMOVE = f"kubectl delete mpijob {JOB} --namespace "
 SCRIPTED = pytest.mark.double_only(reason="pods that fail in a certain way")
 KUBELET = 'Get "https://10.0.0.5:10250/containerLogs/x": dial tcp 10.0.0.5:10250: connect: connection refused'
+RESTRICTED = (
+    'violates PodSecurity "restricted:latest": privileged (container "mpi-worker" must not set securityContext.privileged=true), '
+    'runAsNonRoot != true (pod or container "mpi-worker" must set securityContext.runAsNonRoot=true)'
+)
 LOG = f"/pods/{JOB}-worker-1/log"
 
 
@@ -57,7 +61,7 @@ def test_a_quota_that_refuses_pods_is_named(cluster):
 
 def test_pods_that_the_namespace_refuses_are_named_with_its_label(cluster):
     if cluster.double:
-        cluster.double.pod_security("restricted")
+        cluster.double.refuse_pods(RESTRICTED)
     else:
         cluster.patch(
             "Namespace", cluster.namespace, metadata={"labels": {"pod-security.kubernetes.io/enforce": "restricted"}}
@@ -204,9 +208,9 @@ def test_mpirun_in_the_launcher_is_running_work_and_so_are_processes_that_cannot
 @pytest.mark.double_only(reason="the log of an operator whose pods are refused, and its repair")
 def test_a_job_whose_cause_was_repaired_is_waited_for(double):
     cluster = double()
-    cluster.double.pod_security("restricted")
+    cluster.double.refuse_pods(RESTRICTED)
     cluster.refused("violates PodSecurity", privileged=True, wait_timeout=4)
-    cluster.double.pod_security("privileged")
+    cluster.double.refuse_pods()
     assert len(cluster.job(privileged=True)["pods"]) == 3
 
 

@@ -16,6 +16,7 @@ import os
 import secrets
 import threading
 import time
+from unittest import mock
 
 import action_run
 import kubernetes
@@ -23,7 +24,7 @@ import kubernetes_modules
 import urllib3
 import yaml
 from kubelab import rbac
-from kubelab.testing import running_cluster
+from kubelab.testing import TICK, running_cluster
 
 NODE = "TACO_CONTRACT_NODE"
 """The variable of the environment with the node of a real cluster that may be drained. Without it the double is used."""
@@ -60,7 +61,8 @@ PATHS = {
     "RoleBinding": "/apis/rbac.authorization.k8s.io/v1/namespaces/{namespace}/rolebindings",
     "ServiceAccount": "/api/v1/namespaces/{namespace}/serviceaccounts",
 }
-SECONDS = 60
+# Of a request, and of a wait for what is certain: a limit that no slow machine reaches.
+SECONDS = 600
 
 
 class Api:
@@ -163,25 +165,29 @@ class Cluster:
         return self.job(state="absent", **options)
 
     def _job(self, options):
-        wait = {"namespace": self.namespace, "wait_timeout": 20 * self.seconds, "poll": 0.05}
+        wait = {"namespace": self.namespace, "wait_timeout": SECONDS, "poll": 0.05}
         return {**OPTIONS, **wait, **options}
 
-    def wait(self, condition):
-        """Wait until a condition holds, and return what it returned."""
-        end = time.monotonic() + SECONDS
-        while True:
+    def wait(self, condition, ended=None):
+        """Wait until a condition holds, and return what it returned. ended is set when it can't hold any more."""
+        end, ended = time.monotonic() + SECONDS, ended or threading.Event()
+        found = condition()
+        while not found and not ended.is_set() and time.monotonic() < end:
+            ended.wait(0.02)
             found = condition()
-            if found or time.monotonic() > end:
-                assert found, "it never became so"
-                return found
-            threading.Event().wait(0.02)
+        assert found, "it never became so"
+        return found
 
     @contextlib.contextmanager
     def meanwhile(self, condition, act):
         """Act as another client once a condition holds, while the body runs."""
+        ended = threading.Event()
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
-            acting = pool.submit(lambda: (self.wait(condition), act()))
-            yield
+            acting = pool.submit(lambda: (self.wait(condition, ended), act()))
+            try:
+                yield
+            finally:
+                ended.set()
             acting.result()
 
     def account(self, *without):
@@ -225,22 +231,30 @@ def run(module, options, check=False):
 
 @contextlib.contextmanager
 def double(nodes=NODES, serve=("v2beta1",), **options):
-    """Run the double while the context lasts; the pauses of the modules are short."""
-    sleep = time.sleep
-
-    def pause(seconds):
-        sleep(min(seconds, 0.02) if threading.current_thread() is threading.main_thread() else seconds)
-
+    """Run the double while the context lasts."""
     with running_cluster(nodes, serve=serve, **options) as running:
         cluster = Cluster(
             running.kubeconfig, Api(running.admin_kubeconfig), "default", (*serve, "v1")[0], nodes[0]["name"], 1
         )
         cluster.double = running
-        time.sleep = pause
-        try:
+        with time_of(running):
             yield cluster
-        finally:
-            time.sleep = sleep
+
+
+@contextlib.contextmanager
+def time_of(double):
+    """Let time pass for modules as the double's controllers run, whatever the speed of the machine; pauses are short."""
+    sleep, monotonic = time.sleep, time.monotonic
+
+    def is_module():
+        return threading.current_thread() is threading.main_thread()
+
+    with mock.patch.multiple(
+        time,
+        sleep=lambda seconds: sleep(min(seconds, TICK) if is_module() else seconds),
+        monotonic=lambda: double.rounds * TICK if is_module() else monotonic(),
+    ):
+        yield
 
 
 @contextlib.contextmanager
