@@ -20,7 +20,7 @@ TWO := --jobs 2 --output-sync=target
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 
-.PHONY: help demo demo-horovod demo-k8s demo-vm demo-locate test test-all test-vm vm-plan lint docs unit sanity sanity-all targets targets-all cores lab-cores galaxy molecule site killed kubernetes locate install build lab-up lab-down kubelab-up kubelab-down vm-up vm-down bench bench-first bench-plan bench-slice bench-locate bench-locate-hosts venv venv-dev tools
+.PHONY: help demo demo-horovod demo-k8s demo-vm demo-locate test test-all test-vm vm-plan lint docs unit contract sanity sanity-all targets targets-all cores lab-cores galaxy molecule site killed kubernetes locate install build lab-up lab-down kubelab-up kubelab-down vm-up vm-down bench bench-first bench-plan bench-slice bench-locate bench-locate-hosts venv venv-dev tools
 
 help:
 	@echo "make demo      build a lab of $(LAB_NODES) nodes, take them from bare hosts to a comparison of three arms, show the report"
@@ -103,7 +103,11 @@ docs: venv-dev
 	.venv/bin/python tools/docs.py
 
 unit: venv-dev tools
-	pytest -q --numprocesses 2 --dist worksteal tests/unit tests/property
+	pytest -q --numprocesses 2 --dist worksteal tests/unit tests/property tests/contract
+
+# The outcomes of modules on a cluster: the API double, or with TACO_CONTRACT_NODE the cluster of KUBECONFIG.
+contract: venv-dev
+	pytest -q tests/contract
 
 sanity: venv-dev tools
 	.venv/bin/python tools/sanity.py

@@ -15,7 +15,7 @@ from integration.vms import DROP_IN, Machines
 from kubelab.testing import running_cluster
 from node_objects import daemon_pod, pod, put
 
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.drain import CORDONED
+from ansible_collections.taco.train.plugins.module_utils.cluster.drain import CORDONED
 
 ONE, OTHER, THIRD = ("taco-vm-node-%d" % index for index in range(3))
 CONFLICT = 409

@@ -10,13 +10,13 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.clock import MOST_ASKED_SECONDS, wait_seconds
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.errors import trouble
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.messages import sentence
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.diff import LOOSE, differences, patch, step
+from ansible_collections.taco.train.plugins.module_utils.cluster.clock import MOST_ASKED_SECONDS, wait_seconds
+from ansible_collections.taco.train.plugins.module_utils.cluster.diff import LOOSE, differences, patch, step
+from ansible_collections.taco.train.plugins.module_utils.cluster.failures import trouble
+from ansible_collections.taco.train.plugins.module_utils.cluster.messages import sentence
+from ansible_collections.taco.train.plugins.module_utils.cluster.names import VERSIONS
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import job_of
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.manifest import manifest
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import VERSIONS
 
 QUICK = settings(max_examples=40)
 CODES = st.sampled_from([400, 401, 403, 404, 409, 422, 429, 500, 502, 503, 504])

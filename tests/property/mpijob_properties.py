@@ -11,21 +11,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpijob_schema import validate
 
+from ansible_collections.taco.train.plugins.module_utils.cluster.capacity import capacity
+from ansible_collections.taco.train.plugins.module_utils.cluster.names import VERSIONS, worker_hosts
+from ansible_collections.taco.train.plugins.module_utils.cluster.resources import (
+    amount,
+    binary_quantity,
+)
+from ansible_collections.taco.train.plugins.module_utils.cluster.status import progress
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.mpirun import mpirun_command
 from ansible_collections.taco.train.plugins.plugin_utils.container.spec import (
     HARP_MOUNTS,
     HARP_POD_MOUNTS,
     TrainingSpec,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.capacity import capacity
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import (
-    amount,
-    binary_quantity,
-)
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import Job, check_job, job_of
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.manifest import manifest, worker_limits
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import VERSIONS, worker_hosts
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.status import progress
 from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 
 QUICK = settings(max_examples=40)

@@ -2,20 +2,17 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The action mpijob on a stand-in of a cluster, by the real modules of kubernetes.core."""
+"""The module mpijob on a stand-in of a cluster."""
 
 import contextlib
 import time
-from unittest.mock import MagicMock
 
 import pytest
-from ansible.errors import AnsibleError
-from ansible.playbook.task import Task
 from kubelab.testing import running_cluster
-from kubernetes_modules import in_process
+from kubernetes_modules import execute
 
-from ansible_collections.taco.train.plugins.action import mpijob
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes import client
+from ansible_collections.taco.train.plugins.filter.mpijob import mpijob_manifest
+from ansible_collections.taco.train.plugins.module_utils.cluster import client
 
 ALLOCATABLE = {"cpu": "96", "memory": "900Gi", "hugepages-1Gi": "60Gi", "nvidia.com/gpu": "8", "pods": "110"}
 NODES = [{"name": f"gpu-{index}", "allocatable": ALLOCATABLE, "labels": {}} for index in (1, 2)]
@@ -23,6 +20,16 @@ WRITES = ("POST", "PUT", "PATCH", "DELETE")
 REMOVE = "kubectl delete mpijob taco-bench --namespace default"
 WORKERS = ["taco-bench-worker-0", "taco-bench-worker-1"]
 MOST_SECONDS = 0.02
+JOB_OPTIONS = (
+    "workers",
+    "gpus_per_worker",
+    "image",
+    "clean_pod_policy",
+    "command",
+    "gpu_topology",
+    "hugepages",
+    "memory",
+)
 
 
 class Actor:
@@ -30,7 +37,7 @@ class Actor:
 
     def __init__(self, cluster, folder, slept):
         self.cluster, self.folder, self.slept = cluster, folder, slept
-        self.calls, self.lines = [], []
+        self.lines = []
         self.on_line = {}
         """What is done, once, when a line with these words is shown."""
 
@@ -39,32 +46,30 @@ class Actor:
         for words in [words for words in self.on_line if words in line]:
             self.on_line.pop(words)()
 
-    def run(self, check=False, **options):
+    def execute(self, check=False, **options):
+        job = {name: options.pop(name) for name in list(options) if name in JOB_OPTIONS}
         given = {
-            "workers": 2,
-            "gpus_per_worker": 8,
+            "definition": mpijob_manifest({"workers": 2, "gpus_per_worker": 8, **job}),
             "kubeconfig": self.cluster.kubeconfig,
             "wait_timeout": 20,
             "poll": 0.05,
             "logs_dir": str(self.folder / "pods"),
+            **options,
         }
-        task = Task()
-        task.args = {**given, **options}
-        task.check_mode = check
-        action = mpijob.ActionModule(task, MagicMock(transport="local"), MagicMock(), None, MagicMock(), None)
-        action._display = MagicMock()
-        action._display.display = self.show
-        self.calls.clear()
-        with in_process(action, self.calls):
-            return action.run(task_vars={"inventory_hostname": "localhost"})
+        return execute("taco.train.mpijob", given, check=check)
+
+    def run(self, check=False, **options):
+        result = self.execute(check, **options)
+        assert not result.get("failed"), result["msg"]
+        return result
 
     def refused(self, *words, **options):
         """Run, hold every word against the error, and return it."""
-        with pytest.raises(AnsibleError) as error:
-            self.run(**options)
+        result = self.execute(**options)
+        assert result.get("failed"), result
         for word in words:
-            assert word in str(error.value), str(error.value)
-        return str(error.value)
+            assert word in result["msg"], result["msg"]
+        return result["msg"]
 
     def written(self):
         """Return the requests that change something, but for those that the cluster refused."""
@@ -87,16 +92,20 @@ def on(tmp_path, monkeypatch):
     monkeypatch.setattr(client.Clock, "sleep", short)
     monkeypatch.setattr(client.Clock, "now", lambda _clock: sum(slept))
     monkeypatch.setattr(client.Clock, "chance", lambda _clock: 0.0)
-    watch = client.Cluster.wait_for_change
+    watch = client.Client.wait_for_change
 
-    def watch_shortly(cluster, things, seconds, pause):
-        changed = watch(cluster, things, 1, pause)
+    def watch_shortly(cluster, objects, seconds, pause):
+        changed = watch(cluster, objects, 1, pause)
         if not changed:
             slept.append(min(seconds, client.MOST_WATCH_SECONDS))
         return changed
 
-    monkeypatch.setattr(client.Cluster, "wait_for_change", watch_shortly)
+    monkeypatch.setattr(client.Client, "wait_for_change", watch_shortly)
+
+    def actor(nodes=NODES, **options):
+        made = Actor(stack.enter_context(running_cluster(nodes, **options)), tmp_path, slept)
+        monkeypatch.setattr(client.Client, "say", lambda _client, line: made.show(line))
+        return made
+
     with contextlib.ExitStack() as stack:
-        yield lambda nodes=NODES, **options: Actor(
-            stack.enter_context(running_cluster(nodes, **options)), tmp_path, slept
-        )
+        yield actor

@@ -91,9 +91,9 @@ SPEC = {
 SPECS = {"v1": mapping({**SPEC, "cleanPodPolicy": POLICY}), "v2beta1": mapping(SPEC)}
 
 
-def validate(manifest, version):
-    """Raise what is wrong with a manifest of this version."""
-    schema = mapping(
+def document(version):
+    """The schema of a manifest of this version."""
+    return mapping(
         {
             "apiVersion": {"const": f"kubeflow.org/{version}"},
             "kind": {"const": "MPIJob"},
@@ -101,4 +101,8 @@ def validate(manifest, version):
             "spec": SPECS[version],
         }
     )
-    jsonschema.Draft202012Validator(schema).validate(manifest)
+
+
+def validate(manifest, version):
+    """Raise what is wrong with a manifest of this version."""
+    jsonschema.Draft202012Validator(document(version)).validate(manifest)

@@ -2,47 +2,42 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The actions on nodes, by the real modules of kubernetes.core against a cluster's stand-in."""
+"""The modules on nodes against a cluster's stand-in."""
 
 import contextlib
 import time
-from unittest.mock import MagicMock
 
 import pytest
-from ansible.errors import AnsibleError
-from ansible.playbook.task import Task
 from kubelab.testing import running_cluster
-from kubernetes_modules import in_process
+from kubernetes_modules import execute
 
-from ansible_collections.taco.train.plugins.action import kubernetes_node
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes import client
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.drain import CORDONED
+from ansible_collections.taco.train.plugins.module_utils.cluster import client
+from ansible_collections.taco.train.plugins.module_utils.cluster.drain import CORDONED
 
 OFFERS = {"hugepages-1Gi": "50Gi", "nvidia.com/gpu": 8}
 NODES = [{"name": name, "allocatable": OFFERS} for name in ("n1", "n2")]
 
 
 class Actor:
-    """An action on one cluster."""
+    """A module on one cluster."""
 
     def __init__(self, cluster):
         self.cluster, self.lines, self.slept = cluster, [], []
 
-    def run(self, state, check=False, module=kubernetes_node, **options):
+    def execute(self, state, check=False, module="kubernetes_node", **options):
         own = {"name": "n1", "state": state, "timeout": 20, "poll": 0.02} if state else {}
-        task = Task()
-        task.args = {"kubeconfig": self.cluster.kubeconfig, **own, **options}
-        task.check_mode = check
-        action = module.ActionModule(task, MagicMock(), MagicMock(), None, MagicMock(), None)
-        action._display = MagicMock()
-        action._display.display = self.lines.append
-        with in_process(action):
-            return action.run(task_vars={"inventory_hostname": "gpu1"})
+        given = {"kubeconfig": self.cluster.kubeconfig, **own, **options}
+        return execute(f"taco.train.{module}", given, check=check)
+
+    def run(self, state, **options):
+        result = self.execute(state, **options)
+        assert not result.get("failed"), result["msg"]
+        return result
 
     def refused(self, state, **options):
-        with pytest.raises(AnsibleError) as error:
-            self.run(state, **options)
-        return str(error.value)
+        result = self.execute(state, **options)
+        assert result.get("failed"), result
+        return result["msg"]
 
     def node(self, name="n1"):
         return self.cluster.get("Node", name, None)
@@ -80,5 +75,6 @@ def actor(monkeypatch):
             sleep(min(seconds, 0.02))
 
         monkeypatch.setattr(client.Clock, "sleep", short)
+        monkeypatch.setattr(client.Client, "say", lambda _client, line: found.lines.append(line))
         monkeypatch.setattr(client.Clock, "now", lambda _self: time.monotonic() + sum(found.slept))
         yield found

@@ -13,8 +13,8 @@ from ansible_collections.taco.train.plugins.module_utils._node.enis import (
     refusal,
 )
 from ansible_collections.taco.train.plugins.module_utils._ssh.trust import explained
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes import gpu_topology
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.capacity import capacity
+from ansible_collections.taco.train.plugins.module_utils.cluster import gpu_topology
+from ansible_collections.taco.train.plugins.module_utils.cluster.capacity import capacity
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import job_of
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.manifest import worker_limits
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.kubernetes import operator_check

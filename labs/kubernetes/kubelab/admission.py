@@ -4,18 +4,16 @@
 
 """What the server refuses of a new object for its namespace, whoever creates it, in the order in which Kubernetes checks."""
 
-from kubelab import pod_security, quotas, status
+from kubelab import quotas, status
 from kubelab.resources import NAMESPACE, POD, SERVICE_ACCOUNT
 
 DEFAULT_ACCOUNT = "default"
 
 
-def _namespace_labels(storage, resource, namespace, name):
-    """Return the labels of a namespace that is there and stays, or raise."""
-    metadata = storage.get(NAMESPACE, None, namespace)["metadata"]
-    if metadata.get("deletionTimestamp"):
+def _require_namespace(storage, resource, namespace, name):
+    """Raise unless a namespace is there and stays."""
+    if storage.get(NAMESPACE, None, namespace)["metadata"].get("deletionTimestamp"):
         raise status.terminating(resource, name, namespace)
-    return metadata.get("labels")
 
 
 def _service_account(storage, namespace, pod):
@@ -27,17 +25,19 @@ def _service_account(storage, namespace, pod):
         raise status.forbidden(POD, pod["metadata"].get("name", ""), why)
 
 
-def admit(storage, resource, namespace, thing):
-    """Refuse an object that its namespace doesn't take; a pod without a service account gets the default one."""
+def admit(storage, resource, namespace, thing, pod_refusal):
+    """Refuse an object that its namespace doesn't take; a pod without a service account gets the default one.
+
+    pod_refusal is why no pod is taken, as a test has it, or None.
+    """
     if not resource.namespaced:
         return
     name = (thing.get("metadata") or {}).get("name", "")
-    labels = _namespace_labels(storage, resource, namespace, name)
+    _require_namespace(storage, resource, namespace, name)
     if resource.key == POD.key:
         _service_account(storage, namespace, thing)
-        why = pod_security.violation(labels, thing["spec"])
-        if why:
-            raise status.forbidden(POD, name, why)
+        if pod_refusal:
+            raise status.forbidden(POD, name, pod_refusal)
     quotas.check(storage, resource, namespace, thing)
 
 

@@ -47,6 +47,12 @@ class Api(kmock.RawHandler):
         """Cut the connection where a fault says so: before the request has an effect, or after it."""
         path = str(raw_request.rel_url)
         fault = self.cluster.faults.next(raw_request.method, path)
+        if fault is not None and fault.act:
+            try:
+                fault.act()
+            except Exception:
+                self.cluster.record_error()
+            fault = None
         if fault is None:
             return await super().__call__(raw_request)
         if fault.body == faults.DISCONNECT:
@@ -69,8 +75,10 @@ class Api(kmock.RawHandler):
             answer = await self._answer(method, path, request)
         except status.Refused as refused:
             answer = self._refusal(refused)
+        except ConnectionError:
+            answer = self._refusal(status.plain(500))  # who asked has gone
         except Exception:
-            traceback.print_exc()
+            self.cluster.record_error()
             answer = self._refusal(status.plain(500, traceback.format_exc(limit=3)))
         if not path.startswith("/kubelab/"):
             self.cluster.record(method, path, answer.status)

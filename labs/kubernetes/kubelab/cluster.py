@@ -10,7 +10,7 @@ import threading
 import time
 import traceback
 
-from kubelab import admission, batch, certificates, controller_pod, garbage, nodes, pod_security, rbac, status
+from kubelab import admission, batch, certificates, controller_pod, garbage, nodes, rbac, status
 from kubelab.api import Api, server
 from kubelab.faults import Faults
 from kubelab.kubelet import Imagined, Kubelet
@@ -20,6 +20,7 @@ from kubelab.scheduler import Scheduler
 from kubelab.scripts import Scripts
 from kubelab.storage import Storage
 
+START_SECONDS = 300
 NAMESPACES = ("default", "kube-system")
 # What its certificate is of, beside the address that it is reached at.
 NAMES = ("kubernetes", "kubernetes.default.svc")
@@ -50,7 +51,11 @@ class Cluster:
         self.faults = Faults()
         self.scripts = Scripts(2 * tick)
         self.resources = served(serve)
+        self.rounds = 0
+        """How often the controllers have run: the time of a test that does not depend on the machine's speed."""
         self.requests = []
+        self.errors = []
+        """What went wrong in the double itself. A test fails by it."""
         self.stopping = threading.Event()
         self.token = token or secrets.token_hex(16)
         self.admin_token = admin_token or secrets.token_hex(16)
@@ -63,6 +68,7 @@ class Cluster:
         self.authority = certificates.Authority()
         self.runtime = runtime or Imagined(self.scripts)
         self.url = ""
+        self.pod_refusal = None
         self._tick = tick
         self._place = (host, port)
         self._lifetime = lifetime
@@ -97,8 +103,8 @@ class Cluster:
     def start(self):
         self._threads = [threading.Thread(target=part, daemon=True) for part in (self._serve, self._control)]
         self._threads[0].start()
-        if not self._ready.wait(30):
-            raise RuntimeError("the API didn't start within 30 s")
+        if not self._ready.wait(START_SECONDS):
+            raise RuntimeError(f"the API didn't start within {START_SECONDS} s")
         if self._problem:
             raise self._problem
         self._threads[1].start()
@@ -130,10 +136,17 @@ class Cluster:
             for controller in self._controllers:
                 try:
                     controller()
+                except status.Refused:
+                    pass  # what is deleted meanwhile is gone in the next round
                 except Exception:
-                    # What is deleted meanwhile is gone in the next round; anything else is seen in the output.
-                    traceback.print_exc()
+                    self.record_error()
+            self.rounds += 1
             time.sleep(self._tick)
+
+    def record_error(self):
+        """Record the error that is handled."""
+        traceback.print_exc()
+        self.errors.append(traceback.format_exc())
 
     # What the API asks.
 
@@ -167,7 +180,7 @@ class Cluster:
     def create_pod(self, namespace, pod):
         """Create a pod as a controller does, which is refused what everybody is."""
         with self.storage.lock:
-            admission.admit(self.storage, POD, namespace, pod)
+            admission.admit(self.storage, POD, namespace, pod, self.pod_refusal)
             return self.storage.create(POD, namespace, {**pod, "status": {"phase": "Pending"}})
 
     # What tests do.
@@ -199,18 +212,22 @@ class Cluster:
     def add_node(self, name, allocatable=None, labels=None, address="", taints=None):
         return self.put(nodes.node(name, allocatable or {}, labels, address, taints))
 
-    def namespace(self, name, **labels):
-        """Create a namespace with its default service account, or give one other labels."""
-        metadata = {"name": name, "labels": {"kubernetes.io/metadata.name": name, **labels}}
+    def namespace(self, name):
+        """Create a namespace with its default service account."""
+        metadata = {"name": name, "labels": {"kubernetes.io/metadata.name": name}}
         self.put({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata, "status": {"phase": "Active"}})
         self._accounts.tick()
 
-    def pod_security(self, level, namespace="default"):
-        """Let a namespace take only pods of a level: privileged, baseline or restricted."""
-        self.namespace(namespace, **{pod_security.LABEL: level})
+    def refuse_pods(self, why=None):
+        """Let the admission refuse every new pod with these words, or none."""
+        self.pod_refusal = why
 
     def fail(self, method="*", path="", status=500, times=1, body=None):
         self.faults.fail(method, path, status, times, body)
+
+    def before(self, method, path, act):
+        """Let another client act right before the next request of this kind; it changes objects by methods of this class."""
+        self.faults.before(method, path, act)
 
     def compact(self):
         """Forget what has changed so far, as etcd does every five minutes: a watch from before it is told 410."""

@@ -17,7 +17,7 @@ CALLS = (
     "forget_scripts",
     "stop_operator",
     "start_operator",
-    "pod_security",
+    "refuse_pods",
 )
 
 

@@ -22,6 +22,8 @@ class Fault:
     status: int
     times: int
     body: Any = None
+    act: Any = None
+    """What another client does right before the request, which goes on then."""
 
     def concerns(self, method, path):
         return self.times > 0 and self.method in ("*", method) and self.path.search(path)
@@ -37,6 +39,11 @@ class Faults:
         """Have the next requests of this kind fail: with a status, or with the connection cut in body="disconnect"."""
         with self._lock:
             self._faults.append(Fault(method.upper(), re.compile(path), status, times, body))
+
+    def before(self, method, path, act):
+        """Call a function right before the next request of this kind."""
+        with self._lock:
+            self._faults.append(Fault(method.upper(), re.compile(path), 0, 1, act=act))
 
     def forbid(self, verb, resource, namespace=None):
         """Refuse a verb on a resource, as pods or pods/log, that the account's rules would allow."""

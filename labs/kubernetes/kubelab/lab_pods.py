@@ -10,7 +10,7 @@ import re
 import shlex
 import tarfile
 
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import amount
+from ansible_collections.taco.train.plugins.module_utils.cluster.resources import amount
 from kubelab.lab_nodes import LABEL, NETWORK, PODS
 
 KUBE = "/opt/kube"

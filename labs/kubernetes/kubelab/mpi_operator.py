@@ -35,21 +35,21 @@ class Operator:
         self.versions = versions
         self.alive = True
         self._failures = {}
-        """By the job's UID, how many syncs have failed in a row, and when the next one may begin."""
+        """By the job's namespace and name, which outlive it: how many syncs have failed in a row, and when the next may begin."""
 
     def tick(self):
         for job in self.storage.list(mpijobs(self.versions[0])) if self.versions and self.alive else []:
             # All versions share their objects; the one that a job was created in is in the storage.
             version = self._version(job)
-            uid = job["metadata"]["uid"]
-            count, pause = self._failures.get(uid, (0, 0))
+            key = job["metadata"]["namespace"], job["metadata"]["name"]
+            count, pause = self._failures.get(key, (0, 0))
             if not version or job["metadata"].get("deletionTimestamp") or time.monotonic() < pause:
                 continue
             try:
                 self._sync(version, job)
-                self._failures.pop(uid, None)
+                self._failures.pop(key, None)
             except SyncError:
-                self._failures[uid] = (count + 1, time.monotonic() + min(FIRST_PAUSE * 2**count, MOST_PAUSE))
+                self._failures[key] = (count + 1, time.monotonic() + min(FIRST_PAUSE * 2**count, MOST_PAUSE))
 
     def _version(self, job):
         metadata = job["metadata"]

@@ -7,7 +7,7 @@
 import base64
 import copy
 
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import worker_hosts, worker_pods
+from ansible_collections.taco.train.plugins.module_utils.cluster.names import worker_hosts, worker_pods
 from kubelab import ssh_key
 
 KUBEXEC = '#!/bin/sh\nset -x\nPOD_NAME=$1\nshift\n/opt/kube/kubectl exec ${POD_NAME} -- /bin/sh -c "$*"\n'

@@ -6,7 +6,7 @@
 
 from collections import Counter
 
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import amount, binary_quantity
+from ansible_collections.taco.train.plugins.module_utils.cluster.resources import amount, binary_quantity
 
 
 def requests_of(pod):

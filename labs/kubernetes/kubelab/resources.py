@@ -36,6 +36,16 @@ SELF_RULES = Resource(
     "authorization.k8s.io", "v1", "selfsubjectrulesreviews", "SelfSubjectRulesReview", False, verbs=("create",)
 )
 MPIJOB_GROUP = "kubeflow.org"
+# What the CRD of a version fills in.
+DEFAULTS = {
+    "v2beta1": {
+        "launcherCreationPolicy": "AtStartup",
+        "mpiImplementation": "OpenMPI",
+        "runLauncherAsWorker": False,
+        "slotsPerWorker": 1,
+        "sshAuthMountPath": "/root/.ssh",
+    }
+}
 CRD = Resource(
     "apiextensions.k8s.io",
     "v1",
@@ -99,8 +109,19 @@ def by_kind(kind, resources):
     raise KeyError(f"no resource of the kind {kind}")
 
 
+def with_defaults(resource, thing):
+    """Return an MPIJob with the defaults of its CRD, as the server stores it."""
+    spec = thing.get("spec")
+    if resource.group != MPIJOB_GROUP or not isinstance(spec, dict):
+        return thing
+    spec = {**DEFAULTS.get(resource.version, {}), **spec}
+    if "runPolicy" in spec:
+        spec["runPolicy"] = {"suspend": False, **spec["runPolicy"]}
+    return {**thing, "spec": spec}
+
+
 def crd(versions):
-    """Return the CRD of MPIJobs; the first version is the stored one. Its schema is left open; crd_schema.py has it."""
+    """Return the CRD of MPIJobs; the first version is the stored one. Its schema is left open."""
     open_schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
     names = {"kind": "MPIJob", "listKind": "MPIJobList", "plural": "mpijobs", "singular": "mpijob"}
     return {

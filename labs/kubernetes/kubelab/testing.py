@@ -29,3 +29,4 @@ def running_cluster(nodes=(), serve=("v1",), operator=True, speed=1.0, **options
         finally:
             cluster.stop()
             kubeconfig.forget_discovery(cluster.url)
+    assert not cluster.errors, "\n".join(cluster.errors)

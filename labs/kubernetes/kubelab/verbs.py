@@ -6,8 +6,8 @@
 
 from typing import Any, NamedTuple
 
-from kubelab import admission, checks, evictions, patches, selectors, status
-from kubelab.resources import MPIJOB_GROUP, POD, Resource
+from kubelab import admission, evictions, patches, selectors, status
+from kubelab.resources import MPIJOB_GROUP, POD, Resource, with_defaults
 
 
 class Target(NamedTuple):
@@ -27,10 +27,6 @@ class Options(NamedTuple):
     @property
     def dry_run(self):
         return bool(self.params.get("dryRun"))
-
-    @property
-    def strict(self):
-        return self.params.get("fieldValidation") == "Strict"
 
 
 def target(parts, resources):
@@ -154,14 +150,13 @@ def _create(cluster, where, options):
         "Deployment",
     ):
         thing.pop("status", None)
-    thing = checks.complete(resource, thing, options.strict)
-    checks.check(resource, thing)
+    thing = with_defaults(resource, thing)
     with storage.lock:
         # Who is named as another is told that, whatever there is left to have.
         name = (thing.get("metadata") or {}).get("name")
         if name and storage.find(resource, where.namespace, name):
             raise status.already_exists(resource, name)
-        admission.admit(storage, resource, where.namespace, thing)
+        admission.admit(storage, resource, where.namespace, thing, cluster.pod_refusal)
         if resource.key == POD.key:
             thing["status"] = {"phase": "Pending"}
         return 201, storage.create(resource, where.namespace, thing, options.dry_run)
@@ -170,8 +165,7 @@ def _create(cluster, where, options):
 def _write(storage, where, thing, options):
     resource = where.resource
     if where.subresource is None:
-        thing = checks.complete(resource, thing, options.strict)
-        checks.check(resource, thing)
+        thing = with_defaults(resource, thing)
         old = storage.get(resource, where.namespace, where.name)
         if resource.key == POD.key and _without_image(old) != _without_image(thing):
             message = (

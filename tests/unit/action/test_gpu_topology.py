@@ -2,18 +2,13 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The action gpu_topology by the real modules of kubernetes.core, on a cluster whose nodes offer what their labels say."""
-
-from unittest.mock import MagicMock
+"""The module gpu_topology on a cluster whose nodes offer what their labels say."""
 
 import pytest
-from ansible.errors import AnsibleError
-from ansible.playbook.task import Task
 from kubelab.testing import running_cluster
-from kubernetes_modules import in_process, lose_first_answer
+from kubernetes_modules import execute, lose_first_answer
 
-from ansible_collections.taco.train.plugins.action import gpu_topology
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes import client
+from ansible_collections.taco.train.plugins.module_utils.cluster import client, gpu_nodes
 
 LABEL, BEFORE = "ack.node.gpu.schedule", "taco.train/gpu-schedule-before"
 NAMES = ["gpu1", "gpu2"]
@@ -31,21 +26,17 @@ class Nodes:
         self.cluster = cluster
 
     def to(self, state, check=False, **options):
-        task = Task()
         given = {"nodes": NAMES, "kubeconfig": self.cluster.kubeconfig, "wait_timeout": 10, "poll": 0.02}
-        task.args = {**given, "state": state, **options}
-        task.check_mode = check
-        action = gpu_topology.ActionModule(task, MagicMock(), MagicMock(), None, MagicMock(), None)
-        action._display = MagicMock()
-        with in_process(action):
-            return action.run(task_vars={"inventory_hostname": "localhost"})
+        result = execute("taco.train.gpu_topology", {**given, "state": state, **options}, check=check)
+        assert not result.get("failed"), result["msg"]
+        return result
 
     def refused(self, state, *words, **options):
         before = len(self.written())
-        with pytest.raises(AnsibleError) as error:
-            self.to(state, **options)
+        given = {"nodes": NAMES, "kubeconfig": self.cluster.kubeconfig, "wait_timeout": 10, "poll": 0.02}
+        result = execute("taco.train.gpu_topology", {**given, "state": state, **options})
         for word in words:
-            assert word in str(error.value), str(error.value)
+            assert result["failed"] and word in result["msg"], result["msg"]
         return len(self.written()) - before
 
     def written(self):
@@ -127,13 +118,13 @@ def test_a_node_that_left_the_cluster_is_warned_of_and_the_others_are_restored(n
     done = nodes.to("restored")
     assert done["changed"] and nodes.metadata() == [(None, None)]
     assert done["warnings"] == [
-        "localhost: not restored: the cluster has no node gpu2, it has gpu1: set taco_node_name for the host"
+        "not restored: the cluster has no node gpu2, it has gpu1: set taco_node_name for the host"
     ]
 
 
 def meddle(monkeypatch, step, function):
-    """Call a function once, right before the first change of a step of the action is sent."""
-    real, once = gpu_topology.gpu_topology.__dict__[step], [function]
+    """Call a function once, right before the first change of a step of the module is sent."""
+    real, once = gpu_nodes.gpu_topology.__dict__[step], [function]
 
     def patch(found):
         made = real(found)
@@ -141,7 +132,7 @@ def meddle(monkeypatch, step, function):
             once.pop()()
         return made
 
-    monkeypatch.setattr(gpu_topology.gpu_topology, step, patch)
+    monkeypatch.setattr(gpu_nodes.gpu_topology, step, patch)
 
 
 def test_a_mark_is_kept_when_another_run_restores_between_look_and_change(nodes, monkeypatch):
@@ -174,7 +165,7 @@ def test_a_node_that_leaves_between_look_and_change_is_named(nodes, monkeypatch)
 
 
 def test_a_node_that_is_changed_again_and_again_is_named_in_the_end(nodes, monkeypatch):
-    monkeypatch.setattr(gpu_topology.Cluster, "change", always_report(nodes, gpu_topology.Cluster.change))
+    monkeypatch.setattr(client.Client, "change", always_report(nodes, client.Client.change))
     monkeypatch.setattr(client.Clock, "sleep", lambda _self, _seconds: None)
     nodes.refused("topology", "can't change Node gpu1: another client changed it at the same time", "run it again")
 

@@ -6,38 +6,34 @@
 
 import itertools
 from pathlib import Path
-from unittest.mock import MagicMock
 
-import kubernetes_modules
 import pytest
-from ansible.playbook.task import Task
 from killed_steps import Killed
-from kubernetes_modules import in_process
+from kubernetes_modules import execute as run_module
 
-from ansible_collections.taco.train.plugins.action import gpu_topology
+from ansible_collections.taco.train.plugins.module_utils.cluster.client import METHODS, Client
 
 LABEL, BEFORE = "ack.node.gpu.schedule", "taco.train/gpu-schedule-before"
-WRITER = "kubernetes.core.k8s"
 
 
 def killed_at_every_write(monkeypatch, function):
     """Run a function that is killed before its first write, after it, before its second one, and so on; yield after each kill."""
-    real = kubernetes_modules.execute
+    real = Client._answer
     for kill in itertools.count(2):
         number, after = kill // 2, kill % 2 == 1
         written = itertools.count(1)
 
-        def execute(name, arguments, *more, number=number, after=after, written=written):
-            dies = name == WRITER and next(written) == number
+        def answer(client, request, *more, number=number, after=after, written=written):
+            dies = request.verb in METHODS and request.subresource != "exec" and next(written) == number
             if dies and not after:
                 raise Killed
-            result = real(name, arguments, *more)
+            result = real(client, request, *more)
             if dies:
                 raise Killed
             return result
 
         with monkeypatch.context() as patch:
-            patch.setattr(kubernetes_modules, "execute", execute)
+            patch.setattr(Client, "_answer", answer)
             try:
                 function()
                 return
@@ -47,19 +43,8 @@ def killed_at_every_write(monkeypatch, function):
 
 
 def schedule(cluster, state):
-    task = Task()
-    task.args = {
-        "nodes": ["gpu-1", "gpu-2"],
-        "kubeconfig": cluster.kubeconfig,
-        "wait_timeout": 10,
-        "poll": 0.02,
-        "state": state,
-    }
-    task.check_mode = False
-    action = gpu_topology.ActionModule(task, MagicMock(), MagicMock(), None, MagicMock(), None)
-    action._display = MagicMock()
-    with in_process(action):
-        return action.run(task_vars={"inventory_hostname": "localhost"})
+    options = {"nodes": ["gpu-1", "gpu-2"], "wait_timeout": 10, "poll": 0.02, "state": state}
+    return run_module("taco.train.gpu_topology", {"kubeconfig": cluster.kubeconfig, **options})
 
 
 def labels(cluster):

@@ -2,23 +2,16 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The cluster as a whole, by the real modules of kubernetes.core against a cluster's stand-in."""
+"""The cluster as a whole against a cluster's stand-in."""
 
 from pathlib import Path
-from unittest.mock import MagicMock
-
-import pytest
-from ansible.errors import AnsibleError
-
-from ansible_collections.taco.train.plugins.action import kubernetes_info
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.action import pods_reached
 
 
 def test_the_cluster_is_looked_at_as_a_whole(actor):
     actor.cluster.forbid("patch", "nodes")
     actor.cluster.forbid("create", "mpijobs")
     actor.cluster.forbid("create", "pods/eviction")
-    found = actor.run(None, module=kubernetes_info, check=True)["kubernetes"]
+    found = actor.run(None, module="kubernetes_info", check=True)["kubernetes"]
     assert found["missing"] == ["patch nodes", "create pods/eviction", "create mpijobs.kubeflow.org"]
     assert [node["metadata"]["name"] for node in found["nodes"]] == ["n1", "n2"]
     assert found["crd"]["metadata"]["name"] == "mpijobs.kubeflow.org" and found["error"] is None
@@ -30,7 +23,7 @@ def test_what_may_not_be_read_is_one_finding_among_others(actor):
     actor.cluster.forbid("list", "nodes")
     actor.cluster.forbid("get", "customresourcedefinitions")
     actor.cluster.forbid("list", "pods")
-    found = actor.run(None, module=kubernetes_info)["kubernetes"]
+    found = actor.run(None, module="kubernetes_info")["kubernetes"]
     assert (found["nodes"], found["crd"], found["crd_forbidden"], found["error"]) == (None, None, True, None)
     assert found["operators"] is None
 
@@ -38,27 +31,11 @@ def test_what_may_not_be_read_is_one_finding_among_others(actor):
 def test_a_cluster_that_does_not_answer_is_a_finding(actor, tmp_path):
     config = Path(actor.cluster.kubeconfig).read_text().replace(actor.cluster.url, "http://127.0.0.1:9")
     (tmp_path / "config").write_text(config)
-    found = actor.run(None, module=kubernetes_info, kubeconfig=str(tmp_path / "config"))["kubernetes"]
+    found = actor.run(None, module="kubernetes_info", kubeconfig=str(tmp_path / "config"))["kubernetes"]
     assert "the API server at 127.0.0.1:9 can't be reached" in found["error"] and found["nodes"] is None
-
-
-def test_with_watched_it_returns_whether_the_objects_have_changed(actor, tmp_path):
-    node = actor.cluster.get("Node", "n1", None)["metadata"]
-    known = {"kind": "Node", "name": "n1", "versions": {node["uid"]: node["resourceVersion"]}}
-    found = actor.run(None, module=kubernetes_info, watched=[known], seconds=1)
-    assert found["differs"] is False and "kubernetes" not in found
-    assert actor.run(None, module=kubernetes_info, watched=[dict(known, versions={})], seconds=1)["differs"] is True
-    actor.cluster.forbid("list", "nodes")
-    failed = actor.run(None, module=kubernetes_info, watched=[known], seconds=1)
-    assert failed["failed"] and "list nodes" in failed["msg"]
 
 
 def test_a_kubeconfig_given_as_text_is_never_shown(actor):
     text = "apiVersion: v1\nusers:\n- user: {token: SECRET}\n"
     said = actor.refused("ready", kubeconfig=text)
     assert "taco_kubeconfig is not a path" in said and "SECRET" not in said
-    reached = MagicMock()
-    reached._connection.transport = "ssh"
-    with pytest.raises(AnsibleError, match="which is not a path and not shown") as error:
-        pods_reached(reached, {"kubeconfig": text, "state": "present"}, "gpu1")
-    assert "SECRET" not in str(error.value)

@@ -11,8 +11,8 @@ from kubernetes_modules import lose_first_answer
 from node_actor import OFFERS
 from node_objects import budget, pod, put
 
-from ansible_collections.taco.train.plugins.action import kubernetes_node
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.drain import CORDONED
+from ansible_collections.taco.train.plugins.module_utils.cluster import node as kubernetes_node
+from ansible_collections.taco.train.plugins.module_utils.cluster.drain import CORDONED
 
 OPEN, OURS, THEIRS = (False, False), (True, True), (True, False)
 
@@ -49,7 +49,7 @@ def test_the_report_of_a_kubelet_between_look_and_change_is_no_error(actor, monk
 
 def test_a_node_that_leaves_between_look_and_change_is_named(actor, monkeypatch):
     meddle(monkeypatch, "cordon", lambda: actor.cluster.delete("Node", "n1", None))
-    assert "gpu1: the cluster has no node n1; it has n2: set taco_node_name" in actor.refused("drained")
+    assert "the cluster has no node n1; it has n2: set taco_node_name" in actor.refused("drained")
 
 
 def test_a_cordon_that_somebody_else_takes_over_stays_when_the_drain_fails(actor, monkeypatch):
@@ -95,5 +95,5 @@ def test_a_node_that_is_registered_anew_is_waited_for(actor, monkeypatch):
 def test_a_node_that_leaves_and_stays_away_is_named_after_the_time(actor, monkeypatch, gate):
     leaves(actor, monkeypatch)
     said = actor.refused("ready", resources={"nvidia.com/gpu": 99}, timeout=2, gate=gate)
-    assert "gpu1: node n1 is not back after 2 s: the cluster has node n1 no more" in said
+    assert "node n1 is not back after 2 s: the cluster has node n1 no more" in said
     assert "journalctl -u kubelet" in said

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from mpijob_actor import NODES, REMOVE, WORKERS
 
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.client import Cluster
+from ansible_collections.taco.train.plugins.module_utils.cluster.client import Client
 
 JOBS = "/mpijobs"
 
@@ -42,7 +42,7 @@ def test_a_server_that_asks_for_time_gets_it(on):
 def test_a_server_that_never_recovers_is_given_up_and_nothing_is_made(on):
     actor = on()
     actor.cluster.fail(method="GET", path="customresourcedefinitions", status=500, times=999)
-    actor.refused("localhost: can't read CustomResourceDefinition", "however often", "etcdserver")
+    actor.refused("can't read CustomResourceDefinition", "however often", "etcdserver")
     assert len(actor.slept) == 6
     assert actor.slept == sorted(actor.slept)
     assert actor.written() == []
@@ -174,7 +174,7 @@ def test_a_refused_pod_is_the_reason_of_a_job_without_pods(on):
         'serviceaccount "trainer" not found',
     )
     said = actor.refused(
-        "localhost: the MPIJob taco-bench is not usable: its pods are refused",
+        "the MPIJob taco-bench is not usable: its pods are refused",
         'serviceaccount "trainer" not found',
         "kubectl create serviceaccount trainer --namespace default",
         REMOVE,
@@ -278,13 +278,13 @@ def theirs(job):
 
 def test_a_job_that_somebody_else_creates_first_is_not_changed(on, monkeypatch):
     actor = on()
-    create = Cluster.create
+    create = Client.create
 
     def late(cluster, job):
         actor.cluster.put(theirs(job))
         return create(cluster, job)
 
-    monkeypatch.setattr(Cluster, "create", late)
+    monkeypatch.setattr(Client, "create", late)
     actor.refused("Another client has created it meanwhile", "image", image="mine:1")
     (job,) = actor.cluster.objects("MPIJob")
     assert job["spec"]["mpiReplicaSpecs"]["Worker"]["template"]["spec"]["containers"][0]["image"] == "theirs:1"

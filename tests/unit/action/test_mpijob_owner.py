@@ -9,10 +9,11 @@ import threading
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.client import Cluster
+from ansible_collections.taco.train.plugins.module_utils.cluster.client import Client
 
 LABEL = "app.kubernetes.io/managed-by"
 JOB = ("MPIJob", "taco-bench")
+ABSENT = {"kind": "Status", "status": "Failure", "code": 404, "message": "not found", "details": {"name": "taco-bench"}}
 
 
 def owned_by(actor, manager):
@@ -53,7 +54,7 @@ def test_a_job_of_another_manager_is_refused_unless_its_replacement_is_permitted
     before = owned_by(actor, manager)
     written = len(actor.written())
     refusal = (
-        "localhost: the MPIJob taco-bench in the namespace default is not managed by taco.train",
+        "the MPIJob taco-bench in the namespace default is not managed by taco.train",
         words,
         "mpijob_any_manager: true",
     )
@@ -74,7 +75,7 @@ def test_a_job_of_another_manager_is_refused_unless_its_replacement_is_permitted
 
 def test_an_identical_job_that_another_client_creates_first_is_not_used(on, monkeypatch):
     actor = on()
-    create = Cluster.create
+    create = Client.create
 
     def late(cluster, job):
         other = copy.deepcopy(job)
@@ -82,7 +83,7 @@ def test_an_identical_job_that_another_client_creates_first_is_not_used(on, monk
         actor.cluster.put(other)
         return create(cluster, job)
 
-    monkeypatch.setattr(Cluster, "create", late)
+    monkeypatch.setattr(Client, "create", late)
     actor.refused("is not managed by taco.train", "is argo", "Another client has created it meanwhile")
     assert actor.cluster.get(*JOB)["metadata"]["labels"] == {LABEL: "argo"}
 
@@ -97,7 +98,7 @@ def test_a_job_that_is_recreated_during_its_deletion_is_named_at_once(on, option
     actor.on_line["taco-bench: going, "] = lambda: recreate(actor)
     actor.slept.clear()
     actor.refused(
-        "localhost: another client created the MPIJob taco-bench in the namespace default again at 20",
+        "another client created the MPIJob taco-bench in the namespace default again at 20",
         "its label app.kubernetes.io/managed-by is argo",
         "Stop that client",
         wait_timeout=600,
@@ -108,14 +109,14 @@ def test_a_job_that_is_recreated_during_its_deletion_is_named_at_once(on, option
 
 def on_delete(monkeypatch, change):
     """Call a function just before the first deletion is requested."""
-    attempt, changes = Cluster.attempt, [change]
+    attempt, changes = Client.attempt, [change]
 
-    def late(cluster, module, options):
-        if module == "k8s" and options["state"] == "absent" and changes:
+    def late(cluster, request, *more, **options):
+        if request.verb == "delete" and changes:
             changes.pop()()
-        return attempt(cluster, module, options)
+        return attempt(cluster, request, *more, **options)
 
-    monkeypatch.setattr(Cluster, "attempt", late)
+    monkeypatch.setattr(Client, "attempt", late)
 
 
 def test_a_job_that_is_recreated_just_before_its_deletion_stays(on, monkeypatch):
@@ -131,10 +132,10 @@ def remove(actor):
 
 
 def test_a_deletion_that_is_not_found_is_done(on, monkeypatch):
-    """The module reads the job before it deletes it, so another client may be faster."""
+    """Another client may be faster."""
     actor = on()
     actor.run()
-    deletion = {"method": "DELETE", "path": "/mpijobs/taco-bench", "status": 404, "times": 1}
+    deletion = {"method": "DELETE", "path": "/mpijobs/taco-bench", "status": 404, "times": 1, "body": ABSENT}
     on_delete(monkeypatch, lambda: (actor.cluster.fail(**deletion), threading.Timer(0.1, remove, [actor]).start()))
     assert actor.run(state="absent")["changed"]
     assert actor.jobs() == [] and actor.cluster.objects("Pod", "default") == []
@@ -144,12 +145,12 @@ def test_a_deletion_that_is_not_found_is_done(on, monkeypatch):
 def test_a_change_of_a_job_that_is_not_found_says_that_it_is_gone(on):
     actor = on()
     actor.run()
-    attempt = {"method": "PATCH", "path": "/mpijobs/taco-bench", "status": 404, "times": 1}
+    attempt = {"method": "PATCH", "path": "/mpijobs/taco-bench", "status": 404, "times": 1, "body": ABSENT}
     actor.cluster.fail(**attempt)
     assert actor.run(clean_pod_policy="None")["changed"]
     actor.cluster.fail(**attempt)
     remove_job = threading.Timer(0.0, remove, [actor])
-    attempted = Cluster.change
+    attempted = Client.change
 
     def change(cluster, patch, doing=None):
         result = attempted(cluster, patch, doing)
@@ -157,7 +158,7 @@ def test_a_change_of_a_job_that_is_not_found_says_that_it_is_gone(on):
         return result
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(Cluster, "change", change)
+        patched.setattr(Client, "change", change)
         actor.refused("it was deleted while its pods were waited for", clean_pod_policy="All")
 
 
@@ -165,7 +166,7 @@ def test_a_launcher_that_is_gone_runs_no_work(on):
     """Another client deletes the job between the list of its pods and the command in its launcher."""
     actor = on()
     actor.run()
-    execute = Cluster.execute_in
+    execute = Client.execute_in
 
     def late(cluster, *arguments):
         remove(actor)
@@ -173,6 +174,6 @@ def test_a_launcher_that_is_gone_runs_no_work(on):
         return execute(cluster, *arguments)
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(Cluster, "execute_in", late)
+        patched.setattr(Client, "execute_in", late)
         assert actor.run(state="absent")["changed"]
     assert actor.jobs() == []

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from mpijob_actor import NODES, WORKERS
 
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.work import started
+from ansible_collections.taco.train.plugins.module_utils.cluster.work import started
 
 
 def test_removing_keeps_the_logs_and_waits_until_all_is_gone(on):
     actor = on(serve=("v2beta1",))
     launcher = actor.run()["launcher"]["pod"]
     actor.cluster.log(launcher, "Total img/sec\n")
-    gone = actor.run(state="absent", workers=None, gpus_per_worker=None)
+    gone = actor.run(state="absent", definition=None)
     assert gone["changed"]
     assert {name: Path(path).read_text() for name, path in gone["logs"].items()}[launcher] == "Total img/sec\n"
     assert actor.jobs() == [] and actor.cluster.objects("Pod") == []
@@ -48,7 +48,7 @@ def test_a_job_stays_while_the_log_of_a_pod_can_not_be_read(on, status, said):
     actor = on()
     actor.run()
     actor.cluster.fail(method="GET", path=LOGS, status=status, body=said, times=99)
-    words = ["localhost: the MPIJob taco-bench is not deleted", "taco-bench-worker-1: ", "mpijob_allow_lost_logs: true"]
+    words = ["the MPIJob taco-bench is not deleted", "taco-bench-worker-1: ", "mpijob_allow_lost_logs: true"]
     actor.refused(*words, *([] if status == 404 else [said]), state="absent")
     actor.refused(*words, gpus_per_worker=4, replace=True)
     assert actor.jobs() == ["taco-bench"]

@@ -200,21 +200,6 @@ def test_a_pod_that_is_there_keeps_its_spec(core):
     core.patch_namespaced_pod("a", "default", {"spec": {"containers": [{"name": "main", "image": "image:2"}]}})
 
 
-def test_hugepages_are_requested_as_they_are_limited(core):
-    def pod(limits, requests):
-        return {
-            "metadata": {"name": "a"},
-            "spec": {"containers": [{"name": "m", "resources": {"limits": limits, "requests": requests}}]},
-        }
-
-    code, body = refusal(core.create_namespaced_pod, "default", pod({"hugepages-1Gi": "2Gi"}, {}))
-    assert (code, "HugePages require cpu or memory" in body["message"]) == (422, True)
-    both = {"hugepages-1Gi": "2Gi", "memory": "1Gi"}
-    code, body = refusal(core.create_namespaced_pod, "default", pod(both, {"hugepages-1Gi": "1Gi"}))
-    assert body["details"]["causes"][0]["field"] == "spec.containers[0].resources.requests"
-    core.create_namespaced_pod("default", pod(both, {}))
-
-
 @pytest.mark.parametrize("versions", [("v1",), ("v2beta1", "v1"), ()])
 def test_the_versions_of_mpijobs_are_discovered(versions):
     with running_cluster(serve=versions) as cluster:
@@ -225,26 +210,3 @@ def test_the_versions_of_mpijobs_are_discovered(versions):
         crds = cluster.objects("CustomResourceDefinition")
         names = [[one["name"] for one in crd["spec"]["versions"]] for crd in crds]
         assert names == ([list(versions)] if versions else [])
-
-
-NAMELESS = {"spec": {"containers": [{"image": "x"}]}}
-MANIFEST = {"apiVersion": "kubeflow.org/v1", "kind": "MPIJob", "metadata": {"name": "a"}}
-
-
-@pytest.mark.parametrize(
-    "spec, field",
-    [
-        ({}, "spec.mpiReplicaSpecs"),
-        (
-            {"mpiReplicaSpecs": {"Worker": {"template": NAMELESS}}},
-            "spec.mpiReplicaSpecs.Worker.template.spec.containers[0].name",
-        ),
-    ],
-)
-def test_an_invalid_mpijob_is_refused_with_causes(client, spec, field):
-    custom = kubernetes.client.CustomObjectsApi(client)
-    thing = {**MANIFEST, "spec": spec}
-    code, body = refusal(custom.create_namespaced_custom_object, "kubeflow.org", "v1", "default", "mpijobs", thing)
-    assert (code, body["reason"], body["details"]["causes"][0]["field"]) == (422, "Invalid", field)
-    assert "Required value" in body["details"]["causes"][0]["message"]
-    assert body["message"].startswith('MPIJob.kubeflow.org "a" is invalid: ')

@@ -7,9 +7,9 @@
 import pytest
 from kubelab.testing import running_cluster
 
+from ansible_collections.taco.train.plugins.module_utils.cluster.status import progress
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import job_of
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.manifest import manifest
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.status import progress
 
 NODES = [
     {"name": name, "allocatable": {"hugepages-1Gi": "50Gi", "nvidia.com/gpu": 8, "memory": "300Gi"}}

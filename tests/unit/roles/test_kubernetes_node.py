@@ -20,7 +20,7 @@ from kubelab.testing import running_cluster
 from node_objects import budget, pod, put
 from observed import NODE
 
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.drain import CORDONED
+from ansible_collections.taco.train.plugins.module_utils.cluster.drain import CORDONED
 
 ROOT = Path(__file__).parents[3]
 POOL = Path("/sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages")

@@ -9,7 +9,7 @@ import shlex
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import MpijobError
+from ansible_collections.taco.train.plugins.module_utils.cluster.resources import MpijobError
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob import arena_command, arena_status
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import job_of
 

@@ -6,7 +6,7 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import MpijobError
+from ansible_collections.taco.train.plugins.module_utils.cluster.resources import MpijobError
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import job_of
 
 FOUR = {"workers": 4, "gpus_per_worker": 8}

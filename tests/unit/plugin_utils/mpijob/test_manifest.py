@@ -10,11 +10,11 @@ from ansible.errors import AnsibleFilterError
 from mpijob_schema import validate
 
 from ansible_collections.taco.train.plugins.filter.mpijob import FilterModule
+from ansible_collections.taco.train.plugins.module_utils.cluster.names import VERSIONS
+from ansible_collections.taco.train.plugins.module_utils.cluster.resources import MpijobError
 from ansible_collections.taco.train.plugins.plugin_utils.container.spec import spec_for
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import MpijobError
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import Job, job_of
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.manifest import manifest
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import VERSIONS
 from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 
 IMAGE = "ccr.ccs.tencentyun.com/qcloud/taco-train:ttf115-cu112-cvm-0.4.1"

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from observed import NODE
 from wrong_values import BAD, DEFAULTS, FREE, GOOD, OPTIONS, SPECS, wrong_values
 
+from ansible_collections.taco.train.plugins.module_utils.cluster.names import VERSIONS
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import arm_of
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.presets import PRESETS
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import LABEL
 from ansible_collections.taco.train.plugins.plugin_utils.decision.looks import LEAST_REPEATS
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import VERSIONS
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.verdict import Host, judge
 from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 from ansible_collections.taco.train.plugins.plugin_utils.variables.groups import GROUPS

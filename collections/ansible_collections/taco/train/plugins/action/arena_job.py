@@ -6,12 +6,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+import os
+from typing import Any, Mapping
 
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.action import host_of, pods_reached
+from ansible_collections.taco.train.plugins.module_utils.cluster.pods import PodConnection
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.arena_client import Arena, ArenaError
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.arena_lifecycle import Lifecycle
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import job_of
@@ -47,10 +48,10 @@ class ActionModule(ActionBase):
         result = super().run(tmp, task_vars)
         _validated, options = self.validate_argument_spec(argument_spec=ARGUMENT_SPEC)
         self.task_vars = task_vars or {}
-        host = host_of(self, task_vars)
+        host = str(self._task.delegate_to or self.task_vars.get("inventory_hostname", "this host"))
         present = options["state"] == "present"
         try:
-            job, reached = job_of(options["job"]), pods_reached(self, options, host)
+            job, reached = job_of(options["job"]), self._pods_reached(options, host)
             options["kubeconfig"] = options["kubeconfig"] and self._remote_expand_user(options["kubeconfig"])
             arena = Arena(job, options, host, self._command, self._display.display)
             lifecycle = Lifecycle(arena, reached, self._task.check_mode)
@@ -72,3 +73,14 @@ class ActionModule(ActionBase):
             )
         finally:
             self._task.check_mode = checking
+
+    def _pods_reached(self, options: Mapping[str, Any], host: str) -> PodConnection:
+        """Return how kubectl, which runs on the controller, reaches the pods; raise when only the task's host has the kubeconfig."""
+        path = os.path.expanduser(options["kubeconfig"] or "")
+        is_remote = self._connection.transport != "local"
+        if is_remote and options["state"] == "present" and path and not os.path.exists(path):
+            raise AnsibleActionFail(
+                f"{host}: the controller has no kubeconfig {path}. Arena runs on {host}, and the pods are reached by kubectl on the "
+                "controller: copy the kubeconfig to the same path there, or set taco_kubeconfig to a path that both have"
+            )
+        return PodConnection(path, options["context"] or "", options["python"])

@@ -8,7 +8,7 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.capacity import capacity
+from ansible_collections.taco.train.plugins.module_utils.cluster.capacity import capacity
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import job_of
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.manifest import manifest, worker_limits
 from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError

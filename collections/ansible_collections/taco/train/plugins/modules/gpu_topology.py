@@ -14,13 +14,13 @@ description:
     from any machine, also after a killed run.
   - All nodes are checked before one is changed. A node on which pods use GPUs is refused, and the error lists the pods.
   - If a node was changed by another client in the meantime, it is read and checked again before the change.
-  - The calls are made by M(kubernetes.core.k8s) and M(kubernetes.core.k8s_info) on the host that the task is for.
+  - The host that the task is for asks the API server.
 author:
   - Taco Team (@taco)
 extends_documentation_fragment:
   - ansible.builtin.action_common_attributes
   - ansible.builtin.action_common_attributes.flow
-  - taco.train.attributes.controller
+  - taco.train.kubernetes
   - taco.train.kubernetes.connection
 attributes:
   check_mode:
@@ -77,4 +77,44 @@ after:
   description: The new label of each node.
   returned: success
   type: dict
+progress:
+  description: What was waited for, and requests that were made again. Also of a task that fails.
+  returned: always
+  type: list
+  elements: str
 """
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.taco.train.plugins.module_utils.cluster.arguments import access_arguments, client_of
+from ansible_collections.taco.train.plugins.module_utils.cluster.client import KubernetesError
+from ansible_collections.taco.train.plugins.module_utils.cluster.gpu_nodes import Nodes
+from ansible_collections.taco.train.plugins.module_utils.cluster.resources import MpijobError
+
+
+def main():
+    module = AnsibleModule(
+        supports_check_mode=True,
+        argument_spec=dict(
+            access_arguments(),
+            nodes=dict(type="list", elements="str", required=True),
+            state=dict(type="str", choices=["topology", "default", "restored"], required=True),
+            wait_timeout=dict(type="int", default=300),
+            poll=dict(type="float", default=2.0),
+        ),
+    )
+    client = client_of(module)
+    nodes = Nodes(client, module.params, module.check_mode)
+    try:
+        result = nodes.result()
+    except MpijobError as error:
+        module.fail_json(msg=f"the nodes can't be labelled: {error}", progress=client.lines)
+    except KubernetesError as error:
+        module.fail_json(msg=str(error), progress=client.lines)
+    for warning in nodes.warnings:
+        module.warn(warning)
+    module.exit_json(progress=client.lines, **result)
+
+
+if __name__ == "__main__":
+    main()

@@ -12,15 +12,14 @@ description:
   - The annotation C(taco.train/cordoned) of the node marks a cordon of this module. A node that was cordoned by another person is drained
     too, but never uncordoned. If the node was uncordoned by hand, the annotation is removed. If it was then cordoned again by hand, the
     node's C(managedFields) show it, unless the client was the same.
-  - M(kubernetes.core.k8s_drain) evicts the pods. It stops at the first refused eviction, so it is repeated with increasing delays until no
-    pod is left or the time limit is reached. Then the error lists the pods and their PodDisruptionBudgets.
+  - Pods are evicted, those whose budget refuses it with increasing delays, until no pod is left or the time limit is reached. Then the
+    error lists the pods and their PodDisruptionBudgets.
   - Pods of DaemonSets and static pods stay.
 author:
   - Taco Team (@taco)
 extends_documentation_fragment:
   - ansible.builtin.action_common_attributes
   - ansible.builtin.action_common_attributes.flow
-  - taco.train.attributes.controller
   - taco.train.kubernetes
   - taco.train.kubernetes.connection
 attributes:
@@ -59,7 +58,7 @@ options:
     description: Whether to evict pods with an emptyDir, whose data is lost. Otherwise a node with such a pod is not changed.
   grace:
     type: int
-    description: Grace period of a pod in seconds, 1 or more. Not set means the pod's own.
+    description: Grace period of a pod in seconds. Not set means the pod's own.
   resources:
     type: dict
     default: {}
@@ -152,4 +151,49 @@ problems:
   type: list
   elements: str
   sample: []
+progress:
+  description: What was waited for, and requests that were made again. Also of a task that fails.
+  returned: always
+  type: list
+  elements: str
 """
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.taco.train.plugins.module_utils.cluster.arguments import access_arguments, client_of
+from ansible_collections.taco.train.plugins.module_utils.cluster.client import KubernetesError
+from ansible_collections.taco.train.plugins.module_utils.cluster.node import Node, NodeError
+from ansible_collections.taco.train.plugins.module_utils.cluster.resources import MpijobError
+
+
+def main():
+    module = AnsibleModule(
+        supports_check_mode=True,
+        argument_spec=dict(
+            access_arguments(),
+            name=dict(type="str", required=True),
+            state=dict(type="str", choices=["drained", "uncordoned", "ready"], required=True),
+            drain=dict(type="bool", default=True),
+            force=dict(type="bool", default=False),
+            delete_emptydir_data=dict(type="bool", default=False),
+            grace=dict(type="int"),
+            resources=dict(type="dict", default={}),
+            pages=dict(type="dict", default={}),
+            boot_id=dict(type="str"),
+            gate=dict(type="bool", default=True),
+            timeout=dict(type="int", default=300),
+            poll=dict(type="float", default=2.0),
+        ),
+    )
+    client = client_of(module)
+    try:
+        result = Node(client, module.params, module.check_mode).result()
+    except MpijobError as error:
+        module.fail_json(msg=f"node {module.params['name']}: {error}", progress=client.lines)
+    except (KubernetesError, NodeError) as error:
+        module.fail_json(msg=str(error), progress=client.lines)
+    module.exit_json(progress=client.lines, **result)
+
+
+if __name__ == "__main__":
+    main()

@@ -8,12 +8,12 @@ module: mpijob
 short_description: Run the pods of a training job as an MPIJob
 version_added: 1.0.0
 description:
-  - Creates an MPIJob in the API version that the cluster serves, and waits until its launcher runs and all of its workers are Ready. While
-    it waits, it shows how many are Ready, and the problems of the others.
+  - Creates an MPIJob in the API version that the cluster serves, and waits until its launcher runs and all of its workers are Ready.
+    RV(progress) has how many were Ready when, and the problems of the others.
   - Before the submission, it compares the requests of a worker with the capacity of the nodes, and lists missing resources.
   - An existing job of this module with the same options is not changed. The pods of a job are created once, so a job with other options
     for them is an error, or with O(replace) is deleted and recreated.
-  - Modules of C(kubernetes.core) on the task's host make all calls of the API server. Calls to an overloaded server and lost connections
+  - The task's host asks the API server. Requests to an overloaded server and lost connections
     are retried; a refusal names the missing permission.
 notes:
   - A job that does not become ready stays in the cluster for analysis. The error has the command that removes it.
@@ -24,7 +24,6 @@ author:
 extends_documentation_fragment:
   - ansible.builtin.action_common_attributes
   - ansible.builtin.action_common_attributes.flow
-  - taco.train.attributes.controller
   - taco.train.kubernetes
   - taco.train.kubernetes.connection
 attributes:
@@ -53,67 +52,11 @@ options:
     type: str
     choices: [v1, v2beta1]
     description: The API version of the job. Not set means the version that the cluster serves, or the stored one if it serves both.
-  workers:
-    type: int
-    description: Number of workers. Required with O(state=present).
-  gpus_per_worker:
-    type: int
-    description: GPUs of each worker, and ranks on it. Required with O(state=present).
-  image:
-    type: str
-    description: Image of launcher and workers. Not set means the vendor's for TKE.
-  command:
-    type: list
-    elements: str
-    description: The launcher's command. Not set means an idle command.
-  gpus:
-    type: str
-    choices: [all, none]
-    default: all
-    description: Whether the workers request GPUs.
-  memory:
-    type: str
-    description: Memory of each worker, with its shared memory and without its hugepages. Not set means V(100Gi).
-  shm_size:
-    type: str
-    description: Size of C(/dev/shm). Not set means V(32g).
-  hugepages:
-    type: int
-    description: Pages of 1 GiB for each worker. Not set means O(gpus_per_worker) * 5 + 10.
-  mounts:
-    type: list
-    elements: str
-    description: Paths of the node to mount in the workers, as C(source:target) or C(source:target:ro). Not set means the paths of HARP.
-  mounts_extra:
-    type: list
-    elements: str
-    default: []
-    description: Additional mounts.
-  privileged:
-    type: bool
-    description: Whether the workers are privileged. Not set means V(true).
-  network_mode:
-    type: str
-    description: V(host) for the network of the node.
-  environment:
+  definition:
     type: dict
-    default: {}
-    description: Environment variables of launcher and workers.
-  gpu_topology:
-    type: bool
-    default: false
-    description: Whether ACK places the workers by GPU topology.
-  clean_pod_policy:
-    type: str
-    choices: [Running, All, None]
-    default: Running
-    description: Which pods the operator removes when the job has ended.
-  launcher_cpu:
-    type: str
-    description: CPUs of the launcher. Not set means V(1).
-  launcher_memory:
-    type: str
-    description: Memory of the launcher. Not set means V(2Gi).
+    description:
+      - The manifest of the job, as the filter P(taco.train.mpijob_manifest#filter) returns it. Required with O(state=present).
+      - Its API version becomes the one that the cluster serves, its name and namespace those of the module.
   replace:
     type: bool
     default: false
@@ -150,7 +93,7 @@ options:
     description: The shortest interval between two requests in seconds. Pods are watched in between.
   logs_dir:
     type: str
-    description: Folder on the controller for the logs of pods that are deleted. Not set means that no logs are saved.
+    description: Folder on the task's host for the logs of pods that are deleted. Not set means that no logs are saved.
   python:
     type: str
     default: /usr/bin/python3
@@ -172,8 +115,7 @@ seealso:
 EXAMPLES = r"""
 - name: Run 4 workers of 8 GPUs
   taco.train.mpijob:
-    workers: 4
-    gpus_per_worker: 8
+    definition: "{{ {'workers': 4, 'gpus_per_worker': 8} | taco.train.mpijob_manifest }}"
   delegate_to: localhost
   run_once: true
   register: job
@@ -189,7 +131,7 @@ EXAMPLES = r"""
 - name: Remove the MPIJob and save the logs of its pods
   taco.train.mpijob:
     state: absent
-    logs_dir: results/pods
+    logs_dir: /var/tmp/taco-train/pods
   delegate_to: localhost
   run_once: true
 """
@@ -240,8 +182,78 @@ pods:
   type: list
   elements: dict
 logs:
-  description: On the controller, the file with the log of each pod that was deleted.
+  description: On the task's host, the file with the log of each pod that was deleted.
   returned: success
   type: dict
-  sample: {taco-bench-launcher: results/20260101T000000Z/pods/taco-bench-launcher.log}
+  sample: {taco-bench-launcher: /var/tmp/taco-train/pods/taco-bench-launcher.log}
+progress:
+  description: How the job came to its state, a line for each change that was seen. Also of a task that fails.
+  returned: always
+  type: list
+  elements: str
 """
+
+import os
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.taco.train.plugins.module_utils._process.failure import failure
+from ansible_collections.taco.train.plugins.module_utils._process.words import InvalidValueError
+from ansible_collections.taco.train.plugins.module_utils.cluster.arguments import access_arguments, client_of
+from ansible_collections.taco.train.plugins.module_utils.cluster.client import KubernetesError
+from ansible_collections.taco.train.plugins.module_utils.cluster.jobs import JobError, JobOptions, Jobs
+from ansible_collections.taco.train.plugins.module_utils.cluster.pods import PodConnection
+from ansible_collections.taco.train.plugins.module_utils.cluster.present import Definition, absent, present
+from ansible_collections.taco.train.plugins.module_utils.cluster.result import result_of
+
+
+def main():
+    module = AnsibleModule(
+        supports_check_mode=True,
+        argument_spec=dict(
+            access_arguments(),
+            name=dict(type="str", default="taco-bench"),
+            namespace=dict(type="str", default="default"),
+            state=dict(type="str", choices=["present", "absent"], default="present"),
+            api_version=dict(type="str", choices=["v1", "v2beta1"]),
+            definition=dict(type="dict"),
+            replace=dict(type="bool", default=False),
+            any_manager=dict(type="bool", default=False),
+            interrupt_running_work=dict(type="bool", default=False),
+            allow_lost_logs=dict(type="bool", default=False),
+            wait_timeout=dict(type="int", default=600),
+            poll=dict(type="float", default=2.0),
+            logs_dir=dict(type="path"),
+            python=dict(type="str", default="/usr/bin/python3"),
+            nodes=dict(type="dict", default={}),
+            pod_variables=dict(type="dict", default={}),
+        ),
+        required_if=[("state", "present", ["definition"])],
+    )
+    params = module.params
+    client = client_of(module)
+    jobs = Jobs(client, params["name"], params["namespace"])
+    options = JobOptions(
+        check_mode=module.check_mode, **{name: params[name] for name in JobOptions._fields if name in params}
+    )
+    kubeconfig = params["kubeconfig"] or ""
+    reached = PodConnection(
+        os.path.expanduser(kubeconfig) if isinstance(kubeconfig, str) else kubeconfig,
+        params["context"] or "",
+        params["python"],
+    )
+    try:
+        if params["state"] == "absent":
+            outcome = absent(jobs, options)
+        else:
+            outcome = present(jobs, Definition(params["definition"], params["name"]), options)
+        result = result_of(jobs, outcome, options, reached, params["nodes"], params["pod_variables"])
+    except (InvalidValueError, JobError, KubernetesError, OSError) as error:
+        module.fail_json(msg=failure(error), progress=client.lines)
+    for warning in jobs.warnings:
+        module.warn(warning)
+    module.exit_json(progress=client.lines, **result)
+
+
+if __name__ == "__main__":
+    main()

@@ -6,6 +6,9 @@
 
 from typing import Any, Dict, Mapping, NamedTuple, Optional
 
+from ansible_collections.taco.train.plugins.module_utils._process import words
+
+gib = words.gib
 STATUSES = ("fail", "warn", "pass", "skip")
 
 
@@ -73,8 +76,3 @@ def truth(value: Any, default: bool = False) -> bool:
     if text in ("yes", "true", "on", "1", "y", "t"):
         return True
     return False if text in ("no", "false", "off", "0", "n", "f") else default
-
-
-def gib(size: Optional[int]) -> str:
-    """Return a size for people, such as V(12.5 GiB)."""
-    return "unknown" if size is None else f"{size / 1024**3:.1f} GiB".replace(".0 GiB", " GiB")

@@ -10,6 +10,9 @@ import unicodedata
 from datetime import datetime
 from typing import Any, Callable, List, Mapping, Optional, Sequence
 
+from ansible_collections.taco.train.plugins.module_utils._process import words
+
+duration = words.duration
 LINE_END = re.compile(r"\r\n|\n|\r")
 # What stands between the name of a run and how far it is.
 MIDDLE = ": iteration "
@@ -108,15 +111,6 @@ def run_seconds(records: Sequence[Mapping[str, Any]]) -> Optional[float]:
         if took <= following - begun <= took + LONGEST_PAUSE:
             seconds[place] = following - begun
     return sum(seconds) / len(seconds) if seconds else None
-
-
-def duration(seconds: float) -> str:
-    """Return seconds as people say them."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    if seconds < 5400:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h"
 
 
 def fitted(line: str, columns: int) -> str:

@@ -5,19 +5,19 @@
 """Numbers and counts in words, and text that fits into columns of a terminal, where a Chinese character takes two."""
 
 import unicodedata
-from typing import Dict, Iterable, List, Optional, Tuple
+from typing import List, Optional
 
-from ansible_collections.taco.train.plugins.module_utils._process import failure
+from ansible_collections.taco.train.plugins.module_utils._process import failure, words
 
 CUT = "..."
 NONE = "none"
 # So many different texts does grouped return.
-MOST_TEXTS = 3
 # Categories of characters: control characters and ends of lines, and what only tells a terminal how to write.
 BLANK = ("Cc", "Zl", "Zp")
 UNSEEN = ("Cf", "Cs")
 
 some = failure.some
+grouped = words.grouped
 
 
 def _cell(character: str) -> int:
@@ -94,13 +94,3 @@ def bytes_text(size: float) -> str:
         if size >= power:
             return f"{size / power:.3g} {unit}"
     return f"{size:.0f} bytes"
-
-
-def grouped(texts: Iterable[Tuple[str, str]], separator: str = ": ") -> List[str]:
-    """Return sentences about named things: those with the same text together, and after some texts how many more things there are."""
-    groups: Dict[str, List[str]] = {}
-    for name, text in texts:
-        groups.setdefault(text, []).append(name)
-    found = [f"{some(names)}{separator}{text}" for text, names in groups.items()]
-    rest = [name for names in list(groups.values())[MOST_TEXTS:] for name in names]
-    return found[:MOST_TEXTS] + ([f"{len(set(rest))} more{separator}other reasons of the same kind"] if rest else [])

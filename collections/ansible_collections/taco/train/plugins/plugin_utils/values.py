@@ -7,6 +7,9 @@
 import hashlib
 import re
 
+from ansible_collections.taco.train.plugins.module_utils._process import words
+
+InvalidValueError = words.InvalidValueError
 SHA256 = re.compile(r"^[0-9a-fA-F]{64}$")
 # Of 64 random digits as few different ones don't occur.
 FEWEST_DIGITS = 8
@@ -15,10 +18,6 @@ EMPTY_SHA256 = hashlib.sha256(b"").hexdigest()
 IMAGE = re.compile(
     r"^(?:[A-Za-z0-9.-]+(?::\d+)?/)?[a-z0-9]+(?:[._/-]+[a-z0-9]+)*(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(?:@sha256:[0-9a-f]{64})?$"
 )
-
-
-class InvalidValueError(Exception):
-    """A value from which nothing can be built. The text says what was expected, what was found and how to correct it."""
 
 
 def is_placeholder(checksum: str) -> bool:

@@ -9,28 +9,14 @@ import os
 import pwd
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 
+from ansible_collections.taco.train.plugins.module_utils._process.idle import VARIABLE, is_idle
 from ansible_collections.taco.train.plugins.module_utils._process.timed import Output, run_timed
 
-VARIABLE = "taco_interrupt_running_work"
 # nvidia-smi takes this long where no process keeps the driver loaded.
 COMMAND_SECONDS = 60
 QUERY = ["nvidia-smi", "--query-compute-apps=pid,gpu_uuid,process_name", "--format=csv,noheader"]
 TOP = "pid,stat,user,args"
 # Programs that wait, forward signals or accept logins. None of them computes anything.
-IDLE = (
-    "sleep",
-    "tail",
-    "pause",
-    "tini",
-    "docker-init",
-    "dumb-init",
-    "catatonit",
-    "sshd",
-    "sshd-session",
-    "ps",
-    "agetty",
-)
-SHELLS = ("sh", "bash", "dash", "ash", "zsh", "busybox")
 # Every CUDA program has it open, and no monitoring program does.
 UVM = "/dev/nvidia-uvm"
 SHOWN = 8
@@ -64,19 +50,6 @@ def parse_compute_apps(text: str) -> List[Work]:
             pid, gpu, name = fields
             found.append(Work(int(pid), "", "" if name.startswith("[") else name, f"GPU {gpu}".rstrip()))
     return found
-
-
-def is_idle(arguments: Sequence[str]) -> bool:
-    """Whether a command line is that of a program in IDLE or of a shell that runs none but such programs."""
-    if not arguments:
-        return True
-    program = os.path.basename(arguments[0].rstrip(":").lstrip("-"))
-    if program in SHELLS:
-        rest = list(arguments[1:])
-        while rest and (rest[0].startswith("-") or rest[0] in SHELLS):
-            rest = rest[1:]
-        return is_idle(rest)
-    return program in IDLE
 
 
 def parse_top(text: str, container: str) -> List[Work]:

@@ -7,10 +7,11 @@
 import shlex
 from typing import Any, Callable, Mapping
 
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.clock import Clock
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.errors import one_line
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import MpijobError
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob import arena_command, arena_status, owner
+from ansible_collections.taco.train.plugins.module_utils.cluster import owner
+from ansible_collections.taco.train.plugins.module_utils.cluster.clock import Clock
+from ansible_collections.taco.train.plugins.module_utils.cluster.failures import one_line
+from ansible_collections.taco.train.plugins.module_utils.cluster.resources import MpijobError
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob import arena_command, arena_status
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import Job
 
 INSTALL = (
@@ -126,7 +127,7 @@ class Arena:
         now = self.get()
         if now is not None and (job is None or now.uid != job.uid):
             thing, _cause = self.object(now)
-            raise ArenaError(owner.recreated(thing, now.name, now.namespace, self.host))
+            raise ArenaError(f"{self.host}: {owner.recreated(thing, now.name, now.namespace)}")
         if now is None and job is not None and not self.left_over:
             return
         if now is not None:
@@ -160,7 +161,7 @@ class Arena:
         if cause is not None:
             raise ArenaError(owner.unread(self.host, job.name, job.namespace, doing, cause))
         if thing is not None and not owner.is_ours(thing):
-            raise ArenaError(owner.refusal(self.host, thing, job.name, job.namespace, doing))
+            raise ArenaError(f"{self.host}: {owner.refusal(thing, job.name, job.namespace, doing)}")
 
     def log(self, job: arena_status.ArenaJob) -> dict[str, Any]:
         """Return the answer to arena logs. Where the log can't be read, ask again: the answer may be lost for a moment only."""

@@ -8,20 +8,21 @@ import os
 import shlex
 from typing import Any
 
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes import logs
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.clock import Deadline
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.errors import one_line
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.messages import exec_forbidden
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.pods import PodConnection
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob import arena_command, arena_status, owner, work
+from ansible_collections.taco.train.plugins.module_utils.cluster import logs, owner, work
+from ansible_collections.taco.train.plugins.module_utils.cluster.client import Request
+from ansible_collections.taco.train.plugins.module_utils.cluster.clock import Deadline
+from ansible_collections.taco.train.plugins.module_utils.cluster.failures import FORBIDDEN, Trouble, one_line
+from ansible_collections.taco.train.plugins.module_utils.cluster.inventory import JobPods, hosts
+from ansible_collections.taco.train.plugins.module_utils.cluster.messages import sentence
+from ansible_collections.taco.train.plugins.module_utils.cluster.names import worker_hosts
+from ansible_collections.taco.train.plugins.module_utils.cluster.pods import PodConnection
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob import arena_command, arena_status
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.arena_client import (
     Arena,
     ArenaError,
     ArenaTrouble,
     said,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.inventory import Made, hosts
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import worker_hosts
 from ansible_collections.taco.train.plugins.plugin_utils.run import store
 
 
@@ -66,7 +67,7 @@ class Lifecycle:
                     return {"changed": True, "logs": kept}
                 if left.uid != job.uid:
                     thing, _cause = self.arena.object(left)
-                    raise ArenaError(owner.recreated(thing, job.name, job.namespace, self.arena.host))
+                    raise ArenaError(f"{self.arena.host}: {owner.recreated(thing, job.name, job.namespace)}")
                 keeps = f"the job {job.name} is still there"
                 fix = f"with {arena_status.left(left)}"
             except ArenaTrouble as error:
@@ -113,7 +114,7 @@ class Lifecycle:
 
     def _facts(self, job: arena_status.ArenaJob) -> dict[str, Any]:
         wanted, options = self.arena.job, self.arena.options
-        made = Made(job.name, job.namespace, "v1", wanted.workers, wanted.gpus_per_worker, job.launcher or "")
+        made = JobPods(job.name, job.namespace, "v1", wanted.workers, wanted.gpus_per_worker, job.launcher or "")
         pods = arena_status.pods(job, arena_command.CONTAINER) if job.phase == arena_status.RUNNING else []
         workers = [{"pod": one.name, "node": one.node} for one in job.instances if not one.chief]
         return {
@@ -177,10 +178,13 @@ class Lifecycle:
                 running_work = work.in_launcher(found.launcher, work.started(answer.get("stdout", "")))
                 if not running_work:
                     return None
-                return work.refusal(self.arena.host, "the deletion", found.name, found.namespace, running_work, running)
+                refusal = work.refusal("the deletion", found.name, found.namespace, running_work, running)
+                return f"{self.arena.host}: {refusal}"
             cause = one_line(answer.get("stderr") or answer.get("msg"))
         if "(Forbidden)" in cause:
-            raise ArenaError(exec_forbidden(self.arena.host, str(job.launcher), job.namespace, cause))
+            request = Request("create", "Pod", "v1", job.namespace, job.launcher, "exec")
+            doing = f"run a command in the pod {job.launcher} of the namespace {job.namespace} to see whether work runs in it"
+            raise ArenaError(f"{self.arena.host}: {sentence(doing, Trouble(FORBIDDEN, cause), request)}")
         return arena_status.unchecked(self.arena.host, found or job, cause)
 
     def _keep_log(self, job: arena_status.ArenaJob) -> dict[str, str]:
@@ -197,4 +201,4 @@ class Lifecycle:
         cause = one_line(said(answer))
         if self.arena.options["allow_lost_logs"] or arena_status.has_no_log(job, cause):
             return f"There is no log: {cause}"
-        raise ArenaError(logs.refusal(self.arena.host, job.name, [f"{job.launcher}: {cause}"]))
+        raise ArenaError(f"{self.arena.host}: " + logs.refusal(job.name, [f"{job.launcher}: {cause}"]))

@@ -12,11 +12,11 @@ import re
 from typing import Any, Iterator, Mapping, NamedTuple
 
 from ansible_collections.taco.train.plugins.module_utils._process.failure import MOST_NAMES
-from ansible_collections.taco.train.plugins.module_utils._process.running_work import VARIABLE
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.errors import OTHER, Trouble, one_line
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.logs import is_waiting
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import MpijobError
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import LABELS, worker_pods
+from ansible_collections.taco.train.plugins.module_utils._process.idle import VARIABLE
+from ansible_collections.taco.train.plugins.module_utils.cluster.failures import OTHER, Trouble, one_line
+from ansible_collections.taco.train.plugins.module_utils.cluster.logs import is_waiting
+from ansible_collections.taco.train.plugins.module_utils.cluster.names import LABELS, worker_pods
+from ansible_collections.taco.train.plugins.module_utils.cluster.resources import MpijobError
 from ansible_collections.taco.train.plugins.plugin_utils.text import some
 
 PENDING, QUEUING, RUNNING, SUCCEEDED, FAILED = "PENDING", "QUEUING", "RUNNING", "SUCCEEDED", "FAILED"

@@ -8,6 +8,8 @@ from dataclasses import dataclass, fields
 from typing import Any, Callable, Mapping
 
 from ansible_collections.taco.train.plugins.module_utils._boot.hugepages import pages_for
+from ansible_collections.taco.train.plugins.module_utils.cluster.names import require_names
+from ansible_collections.taco.train.plugins.module_utils.cluster.resources import MpijobError, amount
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.mpirun import ENV_NAME, whole_number
 from ansible_collections.taco.train.plugins.plugin_utils.check import is_set, truth
 from ansible_collections.taco.train.plugins.plugin_utils.container.spec import (
@@ -17,8 +19,6 @@ from ansible_collections.taco.train.plugins.plugin_utils.container.spec import (
     spec_for,
     split_mount,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import MpijobError, amount
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import require_names
 
 PROFILE = "mpijob"
 SHM_PATH = "/dev/shm"

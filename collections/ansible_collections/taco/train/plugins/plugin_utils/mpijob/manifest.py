@@ -16,23 +16,19 @@ in this:
 
 from typing import Any
 
-from ansible_collections.taco.train.plugins.plugin_utils.container.spec import plain_path, split_mount
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import (
+from ansible_collections.taco.train.plugins.module_utils.cluster.names import GROUP, KIND, require_version
+from ansible_collections.taco.train.plugins.module_utils.cluster.owner import LABELS
+from ansible_collections.taco.train.plugins.module_utils.cluster.resources import (
     GPU,
     HUGEPAGES,
     TOPOLOGY_GPU,
+    TOPOLOGY_LABEL,
+    TOPOLOGY_REPLICA_LABEL,
     binary_quantity,
 )
+from ansible_collections.taco.train.plugins.plugin_utils.container.spec import plain_path, split_mount
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import SHM_PATH, Job, check_job
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import require_version
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.owner import LABELS
 
-GROUP = "kubeflow.org"
-KIND = "MPIJob"
-# As `arena submit mpijob --gputopology` has them (https://github.com/kubeflow/arena, commit e30882c1): the pods of one
-# value are placed together, once there is room for as many as the other says.
-TOPOLOGY_LABEL = "gpu-topology"
-TOPOLOGY_REPLICA_LABEL = "gpu-topology-replica"
 SHM_VOLUME = "dshm"
 # The documents' names for the volumes of HARP, by the host's path.
 VOLUME_NAMES = {"/sys": "sys", "/dev/hugepages": "dev-hge", "/usr/local/tfabric/tools": "tfabric"}

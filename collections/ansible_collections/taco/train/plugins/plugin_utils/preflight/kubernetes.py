@@ -4,32 +4,23 @@
 
 """Checks of the cluster whose nodes the hosts are: can it be reached, does it know MPIJobs and run them, and may we do what we will."""
 
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
+from typing import Any, List, Mapping, Optional, Sequence
 
-from ansible_collections.taco.train.plugins.plugin_utils.check import Check, is_set, skipped
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.drain import is_cordoned, is_ours, no_such_node
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.pods import is_ready, name_of, pod_state
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import MpijobError
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import (
+from ansible_collections.taco.train.plugins.module_utils.cluster.cluster_facts import LABELS, PERMISSIONS
+from ansible_collections.taco.train.plugins.module_utils.cluster.drain import is_cordoned, is_ours, no_such_node
+from ansible_collections.taco.train.plugins.module_utils.cluster.names import (
     ARENA_VERSION,
     CRD,
     choose_version,
     served_versions,
 )
+from ansible_collections.taco.train.plugins.module_utils.cluster.resources import MpijobError
+from ansible_collections.taco.train.plugins.plugin_utils.check import Check, is_set, skipped
 from ansible_collections.taco.train.plugins.plugin_utils.preflight import ack
 from ansible_collections.taco.train.plugins.plugin_utils.text import some
 
 IDENTITY = "kubernetes.operator"
-# The manifests of mpi-operator from 0.1 to 0.6 and Arena's chart give the pods of the controller the first label; the Training
-# Operator, which also runs MPIJobs of version v1, has the second.
-LABELS = ("app=mpi-operator", "control-plane=kubeflow-training-operator")
 EXPECTED = "a pod of the MPI Operator that is Ready"
-
-
-def outline(pod: Mapping[str, Any]) -> Dict[str, Any]:
-    """Return a controller's pod with why it isn't Ready."""
-    namespace = (pod.get("metadata") or {}).get("namespace") or ""
-    return {"name": f"{namespace}/{name_of(pod)}", "ready": is_ready(pod), "why": pod_state(pod, None, []).why}
 
 
 def operator_check(pods: Optional[List[Mapping[str, Any]]]) -> Check:
@@ -50,60 +41,6 @@ HOST_CHECKS = ("kubernetes.node", ack.IDENTITY)
 API = "kubernetes.api"
 CLUSTER_CHECKS = (API, "kubernetes.mpijob", IDENTITY, "kubernetes.permissions")
 Facts = Mapping[str, Any]
-
-
-class Permission(NamedTuple):
-    """What one step has to be allowed."""
-
-    verb: str
-    resource: str
-    group: str = ""
-    subresource: str = ""
-    whole_cluster: bool = False
-    name: str = ""
-    """Of the only object that it is needed for, if there is only one."""
-
-    def __str__(self) -> str:
-        name = "/".join(filter(None, (self.resource, self.subresource)))
-        return f"{self.verb} {name}" + (f".{self.group}" if self.group else "")
-
-
-# All that the playbooks from preflight to rollback do, as docs/kubernetes/permissions.yml grants it. Pods of other namespaces are
-# listed and evicted when a node is drained.
-PERMISSIONS = (
-    *(Permission(verb, "nodes", whole_cluster=True) for verb in ("get", "list", "patch", "watch")),
-    *(Permission(verb, "pods", whole_cluster=True) for verb in ("get", "list", "watch")),
-    Permission("create", "pods", subresource="eviction", whole_cluster=True),
-    Permission("list", "poddisruptionbudgets", "policy", whole_cluster=True),
-    Permission("get", "customresourcedefinitions", "apiextensions.k8s.io", whole_cluster=True, name=CRD),
-    *(Permission(verb, "mpijobs", "kubeflow.org") for verb in ("get", "list", "create", "patch", "delete", "watch")),
-    Permission("list", "events"),
-    # kubectl and kubernetes.core run a command by GET; for that Kubernetes wants `get`, and from 1.35 on `create` as well.
-    *(Permission(verb, "pods", subresource="exec") for verb in ("create", "get")),
-    Permission("get", "pods", subresource="log"),
-)
-
-
-def review(permission: Permission, namespace: str) -> Dict[str, Any]:
-    """Return the question to the API server whether we have a permission."""
-    asked = {"verb": permission.verb, "resource": permission.resource, "group": permission.group}
-    if permission.subresource:
-        asked["subresource"] = permission.subresource
-    if permission.name:
-        asked["name"] = permission.name
-    if not permission.whole_cluster:
-        asked["namespace"] = namespace
-    spec = {"resourceAttributes": asked}
-    return {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "spec": spec}
-
-
-def missing(answers: Sequence[Mapping[str, Any]]) -> List[str]:
-    """Return the permissions that we lack, from the answers to all questions, in their order."""
-    return [
-        str(permission)
-        for permission, answer in zip(PERMISSIONS, answers)
-        if not (answer.get("status") or {}).get("allowed")
-    ]
 
 
 def host_checks(variables: Mapping[str, Any], facts: Optional[Facts]) -> List[Check]:

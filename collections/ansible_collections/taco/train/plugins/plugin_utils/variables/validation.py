@@ -11,14 +11,14 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Seq
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
+from ansible_collections.taco.train.plugins.module_utils.cluster.names import require_names
+from ansible_collections.taco.train.plugins.module_utils.cluster.resources import amount
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration import arms
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.lightcc import options_to_env
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.mpirun import ENV_NAME, MCA_NAME, read_hosts
 from ansible_collections.taco.train.plugins.plugin_utils.check import Check
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import repeats_of
 from ansible_collections.taco.train.plugins.plugin_utils.container import spec as container
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import amount
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import require_names
 from ansible_collections.taco.train.plugins.plugin_utils.reboot import rolling
 from ansible_collections.taco.train.plugins.plugin_utils.values import IMAGE, SHA256, InvalidValueError, is_placeholder
 from ansible_collections.taco.train.plugins.plugin_utils.variables.groups import GROUPS, Fleet, Group, problem

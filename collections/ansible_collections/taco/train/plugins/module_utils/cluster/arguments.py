@@ -1,0 +1,40 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The options by which modules reach an API server."""
+
+import os
+from typing import Any, Dict
+
+from ansible_collections.taco.train.plugins.module_utils.cluster.client import Client
+from ansible_collections.taco.train.plugins.module_utils.cluster.messages import path_of
+
+try:
+    from ansible_collections.kubernetes.core.plugins.module_utils.args_common import AUTH_ARG_SPEC
+except ImportError:
+    # The first request says what is missing.
+    AUTH_ARG_SPEC = {}
+
+OWN = ("kubeconfig", "context")
+
+
+def access_arguments() -> Dict[str, Any]:
+    """Return the options. The kubeconfig may be its content, with a token."""
+    others = {name: spec for name, spec in AUTH_ARG_SPEC.items() if name not in OWN}
+    return dict(
+        kubeconfig=dict(type="raw", no_log=True),
+        context=dict(type="str"),
+        access=dict(type="dict", default={}, options=others or None),
+    )
+
+
+def client_of(module: Any) -> Client:
+    """Return the client of a module with these options."""
+    given = module.params["kubeconfig"]
+    if path_of(given):
+        # A path is no secret, and messages name it.
+        module.no_log_values.discard(given)
+        given = os.path.expanduser(given)
+    own = {"kubeconfig": given, "context": module.params["context"]}
+    return Client({**(module.params["access"] or {}), **own})
