@@ -137,19 +137,6 @@ def test_the_controller_of_mpijobs_has_to_run(operators, status, words):
     assert found.status == status and words in found.found
 
 
-def test_a_pod_of_the_controller_that_is_not_ready_says_why():
-    waiting = {
-        "name": "manager",
-        "state": {"waiting": {"reason": "ImagePullBackOff", "message": "Back-off pulling image"}},
-    }
-    pod = {
-        "metadata": {"name": "mpi-operator-1", "namespace": "mpi-operator"},
-        "status": {"phase": "Pending", "containerStatuses": [waiting]},
-    }
-    found = kubernetes.outline(pod)
-    assert found["name"] == "mpi-operator/mpi-operator-1" and not found["ready"] and "ImagePullBackOff" in found["why"]
-
-
 INFO = {
     "kubeletVersion": "v1.18.8-aliyun.1",
     "containerRuntimeVersion": "docker://19.3.5",

@@ -9,6 +9,7 @@ from typing import Any, Mapping
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.taco.train.plugins.modules.kubernetes_info import ARGUMENTS
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes import pods
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.action import cluster_of
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.client import WATCH, Cluster, KubernetesError
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.errors import FORBIDDEN
@@ -69,7 +70,7 @@ class ActionModule(ActionBase):
 
         try:
             found = [cluster.read("Pod", "v1", labels=[label]) or [] for label in kubernetes.LABELS]
-            facts["operators"] = [kubernetes.outline(pod) for pods in found for pod in pods]
+            facts["operators"] = [pods.outline(pod) for same in found for pod in same]
         except KubernetesError as error:
             self._only_forbidden(error)
 

@@ -14,16 +14,6 @@ Thing = Mapping[str, Any]
 Looked = TypeVar("Looked")
 
 
-def version_of(thing: Thing) -> str | None:
-    return (thing.get("metadata") or {}).get("resourceVersion")
-
-
-def from_version(patch: Thing, version: str | None) -> dict[str, Any]:
-    """Return a patch that the API server refuses when the object isn't the version that was read."""
-    given = {"resourceVersion": version} if version else {}
-    return {**patch, "metadata": {**patch["metadata"], **given}}
-
-
 def settle(
     cluster: Cluster, look: Callable[[], tuple[Looked, Thing | None]], doing: str | None = None
 ) -> tuple[Looked, Thing | None]:

@@ -6,7 +6,7 @@
 
 from typing import Any, Iterable, Mapping, Sequence
 
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.change import from_version, version_of
+from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import from_version, version_of
 from ansible_collections.taco.train.plugins.plugin_utils.text import some
 
 Thing = Mapping[str, Any]

@@ -12,13 +12,14 @@ killed.
 import json
 from typing import Any, Iterable, Mapping, NamedTuple, Sequence
 
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.change import from_version, version_of
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.pods import name_of
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import (
     GPU,
     TOPOLOGY_GPU,
     MpijobError,
     amount,
+    from_version,
+    version_of,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.text import some
 

@@ -223,3 +223,9 @@ def pod_state(
     found = warnings("Pod", name, (pod.get("metadata") or {}).get("uid"), events)
     stuck, why = _trouble(pod, found, held or {})
     return PodState(name, role, False, stuck, f"{name}: {why}")
+
+
+def outline(pod: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the name of a pod, and why it isn't Ready."""
+    namespace = (pod.get("metadata") or {}).get("namespace") or ""
+    return {"name": f"{namespace}/{name_of(pod)}", "ready": is_ready(pod), "why": pod_state(pod, None, []).why}

@@ -8,7 +8,6 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.check import Check, is_set, skipped
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.drain import is_cordoned, is_ours, no_such_node
-from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.pods import is_ready, name_of, pod_state
 from ansible_collections.taco.train.plugins.plugin_utils.kubernetes.resources import MpijobError
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.names import (
     ARENA_VERSION,
@@ -24,12 +23,6 @@ IDENTITY = "kubernetes.operator"
 # Operator, which also runs MPIJobs of version v1, has the second.
 LABELS = ("app=mpi-operator", "control-plane=kubeflow-training-operator")
 EXPECTED = "a pod of the MPI Operator that is Ready"
-
-
-def outline(pod: Mapping[str, Any]) -> Dict[str, Any]:
-    """Return a controller's pod with why it isn't Ready."""
-    namespace = (pod.get("metadata") or {}).get("namespace") or ""
-    return {"name": f"{namespace}/{name_of(pod)}", "ready": is_ready(pod), "why": pod_state(pod, None, []).why}
 
 
 def operator_check(pods: Optional[List[Mapping[str, Any]]]) -> Check:
