@@ -10,8 +10,8 @@ version_added: 1.0.0
 description:
   - Reads the nodes and the CRD of MPIJobs, and checks every permission that the collection needs, from preflight to rollback. Changes
     nothing.
-  - An unreachable API server is not a failure of this module. The result has the error, which M(taco.train.verdict) reports with all other
-    failures.
+  - An unreachable API server is not a failure of this module. The result has the error, which M(taco.train.preflight) reports with all
+    other failures.
   - With O(watched) it does nothing but wait for a change. It lists the objects that each element of O(watched) selects. It returns at once
     when they are not those of RV(ignore:versions), and otherwise watches them from the C(resourceVersion) of the list on and returns at
     the first change. One list and one watch for each element are all the requests that it makes, however long it waits.
@@ -68,7 +68,7 @@ options:
     type: int
     default: 20
 seealso:
-  - module: taco.train.verdict
+  - module: taco.train.preflight
 """
 
 EXAMPLES = r"""

@@ -74,7 +74,7 @@ def section(
     if not drawn and not table[1]:
         return Section(title, [])
     above = ([Text(note, "note")] if note else []) + ([Text(legend, "note drawn")] if legend and drawn else [])
-    grid = [Grid(*table, rows.NUMBERS, ("Log",))] if table[1] else []
+    grid = [Grid(*table)] if table[1] else []
     return Section(title, [*above, *drawn, *grid, *([Text(after, "note")] if after else [])])
 
 
@@ -99,7 +99,7 @@ def regression(comparison: Part) -> Section:
     if found.get("unlike"):
         changed = [Text(CHANGED), Bullets(found["unlike"])]
     head, body = rows.regression(comparison)
-    grid = [Grid(head, body, rows.NUMBERS)] if body else []
+    grid = [Grid(head, body)] if body else []
     return Section("Regression", [Text(against(found)), *grid, *changed])
 
 
@@ -147,8 +147,8 @@ def commands(comparison: Part, records: Sequence[Part]) -> list[tuple[str, str, 
 def reproduction(comparison: Part, records: Sequence[Part]) -> Section:
     blocks: list[Block] = []
     for case, arm, launcher, argv in commands(comparison, records):
-        blocks.append(Text(f"{case}: {wording.marked(comparison, arm)}", "h3"))
-        blocks += [Text(where(launcher), "note"), Code(command_lines(argv))]
+        blocks.append(Text(f"{where(launcher)} {case}, {wording.marked(comparison, arm)}", "h3"))
+        blocks.append(Code(command_lines(argv)))
     if blocks:
         blocks.insert(0, Text(BEFORE_A_COMMAND))
     if comparison.get("spec"):

@@ -36,7 +36,6 @@ from ansible_collections.taco.train.plugins.plugin_utils.workloads.nccl_sizes im
 LAB = "LAB: measured on a lab's machines. These numbers say nothing about GPUs."
 STATUSES = {"pass": "passed", "fail": "failed", "warn": "warned", "skip": "skipped"}
 SIZES = ("Message size", "Out of place", "In place", "Unit of bus bandwidth")
-NUMBERS = {"Value", "Stalls", "Nodes", "Workers", "Ranks", "Seconds", *SIZES[:3]}
 # What begins a line of a command that is shown an option a line.
 MPIRUN, PYTHON = "mpirun", "python3"
 
@@ -146,18 +145,18 @@ def row(record: Record) -> list[str]:
 def runs(records: Sequence[Record]) -> Section:
     hosts = "Workers" if any(noun(record) == "worker" for record in records) else "Nodes"
     head = ("Outcome", "Value", "Unit", "5 % to 95 %", "Stalls", "Arm", "Measured", hosts, "Ranks", "Network")
-    grid = Grid((*head, "Seconds", "Time"), [row(record) for record in records], NUMBERS, wide=("Seconds", "Time"))
+    grid = Grid((*head, "Seconds", "Time"), [row(record) for record in records], wide=("Seconds", "Time"))
     return Section("Runs", [grid] if records else [])
 
 
 def failures(records: Sequence[Record]) -> Section:
     rows = [(record["id"], " ".join(record["problems"]), record["log"]) for record in failed(records)]
-    return Section("What failed", [Grid(("Run", "Problems", "Log"), rows, links=("Log",))] if rows else [])
+    return Section("What failed", [Grid(("Run", "Problems", "Log"), rows)] if rows else [])
 
 
 def logs(records: Sequence[Record]) -> Section:
     rows = [(record["id"], record["log"]) for record in good(records)]
-    return Section("Logs", [Grid(("Run", "Log"), rows, links=("Log",))] if rows else [])
+    return Section("Logs", [Grid(("Run", "Log"), rows)] if rows else [])
 
 
 def sizes(records: Sequence[Record]) -> Section:
@@ -176,7 +175,7 @@ def sizes(records: Sequence[Record]) -> Section:
             )
             for one in found
         ]
-        blocks += [Grid(SIZES, rows, NUMBERS)] if rows else []
+        blocks += [Grid(SIZES, rows)] if rows else []
     return Section("Bus bandwidth by message size", blocks)
 
 
@@ -190,7 +189,7 @@ def witnesses(records: Sequence[Record]) -> Section:
     latest = next((record for record in reversed(records) if record.get("witnesses")), None)
     blocks: list[Block] = []
     if latest:
-        blocks = [Bullets(counters.sentences(latest)), Grid(counters.HEAD, counters.rows(latest), counters.HEAD[1:])]
+        blocks = [Bullets(counters.sentences(latest)), Grid(counters.HEAD, counters.rows(latest))]
     return Section("Counters of the hosts", blocks, detail=True)
 
 
@@ -202,7 +201,7 @@ def systems(records: Sequence[Record]) -> Section:
         for record in latest
         for host, system in record["system"].items()
     ]
-    return tables("Hosts", (("Host", *SYSTEM.values()), rows), {"CPUs", "Memory"})._replace(detail=True)
+    return tables("Hosts", (("Host", *SYSTEM.values()), rows))._replace(detail=True)
 
 
 def preflight(verdict: Optional[Mapping[str, Any]]) -> list[Section]:
