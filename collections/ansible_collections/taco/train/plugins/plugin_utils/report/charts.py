@@ -17,6 +17,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.report.axes import (
     LETTER,
     LINE,
     RIGHT,
+    WIDEST,
     WIDTH,
     Axis,
     colour,
@@ -143,7 +144,7 @@ def lines(
     ends = [mark.x for mark in marks] + [end for band in bands for end in (band.left, band.right) if finite(end)]
     upright, scale = axis(list(filter(finite, values))), math.log if log else float
     least, reach = scale(min(ends)), scale(max(ends)) - scale(min(ends))
-    right = max(WIDTH, LEFT + RIGHT + column * len(labels)) - RIGHT
+    right = min(max(WIDTH, LEFT + RIGHT + column * len(labels)), WIDEST) - RIGHT
     shapes, top = legend([one for one in series if one.name], [band for band in bands if band.name])
     top += 12
     bottom = top + PLOT
@@ -265,9 +266,10 @@ def strips(arms: Sequence[tuple[str, int, Sequence[Column]]], label: str, captio
     ]
     if not values:
         return []
-    # Many arms, or many runs of each, need more room; the page lets a wide chart scroll.
+    # Many runs need more room as far as there is any; of many arms each has some, since a page lets a wide chart scroll.
     most = max(len(runs) for _name, _number, runs in arms)
-    width = max(WIDTH, LEFT + RIGHT + len(arms) * max(96, 14 * most))
+    each = max(96, min(14 * most, (WIDEST - LEFT - RIGHT) / len(arms)))
+    width = max(WIDTH, LEFT + RIGHT + len(arms) * each)
     upright, room, top, depth = (
         linear([*values, -LEAST_PERCENT, LEAST_PERCENT]),
         (width - LEFT - RIGHT) / len(arms),

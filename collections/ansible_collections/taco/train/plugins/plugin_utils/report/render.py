@@ -36,7 +36,7 @@ STYLES = {"Why": "why", "Problems": "why", "Case": "name", "Property": "name", "
 STYLES.update(dict.fromkeys(("Environment and options", "Image", "Log line"), "code"))
 WORDS = {*SYMBOLS, "ok", "failed", "fail", "warn"}
 PUBLISHED = "PUBLISHED"
-MOST_ON_A_LINE = 24
+MOST_ON_A_LINE = 20
 
 
 def seen(value: Any) -> Any:
