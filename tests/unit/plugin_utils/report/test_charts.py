@@ -18,7 +18,7 @@ def iterations(values, band=()):
     bands = [charts.Band(*band, "band", "")] if band else []
     labels = {place: str(place) for place in range(len(values))}
     series = [charts.Series("", 0, marks, "")]
-    return charts.lines(series, "images/s", "iteration", "<label>", "", labels, bands=bands)
+    return charts.lines(series, "images/s", "iteration", "<caption>", labels, bands=bands)
 
 
 def with_ratios(*ratios):

@@ -124,7 +124,6 @@ def lines(
     series: Iterable[Series],
     over: str,
     under: str,
-    label: str,
     caption: str,
     labels: Mapping[float, str],
     axis: Callable[[Sequence[float]], Axis] = linear,
@@ -161,7 +160,7 @@ def lines(
     shapes += [shape for one in series for shape in drawn(one, x, y)]
     names, foot = labels_beneath(labels, x, bottom, right)
     shapes += [*names, text((LEFT + right) / 2, foot + 17, under, css="label")]
-    return [Chart(label, right + RIGHT, foot + 24, shapes, caption)]
+    return [Chart(caption, right + RIGHT, foot + 24, shapes)]
 
 
 def background(
@@ -206,7 +205,6 @@ def intervals(
     groups: Sequence[tuple[Sequence[str], Sequence[Interval]]],
     axis: Callable[[Sequence[float]], Axis],
     under: str,
-    label: str,
     caption: str,
     band: Optional[Band] = None,
     room: float = 150,
@@ -236,7 +234,7 @@ def intervals(
             y += 44
     shapes += [text(x(tick), y + 15, words) for tick, words in flat.ticks]
     shapes.append(text(SIDE, y + 33, of_axis(under, flat), "start", "label"))
-    return [Chart(label, WIDTH, y + 42, shapes, caption)]
+    return [Chart(caption, WIDTH, y + 42, shapes)]
 
 
 def interval(row: Interval, x: Callable[[float], float], y: float) -> Shape:
@@ -259,7 +257,7 @@ def interval(row: Interval, x: Callable[[float], float], y: float) -> Shape:
     return group(shapes, row.title)
 
 
-def strips(arms: Sequence[tuple[str, int, Sequence[Column]]], label: str, caption: str) -> list[Chart]:
+def strips(arms: Sequence[tuple[str, int, Sequence[Column]]], caption: str) -> list[Chart]:
     """Return a group of columns for each (label, number, runs) of an arm, by the percentages of its runs."""
     values = [
         value for _name, _number, runs in arms for run in runs for value in (run.value, *run.within) if finite(value)
@@ -296,4 +294,4 @@ def strips(arms: Sequence[tuple[str, int, Sequence[Column]]], label: str, captio
         beneath = textwrap.wrap(name, max(4, int((room - 6) / LETTER))) or [""]
         depth = max(depth, len(beneath))
         shapes += [text(left + room / 2, top + PLOT + 16 + LINE * row, words) for row, words in enumerate(beneath)]
-    return [Chart(label, width, top + PLOT + 12 + LINE * depth, shapes, caption)]
+    return [Chart(caption, width, top + PLOT + 12 + LINE * depth, shapes)]

@@ -157,6 +157,12 @@ def reproduction(comparison: Part, records: Sequence[Part]) -> Section:
     return Section("To run it again", blocks)
 
 
+def of_lab(section: Section) -> Section:
+    """Return a section whose charts say that they are of a lab, since a picture is shown without its page."""
+    blocks = [one._replace(caption=f"Lab: {one.caption}") if isinstance(one, Chart) else one for one in section.blocks]
+    return section._replace(blocks=blocks)
+
+
 def document(
     comparison: Part,
     records: Sequence[Part],
@@ -199,5 +205,7 @@ def document(
         *preflight(verdict),
         reproduction(comparison, records),
     ]
+    if comparison.get("lab"):
+        sections = [of_lab(section) for section in sections]
     footer = f"Run {run}. Everything here stands in comparison.json, records.jsonl and verdict.json beside it."
     return Document(f"{title}: {run}" if run else title, first_lines(comparison), top(comparison), sections, footer)

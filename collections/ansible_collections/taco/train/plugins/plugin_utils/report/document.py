@@ -74,11 +74,10 @@ class Shape(NamedTuple):
 class Chart(NamedTuple):
     """A drawing, with what it shows in words."""
 
-    label: str
+    caption: str
     width: float
     height: float
     shapes: Sequence[Shape]
-    caption: str = ""
     kind: str = "chart"
 
 
