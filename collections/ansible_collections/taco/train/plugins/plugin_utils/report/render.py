@@ -32,7 +32,16 @@ BEGINNING = re.compile(r"^(?=(#{1,6}|[-+>=])(\s|$)|\d{1,9}[.)](\s|$)|[-+=>]{2,})
 # Kinds of characters that no page shows: control characters, what only tells a terminal how to write, halves of characters.
 UNSEEN = ("Cc", "Cf", "Cs")
 # How cells beneath a head look, where they are more than text.
-STYLES = {"Why": "why", "Problems": "why", "Case": "name", "Property": "name", "Time": "time", "5 % to 95 %": "time"}
+STYLES = {
+    "Why": "why",
+    "Problems": "why",
+    "Hosts or source": "why",
+    "Hardware and source": "why",
+    "Case": "name",
+    "Property": "name",
+    "Time": "time",
+    "5 % to 95 %": "time",
+}
 STYLES.update(dict.fromkeys(("Environment and options", "Image", "Log line"), "code"))
 WORDS = {*SYMBOLS, "ok", "failed", "fail", "warn"}
 PUBLISHED = "PUBLISHED"
