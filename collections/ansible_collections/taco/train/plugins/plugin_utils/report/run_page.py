@@ -28,7 +28,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.report.run_charts impor
     iterations,
     measures,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.report.systems import SYSTEM, value_text
+from ansible_collections.taco.train.plugins.plugin_utils.report.systems import system_rows
 from ansible_collections.taco.train.plugins.plugin_utils.run.spread import STALL
 from ansible_collections.taco.train.plugins.plugin_utils.text import counted, number
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.nccl_sizes import by_size, text_of
@@ -193,17 +193,6 @@ def witnesses(records: Sequence[Record]) -> Section:
     return Section("Counters of the hosts", blocks, detail=True)
 
 
-def systems(records: Sequence[Record]) -> Section:
-    """Return the hosts of the newest good run, a row for each."""
-    latest = (good(records) or records)[-1:]
-    rows = [
-        (host, *(value_text(key, system) for key in SYSTEM))
-        for record in latest
-        for host, system in record["system"].items()
-    ]
-    return tables("Hosts", (("Host", *SYSTEM.values()), rows))._replace(detail=True)
-
-
 def preflight(verdict: Optional[Mapping[str, Any]]) -> list[Section]:
     """Return the result of preflight before the run, and as a detail the checks that did not pass."""
     summary = (verdict or {}).get("summary")
@@ -274,7 +263,7 @@ def document(
             logs(records),
             notes(records, problems),
             witnesses(records),
-            systems(records),
+            tables("Hosts", system_rows((ok or records)[-1:]))._replace(detail=True),
             *preflight(verdict),
             reproduction(records),
         ],
