@@ -21,8 +21,7 @@ from ansible_collections.taco.train.plugins.module_utils._acceleration.horovod_p
     python_path,
     requirement,
 )
-from ansible_collections.taco.train.plugins.module_utils._files.atomic import replace_file
-from ansible_collections.taco.train.plugins.module_utils._files.sync import sync_folder
+from ansible_collections.taco.train.plugins.module_utils._files.atomic import replace_file, sync_folder
 from ansible_collections.taco.train.plugins.module_utils._process.shortened import read_shortened
 from ansible_collections.taco.train.plugins.module_utils._process.supervised import JobError, Stopped, run
 from ansible_collections.taco.train.plugins.module_utils._process.timed import Output, run_timed

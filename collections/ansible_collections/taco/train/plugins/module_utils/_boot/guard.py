@@ -25,9 +25,9 @@ from ansible_collections.taco.train.plugins.module_utils._files.atomic import (
     replace_file,
     require_rooms,
     sweep,
+    sync_folder,
 )
 from ansible_collections.taco.train.plugins.module_utils._files.history import decoded, digest, encoded
-from ansible_collections.taco.train.plugins.module_utils._files.sync import sync_folder
 
 FOLDER = "hugepages-change"
 MARKER = "marker.json"

@@ -12,8 +12,6 @@ import os
 import stat
 from typing import Dict, Iterator, Optional, Sequence, Tuple
 
-from ansible_collections.taco.train.plugins.module_utils._files.sync import sync_folder
-
 MARGIN = 64 * 1024  # bytes that must stay free beside the new content
 ACL = "system.posix_acl_access"
 OF_CONTENT = ("security.ima", "security.evm")  # signatures: another content has others
@@ -66,6 +64,15 @@ def naming(path: str) -> Iterator[None]:
         attributes = f"look at lsattr -d {path} {os.path.dirname(path)}; an i or a there goes with chattr -ia"
         way_out = WAYS_OUT.get(error.errno, attributes)
         raise FileError(f"{path} can't be changed: {error.strerror}: {way_out}, and run this again") from error
+
+
+def sync_folder(folder: str) -> None:
+    """Make the names in a folder last."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def require_room(folder: str, size: int) -> None:

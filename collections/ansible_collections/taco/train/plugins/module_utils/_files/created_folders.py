@@ -17,9 +17,13 @@ import shutil
 import time
 from typing import Iterable, Iterator, List
 
-from ansible_collections.taco.train.plugins.module_utils._files.atomic import read_bytes, remove_file, replace_file
+from ansible_collections.taco.train.plugins.module_utils._files.atomic import (
+    read_bytes,
+    remove_file,
+    replace_file,
+    sync_folder,
+)
 from ansible_collections.taco.train.plugins.module_utils._files.move import unfinished_copy
-from ansible_collections.taco.train.plugins.module_utils._files.sync import sync_folder
 
 RECORD = "folders.json"
 VERSION = 1

@@ -22,8 +22,8 @@ from ansible_collections.taco.train.plugins.module_utils._files.atomic import (
     remove_file,
     replace_file,
     set_extended_attributes,
+    sync_folder,
 )
-from ansible_collections.taco.train.plugins.module_utils._files.sync import sync_folder
 
 VERSION = 1
 

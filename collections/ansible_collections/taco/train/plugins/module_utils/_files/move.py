@@ -9,8 +9,7 @@ import os
 import shutil
 import stat
 
-from ansible_collections.taco.train.plugins.module_utils._files.atomic import require_room
-from ansible_collections.taco.train.plugins.module_utils._files.sync import sync_folder
+from ansible_collections.taco.train.plugins.module_utils._files.atomic import require_room, sync_folder
 
 
 def unfinished_copy(target: str) -> str:

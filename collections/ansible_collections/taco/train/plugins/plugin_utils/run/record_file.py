@@ -15,7 +15,7 @@ import stat
 from contextlib import contextmanager
 from typing import Any, BinaryIO, Iterator, Mapping, Sequence
 
-from ansible_collections.taco.train.plugins.module_utils._files.sync import sync_folder
+from ansible_collections.taco.train.plugins.module_utils._files.atomic import sync_folder
 from ansible_collections.taco.train.plugins.plugin_utils.run import json_schema
 from ansible_collections.taco.train.plugins.plugin_utils.run.record_check import RECORD, record_problems
 from ansible_collections.taco.train.plugins.plugin_utils.run.store import (

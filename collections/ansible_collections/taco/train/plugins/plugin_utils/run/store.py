@@ -10,7 +10,7 @@ import tempfile
 import uuid
 from typing import Any
 
-from ansible_collections.taco.train.plugins.module_utils._files.sync import sync_folder
+from ansible_collections.taco.train.plugins.module_utils._files.atomic import sync_folder
 
 SCHEMA = 1
 OWNER_ONLY = 0o600
