@@ -223,6 +223,8 @@ def test_a_command_can_not_end_its_block_and_can_be_pasted():
     shown = command_lines(argv)
     assert shlex.split(shown.replace("\\\n", "")) == argv
     assert shown.splitlines()[:2] == ["docker exec t timeout -k 10 /usr/bin/mpirun \\", "  -np 4 \\"]
+    shown = command_lines(["mpirun", "-mca", "btl_tcp_if_include", "eth0", "all_reduce_perf", "-b", "1M"])
+    assert shown.splitlines()[1:3] == ["  -mca btl_tcp_if_include eth0 \\", "  all_reduce_perf \\"]
 
 
 def test_numbers_that_are_not_finite_are_left_out_of_every_drawing():

@@ -36,8 +36,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.workloads.nccl_sizes im
 LAB = "LAB: measured on a lab's machines. These numbers say nothing about GPUs."
 STATUSES = {"pass": "passed", "fail": "failed", "warn": "warned", "skip": "skipped"}
 SIZES = ("Message size", "Out of place", "In place", "Unit of bus bandwidth")
-# What begins a line of a command that is shown an option a line.
-MPIRUN, PYTHON = "mpirun", "python3"
+# What begins a line of a command that is shown an option a line. The option -mca has two words, the program comes after them.
+MPIRUN, MCA, PYTHON = "mpirun", "-mca", "python3"
 
 Record = Mapping[str, Any]
 
@@ -219,7 +219,8 @@ def command_lines(argv: Sequence[str]) -> str:
     for place, word in enumerate(argv):
         # "timeout -k 10 60" belongs together; mpirun's options begin after it.
         option = word.startswith("-") and any(known.endswith(MPIRUN) for known in argv[:place])
-        if line and (option or word == PYTHON):
+        program = word == PYTHON or line[:1] == [MCA] and len(line) == 3
+        if line and (option or program):
             lines.append(line)
             line = []
         line.append(shlex.quote(word))
