@@ -79,7 +79,8 @@ def test_the_headline_of_a_workload_is_its_value_and_what_it_was_measured_over(w
         ([record(hosts=[{"name": "a", "slots": 4}, {"name": "b", "slots": 12}])], "3561.6", "over 2 nodes, 16 ranks "),
         ([record(), broken()], "3561.6", "1 of 2 runs failed."),
         ([broken()], "", "No result: the run failed. It broke."),
-        ([broken(), broken()], "", "No result: all 2 runs failed."),
+        ([broken(), broken()], "", "No result: all 2 runs failed. It broke."),
+        ([broken(), broken(problems=["No GPU."])], "", "No result: all 2 runs failed."),
         ([record(placement={"w-0": "gpu1"})], "3561.6", "over 2 workers x "),
     ],
 )

@@ -20,6 +20,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.report.document import 
     Grid,
     Section,
     Text,
+    filled,
     tables,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.report.run_charts import (
@@ -72,8 +73,9 @@ def headline(records: Sequence[Record]) -> Text:
     bad = failed(records)
     if not good(records):
         failure = f"all {len(records)} runs failed." if len(records) > 1 else "the run failed."
-        problem = bad[0]["problems"][:1] if len(records) == 1 else []
-        return Text(" ".join([f"No result: {failure}", *problem]), "lead none")
+        # Why, where all of them have the same cause.
+        causes = {tuple(record["problems"][:1]) for record in bad}
+        return Text(" ".join([f"No result: {failure}", *(causes.pop() if len(causes) == 1 else ())]), "lead none")
     record = good(records)[-1]
     result, label = record["result"], (record.get("arm_spec") or {}).get("label")
     arm = f"{record['arm']}: {label}" if label else record["arm"]
@@ -145,8 +147,8 @@ def row(record: Record) -> list[str]:
 def runs(records: Sequence[Record]) -> Section:
     hosts = "Workers" if any(noun(record) == "worker" for record in records) else "Nodes"
     head = ("Outcome", "Value", "Unit", "5 % to 95 %", "Stalls", "Arm", "Measured", hosts, "Ranks", "Network")
-    grid = Grid((*head, "Seconds", "Time"), [row(record) for record in records], wide=("Seconds", "Time"))
-    return Section("Runs", [grid] if records else [])
+    table = filled(((*head, "Seconds", "Time"), [row(record) for record in records]))
+    return Section("Runs", [Grid(*table, wide=("Seconds", "Time"))] if records else [])
 
 
 def failures(records: Sequence[Record]) -> Section:
