@@ -7,6 +7,7 @@
 from hypothesis import strategies as st
 from observed import VARIABLES
 
+from ansible_collections.taco.train.plugins.plugin_utils.variables.groups_of_runs import GROUPS
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import RULES, all_options
 from ansible_collections.taco.train.plugins.plugin_utils.variables.validation import Validator
 
@@ -14,7 +15,7 @@ SPECS = all_options()
 DEFAULTS = {name: spec.get("default") for name, spec in SPECS.items()}
 GOOD = dict(DEFAULTS, **VARIABLES)
 FLEET = (("gpu1", 8), ("gpu2", 8))
-OPTIONS = Validator(SPECS, FLEET)
+OPTIONS = Validator(SPECS, FLEET, GROUPS)
 
 # Variables of which every text or list is right, and why. A new variable is added here or gets a rule in variables/rules.yml.
 FREE = {
@@ -46,7 +47,7 @@ FREE = {
     "mpijob_access": "options of kubernetes.core",
     "gpu_topology_access": "options of kubernetes.core",
     "preflight_skip": "compared with the checks before any is made",
-    "preflight_extra_checks": "read by the module verdict itself",
+    "preflight_extra_checks": "read by the module preflight itself",
     "preflight_known_variables": "names of variables of anybody's",
     "reboot_tasks_before": "a path that Ansible looks for in several folders",
     "reboot_tasks_after": "a path that Ansible looks for in several folders",

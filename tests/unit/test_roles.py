@@ -69,7 +69,7 @@ def test_variables_carry_the_prefix_of_their_role(role):
 
 
 # Actions that a role was made for.
-ACTIONS = {"verdict.py": "preflight"}
+ACTIONS = {"preflight.py": "preflight"}
 
 
 def test_nothing_uses_internal_variables_of_another_role():

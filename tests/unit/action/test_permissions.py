@@ -15,7 +15,7 @@ import yaml
 from kubernetes_modules import execute
 from node_objects import budget, pod, put
 
-from ansible_collections.taco.train.plugins.module_utils.cluster.cluster_facts import PERMISSIONS
+from ansible_collections.taco.train.plugins.module_utils.cluster.permissions import PERMISSIONS
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.arena_command import exec_argv, object_argv
 from ansible_collections.taco.train.plugins.plugin_utils.preflight import kubernetes
 

@@ -39,7 +39,7 @@ PLAY = """
               ansible.builtin.debug:
 
     - name: Judge
-      taco.train.verdict:
+      taco.train.preflight:
         verdict_path: "{{ playbook_dir }}/results/verdict.json"
         skip: [gpu.declared, harp.checksum]
       run_once: true

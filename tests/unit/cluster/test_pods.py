@@ -10,7 +10,7 @@ import pytest
 from job_status import ended, event, pod, running, waiting
 
 from ansible_collections.taco.train.plugins.module_utils.cluster.failures import MOST_LETTERS
-from ansible_collections.taco.train.plugins.module_utils.cluster.pods import is_ready, pod_state
+from ansible_collections.taco.train.plugins.module_utils.cluster.pods import is_ready, outline, pod_state
 
 FIX = re.compile(r"\): [a-z`].*$")
 
@@ -130,3 +130,16 @@ def test_a_pod_that_is_ready_has_nothing_to_say():
         False,
         "",
     )
+
+
+def test_a_pod_of_the_controller_that_is_not_ready_says_why():
+    waiting = {
+        "name": "manager",
+        "state": {"waiting": {"reason": "ImagePullBackOff", "message": "Back-off pulling image"}},
+    }
+    manager = {
+        "metadata": {"name": "mpi-operator-1", "namespace": "mpi-operator"},
+        "status": {"phase": "Pending", "containerStatuses": [waiting]},
+    }
+    found = outline(manager)
+    assert found["name"] == "mpi-operator/mpi-operator-1" and not found["ready"] and "ImagePullBackOff" in found["why"]

@@ -12,6 +12,7 @@ from kubelab.resources import crd
 from observed import NODE, VARIABLES
 
 from ansible_collections.taco.train.plugins.module_utils.cluster import cluster_facts
+from ansible_collections.taco.train.plugins.module_utils.cluster.permissions import PERMISSIONS
 from ansible_collections.taco.train.plugins.plugin_utils.preflight import kubernetes
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.verdict import Host, failed_hosts, judge
 
@@ -55,7 +56,7 @@ def test_each_question_is_about_the_namespace_or_the_whole_cluster_and_what_is_n
         return {"status": {"allowed": len(asked) not in (3, 8)}}
 
     assert cluster_facts.missing(SimpleNamespace(call=call), "training") == ["patch nodes", "create pods/eviction"]
-    for question, permission in zip(asked, cluster_facts.PERMISSIONS, strict=True):
+    for question, permission in zip(asked, PERMISSIONS, strict=True):
         assert question.get("namespace") == (None if permission.whole_cluster else "training")
         assert question.get("name", "") == permission.name
         assert question["verb"] in str(permission) and question["resource"] in str(permission)
@@ -137,19 +138,6 @@ def test_the_verdict_has_them_for_hosts_of_a_cluster_alone():
 def test_the_controller_of_mpijobs_has_to_run(operators, status, words):
     found = of_cluster(operators=operators)["operator"]
     assert found.status == status and words in found.found
-
-
-def test_a_pod_of_the_controller_that_is_not_ready_says_why():
-    waiting = {
-        "name": "manager",
-        "state": {"waiting": {"reason": "ImagePullBackOff", "message": "Back-off pulling image"}},
-    }
-    pod = {
-        "metadata": {"name": "mpi-operator-1", "namespace": "mpi-operator"},
-        "status": {"phase": "Pending", "containerStatuses": [waiting]},
-    }
-    found = cluster_facts.outline(pod)
-    assert found["name"] == "mpi-operator/mpi-operator-1" and not found["ready"] and "ImagePullBackOff" in found["why"]
 
 
 INFO = {

@@ -146,7 +146,7 @@ def test_what_is_missing_on_the_controller_stops_every_host():
 
 
 def test_the_process_of_a_play_does_not_import_scipy():
-    modules = ", ".join(f"ansible_collections.taco.train.plugins.action.{action}" for action in ("plan", "verdict"))
+    modules = ", ".join(f"ansible_collections.taco.train.plugins.action.{action}" for action in ("plan", "preflight"))
     code = f"import sys, {modules}; sys.exit(any(name.partition('.')[0] in ('numpy', 'scipy') for name in sys.modules))"
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path))
     assert subprocess.run([sys.executable, "-c", code], env=environment, check=False).returncode == 0

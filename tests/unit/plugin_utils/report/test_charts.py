@@ -10,7 +10,7 @@ import recorded
 from rendered import drawing, drawings, marked, of_comparison, of_runs
 
 from ansible_collections.taco.train.plugins.plugin_utils.report import axes, charts, comparison_charts
-from ansible_collections.taco.train.plugins.plugin_utils.report.axes import LEFT, RIGHT, WIDTH
+from ansible_collections.taco.train.plugins.plugin_utils.report.axes import LEFT, RIGHT, WIDEST, WIDTH
 
 
 def iterations(values, band=()):
@@ -18,7 +18,7 @@ def iterations(values, band=()):
     bands = [charts.Band(*band, "band", "")] if band else []
     labels = {place: str(place) for place in range(len(values))}
     series = [charts.Series("", 0, marks, "")]
-    return charts.lines(series, "images/s", "iteration", "<label>", "", labels, bands=bands)
+    return charts.lines(series, "images/s", "iteration", "<caption>", labels, bands=bands)
 
 
 def with_ratios(*ratios):
@@ -156,6 +156,16 @@ def test_many_arms_make_the_drawing_wider_not_the_columns_narrower():
     case = dict(found["cases"][0], arms=[compared.measured(f"arm{number}", "x", 10.0) for number in range(12)])
     chart = drawing(comparison_charts.strip(dict(found, arms=[], cases=[case]), case))
     assert float(chart.get("viewBox").split()[2]) > 2 * WIDTH
+
+
+def test_many_runs_make_a_drawing_no_wider_than_a_page():
+    found = compared.comparison()
+    case = dict(found["cases"][0], arms=[compared.measured(f"arm{number}", "x", 10.0) for number in range(6)])
+    for arm in case["arms"]:
+        arm["runs"] = arm["runs"] * 8
+    found.update(arms=[], cases=[case])
+    for chart in (comparison_charts.strip(found, case), comparison_charts.timeline(found, case, {})):
+        assert float(drawing(chart).get("viewBox").split()[2]) == WIDEST
 
 
 def test_efficiency_falls_where_it_is_less_and_ranks_stand_as_far_apart_as_their_ratio():

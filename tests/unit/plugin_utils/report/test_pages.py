@@ -79,7 +79,8 @@ def test_the_headline_of_a_workload_is_its_value_and_what_it_was_measured_over(w
         ([record(hosts=[{"name": "a", "slots": 4}, {"name": "b", "slots": 12}])], "3561.6", "over 2 nodes, 16 ranks "),
         ([record(), broken()], "3561.6", "1 of 2 runs failed."),
         ([broken()], "", "No result: the run failed. It broke."),
-        ([broken(), broken()], "", "No result: all 2 runs failed."),
+        ([broken(), broken()], "", "No result: all 2 runs failed. It broke."),
+        ([broken(), broken(problems=["No GPU."])], "", "No result: all 2 runs failed."),
         ([record(placement={"w-0": "gpu1"})], "3561.6", "over 2 workers x "),
     ],
 )
@@ -223,6 +224,8 @@ def test_a_command_can_not_end_its_block_and_can_be_pasted():
     shown = command_lines(argv)
     assert shlex.split(shown.replace("\\\n", "")) == argv
     assert shown.splitlines()[:2] == ["docker exec t timeout -k 10 /usr/bin/mpirun \\", "  -np 4 \\"]
+    shown = command_lines(["mpirun", "-mca", "btl_tcp_if_include", "eth0", "all_reduce_perf", "-b", "1M"])
+    assert shown.splitlines()[1:3] == ["  -mca btl_tcp_if_include eth0 \\", "  all_reduce_perf \\"]
 
 
 def test_numbers_that_are_not_finite_are_left_out_of_every_drawing():

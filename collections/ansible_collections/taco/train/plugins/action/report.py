@@ -19,7 +19,6 @@ from ansible_collections.taco.train.plugins.plugin_utils.report import (
 from ansible_collections.taco.train.plugins.plugin_utils.report.document import brief
 from ansible_collections.taco.train.plugins.plugin_utils.report.render import html, markdown
 from ansible_collections.taco.train.plugins.plugin_utils.run import store
-from ansible_collections.taco.train.plugins.plugin_utils.variables.play import require_linear
 
 ARGUMENTS = {"run_dir": {"type": "str", "required": True}, "title": {"type": "str", "default": "Training benchmark"}}
 KEYS = {
@@ -99,9 +98,6 @@ class ActionModule(ActionBase):
 
     def run(self, tmp=None, task_vars=None):
         super().run(tmp, task_vars)
-        role = self._task._role
-        if role is not None and str(role.get_name()).startswith("taco.train."):
-            require_linear(self._task, task_vars["inventory_hostname"])
         _validated, options = self.validate_argument_spec(argument_spec=ARGUMENTS)
         run_dir = store.absolute(options["run_dir"])
         try:

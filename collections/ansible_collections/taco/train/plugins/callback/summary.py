@@ -12,7 +12,7 @@ version_added: 1.0.0
 author:
   - Taco Team (@taco)
 description:
-  - Shows for each host the changes, pending actions such as a reboot, and the verdict of M(taco.train.verdict), if the role
+  - Shows for each host the changes, pending actions such as a reboot, and the verdict of M(taco.train.preflight), if the role
     P(taco.train.preflight#role) has run. Below the table are the first failure of each host, with equal failures joined, and the paths of
     reports.
   - Changes are listed by role, in a play without roles by task. In check mode they are the predicted changes.

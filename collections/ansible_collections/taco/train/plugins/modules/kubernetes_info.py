@@ -10,8 +10,8 @@ version_added: 1.0.0
 description:
   - Reads the nodes and the CRD of MPIJobs, and checks every permission that the collection needs, from preflight to rollback. Changes
     nothing.
-  - An unreachable API server is not a failure of this module. The result has the error, which M(taco.train.verdict) reports with all other
-    failures.
+  - An unreachable API server is not a failure of this module. The result has the error, which M(taco.train.preflight) reports with all
+    other failures.
 author:
   - Taco Team (@taco)
 extends_documentation_fragment:
@@ -30,7 +30,7 @@ options:
     default: default
     description: The namespace of the training.
 seealso:
-  - module: taco.train.verdict
+  - module: taco.train.preflight
 """
 
 EXAMPLES = r"""

@@ -48,7 +48,7 @@ options:
     description: Name of the training container. When not set, none is observed.
     type: str
 seealso:
-  - module: taco.train.verdict
+  - module: taco.train.preflight
   - module: taco.train.eni_check
 """
 

@@ -10,7 +10,7 @@ version_added: 1.0.0
 description:
   - Fails where a variable of the role, or a shared one that it reads, has a wrong value or a required one has none. The message names
     the variable, its value, what is expected and how to correct it. It does not show the value of a variable that can hold a secret.
-  - Makes the checks of M(taco.train.verdict) for one role. Skips the checks in C(preflight_skip).
+  - Makes the checks of M(taco.train.preflight) for one role. Skips the checks in C(preflight_skip).
   - Checks variables only in the roles of this collection. Roles whose first task is another module of this collection do not need it,
     because that module makes the same checks.
   - Fails unless the strategy of the play is P(ansible.builtin.linear#strategy) or derives from it, such as
@@ -40,7 +40,7 @@ options:
     type: bool
     default: true
 seealso:
-  - module: taco.train.verdict
+  - module: taco.train.preflight
 """
 
 EXAMPLES = r"""

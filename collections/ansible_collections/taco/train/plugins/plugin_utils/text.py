@@ -5,11 +5,13 @@
 """Numbers and counts in words, and text that fits into columns of a terminal, where a Chinese character takes two."""
 
 import unicodedata
-from typing import List, Optional
+from typing import List, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.module_utils._process import failure, words
 
 CUT = "..."
+# Between the columns of a table.
+GAP = "  "
 NONE = "none"
 # So many different texts does grouped return.
 # Categories of characters: control characters and ends of lines, and what only tells a terminal how to write.
@@ -74,6 +76,19 @@ def cut(text: str, width: int) -> str:
 def padded(text: str, width: int) -> str:
     """Return a text filled up with spaces."""
     return text + " " * (width - cells(text))
+
+
+def row_lines(row: Sequence[str], widths: Sequence[int]) -> List[str]:
+    """Return a row of a table as lines, with cells wrapped to the widths of their columns."""
+    columns = [wrapped(cell, width) or [""] for cell, width in zip(row, widths)]
+    height = max(map(len, columns))
+    filled = [column + [""] * (height - len(column)) for column in columns]
+    return [GAP.join(padded(part, width) for part, width in zip(line, widths)).rstrip() for line in zip(*filled)]
+
+
+def ruled(heads: Sequence[str], widths: Sequence[int]) -> List[str]:
+    """Return the lines of the heads of a table, with a rule beneath each."""
+    return [*row_lines(heads, widths), GAP.join("-" * width for width in widths)]
 
 
 def counted(count: int, noun: str, plural: Optional[str] = None) -> str:

@@ -30,10 +30,10 @@ from ansible_collections.taco.train.plugins.module_utils._boot.decision import (
 )
 from ansible_collections.taco.train.plugins.module_utils._boot.entries import Entry, entry_problems
 from ansible_collections.taco.train.plugins.module_utils._boot.guard import FOLDER, Guard
-from ansible_collections.taco.train.plugins.module_utils._boot.hugepages import HugepagesError, small_nodes
 from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import PREFIXES, KernelArgsError, KernelLine
 from ansible_collections.taco.train.plugins.module_utils._boot.layout import BootLayout, detect
 from ansible_collections.taco.train.plugins.module_utils._boot.model import BootModel
+from ansible_collections.taco.train.plugins.module_utils._boot.number_of_pages import HugepagesError, small_nodes
 from ansible_collections.taco.train.plugins.module_utils._boot.pools import node_memory
 from ansible_collections.taco.train.plugins.module_utils._boot.running import needs_reboot, pool_total, reserve_now
 from ansible_collections.taco.train.plugins.module_utils._boot.shell_assignments import ShError

@@ -25,8 +25,8 @@ from ansible_collections.taco.train.plugins.module_utils._boot.entries import (
     with_variable,
     with_variables,
 )
-from ansible_collections.taco.train.plugins.module_utils._boot.hugepages import HugepagesError
 from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import KernelLine, Number
+from ansible_collections.taco.train.plugins.module_utils._boot.number_of_pages import HugepagesError
 from ansible_collections.taco.train.plugins.module_utils._boot.snippets import Snippets, variables
 
 ENTRY_ID = "taco-hugepages-trial"

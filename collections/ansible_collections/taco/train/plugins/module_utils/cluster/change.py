@@ -4,7 +4,7 @@
 
 """Change an object only as it was read, and decide again where something else has changed it since."""
 
-from typing import Any, Callable, Dict, Mapping, Optional, Tuple, TypeVar
+from typing import Any, Callable, Mapping, Optional, Tuple, TypeVar
 
 from ansible_collections.taco.train.plugins.module_utils.cluster.client import Client, KubernetesError
 from ansible_collections.taco.train.plugins.module_utils.cluster.clock import wait_seconds
@@ -12,16 +12,6 @@ from ansible_collections.taco.train.plugins.module_utils.cluster.failures import
 
 Resource = Mapping[str, Any]
 Looked = TypeVar("Looked")
-
-
-def version_of(thing: Resource) -> Optional[str]:
-    return (thing.get("metadata") or {}).get("resourceVersion")
-
-
-def from_version(patch: Resource, version: Optional[str]) -> Dict[str, Any]:
-    """Return a patch that the API server refuses when the object isn't the version that was read."""
-    given = {"resourceVersion": version} if version else {}
-    return {**patch, "metadata": {**patch["metadata"], **given}}
 
 
 def settle(

@@ -4,50 +4,16 @@
 
 """What preflight has to know of a cluster: its nodes, whether it knows MPIJobs and runs them, and whether we may do what we will."""
 
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional
+from typing import Any, Callable, Dict, List, Mapping, Optional
 
 from ansible_collections.taco.train.plugins.module_utils.cluster.client import Client, KubernetesError, Request
 from ansible_collections.taco.train.plugins.module_utils.cluster.failures import FORBIDDEN
 from ansible_collections.taco.train.plugins.module_utils.cluster.names import CRD
-from ansible_collections.taco.train.plugins.module_utils.cluster.pods import is_ready, name_of, pod_state
+from ansible_collections.taco.train.plugins.module_utils.cluster.permissions import LABELS, PERMISSIONS
+from ansible_collections.taco.train.plugins.module_utils.cluster.pods import outline
 from ansible_collections.taco.train.plugins.module_utils.cluster.readiness import outline as node_outline
 
 REVIEWS, REVIEW = "authorization.k8s.io/v1", "SelfSubjectAccessReview"
-# The manifests of mpi-operator from 0.1 to 0.6 and Arena's chart give the pods of the controller the first label; the Training
-# Operator, which also runs MPIJobs of version v1, has the second.
-LABELS = ("app=mpi-operator", "control-plane=kubeflow-training-operator")
-
-
-class Permission(NamedTuple):
-    """What one step has to be allowed."""
-
-    verb: str
-    resource: str
-    group: str = ""
-    subresource: str = ""
-    whole_cluster: bool = False
-    name: str = ""
-    """Of the only object that it is needed for, if there is only one."""
-
-    def __str__(self) -> str:
-        name = "/".join(filter(None, (self.resource, self.subresource)))
-        return f"{self.verb} {name}" + (f".{self.group}" if self.group else "")
-
-
-# All that the playbooks from preflight to rollback do, as docs/kubernetes/permissions.yml grants it. Pods of other namespaces are
-# listed and evicted when a node is drained.
-PERMISSIONS = (
-    *(Permission(verb, "nodes", whole_cluster=True) for verb in ("get", "list", "patch", "watch")),
-    *(Permission(verb, "pods", whole_cluster=True) for verb in ("get", "list", "watch")),
-    Permission("create", "pods", subresource="eviction", whole_cluster=True),
-    Permission("list", "poddisruptionbudgets", "policy", whole_cluster=True),
-    Permission("get", "customresourcedefinitions", "apiextensions.k8s.io", whole_cluster=True, name=CRD),
-    *(Permission(verb, "mpijobs", "kubeflow.org") for verb in ("get", "list", "create", "patch", "delete", "watch")),
-    Permission("list", "events"),
-    # A command is run by GET; for that Kubernetes wants `get`, and from 1.35 on `create` as well.
-    *(Permission(verb, "pods", subresource="exec") for verb in ("create", "get")),
-    Permission("get", "pods", subresource="log"),
-)
 
 
 def missing(client: Client, namespace: str) -> List[str]:
@@ -63,12 +29,6 @@ def missing(client: Client, namespace: str) -> List[str]:
         if not (answer.get("status") or {}).get("allowed"):
             found.append(str(permission))
     return found
-
-
-def outline(pod: Mapping[str, Any]) -> Dict[str, Any]:
-    """Return a controller's pod with why it isn't Ready."""
-    namespace = (pod.get("metadata") or {}).get("namespace") or ""
-    return {"name": f"{namespace}/{name_of(pod)}", "ready": is_ready(pod), "why": pod_state(pod, None, []).why}
 
 
 def _unless_forbidden(read: Callable[[], Any]) -> Any:

@@ -7,7 +7,7 @@
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.module_utils._process.failure import some
-from ansible_collections.taco.train.plugins.module_utils.cluster.change import from_version, version_of
+from ansible_collections.taco.train.plugins.module_utils.cluster.resources import from_version, version_of
 
 Resource = Mapping[str, Any]
 

@@ -13,13 +13,14 @@ import json
 from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.module_utils._process.failure import some
-from ansible_collections.taco.train.plugins.module_utils.cluster.change import from_version, version_of
 from ansible_collections.taco.train.plugins.module_utils.cluster.pods import name_of
 from ansible_collections.taco.train.plugins.module_utils.cluster.resources import (
     GPU,
     TOPOLOGY_GPU,
     MpijobError,
     amount,
+    from_version,
+    version_of,
 )
 
 LABEL = "ack.node.gpu.schedule"

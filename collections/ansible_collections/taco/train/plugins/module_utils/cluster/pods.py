@@ -5,7 +5,7 @@
 """Say why a pod of an MPIJob doesn't run, and how to fix it. Values in, values out."""
 
 import re
-from typing import Any, Iterable, List, Mapping, NamedTuple, Optional, Tuple
+from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Tuple
 
 from ansible_collections.taco.train.plugins.module_utils.cluster import scheduling
 from ansible_collections.taco.train.plugins.module_utils.cluster.events import newest, warnings
@@ -225,3 +225,9 @@ def pod_state(
     found = warnings("Pod", name, (pod.get("metadata") or {}).get("uid"), events)
     stuck, why = _trouble(pod, found, held or {})
     return PodState(name, role, False, stuck, f"{name}: {why}")
+
+
+def outline(pod: Mapping[str, Any]) -> Dict[str, Any]:
+    """Return the name of a pod, and why it isn't Ready."""
+    namespace = (pod.get("metadata") or {}).get("namespace") or ""
+    return {"name": f"{namespace}/{name_of(pod)}", "ready": is_ready(pod), "why": pod_state(pod, None, []).why}

@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The names of resources in Kubernetes, and their amounts as Kubernetes spells them, such as 50Gi, 500m or 8."""
+"""The names of resources in Kubernetes, their amounts as Kubernetes spells them, such as 50Gi, 500m or 8, and their versions."""
 
 import re
 from fractions import Fraction
-from typing import Any, Dict
+from typing import Any, Dict, Mapping, Optional
 
 from ansible_collections.taco.train.plugins.module_utils._process.words import InvalidValueError
 
@@ -53,3 +53,13 @@ def binary_quantity(size: int) -> str:
         if size and size % 1024**power == 0:
             return f"{size // 1024**power}{letter}i"
     return str(size)
+
+
+def version_of(thing: Mapping[str, Any]) -> Optional[str]:
+    return (thing.get("metadata") or {}).get("resourceVersion")
+
+
+def from_version(patch: Mapping[str, Any], version: Optional[str]) -> Dict[str, Any]:
+    """Return a patch that the API server refuses when the object isn't the version that was read."""
+    given = {"resourceVersion": version} if version else {}
+    return {**patch, "metadata": {**patch["metadata"], **given}}

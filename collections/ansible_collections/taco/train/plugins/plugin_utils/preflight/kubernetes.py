@@ -6,7 +6,6 @@
 
 from typing import Any, List, Mapping, Optional, Sequence
 
-from ansible_collections.taco.train.plugins.module_utils.cluster.cluster_facts import LABELS, PERMISSIONS
 from ansible_collections.taco.train.plugins.module_utils.cluster.drain import is_cordoned, is_ours, no_such_node
 from ansible_collections.taco.train.plugins.module_utils.cluster.names import (
     ARENA_VERSION,
@@ -14,6 +13,7 @@ from ansible_collections.taco.train.plugins.module_utils.cluster.names import (
     choose_version,
     served_versions,
 )
+from ansible_collections.taco.train.plugins.module_utils.cluster.permissions import LABELS, PERMISSIONS
 from ansible_collections.taco.train.plugins.module_utils.cluster.resources import MpijobError
 from ansible_collections.taco.train.plugins.plugin_utils.check import Check, is_set, skipped
 from ansible_collections.taco.train.plugins.plugin_utils.preflight import ack

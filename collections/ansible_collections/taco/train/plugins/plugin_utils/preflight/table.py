@@ -8,11 +8,10 @@ import textwrap
 from collections import Counter
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
-from ansible_collections.taco.train.plugins.plugin_utils.text import counted, some
+from ansible_collections.taco.train.plugins.plugin_utils.text import GAP, counted, row_lines, ruled, some
 
 WIDTH = 120
 HEADINGS = ("HOST", "CHECK", "EXPECTED", "FOUND", "FIX")
-GAP = "  "
 # The parts of the width for what is expected, found and to be done.
 SHARES = (3, 4, 4)
 MOST_FOR_HOSTS = 26
@@ -60,16 +59,6 @@ def _widths(rows: Sequence[Sequence[str]]) -> List[int]:
     return [first, second] + parts
 
 
-def row_lines(row: Sequence[str], widths: Sequence[int]) -> List[str]:
-    """Return a row as lines. A word is cut only when it doesn't fit a column, as names of variables are words."""
-    cells = [
-        textwrap.wrap(" ".join(cell.split()), width, break_on_hyphens=False) or [""] for cell, width in zip(row, widths)
-    ]
-    height = max(map(len, cells))
-    padded = [cell + [""] * (height - len(cell)) for cell in cells]
-    return [GAP.join(part.ljust(width) for part, width in zip(line, widths)).rstrip() for line in zip(*padded)]
-
-
 def _all_checks(verdict: Mapping[str, Any]) -> List[Mapping[str, Any]]:
     return [check for host in verdict["hosts"].values() for check in host["checks"]] + list(verdict["fleet"])
 
@@ -94,7 +83,7 @@ def table(verdict: Mapping[str, Any], path: Optional[str] = None) -> str:
     widths = _widths([row for _title, rows in groups for row in rows])
     for title, rows in groups:
         if rows:
-            lines += ["", title] + row_lines(HEADINGS, widths) + [GAP.join("-" * width for width in widths)]
+            lines += ["", title] + ruled(HEADINGS, widths)
             for row in rows:
                 lines += row_lines(row, widths)
     # Never wrapped: a path is copied.

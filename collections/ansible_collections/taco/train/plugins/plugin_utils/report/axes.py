@@ -9,7 +9,8 @@ from typing import Any, Callable, Iterable, Mapping, NamedTuple, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.report.document import Shape
 
-WIDTH, LEFT, RIGHT = 480, 58, 12
+# A chart with many runs is wider, up to what a page has room for without making its letters small.
+WIDTH, WIDEST, LEFT, RIGHT = 480, 1000, 58, 12
 LETTER, LINE, MOST_LABELS = 6.2, 13, 10
 # Arms beyond these share a colour with another arm, but not the shape: six and four have 12 combinations.
 COLOURS, SHAPES = 6, 4

@@ -17,6 +17,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.report.axes import (
     LETTER,
     LINE,
     RIGHT,
+    WIDEST,
     WIDTH,
     Axis,
     colour,
@@ -123,7 +124,6 @@ def lines(
     series: Iterable[Series],
     over: str,
     under: str,
-    label: str,
     caption: str,
     labels: Mapping[float, str],
     axis: Callable[[Sequence[float]], Axis] = linear,
@@ -143,7 +143,7 @@ def lines(
     ends = [mark.x for mark in marks] + [end for band in bands for end in (band.left, band.right) if finite(end)]
     upright, scale = axis(list(filter(finite, values))), math.log if log else float
     least, reach = scale(min(ends)), scale(max(ends)) - scale(min(ends))
-    right = max(WIDTH, LEFT + RIGHT + column * len(labels)) - RIGHT
+    right = min(max(WIDTH, LEFT + RIGHT + column * len(labels)), WIDEST) - RIGHT
     shapes, top = legend([one for one in series if one.name], [band for band in bands if band.name])
     top += 12
     bottom = top + PLOT
@@ -160,7 +160,7 @@ def lines(
     shapes += [shape for one in series for shape in drawn(one, x, y)]
     names, foot = labels_beneath(labels, x, bottom, right)
     shapes += [*names, text((LEFT + right) / 2, foot + 17, under, css="label")]
-    return [Chart(label, right + RIGHT, foot + 24, shapes, caption)]
+    return [Chart(caption, right + RIGHT, foot + 24, shapes)]
 
 
 def background(
@@ -205,7 +205,6 @@ def intervals(
     groups: Sequence[tuple[Sequence[str], Sequence[Interval]]],
     axis: Callable[[Sequence[float]], Axis],
     under: str,
-    label: str,
     caption: str,
     band: Optional[Band] = None,
     room: float = 150,
@@ -235,7 +234,7 @@ def intervals(
             y += 44
     shapes += [text(x(tick), y + 15, words) for tick, words in flat.ticks]
     shapes.append(text(SIDE, y + 33, of_axis(under, flat), "start", "label"))
-    return [Chart(label, WIDTH, y + 42, shapes, caption)]
+    return [Chart(caption, WIDTH, y + 42, shapes)]
 
 
 def interval(row: Interval, x: Callable[[float], float], y: float) -> Shape:
@@ -258,16 +257,17 @@ def interval(row: Interval, x: Callable[[float], float], y: float) -> Shape:
     return group(shapes, row.title)
 
 
-def strips(arms: Sequence[tuple[str, int, Sequence[Column]]], label: str, caption: str) -> list[Chart]:
+def strips(arms: Sequence[tuple[str, int, Sequence[Column]]], caption: str) -> list[Chart]:
     """Return a group of columns for each (label, number, runs) of an arm, by the percentages of its runs."""
     values = [
         value for _name, _number, runs in arms for run in runs for value in (run.value, *run.within) if finite(value)
     ]
     if not values:
         return []
-    # Many arms, or many runs of each, need more room; the page lets a wide chart scroll.
+    # Many runs need more room as far as there is any; of many arms each has some, since a page lets a wide chart scroll.
     most = max(len(runs) for _name, _number, runs in arms)
-    width = max(WIDTH, LEFT + RIGHT + len(arms) * max(96, 14 * most))
+    each = max(96, min(14 * most, (WIDEST - LEFT - RIGHT) / len(arms)))
+    width = max(WIDTH, LEFT + RIGHT + len(arms) * each)
     upright, room, top, depth = (
         linear([*values, -LEAST_PERCENT, LEAST_PERCENT]),
         (width - LEFT - RIGHT) / len(arms),
@@ -294,4 +294,4 @@ def strips(arms: Sequence[tuple[str, int, Sequence[Column]]], label: str, captio
         beneath = textwrap.wrap(name, max(4, int((room - 6) / LETTER))) or [""]
         depth = max(depth, len(beneath))
         shapes += [text(left + room / 2, top + PLOT + 16 + LINE * row, words) for row, words in enumerate(beneath)]
-    return [Chart(label, width, top + PLOT + 12 + LINE * depth, shapes, caption)]
+    return [Chart(caption, width, top + PLOT + 12 + LINE * depth, shapes)]

@@ -22,10 +22,6 @@ LEAST_MIDDLE, LEAST_OF_A_SPREAD = 1e-12, 2
 RUN_WIDTH = 13
 
 
-def caption(comparison: Part, text: str) -> str:
-    return f"Lab: {text}" if comparison.get("lab") else text
-
-
 def number_of(comparison: Part, arm: Any) -> int:
     names = wording.arm_names(comparison)
     return names.index(arm) if arm in names else len(names)
@@ -63,17 +59,13 @@ def forest(comparison: Part) -> list[Chart]:
     named = {one: f"speed-up over {wording.marked(comparison, one, MOST_NAME)}" for one in baselines}
     # Said once beneath the axis, or above each group when there are several.
     titled = [([labels[key[0]], *([named[key[1]]] if several else [])], own) for key, own in groups.items()]
-    explanation = (
-        "The point is the speed-up, the line through it its interval. The shaded band, "
-        f"{wording.percent(effect)} to each side of 1, holds differences too small to count."
-    )
-    count = sum(map(len, groups.values()))
+    caption = "Speed-up of each arm: the point is the speed-up, the line through it its interval. The shaded band, "
+    caption += f"{wording.percent(effect)} to each side of 1, holds differences too small to count."
     return charts.intervals(
         titled,
         ratios,
         f"{'speed-up' if several or not baselines else named[baselines[0]]}; AXIS axis",
-        f"Speed-up of {count} comparisons with their intervals; the table of verdicts says the same in numbers",
-        caption(comparison, explanation),
+        caption,
         no_effect(comparison),
     )
 
@@ -102,8 +94,7 @@ def expected(comparison: Part, one_case: Part) -> list[Chart]:
         [((), found)],
         lambda values: linear([0.0, *values], unit=" s"),
         "seconds a batch",
-        f"{label}: time of a batch, measured and as its bytes need at the bandwidth",
-        caption(comparison, f"{label}: time of a batch."),
+        f"{label}: time of a batch, measured and as its bytes need at the bandwidth.",
         room=0,
     )
 
@@ -123,8 +114,7 @@ def scaling(comparison: Part, lines: Sequence[Part], name: str) -> list[Chart]:
         series,
         "% efficiency",
         f"ranks (logarithmic axis); 100 % is {lines[0].get('basis')} times their number",
-        "Efficiency over the number of ranks, by arm; the table says the same in numbers",
-        caption(comparison, f"{name}: efficiency."),
+        f"{name}: efficiency over the number of ranks.",
         {count: f"{count:g}" for count in ranks},
         axis=lambda values: linear([*values, 0.0], 100, steps=6),
         log=True,
@@ -158,7 +148,7 @@ def bus_bandwidth(comparison: Part) -> list[Chart]:
     return [
         chart
         for one, own in arms.items()
-        for chart in bandwidth(own, "GB/s", caption(comparison, f"{labels.get(one, one)}: bus bandwidth."), rates[one])
+        for chart in bandwidth(own, "GB/s", f"{labels.get(one, one)}: bus bandwidth by message size.", rates[one])
     ]
 
 
@@ -201,8 +191,7 @@ def timeline(comparison: Part, one_case: Part, times: Mapping[Any, str]) -> list
         ],
         f"{unit}; {direction(one_case.get('higher_is_better', True))}; the axis STARTS at 0",
         f"run, in the order of time{f': {shown(own[0])} to {shown(own[-1])}' if own else ''}",
-        f"{label}: the value of every run in {unit}, in the order of time, by arm",
-        caption(comparison, f"{label}: value of every run."),
+        f"{label}: the value of every run in {unit}, in the order of time.",
         {place: str(run.get("number") or place + 1) for place, (_arm, run) in enumerate(found)},
         axis=lambda all_values: linear(all_values, sum(values) / len(values)),
         column=RUN_WIDTH,
@@ -231,8 +220,7 @@ def strip(comparison: Part, one_case: Part) -> list[Chart]:
             columns = [column(comparison, one_case, name, run, middle) for run in runs_of(arm)]
             arms.append((f"{name}: {wording.number(middle)} {unit}", number_of(comparison, arm["arm"]), columns))
     label = wording.case_labels(comparison)[one_case["id"]]
-    title = f"{label}: how far each run is from its arm's median"
-    return charts.strips(arms, title, caption(comparison, f"{label}: every run."))
+    return charts.strips(arms, f"{label}: how far each run is from its arm's median.")
 
 
 def column(comparison: Part, one_case: Part, name: str, run: Part, middle: float) -> Column:

@@ -74,7 +74,7 @@ def section(
     if not drawn and not table[1]:
         return Section(title, [])
     above = ([Text(note, "note")] if note else []) + ([Text(legend, "note drawn")] if legend and drawn else [])
-    grid = [Grid(*table, rows.NUMBERS, ("Log",))] if table[1] else []
+    grid = [Grid(*table)] if table[1] else []
     return Section(title, [*above, *drawn, *grid, *([Text(after, "note")] if after else [])])
 
 
@@ -99,7 +99,7 @@ def regression(comparison: Part) -> Section:
     if found.get("unlike"):
         changed = [Text(CHANGED), Bullets(found["unlike"])]
     head, body = rows.regression(comparison)
-    grid = [Grid(head, body, rows.NUMBERS)] if body else []
+    grid = [Grid(head, body)] if body else []
     return Section("Regression", [Text(against(found)), *grid, *changed])
 
 
@@ -147,14 +147,20 @@ def commands(comparison: Part, records: Sequence[Part]) -> list[tuple[str, str, 
 def reproduction(comparison: Part, records: Sequence[Part]) -> Section:
     blocks: list[Block] = []
     for case, arm, launcher, argv in commands(comparison, records):
-        blocks.append(Text(f"{case}: {wording.marked(comparison, arm)}", "h3"))
-        blocks += [Text(where(launcher), "note"), Code(command_lines(argv))]
+        blocks.append(Text(f"{where(launcher)} {case}, {wording.marked(comparison, arm)}", "h3"))
+        blocks.append(Code(command_lines(argv)))
     if blocks:
         blocks.insert(0, Text(BEFORE_A_COMMAND))
     if comparison.get("spec"):
         spec = json.dumps(comparison["spec"], indent=2, ensure_ascii=False, default=str)
         blocks += [Text(AS_ASKED, "h3 screen"), Code(spec, printed=False)]
     return Section("To run it again", blocks)
+
+
+def of_lab(section: Section) -> Section:
+    """Return a section whose charts say that they are of a lab, since a picture is shown without its page."""
+    blocks = [one._replace(caption=f"Lab: {one.caption}") if isinstance(one, Chart) else one for one in section.blocks]
+    return section._replace(blocks=blocks)
 
 
 def document(
@@ -199,5 +205,7 @@ def document(
         *preflight(verdict),
         reproduction(comparison, records),
     ]
+    if comparison.get("lab"):
+        sections = [of_lab(section) for section in sections]
     footer = f"Run {run}. Everything here stands in comparison.json, records.jsonl and verdict.json beside it."
     return Document(f"{title}: {run}" if run else title, first_lines(comparison), top(comparison), sections, footer)

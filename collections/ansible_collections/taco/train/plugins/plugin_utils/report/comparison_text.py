@@ -4,14 +4,12 @@
 
 """The verdicts of a comparison as a terminal shows them."""
 
-import textwrap
-
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import wording
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import Part
-from ansible_collections.taco.train.plugins.plugin_utils.preflight.table import GAP, row_lines
 from ansible_collections.taco.train.plugins.plugin_utils.report import rows
 from ansible_collections.taco.train.plugins.plugin_utils.report.comparison_page import against
 from ansible_collections.taco.train.plugins.plugin_utils.report.run_page import LAB
+from ansible_collections.taco.train.plugins.plugin_utils.text import row_lines, ruled, wrapped
 
 WIDTH = 100
 
@@ -24,8 +22,7 @@ def terminal_table(comparison: Part) -> list[str]:
     head, body = rows.verdicts(comparison)
     if not body:
         return []
-    lines = row_lines([name.upper() for name in widths], list(widths.values()))
-    lines.append(GAP.join("-" * width for width in widths.values()))
+    lines = ruled([name.upper() for name in widths], list(widths.values()))
     for row in body:
         cells = dict(zip(head, row))
         # The word alone: not every terminal has the symbol.
@@ -51,17 +48,13 @@ def terminal(comparison: Part) -> str:
     lab = [LAB] if comparison.get("lab") else []
     answer = [comparison.get("sentence") or "No verdict.", wording.placed(comparison)]
     for text in [*wording.first(comparison), *lab, comparison.get("question"), *answer]:
-        lines += [*wrapped(text), ""] if text else []
+        lines += [*wrapped(text, WIDTH), ""] if text else []
     lines += terminal_table(comparison)
     for text in unsettled(comparison):
-        lines += wrapped(text)
+        lines += wrapped(text, WIDTH)
     for case, arm, problems, log, _run in rows.failures(comparison)[1]:
-        lines += wrapped(f"Failed: {case}, {arm}: {problems} Log: {log}")
+        lines += wrapped(f"Failed: {case}, {arm}: {problems} Log: {log}", WIDTH)
     found = comparison.get("regression")
     for text in [against(found), *(found.get("unlike") or [])] if found else []:
-        lines += wrapped(text)
-    return "\n".join([*lines, *wrapped(wording.progress(comparison))])
-
-
-def wrapped(text: str) -> list[str]:
-    return textwrap.wrap(" ".join(text.split()), WIDTH, break_on_hyphens=False)
+        lines += wrapped(text, WIDTH)
+    return "\n".join([*lines, *wrapped(wording.progress(comparison), WIDTH)])

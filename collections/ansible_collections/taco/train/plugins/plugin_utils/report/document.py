@@ -6,6 +6,16 @@
 
 from typing import Any, Collection, Mapping, NamedTuple, Sequence, Union
 
+# The heads of columns that hold numbers, and of one that holds paths of files beside the page.
+NUMBERS = {
+    *("Ratio", "p", "Runs", "Arm runs", "Baseline runs", "Median", "Measured runs", "Warm-up runs", "Failed runs"),
+    *("Nodes", "Workers", "Ranks", "Efficiency", "Value", "Bytes between nodes", "Bytes / bandwidth", "Measured time"),
+    *("Measured / expected", "Bus bandwidth", "Line rate", "Share", "Without topology", "With topology", "Speed-up"),
+    *("Parameters (M)", "Stalls", "Seconds", "Message size", "Out of place", "In place", "CPUs", "Memory"),
+    *("Round", "Loss", "Against its peers", "Against the round", "Evidence of slow"),
+    *("Sent", "Received", "Sent again", "Drops", "Busy", "CPU stolen", "CPU throttled"),
+}
+LOG = "Log"
 Rows = Sequence[Sequence[str]]
 Table = tuple[Sequence[str], Rows]
 """The head and the rows of a table, all of it text."""
@@ -45,10 +55,6 @@ class Grid(NamedTuple):
 
     head: Sequence[str]
     rows: Rows
-    numbers: Collection[str] = ()
-    """The heads of columns that hold numbers."""
-    links: Collection[str] = ()
-    """The heads of columns that hold paths of files beside the page."""
     wide: Collection[str] = ()
     """The heads of columns that only a page has room for."""
     kind: str = "table"
@@ -68,11 +74,10 @@ class Shape(NamedTuple):
 class Chart(NamedTuple):
     """A drawing, with what it shows in words."""
 
-    label: str
+    caption: str
     width: float
     height: float
     shapes: Sequence[Shape]
-    caption: str = ""
     kind: str = "chart"
 
 
@@ -98,12 +103,17 @@ class Document(NamedTuple):
     footer: str
 
 
-def tables(
-    title: str, table: Table, numbers: Collection[str] = (), *before: Block, after: Sequence[Block] = ()
-) -> Section:
-    """Return a section around a table, without anything in it when the table has no rows."""
+def filled(table: Table) -> Table:
+    """Return a table without the columns in which no row has a text."""
     head, rows = table
-    return Section(title, [*before, Grid(head, rows, numbers), *after] if rows else [])
+    kept = [place for place in range(len(head)) if any(row[place] for row in rows)]
+    return [head[place] for place in kept], [[row[place] for place in kept] for row in rows]
+
+
+def tables(title: str, table: Table, *before: Block, after: Sequence[Block] = ()) -> Section:
+    """Return a section around a table, without anything in it when the table has no rows."""
+    head, rows = filled(table)
+    return Section(title, [*before, Grid(head, rows), *after] if rows else [])
 
 
 def written(section: Section) -> list[Block]:

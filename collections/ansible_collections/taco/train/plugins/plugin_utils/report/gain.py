@@ -13,7 +13,6 @@ from ansible_collections.taco.train.plugins.plugin_utils.report.axes import rati
 from ansible_collections.taco.train.plugins.plugin_utils.report.charts import Band, Mark, Series
 from ansible_collections.taco.train.plugins.plugin_utils.report.comparison_charts import (
     MOST_NAME,
-    caption,
     no_effect,
     number_of,
 )
@@ -215,8 +214,7 @@ def chart(comparison: Part, lines: Sequence[Line]) -> list[Chart]:
         series,
         f"speed-up over {wording.marked(comparison, lines[0].baseline, MOST_NAME)}; AXIS axis",
         "parameters of the model in millions (logarithmic axis)",
-        f"Speed-up over {lines[0].baseline} by the parameters of the models; the table says the same in numbers",
-        caption(comparison, f"{case(lines[0])}: gain."),
+        f"Speed-up {case(lines[0])}, by the parameters of the models.",
         {size: f"{wording.shortened(name, 14)} {size:.4g}" for size, name in names.items()},
         axis=ratios,
         log=True,

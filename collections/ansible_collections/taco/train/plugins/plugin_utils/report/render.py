@@ -15,7 +15,14 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import LOSSY, SYMBOLS, is_local
-from ansible_collections.taco.train.plugins.plugin_utils.report.document import Block, Document, Grid, written
+from ansible_collections.taco.train.plugins.plugin_utils.report.document import (
+    LOG,
+    NUMBERS,
+    Block,
+    Document,
+    Grid,
+    written,
+)
 from ansible_collections.taco.train.plugins.plugin_utils.text import plain
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -25,11 +32,20 @@ BEGINNING = re.compile(r"^(?=(#{1,6}|[-+>=])(\s|$)|\d{1,9}[.)](\s|$)|[-+=>]{2,})
 # Kinds of characters that no page shows: control characters, what only tells a terminal how to write, halves of characters.
 UNSEEN = ("Cc", "Cf", "Cs")
 # How cells beneath a head look, where they are more than text.
-STYLES = {"Why": "why", "Problems": "why", "Case": "name", "Property": "name", "Time": "time"}
+STYLES = {
+    "Why": "why",
+    "Problems": "why",
+    "Hosts or source": "why",
+    "Hardware and source": "why",
+    "Case": "name",
+    "Property": "name",
+    "Time": "time",
+    "5 % to 95 %": "time",
+}
 STYLES.update(dict.fromkeys(("Environment and options", "Image", "Log line"), "code"))
 WORDS = {*SYMBOLS, "ok", "failed", "fail", "warn"}
 PUBLISHED = "PUBLISHED"
-MOST_ON_A_LINE = 24
+MOST_ON_A_LINE = 20
 
 
 def seen(value: Any) -> Any:
@@ -54,7 +70,7 @@ def table_lines(grid: Grid) -> Markup:
     kept = [place for place, name in enumerate(grid.head) if name not in grid.wide]
     lines = [[inline(line[place]) for place in kept] for line in (grid.head, *grid.rows)]
     widths = [max(map(len, column)) for column in zip(*lines)]
-    right = [grid.head[place] in grid.numbers for place in kept]
+    right = [grid.head[place] in NUMBERS for place in kept]
     rule = ["-" * (width - 1) + ":" if number else "-" * width for width, number in zip(widths, right)]
     padded = [
         [text.rjust(width) if number else text.ljust(width) for text, width, number in zip(line, widths, right)]
@@ -101,7 +117,7 @@ def environment(finalize: Callable[[Any], Any], autoescape: bool) -> Environment
     )
     found.filters.update(table_lines=table_lines, fenced=fenced, style_of=style_of, together=together, written=written)
     found.tests["local"] = is_local
-    found.globals["LOSSY"] = LOSSY
+    found.globals.update(LOSSY=LOSSY, LOG=LOG, NUMBERS=NUMBERS)
     return found
 
 

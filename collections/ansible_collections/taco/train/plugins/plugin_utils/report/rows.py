@@ -14,13 +14,6 @@ from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording impo
 from ansible_collections.taco.train.plugins.plugin_utils.report.document import Table
 from ansible_collections.taco.train.plugins.plugin_utils.report.systems import groups, value_text
 
-# Heads of columns that hold numbers.
-NUMBERS = {
-    *("Ratio", "p", "Runs", "Arm runs", "Baseline runs", "Median", "Measured runs", "Warm-up runs", "Failed runs"),
-    *("Nodes", "Workers", "Ranks", "Efficiency", "Value", "Bytes between nodes", "Bytes / bandwidth", "Measured time"),
-    *("Measured / expected", "Bus bandwidth", "Line rate", "Share", "Without topology", "With topology", "Speed-up"),
-    "Parameters (M)",
-}
 PUBLISHED, OWN = "PUBLISHED by the vendor", "measured here"
 HOROVOD = {"image": "the image's", "upstream": "upstream"}
 

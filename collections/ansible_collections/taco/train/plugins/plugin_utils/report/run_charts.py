@@ -45,7 +45,6 @@ def iterations(record: Record) -> list[Chart]:
         [charts.Series("", 0, marks, "trend" if kind["running_mean"] else "", not kind["running_mean"])],
         over=f"{unit}, on an axis that STARTS at 0",
         under=str(each),
-        label=f"{unit} of each {each}; the value of the run is {result['value']:.4g}",
         caption=caption,
         labels={mark.x: str(place) for place, mark in enumerate(marks)},
         axis=lambda values: linear(values, result["value"]),
@@ -78,7 +77,6 @@ def bandwidth(
         series,
         over=f"bus bandwidth, {unit}",
         under="message size (logarithmic axis)",
-        label=f"Bus bandwidth in {unit} by message size, logarithmic in size; the table has the same in numbers",
         caption=caption,
         # Counted from the largest, whose bandwidth is the value of the run.
         labels={place: text_of(int(place)) for place in places},

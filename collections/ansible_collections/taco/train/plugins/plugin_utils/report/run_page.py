@@ -20,6 +20,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.report.document import 
     Grid,
     Section,
     Text,
+    filled,
     tables,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.report.run_charts import (
@@ -28,7 +29,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.report.run_charts impor
     iterations,
     measures,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.report.systems import SYSTEM, value_text
+from ansible_collections.taco.train.plugins.plugin_utils.report.systems import system_rows
 from ansible_collections.taco.train.plugins.plugin_utils.run.spread import STALL
 from ansible_collections.taco.train.plugins.plugin_utils.text import counted, number
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.nccl_sizes import by_size, text_of
@@ -36,9 +37,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.workloads.nccl_sizes im
 LAB = "LAB: measured on a lab's machines. These numbers say nothing about GPUs."
 STATUSES = {"pass": "passed", "fail": "failed", "warn": "warned", "skip": "skipped"}
 SIZES = ("Message size", "Out of place", "In place", "Unit of bus bandwidth")
-NUMBERS = {"Value", "Stalls", "Nodes", "Workers", "Ranks", "Seconds", *SIZES[:3]}
-# What begins a line of a command that is shown an option a line.
-MPIRUN, PYTHON = "mpirun", "python3"
+# What begins a line of a command that is shown an option a line. The option -mca has two words, the program comes after them.
+MPIRUN, MCA, PYTHON = "mpirun", "-mca", "python3"
 
 Record = Mapping[str, Any]
 
@@ -73,8 +73,9 @@ def headline(records: Sequence[Record]) -> Text:
     bad = failed(records)
     if not good(records):
         failure = f"all {len(records)} runs failed." if len(records) > 1 else "the run failed."
-        problem = bad[0]["problems"][:1] if len(records) == 1 else []
-        return Text(" ".join([f"No result: {failure}", *problem]), "lead none")
+        # Why, where all of them have the same cause.
+        causes = {tuple(record["problems"][:1]) for record in bad}
+        return Text(" ".join([f"No result: {failure}", *(causes.pop() if len(causes) == 1 else ())]), "lead none")
     record = good(records)[-1]
     result, label = record["result"], (record.get("arm_spec") or {}).get("label")
     arm = f"{record['arm']}: {label}" if label else record["arm"]
@@ -146,18 +147,18 @@ def row(record: Record) -> list[str]:
 def runs(records: Sequence[Record]) -> Section:
     hosts = "Workers" if any(noun(record) == "worker" for record in records) else "Nodes"
     head = ("Outcome", "Value", "Unit", "5 % to 95 %", "Stalls", "Arm", "Measured", hosts, "Ranks", "Network")
-    grid = Grid((*head, "Seconds", "Time"), [row(record) for record in records], NUMBERS, wide=("Seconds", "Time"))
-    return Section("Runs", [grid] if records else [])
+    table = filled(((*head, "Seconds", "Time"), [row(record) for record in records]))
+    return Section("Runs", [Grid(*table, wide=("Seconds", "Time"))] if records else [])
 
 
 def failures(records: Sequence[Record]) -> Section:
     rows = [(record["id"], " ".join(record["problems"]), record["log"]) for record in failed(records)]
-    return Section("What failed", [Grid(("Run", "Problems", "Log"), rows, links=("Log",))] if rows else [])
+    return Section("What failed", [Grid(("Run", "Problems", "Log"), rows)] if rows else [])
 
 
 def logs(records: Sequence[Record]) -> Section:
     rows = [(record["id"], record["log"]) for record in good(records)]
-    return Section("Logs", [Grid(("Run", "Log"), rows, links=("Log",))] if rows else [])
+    return Section("Logs", [Grid(("Run", "Log"), rows)] if rows else [])
 
 
 def sizes(records: Sequence[Record]) -> Section:
@@ -176,7 +177,7 @@ def sizes(records: Sequence[Record]) -> Section:
             )
             for one in found
         ]
-        blocks += [Grid(SIZES, rows, NUMBERS)] if rows else []
+        blocks += [Grid(SIZES, rows)] if rows else []
     return Section("Bus bandwidth by message size", blocks)
 
 
@@ -190,19 +191,8 @@ def witnesses(records: Sequence[Record]) -> Section:
     latest = next((record for record in reversed(records) if record.get("witnesses")), None)
     blocks: list[Block] = []
     if latest:
-        blocks = [Bullets(counters.sentences(latest)), Grid(counters.HEAD, counters.rows(latest), counters.HEAD[1:])]
+        blocks = [Bullets(counters.sentences(latest)), Grid(counters.HEAD, counters.rows(latest))]
     return Section("Counters of the hosts", blocks, detail=True)
-
-
-def systems(records: Sequence[Record]) -> Section:
-    """Return the hosts of the newest good run, a row for each."""
-    latest = (good(records) or records)[-1:]
-    rows = [
-        (host, *(value_text(key, system) for key in SYSTEM))
-        for record in latest
-        for host, system in record["system"].items()
-    ]
-    return tables("Hosts", (("Host", *SYSTEM.values()), rows), {"CPUs", "Memory"})._replace(detail=True)
 
 
 def preflight(verdict: Optional[Mapping[str, Any]]) -> list[Section]:
@@ -231,7 +221,8 @@ def command_lines(argv: Sequence[str]) -> str:
     for place, word in enumerate(argv):
         # "timeout -k 10 60" belongs together; mpirun's options begin after it.
         option = word.startswith("-") and any(known.endswith(MPIRUN) for known in argv[:place])
-        if line and (option or word == PYTHON):
+        program = word == PYTHON or line[:1] == [MCA] and len(line) == 3
+        if line and (option or program):
             lines.append(line)
             line = []
         line.append(shlex.quote(word))
@@ -275,7 +266,7 @@ def document(
             logs(records),
             notes(records, problems),
             witnesses(records),
-            systems(records),
+            tables("Hosts", system_rows((ok or records)[-1:]))._replace(detail=True),
             *preflight(verdict),
             reproduction(records),
         ],

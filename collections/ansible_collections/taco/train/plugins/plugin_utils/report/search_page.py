@@ -13,8 +13,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.text import counted
 FINDINGS = ("Cause", "Hosts", "Loss", "Proof")
 HOSTS = ("Host", "Verdict", "Runs", "Against its peers", "Evidence of slow")
 RUNS = ("Round", "Hosts", "Value", "Against the round", "Reason")
-ODD = ("Fact", "Value of most hosts", "Host", "Value")
-NUMBERS = {"Round", "Runs", "Value", "Loss", "Against its peers", "Against the round", "Evidence of slow"}
+ODD = ("Fact", "Value of most hosts", "Host", "Its value")
 OPEN = "The search is not finished. Run the playbook again to continue it."
 
 
@@ -37,10 +36,10 @@ def document(found: Mapping[str, Any], title: str, run: str) -> Document:
     rows = [(one["facet"], one["usual"], host, value) for one in odd for host, value in one["hosts"].items()]
     of_few = Text(f"{counted(len(odd), 'fact')} of which few hosts have another value:")
     sections = [
-        tables("Causes", (FINDINGS, findings(found)), NUMBERS),
-        tables("Hosts", (HOSTS, tables_of["hosts"]), NUMBERS, after=[Text(tables_of["method"])]),
-        tables("Facts that differ on few hosts", (ODD, rows), (), of_few),
-        tables("Runs", (RUNS, tables_of["runs"]), NUMBERS)._replace(detail=True),
+        tables("Causes", (FINDINGS, findings(found))),
+        tables("Hosts", (HOSTS, tables_of["hosts"]), after=[Text(tables_of["method"])]),
+        tables("Facts that differ on few hosts", (ODD, rows), of_few),
+        tables("Runs", (RUNS, tables_of["runs"]))._replace(detail=True),
     ]
     top = [Text(found["sentence"] or OPEN, "lead")]
     footer = f"Search {run}. Everything here stands in locate.json and records.jsonl beside this page."

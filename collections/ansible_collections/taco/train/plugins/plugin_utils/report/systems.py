@@ -9,7 +9,7 @@ from typing import Any, Iterable, Mapping, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.wording import UNKNOWN, Part, plain
 from ansible_collections.taco.train.plugins.plugin_utils.report.document import Table
-from ansible_collections.taco.train.plugins.plugin_utils.text import counted
+from ansible_collections.taco.train.plugins.plugin_utils.text import counted, some
 
 GIB = 1 << 30
 SYSTEM = {
@@ -55,9 +55,8 @@ def value_text(key: str, system: System) -> str:
 
 
 def same(system: System) -> str:
-    """Return a system without what tells equal hosts apart, as text that can be compared."""
-    kept = {key: value for key, value in (system or {}).items() if key not in OF_ONE_HOST}
-    return json.dumps(kept, sort_keys=True, default=str)
+    """Return what is shown of a system, without what tells equal hosts apart."""
+    return json.dumps({key: value_text(key, system) for key in system or {} if key not in OF_ONE_HOST}, sort_keys=True)
 
 
 def groups(records: Iterable[Part]) -> list[tuple[str, System]]:
@@ -71,7 +70,7 @@ def groups(records: Iterable[Part]) -> list[tuple[str, System]]:
             hosts.setdefault(key, {}).setdefault(host, []).append(record.get("id"))
     changed = {host for host in _all(hosts) if sum(host in found for found in hosts.values()) > 1}
     return [
-        (", ".join(_title(host, found[host], changed) for host in found), systems[key]) for key, found in hosts.items()
+        (some([_title(host, found[host], changed) for host in found]), systems[key]) for key, found in hosts.items()
     ]
 
 

@@ -7,9 +7,8 @@
 from typing import Dict, List, Mapping, NamedTuple, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.summary.tally import Outcome
-from ansible_collections.taco.train.plugins.plugin_utils.text import cells, counted, padded, wrapped
+from ansible_collections.taco.train.plugins.plugin_utils.text import GAP, cells, counted, row_lines, ruled, wrapped
 
-GAP = "  "
 NARROWEST_COLUMN = 3
 NARROWEST = 20
 # Beyond that nobody reads a line for each: hosts of which the same is said share one.
@@ -79,13 +78,6 @@ def _widths(rows: Sequence[Sequence[str]], width: int) -> List[int]:
     return widths
 
 
-def _drawn(row: Sequence[str], widths: Sequence[int]) -> List[str]:
-    columns = [wrapped(cell, wide) or [""] for cell, wide in zip(row, widths)]
-    height = max(map(len, columns))
-    filled = [column + [""] * (height - len(column)) for column in columns]
-    return [GAP.join(padded(part, wide) for part, wide in zip(line, widths)).rstrip() for line in zip(*filled)]
-
-
 def _sentence(outcomes: Sequence[Outcome], check: bool) -> str:
     numbers = (
         (sum(bool(outcome.failure) for outcome in outcomes), "failed"),
@@ -113,9 +105,8 @@ def render(outcomes: Sequence[Outcome], width: int, check: bool = False, reports
     rows = [((host, *row), kind) for host, row, kind in _together(said)]
     widths = _widths([heads] + [row for row, _kind_ in rows], width)
     lines = [Line(text) for text in wrapped(_sentence(outcomes, check), width)]
-    lines += [Line("")] + [Line(text) for text in _drawn(heads, widths)]
-    lines.append(Line(GAP.join("-" * wide for wide in widths)))
-    lines += [Line(text, kind) for row, kind in rows for text in _drawn(row, widths)]
+    lines += [Line("")] + [Line(text) for text in ruled(heads, widths)]
+    lines += [Line(text, kind) for row, kind in rows for text in row_lines(row, widths)]
     failed = _failures(outcomes, width)
     if failed:
         lines += [Line(""), Line("FAILED"), *failed]

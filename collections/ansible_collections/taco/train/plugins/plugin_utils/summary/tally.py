@@ -69,7 +69,7 @@ def _said(checks: Sequence[Mapping[str, Any]]) -> str:
 
 
 def verdicts(result: Mapping[str, Any], read: ReadVerdict) -> Dict[str, str]:
-    """The verdict of each host as text. A failed result of taco.train.verdict lists the hosts only; the file has the checks."""
+    """The verdict of each host as text. A failed result of taco.train.preflight lists the hosts only; the file has the checks."""
     if "failed_hosts" not in result or "verdict_path" not in result:
         return {}
     verdict = result.get("verdict") or (read(result["verdict_path"]) if result["verdict_path"] else None)

@@ -44,9 +44,9 @@ LENIENT_STATES = ("absent", "continued", "restored", "uncordoned")
 Values = Mapping[str, Any]
 
 
-def groups_of(role: str) -> List[Group]:
+def groups_of(role: str, groups: Sequence[Group] = GROUPS) -> List[Group]:
     """The groups of variables that a role reads."""
-    return [group for group in GROUPS if group.prefixes[0] == role + "_"]
+    return [group for group in groups if group.prefixes[0] == role + "_"]
 
 
 def specs_of(role: str) -> Dict[str, Spec]:
@@ -76,9 +76,9 @@ def missing(role: str, values: Values, unknown: Set[str]) -> List[Check]:
     return [check for check in checks if check.status == "fail"]
 
 
-def validator_of(role: str, fleet: Fleet) -> Validator:
+def validator_of(role: str, fleet: Fleet, groups: Sequence[Group] = GROUPS) -> Validator:
     """The validator that wrong_values uses. Equal values of several hosts are checked once."""
-    return Validator(specs_of(role), fleet, groups_of(role))
+    return Validator(specs_of(role), fleet, groups_of(role, groups))
 
 
 def wrong_values(
@@ -116,10 +116,13 @@ def needs_none(role: str, values: Values) -> bool:
     return values.get(role + "_state") in LENIENT_STATES or role == "eni" and without_harp
 
 
-def require_role_values(action: Any, task_vars: "Values | None", hosts: Sequence[str] = ()) -> None:
+def require_role_values(
+    action: Any, task_vars: "Values | None", hosts: Sequence[str] = (), groups: Sequence[Group] = GROUPS
+) -> None:
     """Fail in a role of this collection whose variables have wrong values, or in a play without the strategy linear.
 
     Nothing runs on the host. hosts are those that one task checks for all; without them, it is the host of the task.
+    groups are those of groups_of_runs where the role makes runs.
     """
     if not task_vars or getattr(action._task, "_role", None) is None:
         return
@@ -127,10 +130,10 @@ def require_role_values(action: Any, task_vars: "Values | None", hosts: Sequence
     require_linear(action._task, task_vars["inventory_hostname"])
     for role in entered_roles(action._task):
         if action._task.args.get("state") not in LENIENT_STATES:
-            _require(action, role, task_vars, hosts or [task_vars["inventory_hostname"]])
+            _require(action, role, task_vars, hosts or [task_vars["inventory_hostname"]], groups)
 
 
-def _require(action: Any, role: str, task_vars: Values, hosts: Sequence[str]) -> None:
+def _require(action: Any, role: str, task_vars: Values, hosts: Sequence[str], groups: Sequence[Group]) -> None:
     specs = specs_of(role)
     read = {host: variables_of(action, host, specs) for host in hosts}
     read = {host: found for host, found in read.items() if not needs_none(role, found[0])}
@@ -142,7 +145,7 @@ def _require(action: Any, role: str, task_vars: Values, hosts: Sequence[str]) ->
     own = gpus.get(task_vars["inventory_hostname"])
     fleet = tuple((str(name), gpus.get(name, own)) for name in task_vars.get("ansible_play_hosts_all", ()))
     skip = plain(task_vars.get("preflight_skip")) or ()
-    validator = validator_of(role, fleet)
+    validator = validator_of(role, fleet, groups)
     refused: Dict[Tuple[Check, ...], List[str]] = {}
     for name, (values, errors) in read.items():
         wrong = wrong_values(role, validator, values, list(errors), skip if isinstance(skip, list) else ())

@@ -17,7 +17,6 @@ from ansible_collections.taco.train.plugins.plugin_utils.acceleration import arm
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.lightcc import options_to_env
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.mpirun import ENV_NAME, MCA_NAME, read_hosts
 from ansible_collections.taco.train.plugins.plugin_utils.check import Check
-from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import repeats_of
 from ansible_collections.taco.train.plugins.plugin_utils.container import spec as container
 from ansible_collections.taco.train.plugins.plugin_utils.reboot import rolling
 from ansible_collections.taco.train.plugins.plugin_utils.values import IMAGE, SHA256, InvalidValueError, is_placeholder
@@ -72,7 +71,6 @@ FUNCTIONS: Dict[str, Callable[[Any], Any]] = {
     "network": lambda value: ipaddress.ip_network(str(value), strict=False),
     "parameters": lambda value: all(MCA_NAME.fullmatch(name) for name in value),
     "pattern": lambda value: re.compile(str(value)),
-    "repeats": repeats_of,
     "sha256": lambda value: is_checksum(str(value).strip()),
     "size": lambda value: container.size_bytes(str(value)),
     "texts": lambda value: all(str(item).strip() for item in value),

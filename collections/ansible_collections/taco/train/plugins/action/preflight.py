@@ -7,7 +7,6 @@
 import json
 import os
 import sys
-import tempfile
 from datetime import datetime, timezone
 
 from ansible.errors import AnsibleActionFail, AnsibleError
@@ -24,6 +23,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.preflight.verdict impor
     failed_hosts,
     judge,
 )
+from ansible_collections.taco.train.plugins.plugin_utils.run import store
 from ansible_collections.taco.train.plugins.plugin_utils.variables.checks import unknown_variables
 from ansible_collections.taco.train.plugins.plugin_utils.variables.play import variables_of
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import all_options, plain, prefixes
@@ -66,29 +66,6 @@ def search(query, value):
         raise QueryError("a query that can be computed", f"{query!r}: {error}", fix) from error
 
 
-def write_json(path, value):
-    """Replace a file as a whole, so that nobody ever reads half of one."""
-    folder = os.path.dirname(os.path.abspath(path))
-    os.makedirs(folder, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=folder, prefix=".verdict-")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(value, file, indent=2, ensure_ascii=False)
-            file.write("\n")
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except OSError:
-        os.unlink(temporary)
-        raise
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
 class ActionModule(ActionBase):
     """The shell around the verdict: reads variables, writes the file, fails."""
 
@@ -126,13 +103,11 @@ class ActionModule(ActionBase):
         if not path or self._task.check_mode:
             return None
         stamp = datetime.now(timezone.utc).isoformat(timespec="seconds")
+        text = json.dumps(dict(verdict, created=stamp), indent=2, ensure_ascii=False)
         try:
-            write_json(path, dict(verdict, created=stamp))
-        except OSError as error:
-            return (
-                f"the verdict can't be written to {path} on the controller: {error.strerror}; set taco_results_dir to a folder "
-                "where it can"
-            )
+            store.write_text(store.absolute(path), text + "\n")
+        except store.RecordError as error:
+            return str(error)
         return None
 
     def _answer(self, verdict, path, gate, task_vars, unwritten):

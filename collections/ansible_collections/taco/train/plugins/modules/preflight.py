@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 DOCUMENTATION = r"""
-module: verdict
+module: preflight
 short_description: Check hosts by their observed facts
 version_added: 1.0.0
 description:
@@ -84,12 +84,12 @@ seealso:
 
 EXAMPLES = r"""
 - name: Run the checks of all hosts
-  taco.train.verdict:
+  taco.train.preflight:
     verdict_path: results/verdict.json
   run_once: true
 
 - name: Require a driver branch and accept any distribution
-  taco.train.verdict:
+  taco.train.preflight:
     checks_extra:
       - id: site.driver
         query: starts_with(gpus.driver_version, '535.')
@@ -100,13 +100,13 @@ EXAMPLES = r"""
   run_once: true
 
 - name: Run the checks of all hosts without failing
-  taco.train.verdict:
+  taco.train.preflight:
     gate: false
   run_once: true
   register: checked
 
 - name: Fail each host that failed a check
-  taco.train.verdict:
+  taco.train.preflight:
     failures: "{{ checked.failures }}"
   any_errors_fatal: true
 """

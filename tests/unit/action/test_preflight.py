@@ -137,7 +137,7 @@ def test_bad_options_are_refused_in_words(site):
 
 def test_the_action_judges_the_hosts_it_is_given(site):
     tasks = [
-        {"taco.train.verdict": {"hosts": [host], "verdict_path": "out/verdict.json"}, "run_once": True}
+        {"taco.train.preflight": {"hosts": [host], "verdict_path": "out/verdict.json"}, "run_once": True}
         for host in ("gpu2", "elsewhere")
     ]
     plays = [{"hosts": "gpu_nodes", "gather_facts": False, "tasks": tasks}]
@@ -148,7 +148,7 @@ def test_the_action_judges_the_hosts_it_is_given(site):
 
 def test_a_verdict_that_cannot_be_written_is_an_error_that_names_the_file(site):
     (site.folder / "file").write_text("")
-    task = {"taco.train.verdict": {"verdict_path": str(site.folder / "file/verdict.json")}, "run_once": True}
+    task = {"taco.train.preflight": {"verdict_path": str(site.folder / "file/verdict.json")}, "run_once": True}
     playbook = [{"hosts": "gpu_nodes", "gather_facts": False, "tasks": [task]}]
     done = site.play({"gpu1": {"taco_node": node("nics", [])}}, plays=playbook)
     assert "eni.count" in done.output and "0 of 8" in done.output
@@ -184,7 +184,7 @@ def test_each_host_is_looked_for_among_the_nodes_by_its_own_name(site):
     }
     tasks = [
         {"ansible.builtin.import_role": {"name": "taco.train.common", "tasks_from": "run"}},
-        {"taco.train.verdict": {"verdict_path": "verdict.json", "gate": False}, "run_once": True},
+        {"taco.train.preflight": {"verdict_path": "verdict.json", "gate": False}, "run_once": True},
     ]
     hosts = {"gpu1": GOOD, "gpu2": GOOD, "gpu3": dict(GOOD, taco_node_name="10.0.0.3")}
     play = [{"hosts": "gpu_nodes", "gather_facts": False, "tasks": tasks}]
