@@ -8,10 +8,11 @@ The copies lie in a folder of their own below the state folder, usually on anoth
 which files they are. It is written before the first of them changes and removed when the change succeeded or was undone.
 """
 
+import contextlib
 import errno
 import json
 import os
-import shutil
+import re
 import stat
 from typing import Any, Dict, List, Optional, Sequence
 
@@ -32,6 +33,7 @@ from ansible_collections.taco.train.plugins.module_utils._files.history import d
 FOLDER = "hugepages-change"
 MARKER = "marker.json"
 VERSION = 1
+COPY = re.compile(r"[0-9]+|\..+\.[0-9]+\.tmp")
 FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -59,8 +61,8 @@ class Guard:
         before = {path: read_bytes(self._real(path)) for path in [*planned, *generated]}
         copies = [(self._marker(), len(data) + 512) for data in before.values() if data is not None]
         require_rooms([*copies, *room])
-        shutil.rmtree(self.folder, ignore_errors=True)
-        os.makedirs(self.folder, 0o700)
+        self.finish()
+        os.makedirs(self.folder, 0o700, exist_ok=True)
         files = {}  # type: Dict[str, Dict[str, Any]]
         try:
             for number, (path, data) in enumerate(sorted(before.items())):
@@ -196,6 +198,11 @@ class Guard:
         return None
 
     def finish(self) -> None:
-        """Remove the marker, then the copies."""
-        remove_file(self._marker())
-        shutil.rmtree(self.folder, ignore_errors=True)
+        """Remove the marker, then the copies; what others put beside them stays."""
+        names = os.listdir(self.folder) if os.path.isdir(self.folder) else []
+        if MARKER in names:
+            remove_file(self._marker())
+        for name in filter(COPY.fullmatch, names):
+            remove_file(os.path.join(self.folder, name))
+        with contextlib.suppress(OSError):
+            os.rmdir(self.folder)

@@ -30,7 +30,7 @@ def read_bytes(path: str) -> Optional[bytes]:
     try:
         with open(path, "rb") as handle:
             return handle.read()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
 
 

@@ -238,6 +238,7 @@ class History:
         if keep_arguments:
             self._save(dict(self.load(), files={}))
             return
-        remove_file(self.manifest_path())
+        if os.path.isdir(self.folder):
+            remove_file(self.manifest_path())
         if os.path.isdir(self.folder) and not os.listdir(self.folder):
             os.rmdir(self.folder)

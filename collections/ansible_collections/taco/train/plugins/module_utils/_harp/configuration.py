@@ -26,6 +26,7 @@ from ansible_collections.taco.train.plugins.module_utils._harp.files import (
     changes,
     checksums,
     difference,
+    foreign_files,
     history,
     is_own_manifest,
     recorded,
@@ -156,6 +157,8 @@ def configure(
     if options["state"] == "absent":
         diff = revert(options["state_dir"], options["force"], check_mode, permit)
         result: Dict[str, Any] = dict(changed=bool(diff), ran=False, enis=[], diff=diff)
+        for path in foreign_files(options["state_dir"]):
+            warn(f"{path} was not written by harp_config and stays: remove it yourself if nobody needs it")
     else:
         result = _present(options, check_mode, permit, open_url)
     files = checksums(options["config_dir"], options["config_glob"])

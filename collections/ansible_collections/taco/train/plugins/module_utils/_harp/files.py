@@ -11,7 +11,6 @@ import hashlib
 import json
 import os
 import re
-import shutil
 from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional
 
 from ansible_collections.taco.train.plugins.module_utils._files.atomic import (
@@ -52,14 +51,22 @@ def changes(contents: Mapping[str, str]) -> List[Change]:
 
 
 NO_FILE = {"original": None}
+UNFINISHED = re.compile(r"\..+\.[0-9]+\.tmp")
 # What was there before the script that runs, or that was killed; it goes when that is in the history.
 BEFORE = "before-script.json"
 # The script that runs, by its process.
 RUNNING = "running"
 LOCK_SECONDS = 60
+# The names of what the module keeps in its folder, in the order of its removal: a log is known by the scripts beside it.
+HISTORY, LOG, SCRIPT = "history", "setup.log", re.compile(r"setup-([0-9a-f]{12})")
 OWN_NAME = re.compile(
-    r"history|setup-[0-9a-f]{12}|setup\.log|state\.json|before-script\.json|running|\..+\.[0-9]+\.tmp"
+    rf"{HISTORY}|{re.escape(LOG)}|state\.json|{re.escape(BEFORE)}|{RUNNING}|\..+\.[0-9]+\.tmp|setup-[0-9a-f]{{12}}"
 )
+JSON_KEYS = {
+    "state.json": {"source", "version"},
+    BEFORE: {"files", "folder"},
+    HISTORY: {"arguments", "files", "version"},
+}
 
 
 def history(state_dir: str) -> History:
@@ -209,16 +216,47 @@ def is_own_manifest(path: str) -> bool:
     return content is None or b'"written_by": "taco.train"' in content
 
 
-def _own_files(folder: str) -> List[str]:
-    """List what this module keeps in its folder; what others put there stays."""
-    names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
-    return [os.path.join(folder, name) for name in names if OWN_NAME.fullmatch(name)]
+def _is_own(folder: str, name: str) -> bool:
+    """Tell whether a file carries a mark of this module, not only a name of it."""
+    path = os.path.join(folder, name)
+    if os.path.islink(path) or os.path.isdir(path) != (name == HISTORY):
+        return False
+    content = read_bytes(os.path.join(path, "manifest.json") if name == HISTORY else path)
+    script = SCRIPT.fullmatch(name)
+    if script:
+        return hashlib.sha256(content or b"").hexdigest().startswith(script.group(1))
+    if name == LOG:
+        return any(SCRIPT.fullmatch(other) and _is_own(folder, other) for other in os.listdir(folder))
+    if name == RUNNING:
+        return re.fullmatch(rb"([0-9]+ [0-9]*\n)?", content or b"") is not None
+    if name not in JSON_KEYS:
+        return True
+    if content is None:
+        return not set(os.listdir(path)) - set(filter(UNFINISHED.fullmatch, os.listdir(path)))
+    try:
+        return JSON_KEYS[name] <= set(json.loads(content.decode("utf-8")))
+    except (ValueError, TypeError):
+        return False
+
+
+def _named(folder: str) -> List[str]:
+    """List the files in the folder that have a name of this module."""
+    names = os.listdir(folder) if os.path.isdir(folder) else []
+    return sorted(filter(OWN_NAME.fullmatch, names), key=lambda name: (bool(SCRIPT.fullmatch(name)), name))
+
+
+def foreign_files(state_dir: str) -> List[str]:
+    """List what has a name of this module and no mark of it: somebody else's, which stays."""
+    folder = os.path.join(state_dir, "harp")
+    manifest = os.path.join(state_dir, MANIFEST)
+    foreign = [os.path.join(folder, name) for name in _named(folder) if not _is_own(folder, name)]
+    return foreign + ([] if is_own_manifest(manifest) else [manifest])
 
 
 def _removed(state_dir: str, check_mode: bool) -> List[Dict[str, str]]:
     """Remove the manifest and what is remembered; that last, since a run that is killed begins from it again."""
     manifest, folder = os.path.join(state_dir, MANIFEST), os.path.join(state_dir, "harp")
-    own = _own_files(folder)
+    own = [os.path.join(folder, name) for name in _named(folder) if _is_own(folder, name)]
     removed = [(manifest, read_bytes(manifest))] if os.path.lexists(manifest) and is_own_manifest(manifest) else []
     if own or (os.path.isdir(folder) and not os.listdir(folder)):
         removed.append((folder, b"the setup scripts, their output and the history of the files\n"))
@@ -227,7 +265,7 @@ def _removed(state_dir: str, check_mode: bool) -> List[Dict[str, str]]:
             remove_file(manifest)
         for path in own:
             if os.path.isdir(path):
-                shutil.rmtree(path)
+                history(state_dir).forget()
             else:
                 remove_file(path)
         if os.path.isdir(folder) and not os.listdir(folder):
