@@ -24,7 +24,7 @@ NODE = {
 }
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGV4YW1wbGU alice@desk\n"
 OUR_KEY = KEY.replace("alice@desk", "taco-train@gpu1")
-OURS = re.compile(r"/harp/(history|setup-\w+|setup\.log|state\.json|running)$|/host-manifest\.json$")
+OURS = re.compile(r"/harp/(setup-\w+|setup\.log|state\.json|running)$|/host-manifest\.json$")
 LOGS = r"[0-9]{8}T[0-9]{6}Z?-.+-[0-9a-f]{6}\.log"
 
 
