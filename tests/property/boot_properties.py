@@ -13,7 +13,6 @@ import pytest
 from ansible_collections.taco.train.plugins.module_utils._boot.change import apply, restore
 from ansible_collections.taco.train.plugins.module_utils._boot.config import BootConfig, decode
 from ansible_collections.taco.train.plugins.module_utils._boot.entries import grubenv, with_variable
-from ansible_collections.taco.train.plugins.module_utils._boot.guard import Guard
 from ansible_collections.taco.train.plugins.module_utils._boot.hugepages import plan
 from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import (
     KernelLine,
@@ -28,7 +27,8 @@ from ansible_collections.taco.train.plugins.module_utils._boot.shell_assignments
     evaluate,
     render,
 )
-from ansible_collections.taco.train.plugins.module_utils._files.history import History
+from ansible_collections.taco.train.plugins.module_utils._files.created_folders import CreatedFolders
+from ansible_collections.taco.train.plugins.module_utils._files.journal import Journal
 
 SEEDS = range(3)
 LINES_PER_SEED = 300
@@ -207,13 +207,13 @@ class Host:
         self.root = root
         config = "/boot/grub/grub.cfg"
         self.config = BootConfig(str(root), BootLayout(layout, "bios", "", ["/generate"], config), self.generate)
-        self.history = History(str(root / "state"), str(root))
-        self.guard = Guard(str(root / "state-change"), str(root))
+        self.journal = Journal("hugepages", CreatedFolders("/state", str(root)))
         (root / "etc/default/grub.d").mkdir(parents=True)
         (root / "boot/grub").mkdir(parents=True)
         for path, text in files.items():
             (root / path.lstrip("/")).write_text(text)
             os.utime(str(root / path.lstrip("/")), (1500000000, 1500000000))
+        self.journal.folders.make_state_dir()
         self.generate([])
 
     def generate(self, argv, handle_exceptions=True):
@@ -223,7 +223,7 @@ class Host:
         return 0, "", ""
 
     def tree(self):
-        paths = [path for path in sorted(self.root.rglob("*")) if not {"state", "state-change"} & set(path.parts)]
+        paths = [path for path in sorted(self.root.rglob("*")) if "state" not in path.parts]
         return {
             path: (
                 path.stat().st_mode,
@@ -246,11 +246,11 @@ def test_apply_and_put_back_are_the_identity(tmp_path):
                 planned = plan(layout, host.config.read(), "1G", count, [])
             except HugepagesError:
                 continue
-            apply(host.config, host.history, host.guard, planned.files, planned.arguments, True, lambda entries: [])
+            apply(host.config, host.journal, planned.files, planned.arguments, True, lambda entries: [])
             assert host.config.read().entries[0].line.problems("1G", count) == []
             done += 1
         if done:
-            changes = {path: host.history.original(path).content for path in host.history.paths()}
+            changes = {path: host.journal.original(path) for path in host.journal.paths()}
             texts = {path: None if content is None else decode(content) for path, content in changes.items()}
-            restore(host.config, host.history, host.guard, texts, True)
+            restore(host.config, host.journal, texts, True)
         assert host.tree() == before

@@ -41,7 +41,7 @@ def test_every_boot_entry_reserves_the_pages_once_and_in_order(host):
 
 
 def test_what_was_there_before_is_kept_for_the_way_back(host):
-    folder = host.file("/var/lib/taco-train/hugepages")
+    folder = host.file("/var/lib/taco-train/originals")
     assert folder.is_directory and folder.mode == 0o700
     assert folder.listdir()
 

@@ -15,7 +15,7 @@ import time
 import pytest
 from killed_steps import Killed, killed_before, tree
 
-from ansible_collections.taco.train.plugins.module_utils._files import atomic, history
+from ansible_collections.taco.train.plugins.module_utils._files import atomic, journal
 from ansible_collections.taco.train.plugins.module_utils._harp import configuration, files
 from ansible_collections.taco.train.plugins.modules import harp_config, host_folders
 
@@ -30,7 +30,7 @@ NODE = {
     "cpu": {"count": 2},
     "hugepages": {"default_size_bytes": 2097152, "pools": []},
 }
-STEPS = [(atomic, "sync_folder"), (history.History, "note"), (history.History, "put_back")]
+STEPS = [(atomic, "sync_folder"), (journal.Journal, "commit"), (journal.Journal, "put_back")]
 
 
 class Host:
@@ -138,7 +138,7 @@ def test_killed_while_the_script_is_half_done(host, monkeypatch, again):
     with monkeypatch.context() as patch:
         patch.setattr(configuration, "run_script", half)
         # The process is gone: what Python would still do on the way out does not happen either.
-        patch.setattr("ansible_collections.taco.train.plugins.module_utils._harp.files.History.note", half_done)
+        patch.setattr(journal.Journal, "commit", killed_if_begun)
         with pytest.raises(Killed):
             host.configure()
     if again:
@@ -147,8 +147,9 @@ def test_killed_while_the_script_is_half_done(host, monkeypatch, again):
     assert tree(host.root) == host.before
 
 
-def half_done(*_args, **_options):
-    raise Killed()
+def killed_if_begun(journal):
+    if journal.unfinished():
+        raise Killed()
 
 
 def kill_while_the_script_runs(host):

@@ -13,10 +13,9 @@ import sys
 import pytest
 from boot_host import DROP_IN, LINE, FakeModule, contents, entries, tree
 
-from ansible_collections.taco.train.plugins.module_utils._boot import change as _boot_change
-from ansible_collections.taco.train.plugins.module_utils._boot import reservation
 from ansible_collections.taco.train.plugins.module_utils._boot.number_of_pages import HugepagesError
 from ansible_collections.taco.train.plugins.module_utils._boot.running import reserve_now
+from ansible_collections.taco.train.plugins.module_utils._files.created_folders import CreatedFolders
 from ansible_collections.taco.train.plugins.modules import hugepages
 
 
@@ -86,6 +85,7 @@ def test_restored_refuses_what_somebody_edited_since_and_force_does_not(pages, h
         ({"count": 4}, ("etc/default/grub", 'GRUB_CMDLINE_LINUX="a\n'), "not closed"),
         ({"count": 4}, ("etc/default/grub", 'GRUB_CMDLINE_LINUX="$(x) hugepagesz=1G hugepages=2"\n'), "by hand"),
         ({"count": 4}, ("var/lib/taco-train/hugepages/manifest.json", "{}"), "manifest.json"),
+        ({"count": 4}, ("var/lib/taco-train/journal.json", "{}"), "journal.json"),
     ],
 )
 def test_what_would_not_boot_is_refused_before_anything_is_written(pages, host, options, change, words):
@@ -131,7 +131,7 @@ def test_entries_that_an_earlier_run_did_not_come_to_generate_are_generated(page
 
 
 def test_a_second_run_at_the_same_time_is_refused(pages, host):
-    with _boot_change.locked(str(host / "var/lib/taco-train")):
+    with CreatedFolders("/var/lib/taco-train", str(host)).locked():
         refused = pages(count=4)
     assert refused["failed"] and "another run" in refused["msg"]
 
@@ -150,11 +150,14 @@ def test_pages_in_the_running_kernel_and_a_shortfall(pages, host):
     writer.wait(10)
 
 
-def test_the_history_is_for_root_alone_and_names_every_file(pages, host):
+def test_the_journal_is_for_root_alone_and_names_every_file_and_its_copy(pages, host):
+    config = (host / "boot/grub/grub.cfg").read_text()
     pages(count=4)
-    manifest = host / "var/lib/taco-train/hugepages/manifest.json"
-    assert oct(manifest.stat().st_mode & 0o777) == "0o600" and oct(manifest.parent.stat().st_mode & 0o777) == "0o700"
-    assert list(json.loads(manifest.read_text())["files"]) == ["/boot/grub/grub.cfg", "/" + DROP_IN]
+    journal, copies = host / "var/lib/taco-train/journal.json", host / "var/lib/taco-train/originals"
+    assert oct(journal.stat().st_mode & 0o777) == "0o600" and oct(copies.stat().st_mode & 0o777) == "0o700"
+    files = json.loads(journal.read_text())["subjects"]["hugepages"]["files"]
+    assert list(files) == ["/boot/grub/grub.cfg", "/" + DROP_IN] and files["/" + DROP_IN]["original"] is None
+    assert (copies / files["/boot/grub/grub.cfg"]["original"]).read_text() == config
 
 
 def edit(host):
@@ -222,13 +225,13 @@ def test_restored_without_generating_is_finished_by_the_next_one(pages, host):
 def test_files_that_another_run_changed_meanwhile_are_not_written_over(host, monkeypatch):
     module = FakeModule(host, state="present", count=4)
     grub = host / "etc/default/grub"
-    locked = _boot_change.locked
+    locked = CreatedFolders.locked
 
-    def slow(folder):
+    def slow(self, seconds=5):
         grub.write_text(grub.read_text() + "# another run\n")
-        return locked(folder)
+        return locked(self, seconds)
 
-    monkeypatch.setattr(reservation, "locked", slow)
+    monkeypatch.setattr(CreatedFolders, "locked", slow)
     with pytest.raises(HugepagesError, match="another run changed"):
         hugepages.run(module)
     assert not (host / DROP_IN).exists() and "# another run" in grub.read_text()

@@ -13,9 +13,7 @@ from boot_host import LINE, boot_files, contents, tree
 from boot_roots import environment
 from fake_grubby import FakeGrubby
 
-NOTE = (
-    "# The module taco.train.hugepages added its arguments above. What was here before: /var/lib/taco-train/hugepages\n"
-)
+NOTE = "# The module taco.train.hugepages added its arguments above. What was here before: /var/lib/taco-train/journal.json\n"
 
 
 @pytest.fixture(params=["EL8", "EL9"])

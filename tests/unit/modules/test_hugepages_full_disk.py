@@ -14,14 +14,15 @@ import pytest
 from boot_host import FakeModule
 from killed_steps import Killed, killed_before
 
-from ansible_collections.taco.train.plugins.module_utils._boot import guard as _boot_guard
 from ansible_collections.taco.train.plugins.module_utils._boot.number_of_pages import HugepagesError
-from ansible_collections.taco.train.plugins.module_utils._files.history import History
+from ansible_collections.taco.train.plugins.module_utils._files import snapshot
+from ansible_collections.taco.train.plugins.module_utils._files.created_folders import CreatedFolders
+from ansible_collections.taco.train.plugins.module_utils._files.journal import Change, Journal
 from ansible_collections.taco.train.plugins.modules import hugepages
 
 ONLY_THERE = "rd.lvm.lv=vg/root"
 PADDING = "".join(f"# {number:06} of the entries\n" for number in range(800))  # five blocks
-COPIES = "var/lib/taco-train/hugepages-change"
+COPIES = "var/lib/taco-train/originals"
 
 # Both write beside grub.cfg first. What follows is the moment at which others fill the file system, by the name of the file "fill".
 GENERATE = """#!/bin/bash
@@ -170,7 +171,7 @@ def test_what_cannot_be_undone_is_named_with_its_copy_and_the_next_run_begins_by
         )
     (host.root / "fill-after").write_text(str(kib))
     refused = pages(count=4)
-    copy = next((path for path in (host.root / COPIES).glob("[0-9]*") if "menuentry" in path.read_text()), None)
+    copy = next((path for path in (host.root / COPIES).glob("[0-9a-f]*") if "menuentry" in path.read_text()), None)
     if copy is None:
         assert kib >= 16 and refused["failed"] and "as they were" in refused["msg"] and host.tree() == before
         return
@@ -189,12 +190,15 @@ def test_what_cannot_be_undone_is_named_with_its_copy_and_the_next_run_begins_by
 
 
 def test_a_restored_file_may_take_the_last_bytes_of_its_file_system(host):
-    name, past = "/" + str(host.config.relative_to(host.root)), History(str(host.root / "state"), str(host.root))
+    name = "/" + str(host.config.relative_to(host.root))
+    journal = Journal("hugepages", CreatedFolders("/state", str(host.root)))
     host.config.write_text(PADDING)
-    past.note(name, b"changed", [])
-    host.config.write_text("changed")
-    host.fill(28)
-    past.put_back(name)
+    with journal.folders.locked():
+        journal.begin(Change({name: b"changed"}))
+        host.config.write_text("changed")
+        journal.commit()
+        host.fill(28)
+        journal.put_back(name)
     assert host.config.read_text() == PADDING
 
 
@@ -202,10 +206,10 @@ def test_a_copy_that_is_damaged_itself_is_not_used(pages, host):
     host.generate()
     with cut_off(host):
         pass
-    marker = json.loads((host.root / COPIES / "marker.json").read_text())
-    for path, entry in marker["files"].items():
+    journal = json.loads((host.root / COPIES).with_name("journal.json").read_text())
+    for path, entry in journal["subjects"]["hugepages"]["change"]["files"].items():
         if path.endswith("grub.cfg"):
-            (host.root / COPIES / entry["copy"]).write_text("short")
+            (host.root / COPIES / entry["original"]).write_text("short")
     refused = pages(count=4)
     assert refused["failed"] and "is damaged too" in refused["msg"] and "cut off" in refused["msg"]
 
@@ -305,8 +309,9 @@ def test_undo_touches_no_file_that_did_not_change(tmp_path, monkeypatch, change)
     path = tmp_path / "etc/grub"
     path.parent.mkdir()
     path.write_text("before")
-    guard = _boot_guard.Guard(str(tmp_path / "copies"), str(tmp_path))
-    guard.begin({"/etc/grub": b"after", "/etc/new": b"new"}, [], [])
+    journal = Journal("hugepages", CreatedFolders("/state", str(tmp_path)))
+    journal.folders.make_state_dir()
+    journal.begin(Change({"/etc/grub": b"after", "/etc/new": b"new"}))
     if change:
         path.write_text("after")
         os.utime(str(path), (1, 1))
@@ -317,5 +322,5 @@ def test_undo_touches_no_file_that_did_not_change(tmp_path, monkeypatch, change)
     for name in ("utime", "chmod"):
         monkeypatch.setattr(os, name, refused)
     for name in ("replace_file", "remove_file"):
-        monkeypatch.setattr(_boot_guard, name, refused)
-    assert [problem.split(" ")[0] for problem in guard.undo()] == (["/etc/grub"] if change else [])
+        monkeypatch.setattr(snapshot, name, refused)
+    assert [problem.split(" ")[0] for problem in journal.undo()] == (["/etc/grub"] if change else [])

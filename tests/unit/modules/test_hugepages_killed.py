@@ -17,15 +17,16 @@ from boot_host import UPDATE_GRUB, FakeModule, entries
 from killed_steps import killed_before, tree
 
 from ansible_collections.taco.train.plugins.module_utils._boot import config as _boot_config
-from ansible_collections.taco.train.plugins.module_utils._files import atomic, history
+from ansible_collections.taco.train.plugins.module_utils._files import atomic, journal
 from ansible_collections.taco.train.plugins.module_utils._files.created_folders import CreatedFolders
 from ansible_collections.taco.train.plugins.modules import hugepages
 
 STEPS = [
     (atomic, "sync_folder"),
     (_boot_config.BootConfig, "generate"),
-    (history.History, "note"),
-    (history.History, "put_back"),
+    (journal.Journal, "begin"),
+    (journal.Journal, "commit"),
+    (journal.Journal, "put_back"),
 ]
 
 

@@ -24,6 +24,7 @@ NODE = {
 }
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGV4YW1wbGU alice@desk\n"
 OUR_KEY = KEY.replace("alice@desk", "taco-train@gpu1")
+OURS = re.compile(r"/harp/(setup-\w+|setup\.log|state\.json|running)$|/host-manifest\.json$")
 LOGS = r"[0-9]{8}T[0-9]{6}Z?-.+-[0-9a-f]{6}\.log"
 
 
@@ -75,6 +76,16 @@ ROWS = [
         ["host-manifest.json", "taco_state_dir"],
     ),
     ("a manifest", {"state/host-manifest.json": "{}\n", "state/harp/notes": "x"}, harp_config, {"state": "absent"}, []),
+    ("a folder named history", {"state/harp/history/notes": "x"}, harp_config, {"state": "absent"}, []),
+    ("a file named history", {"state/harp/history": "x"}, harp_config, {"state": "absent"}, []),
+    (
+        "files of a setup of HARP",
+        {f"state/harp/{name}": "mine" for name in ("setup-0123456789ab", "setup.log", "state.json", "running")},
+        harp_config,
+        {"state": "absent"},
+        [],
+    ),
+    ("copies of boot files", {"state/hugepages-change/notes": "x"}, hugepages, {"state": "restored"}, []),
     (
         "a key",
         {"state/ssh/id_ed25519": "k", "state/ssh/id_ed25519.pub": KEY},
@@ -119,7 +130,7 @@ def test_a_thing_of_somebody_else_with_our_name_is_neither_changed_nor_removed(t
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).symlink_to(text) if isinstance(text, Link) else (tmp_path / path).write_text(text)
     (tmp_path / "state").mkdir(exist_ok=True)
-    places = {"state_dir": str(tmp_path / "state")}
+    places = {"state_dir": "/state" if module is hugepages else str(tmp_path / "state")}
     places.update({"sysroot": str(tmp_path)} if module is hugepages else {})
     places.update({"config_dir": str(tmp_path / "config")} if module is harp_config else {})
     places.update({"client_config": str(tmp_path / "home/config")} if module is ssh_trust else {})
@@ -135,6 +146,8 @@ def test_a_thing_of_somebody_else_with_our_name_is_neither_changed_nor_removed(t
     assert {path: after[path] for path in before if os.path.isfile(path)} == {
         path: seen for path, seen in before.items() if os.path.isfile(path)
     }
+    named = [path for path in before if module is harp_config and path.startswith(str(tmp_path / "state"))]
+    assert words or all(path in str(result.get("warnings")) for path in named if OURS.search(path))
 
 
 def test_files_of_this_collection_go_and_those_of_others_beside_them_stay(tmp_path, run):

@@ -48,11 +48,11 @@ def test_two_runs_do_not_write_the_trust_of_a_host_at_the_same_time(hosts, monke
     trusting(hosts)
     monkeypatch.setattr(_ssh_identity, "LOCK_SECONDS", 0.2)
     before = host.tree()
-    holder = os.open(host.ssh, os.O_RDONLY)
+    holder = os.open(os.path.dirname(host.ssh), os.O_RDONLY)
     fcntl.flock(holder, fcntl.LOCK_EX)
     for options in ({"peers": []}, {"state": "absent"}, {"state": "identity", "port": host.port + 1}):
         refused = host(**options)
-        assert refused["failed"] and "another run has been changing the SSH trust" in refused["msg"], refused
+        assert refused["failed"] and "another run has been changing this host" in refused["msg"], refused
     # Check mode waits for nobody.
     assert host(check=True, state="absent")["changed"]
     os.close(holder)
@@ -67,7 +67,7 @@ def test_two_first_runs_agree_on_the_keys(hosts, monkeypatch):
     def overtaken(place, comment, around):
         # Another run begins now and must wait.
         made.append(comment)
-        holder = os.open(host.ssh, os.O_RDONLY)
+        holder = os.open(os.path.dirname(host.ssh), os.O_RDONLY)
         with pytest.raises(BlockingIOError):
             fcntl.flock(holder, fcntl.LOCK_EX | fcntl.LOCK_NB)
         os.close(holder)

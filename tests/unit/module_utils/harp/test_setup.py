@@ -206,7 +206,7 @@ def test_a_second_controller_is_refused_while_the_script_runs(host, monkeypatch)
         predicted = host(check=True, **script)
         (host.config / "go").touch()
         output = first.communicate()[0]
-    assert second["failed"] and "another run has been changing HARP's configuration" in second["msg"]
+    assert second["failed"] and "another run has been changing this host" in second["msg"]
     assert predicted["changed"]
     assert json.loads(output.decode())["ran"] and host.runs() == 1
     assert not host(**script)["changed"]

@@ -5,51 +5,25 @@
 """Change the boot configuration of one host as a whole: apply or restore, verify, and undo what failed or was cut off."""
 
 import contextlib
-import fcntl
 import os
-import time
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional
+from typing import Callable, Dict, Iterable, Iterator, List, Optional
 
 from ansible_collections.taco.train.plugins.module_utils._boot.comparison import difference
-from ansible_collections.taco.train.plugins.module_utils._boot.config import BootConfig, encode
-from ansible_collections.taco.train.plugins.module_utils._boot.entries import Entry
-from ansible_collections.taco.train.plugins.module_utils._boot.guard import Guard
+from ansible_collections.taco.train.plugins.module_utils._boot.config import BootConfig, decode, encode
+from ansible_collections.taco.train.plugins.module_utils._boot.entries import Entry, grub_kernels
 from ansible_collections.taco.train.plugins.module_utils._boot.layout import ENTRIES
 from ansible_collections.taco.train.plugins.module_utils._boot.model import BootModel
 from ansible_collections.taco.train.plugins.module_utils._boot.number_of_pages import HugepagesError
 from ansible_collections.taco.train.plugins.module_utils._files.atomic import FileError, read_bytes
-from ansible_collections.taco.train.plugins.module_utils._files.history import History, HistoryError
+from ansible_collections.taco.train.plugins.module_utils._files.journal import Change, Journal
 
 Changes = Dict[str, Optional[str]]  # path -> text, None for no file
-LOCK_SECONDS = 5
 
 
 @contextlib.contextmanager
-def locked(state_dir: str) -> Iterator[int]:
-    """Hold the boot configuration for one run, by a file descriptor. A second one waits a few seconds and is then refused.
-
-    After a lost connection Ansible starts a module again while the first one still ends. A generator that gets the descriptor
-    holds it as well: one that goes on after its module was killed would write over what the next run restores.
-    """
-    os.makedirs(state_dir, 0o755, exist_ok=True)
-    path = os.path.join(state_dir, "hugepages.lock")
-    deadline = time.monotonic() + LOCK_SECONDS
-    with open(path, "w") as handle:
-        while True:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except OSError as error:
-                if time.monotonic() > deadline:
-                    raise HugepagesError(
-                        f"another run is changing the boot configuration ({path} is locked); run this again when it ended"
-                    ) from error
-                time.sleep(0.1)
-        yield handle.fileno()
-
-
-@contextlib.contextmanager
-def _undone(config: BootConfig, guard: Guard, changes: Changes, generate: bool) -> Iterator[None]:
+def _undone(
+    config: BootConfig, journal: Journal, changes: Changes, arguments: List[str], generate: bool
+) -> Iterator[None]:
     """Undo everything when the change in this context fails, and raise; name what could not be undone."""
     planned = {path: None if text is None else encode(text) for path, text in changes.items()}
     outputs = config.outputs() if generate else []
@@ -58,32 +32,38 @@ def _undone(config: BootConfig, guard: Guard, changes: Changes, generate: bool) 
     room = [(config.real(path), len(data)) for path, data in planned.items() if data is not None]
     # A generator writes the new text beside the old one and may then copy it over that one.
     room += [(config.real(path), 2 * len(read_bytes(config.real(path)) or b"")) for path in outputs]
-    # The history holds what was there before, in an encoding that is a third longer, and is replaced as one step.
-    room += [(guard.folder, 3 * len(read_bytes(config.real(path)) or b"")) for path in [*planned, *outputs]]
-    guard.begin(planned, outputs, room)
+    shared = [path for path in [*planned, *outputs] if config.is_generated(path)]
+    journal.begin(Change(planned, arguments, outputs, shared, room=room))
     try:
         yield
-    except (HugepagesError, HistoryError, FileError, OSError) as error:
-        problems = guard.undo() or [f"{path} is not as it was" for path in guard.differing()]
+    except (HugepagesError, FileError, OSError) as error:
+        problems = journal.undo()
         if problems:
             raise HugepagesError(
                 f"{error}; this could not be undone: {'; '.join(problems)}. Make room there, or make the files writable, and run "
                 "this again before the host reboots: it restores them first"
             ) from error
-        guard.finish()
         raise HugepagesError(f"{error}; the files and the boot entries are as they were") from error.__cause__ or error
-    guard.finish()
 
 
-def recover(guard: Guard) -> None:
+def recover(root: str, journal: Journal) -> None:
     """Undo what an earlier run left unfinished; refuse to go on where that fails."""
-    problems = guard.recover()
+
+    def why_newer(before: bytes, now: bytes) -> Optional[str]:
+        old, new = (grub_kernels(decode(data)) for data in (before, now))
+        if new - old:
+            return f"it starts {', '.join(sorted(new - old))}, which it did not before"
+        gone = {
+            kernel for kernel in old - new if os.path.basename(kernel) not in os.listdir(os.path.join(root, "boot"))
+        }
+        return f"{', '.join(sorted(gone))} is gone since" if gone and gone != old else None
+
+    problems = journal.recover(why_newer)
     if problems:
         raise HugepagesError(
             f"an earlier run was cut off while it changed the boot configuration: {'; '.join(problems)}. Make room there, or make the "
-            f"files writable, and run this again, or compare each file with its copy and, once the files are right, remove {guard.folder}"
+            "files writable, and run this again, or compare each file with its copy and, once the file is right, remove the copy"
         )
-    guard.finish()
 
 
 def require_own_files(config: BootConfig, paths: Iterable[str]) -> None:
@@ -129,19 +109,14 @@ def require_understood(config: BootConfig, model: BootModel, generated: str) -> 
 
 def _follow(
     config: BootConfig,
-    history: History,
-    arguments: List[str],
+    journal: Journal,
     problems_of: Callable[[List[Entry]], List[str]],
-    seen: Dict[str, Dict[str, Any]],
 ) -> None:
-    """Generate the entries, where they are generated, and read them back; seen are the files that this changes, as they were."""
+    """Generate the entries, where they are generated, and read them back."""
     if config.layout.command:
         config.generate()
-        for path, entry in seen.items():
-            history.keep_attributes(path, entry)
-            now = read_bytes(config.real(path))
-            if now != history.content(entry):
-                history.note(path, now, arguments, config.is_generated(path), entry)
+        for path in config.written():
+            journal.keep_all_but_content(path)
     problems = problems_of(config.entries(config.snippets()))
     if problems:
         place = config.layout.config if config.layout.command else ENTRIES
@@ -150,8 +125,7 @@ def _follow(
 
 def apply(
     config: BootConfig,
-    history: History,
-    guard: Guard,
+    journal: Journal,
     changes: Changes,
     arguments: List[str],
     generate: bool,
@@ -159,43 +133,37 @@ def apply(
     compared: bool = False,
 ) -> None:
     """Write the changes, generate the entries and read them back; when that fails, undo all of it and raise."""
-    seen = {path: history.seen(path) for path in config.written()} if generate else {}
     before = config.text(config.layout.config)
-    with _undone(config, guard, changes, generate):
-        if seen and not compared:
+    with _undone(config, journal, changes, arguments, generate):
+        if generate and config.written() and not compared:
             require_same(config, config.regenerated(protected=False))
-        for path, text in changes.items():
-            history.note(path, None if text is None else encode(text), arguments, config.is_generated(path))
         config.write(changes)
         if generate:
-            _follow(config, history, arguments, problems_of, seen)
+            _follow(config, journal, problems_of)
             lost = difference(before, config.text(config.layout.config), config.device)
             if lost:
                 raise HugepagesError(f"{config.layout.config} came out wrong: generating it {lost}")
+        journal.commit()
 
 
-def restore(
-    config: BootConfig, history: History, guard: Guard, changes: Changes, generate: bool, compared: bool = False
-) -> None:
+def restore(config: BootConfig, journal: Journal, changes: Changes, generate: bool, compared: bool = False) -> None:
     """Restore every file and generate the entries from them; only then is the history done with."""
 
     def problems_of(entries: List[Entry]) -> List[str]:
-        left = [" ".join(history.arguments_in(entry.line.tokens)) for entry in entries]
+        left = [" ".join(journal.arguments_in(entry.line.tokens)) for entry in entries]
         return [f"entry {entry.name!r} still holds {ours}" for entry, ours in zip(entries, left) if ours]
 
-    seen = {path: history.seen(path) for path in config.written()} if generate else {}
-    with _undone(config, guard, changes, generate):
-        if seen and not compared:
+    with _undone(config, journal, changes, [], generate):
+        if generate and config.written() and not compared:
             require_same(config, config.regenerated(protected=False))
-        noted = history.paths()
+        noted = journal.paths()
         for path, text in sorted(changes.items()):
-            original = history.original(path).content if path in noted else None
-            if path in noted and original == (None if text is None else encode(text)):
-                history.put_back(path)
+            if path in noted and journal.original(path) == (None if text is None else encode(text)):
+                journal.put_back(path)
             else:
                 config.write({path: text})
         if generate:
-            _follow(config, history, [], problems_of, seen)
-    # Entries that were not generated still hold our arguments; the history tells the next run so.
-    entries = config.entries(config.snippets())
-    history.forget(keep_arguments=any(history.arguments_in(entry.line.tokens) for entry in entries))
+            _follow(config, journal, problems_of)
+        # Entries that were not generated still hold our arguments; the history tells the next run so.
+        entries = config.entries(config.snippets())
+        journal.forget(keep_arguments=any(journal.arguments_in(entry.line.tokens) for entry in entries))

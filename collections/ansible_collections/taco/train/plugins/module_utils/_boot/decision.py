@@ -47,7 +47,7 @@ from ansible_collections.taco.train.plugins.module_utils._boot.snippets import (
     with_hugepages,
     without_hugepages,
 )
-from ansible_collections.taco.train.plugins.module_utils._files.history import History, HistoryError
+from ansible_collections.taco.train.plugins.module_utils._files.journal import Journal, JournalError
 from ansible_collections.taco.train.plugins.module_utils._node.meminfo import cpu, memory
 
 Params = Dict[str, Any]  # the options of the module hugepages
@@ -96,7 +96,7 @@ def _refuse_another_size(ours: Sequence[str], page_size: str) -> None:
         )
 
 
-def _left_by_others(config: BootConfig, history: History, model: BootModel) -> List[str]:
+def _left_by_others(config: BootConfig, history: Journal, model: BootModel) -> List[str]:
     """The changes of an earlier run in the boot files that no history records."""
     if not history.empty():
         return []
@@ -106,7 +106,7 @@ def _left_by_others(config: BootConfig, history: History, model: BootModel) -> L
     return sorted(found + [paths[name] for name in boot_trial.end(trial)])
 
 
-def _refuse_without_history(config: BootConfig, history: History, model: BootModel) -> None:
+def _refuse_without_history(config: BootConfig, history: Journal, model: BootModel) -> None:
     """Refuse to change or restore what an earlier run wrote when its history is elsewhere or gone."""
     found = _left_by_others(config, history, model)
     if not found:
@@ -131,35 +131,37 @@ def _refuse_without_history(config: BootConfig, history: History, model: BootMod
     )
 
 
-def _originals(config: BootConfig, history: History, params: Params) -> Dict[str, Optional[str]]:
+def _originals(config: BootConfig, history: Journal, params: Params) -> Dict[str, Optional[str]]:
     """Return the changes that restore what was there before the first one; refuse when somebody edited since."""
     changes = {}  # type: Dict[str, Optional[str]]
     edited = []  # type: List[str]
     generated = history.generated()
     for path in history.paths():
-        original = decode(history.original(path).content or b"")
-        if path in config.outputs() and (history.edited(path) or not params["regenerate"]):
-            continue  # others generated it since, so it is generated once more
+        original = decode(history.original(path) or b"")
+        if path in config.outputs() and (
+            history.edited(path) or not params["regenerate"] or history.arguments_in(original.split())
+        ):
+            continue  # others, or 1.0, which kept no copy, generated it since, so it is generated once more
         if history.edited(path) and path in generated:
             continue  # a new kernel or a boot changed it, and it loses our arguments only
         if history.edited(path):
             lines = original.splitlines(), config.text(path).splitlines()
             edited += difflib.unified_diff(*lines, path + " before the first change", path + " now", lineterm="")
-        changes[path] = None if history.original(path).content is None else original
+        changes[path] = None if history.original(path) is None else original
     if edited and not params["force"]:
-        raise HistoryError(
+        raise JournalError(
             "somebody edited what was changed here, and restoring it would undo that too; look at the difference and set "
             "hugepages_force: true (force) to restore it all the same:\n" + "\n".join(edited)
         )
     return changes
 
 
-def _environment_restored(history: History, snippets: Snippets) -> Dict[str, Optional[str]]:
+def _environment_restored(history: Journal, snippets: Snippets) -> Dict[str, Optional[str]]:
     """Return GRUB's environment with its variables of ours as before; the others change at every boot."""
     path, now = snippets.environment_path, snippets.environment
     if path not in history.paths():
         return {}
-    after, original = now, decode(history.original(path).content or b"")
+    after, original = now, decode(history.original(path) or b"")
     words, old = (grubenv(text).get(VARIABLE, "").split() for text in (now, original))
     if history.arguments_in(words):
         # With what others added since; without that also what was there of other pages.
@@ -171,7 +173,7 @@ def _environment_restored(history: History, snippets: Snippets) -> Dict[str, Opt
     return {path: after} if after != now else {}
 
 
-def decide_restored(config: BootConfig, history: History, params: Params, model: BootModel) -> Decision:
+def decide_restored(config: BootConfig, history: Journal, params: Params, model: BootModel) -> Decision:
     """Decide to restore what was there before the first change; on a host that was never changed, nothing."""
     _refuse_without_history(config, history, model)
     changes = without_hugepages(model.snippets, history.arguments_in)
@@ -185,7 +187,7 @@ def decide_restored(config: BootConfig, history: History, params: Params, model:
     return Decision(changes, [], [], line, bool(history.paths()) or bool(changes) or generate, generate)
 
 
-def _holds(entries: Sequence[Entry], history: History) -> bool:
+def _holds(entries: Sequence[Entry], history: Journal) -> bool:
     """Return whether any entry holds arguments of ours."""
     return any(history.arguments_in(entry.line.tokens) for entry in entries)
 
@@ -205,7 +207,7 @@ def _number(arguments: Sequence[str], page_size: str) -> str:
     return KernelLine(arguments).counts(page_size)[0]
 
 
-def decide(config: BootConfig, history: History, params: Params, model: BootModel, count: Optional[int]) -> Decision:
+def decide(config: BootConfig, history: Journal, params: Params, model: BootModel, count: Optional[int]) -> Decision:
     """Decide what the files must say; count None removes what an earlier run added, and nothing where none did."""
     page_size, keep_others = params["page_size"], params["keep_other_sizes"]
     ours = history.arguments_in(model.sourced.tokens) or history.arguments_in(model.line.tokens)

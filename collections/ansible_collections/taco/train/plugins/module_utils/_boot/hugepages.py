@@ -37,7 +37,7 @@ DROP_IN = """\
 GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX {arguments}"
 """
 # Where there are no drop-ins, this tells that the arguments are of this collection, and where the history is.
-NOTE = "# The module taco.train.hugepages added its arguments above. What was here before: {folder}/hugepages"
+NOTE = "# The module taco.train.hugepages added its arguments above. What was here before: {folder}/journal.json"
 Edits = Callable[[List[str]], Dict[int, Optional[str]]]
 
 

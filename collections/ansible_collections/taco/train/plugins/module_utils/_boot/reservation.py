@@ -6,11 +6,10 @@
 
 import os
 from functools import partial
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional
 
 from ansible_collections.taco.train.plugins.module_utils._boot.change import (
     apply,
-    locked,
     recover,
     require_own_files,
     require_same,
@@ -29,7 +28,6 @@ from ansible_collections.taco.train.plugins.module_utils._boot.decision import (
     with_trial,
 )
 from ansible_collections.taco.train.plugins.module_utils._boot.entries import Entry, entry_problems
-from ansible_collections.taco.train.plugins.module_utils._boot.guard import FOLDER, Guard
 from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import PREFIXES, KernelArgsError, KernelLine
 from ansible_collections.taco.train.plugins.module_utils._boot.layout import BootLayout, detect
 from ansible_collections.taco.train.plugins.module_utils._boot.model import BootModel
@@ -39,15 +37,10 @@ from ansible_collections.taco.train.plugins.module_utils._boot.running import ne
 from ansible_collections.taco.train.plugins.module_utils._boot.shell_assignments import ShError
 from ansible_collections.taco.train.plugins.module_utils._files.atomic import FileError
 from ansible_collections.taco.train.plugins.module_utils._files.created_folders import CreatedFolders, FoldersError
-from ansible_collections.taco.train.plugins.module_utils._files.history import History, HistoryError
+from ansible_collections.taco.train.plugins.module_utils._files.journal import Journal
 
-ERRORS = (HugepagesError, FoldersError, HistoryError, KernelArgsError, ShError, FileError, OSError)
-
-
-def _kept(root: str, state_dir: str) -> Tuple[History, Guard]:
-    """The history and the guard in the state folder of a host; the guard keeps copies during a change."""
-    folder = os.path.join(root, state_dir.lstrip("/"))
-    return History(os.path.join(folder, "hugepages"), root), Guard(os.path.join(folder, FOLDER), root)
+LOCK_SECONDS = 5
+ERRORS = (HugepagesError, FoldersError, KernelArgsError, ShError, FileError, OSError)
 
 
 def _answer(
@@ -92,8 +85,7 @@ def _boot_diff(config: BootConfig, model: BootModel, decision: Decision) -> List
 
 def _write(
     config: BootConfig,
-    history: History,
-    guard: Guard,
+    journal: Journal,
     params: Params,
     model: BootModel,
     decision: Decision,
@@ -102,47 +94,37 @@ def _write(
 ) -> None:
     """Apply the decision, unless another process changed the files on which it is based."""
     page_size, state = params["page_size"], params["state"]
-    CreatedFolders(params["state_dir"], config.root).record(os.path.dirname(path) for path in decision.changes)
-    with locked(_state_folder(params)) as config.lock:
-        if config.files() != model.files or config.snippets() != model.snippets or guard.unfinished():
+    with journal.folders.locked(LOCK_SECONDS) as config.lock:
+        journal.folders.record(os.path.dirname(path) for path in decision.changes)
+        if config.files() != model.files or config.snippets() != model.snippets or journal.unfinished():
             raise HugepagesError(
                 "another run changed the boot configuration while this one looked at it; run this again"
             )
         if state == "restored":
-            restore(config, history, guard, decision.changes, decision.generate, compared)
+            restore(config, journal, decision.changes, decision.generate, compared)
             return
         # What others reserve is theirs; without a count of ours only the absence of ours could be read back.
         checked = count is not None or not decision.line.counts(page_size)
         problems_of = partial(entry_problems, page_size=page_size, count=count) if checked else _no_problems
         what = (decision.changes, decision.arguments, decision.generate, problems_of, compared)
-        apply(config, history, guard, *what)
+        apply(config, journal, *what)
 
 
-def _state_folder(params: Params) -> str:
-    folder = os.path.join(params["sysroot"], params["state_dir"].lstrip("/"))  # type: str
-    return folder
-
-
-def _recover(module: Any, guard: Guard) -> List[str]:
+def _recover(module: Any, journal: Journal) -> List[str]:
     """Restore the files that an interrupted run changed, and return their paths. Check mode only names them."""
-    if not guard.unfinished():
-        if os.path.isdir(guard.folder) and not module.check_mode:
-            # Copies of a run that was killed before it changed a file.
-            with locked(_state_folder(module.params)):
-                if not guard.unfinished():
-                    guard.finish()
+    if not journal.unfinished():
         return []
     if module.check_mode:
-        differing = guard.differing()
+        differing = sorted(journal.pending())
         module.warn(
             f"an earlier run was cut off and left {', '.join(differing) or 'no file'} changed; without check mode they are restored "
             "first, so what is predicted here may differ"
         )
         return differing
-    with locked(_state_folder(module.params)):
-        differing = guard.differing() if guard.unfinished() else []
-        if guard.unfinished():
-            recover(guard)
+    with journal.folders.locked(LOCK_SECONDS):
+        differing = sorted(journal.pending())
+        if journal.unfinished():
+            recover(module.params["sysroot"], journal)
     return differing
 
 
@@ -158,11 +140,11 @@ def _warn_of_small_nodes(module: Any, decision: Decision) -> None:
             )
 
 
-def _layout(params: Params, history: History) -> BootLayout:
+def _layout(params: Params, journal: Journal) -> BootLayout:
     """Return the layout of the boot configuration, or raise why these options can't be applied to it."""
     layout = detect(params["sysroot"])
     # To restore files needs no layout, and on a host that was never changed nothing is removed.
-    needed = params["state"] == "present" or (params["state"] == "absent" and not history.empty())
+    needed = params["state"] == "present" or (params["state"] == "absent" and not journal.empty())
     if layout.layout == "unknown" and needed:
         BootConfig(
             params["sysroot"], layout, _runs_nothing
@@ -202,16 +184,16 @@ def run(module: Any) -> Dict[str, Any]:
     """Bring the boot configuration to the state of the module's options, and return the module's result."""
     params = module.params
     root, page_size = params["sysroot"], params["page_size"]
-    history, guard = _kept(root, params["state_dir"])
-    restored = _recover(module, guard)
-    layout = _layout(params, history)
+    journal = Journal("hugepages", CreatedFolders(params["state_dir"], root))
+    restored = _recover(module, journal)
+    layout = _layout(params, journal)
     config = BootConfig(root, layout, module.run_command)
     count = wanted_count(config, params)
     model = config.read()
     if params["state"] == "restored":
-        decision = decide_restored(config, history, params, model)
+        decision = decide_restored(config, journal, params, model)
     else:
-        decision = decide(config, history, params, model, count)
+        decision = decide(config, journal, params, model, count)
     _warn_of_small_nodes(module, decision)
     line = decision.line
     reboot_required = needs_reboot(config, page_size, line)
@@ -224,7 +206,7 @@ def run(module: Any) -> Dict[str, Any]:
     changed = decision.changed or bool(restored)
     diff = diffs(config, model, decision.changes) + _boot_diff(config, model, decision)
     if decision.changed and not module.check_mode:
-        _write(config, history, guard, params, model, decision, count, compared)
+        _write(config, journal, params, model, decision, count, compared)
     if params["runtime"] and count is not None:
         reboot_required = False
         if pool_total(root, page_size) != count:

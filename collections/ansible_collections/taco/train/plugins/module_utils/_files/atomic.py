@@ -30,7 +30,7 @@ def read_bytes(path: str) -> Optional[bytes]:
     try:
         with open(path, "rb") as handle:
             return handle.read()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
 
 
@@ -143,6 +143,7 @@ def replace_file(
     sweep(target)
     if margin:
         require_room(folder, len(data))
+    around = os.stat(folder)
     unfinished = os.path.join(folder, f".{os.path.basename(target)}.{os.getpid()}.tmp")
     with naming(target):
         descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -161,6 +162,7 @@ def replace_file(
         except BaseException:
             if os.path.exists(unfinished):
                 os.unlink(unfinished)
+                os.utime(folder, ns=(around.st_atime_ns, around.st_mtime_ns))
             raise
     sync_folder(folder)
 

@@ -2,20 +2,19 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Record which folders a host lacks before they are created, so that they can be removed again, also after a kill.
+"""The index of the journal of a host, its lock, and the folders that runs created, so that they can be removed again, also after a kill.
 
-The record is a file in the state folder and lasts before the first folder is created. The state folder appears together with it.
+The index is a file in the state folder and lasts before the first folder is created. The state folder appears together with it.
 """
 
 import contextlib
-import errno
 import fcntl
 import json
 import os
 import re
 import shutil
 import time
-from typing import Iterable, Iterator, List
+from typing import Any, Dict, Iterable, Iterator, List, Optional
 
 from ansible_collections.taco.train.plugins.module_utils._files.atomic import (
     read_bytes,
@@ -25,11 +24,15 @@ from ansible_collections.taco.train.plugins.module_utils._files.atomic import (
 )
 from ansible_collections.taco.train.plugins.module_utils._files.move import unfinished_copy
 
-RECORD = "folders.json"
-VERSION = 1
+RECORD = "journal.json"
+VERSION = 2
 PLAN_LOCK = "plan.lock"
+LOCK_SECONDS = 60
+FORMER_RECORD, FORMER_LOCK = "folders.json", "hugepages.lock"  # of 1.0 and 1.1
 # The files in the state folder that are nobody else's, and of no use once everything else is gone.
-OWN_FILES = (RECORD, "hugepages.lock", PLAN_LOCK)
+OWN_FILES = (RECORD, FORMER_RECORD, FORMER_LOCK, PLAN_LOCK)
+COPIES = "originals"  # of files, each with its checksum as the name
+_COPY = re.compile(r"[0-9a-f]{64}|\..+\.[0-9]+\.tmp")
 # What a kill left of a file that was being written.
 _UNFINISHED = re.compile(r"\..+\.[0-9]+\.tmp")
 
@@ -47,22 +50,25 @@ def parents(path: str) -> List[str]:
     return found
 
 
-def parse_record(data: bytes, name: str) -> List[str]:
-    """Read the folders from the bytes of a record."""
+def parse_index(data: bytes, name: str) -> Dict[str, Any]:
+    """Read the bytes of an index: the created folders, and for each subject what it changed."""
     try:
         known = json.loads(data.decode("utf-8"))
-        if known["version"] == VERSION and all(isinstance(path, str) for path in known["created"]):
-            return list(known["created"])
-    except (ValueError, KeyError, TypeError):
+        created, subjects = known["created"], known.get("subjects", {})
+        is_known = known["version"] == (1 if name.endswith(FORMER_RECORD) else VERSION)
+        if is_known and all(isinstance(path, str) for path in created) and isinstance(subjects, dict):
+            return {"created": list(created), "subjects": subjects}
+    except (ValueError, KeyError, TypeError, AttributeError):
         pass
     raise FoldersError(
-        f"{name} can't be read, so it is unknown which folders existed before the first run: remove {name}; folders that runs "
-        "created until now then stay"
+        f"{name} can't be read, so what was there before is unknown: move it away to start anew; files and folders that runs changed or "
+        "created until now then stay as they are"
     )
 
 
-def record_bytes(created: Iterable[str]) -> bytes:
-    return json.dumps({"version": VERSION, "created": sorted(set(created))}, indent=1).encode("utf-8") + b"\n"
+def index_bytes(created: Iterable[str], subjects: Dict[str, Any]) -> bytes:
+    index = {"version": VERSION, "created": sorted(set(created)), "subjects": subjects}
+    return json.dumps(index, indent=1, sort_keys=True).encode("utf-8") + b"\n"
 
 
 def removal_order(created: Iterable[str], state_dir: str) -> List[str]:
@@ -72,8 +78,8 @@ def removal_order(created: Iterable[str], state_dir: str) -> List[str]:
 
 
 @contextlib.contextmanager
-def held(folder: str, seconds: float, what: str) -> Iterator[None]:
-    """Hold a lock on a folder that exists, and wait for whoever holds it; what says what that one does."""
+def held(folder: str, seconds: float, what: str) -> Iterator[int]:
+    """Hold a lock on a folder that exists, by a file descriptor, and wait for whoever holds it; what says what that one does."""
     deadline = time.monotonic() + seconds
     descriptor = os.open(folder, os.O_RDONLY)
     try:
@@ -86,21 +92,19 @@ def held(folder: str, seconds: float, what: str) -> Iterator[None]:
         # Who held the lock may have removed the folder, and another run may have created it again.
         again = not os.path.samestat(os.fstat(descriptor), os.stat(folder))
         if not again:
-            yield
+            yield descriptor
     finally:
         os.close(descriptor)
     if again:
-        with held(folder, deadline - time.monotonic(), what):
-            yield
+        with held(folder, deadline - time.monotonic(), what) as descriptor:
+            yield descriptor
 
 
 def _locked(descriptor: int) -> bool:
     """Take the lock of a folder, False where another process has it."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        if error.errno not in (errno.EAGAIN, errno.EACCES):
-            raise
+    except BlockingIOError:
         return False
     return True
 
@@ -110,69 +114,130 @@ class CreatedFolders:
 
     def __init__(self, state_dir: str, root: str = "/") -> None:
         self.state_dir, self.root = os.path.normpath(state_dir), root
+        self._lock: Optional[int] = None
 
-    def _real(self, path: str) -> str:
+    def real(self, path: str) -> str:
         return os.path.join(self.root, path.lstrip("/"))
 
-    def _record(self) -> str:
-        return os.path.join(self._real(self.state_dir), RECORD)
+    def record_path(self) -> str:
+        return os.path.join(self.real(self.state_dir), RECORD)
 
     def _missing(self, path: str) -> List[str]:
-        return [one for one in parents(os.path.normpath(path)) if not os.path.lexists(self._real(one))]
+        return [one for one in parents(os.path.normpath(path)) if not os.path.lexists(self.real(one))]
+
+    def index(self) -> Dict[str, Any]:
+        """Return the index of the journal, also from the record of an earlier version."""
+        for path in (self.record_path(), os.path.join(self.real(self.state_dir), FORMER_RECORD)):
+            data = read_bytes(path)
+            if data is not None:
+                return parse_index(data, path)
+        return {"created": [], "subjects": {}}
+
+    def save(self, index: Dict[str, Any]) -> None:
+        """Write the index as one step, or remove it once there is nothing in it."""
+        if index["created"] or index["subjects"]:
+            replace_file(self.record_path(), index_bytes(**index), mode=0o600)
+        else:
+            remove_file(self.record_path())
+        needed, folder = self.copies(index["subjects"]), self.copy_path("")
+        for name in os.listdir(folder) if os.path.isdir(folder) else []:
+            if _COPY.fullmatch(name) and name not in needed:
+                remove_file(self.copy_path(name))
+        if not needed and os.path.isdir(folder) and not os.listdir(folder):
+            os.rmdir(folder)
+        remove_file(os.path.join(self.real(self.state_dir), FORMER_RECORD))
+
+    def copy_path(self, name: str) -> str:
+        return os.path.join(self.real(self.state_dir), COPIES, name)
+
+    @staticmethod
+    def copies(subjects: Dict[str, Any]) -> List[str]:
+        """List the names of the copies that subjects need."""
+        files = [part["files"] for part in subjects.values()]
+        files += [part["change"]["files"] for part in subjects.values() if part.get("change")]
+        return sorted({entry["original"] for entries in files for entry in entries.values() if entry["original"]})
 
     def load(self) -> List[str]:
-        data = read_bytes(self._record())
-        return [] if data is None else parse_record(data, self._record())
+        """List the folders that runs created."""
+        return list(self.index()["created"])
+
+    @contextlib.contextmanager
+    def locked(self, seconds: float = LOCK_SECONDS) -> Iterator[int]:
+        """Let no other run change this host, by a file descriptor. Within the lock it is there already.
+
+        After a lost connection Ansible starts a module again while the first one still ends. A program that gets the descriptor
+        holds the lock as well: one that goes on after its module was killed would write over what the next run restores.
+        """
+        if self._lock is not None:
+            yield self._lock
+            return
+        self.make_state_dir()
+        with held(self.real(self.state_dir), seconds, "changing this host") as descriptor:
+            self._lock = descriptor
+            try:
+                yield descriptor
+            finally:
+                self._lock = None
 
     def make_state_dir(self) -> None:
         """Create the state folder where it is missing, in one step with the record that says so."""
         missing = self._missing(self.state_dir)
         if not missing:
             return
-        around = os.path.dirname(self._real(missing[0]))
+        around = os.path.dirname(self.real(missing[0]))
         with held(around, 10, "creating " + self.state_dir):
             missing = self._missing(self.state_dir)
             if not missing:
                 return
-            top = self._real(missing[0])
+            top = self.real(missing[0])
             unfinished = unfinished_copy(top)
             if os.path.lexists(unfinished):
                 shutil.rmtree(unfinished)
-            inner = unfinished + self._real(self.state_dir)[len(top) :]
+            inner = unfinished + self.real(self.state_dir)[len(top) :]
             os.makedirs(inner, 0o755)
-            replace_file(os.path.join(inner, RECORD), record_bytes(missing), mode=0o600)
+            replace_file(os.path.join(inner, RECORD), index_bytes(missing, {}), mode=0o600)
             os.rename(unfinished, top)
             sync_folder(around)
 
     def record(self, paths: Iterable[str]) -> None:
         """Record, before they are created, which of the folders and of those that they are in the host lacks."""
-        self.make_state_dir()
-        with held(self._real(self.state_dir), 10, "recording folders"):
-            known = self.load()
+        with self.locked():
+            index = self.index()
             missing = {one for path in paths for one in self._missing(path)}
-            if missing - set(known):
-                replace_file(self._record(), record_bytes(missing | set(known)), mode=0o600)
+            if missing - set(index["created"]):
+                self.save(dict(index, created=sorted(missing | set(index["created"]))))
 
     def make(self, path: str, mode: int = 0o755) -> None:
         """Create a folder, recorded before."""
         self.record([path])
-        os.makedirs(self._real(path), mode, exist_ok=True)
+        os.makedirs(self.real(path), mode, exist_ok=True)
+
+    def remove_empty(self, paths: Iterable[str]) -> List[str]:
+        """Remove those of the folders that runs created and that are empty; return them, to be taken out of the index."""
+        known = self.load()
+        gone = [path for path in removal_order(paths, self.state_dir) if path in known and self._is_empty(path)]
+        for path in gone:
+            os.rmdir(self.real(path))
+        return gone
 
     def _is_empty(self, path: str, leaving: Iterable[str] = ()) -> bool:
         """Tell whether a folder will hold nothing once others, which are inside, are removed."""
-        real = self._real(path)
+        real = self.real(path)
         if os.path.islink(real) or not os.path.isdir(real):
             return False
         return all(os.path.join(path, name) in leaving for name in os.listdir(real))
 
     def _only_ours(self) -> bool:
         """Tell whether the state folder holds nothing but its own files, unfinished ones, and folders without others."""
-        state_dir = self._real(self.state_dir)
+        if self.index()["subjects"]:
+            return False
+        state_dir = self.real(self.state_dir)
         own = [os.path.join(state_dir, name) for name in OWN_FILES]
         for folder, folders, names in os.walk(state_dir):
             if any(os.path.islink(os.path.join(folder, name)) for name in folders):
                 return False
-            if any(os.path.join(folder, name) not in own and not _UNFINISHED.fullmatch(name) for name in names):
+            known = _COPY if folder == os.path.join(state_dir, COPIES) else _UNFINISHED
+            if any(os.path.join(folder, name) not in own and not known.fullmatch(name) for name in names):
                 return False
         return True
 
@@ -195,18 +260,18 @@ class CreatedFolders:
 
     def remove(self) -> List[str]:
         """Remove what removable lists, and the record last. A run that is killed goes on from there."""
-        if not os.path.isdir(self._real(self.state_dir)):
+        if not os.path.isdir(self.real(self.state_dir)):
             missing = self._missing(self.state_dir)
-            unfinished = unfinished_copy(self._real(missing[0])) if missing else ""
+            unfinished = unfinished_copy(self.real(missing[0])) if missing else ""
             if missing and os.path.lexists(unfinished):
                 shutil.rmtree(unfinished)
             return []
         try:
-            with held(self._real(self.state_dir), 10, "recording folders"):
+            with self.locked():
                 return self._remove()
         except FileNotFoundError:
             # Another run removed it meanwhile.
-            if os.path.isdir(self._real(self.state_dir)):
+            if os.path.isdir(self.real(self.state_dir)):
                 raise
             return []
 
@@ -214,19 +279,20 @@ class CreatedFolders:
         leaving, known = self.removable(), self.load()
         top = self._top(known)
         for path in [path for path in leaving if path not in top]:
-            os.rmdir(self._real(path))
+            os.rmdir(self.real(path))
         if top:
-            unfinished = unfinished_copy(self._real(top[0]))
+            unfinished = unfinished_copy(self.real(top[0]))
             # Who creates the state folder holds this lock.
             with held(os.path.dirname(unfinished), 10, "creating " + self.state_dir):
                 if os.path.lexists(unfinished):
                     shutil.rmtree(unfinished)
-                os.rename(self._real(top[0]), unfinished)
+                os.rename(self.real(top[0]), unfinished)
                 shutil.rmtree(unfinished)
         elif self.state_dir in known:
             # Somebody else's files are in it: it goes when they are gone.
-            replace_file(self._record(), record_bytes(set(known) & set(parents(self.state_dir))), mode=0o600)
+            self.save(dict(self.index(), created=sorted(set(known) & set(parents(self.state_dir)))))
         else:
-            for name in reversed(OWN_FILES):
-                remove_file(os.path.join(self._real(self.state_dir), name))
+            self.save(dict(self.index(), created=[]))
+            for name in (FORMER_LOCK, PLAN_LOCK):
+                remove_file(os.path.join(self.real(self.state_dir), name))
         return leaving

@@ -17,7 +17,8 @@ from ansible_collections.taco.train.plugins.module_utils._files.atomic import (
 )
 from ansible_collections.taco.train.plugins.module_utils._files.created_folders import CreatedFolders, FoldersError
 from ansible_collections.taco.train.plugins.module_utils._files.download import read_url
-from ansible_collections.taco.train.plugins.module_utils._files.history import HistoryError
+from ansible_collections.taco.train.plugins.module_utils._files.journal import Change as FileChange
+from ansible_collections.taco.train.plugins.module_utils._files.journal import Journal
 from ansible_collections.taco.train.plugins.module_utils._harp import harp
 from ansible_collections.taco.train.plugins.module_utils._harp.files import (
     RUNNING,
@@ -26,12 +27,11 @@ from ansible_collections.taco.train.plugins.module_utils._harp.files import (
     changes,
     checksums,
     difference,
-    history,
+    foreign_files,
     is_own_manifest,
+    journal_of,
     recorded,
     revert,
-    settle,
-    unsettled,
 )
 from ansible_collections.taco.train.plugins.module_utils._harp.harp import HarpError, is_url
 from ansible_collections.taco.train.plugins.module_utils._harp.options import MANIFEST, RECORD
@@ -95,12 +95,13 @@ def apply_script(
     content = fetch_script(options, open_url)
     sha256 = hashlib.sha256(content).hexdigest()
     harp.check_sha256(options["script"], sha256, expected)
-    with alone(options["state_dir"], create=True):
+    journal = journal_of(options["state_dir"])
+    with alone(journal, create=True):
         # Another run may have changed the host meanwhile.
         result = _decision(options, expected, target)
         if result["changed"]:
             permit()
-            record = harp.new_record(options, sha256, target, _run(options, content, sha256, target))
+            record = harp.new_record(options, sha256, target, _run(journal, options, content, sha256, target))
             text = json.dumps(record, indent=1, sort_keys=True) + "\n"
             replace_file(os.path.join(options["state_dir"], RECORD), text.encode("utf-8"), mode=0o600)
             result["sha256"] = sha256
@@ -132,11 +133,14 @@ def _prepared(options: Mapping[str, Any], expected: Optional[str], reason: str) 
     )
 
 
-def _run(options: Mapping[str, Any], content: bytes, sha256: str, target: harp.Target) -> Dict[str, str]:
+def _run(
+    journal: Journal, options: Mapping[str, Any], content: bytes, sha256: str, target: harp.Target
+) -> Dict[str, str]:
     """Store the script, run it, and return the checksums of the configuration files, or raise if it failed."""
     config_dir, config_glob = options["config_dir"], options["config_glob"]
     folder = os.path.join(options["state_dir"], "harp")
     path = os.path.join(folder, "setup-" + sha256[:12])
+    os.makedirs(folder, 0o700, exist_ok=True)
     replace_file(path, content, mode=0o700)
     first_line = content.partition(b"\n")[0].decode("utf-8", "replace")
     argv = harp.interpreter_for(options["script"], first_line, options["interpreter"]) + [path]
@@ -145,7 +149,7 @@ def _run(options: Mapping[str, Any], content: bytes, sha256: str, target: harp.T
     log = os.path.join(folder, "setup.log")
     # A run that fails or is killed from here on must be repeated, even if all settings are reverted.
     remove_file(os.path.join(options["state_dir"], RECORD))
-    with recorded(options["state_dir"], config_dir, config_glob):
+    with recorded(journal, config_dir, config_glob):
         run = run_script(argv, environment, options["timeout"], log, os.path.join(folder, RUNNING))
     harp.check_run(run.status, run.output, options["expected_text"], options["timeout"], log)
     files = checksums(config_dir, config_glob)
@@ -153,7 +157,7 @@ def _run(options: Mapping[str, Any], content: bytes, sha256: str, target: harp.T
     return files
 
 
-ERRORS = (harp.HarpError, FoldersError, HistoryError, ScriptError, EniError, FileError, OSError, UnicodeError)
+ERRORS = (harp.HarpError, FoldersError, ScriptError, EniError, FileError, OSError, UnicodeError)
 
 
 def configure(
@@ -167,6 +171,8 @@ def configure(
     if options["state"] == "absent":
         diff = revert(options["state_dir"], options["force"], check_mode, permit)
         result: Dict[str, Any] = dict(changed=bool(diff), ran=False, enis=[], diff=diff, reason="state is absent")
+        for path in foreign_files(options["state_dir"]):
+            warn(f"{path} was not written by harp_config and stays: remove it yourself if nobody needs it")
     else:
         result = _present(options, check_mode, permit, open_url)
     files = checksums(options["config_dir"], options["config_glob"])
@@ -212,21 +218,25 @@ def _apply_template(
     if differing:
         permit()
     if differing and not check_mode:
-        with alone(state_dir, create=True):
-            settle(state_dir)
+        journal = journal_of(state_dir)
+        with alone(journal, create=True):
+            journal.commit()
             # Another run may have changed the files meanwhile.
             differing = changes(contents)
+            paths = [path for path, _before, _after in differing]
+            journal.begin(FileChange({path: after for path, _before, after in differing}, shared=paths))
             for path, before, after in differing:
-                CreatedFolders(state_dir).make(os.path.dirname(path))
-                history(state_dir).note(path, after, [], generated=True)
+                journal.folders.make(os.path.dirname(path))
                 replace_file(path, after, mode=0o644 if before is None else None)
+            journal.commit()
     return differing
 
 
 def _refuse_foreign(options: Mapping[str, Any], differing: List[Change]) -> None:
     """Raise where a file would be replaced that no earlier run wrote, unless that is permitted."""
     state_dir = options["state_dir"]
-    known = set(history(state_dir).paths()) | set(unsettled(state_dir))
+    journal = journal_of(state_dir)
+    known = set(journal.paths()) | set(journal.pending())
     there = [path for path, before, _after in differing if before is not None or os.path.islink(path)]
     foreign = [path for path in there if path not in known]
     if foreign and not options["force"]:

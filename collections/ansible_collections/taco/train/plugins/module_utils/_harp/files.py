@@ -2,27 +2,24 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Record which configuration files of HARP were created or changed, show the differences, and revert them."""
+"""Change configuration files of HARP by the journal, show the differences, and revert them."""
 
-import base64
 import contextlib
 import glob
 import hashlib
-import json
 import os
 import re
-import shutil
-from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional
+from typing import Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional
 
 from ansible_collections.taco.train.plugins.module_utils._files.atomic import (
     FileError,
     read_bytes,
     remove_file,
-    replace_file,
     sweep,
 )
-from ansible_collections.taco.train.plugins.module_utils._files.created_folders import CreatedFolders, held
-from ansible_collections.taco.train.plugins.module_utils._files.history import History, HistoryError
+from ansible_collections.taco.train.plugins.module_utils._files.created_folders import CreatedFolders
+from ansible_collections.taco.train.plugins.module_utils._files.journal import Change as FileChange
+from ansible_collections.taco.train.plugins.module_utils._files.journal import Journal, JournalError
 from ansible_collections.taco.train.plugins.module_utils._harp.options import MANIFEST
 from ansible_collections.taco.train.plugins.module_utils._harp.script import wait_for_script
 
@@ -51,33 +48,26 @@ def changes(contents: Mapping[str, str]) -> List[Change]:
     return [file for file in files if file.before != file.after]
 
 
-NO_FILE = {"original": None}
-# What was there before the script that runs, or that was killed; it goes when that is in the history.
-BEFORE = "before-script.json"
 # The script that runs, by its process.
 RUNNING = "running"
 LOCK_SECONDS = 60
-OWN_NAME = re.compile(
-    r"history|setup-[0-9a-f]{12}|setup\.log|state\.json|before-script\.json|running|\..+\.[0-9]+\.tmp"
-)
+# The names of what the module keeps in its folder, in the order of its removal: a log is known by the scripts beside it.
+LOG, SCRIPT = "setup.log", re.compile(r"setup-([0-9a-f]{12})")
+OWN_NAME = re.compile(rf"{re.escape(LOG)}|state\.json|{RUNNING}|\..+\.[0-9]+\.tmp|{SCRIPT.pattern}")
 
 
-def history(state_dir: str) -> History:
-    return History(os.path.join(state_dir, "harp", "history"))
+def journal_of(state_dir: str) -> Journal:
+    return Journal("harp", CreatedFolders(state_dir))
 
 
 @contextlib.contextmanager
-def alone(state_dir: str, create: bool) -> Iterator[None]:
+def alone(journal: Journal, create: bool) -> Iterator[None]:
     """Let no other run change HARP's configuration. A script outlives the controller that started it."""
-    folder = os.path.join(state_dir, "harp")
-    if create:
-        CreatedFolders(state_dir).make_state_dir()
-        os.makedirs(folder, 0o700, exist_ok=True)
-    if not os.path.isdir(folder):
+    if not create and not os.path.isdir(journal.folder):
         yield
         return
-    with held(folder, LOCK_SECONDS, "changing HARP's configuration"):
-        wait_for_script(os.path.join(folder, RUNNING), LOCK_SECONDS)
+    with journal.folders.locked(LOCK_SECONDS):
+        wait_for_script(os.path.join(journal.folder, "harp", RUNNING), LOCK_SECONDS)
         yield
 
 
@@ -93,68 +83,30 @@ def checksums(folder: str, pattern: str) -> Dict[str, str]:
 
 
 @contextlib.contextmanager
-def recorded(state_dir: str, folder: str, pattern: str) -> Iterator[None]:
+def recorded(journal: Journal, folder: str, pattern: str) -> Iterator[None]:
     """Record the files of a folder before a script runs, and then what it made of them, also when it fails or is killed."""
-    settle(state_dir)
-    CreatedFolders(state_dir).record([folder])
-    past = history(state_dir)
-    files = {path: past.seen(path) for path in config_paths(folder, pattern)}
-    data = json.dumps({"folder": folder, "pattern": pattern, "files": files}, indent=1, sort_keys=True).encode("utf-8")
-    replace_file(os.path.join(state_dir, "harp", BEFORE), data + b"\n", mode=0o600)
+    journal.commit()
+    journal.folders.record([folder])
+    journal.begin(FileChange({}, watched=(folder, pattern)))
     try:
         yield
     finally:
-        settle(state_dir)
+        journal.commit()
 
 
-def unsettled(state_dir: str) -> Dict[str, Any]:
-    """Return {path: what it was before the script} of the files that the last script changed and the history lacks."""
-    name = os.path.join(state_dir, "harp", BEFORE)
-    data = read_bytes(name)
-    if data is None:
-        return {}
-    try:
-        before = json.loads(data.decode("utf-8"))
-        files, paths = before["files"], config_paths(before["folder"], before["pattern"])
-    except (ValueError, KeyError, TypeError) as error:
-        raise HistoryError(
-            f"{name} can't be read, so what was there before is unknown; move it away to start anew"
-        ) from error
-    past = history(state_dir)
-    return {
-        path: files.get(path, NO_FILE)
-        for path in set(files) | set(paths)
-        if differs(past, path, files.get(path, NO_FILE))
-    }
-
-
-def differs(past: History, path: str, before: Dict[str, Any]) -> bool:
-    """Tell whether the content, the mode or the owner of a file is another one than it was."""
-    now = past.seen(path)
-    return any(now.get(key) != before.get(key) for key in ("original", "mode", "uid", "gid"))
-
-
-def settle(state_dir: str) -> None:
-    """Add to the history what the last script changed; what it left alone is not its own."""
-    past = history(state_dir)
-    for path, before in sorted(unsettled(state_dir).items()):
-        past.note(path, read_bytes(path), [], generated=True, before=before)
-    remove_file(os.path.join(state_dir, "harp", BEFORE))
-
-
-def require_unedited(past: History, force: bool) -> None:
+def require_unedited(journal: Journal, force: bool) -> None:
     """Refuse to revert files that were edited since."""
     # Imported only here, since it takes longer than the other imports of this file.
     import difflib
 
     edited = []  # type: List[str]
-    for path in past.paths():
-        if past.edited(path) and not force:
-            before, now = (text_of(content).splitlines() for content in (past.original(path).content, read_bytes(path)))
+    for path in journal.paths():
+        if journal.edited(path) and not force:
+            before, now = (text_of(content).splitlines() for content in (journal.original(path), read_bytes(path)))
             edited += difflib.unified_diff(before, now, path + " before the first change", path + " now", lineterm="")
             edited += [] if os.path.exists(path) else [f"{path} is gone"]
     if edited:
-        raise HistoryError(
+        raise JournalError(
             "somebody edited what was written here, and taking it back would undo that too; look at the difference and set "
             "force: true (harp_force) to take it back all the same:\n" + "\n".join(edited)
         )
@@ -165,41 +117,40 @@ def revert(state_dir: str, force: bool, check_mode: bool, permit: Callable[[], N
 
     permit is called before the first configuration file changes, and raises where none may.
     """
-    with alone(state_dir, create=False):
-        past, pending = history(state_dir), unsettled(state_dir)
+    journal = journal_of(state_dir)
+    with alone(journal, create=False):
+        pending = journal.pending()
         if not check_mode:
-            settle(state_dir)
+            journal.commit()
             pending = {}
-        require_unedited(past, force)
-        before = dict(pending, **{path: past.entry(path) for path in past.paths()})
-        changed = [path for path in sorted(before) if differs(past, path, before[path])]
+        require_unedited(journal, force)
+        before = dict(pending, **{path: journal.entry(path) for path in journal.paths()})
+        changed = [path for path in sorted(before) if journal.differs(path, before[path])]
         if changed:
             permit()
-        diff = [difference(path, read_bytes(path), _original(before[path])) for path in changed]
+        diff = [difference(path, read_bytes(path), journal.content(before[path])) for path in changed]
         if not check_mode:
-            _restore(past, sorted(before), changed)
-        return diff + _removed(state_dir, check_mode)
+            _restore(journal, sorted(before), changed)
+        return diff + _removed(journal, check_mode)
 
 
-def _original(entry: Dict[str, Any]) -> Optional[bytes]:
-    return None if entry["original"] is None else base64.b64decode(entry["original"])
-
-
-def _restore(past: History, paths: List[str], changed: List[str]) -> None:
-    """Restore every file that can be restored, and name the others. The history keeps their originals for the next run."""
+def _restore(journal: Journal, paths: List[str], changed: List[str]) -> None:
+    """Restore every file that can be restored, and name the others. The journal keeps their originals for the next run."""
     problems = []
     for path in paths:
         try:
             if path in changed:
-                past.put_back(path)
+                journal.put_back(path)
             else:
                 sweep(path)
         except (FileError, OSError) as error:
-            problems.append(f"{path} ({getattr(error, 'strerror', None) or error})")
+            name = journal.entry(path)["original"]
+            kept = f"; its original is kept in {journal.copy_of(name)}" if name else ""
+            problems.append(f"{path} ({getattr(error, 'strerror', None) or error}{kept})")
     if problems:
-        raise HistoryError(
-            f"{len(problems)} of {len(paths)} configuration files could not be restored: {'; '.join(problems)}. Their originals "
-            f"are kept in {past.manifest_path()}, in base64. Correct that and run this again: it restores them"
+        raise JournalError(
+            f"{len(problems)} of {len(paths)} configuration files could not be restored: {'; '.join(problems)}. Correct that and "
+            "run this again: it restores them"
         )
 
 
@@ -209,27 +160,48 @@ def is_own_manifest(path: str) -> bool:
     return content is None or b'"written_by": "taco.train"' in content
 
 
-def _own_files(folder: str) -> List[str]:
-    """List what this module keeps in its folder; what others put there stays."""
-    names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
-    return [os.path.join(folder, name) for name in names if OWN_NAME.fullmatch(name)]
+def _is_own(folder: str, name: str) -> bool:
+    """Tell whether a file carries a mark of this module, not only a name of it."""
+    path = os.path.join(folder, name)
+    content = b"" if os.path.islink(path) or os.path.isdir(path) else read_bytes(path) or b""
+    script = SCRIPT.fullmatch(name)
+    if script:
+        return hashlib.sha256(content).hexdigest().startswith(script.group(1))
+    if name == LOG:
+        return any(SCRIPT.fullmatch(other) and _is_own(folder, other) for other in os.listdir(folder))
+    if name == RUNNING:
+        return os.path.isfile(path) and re.fullmatch(rb"([0-9]+ [0-9]*\n)?", content) is not None
+    return os.path.isfile(path) and (name != "state.json" or b'"source": "' in content)
 
 
-def _removed(state_dir: str, check_mode: bool) -> List[Dict[str, str]]:
-    """Remove the manifest and what is remembered; that last, since a run that is killed begins from it again."""
-    manifest, folder = os.path.join(state_dir, MANIFEST), os.path.join(state_dir, "harp")
-    own = _own_files(folder)
+def _named(folder: str) -> List[str]:
+    """List the files in the folder that have a name of this module."""
+    names = os.listdir(folder) if os.path.isdir(folder) else []
+    return sorted(filter(OWN_NAME.fullmatch, names), key=lambda name: (bool(SCRIPT.fullmatch(name)), name))
+
+
+def foreign_files(state_dir: str) -> List[str]:
+    """List what has a name of this module and no mark of it: somebody else's, which stays."""
+    folder = os.path.join(state_dir, "harp")
+    manifest = os.path.join(state_dir, MANIFEST)
+    foreign = [os.path.join(folder, name) for name in _named(folder) if not _is_own(folder, name)]
+    return foreign + ([] if is_own_manifest(manifest) else [manifest])
+
+
+def _removed(journal: Journal, check_mode: bool) -> List[Dict[str, str]]:
+    """Remove the manifest and what is kept beside it."""
+    manifest, folder = os.path.join(journal.folder, MANIFEST), os.path.join(journal.folder, "harp")
+    own = [os.path.join(folder, name) for name in _named(folder) if _is_own(folder, name)]
     removed = [(manifest, read_bytes(manifest))] if os.path.lexists(manifest) and is_own_manifest(manifest) else []
-    if own or (os.path.isdir(folder) and not os.listdir(folder)):
+    if own or journal.paths() or (os.path.isdir(folder) and not os.listdir(folder)):
         removed.append((folder, b"the setup scripts, their output and the history of the files\n"))
     if not check_mode:
+        if journal.paths():
+            journal.forget()
         if is_own_manifest(manifest):
             remove_file(manifest)
         for path in own:
-            if os.path.isdir(path):
-                shutil.rmtree(path)
-            else:
-                remove_file(path)
+            remove_file(path)
         if os.path.isdir(folder) and not os.listdir(folder):
             os.rmdir(folder)
     return [difference(path, content, None) for path, content in removed]

@@ -10,7 +10,7 @@ import os
 from typing import Any, Dict, Iterator, Optional
 
 from ansible_collections.taco.train.plugins.module_utils._files.atomic import replace_file
-from ansible_collections.taco.train.plugins.module_utils._files.created_folders import CreatedFolders, held
+from ansible_collections.taco.train.plugins.module_utils._files.created_folders import CreatedFolders
 from ansible_collections.taco.train.plugins.module_utils._process.place import Place
 from ansible_collections.taco.train.plugins.module_utils._ssh import folder as ssh_folder
 from ansible_collections.taco.train.plugins.module_utils._ssh import server
@@ -28,7 +28,7 @@ def alone(folder: str, check_mode: bool) -> Iterator[None]:
     if check_mode or not os.path.isdir(folder):
         yield
         return
-    with held(folder, LOCK_SECONDS, "changing the SSH trust"):
+    with CreatedFolders(os.path.dirname(folder)).locked(LOCK_SECONDS):
         yield
 
 
