@@ -184,6 +184,87 @@ def test_the_root_error_is_found_in_a_large_log_of_many_ranks():
     assert (why.name, why.rank) == ("gpu_memory", 137)
 
 
+# What programs print although nothing is wrong, or what is not the reason for the end.
+HARMLESS = [
+    "libibverbs: Warning: couldn't open config directory '/etc/libibverbs.d'.",
+    "2021-05-05 12:00:00.1: W tensorflow/stream_executor/platform/default/dso_loader.cc:59] Could not load dynamic library "
+    "'libnvinfer.so.6'; dlerror: libnvinfer.so.6: cannot open shared object file: No such file or directory",
+    "2021-05-05 12:00:00.1: E tensorflow/stream_executor/cuda/cuda_driver.cc:318] failed call to cuInit: UNKNOWN ERROR (303)",
+    "2021-05-05 12:00:00.1: W tensorflow/core/common_runtime/bfc_allocator.cc:239] Allocator (GPU_0_bfc) ran out of memory "
+    "trying to allocate 2.27GiB with freed_by_count=0. The caller indicates that this is not a failure",
+    "2021-05-05 12:00:00.1: E tensorflow/stream_executor/cuda/cuda_blas.cc:2981] Unable to register cuBLAS factory",
+    'gpu1:55:99 [0] NCCL WARN Missing "iommu=pt" from kernel command line which can lead to system instablity or hang!',
+    "gpu1:55:99 [0] ras/client_support.cc:159 NCCL WARN Call to bind failed: Address already in use",
+    "gpu1:55:99 [0] graph/xml.cc:332 NCCL WARN Could not find real path of /sys/class/pci_bus/0000:8b/../../0000:8b:00.0",
+    "[W socket.cpp:663] [c10d] The client socket has failed to connect to [gpu1]:29500 (errno: 101 - Network is unreachable).",
+    "UserWarning: Failed to load image Python extension: libtorch_cuda_cu.so: cannot open shared object file",
+    "bash: cannot set terminal process group (-1): Inappropriate ioctl for device",
+    "ERROR: ld.so: object 'libx.so' from LD_PRELOAD cannot be preloaded (cannot open shared object file): ignored.",
+    "Unable to init server: Could not connect: Connection refused",
+    "AssertionError: can only test a child process",
+    "WARNING: Linux kernel CMA support was requested via the btl_vader_single_copy_mechanism MCA variable",
+]
+ENDS = {
+    "module": "[1,3]<stderr>:ModuleNotFoundError: No module named 'horovod'",
+    "killed": "mpirun noticed that process rank 3 with PID 9 on node gpu2 exited on signal 9 (Killed).",
+    "exit_code": "  Process name: [[27433,1],3]",
+}
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_a_harmless_line_before_the_cause_is_not_taken_for_it(name):
+    found = {line: explain(f"[1,0]<stderr>:{line}\n{ENDS[name]}\n") for line in HARMLESS}
+    assert {line: (why.name, why.rank) for line, why in found.items()} == dict.fromkeys(HARMLESS, (name, 3))
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "host"),
+    [
+        (
+            "No ED25519 host key is known for [gpu2]:2222 and you have requested strict checking.\n",
+            "ssh_host_key",
+            "gpu2",
+        ),
+        (
+            "@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @\nPlease contact your system administrator.\n"
+            "Host key for [gpu2]:2222 has changed and you have requested strict checking.\n",
+            "ssh_host_key",
+            "gpu2",
+        ),
+        (
+            "kex_exchange_identification: read: Connection reset by peer\nConnection reset by 198.51.100.7 port 22\n",
+            "ssh_closed",
+            "198.51.100.7",
+        ),
+        ("[mpiexec@gpu1] match_arg: unrecognized argument allow-run-as-root\n", "mpirun_argument", None),
+        ("Abort(3712399) on node 0: Fatal error in PMPI_Init: Other MPI error, error stack:\n", "mpi_error", None),
+        ("errors_impl.ResourceExhaustedError: /mnt/model.ckpt-0; No space left on device\n", "disk", None),
+        ("Error from server: etcdserver: request timed out\nORTE was unable to reliably start\n", "kube_answer", None),
+        (
+            'Error from server (Forbidden): pods "a" is forbidden: exceeded quota: gpu, requested: x\n',
+            "pod_pending",
+            None,
+        ),
+        ("step " * 2000 + "RuntimeError: CUDA out of memory\n", "gpu_memory", None),
+    ],
+)
+def test_a_text_of_several_lines_or_a_long_one_gives_its_cause_and_its_host(text, name, host):
+    why = explain(text, hosts=["gpu1", "gpu2"])
+    assert (why.name, why.host) == (name, host)
+
+
+def test_a_log_of_nothing_but_nccls_own_lines_is_not_called_silent():
+    text = "gpu1:1:2 [0] NCCL INFO Channel 0\ngpu1:1:2 [0] NCCL INFO Channel 1\n"
+    why = explain(text, 124, True, 60, ["gpu1", "gpu2"])
+    assert "its last line: 'gpu1:1:2 [0] NCCL INFO Channel 1'" in why.found and why.lines
+    assert "without output" not in explain(text).found
+
+
+def test_a_message_has_no_control_characters_and_no_bytes_that_cannot_be_printed():
+    why = explain("\x1b[31mstep\x07 \udc9d3\x1b[0m\r\n")
+    assert all(part.isprintable() for part in (why.found, *why.lines))
+
+
 NASTY = {
     "numbers": "1" * 60 + " ",
     "tags": "[1,0]<stdout>:",

@@ -22,8 +22,9 @@ LINES_OF_A_STALL = 6
 # Lines that tell nothing of a failure.
 CHATTER = re.compile(
     r"NCCL INFO|[Hh]col\b|HCOLL|LOG_CAT_ML|libibverbs|libnuma|Authorization required|No protocol specified|\(ignored\)$|"
-    r"Permanently added|/proc/mounts line|"
+    r"Permanently added|/proc/mounts line|\bras/\w+\.cc|Could not find real path of /sys/|"
     r"(?:orte|prte)_base_help_aggregate|has sent help message|DeprecationWarning|FutureWarning|deprecated|"
+    r"Linux kernel CMA support was requested|can only test a child process|"
     r"^\[W[^\]]{0,80}socket\.cpp|This is a warning|this is not a failure|only a warning|silence this warning|OMP_NUM_THREADS"
 )
 KEPT = re.compile(r"INFO (?:NET/Socket ?: Using|Bootstrap ?: Using)|INFO .{0,80}(?: nranks |connect returned )")
@@ -40,6 +41,8 @@ COMPLAINT = re.compile(
     r"timed out|killed|exception|warning)\b|Error\b"
 )
 FRAME = re.compile(r"[\s=*_.#-]*$")
+# Control characters without those of terminals, and bytes that are no UTF-8.
+UNPRINTABLE = re.compile(r"[\x01-\x07\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f\ud800-\udfff]")
 DIGITS = re.compile(r"\d+")
 MOST_CHARACTERS = 4000
 MOST_LINES = 6000
@@ -57,11 +60,19 @@ class Candidate(NamedTuple):
 
 
 def told_lines(text: str) -> List[Line]:
-    """The lines of a log without what NCCL prints of itself, which can be nearly all of it. Open MPI 5 prints NUL characters."""
-    text = text.replace("\0", "")
+    """The lines of a log without what NCCL prints of itself, which can be nearly all of it, and without the middle of long lines."""
+    # Open MPI 5 prints NUL characters.
+    text = UNPRINTABLE.sub("\ufffd", text.replace("\0", ""))
     if " NCCL INFO " in text:
-        text = "\n".join(line for line in text.splitlines() if " NCCL INFO " not in line or KEPT.search(line))
-    return tagged_lines(text)
+        lines = text.rstrip().splitlines()
+        text = "\n".join([line for line in lines[:-1] if " NCCL INFO " not in line or KEPT.search(line)] + lines[-1:])
+    return [line._replace(text=shortened(line.text)) for line in tagged_lines(text)]
+
+
+def shortened(text: str) -> str:
+    """A line without its middle where it is long: a cause can stand behind what a program printed without an end of line."""
+    half = MOST_CHARACTERS // 2
+    return text if len(text) <= MOST_CHARACTERS else f"{text[:half]} ... {text[-half:]}"
 
 
 def candidates(lines: Sequence[Line]) -> Dict[int, Candidate]:
@@ -71,7 +82,7 @@ def candidates(lines: Sequence[Line]) -> Dict[int, Candidate]:
     whole = help_texts(lines)
     for position, line in enumerate(lines):
         candidate = whole.get(position) or Candidate(line)
-        masked = DIGITS.sub("0", candidate.line.text[:MOST_CHARACTERS]).strip()
+        masked = DIGITS.sub("0", candidate.line.text).strip()
         if not masked or masked in seen or is_chatter(candidate.line.text):
             continue
         seen.add(masked)
@@ -83,11 +94,11 @@ def candidates(lines: Sequence[Line]) -> Dict[int, Candidate]:
 
 
 def is_chatter(text: str) -> bool:
-    return bool(CHATTER.search(text[:MOST_CHARACTERS])) and not KEPT.search(text[:MOST_CHARACTERS])
+    return bool(CHATTER.search(text)) and not KEPT.search(text)
 
 
 def is_complaint(line: Line) -> bool:
-    return bool(COMPLAINT.search(line.text[:MOST_CHARACTERS])) and not is_chatter(line.text)
+    return bool(COMPLAINT.search(line.text)) and not is_chatter(line.text)
 
 
 def help_texts(lines: Sequence[Line]) -> Dict[int, Candidate]:
@@ -118,7 +129,7 @@ def joined(lines: Sequence[Line]) -> Candidate:
     for match in matches.values():
         if match:
             fields.setdefault(match[1].lower().replace(" ", "_").replace("#", ""), match[2])
-    text = " ".join(" ".join(line.text for line in lines).split())
+    text = shortened(" ".join(" ".join(line.text for line in lines).split()))
     return Candidate(lines[0]._replace(text=text), fields, [number for number, match in matches.items() if match])
 
 
@@ -162,6 +173,7 @@ def shown_lines(lines: Sequence[Line], position: Optional[int] = None, below: Se
         for number, line in enumerate(lines)
         if not FRAME.match(line.text) and (number in first or not is_chatter(line.text))
     ]
+    worded = worded or [number for number, line in enumerate(lines) if line.text.strip()][-LINES_SHOWN:]
     chosen = set(first if len(first) > 1 else [*first, *(complaints[:1] if first else complaints[-2:]), *worded[-1:]])
     others = [number for number in reversed(worded) if number not in chosen]
     chosen.update(others[: max(LINES_SHOWN - len(chosen), 0)])

@@ -7,12 +7,11 @@
 import os
 import re
 from functools import lru_cache
-from typing import Mapping, NamedTuple, Optional, Pattern, Sequence, Tuple
+from typing import Dict, Mapping, NamedTuple, Optional, Pattern, Sequence, Tuple
 
 import yaml
 
 from ansible_collections.taco.train.plugins.plugin_utils.explain.log import (
-    MOST_CHARACTERS,
     Candidate,
     before_epilogue,
     candidates,
@@ -46,6 +45,8 @@ OF_A_PEER = {"rank", "host", "peer"}
 MOST_OF_A_SENTENCE = 400
 # A shorter line, such as Killed, adds nothing to the sentence.
 LEAST_OF_A_LINE = 12
+# What ssh prints of one failure.
+LINES_OF_SSH = 15
 
 
 class Symptom(NamedTuple):
@@ -187,7 +188,7 @@ def known_symptom(lines: Sequence[Line], places: Places, timed_out: bool) -> Opt
     found = candidates(lines)
     best: Optional[Tuple[int, int, Symptom]] = None
     for position, candidate in found.items():
-        text = candidate.line.text[:MOST_CHARACTERS]
+        text = candidate.line.text
         for strength, row in rows:
             if (best is None or strength < best[0]) and row.pattern.search(text):
                 best = (strength, position, row)
@@ -198,13 +199,10 @@ def explanation(
     row: Symptom, position: int, candidate: Candidate, lines: Sequence[Line], places: Places
 ) -> Explanation:
     """What a line shows of a symptom."""
-    text = candidate.line.text[:MOST_CHARACTERS]
+    text = candidate.line.text
     match = row.pattern.search(text)
-    groups = (
-        {name.rstrip("0123456789"): value.strip() for name, value in match.groupdict().items() if value}
-        if match
-        else {}
-    )
+    below = lines[position + 1 : position + LINES_OF_SSH] if row.name.startswith("ssh_") else []
+    groups = {**host_below(row, below), **named_groups(match)}
     values = {**candidate.fields, "match": cut(match[0].strip()) if match else "", **groups}
     blames = row.scope == "of_another_rank" and OF_A_PEER & {
         name.rstrip("0123456789") for name in row.pattern.groupindex
@@ -221,6 +219,18 @@ def explanation(
         found += f": '{cut(text, match.end() if match else 0)}'"
     shown = shown_lines(lines, position, candidate.below)
     return Explanation(found, filled(row.fix, values), row.name, place.host, place.rank, shown)
+
+
+def named_groups(match: Optional[re.Match[str]]) -> Dict[str, str]:
+    """The values of a pattern's groups by their names without the digits behind them."""
+    groups = match.groupdict() if match else {}
+    return {name.rstrip("0123456789"): value.strip() for name, value in groups.items() if value}
+
+
+def host_below(row: Symptom, lines: Sequence[Line]) -> Dict[str, str]:
+    """The host that one of the next lines with the same symptom names: ssh reports a failure in several lines."""
+    hosts = (named_groups(row.pattern.search(line.text)).get("host") for line in lines)
+    return next(({"host": host} for host in hosts if host), {})
 
 
 def with_place(found: str, place: Place, where: str) -> str:
