@@ -126,8 +126,12 @@ def test_the_end_that_mpirun_reports_is_no_cause_where_a_rank_has_one(first):
 def test_a_rank_that_ended_with_a_status_alone_is_shown_with_the_line_before_its_end():
     rule = "-" * 74
     end = "mpirun detected that one or more processes exited with non-zero status\n\n  Process name: [[27433,1],2]\n  Exit code:    7\n"
-    why = explain(f"[1,2]<stdout>:step 3\n{rule}\n{end}{rule}\n", 7)
-    assert (why.name, why.rank) == ("exit_code", 2) and "status 7" in why.found and "before that: 'step 3'" in why.found
+    why = explain(f"[1,2]<stdout>:step 3\n[1,0]<stdout>:step 4\n{rule}\n{end}{rule}\n", 7)
+    assert (
+        (why.name, why.rank) == ("exit_code", 2) and "status 7" in why.found and "its last line: 'step 3'" in why.found
+    )
+    assert why.lines == ["step 3", "Exit code: 7"]
+    assert "before that: 'step 3'" in explain(f"step 3\n{rule}\n{end}{rule}\n", 7).found
 
 
 def test_an_unknown_text_of_mpirun_is_shown_with_its_host():
@@ -244,6 +248,26 @@ def test_a_harmless_line_before_the_cause_is_not_taken_for_it(name):
             'Error from server (Forbidden): pods "a" is forbidden: exceeded quota: gpu, requested: x\n',
             "pod_pending",
             None,
+        ),
+        ("prog: /lib/libc.so.6: version `GLIBC_2.34' not found (required by prog)\n", "library", None),
+        ("EAL: FATAL: Cannot init memory\n", "hugepages", None),
+        ("EAL: Cannot create lock on '/var/run/dpdk/rte/config'.\n", "harp", None),
+        ("F.FailedPreconditionError: Mismatched allreduce tensor shapes: One rank sent\n", "ranks_differ", None),
+        (
+            "RuntimeError: [3]: params[0] in this process with sizes [64, 3] appears not to match\n",
+            "ranks_differ",
+            None,
+        ),
+        ("Back-off restarting failed container mpi in pod a\n", "pod_pending", None),
+        ('MountVolume.SetUp failed for volume "data" : mount failed: exit status 32\n', "pod_pending", None),
+        ("[pod/job-launcher-x2k9p/mpi] [1,1]<stderr>:CUDA out of memory\n", "gpu_memory", None),
+        (
+            "command terminated with exit code 137\n"
+            + "-" * 74
+            + "\nORTE has lost communication with a remote daemon.\n\n"
+            "  HNP daemon   : [[2436,0],0] on node a\n  Remote daemon: [[2436,0],1] on node gpu2\n" + "-" * 74 + "\n",
+            "killed",
+            "gpu2",
         ),
         ("step " * 2000 + "RuntimeError: CUDA out of memory\n", "gpu_memory", None),
     ],

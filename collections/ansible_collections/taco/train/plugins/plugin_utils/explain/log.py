@@ -25,7 +25,7 @@ CHATTER = re.compile(
     r"Permanently added|/proc/mounts line|\bras/\w+\.cc|Could not find real path of /sys/|"
     r"(?:orte|prte)_base_help_aggregate|has sent help message|DeprecationWarning|FutureWarning|deprecated|"
     r"Linux kernel CMA support was requested|can only test a child process|"
-    r"^\[W[^\]]{0,80}socket\.cpp|This is a warning|this is not a failure|only a warning|silence this warning|OMP_NUM_THREADS"
+    r"^debug\d: |^\[W[^\]]{0,80}socket\.cpp|This is a warning|this is not a failure|only a warning|silence this warning|OMP_NUM_THREADS"
 )
 KEPT = re.compile(r"INFO (?:NET/Socket ?: Using|Bootstrap ?: Using)|INFO .{0,80}(?: nranks |connect returned )")
 # A help text of mpirun that is about the end of a process, or of something that did not end the run.

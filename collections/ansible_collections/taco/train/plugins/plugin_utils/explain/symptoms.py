@@ -43,6 +43,7 @@ PARENTHESES = re.compile(r" ?\([^()]*\)")
 # The groups of a pattern that name another process than the one that prints the line.
 OF_A_PEER = {"rank", "host", "peer"}
 MOST_OF_A_SENTENCE = 400
+UNNAMED = "a host"
 # A shorter line, such as Killed, adds nothing to the sentence.
 LEAST_OF_A_LINE = 12
 # What ssh prints of one failure.
@@ -133,12 +134,20 @@ def explain(
     known = known_symptom(lines, places, timed_out)
     if timed_out:
         return at_the_limit(known, lines, places, seconds)
-    if known and known.name != "exit_code":
-        return known
     if known:
-        last = last_line(before_epilogue(lines))
-        return known._replace(found=f"{known.found}; the last line before that: '{last}'") if last else known
+        return with_last_line(known, lines) if known.name == "exit_code" else known
     return of_status(rc, lines, places)
+
+
+def with_last_line(known: Explanation, lines: Sequence[Line]) -> Explanation:
+    """What mpirun reports of a rank, with what this rank printed before, or where no line has its tag, what any one printed."""
+    before = before_epilogue(lines)
+    own = [line for line in before if line.rank is not None and line.rank == known.rank]
+    last = last_line(own or before)
+    if not last:
+        return known
+    found = f"{known.found}; {'its last line' if own else 'the last line before that'}: '{last}'"
+    return known._replace(found=found, lines=[*shown_lines(own or before)[-2:], *known.lines[-1:]])
 
 
 def known_explanation(text: str, hosts: Sequence[str] = ()) -> Optional[Explanation]:
@@ -208,7 +217,7 @@ def explanation(
         name.rstrip("0123456789") for name in row.pattern.groupindex
     }
     place = places.named(values) if blames else places.found(candidate.line, values, row.scope)
-    values["host"] = place.host or "a host"
+    values["host"] = place.host or UNNAMED
     found = filled(row.found, values)[:MOST_OF_A_SENTENCE]
     where = words(place, found)
     found = with_place(found, place, where)
@@ -246,7 +255,7 @@ def filled(template: str, values: Mapping[str, str]) -> str:
 
     def known(match: re.Match[str]) -> str:
         names = TEMPLATE.findall(match[0])
-        return match[0] if not names or any(values.get(name) for name in names) else ""
+        return match[0] if not names or any(values.get(name, "") not in ("", UNNAMED) for name in names) else ""
 
     text = TEMPLATE.sub(lambda match: values.get(match[1], ""), PARENTHESES.sub(known, template))
     return re.sub(r" (?=[,)])|(?<=\() ", "", " ".join(text.split()))

@@ -14,7 +14,7 @@ from typing import Any, Iterable, NamedTuple, Optional, Pattern
 
 
 class Line(NamedTuple):
-    """A line without its prefixes, and the rank and the host (or pod) that the prefixes name."""
+    """A line without its prefixes, and the rank and the host (or pod) that the prefixes name. The launcher's pod prints for all ranks."""
 
     text: str
     rank: Optional[int] = None
@@ -98,7 +98,8 @@ def clean(raw: str, shared: frozenset[str] = frozenset()) -> Line:
         place = match.end()
         own = match["torch"] or (None if told else match["tag"] or match["xml"])
         rank, told = (int(own), True) if own else (rank, told)
-        host = match["host"] or match["pod"] or host
+        pod = match["pod"] if "-launcher" not in (match["pod"] or "") else None
+        host = match["host"] or pod or host
     text = raw[place:]
     return Line(XML_END.sub("", text) if "</std" in text else text, rank, host)
 
