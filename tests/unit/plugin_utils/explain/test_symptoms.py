@@ -206,6 +206,7 @@ HARMLESS = [
     "ERROR: ld.so: object 'libx.so' from LD_PRELOAD cannot be preloaded (cannot open shared object file): ignored.",
     "Unable to init server: Could not connect: Connection refused",
     "AssertionError: can only test a child process",
+    "gpu1:991:1043 [0] enqueue.cc:1312 NCCL WARN Cuda failure 'driver shutting down'",
     "WARNING: Linux kernel CMA support was requested via the btl_vader_single_copy_mechanism MCA variable",
 ]
 ENDS = {
@@ -250,6 +251,9 @@ def test_a_harmless_line_before_the_cause_is_not_taken_for_it(name):
             None,
         ),
         ("prog: /lib/libc.so.6: version `GLIBC_2.34' not found (required by prog)\n", "library", None),
+        ("Last error:\nNet : Connect to 198.51.100.7<35517> failed : Connection refused\n", "nccl_connect", None),
+        ("UCX  ERROR   no active messages transport to x: self - Destination is unreachable\n", "ucx", None),
+        ("in a path that is too long for the Unix domain socket:\n", "session_folder", None),
         ("EAL: FATAL: Cannot init memory\n", "hugepages", None),
         ("EAL: Cannot create lock on '/var/run/dpdk/rte/config'.\n", "harp", None),
         ("F.FailedPreconditionError: Mismatched allreduce tensor shapes: One rank sent\n", "ranks_differ", None),

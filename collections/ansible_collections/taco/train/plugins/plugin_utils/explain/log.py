@@ -24,7 +24,7 @@ CHATTER = re.compile(
     r"NCCL INFO|[Hh]col\b|HCOLL|LOG_CAT_ML|libibverbs|libnuma|Authorization required|No protocol specified|\(ignored\)$|"
     r"Permanently added|/proc/mounts line|\bras/\w+\.cc|Could not find real path of /sys/|"
     r"(?:orte|prte)_base_help_aggregate|has sent help message|DeprecationWarning|FutureWarning|deprecated|"
-    r"Linux kernel CMA support was requested|can only test a child process|"
+    r"Linux kernel CMA support was requested|can only test a child process|driver shutting down|"
     r"^debug\d: |^\[W[^\]]{0,80}socket\.cpp|This is a warning|this is not a failure|only a warning|silence this warning|OMP_NUM_THREADS"
 )
 KEPT = re.compile(r"INFO (?:NET/Socket ?: Using|Bootstrap ?: Using)|INFO .{0,80}(?: nranks |connect returned )")
@@ -173,7 +173,7 @@ def shown_lines(lines: Sequence[Line], position: Optional[int] = None, below: Se
         for number, line in enumerate(lines)
         if not FRAME.match(line.text) and (number in first or not is_chatter(line.text))
     ]
-    worded = worded or [number for number, line in enumerate(lines) if line.text.strip()][-LINES_SHOWN:]
+    worded = worded or [number for number, line in enumerate(lines) if not FRAME.match(line.text)][-LINES_SHOWN:]
     chosen = set(first if len(first) > 1 else [*first, *(complaints[:1] if first else complaints[-2:]), *worded[-1:]])
     others = [number for number in reversed(worded) if number not in chosen]
     chosen.update(others[: max(LINES_SHOWN - len(chosen), 0)])
