@@ -8,6 +8,7 @@ Each log in tests/fixtures/failed_runs.txt stands below a line with how the run 
 sets of words of which one set must stand in what was found, for a run that its limit ended also in the fix.
 """
 
+import itertools
 import json
 import re
 import time
@@ -291,6 +292,15 @@ def test_a_log_of_nothing_but_nccls_own_lines_is_not_called_silent():
 def test_a_message_has_no_control_characters_and_no_bytes_that_cannot_be_printed():
     why = explain("\x1b[31mstep\x07 \udc9d3\x1b[0m\r\n")
     assert all(part.isprintable() for part in (why.found, *why.lines))
+
+
+@pytest.mark.parametrize("cause", ["CUDA out of memory", "Segmentation fault (core dumped)", "Killed"])
+def test_a_cause_between_thousands_of_different_lines_is_found(cause):
+    words = ["".join(letters) for letters in itertools.product("abcdefghijklmnopqrst", repeat=3)]
+    lines = [f"[1,{number % 8}]<stdout>:opened {word}" for number, word in enumerate(words)]
+    lines[len(lines) // 2] = f"[1,5]<stderr>:{cause}"
+    why = explain("\n".join(lines))
+    assert (why.rank, why.name != "") == (5, True)
 
 
 NASTY = {

@@ -38,7 +38,7 @@ NO_CAUSE = re.compile(
 )
 COMPLAINT = re.compile(
     r"(?i)\b(?:errors?|fatal|fail(?:ed|ure)?|can(?:not|'t)|could not|unable|denied|not found|invalid|abort(?:ed|ing)?|refused|"
-    r"timed out|killed|exception|warning)\b|Error\b"
+    r"timed out|killed|exception|warn(?:ing)?|fault|out of memory)\b|Error\b"
 )
 FRAME = re.compile(r"[\s=*_.#-]*$")
 # Control characters without those of terminals, and bytes that are no UTF-8.
@@ -76,7 +76,7 @@ def shortened(text: str) -> str:
 
 
 def candidates(lines: Sequence[Line]) -> Dict[int, Candidate]:
-    """The lines that may show a symptom by their positions: one of those that only differ in numbers."""
+    """The lines that may show a symptom by their positions: one of those that only differ in numbers, of many those that complain."""
     found: Dict[int, Candidate] = {}
     seen: set[str] = set()
     whole = help_texts(lines)
@@ -89,8 +89,9 @@ def candidates(lines: Sequence[Line]) -> Dict[int, Candidate]:
         found[position] = candidate
     if len(found) <= MOST_LINES:
         return found
-    positions = list(found)
-    return {position: found[position] for position in positions[: MOST_LINES // 2] + positions[-MOST_LINES // 2 :]}
+    third, positions = MOST_LINES // 3, list(found)
+    middle = [position for position in positions[third:-third] if is_complaint(found[position].line)]
+    return {position: found[position] for position in [*positions[:third], *middle[:third], *positions[-third:]]}
 
 
 def is_chatter(text: str) -> bool:
