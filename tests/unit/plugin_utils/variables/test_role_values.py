@@ -135,3 +135,13 @@ def test_a_refusal_is_at_most_2000_printable_characters_whatever_the_value_is(ro
 def test_values_that_do_not_fit_into_a_refusal_are_counted():
     text = refused("benchmark", dict.fromkeys(specs_of("benchmark"), {"a": "b" * 90}))
     assert " more, which the playbook taco.train.preflight lists" in text
+
+
+@pytest.mark.parametrize("role", ["benchmark", "compare", "locate"])
+def test_a_variable_that_has_no_effect_on_the_workload_is_refused_by_each_role_that_runs_it(role):
+    text = refused(role, {"benchmark_workload": "nccl_tests", "benchmark_lightcc": {"topk_ratio": 0.1}})
+    assert "benchmark_lightcc has no effect on workload nccl_tests" in text
+
+
+def test_a_comparison_without_variables_of_its_own_is_checked_too():
+    assert "benchmark_options.script is None" in refused("compare", {"benchmark_workload": "tf_cnn_benchmarks"})

@@ -254,8 +254,8 @@ class Validator:
         for group in self._groups:
             if any(name.startswith(group.prefixes) for name in wrong):
                 continue
-            # Beside the role benchmark, a search without values of its own has nothing more to check.
-            optional = group.prefixes[0] == "compare_" or group.prefixes[0] == "locate_" and len(self._groups) > 1
+            # Beside the role benchmark, a comparison or a search without values of its own has nothing more to check.
+            optional = group.prefixes[0] in ("compare_", "locate_") and len(self._groups) > 1
             if optional and not self._is_given(group.prefixes[0], values):
                 continue
             key = (group.prefixes[0], texts)
