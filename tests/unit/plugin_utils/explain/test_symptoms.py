@@ -286,6 +286,27 @@ def test_a_text_of_several_lines_or_a_long_one_gives_its_cause_and_its_host(text
     assert (why.name, why.host) == (name, host)
 
 
+@pytest.mark.parametrize(
+    ("line", "name", "host"),
+    [
+        ("ssh: connect to host {host} port 2222: Connection refused", "ssh_connect", "gpu2"),
+        ("root@{host}: Permission denied (publickey).", "ssh_key", "gpu2"),
+        ("{host}: Test NCCL failure common.cu:1204 'unhandled cuda error'", "nccl_error", "gpu2"),
+        ("[{host}:00123] *** MPI_ERR_TRUNCATE: message truncated", "ranks_differ", "gpu2"),
+        (
+            "/usr/local/bin/orted: error while loading shared libraries: libopen-rte.so.40: cannot",
+            "daemon_library",
+            None,
+        ),
+        ("RuntimeError: boom", "traceback", None),
+    ],
+)
+def test_what_all_hosts_report_alike_is_not_taken_for_a_prefix_of_the_lines(line, name, host):
+    hosts = [f"gpu{number}" for number in range(2, 10)]
+    why = explain("\n".join(line.format(host=one) for one in hosts), hosts=hosts)
+    assert (why.name, why.host) == (name, host)
+
+
 def test_a_log_of_nothing_but_nccls_own_lines_is_not_called_silent():
     text = "gpu1:1:2 [0] NCCL INFO Channel 0\ngpu1:1:2 [0] NCCL INFO Channel 1\n"
     why = explain(text, 124, True, 60, ["gpu1", "gpu2"])

@@ -66,7 +66,7 @@ def told_lines(text: str) -> List[Line]:
     if " NCCL INFO " in text:
         lines = text.rstrip().splitlines()
         text = "\n".join([line for line in lines[:-1] if " NCCL INFO " not in line or KEPT.search(line)] + lines[-1:])
-    return [line._replace(text=shortened(line.text)) for line in tagged_lines(text)]
+    return [line._replace(text=shortened(line.text)) for line in tagged_lines(text, any_prefix=False)]
 
 
 def shortened(text: str) -> str:

@@ -104,12 +104,15 @@ def clean(raw: str, shared: frozenset[str] = frozenset()) -> Line:
     return Line(XML_END.sub("", text) if "</std" in text else text, rank, host)
 
 
-def tagged_lines(output: Any) -> list[Line]:
-    """The lines of a text with rank and host. A line that mpirun cut is joined with its rest, which comes later under the same tag."""
+def tagged_lines(output: Any, any_prefix: bool = True) -> list[Line]:
+    """The lines of a text with rank and host. A line that mpirun cut is joined with its rest, which comes later under the same tag.
+
+    any_prefix removes what most lines begin with, too, which in a log of errors can be the program that reports them.
+    """
     lines: list[Line] = []
     begun: dict[Optional[int], list[str]] = {}
     raws = raw_lines(output)
-    shared = foreign(raws)
+    shared = foreign(raws) if any_prefix else frozenset()
     for raw in raws:
         line = clean(raw, shared)
         if "<std" not in line.text and not begun:
