@@ -66,6 +66,25 @@ def test_a_whole_log_is_explained_with_its_place_and_lines(name):
     assert len(why.lines) in ((0,) if not text.strip() else (1, 2, 3))
 
 
+# What terminals, files and programs that show logs make of each line.
+FORMS = [
+    "{}\r",
+    "{}   ",
+    "\x1b[31m{}\x1b[0m",
+    "2026-01-12T10:11:12.123456789Z {}",
+    "[pod/a-launcher-x1/mpi] 2026-01-12T10:11:12Z {}",
+]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_log_in_another_form_has_the_same_cause_and_place(form):
+    for expected, text in RUNS.values():
+        arguments = (expected.get("rc", 1), expected.get("timed_out", False), 60, expected.get("hosts", []))
+        shown = "\n".join(form.format(line) for line in text.split("\n"))
+        place, same = explain(text, *arguments), explain(shown, *arguments)
+        assert (same.name, same.host, same.rank) == (place.name, place.host, place.rank), expected["name"]
+
+
 @pytest.mark.parametrize("name", RUNS)
 def test_a_cut_log_gives_a_cause_a_fix_and_a_message_that_can_be_read(name):
     text = RUNS[name][1]

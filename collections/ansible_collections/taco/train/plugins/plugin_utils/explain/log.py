@@ -11,6 +11,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import 
 
 # mpirun prints its help texts between two rules.
 RULE = re.compile(r"\s*-{40,}\s*$")
+RULE_BEGIN = "-" * 40
 MOST_OF_A_TEXT = 40
 LEAST_OF_A_TEXT = 60
 FIELD = re.compile(r"\s{0,12}([A-Za-z][\w #-]{0,30}?)\s{0,12}: {0,30}(\S.{0,300}?)\s*$")
@@ -105,7 +106,7 @@ def is_complaint(line: Line) -> bool:
 def help_texts(lines: Sequence[Line]) -> Dict[int, Candidate]:
     """The texts that mpirun prints between two rules, stacks of processes and Horovod's stalls, each in one line, by their begin."""
     found: Dict[int, Candidate] = {}
-    rules = [number for number, line in enumerate(lines) if line.text.endswith(("-", "- ")) and RULE.match(line.text)]
+    rules = [number for number, line in enumerate(lines) if RULE_BEGIN in line.text and RULE.match(line.text)]
     for begin, end in zip(rules, [*rules[1:], len(lines)]):
         first = next((number for number in range(begin + 1, end) if lines[number].text.strip()), end)
         if first < end:
