@@ -66,6 +66,15 @@ def test_a_whole_log_is_explained_with_its_place_and_lines(name):
     assert len(why.lines) in ((0,) if not text.strip() else (1, 2, 3))
 
 
+@pytest.mark.parametrize("name", [name for name in RUNS if name.startswith("ompi")])
+def test_lines_of_ranks_between_those_of_mpirun_change_nothing(name):
+    expected, text = RUNS[name]
+    lines = [f"{line}\n[1,{number % 8}]<stdout>:step {number}" for number, line in enumerate(text.split("\n"))]
+    arguments = (expected.get("rc", 1), False, None, expected.get("hosts", []))
+    one, other = explain(text, *arguments), explain("\n".join(lines), *arguments)
+    assert (other.name, other.host) == (one.name, one.host)
+
+
 # What terminals, files and programs that show logs make of each line.
 FORMS = [
     "{}\r",

@@ -108,7 +108,8 @@ def help_texts(lines: Sequence[Line]) -> Dict[int, Candidate]:
     found: Dict[int, Candidate] = {}
     rules = [number for number, line in enumerate(lines) if RULE_BEGIN in line.text and RULE.match(line.text)]
     for begin, end in zip(rules, [*rules[1:], len(lines)]):
-        first = next((number for number in range(begin + 1, end) if lines[number].text.strip()), end)
+        block = [number for number in range(begin + 1, end) if lines[number].rank == lines[begin].rank]
+        first = next((number for number in block if lines[number].text.strip()), end)
         if first < end:
             found[first] = joined(lines[first : min(end, first + MOST_OF_A_TEXT)])
     stack: Optional[int] = None
@@ -125,13 +126,14 @@ def help_texts(lines: Sequence[Line]) -> Dict[int, Candidate]:
 
 
 def joined(lines: Sequence[Line]) -> Candidate:
-    """Several lines in one, with the values of their fields by names such as local_host."""
-    matches = {number: FIELD.match(line.text) for number, line in enumerate(lines)}
+    """Several lines in one, without those of other ranks between them, with the values of their fields by names such as local_host."""
+    own = {number: line for number, line in enumerate(lines) if line.rank == lines[0].rank}
+    matches = {number: FIELD.match(line.text) for number, line in own.items()}
     fields: Dict[str, str] = {}
     for match in matches.values():
         if match:
             fields.setdefault(match[1].lower().replace(" ", "_").replace("#", ""), match[2])
-    text = shortened(" ".join(" ".join(line.text for line in lines).split()))
+    text = shortened(" ".join(" ".join(line.text for line in own.values()).split()))
     return Candidate(lines[0]._replace(text=text), fields, [number for number, match in matches.items() if match])
 
 
