@@ -17,6 +17,8 @@ import yaml
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from guides import COLLECTION, GUIDES, NEEDS, ROOT, blocks, commands
 
+from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import role_options
+
 BLOCKS = blocks()
 SHELL = [block for block in BLOCKS if block.language in ("shell", "sh")]
 ROLES = {path.name for path in (COLLECTION / "roles").iterdir()}
@@ -34,16 +36,7 @@ def of(found):
     return pytest.mark.parametrize("block", found, ids=[block.where for block in found])
 
 
-def declared():
-    """Return {role: options} of all roles."""
-    specs = {}
-    for role in ROLES:
-        loaded = yaml.safe_load((COLLECTION / "roles" / role / "meta/argument_specs.yml").read_text())
-        specs[role] = loaded["argument_specs"]["main"]["options"]
-    return specs
-
-
-DECLARED = declared()
+DECLARED = role_options()
 KNOWN = {name: spec for options in DECLARED.values() for name, spec in options.items()}
 
 

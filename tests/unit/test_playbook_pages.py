@@ -10,6 +10,8 @@ import pytest
 import yaml
 from guides import COLLECTION
 
+from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import all_options
+
 PLAYBOOKS = {path.stem: path for path in (COLLECTION / "playbooks").glob("*.yml")}
 PREFIX = "playbook_"
 PAGES = {
@@ -48,9 +50,7 @@ def literals(text):
 def declared():
     """The variables of all roles, and those that only the playbook ack reads."""
     names = set(re.findall(r"\b(ack_\w+) \| default\(", PLAYBOOKS["ack"].read_text()))
-    for path in (COLLECTION / "roles").glob("*/meta/argument_specs.yml"):
-        names |= set(yaml.safe_load(path.read_text())["argument_specs"]["main"]["options"])
-    return names
+    return names | set(all_options())
 
 
 DECLARED = declared()

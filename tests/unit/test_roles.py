@@ -53,8 +53,14 @@ def test_every_promised_role_is_there():
     }
 
 
+def main_options(role):
+    """The variables of a role; those of the role common are not those of its entry point main."""
+    entries = load(role / "meta/argument_specs.yml")["argument_specs"]
+    return entries["variables" if role.name == "common" else "main"]["options"]
+
+
 def test_defaults_are_what_the_argument_specs_say(role):
-    options = load(role / "meta/argument_specs.yml")["argument_specs"]["main"]["options"]
+    options = main_options(role)
     defaults = load(role / "defaults/main.yml")
     documented = {name: option.get("default") for name, option in options.items() if not option.get("required")}
     assert defaults == documented
@@ -182,7 +188,7 @@ def test_the_rollback_removes_the_samples_of_a_run_whose_controller_was_killed()
 
 def test_an_empty_list_is_a_value_where_the_default_is_not_an_empty_list(role):
     """A list that is tested for its truth, or by default(x, true), takes an empty one for a variable that is not set."""
-    options = load(role / "meta/argument_specs.yml")["argument_specs"]["main"]["options"]
+    options = main_options(role)
     lists = [name for name, option in options.items() if option.get("type") == "list" and option.get("default") != []]
     texts = {
         path: path.read_text()

@@ -8,6 +8,7 @@ Each log in tests/fixtures/failed_runs.txt stands below a line with how the run 
 sets of words of which one set must stand in what was found, for a run that its limit ended also in the fix.
 """
 
+import itertools
 import json
 import re
 import time
@@ -63,6 +64,34 @@ def test_a_whole_log_is_explained_with_its_place_and_lines(name):
         {} if "rank" in expected else {"rank": why.rank}
     )
     assert len(why.lines) in ((0,) if not text.strip() else (1, 2, 3))
+
+
+@pytest.mark.parametrize("name", [name for name in RUNS if name.startswith("ompi")])
+def test_lines_of_ranks_between_those_of_mpirun_change_nothing(name):
+    expected, text = RUNS[name]
+    lines = [f"{line}\n[1,{number % 8}]<stdout>:step {number}" for number, line in enumerate(text.split("\n"))]
+    arguments = (expected.get("rc", 1), False, None, expected.get("hosts", []))
+    one, other = explain(text, *arguments), explain("\n".join(lines), *arguments)
+    assert (other.name, other.host) == (one.name, one.host)
+
+
+# What terminals, files and programs that show logs make of each line.
+FORMS = [
+    "{}\r",
+    "{}   ",
+    "\x1b[31m{}\x1b[0m",
+    "2026-01-12T10:11:12.123456789Z {}",
+    "[pod/a-launcher-x1/mpi] 2026-01-12T10:11:12Z {}",
+]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_log_in_another_form_has_the_same_cause_and_place(form):
+    for expected, text in RUNS.values():
+        arguments = (expected.get("rc", 1), expected.get("timed_out", False), 60, expected.get("hosts", []))
+        shown = "\n".join(form.format(line) for line in text.split("\n"))
+        place, same = explain(text, *arguments), explain(shown, *arguments)
+        assert (same.name, same.host, same.rank) == (place.name, place.host, place.rank), expected["name"]
 
 
 @pytest.mark.parametrize("name", RUNS)
@@ -126,8 +155,12 @@ def test_the_end_that_mpirun_reports_is_no_cause_where_a_rank_has_one(first):
 def test_a_rank_that_ended_with_a_status_alone_is_shown_with_the_line_before_its_end():
     rule = "-" * 74
     end = "mpirun detected that one or more processes exited with non-zero status\n\n  Process name: [[27433,1],2]\n  Exit code:    7\n"
-    why = explain(f"[1,2]<stdout>:step 3\n{rule}\n{end}{rule}\n", 7)
-    assert (why.name, why.rank) == ("exit_code", 2) and "status 7" in why.found and "before that: 'step 3'" in why.found
+    why = explain(f"[1,2]<stdout>:step 3\n[1,0]<stdout>:step 4\n{rule}\n{end}{rule}\n", 7)
+    assert (
+        (why.name, why.rank) == ("exit_code", 2) and "status 7" in why.found and "its last line: 'step 3'" in why.found
+    )
+    assert why.lines == ["step 3", "Exit code: 7"]
+    assert "before that: 'step 3'" in explain(f"step 3\n{rule}\n{end}{rule}\n", 7).found
 
 
 def test_an_unknown_text_of_mpirun_is_shown_with_its_host():
@@ -182,6 +215,145 @@ def test_the_root_error_is_found_in_a_large_log_of_many_ranks():
     ]
     why = explain("".join([*after[:100], *lines, *after]))
     assert (why.name, why.rank) == ("gpu_memory", 137)
+
+
+# What programs print although nothing is wrong, or what is not the reason for the end.
+HARMLESS = [
+    "libibverbs: Warning: couldn't open config directory '/etc/libibverbs.d'.",
+    "2021-05-05 12:00:00.1: W tensorflow/stream_executor/platform/default/dso_loader.cc:59] Could not load dynamic library "
+    "'libnvinfer.so.6'; dlerror: libnvinfer.so.6: cannot open shared object file: No such file or directory",
+    "2021-05-05 12:00:00.1: E tensorflow/stream_executor/cuda/cuda_driver.cc:318] failed call to cuInit: UNKNOWN ERROR (303)",
+    "2021-05-05 12:00:00.1: W tensorflow/core/common_runtime/bfc_allocator.cc:239] Allocator (GPU_0_bfc) ran out of memory "
+    "trying to allocate 2.27GiB with freed_by_count=0. The caller indicates that this is not a failure",
+    "2021-05-05 12:00:00.1: E tensorflow/stream_executor/cuda/cuda_blas.cc:2981] Unable to register cuBLAS factory",
+    'gpu1:55:99 [0] NCCL WARN Missing "iommu=pt" from kernel command line which can lead to system instablity or hang!',
+    "gpu1:55:99 [0] ras/client_support.cc:159 NCCL WARN Call to bind failed: Address already in use",
+    "gpu1:55:99 [0] graph/xml.cc:332 NCCL WARN Could not find real path of /sys/class/pci_bus/0000:8b/../../0000:8b:00.0",
+    "[W socket.cpp:663] [c10d] The client socket has failed to connect to [gpu1]:29500 (errno: 101 - Network is unreachable).",
+    "UserWarning: Failed to load image Python extension: libtorch_cuda_cu.so: cannot open shared object file",
+    "bash: cannot set terminal process group (-1): Inappropriate ioctl for device",
+    "ERROR: ld.so: object 'libx.so' from LD_PRELOAD cannot be preloaded (cannot open shared object file): ignored.",
+    "Unable to init server: Could not connect: Connection refused",
+    "AssertionError: can only test a child process",
+    "gpu1:991:1043 [0] enqueue.cc:1312 NCCL WARN Cuda failure 'driver shutting down'",
+    "WARNING: Linux kernel CMA support was requested via the btl_vader_single_copy_mechanism MCA variable",
+]
+ENDS = {
+    "module": "[1,3]<stderr>:ModuleNotFoundError: No module named 'horovod'",
+    "killed": "mpirun noticed that process rank 3 with PID 9 on node gpu2 exited on signal 9 (Killed).",
+    "exit_code": "  Process name: [[27433,1],3]",
+}
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_a_harmless_line_before_the_cause_is_not_taken_for_it(name):
+    found = {line: explain(f"[1,0]<stderr>:{line}\n{ENDS[name]}\n") for line in HARMLESS}
+    assert {line: (why.name, why.rank) for line, why in found.items()} == dict.fromkeys(HARMLESS, (name, 3))
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "host"),
+    [
+        (
+            "No ED25519 host key is known for [gpu2]:2222 and you have requested strict checking.\n",
+            "ssh_host_key",
+            "gpu2",
+        ),
+        (
+            "@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @\nPlease contact your system administrator.\n"
+            "Host key for [gpu2]:2222 has changed and you have requested strict checking.\n",
+            "ssh_host_key",
+            "gpu2",
+        ),
+        (
+            "kex_exchange_identification: read: Connection reset by peer\nConnection reset by 198.51.100.7 port 22\n",
+            "ssh_closed",
+            "198.51.100.7",
+        ),
+        ("[mpiexec@gpu1] match_arg: unrecognized argument allow-run-as-root\n", "mpirun_argument", None),
+        ("Abort(3712399) on node 0: Fatal error in PMPI_Init: Other MPI error, error stack:\n", "mpi_error", None),
+        ("errors_impl.ResourceExhaustedError: /mnt/model.ckpt-0; No space left on device\n", "disk", None),
+        ("Error from server: etcdserver: request timed out\nORTE was unable to reliably start\n", "kube_answer", None),
+        (
+            'Error from server (Forbidden): pods "a" is forbidden: exceeded quota: gpu, requested: x\n',
+            "pod_pending",
+            None,
+        ),
+        ("prog: /lib/libc.so.6: version `GLIBC_2.34' not found (required by prog)\n", "library", None),
+        ("Last error:\nNet : Connect to 198.51.100.7<35517> failed : Connection refused\n", "nccl_connect", None),
+        ("UCX  ERROR   no active messages transport to x: self - Destination is unreachable\n", "ucx", None),
+        ("in a path that is too long for the Unix domain socket:\n", "session_folder", None),
+        ("device.cc:83] ifa != nullptr. Unable to find interface for: [0.0.0.0]\n", "nccl_interface", None),
+        ("device.cc:208] rp != nullptr. Unable to find address for: gpu2\n", "master_address", None),
+        ("error: cannot exec into a container in a completed pod; current phase is Succeeded\n", "cluster", None),
+        ("E1120 10:00:00.000000    1234 v2.go:105] EOF\nerror: lost connection to pod\n", "cluster", None),
+        ("EAL: FATAL: Cannot init memory\n", "hugepages", None),
+        ("EAL: Cannot create lock on '/var/run/dpdk/rte/config'.\n", "harp", None),
+        ("F.FailedPreconditionError: Mismatched allreduce tensor shapes: One rank sent\n", "ranks_differ", None),
+        (
+            "RuntimeError: [3]: params[0] in this process with sizes [64, 3] appears not to match\n",
+            "ranks_differ",
+            None,
+        ),
+        ("Back-off restarting failed container mpi in pod a\n", "pod_pending", None),
+        ('MountVolume.SetUp failed for volume "data" : mount failed: exit status 32\n', "pod_pending", None),
+        ("[pod/job-launcher-x2k9p/mpi] [1,1]<stderr>:CUDA out of memory\n", "gpu_memory", None),
+        (
+            "command terminated with exit code 137\n"
+            + "-" * 74
+            + "\nORTE has lost communication with a remote daemon.\n\n"
+            "  HNP daemon   : [[2436,0],0] on node a\n  Remote daemon: [[2436,0],1] on node gpu2\n" + "-" * 74 + "\n",
+            "killed",
+            "gpu2",
+        ),
+        ("step " * 2000 + "RuntimeError: CUDA out of memory\n", "gpu_memory", None),
+    ],
+)
+def test_a_text_of_several_lines_or_a_long_one_gives_its_cause_and_its_host(text, name, host):
+    why = explain(text, hosts=["gpu1", "gpu2"])
+    assert (why.name, why.host) == (name, host)
+
+
+@pytest.mark.parametrize(
+    ("line", "name", "host"),
+    [
+        ("ssh: connect to host {host} port 2222: Connection refused", "ssh_connect", "gpu2"),
+        ("root@{host}: Permission denied (publickey).", "ssh_key", "gpu2"),
+        ("{host}: Test NCCL failure common.cu:1204 'unhandled cuda error'", "nccl_error", "gpu2"),
+        ("[{host}:00123] *** MPI_ERR_TRUNCATE: message truncated", "ranks_differ", "gpu2"),
+        (
+            "/usr/local/bin/orted: error while loading shared libraries: libopen-rte.so.40: cannot",
+            "daemon_library",
+            None,
+        ),
+        ("RuntimeError: boom", "traceback", None),
+    ],
+)
+def test_what_all_hosts_report_alike_is_not_taken_for_a_prefix_of_the_lines(line, name, host):
+    hosts = [f"gpu{number}" for number in range(2, 10)]
+    why = explain("\n".join(line.format(host=one) for one in hosts), hosts=hosts)
+    assert (why.name, why.host) == (name, host)
+
+
+def test_a_log_of_nothing_but_nccls_own_lines_is_not_called_silent():
+    text = "gpu1:1:2 [0] NCCL INFO Channel 0\ngpu1:1:2 [0] NCCL INFO Channel 1\n"
+    why = explain(text, 124, True, 60, ["gpu1", "gpu2"])
+    assert "its last line: 'gpu1:1:2 [0] NCCL INFO Channel 1'" in why.found and why.lines
+    assert "without output" not in explain(text).found
+
+
+def test_a_message_has_no_control_characters_and_no_bytes_that_cannot_be_printed():
+    why = explain("\x1b[31mstep\x07 \udc9d3\x1b[0m\r\n")
+    assert all(part.isprintable() for part in (why.found, *why.lines))
+
+
+@pytest.mark.parametrize("cause", ["CUDA out of memory", "Segmentation fault (core dumped)", "Killed"])
+def test_a_cause_between_thousands_of_different_lines_is_found(cause):
+    words = ["".join(letters) for letters in itertools.product("abcdefghijklmnopqrst", repeat=3)]
+    lines = [f"[1,{number % 8}]<stdout>:opened {word}" for number, word in enumerate(words)]
+    lines[len(lines) // 2] = f"[1,5]<stderr>:{cause}"
+    why = explain("\n".join(lines))
+    assert (why.rank, why.name != "") == (5, True)
 
 
 NASTY = {

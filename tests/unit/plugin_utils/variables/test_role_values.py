@@ -96,3 +96,53 @@ def test_the_arm_of_a_search_replaces_that_of_the_runs():
     assert "locate_arm has the arm harp" in refused(
         "locate", {"locate_arm": "harp", "training_container_profile": "lightcc"}
     )
+
+
+def test_a_null_is_called_null_where_other_values_are_not_shown():
+    assert "training_container_environment: null; expected a mapping" in refused(
+        "training_container", {"training_container_environment": None}
+    )
+
+
+# Values of every kind, as files and templates give them by mistake.
+STRANGE = [
+    None,
+    "",
+    [],
+    {},
+    True,
+    -1,
+    float("nan"),
+    10**30,
+    "a" * 5000,
+    "\x00\u202e",
+    [None],
+    [{}],
+    {1: 2},
+    {"a": None},
+]
+
+
+@pytest.mark.parametrize("role", role_names())
+def test_a_refusal_is_at_most_2000_printable_characters_whatever_the_value_is(role):
+    validator, specs = validator_of(role, FLEET), specs_of(role)
+    good = {name: value for name, value in GOOD.items() if name in specs}
+    for changes in [{name: value} for name in specs for value in STRANGE] + [dict.fromkeys(specs, "\x07")]:
+        found = wrong_values(role, validator, {**good, **changes}, [])
+        text = message(["gpu1"], role, found)
+        assert len(text) <= 2000 and text.replace("\n", "").isprintable(), text
+
+
+def test_values_that_do_not_fit_into_a_refusal_are_counted():
+    text = refused("benchmark", dict.fromkeys(specs_of("benchmark"), {"a": "b" * 90}))
+    assert " more, which the playbook taco.train.preflight lists" in text
+
+
+@pytest.mark.parametrize("role", ["benchmark", "compare", "locate"])
+def test_a_variable_that_has_no_effect_on_the_workload_is_refused_by_each_role_that_runs_it(role):
+    text = refused(role, {"benchmark_workload": "nccl_tests", "benchmark_lightcc": {"topk_ratio": 0.1}})
+    assert "benchmark_lightcc has no effect on workload nccl_tests" in text
+
+
+def test_a_comparison_without_variables_of_its_own_is_checked_too():
+    assert "benchmark_options.script is None" in refused("compare", {"benchmark_workload": "tf_cnn_benchmarks"})

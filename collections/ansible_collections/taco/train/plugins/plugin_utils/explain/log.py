@@ -11,6 +11,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.workloads.lines import 
 
 # mpirun prints its help texts between two rules.
 RULE = re.compile(r"\s*-{40,}\s*$")
+RULE_BEGIN = "-" * 40
 MOST_OF_A_TEXT = 40
 LEAST_OF_A_TEXT = 60
 FIELD = re.compile(r"\s{0,12}([A-Za-z][\w #-]{0,30}?)\s{0,12}: {0,30}(\S.{0,300}?)\s*$")
@@ -22,9 +23,10 @@ LINES_OF_A_STALL = 6
 # Lines that tell nothing of a failure.
 CHATTER = re.compile(
     r"NCCL INFO|[Hh]col\b|HCOLL|LOG_CAT_ML|libibverbs|libnuma|Authorization required|No protocol specified|\(ignored\)$|"
-    r"Permanently added|/proc/mounts line|"
+    r"Permanently added|/proc/mounts line|\bras/\w+\.cc|Could not find real path of /sys/|"
     r"(?:orte|prte)_base_help_aggregate|has sent help message|DeprecationWarning|FutureWarning|deprecated|"
-    r"^\[W[^\]]{0,80}socket\.cpp|This is a warning|this is not a failure|only a warning|silence this warning|OMP_NUM_THREADS"
+    r"Linux kernel CMA support was requested|can only test a child process|driver shutting down|"
+    r"^debug\d: |^\[W[^\]]{0,80}socket\.cpp|This is a warning|this is not a failure|only a warning|silence this warning|OMP_NUM_THREADS"
 )
 KEPT = re.compile(r"INFO (?:NET/Socket ?: Using|Bootstrap ?: Using)|INFO .{0,80}(?: nranks |connect returned )")
 # A help text of mpirun that is about the end of a process, or of something that did not end the run.
@@ -37,9 +39,11 @@ NO_CAUSE = re.compile(
 )
 COMPLAINT = re.compile(
     r"(?i)\b(?:errors?|fatal|fail(?:ed|ure)?|can(?:not|'t)|could not|unable|denied|not found|invalid|abort(?:ed|ing)?|refused|"
-    r"timed out|killed|exception|warning)\b|Error\b"
+    r"timed out|killed|exception|warn(?:ing)?|fault|out of memory)\b|Error\b"
 )
 FRAME = re.compile(r"[\s=*_.#-]*$")
+# Control characters without those of terminals, and bytes that are no UTF-8.
+UNPRINTABLE = re.compile(r"[\x01-\x07\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f\ud800-\udfff]")
 DIGITS = re.compile(r"\d+")
 MOST_CHARACTERS = 4000
 MOST_LINES = 6000
@@ -57,45 +61,55 @@ class Candidate(NamedTuple):
 
 
 def told_lines(text: str) -> List[Line]:
-    """The lines of a log without what NCCL prints of itself, which can be nearly all of it. Open MPI 5 prints NUL characters."""
-    text = text.replace("\0", "")
+    """The lines of a log without what NCCL prints of itself, which can be nearly all of it, and without the middle of long lines."""
+    # Open MPI 5 prints NUL characters.
+    text = UNPRINTABLE.sub("\ufffd", text.replace("\0", ""))
     if " NCCL INFO " in text:
-        text = "\n".join(line for line in text.splitlines() if " NCCL INFO " not in line or KEPT.search(line))
-    return tagged_lines(text)
+        lines = text.rstrip().splitlines()
+        text = "\n".join([line for line in lines[:-1] if " NCCL INFO " not in line or KEPT.search(line)] + lines[-1:])
+    return [line._replace(text=shortened(line.text)) for line in tagged_lines(text, any_prefix=False)]
+
+
+def shortened(text: str) -> str:
+    """A line without its middle where it is long: a cause can stand behind what a program printed without an end of line."""
+    half = MOST_CHARACTERS // 2
+    return text if len(text) <= MOST_CHARACTERS else f"{text[:half]} ... {text[-half:]}"
 
 
 def candidates(lines: Sequence[Line]) -> Dict[int, Candidate]:
-    """The lines that may show a symptom by their positions: one of those that only differ in numbers."""
+    """The lines that may show a symptom by their positions: one of those that only differ in numbers, of many those that complain."""
     found: Dict[int, Candidate] = {}
     seen: set[str] = set()
     whole = help_texts(lines)
     for position, line in enumerate(lines):
         candidate = whole.get(position) or Candidate(line)
-        masked = DIGITS.sub("0", candidate.line.text[:MOST_CHARACTERS]).strip()
+        masked = DIGITS.sub("0", candidate.line.text).strip()
         if not masked or masked in seen or is_chatter(candidate.line.text):
             continue
         seen.add(masked)
         found[position] = candidate
     if len(found) <= MOST_LINES:
         return found
-    positions = list(found)
-    return {position: found[position] for position in positions[: MOST_LINES // 2] + positions[-MOST_LINES // 2 :]}
+    third, positions = MOST_LINES // 3, list(found)
+    middle = [position for position in positions[third:-third] if is_complaint(found[position].line)]
+    return {position: found[position] for position in [*positions[:third], *middle[:third], *positions[-third:]]}
 
 
 def is_chatter(text: str) -> bool:
-    return bool(CHATTER.search(text[:MOST_CHARACTERS])) and not KEPT.search(text[:MOST_CHARACTERS])
+    return bool(CHATTER.search(text)) and not KEPT.search(text)
 
 
 def is_complaint(line: Line) -> bool:
-    return bool(COMPLAINT.search(line.text[:MOST_CHARACTERS])) and not is_chatter(line.text)
+    return bool(COMPLAINT.search(line.text)) and not is_chatter(line.text)
 
 
 def help_texts(lines: Sequence[Line]) -> Dict[int, Candidate]:
     """The texts that mpirun prints between two rules, stacks of processes and Horovod's stalls, each in one line, by their begin."""
     found: Dict[int, Candidate] = {}
-    rules = [number for number, line in enumerate(lines) if line.text.endswith(("-", "- ")) and RULE.match(line.text)]
+    rules = [number for number, line in enumerate(lines) if RULE_BEGIN in line.text and RULE.match(line.text)]
     for begin, end in zip(rules, [*rules[1:], len(lines)]):
-        first = next((number for number in range(begin + 1, end) if lines[number].text.strip()), end)
+        block = [number for number in range(begin + 1, end) if lines[number].rank == lines[begin].rank]
+        first = next((number for number in block if lines[number].text.strip()), end)
         if first < end:
             found[first] = joined(lines[first : min(end, first + MOST_OF_A_TEXT)])
     stack: Optional[int] = None
@@ -112,13 +126,14 @@ def help_texts(lines: Sequence[Line]) -> Dict[int, Candidate]:
 
 
 def joined(lines: Sequence[Line]) -> Candidate:
-    """Several lines in one, with the values of their fields by names such as local_host."""
-    matches = {number: FIELD.match(line.text) for number, line in enumerate(lines)}
+    """Several lines in one, without those of other ranks between them, with the values of their fields by names such as local_host."""
+    own = {number: line for number, line in enumerate(lines) if line.rank == lines[0].rank}
+    matches = {number: FIELD.match(line.text) for number, line in own.items()}
     fields: Dict[str, str] = {}
     for match in matches.values():
         if match:
             fields.setdefault(match[1].lower().replace(" ", "_").replace("#", ""), match[2])
-    text = " ".join(" ".join(line.text for line in lines).split())
+    text = shortened(" ".join(" ".join(line.text for line in own.values()).split()))
     return Candidate(lines[0]._replace(text=text), fields, [number for number, match in matches.items() if match])
 
 
@@ -162,6 +177,7 @@ def shown_lines(lines: Sequence[Line], position: Optional[int] = None, below: Se
         for number, line in enumerate(lines)
         if not FRAME.match(line.text) and (number in first or not is_chatter(line.text))
     ]
+    worded = worded or [number for number, line in enumerate(lines) if not FRAME.match(line.text)][-LINES_SHOWN:]
     chosen = set(first if len(first) > 1 else [*first, *(complaints[:1] if first else complaints[-2:]), *worded[-1:]])
     others = [number for number in reversed(worded) if number not in chosen]
     chosen.update(others[: max(LINES_SHOWN - len(chosen), 0)])

@@ -7,12 +7,11 @@
 import os
 import re
 from functools import lru_cache
-from typing import Mapping, NamedTuple, Optional, Pattern, Sequence, Tuple
+from typing import Dict, Mapping, NamedTuple, Optional, Pattern, Sequence, Tuple
 
 import yaml
 
 from ansible_collections.taco.train.plugins.plugin_utils.explain.log import (
-    MOST_CHARACTERS,
     Candidate,
     before_epilogue,
     candidates,
@@ -44,8 +43,11 @@ PARENTHESES = re.compile(r" ?\([^()]*\)")
 # The groups of a pattern that name another process than the one that prints the line.
 OF_A_PEER = {"rank", "host", "peer"}
 MOST_OF_A_SENTENCE = 400
+UNNAMED = "a host"
 # A shorter line, such as Killed, adds nothing to the sentence.
 LEAST_OF_A_LINE = 12
+# What ssh prints of one failure.
+LINES_OF_SSH = 15
 
 
 class Symptom(NamedTuple):
@@ -132,12 +134,20 @@ def explain(
     known = known_symptom(lines, places, timed_out)
     if timed_out:
         return at_the_limit(known, lines, places, seconds)
-    if known and known.name != "exit_code":
-        return known
     if known:
-        last = last_line(before_epilogue(lines))
-        return known._replace(found=f"{known.found}; the last line before that: '{last}'") if last else known
+        return with_last_line(known, lines) if known.name == "exit_code" else known
     return of_status(rc, lines, places)
+
+
+def with_last_line(known: Explanation, lines: Sequence[Line]) -> Explanation:
+    """What mpirun reports of a rank, with what this rank printed before, or where no line has its tag, what any one printed."""
+    before = before_epilogue(lines)
+    own = [line for line in before if line.rank is not None and line.rank == known.rank]
+    last = last_line(own or before)
+    if not last:
+        return known
+    found = f"{known.found}; {'its last line' if own else 'the last line before that'}: '{last}'"
+    return known._replace(found=found, lines=[*shown_lines(own or before)[-2:], *known.lines[-1:]])
 
 
 def known_explanation(text: str, hosts: Sequence[str] = ()) -> Optional[Explanation]:
@@ -187,7 +197,7 @@ def known_symptom(lines: Sequence[Line], places: Places, timed_out: bool) -> Opt
     found = candidates(lines)
     best: Optional[Tuple[int, int, Symptom]] = None
     for position, candidate in found.items():
-        text = candidate.line.text[:MOST_CHARACTERS]
+        text = candidate.line.text
         for strength, row in rows:
             if (best is None or strength < best[0]) and row.pattern.search(text):
                 best = (strength, position, row)
@@ -198,19 +208,16 @@ def explanation(
     row: Symptom, position: int, candidate: Candidate, lines: Sequence[Line], places: Places
 ) -> Explanation:
     """What a line shows of a symptom."""
-    text = candidate.line.text[:MOST_CHARACTERS]
+    text = candidate.line.text
     match = row.pattern.search(text)
-    groups = (
-        {name.rstrip("0123456789"): value.strip() for name, value in match.groupdict().items() if value}
-        if match
-        else {}
-    )
+    below = lines[position + 1 : position + LINES_OF_SSH] if row.name.startswith("ssh_") else []
+    groups = {**host_below(row, below), **named_groups(match)}
     values = {**candidate.fields, "match": cut(match[0].strip()) if match else "", **groups}
     blames = row.scope == "of_another_rank" and OF_A_PEER & {
         name.rstrip("0123456789") for name in row.pattern.groupindex
     }
     place = places.named(values) if blames else places.found(candidate.line, values, row.scope)
-    values["host"] = place.host or "a host"
+    values["host"] = place.host or UNNAMED
     found = filled(row.found, values)[:MOST_OF_A_SENTENCE]
     where = words(place, found)
     found = with_place(found, place, where)
@@ -221,6 +228,18 @@ def explanation(
         found += f": '{cut(text, match.end() if match else 0)}'"
     shown = shown_lines(lines, position, candidate.below)
     return Explanation(found, filled(row.fix, values), row.name, place.host, place.rank, shown)
+
+
+def named_groups(match: Optional[re.Match[str]]) -> Dict[str, str]:
+    """The values of a pattern's groups by their names without the digits behind them."""
+    groups = match.groupdict() if match else {}
+    return {name.rstrip("0123456789"): value.strip() for name, value in groups.items() if value}
+
+
+def host_below(row: Symptom, lines: Sequence[Line]) -> Dict[str, str]:
+    """The host that one of the next lines with the same symptom names: ssh reports a failure in several lines."""
+    hosts = (named_groups(row.pattern.search(line.text)).get("host") for line in lines)
+    return next(({"host": host} for host in hosts if host), {})
 
 
 def with_place(found: str, place: Place, where: str) -> str:
@@ -236,7 +255,7 @@ def filled(template: str, values: Mapping[str, str]) -> str:
 
     def known(match: re.Match[str]) -> str:
         names = TEMPLATE.findall(match[0])
-        return match[0] if not names or any(values.get(name) for name in names) else ""
+        return match[0] if not names or any(values.get(name, "") not in ("", UNNAMED) for name in names) else ""
 
     text = TEMPLATE.sub(lambda match: values.get(match[1], ""), PARENTHESES.sub(known, template))
     return re.sub(r" (?=[,)])|(?<=\() ", "", " ".join(text.split()))

@@ -134,7 +134,7 @@ class Places:
         host = values.get("host") or host_of_fields(values)
         if host is None and rank is None:
             host, rank = self.of_line(line)
-        if host is None and rank is None and scope == "before_ranks":
+        if host is None and rank is None and scope in ("before_ranks", "pod"):
             host = self.daemon
         if host is None and rank is None and scope in ("own_error", "launcher_end"):
             host, rank = self.ended

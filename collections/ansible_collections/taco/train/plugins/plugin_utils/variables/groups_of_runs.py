@@ -97,6 +97,8 @@ def compare(values: Values, fleet: Fleet) -> None:
     hosts = _ranks(values, fleet)
     if not hosts:
         return
+    if not options["workloads"]:
+        _require_effect(values)
     check_limits({name: values["compare_" + name] for name in ("min_effect", "confidence")})
     places = is_set(values.get("compare_placement_role")) or values.get("taco_platform") == "ack"
     checked_comparison(options, hosts, _run_options(values), places)

@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Mapping, Sequence, Set, Tuple
 from ansible.errors import AnsibleActionFail
 
 from ansible_collections.taco.train.plugins.plugin_utils.check import Check
-from ansible_collections.taco.train.plugins.plugin_utils.text import some
+from ansible_collections.taco.train.plugins.plugin_utils.text import cut, some
 from ansible_collections.taco.train.plugins.plugin_utils.variables.checks import declared, harp_checksum
 from ansible_collections.taco.train.plugins.plugin_utils.variables.groups import GROUPS, Fleet, Group
 from ansible_collections.taco.train.plugins.plugin_utils.variables.play import (
@@ -42,6 +42,9 @@ OF_ALL_HOSTS = ("benchmark", "compare", "locate", "mpijob", "placement", "plan",
 # A module that reverts or only reads needs few of the variables, and must not stop at another one.
 LENIENT_STATES = ("absent", "continued", "restored", "uncordoned")
 Values = Mapping[str, Any]
+# The lines of a refusal about the values, and hosts with different wrong values.
+MOST_CHARACTERS = 1600
+MOST_MESSAGES = 2
 
 
 def groups_of(role: str, groups: Sequence[Group] = GROUPS) -> List[Group]:
@@ -90,12 +93,17 @@ def wrong_values(
     return [check for check in missing(role, values, set(unknown)) + found if check.id not in skip]
 
 
-def message(hosts: Sequence[str], role: str, checks: Sequence[Check]) -> str:
-    """The refusal of hosts with the same wrong values, with a line for each value."""
+def message(hosts: Sequence[str], role: str, checks: Sequence[Check], most: int = MOST_CHARACTERS) -> str:
+    """The refusal of hosts with the same wrong values, with a line for each value that fits."""
     lines = [f"{some(hosts)}: the role {COLLECTION}{role} can't run with these values of its variables."]
-    for found in checks:
+    for number, found in enumerate(checks):
         expected = f" expected {found.expected};" if found.expected else ""
-        lines.append(f"{found.found};{expected} {found.fix}")
+        line = f"{cut(found.found, most // 4)};{expected} {cut(found.fix, most // 4)}"
+        if number and sum(map(len, [*lines, line])) > most:
+            return "\n".join(
+                [*lines, f"and {len(checks) - number} more, which the playbook taco.train.preflight lists"]
+            )
+        lines.append(line)
     return "\n".join(lines)
 
 
@@ -152,6 +160,6 @@ def _require(action: Any, role: str, task_vars: Values, hosts: Sequence[str], gr
         if wrong:
             refused.setdefault(tuple(wrong), []).append(name)
     if refused:
-        raise AnsibleActionFail(
-            some((message(names, role, checks) for checks, names in refused.items()), separator="\n")
-        )
+        most = MOST_CHARACTERS // min(len(refused), MOST_MESSAGES)
+        texts = [message(names, role, checks, most) for checks, names in refused.items()]
+        raise AnsibleActionFail(some(texts, MOST_MESSAGES, "\n"))

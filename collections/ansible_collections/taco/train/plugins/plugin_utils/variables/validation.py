@@ -203,10 +203,10 @@ def _parsed(name: str, rule: Mapping[str, Any], value: Any) -> Validated:
 
 def shown(name: str, spec: Spec, value: Any) -> str:
     """A value for people to read; of one that can be secret only its type."""
-    if spec.get("no_log") or name.endswith(HIDDEN):
+    if value is not None and (spec.get("no_log") or name.endswith(HIDDEN)):
         kind = next((kind for kind in (bool, int, float, list, dict) if isinstance(value, kind)), str)
         return TYPES[kind.__name__] + ", not shown"
-    is_bare = isinstance(value, str) and value.strip() == value != ""
+    is_bare = isinstance(value, str) and value.strip() == value != "" and value.isprintable()
     text = "null" if value is None else repr(value) if isinstance(value, str) and not is_bare else str(value)
     return text if len(text) <= MOST_LETTERS else text[: MOST_LETTERS - 3] + "..."
 
@@ -259,8 +259,8 @@ class Validator:
         for group in self._groups:
             if any(name.startswith(group.prefixes) for name in wrong):
                 continue
-            # Beside the role benchmark, a search without values of its own has nothing more to check.
-            optional = group.prefixes[0] == "compare_" or group.prefixes[0] == "locate_" and len(self._groups) > 1
+            # Beside the role benchmark, a comparison or a search without values of its own has nothing more to check.
+            optional = group.prefixes[0] in ("compare_", "locate_") and len(self._groups) > 1
             if optional and not self._is_given(group.prefixes[0], values):
                 continue
             key = (group.prefixes[0], texts)

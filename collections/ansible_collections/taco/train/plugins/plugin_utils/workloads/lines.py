@@ -14,7 +14,7 @@ from typing import Any, Iterable, NamedTuple, Optional, Pattern
 
 
 class Line(NamedTuple):
-    """A line without its prefixes, and the rank and the host (or pod) that the prefixes name."""
+    """A line without its prefixes, and the rank and the host (or pod) that the prefixes name. The launcher's pod prints for all ranks."""
 
     text: str
     rank: Optional[int] = None
@@ -98,17 +98,21 @@ def clean(raw: str, shared: frozenset[str] = frozenset()) -> Line:
         place = match.end()
         own = match["torch"] or (None if told else match["tag"] or match["xml"])
         rank, told = (int(own), True) if own else (rank, told)
-        host = match["host"] or match["pod"] or host
+        pod = match["pod"] if "-launcher" not in (match["pod"] or "") else None
+        host = match["host"] or pod or host
     text = raw[place:]
     return Line(XML_END.sub("", text) if "</std" in text else text, rank, host)
 
 
-def tagged_lines(output: Any) -> list[Line]:
-    """The lines of a text with rank and host. A line that mpirun cut is joined with its rest, which comes later under the same tag."""
+def tagged_lines(output: Any, any_prefix: bool = True) -> list[Line]:
+    """The lines of a text with rank and host. A line that mpirun cut is joined with its rest, which comes later under the same tag.
+
+    any_prefix removes what most lines begin with, too, which in a log of errors can be the program that reports them.
+    """
     lines: list[Line] = []
     begun: dict[Optional[int], list[str]] = {}
     raws = raw_lines(output)
-    shared = foreign(raws)
+    shared = foreign(raws) if any_prefix else frozenset()
     for raw in raws:
         line = clean(raw, shared)
         if "<std" not in line.text and not begun:
