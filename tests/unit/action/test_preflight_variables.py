@@ -30,6 +30,14 @@ def test_wrong_values_of_any_role_stop_every_host_and_are_named_with_their_hosts
     assert of_hosts == {"gpu1": everywhere | {"taco_ssh_port"}, "gpu2": everywhere | {"eni_subnets"}}
 
 
+def test_options_that_the_chosen_workload_does_not_have_are_found_before_anything_is_prepared(site):
+    done = site.play({"gpu1": GOOD}, "-e", '{"benchmark_options": {"scrip": "files/x.py"}}')
+    assert done.returncode == 2, done.output
+    (verdict,) = site.verdicts()
+    (found,) = [check["found"] for check in verdict["hosts"]["gpu1"]["checks"] if check["status"] == "fail"]
+    assert "benchmark_options has scrip, which is no option of workload horovod_synthetic" in found
+
+
 def test_variables_of_other_roles_are_declared_and_do_not_stop_the_play(site):
     group = {"reboot_required": True, "eni_subnet": "10.0.0.0/8", "taco_api_key": "x"}
     declared = {"preflight_known_variables": ["reboot_required", "eni_subnet", "taco_api_*"]}
