@@ -42,7 +42,7 @@ STYLES = {
     "Time": "time",
     "5 % to 95 %": "time",
 }
-STYLES.update(dict.fromkeys(("Environment and options", "Image", "Log line"), "code"))
+STYLES.update(dict.fromkeys(("Environment and options", "Log line"), "code"))
 WORDS = {*SYMBOLS, "ok", "failed", "fail", "warn"}
 PUBLISHED = "PUBLISHED"
 MOST_ON_A_LINE = 20
