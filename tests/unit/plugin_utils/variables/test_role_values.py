@@ -7,7 +7,6 @@
 import pytest
 from observed import VARIABLES
 
-from ansible_collections.taco.train.plugins.plugin_utils.variables.groups_of_runs import GROUPS
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import all_options, role_names
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_values import (
     COUNTS,
@@ -24,7 +23,7 @@ FLEET = (("gpu1", 8), ("gpu2", 8))
 def refused(role, changes=(), unknown=(), skip=()):
     """Return the refusal of the good values with these changes, empty when there is none."""
     values = {name: value for name, value in {**GOOD, **dict(changes)}.items() if name in specs_of(role)}
-    found = wrong_values(role, validator_of(role, FLEET, GROUPS), values, list(unknown), skip)
+    found = wrong_values(role, validator_of(role, FLEET), values, list(unknown), skip)
     return message(["gpu1"], role, found) if found else ""
 
 

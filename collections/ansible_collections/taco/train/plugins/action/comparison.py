@@ -10,7 +10,6 @@ from ansible_collections.taco.train.plugins.plugin_utils.comparison import state
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.options import check_limits
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import ComparisonError
 from ansible_collections.taco.train.plugins.plugin_utils.run.store import RecordError
-from ansible_collections.taco.train.plugins.plugin_utils.variables.groups_of_runs import GROUPS
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_values import require_role_values
 
 STATES = {"planned": states.planned, "continued": states.continued, "decided": states.decided}
@@ -25,7 +24,7 @@ class ActionModule(ActionBase):
     def run(self, tmp=None, task_vars=None):
         super().run(tmp, task_vars)
         if self._task.args.get("state") == "planned":
-            require_role_values(self, task_vars, groups=GROUPS)
+            require_role_values(self, task_vars)
         _validated, options = self.validate_argument_spec(
             argument_spec=states.ARGUMENTS, required_if=states.REQUIRED_IF
         )

@@ -26,7 +26,6 @@ from ansible_collections.taco.train.plugins.plugin_utils.locate.store import acq
 from ansible_collections.taco.train.plugins.plugin_utils.locate.wording import announced, sentence
 from ansible_collections.taco.train.plugins.plugin_utils.run import store
 from ansible_collections.taco.train.plugins.plugin_utils.run.owner import playbook
-from ansible_collections.taco.train.plugins.plugin_utils.variables.groups_of_runs import GROUPS
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_values import require_role_values
 from ansible_collections.taco.train.plugins.plugin_utils.witnesses.record import suspects
 
@@ -56,7 +55,7 @@ class ActionModule(ActionBase):
 
     def run(self, tmp=None, task_vars=None):
         super().run(tmp, task_vars)
-        require_role_values(self, task_vars, groups=GROUPS)
+        require_role_values(self, task_vars)
         _validated, options = self.validate_argument_spec(argument_spec=ARGUMENTS)
         try:
             if options["state"] == "planned":

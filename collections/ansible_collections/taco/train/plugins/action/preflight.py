@@ -25,7 +25,6 @@ from ansible_collections.taco.train.plugins.plugin_utils.preflight.verdict impor
 )
 from ansible_collections.taco.train.plugins.plugin_utils.run import store
 from ansible_collections.taco.train.plugins.plugin_utils.variables.checks import unknown_variables
-from ansible_collections.taco.train.plugins.plugin_utils.variables.groups_of_runs import GROUPS
 from ansible_collections.taco.train.plugins.plugin_utils.variables.play import variables_of
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import all_options, plain, prefixes
 from ansible_collections.taco.train.plugins.plugin_utils.variables.script import absent_scripts
@@ -138,7 +137,7 @@ class ActionModule(ActionBase):
         own = {name: hostvars[name] for name in names}
         given = {name: variables_of(self, name, specs) for name in names}
         fleet = tuple((name, variables.get("taco_gpus_per_node")) for name, (variables, _errors) in given.items())
-        validator = Validator(specs, fleet, GROUPS)
+        validator = Validator(specs, fleet)
         batch = task_vars.get("ansible_play_batch", names)
         return {name: self._host(own[name], *given[name], validator, name in batch) for name in names}
 

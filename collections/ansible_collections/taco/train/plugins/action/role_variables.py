@@ -10,7 +10,6 @@ from typing import Any
 
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.taco.train.plugins.plugin_utils.variables.groups_of_runs import GROUPS
 from ansible_collections.taco.train.plugins.plugin_utils.variables.play import require_linear
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import plain
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_values import require_role_values
@@ -32,7 +31,7 @@ class ActionModule(ActionBase):
         result = super().run(tmp, task_vars)
         _ignored, options = self.validate_argument_spec(argument_spec=ARGUMENT_SPEC)
         if options["variables"]:
-            require_role_values(self, task_vars, plain(options["hosts"]), GROUPS)
+            require_role_values(self, task_vars, plain(options["hosts"]))
         else:
             require_linear(self._task, (task_vars or {}).get("inventory_hostname", "localhost"))
         result.update(changed=False)

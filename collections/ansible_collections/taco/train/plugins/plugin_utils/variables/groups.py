@@ -2,12 +2,11 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Values of variables that only together make sense. Those of runs are in groups_of_runs."""
+"""Values of variables that only together make sense; groups_of_runs adds those of runs."""
 
 import re
 from typing import Any, Callable, Mapping, NamedTuple, Sequence, Tuple
 
-from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import Arm, arm_of, arms_of
 from ansible_collections.taco.train.plugins.plugin_utils.check import is_set, truth, whole
 from ansible_collections.taco.train.plugins.plugin_utils.container import profile
 from ansible_collections.taco.train.plugins.plugin_utils.container.options import OPTIONS as CONTAINER_OPTIONS
@@ -30,50 +29,6 @@ class Group(NamedTuple):
     """The variables are those that begin so; they are first checked one by one."""
     check: Callable[[Values, Fleet], None]
     """Raises what is wrong."""
-
-
-def require_harp(arms: Sequence[Arm], variable: str, values: Values) -> None:
-    """Refuse an arm that turns HARP's plugin on in a container without HARP's configuration. The program would abort."""
-    # Whoever enters a container of their own knows whether it has HARP.
-    if is_set(values.get("benchmark_exec_prefix")) or not profile.without_harp(values):
-        return
-    for arm in arms:
-        if arm.plugin == "on":
-            raise InvalidValueError(
-                f"{variable} has the arm {arm.name}, which uses HARP, but {profile.without_harp(values)}: leave {variable} out, give "
-                f"one of {', '.join(profile.needs(values).arms)}, or set {PROFILE} to {DEFAULT_PROFILE}."
-            )
-
-
-def arm_of_run(values: Values, variable: str) -> Arm:
-    """Return the arm of a run, which is that of the first variable that is set, or that of the profile."""
-    if not is_set(values.get(variable)):
-        variable = "benchmark_arm"
-    arm = arm_of(values[variable] if is_set(values.get(variable)) else profile.needs(values).arm)
-    require_harp([arm], variable, values)
-    return arm
-
-
-def benchmark(values: Values, _fleet: Fleet) -> None:
-    """Check the data set and the arm of the role benchmark."""
-    unverified = truth(values.get("benchmark_dataset_allow_unverified"))
-    if truth(values.get("benchmark_dataset")) and not is_set(values.get("benchmark_dataset_sha256")) and not unverified:
-        raise InvalidValueError(
-            "benchmark_dataset is true and benchmark_dataset_sha256 is not set: set it to the output of sha256sum for "
-            "download_dataset.sh, or set benchmark_dataset_allow_unverified: true."
-        )
-    arm_of_run(values, "benchmark_arm")
-
-
-def compare(values: Values, _fleet: Fleet) -> None:
-    """Check the arms that the role compare is given."""
-    if values.get("compare_arms"):
-        require_harp(arms_of(values["compare_arms"]), "compare_arms", values)
-
-
-def locate(values: Values, _fleet: Fleet) -> None:
-    """Check the arm of the role locate."""
-    arm_of_run(values, "locate_arm")
 
 
 def ssh_trust(values: Values, fleet: Fleet) -> None:
@@ -133,9 +88,6 @@ def hugepages(values: Values, _fleet: Fleet) -> None:
 
 
 GROUPS = (
-    Group(("benchmark_", PROFILE, "taco_"), benchmark),
-    Group(("compare_", "benchmark_", PROFILE, "taco_"), compare),
-    Group(("locate_", "benchmark_", PROFILE, "taco_"), locate),
     Group(("ssh_trust_", PROFILE, "taco_"), ssh_trust),
     Group(("training_container_", "taco_"), training_container),
     Group(("mpijob_", "taco_"), mpijob),

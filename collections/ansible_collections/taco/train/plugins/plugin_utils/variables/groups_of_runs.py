@@ -4,22 +4,45 @@
 
 """Values of variables of which the roles benchmark, compare and locate make runs, checked where such a role begins."""
 
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Sequence
 
-from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import arms_of
-from ansible_collections.taco.train.plugins.plugin_utils.check import is_set, whole
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import Arm, arm_of, arms_of
+from ansible_collections.taco.train.plugins.plugin_utils.check import is_set, truth, whole
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.options import check_limits, checked_comparison
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.presets import with_preset
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import KEYS as COMPARED
 from ansible_collections.taco.train.plugins.plugin_utils.container import profile
+from ansible_collections.taco.train.plugins.plugin_utils.container.profile import DEFAULT_PROFILE, PROFILE
 from ansible_collections.taco.train.plugins.plugin_utils.run import plan
 from ansible_collections.taco.train.plugins.plugin_utils.run.options import checked, effective
 from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 from ansible_collections.taco.train.plugins.plugin_utils.variables import groups
-from ansible_collections.taco.train.plugins.plugin_utils.variables.groups import Fleet, Values
+from ansible_collections.taco.train.plugins.plugin_utils.variables.groups import Fleet, Group, Values
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.option import COMMON
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.platforms import on_cluster
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS, require_options
+
+
+def require_harp(arms: Sequence[Arm], variable: str, values: Values) -> None:
+    """Refuse an arm that turns HARP's plugin on in a container without HARP's configuration. The program would abort."""
+    # Whoever enters a container of their own knows whether it has HARP.
+    if is_set(values.get("benchmark_exec_prefix")) or not profile.without_harp(values):
+        return
+    for arm in arms:
+        if arm.plugin == "on":
+            raise InvalidValueError(
+                f"{variable} has the arm {arm.name}, which uses HARP, but {profile.without_harp(values)}: leave {variable} out, give "
+                f"one of {', '.join(profile.needs(values).arms)}, or set {PROFILE} to {DEFAULT_PROFILE}."
+            )
+
+
+def arm_of_run(values: Values, variable: str) -> Arm:
+    """Return the arm of a run, which is that of the first variable that is set, or that of the profile."""
+    if not is_set(values.get(variable)):
+        variable = "benchmark_arm"
+    arm = arm_of(values[variable] if is_set(values.get(variable)) else profile.needs(values).arm)
+    require_harp([arm], variable, values)
+    return arm
 
 
 def _run_options(values: Values) -> Dict[str, Any]:
@@ -66,8 +89,13 @@ def _compared(values: Values) -> Dict[str, Any]:
 
 
 def benchmark(values: Values, fleet: Fleet) -> None:
-    """Check the run of the role benchmark, unless a comparison has workloads of its own in its place."""
-    groups.benchmark(values, fleet)
+    """Check the data set and the run of the role benchmark, unless a comparison has workloads of its own in its place."""
+    unverified = truth(values.get("benchmark_dataset_allow_unverified"))
+    if truth(values.get("benchmark_dataset")) and not is_set(values.get("benchmark_dataset_sha256")) and not unverified:
+        raise InvalidValueError(
+            "benchmark_dataset is true and benchmark_dataset_sha256 is not set: set it to the output of sha256sum for "
+            "download_dataset.sh, or set benchmark_dataset_allow_unverified: true."
+        )
     _require_run(values, fleet, "benchmark_arm")
 
 
@@ -77,7 +105,7 @@ def _require_run(values: Values, fleet: Fleet, variable: str) -> None:
         checked(_run_options(values), plan.OPTIONS)
     except InvalidValueError as error:
         raise InvalidValueError(f"benchmark_options: {error}") from error
-    arm = groups.arm_of_run(values, variable)
+    arm = arm_of_run(values, variable)
     hosts = _ranks(values, fleet)
     if not hosts or _compared(values)["workloads"]:
         return
@@ -91,9 +119,7 @@ def _require_run(values: Values, fleet: Fleet, variable: str) -> None:
 def compare(values: Values, fleet: Fleet) -> None:
     """Check the comparison, with every run of it."""
     options = _compared(values)
-    groups.require_harp(
-        arms_of(options["arms"]), "compare_arms" if values.get("compare_arms") else "compare_preset", values
-    )
+    require_harp(arms_of(options["arms"]), "compare_arms" if values.get("compare_arms") else "compare_preset", values)
     hosts = _ranks(values, fleet)
     if not hosts:
         return
@@ -109,5 +135,9 @@ def locate(values: Values, fleet: Fleet) -> None:
     _require_run(values, fleet, "locate_arm")
 
 
-CHECKS = {"benchmark_": benchmark, "compare_": compare, "locate_": locate}
-GROUPS = [group._replace(check=CHECKS.get(group.prefixes[0], group.check)) for group in groups.GROUPS]
+GROUPS = (
+    Group(("benchmark_", PROFILE, "taco_"), benchmark),
+    Group(("compare_", "benchmark_", PROFILE, "taco_"), compare),
+    Group(("locate_", "benchmark_", PROFILE, "taco_"), locate),
+    *groups.GROUPS,
+)

@@ -11,7 +11,8 @@ from ansible.errors import AnsibleActionFail
 from ansible_collections.taco.train.plugins.plugin_utils.check import Check
 from ansible_collections.taco.train.plugins.plugin_utils.text import cut, some
 from ansible_collections.taco.train.plugins.plugin_utils.variables.checks import declared, harp_checksum
-from ansible_collections.taco.train.plugins.plugin_utils.variables.groups import GROUPS, Fleet, Group
+from ansible_collections.taco.train.plugins.plugin_utils.variables.groups import Fleet, Group
+from ansible_collections.taco.train.plugins.plugin_utils.variables.groups_of_runs import GROUPS
 from ansible_collections.taco.train.plugins.plugin_utils.variables.play import (
     require_all_hosts,
     require_linear,
@@ -47,9 +48,9 @@ MOST_CHARACTERS = 1600
 MOST_MESSAGES = 2
 
 
-def groups_of(role: str, groups: Sequence[Group] = GROUPS) -> List[Group]:
+def groups_of(role: str) -> List[Group]:
     """The groups of variables that a role reads."""
-    return [group for group in groups if group.prefixes[0] == role + "_"]
+    return [group for group in GROUPS if group.prefixes[0] == role + "_"]
 
 
 def specs_of(role: str) -> Dict[str, Spec]:
@@ -79,9 +80,9 @@ def missing(role: str, values: Values, unknown: Set[str]) -> List[Check]:
     return [check for check in checks if check.status == "fail"]
 
 
-def validator_of(role: str, fleet: Fleet, groups: Sequence[Group] = GROUPS) -> Validator:
+def validator_of(role: str, fleet: Fleet) -> Validator:
     """The validator that wrong_values uses. Equal values of several hosts are checked once."""
-    return Validator(specs_of(role), fleet, groups_of(role, groups))
+    return Validator(specs_of(role), fleet, groups_of(role))
 
 
 def wrong_values(
@@ -124,13 +125,10 @@ def needs_none(role: str, values: Values) -> bool:
     return values.get(role + "_state") in LENIENT_STATES or role == "eni" and without_harp
 
 
-def require_role_values(
-    action: Any, task_vars: "Values | None", hosts: Sequence[str] = (), groups: Sequence[Group] = GROUPS
-) -> None:
+def require_role_values(action: Any, task_vars: "Values | None", hosts: Sequence[str] = ()) -> None:
     """Fail in a role of this collection whose variables have wrong values, or in a play without the strategy linear.
 
     Nothing runs on the host. hosts are those that one task checks for all; without them, it is the host of the task.
-    groups are those of groups_of_runs where the role makes runs.
     """
     if not task_vars or getattr(action._task, "_role", None) is None:
         return
@@ -138,10 +136,10 @@ def require_role_values(
     require_linear(action._task, task_vars["inventory_hostname"])
     for role in entered_roles(action._task):
         if action._task.args.get("state") not in LENIENT_STATES:
-            _require(action, role, task_vars, hosts or [task_vars["inventory_hostname"]], groups)
+            _require(action, role, task_vars, hosts or [task_vars["inventory_hostname"]])
 
 
-def _require(action: Any, role: str, task_vars: Values, hosts: Sequence[str], groups: Sequence[Group]) -> None:
+def _require(action: Any, role: str, task_vars: Values, hosts: Sequence[str]) -> None:
     specs = specs_of(role)
     read = {host: variables_of(action, host, specs) for host in hosts}
     read = {host: found for host, found in read.items() if not needs_none(role, found[0])}
@@ -153,7 +151,7 @@ def _require(action: Any, role: str, task_vars: Values, hosts: Sequence[str], gr
     own = gpus.get(task_vars["inventory_hostname"])
     fleet = tuple((str(name), gpus.get(name, own)) for name in task_vars.get("ansible_play_hosts_all", ()))
     skip = plain(task_vars.get("preflight_skip")) or ()
-    validator = validator_of(role, fleet, groups)
+    validator = validator_of(role, fleet)
     refused: Dict[Tuple[Check, ...], List[str]] = {}
     for name, (values, errors) in read.items():
         wrong = wrong_values(role, validator, values, list(errors), skip if isinstance(skip, list) else ())

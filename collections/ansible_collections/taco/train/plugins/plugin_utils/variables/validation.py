@@ -20,7 +20,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.check import Check
 from ansible_collections.taco.train.plugins.plugin_utils.container import spec as container
 from ansible_collections.taco.train.plugins.plugin_utils.reboot import rolling
 from ansible_collections.taco.train.plugins.plugin_utils.values import IMAGE, SHA256, InvalidValueError, is_placeholder
-from ansible_collections.taco.train.plugins.plugin_utils.variables.groups import GROUPS, Fleet, Group, problem
+from ansible_collections.taco.train.plugins.plugin_utils.variables.groups import Fleet, Group, problem
+from ansible_collections.taco.train.plugins.plugin_utils.variables.groups_of_runs import GROUPS
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import KINDS, RULES, Spec
 
 VALID = "variables.valid"
