@@ -33,8 +33,7 @@ FORMER_RECORD, FORMER_LOCK = "folders.json", "hugepages.lock"  # of 1.0 and 1.1
 OWN_FILES = (RECORD, FORMER_RECORD, FORMER_LOCK, PLAN_LOCK)
 COPIES = "originals"  # of files, each with its checksum as the name
 _COPY = re.compile(r"[0-9a-f]{64}|\..+\.[0-9]+\.tmp")
-# What a kill left of a file that was being written.
-_UNFINISHED = re.compile(r"\..+\.[0-9]+\.tmp")
+_UNFINISHED = re.compile(r"\..+\.[0-9]+\.tmp")  # what a kill left of a file that was being written
 
 
 class FoldersError(Exception):
@@ -56,7 +55,8 @@ def parse_index(data: bytes, name: str) -> Dict[str, Any]:
         known = json.loads(data.decode("utf-8"))
         created, subjects = known["created"], known.get("subjects", {})
         is_known = known["version"] == (1 if name.endswith(FORMER_RECORD) else VERSION)
-        if is_known and all(isinstance(path, str) for path in created) and isinstance(subjects, dict):
+        is_known = is_known and all(isinstance(part["files"], dict) for part in subjects.values())
+        if is_known and all(isinstance(path, str) for path in created):
             return {"created": list(created), "subjects": subjects}
     except (ValueError, KeyError, TypeError, AttributeError):
         pass
