@@ -11,23 +11,27 @@ from boot_host import change_to_el7, debian_host
 from integration.paths import ROOT
 from killed_steps import tree
 
+from ansible_collections.taco.train.plugins.module_utils._files.created_folders import CreatedFolders
 from ansible_collections.taco.train.plugins.modules import harp_config, host_folders, hugepages
 
 # What differs from the host before, by name: the texts that the old code left, as its modules wrote them.
 LEFT = json.loads((ROOT / "tests/fixtures/former_state.json").read_text())
 
 
-def laid_out(root, name):
+def lay_out(root, name):
+    """Lay out the host before its first change."""
     if "harp" in name:
         (root / "config").mkdir(parents=True)
         (root / "config/ztcp0.conf").write_text("old 0\n")
         (root / "config/ztcp9.conf").write_text("theirs\n")
     else:
         debian_host(root)
-        _changed = change_to_el7(root) if "el7" in name else root
+        if "el7" in name:
+            change_to_el7(root)
 
 
-def changed(root, texts):
+def change(root, texts):
+    """Write what the old code left."""
     for path, text in texts.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text.replace("ROOT", str(root)))
@@ -37,9 +41,9 @@ def changed(root, texts):
 @pytest.mark.parametrize("name", LEFT)
 def test_a_host_that_an_earlier_version_changed_is_restored(tmp_path, run, name, again):
     root = tmp_path / "root"
-    laid_out(root, name)
+    lay_out(root, name)
     before = tree(root)
-    changed(root, LEFT[name])
+    change(root, LEFT[name])
     module = harp_config if "harp" in name else hugepages
     places = {"state_dir": str(root / "state")} if "harp" in name else {"sysroot": str(root)}
     if again and module is hugepages:
@@ -50,13 +54,14 @@ def test_a_host_that_an_earlier_version_changed_is_restored(tmp_path, run, name,
     predicted = run(module.main, check=True, **undone, **places)
     done = run(module.main, **undone, **places)
     assert not done.get("failed") and done["changed"] and predicted["changed"], done
-    run(host_folders.main, state="absent", state_dir=str(root / LEFT_STATE[module]))
+    if module is harp_config:
+        run(host_folders.main, state="absent", state_dir=str(root / "state"))
+    else:
+        CreatedFolders("/var/lib/taco-train", str(root)).remove()
+    after = tree(root)
     # 1.0 kept no record of the folders that it created.
-    left = {path for path in tree(root) if path not in before}
+    left = {path for path in after if path not in before}
     folders = {"state"} if module is harp_config else {"var", "var/lib", "var/lib/taco-train"}
-    assert left <= folders and {path: what for path, what in tree(root).items() if path not in left} == before
-    assert left == set() or name.startswith("1.0") or module is hugepages
+    assert left == (folders if name.startswith("1.0") else set())
+    assert {path: what for path, what in after.items() if path not in left} == before
     assert not run(module.main, **undone, **places)["changed"]
-
-
-LEFT_STATE = {harp_config: "state", hugepages: "var/lib/taco-train"}

@@ -60,9 +60,10 @@ ACTIONS = {
 
 # The folder for drop-ins is made once and removed in the end.
 CASES = [
-    *(("drop-ins", action) for action in ("change", "absent", "restored")),
-    *(("no folder for drop-ins", action) for action in ("present", "restored")),
-    *(("EL7", action) for action in ("present", "change", "absent")),
+    ("drop-ins", "change"),
+    ("no folder for drop-ins", "present"),
+    ("no folder for drop-ins", "restored"),
+    ("EL7", "absent"),
 ]
 
 

@@ -80,19 +80,19 @@ def test_two_first_runs_agree_on_the_keys(hosts, monkeypatch):
 def test_absent_removes_what_it_can_names_the_rest_and_goes_on(hosts, monkeypatch):
     host = hosts[0]
     trusting(hosts)
-    remove_file = removal.remove_file
+    remove_any = removal.remove_any
 
     def one_stays(path):
         if path.endswith("authorized_keys"):
             raise OSError(1, "Operation not permitted", path)
-        remove_file(path)
+        remove_any(path)
 
     def no_stop(*words):
         raise server.SshServerError("the SSH server did not stop")
 
     stop = server.stop
     (host.ssh / "notes").write_text("somebody's")
-    monkeypatch.setattr(removal, "remove_file", one_stays)
+    monkeypatch.setattr(removal, "remove_any", one_stays)
     monkeypatch.setattr(server, "stop", no_stop)
     failed = host("absent")
     assert failed["failed"]
@@ -102,7 +102,7 @@ def test_absent_removes_what_it_can_names_the_rest_and_goes_on(hosts, monkeypatc
     assert sorted(os.listdir(host.ssh)) == left
     assert str(host.ssh) not in host.config.read_text()
     # The server that goes on running is found again.
-    monkeypatch.setattr(removal, "remove_file", remove_file)
+    monkeypatch.setattr(removal, "remove_any", remove_any)
     monkeypatch.setattr(server, "stop", stop)
     done = host("absent")
     assert done["changed"] and done["server"] == "stopped", done

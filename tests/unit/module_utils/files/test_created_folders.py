@@ -132,7 +132,13 @@ def test_a_damaged_record_is_named_and_nothing_is_removed(tmp_path):
     missing_all(tmp_path)
     work(tmp_path)
     record = tmp_path / "var/lib/taco-train" / RECORD
-    for text in ("", "[]", '{"version": 2, "created": [1]}', '{"version": 9, "created": []}'):
+    for text in (
+        "",
+        "[]",
+        '{"version": 2, "created": [1]}',
+        '{"version": 9, "created": []}',
+        '{"version": 2, "created": [], "subjects": {"x": []}}',
+    ):
         record.write_text(text)
         before = tree(tmp_path)
         with pytest.raises(FoldersError, match=str(record)):

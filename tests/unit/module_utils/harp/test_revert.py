@@ -9,7 +9,7 @@ import os
 import pytest
 from harp_host import HarpHost, rendered
 
-from ansible_collections.taco.train.plugins.module_utils._files.journal import Journal
+from ansible_collections.taco.train.plugins.module_utils._files import journal
 from ansible_collections.taco.train.plugins.module_utils._harp import configuration
 from ansible_collections.taco.train.plugins.module_utils._process.running_work import Work
 
@@ -109,14 +109,14 @@ def test_a_file_that_the_script_left_alone_stays_what_its_owner_makes_of_it(host
 
 def test_killed_in_between_it_goes_on(host, monkeypatch):
     host.setup()
-    put_back = Journal.put_back
+    restore = journal.restore
 
-    def second_fails(self, path):
+    def second_fails(path, *arguments):
         if path.endswith("ztcp1.conf"):
             raise OSError("no more")
-        put_back(self, path)
+        restore(path, *arguments)
 
-    monkeypatch.setattr(Journal, "put_back", second_fails)
+    monkeypatch.setattr(journal, "restore", second_fails)
     assert host(state="absent")["failed"]
     monkeypatch.undo()
     assert host(state="absent")["changed"]
@@ -125,19 +125,19 @@ def test_killed_in_between_it_goes_on(host, monkeypatch):
 
 def test_files_that_cannot_be_restored_are_named_and_the_others_are_restored(host, monkeypatch):
     host.setup()
-    put_back = Journal.put_back
+    restore = journal.restore
 
-    def first_fails(self, path):
+    def first_fails(path, *arguments):
         if path.endswith("ztcp0.conf"):
             raise OSError(28, "No space left on device", path)
-        put_back(self, path)
+        restore(path, *arguments)
 
-    monkeypatch.setattr(Journal, "put_back", first_fails)
+    monkeypatch.setattr(journal, "restore", first_fails)
     failed = host(state="absent")
     assert failed["failed"]
     for words in (
-        f"{host.config / 'ztcp0.conf'} (No space left on device; its",
-        f"original is kept in {host.state / 'originals'}",
+        f"{host.config / 'ztcp0.conf'} is damaged or changed (No space left on device)",
+        f"its content of before is in {host.state / 'originals'}",
     ):
         assert words in failed["msg"], failed["msg"]
     # After it in the order.

@@ -69,11 +69,10 @@ removed:
 
 import os
 import re
-import shutil
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.taco.train.plugins.module_utils._files.atomic import FileError, remove_file
+from ansible_collections.taco.train.plugins.module_utils._files.atomic import FileError, remove_any
 from ansible_collections.taco.train.plugins.module_utils._files.created_folders import CreatedFolders, FoldersError
 from ansible_collections.taco.train.plugins.module_utils._process.failure import failure
 
@@ -85,10 +84,7 @@ def clear(folder, names, check_mode):
     there = os.listdir(folder)
     removed = [os.path.join(folder, name) for name in sorted(there) if re.fullmatch(names, name)]
     for path in [] if check_mode else removed:
-        if os.path.isdir(path) and not os.path.islink(path):
-            shutil.rmtree(path)
-        else:
-            remove_file(path)
+        remove_any(path)
     if len(removed) < len(there) or os.path.islink(folder):
         return removed  # a link, such as one to a larger disk, is somebody's
     if not check_mode:

@@ -21,8 +21,8 @@ description:
     difference. In check mode the comparison is left out if the generator can't run without writing beside C(grub.cfg).
   - Generates the boot entries and reads them back. If an entry is wrong, all changes are undone and the module fails.
   - Refuses a kernel line of more than 2,047 bytes, which the kernel would cut off, and puts its arguments before C(--).
-  - Keeps a verified copy of each file below O(state_dir) while it changes them. A run that was killed, or that could not undo a change
-    because a file system was full, leaves a marker there, and the next run first restores the files from the copies.
+  - Keeps a copy of each file in C(originals) in O(state_dir) while it changes them. If a run was killed, or could not undo a change because
+    a file system was full, C(journal.json) there says so, and the next run first restores the files from the copies.
   - Reservations of other page sizes are kept and reported. A bare C(hugepages=) gets an explicit C(hugepagesz=), because the default page
     size changes.
   - The module returns whether a reboot is required, and never reboots.

@@ -15,7 +15,7 @@ from ansible_collections.taco.train.plugins.module_utils._boot.layout import ENT
 from ansible_collections.taco.train.plugins.module_utils._boot.model import BootModel
 from ansible_collections.taco.train.plugins.module_utils._boot.number_of_pages import HugepagesError
 from ansible_collections.taco.train.plugins.module_utils._files.atomic import FileError, read_bytes
-from ansible_collections.taco.train.plugins.module_utils._files.journal import Change, Journal
+from ansible_collections.taco.train.plugins.module_utils._files.journal import Journal
 
 Changes = Dict[str, Optional[str]]  # path -> text, None for no file
 
@@ -33,7 +33,7 @@ def _undone(
     # A generator writes the new text beside the old one and may then copy it over that one.
     room += [(config.real(path), 2 * len(read_bytes(config.real(path)) or b"")) for path in outputs]
     shared = [path for path in [*planned, *outputs] if config.is_generated(path)]
-    journal.begin(Change(planned, arguments, outputs, shared, room=room))
+    journal.begin(planned, arguments, outputs, shared, room=room)
     try:
         yield
     except (HugepagesError, FileError, OSError) as error:
@@ -156,12 +156,12 @@ def restore(config: BootConfig, journal: Journal, changes: Changes, generate: bo
     with _undone(config, journal, changes, [], generate):
         if generate and config.written() and not compared:
             require_same(config, config.regenerated(protected=False))
-        noted = journal.paths()
-        for path, text in sorted(changes.items()):
-            if path in noted and journal.original(path) == (None if text is None else encode(text)):
-                journal.put_back(path)
-            else:
-                config.write({path: text})
+        texts = {path: None if text is None else encode(text) for path, text in changes.items()}
+        noted = [path for path in journal.paths() if path in texts and texts[path] == journal.original(path)]
+        problems = journal.put_back(noted)
+        if problems:
+            raise HugepagesError("; ".join(problems))
+        config.write({path: text for path, text in changes.items() if path not in noted})
         if generate:
             _follow(config, journal, problems_of)
         # Entries that were not generated still hold our arguments; the history tells the next run so.

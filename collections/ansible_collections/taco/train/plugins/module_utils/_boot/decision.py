@@ -135,14 +135,13 @@ def _originals(config: BootConfig, history: Journal, params: Params) -> Dict[str
     """Return the changes that restore what was there before the first one; refuse when somebody edited since."""
     changes = {}  # type: Dict[str, Optional[str]]
     edited = []  # type: List[str]
-    generated = history.generated()
     for path in history.paths():
         original = decode(history.original(path) or b"")
         if path in config.outputs() and (
             history.edited(path) or not params["regenerate"] or history.arguments_in(original.split())
         ):
             continue  # others, or 1.0, which kept no copy, generated it since, so it is generated once more
-        if history.edited(path) and path in generated:
+        if history.edited(path) and history.entry(path)["generated"]:
             continue  # a new kernel or a boot changed it, and it loses our arguments only
         if history.edited(path):
             lines = original.splitlines(), config.text(path).splitlines()

@@ -9,6 +9,7 @@ import errno
 import fcntl
 import glob
 import os
+import shutil
 import stat
 from typing import Dict, Iterator, Optional, Sequence, Tuple
 
@@ -176,6 +177,14 @@ def remove_file(path: str) -> None:
     except FileNotFoundError:
         return
     sync_folder(os.path.dirname(path))
+
+
+def remove_any(path: str) -> None:
+    """Remove a file, a link or a folder with all in it."""
+    if os.path.isdir(path) and not os.path.islink(path):
+        shutil.rmtree(path)
+    else:
+        remove_file(path)
 
 
 def overwrite_file(path: str, data: bytes) -> None:

@@ -33,8 +33,7 @@ FORMER_RECORD, FORMER_LOCK = "folders.json", "hugepages.lock"  # of 1.0 and 1.1
 OWN_FILES = (RECORD, FORMER_RECORD, FORMER_LOCK, PLAN_LOCK)
 COPIES = "originals"  # of files, each with its checksum as the name
 _COPY = re.compile(r"[0-9a-f]{64}|\..+\.[0-9]+\.tmp")
-# What a kill left of a file that was being written.
-_UNFINISHED = re.compile(r"\..+\.[0-9]+\.tmp")
+_UNFINISHED = re.compile(r"\..+\.[0-9]+\.tmp")  # what a kill left of a file that was being written
 
 
 class FoldersError(Exception):
@@ -56,7 +55,8 @@ def parse_index(data: bytes, name: str) -> Dict[str, Any]:
         known = json.loads(data.decode("utf-8"))
         created, subjects = known["created"], known.get("subjects", {})
         is_known = known["version"] == (1 if name.endswith(FORMER_RECORD) else VERSION)
-        if is_known and all(isinstance(path, str) for path in created) and isinstance(subjects, dict):
+        is_known = is_known and all(isinstance(part["files"], dict) for part in subjects.values())
+        if is_known and all(isinstance(path, str) for path in created):
             return {"created": list(created), "subjects": subjects}
     except (ValueError, KeyError, TypeError, AttributeError):
         pass
@@ -162,13 +162,13 @@ class CreatedFolders:
         return list(self.index()["created"])
 
     @contextlib.contextmanager
-    def locked(self, seconds: float = LOCK_SECONDS) -> Iterator[int]:
-        """Let no other run change this host, by a file descriptor. Within the lock it is there already.
+    def locked(self, seconds: float = LOCK_SECONDS, needed: bool = True) -> Iterator[Optional[int]]:
+        """Let no other run change this host, by a file descriptor. Within the lock, and where it isn't needed, nothing more is done.
 
         After a lost connection Ansible starts a module again while the first one still ends. A program that gets the descriptor
         holds the lock as well: one that goes on after its module was killed would write over what the next run restores.
         """
-        if self._lock is not None:
+        if self._lock is not None or not needed:
             yield self._lock
             return
         self.make_state_dir()
@@ -214,13 +214,19 @@ class CreatedFolders:
 
     def remove_empty(self, paths: Iterable[str]) -> List[str]:
         """Remove those of the folders that runs created and that are empty; return them, to be taken out of the index."""
-        known = self.load()
-        gone = [path for path in removal_order(paths, self.state_dir) if path in known and self._is_empty(path)]
+        gone = self._emptied(set(paths) & set(self.load()))
         for path in gone:
             os.rmdir(self.real(path))
         return gone
 
-    def _is_empty(self, path: str, leaving: Iterable[str] = ()) -> bool:
+    def _emptied(self, paths: Iterable[str]) -> List[str]:
+        leaving = []  # type: List[str]
+        for path in removal_order(paths, self.state_dir):
+            if self._is_empty(path, leaving):
+                leaving.append(path)
+        return leaving
+
+    def _is_empty(self, path: str, leaving: Iterable[str]) -> bool:
         """Tell whether a folder will hold nothing once others, which are inside, are removed."""
         real = self.real(path)
         if os.path.islink(real) or not os.path.isdir(real):
@@ -252,11 +258,8 @@ class CreatedFolders:
 
     def removable(self) -> List[str]:
         """List the folders that runs created and that hold nothing any more, in the order of their removal."""
-        known, leaving = self.load(), []  # type: List[str], List[str]
-        for path in removal_order(known, self.state_dir):
-            if self._is_empty(path, leaving):
-                leaving.append(path)
-        return leaving + list(reversed(self._top(known)))
+        known = self.load()
+        return self._emptied(known) + list(reversed(self._top(known)))
 
     def remove(self) -> List[str]:
         """Remove what removable lists, and the record last. A run that is killed goes on from there."""
@@ -278,8 +281,7 @@ class CreatedFolders:
     def _remove(self) -> List[str]:
         leaving, known = self.removable(), self.load()
         top = self._top(known)
-        for path in [path for path in leaving if path not in top]:
-            os.rmdir(self.real(path))
+        self.remove_empty(known)
         if top:
             unfinished = unfinished_copy(self.real(top[0]))
             # Who creates the state folder holds this lock.

@@ -13,30 +13,18 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple
 from ansible_collections.taco.train.plugins.module_utils._files.atomic import FileError, read_bytes, remove_file
 from ansible_collections.taco.train.plugins.module_utils._files.snapshot import digest
 
-# The folder of the history, and the file of a change that has begun.
+# The file of a change that has begun, and the history. The first goes first, since a change is of no use without a history.
 PLACES = {
-    "hugepages": ("hugepages", "hugepages-change/marker.json"),
-    "harp": ("harp/history", "harp/before-script.json"),
+    "hugepages": ("hugepages-change/marker.json", "hugepages/manifest.json"),
+    "harp": ("harp/before-script.json", "harp/history/manifest.json"),
 }
 COPY = re.compile(r"[0-9]+|\..+\.[0-9]+\.tmp")
 Contents = Dict[str, bytes]
 
 
-def _history_path(state_dir: str, subject: str) -> str:
-    return os.path.join(state_dir, PLACES[subject][0], "manifest.json")
-
-
-def _change_path(state_dir: str, subject: str) -> str:
-    return os.path.join(state_dir, PLACES[subject][1])
-
-
 def paths(state_dir: str, subject: str) -> List[str]:
-    """List the files of an earlier version, that of the change first, as the history is of no use without it."""
-    if subject not in PLACES:
-        return []
-    return [
-        path for path in (_change_path(state_dir, subject), _history_path(state_dir, subject)) if os.path.isfile(path)
-    ]
+    """List the files of an earlier version."""
+    return [path for path in (os.path.join(state_dir, name) for name in PLACES[subject]) if os.path.isfile(path)]
 
 
 def _loaded(path: str, *keys: str) -> Optional[Dict[str, Any]]:
@@ -63,16 +51,6 @@ def _entry(seen: Mapping[str, Any], contents: Contents) -> Dict[str, Any]:
     return entry
 
 
-def _times(files: Mapping[str, Mapping[str, Any]], root: str) -> Dict[str, List[int]]:
-    times = {}
-    for path, seen in files.items():
-        folder = os.path.dirname(os.path.realpath(os.path.join(root, path.lstrip("/"))))
-        folder = folder if seen.get("folder", True) else os.path.dirname(folder)
-        if "folder_mtime_ns" in seen:
-            times[folder] = [seen["folder_atime_ns"], seen["folder_mtime_ns"]]
-    return times
-
-
 def _guarded(marker: Mapping[str, Any], folder: str, contents: Contents) -> Dict[str, Any]:
     """Return the change of boot files that a marker is of."""
     files = {}
@@ -87,34 +65,30 @@ def _guarded(marker: Mapping[str, Any], folder: str, contents: Contents) -> Dict
     return {"files": files, "outputs": outputs, "arguments": [], "shared": [], "watched": [], "times": {}}
 
 
-def read(state_dir: str, subject: str, root: str) -> Tuple[Dict[str, Any], Contents]:
+def read(state_dir: str, subject: str) -> Tuple[Dict[str, Any], Contents]:
     """Return what an earlier version kept of a subject, empty where it kept nothing, and the contents of the files."""
-    part = {}  # type: Dict[str, Any]
-    contents = {}  # type: Contents
-    if subject not in PLACES:
-        return part, contents
-    history = _loaded(_history_path(state_dir, subject), "version", "files", "arguments")
+    part, contents = {}, {}  # type: Dict[str, Any], Contents
+    changed, kept = (os.path.join(state_dir, name) for name in PLACES[subject])
+    history, change = _loaded(kept, "version", "files", "arguments"), _loaded(changed, "files")
     if history is not None:
-        part["files"] = {path: _entry(seen, contents) for path, seen in history["files"].items()}
-        part.update(arguments=history["arguments"], times=_times(history["files"], root))
-    path = _change_path(state_dir, subject)
-    change = _loaded(path, "files")
+        files = {path: _entry(seen, contents) for path, seen in history["files"].items()}
+        part = {"files": files, "arguments": history["arguments"]}
     if change is not None and subject == "hugepages":
-        part["change"] = _guarded(change, os.path.dirname(path), contents)
+        part["change"] = _guarded(change, os.path.dirname(changed), contents)
     elif change is not None:
         files = {path: _entry(seen, contents) for path, seen in change["files"].items()}
-        opened = dict(files=files, times=_times(change["files"], root), watched=[change["folder"], change["pattern"]])
-        part["change"] = dict(opened, outputs=[], arguments=[], shared=[])
+        watched = [change["folder"], change["pattern"]]
+        part["change"] = dict(files=files, watched=watched, outputs=[], arguments=[], shared=[], times={})
     return part, contents
 
 
 def remove(state_dir: str, subject: str) -> None:
     """Remove what an earlier version kept of a subject; what others put beside it stays."""
-    for path in paths(state_dir, subject):
-        remove_file(path)
-    copies = os.path.join(state_dir, "hugepages-change")
-    for name in filter(COPY.fullmatch, os.listdir(copies) if subject == "hugepages" and os.path.isdir(copies) else []):
-        remove_file(os.path.join(copies, name))
-    for folder in (copies, os.path.join(state_dir, PLACES[subject][0])):
+    for place in (os.path.join(state_dir, name) for name in PLACES[subject]):
+        remove_file(place)
+        folder = os.path.dirname(place)
+        names = os.listdir(folder) if os.path.isdir(folder) else []
+        for name in filter(COPY.fullmatch, names if place.endswith("marker.json") else []):
+            remove_file(os.path.join(folder, name))
         if os.path.isdir(folder) and not os.listdir(folder):
             os.rmdir(folder)

@@ -10,7 +10,8 @@ part of the history. A change that was cut off in between is found in the index 
 
 import glob
 import os
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from functools import partial
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.module_utils._files import former_journal
 from ansible_collections.taco.train.plugins.module_utils._files.atomic import (
@@ -32,7 +33,6 @@ from ansible_collections.taco.train.plugins.module_utils._files.snapshot import 
     restore,
     snapshot,
     times_around,
-    with_value,
 )
 
 Part = Dict[str, Any]
@@ -40,23 +40,6 @@ Part = Dict[str, Any]
 
 class JournalError(FileError):
     """The journal can't be used, or a file was edited since."""
-
-
-class Change(NamedTuple):
-    """A change that begins: what a module plans, and what others may write meanwhile."""
-
-    planned: Mapping[str, Optional[bytes]]
-    """The new contents of the files that are replaced as one step, None for a file that will be removed."""
-    arguments: Sequence[str] = ()
-    """What it puts on the kernel line."""
-    outputs: Sequence[str] = ()
-    """The files that a generator writes, which may be left half written."""
-    shared: Sequence[str] = ()
-    """The files that others write as well: to find one changed is no sign of an edit."""
-    watched: Sequence[str] = ()
-    """A folder, and the pattern of the files in it that a script writes. All of these are shared."""
-    room: Sequence[Tuple[str, int]] = ()
-    """The (path, bytes) for which there must be room."""
 
 
 class Journal:
@@ -72,7 +55,7 @@ class Journal:
     def _load(self) -> Part:
         part = self.folders.index()["subjects"].get(self.subject)
         if part is None:
-            part, contents = former_journal.read(self.folder, self.subject, self.folders.root)
+            part, contents = former_journal.read(self.folder, self.subject)
             self._contents.update(contents)
         return dict({"files": {}, "arguments": [], "times": {}}, **part)
 
@@ -92,9 +75,8 @@ class Journal:
             subjects[self.subject] = part
         for name in self.folders.copies(subjects):
             if name in self._contents and read_bytes(self.copy_of(name)) != self._contents[name]:
-                if not os.path.isdir(os.path.dirname(self.copy_of(name))):
-                    os.mkdir(os.path.dirname(self.copy_of(name)), 0o700)
-                    sync_folder(self.folder)
+                os.makedirs(os.path.dirname(self.copy_of(name)), 0o700, exist_ok=True)
+                sync_folder(self.folder)
                 replace_file(self.copy_of(name), self._contents[name], mode=0o600)
         self.folders.save({"created": created, "subjects": subjects})
 
@@ -125,17 +107,29 @@ class Journal:
         """Tell whether a file is another one than it was."""
         return differs(self._real(path), entry)
 
-    def begin(self, change: Change) -> None:
-        """Copy the files that are to change. Raises without a change where the copies, or what follows, have no room."""
-        files = {path: self._seen(path) for path in [*change.planned, *change.outputs, *_matches(change.watched)]}
+    def begin(
+        self,
+        planned: Mapping[str, Optional[bytes]],
+        arguments: Sequence[str] = (),
+        outputs: Sequence[str] = (),
+        shared: Sequence[str] = (),
+        watched: Sequence[str] = (),
+        room: Sequence[Tuple[str, int]] = (),
+    ) -> None:
+        """Copy the files that are to change. Raises without a change where the copies, or room (path, bytes), don't fit.
+
+        planned are the new contents of files that are replaced as one step, None for one that will be removed; arguments what they put
+        on the kernel line. outputs are files that a generator writes, which may be left half written. shared are those that others
+        write as well: to find one changed is no sign of an edit. watched is a folder, and the pattern of files in it that a script writes.
+        """
+        files = {path: self._seen(path) for path in [*planned, *outputs, *matches(watched)]}
         sizes = [len(self.content(entry) or b"") + 512 for entry in files.values()]
-        require_rooms([*((self.copy_of("copy"), size) for size in sizes), *change.room])
-        for path, content in change.planned.items():
+        require_rooms([*((self.copy_of("copy"), size) for size in sizes), *room])
+        for path, content in planned.items():
             files[path]["planned"] = digest(content)
-        around = [*files, *(os.path.join(folder, "file") for folder in change.watched[:1])]
-        opened = dict(files=files, times=times_around(map(self._real, around)), arguments=list(change.arguments))
-        opened.update(outputs=list(change.outputs), shared=list(change.shared), watched=list(change.watched))
-        self._save(dict(self._load(), change=opened))
+        around = times_around(map(self._real, [*files, *(os.path.join(folder, "file") for folder in watched[:1])]))
+        change = dict(files=files, times=around, arguments=list(arguments), outputs=list(outputs))
+        self._save(dict(self._load(), change=dict(change, shared=list(shared), watched=list(watched))))
 
     def unfinished(self) -> bool:
         """Return whether a change began that neither succeeded nor was undone."""
@@ -146,7 +140,7 @@ class Journal:
         change = self._load().get("change")
         if not change:
             return {}
-        files = dict(dict.fromkeys(_matches(change["watched"]), NO_FILE), **change["files"])
+        files = dict(dict.fromkeys(matches(change["watched"]), NO_FILE), **change["files"])
         return {path: files[path] for path in sorted(files) if self.differs(path, files[path])}
 
     def commit(self) -> None:
@@ -171,38 +165,40 @@ class Journal:
                 part["files"][path]["edited"] = True
             entry = part["files"][path]
             entry["generated"] = shared
-            entry["left_sha256"] = with_value(entry.get("left_sha256", []), left[path])
+            entry["left_sha256"] = [one for one in entry.get("left_sha256", []) if one != left[path]] + [left[path]]
         if files:
-            part["arguments"] = with_value(part["arguments"], change["arguments"])
+            part["arguments"] = [one for one in part["arguments"] if one != change["arguments"]] + [change["arguments"]]
             # The times of a folder are those from before the first change in it.
             part["times"] = dict(change["times"], **part["times"])
 
     def undo(self) -> List[str]:
         """Restore every file, whichever of them fail, and end the change; return a sentence for each that is not as it was."""
         part = self._load()
-        files, problems = part["change"]["files"], []
-        # What is removed makes room for what is written.
-        for path in sorted(files, key=lambda path: (files[path]["original"] is not None, path)):
-            try:
-                restore(self._real(path), files[path], self.content(files[path]), self._noted_in_place(path, part))
-            except (FileError, OSError) as error:
-                name = files[path]["original"]
-                where = f"; its content of before is in {self.copy_of(name)}" if name else ""
-                problems.append(f"{path} is damaged or changed ({error}){where}")
+        files = part["change"]["files"]
+        problems = self._restore(files, lambda path: self._noted_in_place(path, part))
         problems = problems or [f"{path} is not as it was" for path in self.pending()]
         if not problems:
             removed = self._tidy(files, part["change"]["times"])
             self._save({key: part[key] for key in part if key != "change"}, removed)
         return problems
 
-    def _noted_in_place(self, path: str, part: Part) -> Callable[[], None]:
-        """Return a function that notes that a file is written over: a kill would leave one that is neither old nor new."""
+    def _noted_in_place(self, path: str, part: Part) -> None:
+        """Note that a file is written over: a kill would leave one that is neither old nor new."""
+        part["change"]["files"][path]["in_place"] = True
+        self._save(part)
 
-        def note() -> None:
-            part["change"]["files"][path]["in_place"] = True
-            self._save(part)
-
-        return note
+    def _restore(self, files: Mapping[str, Entry], in_place: Optional[Callable[[str], None]] = None) -> List[str]:
+        """Restore every file, whichever of them fail; return a sentence for each that did."""
+        problems = []
+        # What is removed makes room for what is written.
+        for path in sorted(files, key=lambda path: (files[path]["original"] is not None, path)):
+            try:
+                restore(self._real(path), files[path], self.content(files[path]), in_place and partial(in_place, path))
+            except (FileError, OSError) as error:
+                name = files[path]["original"]
+                where = f"; its content of before is in {self.copy_of(name)}" if name else ""
+                problems.append(f"{path} is damaged or changed ({getattr(error, 'strerror', None) or error}){where}")
+        return problems
 
     def recover(self, why_newer: Callable[[bytes, bytes], Optional[str]]) -> List[str]:
         """Undo what a run left unfinished, except what others changed since; return a sentence for each file that stays as it is.
@@ -247,11 +243,6 @@ class Journal:
         """Return the files that were changed."""
         return sorted(self._load()["files"])
 
-    def generated(self) -> List[str]:
-        """Return the files that others write as well."""
-        files = self._load()["files"]
-        return sorted(path for path in files if files[path].get("generated"))
-
     def entry(self, path: str) -> Entry:
         """Return a file as it was before the first change, and what was added since."""
         return dict(self._load()["files"][path])
@@ -270,9 +261,9 @@ class Journal:
         """Give a file that a generator replaced during a change what else belonged to it."""
         keep_all_but_content(self._real(path), self._load()["change"]["files"][path])
 
-    def put_back(self, path: str) -> None:
-        """Give a file its content from before the first change, with all that belongs to it, or remove it when there was none."""
-        restore(self._real(path), self.entry(path), self.original(path))
+    def put_back(self, paths: Iterable[str]) -> List[str]:
+        """Restore files as they were before the first change, whichever of them fail; return a sentence for each that did."""
+        return self._restore({path: self.entry(path) for path in paths})
 
     def _tidy(self, files: Mapping[str, Entry], times: Mapping[str, Sequence[int]]) -> List[str]:
         """Remove the folders that were created for new files, and give those around them their times."""
@@ -287,14 +278,14 @@ class Journal:
         part = self._load()
         return not part["files"] and not part["arguments"]
 
-    def forget(self, keep_arguments: bool = False) -> None:
-        """End the change by which everything was restored, and forget all of it, or all but the arguments."""
+    def forget(self, keep_arguments: bool = False, folders: Sequence[str] = ()) -> None:
+        """End the change by which everything was restored, and forget all of it, or all but the arguments, and the folders."""
         part = self._load()
-        removed = self._tidy(part["files"], part["times"])
+        removed = self._tidy(part["files"], part["times"]) + self.folders.remove_empty(folders)
         self._save({"files": {}, "arguments": part["arguments"] if keep_arguments else [], "times": {}}, removed)
 
 
-def _matches(watched: Sequence[str]) -> List[str]:
+def matches(watched: Sequence[str]) -> List[str]:
     """List the files with a pattern in a folder."""
     found = glob.glob(os.path.join(glob.escape(watched[0]), watched[1])) if watched else []
     return [path for path in sorted(found) if os.path.isfile(path)]

@@ -9,7 +9,7 @@ import errno
 import hashlib
 import os
 import stat
-from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterable, Mapping, Optional, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.module_utils._files.atomic import (
     OF_CONTENT,
@@ -18,7 +18,6 @@ from ansible_collections.taco.train.plugins.module_utils._files.atomic import (
     read_bytes,
     remove_file,
     replace_file,
-    set_extended_attributes,
     sweep,
 )
 
@@ -107,17 +106,11 @@ def restore(path: str, entry: Entry, content: Optional[bytes], in_place: Optiona
 def keep_all_but_content(path: str, entry: Entry) -> None:
     """Give a file that a program replaced the owner, mode, link and extended attributes of its snapshot."""
     now, content = snapshot(path)
-    if content is None or entry["original"] is None:
-        return
-    if now["link"] != entry["link"]:
-        _relink(path, entry)
-        replace_file(path, content)
-    if (now["uid"], now["gid"]) != (entry["uid"], entry["gid"]):
-        os.chown(path, entry["uid"], entry["gid"])
-    if now["mode"] != entry["mode"]:
-        os.chmod(path, entry["mode"])
-    kept = decoded(entry["attributes"]) or {}
-    set_extended_attributes(path, {name: kept[name] for name in kept if name not in OF_CONTENT})
+    if content is not None and entry["original"] is not None:
+        kept = {name: value for name, value in entry["attributes"].items() if name not in OF_CONTENT}
+        restore(
+            path, dict(now, attributes=kept, **{key: entry[key] for key in ("mode", "uid", "gid", "link")}), content
+        )
 
 
 def times_around(paths: Iterable[str]) -> Times:
@@ -137,8 +130,3 @@ def put_times_back(times: Mapping[str, Sequence[int]]) -> None:
     for folder, (atime, mtime) in times.items():
         if os.path.isdir(folder) and os.stat(folder).st_mtime_ns != mtime:
             os.utime(folder, ns=(atime, mtime))
-
-
-def with_value(known: List[Any], value: Any) -> List[Any]:
-    """Return a list with a value at its end, once."""
-    return [one for one in known if one != value] + [value]

@@ -17,7 +17,6 @@ from ansible_collections.taco.train.plugins.module_utils._files.atomic import (
 )
 from ansible_collections.taco.train.plugins.module_utils._files.created_folders import CreatedFolders, FoldersError
 from ansible_collections.taco.train.plugins.module_utils._files.download import read_url
-from ansible_collections.taco.train.plugins.module_utils._files.journal import Change as FileChange
 from ansible_collections.taco.train.plugins.module_utils._files.journal import Journal
 from ansible_collections.taco.train.plugins.module_utils._harp import harp
 from ansible_collections.taco.train.plugins.module_utils._harp.files import (
@@ -30,7 +29,6 @@ from ansible_collections.taco.train.plugins.module_utils._harp.files import (
     foreign_files,
     is_own_manifest,
     journal_of,
-    recorded,
     revert,
 )
 from ansible_collections.taco.train.plugins.module_utils._harp.harp import HarpError, is_url
@@ -96,7 +94,7 @@ def apply_script(
     sha256 = hashlib.sha256(content).hexdigest()
     harp.check_sha256(options["script"], sha256, expected)
     journal = journal_of(options["state_dir"])
-    with alone(journal, create=True):
+    with alone(journal):
         # Another run may have changed the host meanwhile.
         result = _decision(options, expected, target)
         if result["changed"]:
@@ -140,7 +138,7 @@ def _run(
     config_dir, config_glob = options["config_dir"], options["config_glob"]
     folder = os.path.join(options["state_dir"], "harp")
     path = os.path.join(folder, "setup-" + sha256[:12])
-    os.makedirs(folder, 0o700, exist_ok=True)
+    journal.folders.make(folder, 0o700)
     replace_file(path, content, mode=0o700)
     first_line = content.partition(b"\n")[0].decode("utf-8", "replace")
     argv = harp.interpreter_for(options["script"], first_line, options["interpreter"]) + [path]
@@ -149,8 +147,13 @@ def _run(
     log = os.path.join(folder, "setup.log")
     # A run that fails or is killed from here on must be repeated, even if all settings are reverted.
     remove_file(os.path.join(options["state_dir"], RECORD))
-    with recorded(journal, config_dir, config_glob):
+    journal.commit()
+    journal.folders.record([config_dir])
+    journal.begin({}, watched=(config_dir, config_glob))
+    try:
         run = run_script(argv, environment, options["timeout"], log, os.path.join(folder, RUNNING))
+    finally:
+        journal.commit()
     harp.check_run(run.status, run.output, options["expected_text"], options["timeout"], log)
     files = checksums(config_dir, config_glob)
     harp.check_files(list(files), target.minimum, config_dir, config_glob, "the HARP setup script ended well")
@@ -172,7 +175,7 @@ def configure(
         diff = revert(options["state_dir"], options["force"], check_mode, permit)
         result: Dict[str, Any] = dict(changed=bool(diff), ran=False, enis=[], diff=diff, reason="state is absent")
         for path in foreign_files(options["state_dir"]):
-            warn(f"{path} was not written by harp_config and stays: remove it yourself if nobody needs it")
+            warn(f"{path} is not known to be written by harp_config and stays: remove it yourself if nobody needs it")
     else:
         result = _present(options, check_mode, permit, open_url)
     files = checksums(options["config_dir"], options["config_glob"])
@@ -219,12 +222,12 @@ def _apply_template(
         permit()
     if differing and not check_mode:
         journal = journal_of(state_dir)
-        with alone(journal, create=True):
+        with alone(journal):
             journal.commit()
             # Another run may have changed the files meanwhile.
             differing = changes(contents)
-            paths = [path for path, _before, _after in differing]
-            journal.begin(FileChange({path: after for path, _before, after in differing}, shared=paths))
+            planned = {path: after for path, _before, after in differing}
+            journal.begin(planned, shared=list(planned))
             for path, before, after in differing:
                 journal.folders.make(os.path.dirname(path))
                 replace_file(path, after, mode=0o644 if before is None else None)

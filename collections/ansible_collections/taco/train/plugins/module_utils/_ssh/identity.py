@@ -25,10 +25,8 @@ KEYS = {"public_key": "id_ed25519", "host_key": "ssh_host_ed25519_key"}
 @contextlib.contextmanager
 def alone(folder: str, check_mode: bool) -> Iterator[None]:
     """Let no other run change the folder. Check mode changes nothing, and a folder that is missing has nothing to change."""
-    if check_mode or not os.path.isdir(folder):
-        yield
-        return
-    with CreatedFolders(os.path.dirname(folder)).locked(LOCK_SECONDS):
+    needed = not check_mode and os.path.isdir(folder)
+    with CreatedFolders(os.path.dirname(folder)).locked(LOCK_SECONDS, needed):
         yield
 
 

@@ -5,10 +5,10 @@
 """Stop the SSH server of a training container and remove its keys and files."""
 
 import os
-import shutil
+from functools import partial
 from typing import Any, Callable, Dict, List, Mapping, Sequence, Tuple
 
-from ansible_collections.taco.train.plugins.module_utils._files.atomic import FileError, remove_file
+from ansible_collections.taco.train.plugins.module_utils._files.atomic import FileError, remove_any
 from ansible_collections.taco.train.plugins.module_utils._process.place import Place, PlaceError
 from ansible_collections.taco.train.plugins.module_utils._ssh import files as ssh_files
 from ansible_collections.taco.train.plugins.module_utils._ssh import folder as ssh_folder
@@ -77,19 +77,7 @@ def _stop(place: Place, container: str, folder: str, config: str) -> None:
 
 
 def _removals(folder: str, names: Sequence[str]) -> List[Step]:
-    return [(path, _remover(path)) for path in (os.path.join(folder, name) for name in names)]
-
-
-def _remover(path: str) -> Callable[[], None]:
-    """A function that removes a file, or the folder of a key that was not finished."""
-
-    def remove() -> None:
-        if os.path.isdir(path) and not os.path.islink(path):
-            shutil.rmtree(path)
-        else:
-            remove_file(path)
-
-    return remove
+    return [(path, partial(remove_any, path)) for path in (os.path.join(folder, name) for name in names)]
 
 
 def _attempts(steps: Sequence[Step]) -> List[str]:
