@@ -36,3 +36,9 @@ def test_an_arm_that_did_not_take_effect_is_named(arm, network, words):
 )
 def test_an_arm_that_took_effect_or_promises_nothing_has_no_problem(arm, network):
     assert problems(arm, network) == []
+
+
+@pytest.mark.parametrize(("arm", "said"), [("taco", 1), ("tcp", 1), (MINE, 0)])
+def test_a_program_of_the_users_own_proves_its_network_too(arm, said):
+    found = recorded.record("command", recorded.COMMAND_LOG, arm=arm)["problems"]
+    assert [("which network it used" in problem) for problem in found] == said * [True]

@@ -74,9 +74,7 @@ def find_plugin(path: str) -> Dict[str, Optional[str]]:
         command = undo_command(renamed, path)
         problem = f"NCCL's plugin was renamed to {renamed}, where NCCL does not find it: run `{command}` in the worker"
         return {"state": "renamed", "path": renamed, "problem": problem}
-    problem = (
-        f"there is no {path}, which is HARP's plugin for NCCL: use an image with HARP, or set benchmark_plugin_path"
-    )
+    problem = f"there is no {path}, which is HARP's plugin for NCCL: use an image with HARP, or set plugin_path (benchmark_plugin_path)"
     return {"state": "missing", "path": None, "problem": problem}
 
 

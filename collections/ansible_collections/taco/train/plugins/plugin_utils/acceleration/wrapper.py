@@ -60,7 +60,7 @@ def _reason(arm: Arm, worker: Mapping[str, Any], variables: Sequence[str], folde
         if folder != folders.get(variable):
             return (
                 f"{variable} would begin with {folder}, and on another host with {folders[variable]}: use the same image, "
-                "taco_state_dir and benchmark_horovod_* on all hosts"
+                "taco_state_dir, benchmark_horovod_version and benchmark_horovod_source on all hosts"
             )
     return ""
 

@@ -6,7 +6,6 @@
 
 from typing import Any, Dict, List, Optional, Tuple
 
-from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import Arm
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.mpirun import as_text
 from ansible_collections.taco.train.plugins.plugin_utils.explain.problems import explain_problems
 from ansible_collections.taco.train.plugins.plugin_utils.explain.symptoms import Explanation, explain
@@ -46,13 +45,13 @@ def ran_out_of_time(options: Dict[str, Any], job: Dict[str, Any]) -> bool:
     return bool(job.get("timed_out") or (inside and job.get("duration", 0) >= options["timeout"]))
 
 
-def not_taken(arm: Arm, text: str, network: Optional[str], options: Dict[str, Any]) -> List[str]:
+def not_taken(plan: RunPlan, text: str, network: Optional[str], options: Dict[str, Any]) -> List[str]:
     """Return what is wrong with a run whose log doesn't show that the arm took effect.
 
     NCCL says which network it uses; that the plugin is in its place proves nothing. Where ranks don't run on GPUs there need not
     be any NCCL, so there silence is no fault.
     """
-    in_use = nccl_log.plugin(text)
+    arm, in_use = plan.arm, nccl_log.plugin(text)
     if arm.plugin == "on" and in_use is False:
         why = nccl_log.why_not_loaded(text)
         return [
@@ -76,7 +75,7 @@ def not_taken(arm: Arm, text: str, network: Optional[str], options: Dict[str, An
             "of your own for RDMA"
         ]
     silent = in_use is None and arm.plugin != "keep" and options["device"] == "GPU" and len(options["hosts"]) > 1
-    if silent and WORKLOADS[options["workload"]].nccl:
+    if silent and plan.mpi:
         return [
             f"NCCL did not say which network it used, so nothing shows that arm {arm.name} took effect: leave NCCL_DEBUG=INFO in "
             "benchmark_env as it is, or use an arm with plugin: keep"
@@ -128,7 +127,7 @@ def script_of(options: Dict[str, Any]) -> Optional[Dict[str, Any]]:
 
 
 def _failure(
-    options: Dict[str, Any], job: Dict[str, Any], parsed: Dict[str, Any], arm: Arm
+    options: Dict[str, Any], job: Dict[str, Any], parsed: Dict[str, Any], plan: RunPlan
 ) -> Tuple[Optional[Explanation], List[str]]:
     """Why a run failed, None if it did not, and the problems of what it printed."""
     if job.get("failed"):
@@ -136,7 +135,7 @@ def _failure(
         said = str(job.get("msg", "the module failed")).rstrip(".")
         return Explanation(said, job.get("fix") or fix_of_failed_start(options, said)), []
     text, timed_out = job.get("stdout", ""), ran_out_of_time(options, job)
-    problems = parsed["problems"] + not_taken(arm, text, parsed["network"], options)
+    problems = parsed["problems"] + not_taken(plan, text, parsed["network"], options)
     hosts = [str(host["name"]) for host in options["hosts"]]
     if timed_out or job.get("rc"):
         locked = options["exec_prefix"] and job.get("rc") == LOCKED_STATUS and not text.strip()
@@ -154,7 +153,7 @@ def make_record(
         text, expected_ranks=expected, device=options["device"], options=options
     )
     timed_out = ran_out_of_time(options, job)
-    reason, found = _failure(options, job, parsed, plan.arm)
+    reason, found = _failure(options, job, parsed, plan)
     broken = job.get("failed") or timed_out or job.get("rc")
     system = {
         str(host): record_file.system_of(node, options["workers"].get(host), options["images"].get(host))

@@ -134,7 +134,6 @@ WORKLOAD = WorkloadKind(
     "the median of the iterations, over all devices",
     model_of,
     needs,
-    nccl=True,
     iteration_of=lambda options: value_of_line(ITERATION, 2),
     count_option="num_iters",
     per_device=True,

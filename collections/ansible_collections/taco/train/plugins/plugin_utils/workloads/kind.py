@@ -51,8 +51,6 @@ class WorkloadKind(NamedTuple):
     """Options of all workloads that have no effect on this one."""
     running_mean: bool = False
     """Whether each element of the series is a mean over all steps so far, so that the elements are not independent."""
-    nccl: bool = False
-    """Whether its ranks exchange data through NCCL, so that NCCL's log shows the network."""
     iteration_of: Callable[[Options], Optional[IterationOf]] = lambda options: None
     """iteration_of(options) -> the function that finds the value of an iteration in a line; None without any in the output."""
     count_option: Optional[str] = None

@@ -211,5 +211,4 @@ WORKLOAD = WorkloadKind(
     unread=("lightcc",),
     iteration=None,
     sent=sent,
-    nccl=True,
 )

@@ -239,7 +239,6 @@ WORKLOAD = WorkloadKind(
     needs,
     iteration="printed step",
     running_mean=True,
-    nccl=True,
     iteration_of=lambda options: value_of_line(STEP, 2),
     sent=lambda parameters, result, ranks: of_training(parameters, result, ranks, batches(parameters), (SCRIPT,)),
 )
