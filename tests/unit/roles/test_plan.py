@@ -240,10 +240,24 @@ def test_the_rollback_of_a_kubernetes_cluster_has_no_plan(tmp_path):
     assert status == 2 and "removes the MPIJob" in output and "which no plan lists" in " ".join(output.split()), output
 
 
+def test_the_plan_of_a_rollback_lists_what_it_removes(tmp_path):
+    keys, path = tmp_path / "state/ssh", tmp_path / "plan.json"
+    keys.mkdir(parents=True)
+    (keys / "id_ed25519.pub").write_text("ssh-ed25519 AAAA taco-train@gpu1\n")
+    status, output = played(tmp_path, PLAY, plan_file=str(path), plan_of="rollback")
+    assert status == 0 and "ssh_trust: state is absent" in output, output
+    for host in json.loads(path.read_text())["hosts"].values():
+        change = {change["role"]: change for change in host["changes"]}["ssh_trust"]
+        assert [part["name"] for part in change["parts"]] == ["files of the SSH trust"] and not change["later"]
+
+
 def test_check_mode_applies_a_plan_with_a_reboot_without_a_difference(tmp_path):
     path, options = str(tmp_path / "plan.json"), {"reboot_allowed": True, **REBOOT}
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results/reboots.json").write_text('{"gpu1": [100]}')
     status, output = played(tmp_path, PLAY, plan_file=path, **options)
-    assert status == 0 and "reboots: 2 hosts in 2 batches" in output, output
+    forecast = "reboots: 2 hosts in 2 batches, about 3 min (1 earlier reboot of 1 host)"
+    assert status == 0 and forecast in output, output
     # As with -e reboot_allowed=true.
     options["reboot_allowed"] = "true"
     status, output = played(tmp_path, APPLY, None, ["--check"], taco_plan=path, **options)

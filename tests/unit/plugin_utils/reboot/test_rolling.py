@@ -101,9 +101,9 @@ def test_nothing_failed_where_no_host_was_rebooted():
 @pytest.mark.parametrize(
     ("required", "allowed", "platform", "changed", "interrupts"),
     [
-        (True, "true", "cvm", True, ["reboot of the host"]),
+        (True, True, "cvm", True, ["reboot of the host"]),
         (True, True, "tke", True, ["reboot of the host", "pods of the node, which is drained"]),
-        (True, "no", "cvm", False, ["reboot of the host"]),
+        (True, False, "cvm", False, ["reboot of the host"]),
         (False, True, "cvm", False, ["reboot of the host"]),
     ],
 )

@@ -17,6 +17,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.reboot.rolling import (
     progress,
     read_history,
     result,
+    stopped,
     with_reboots,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.summary.tally import message
@@ -48,8 +49,10 @@ def reboot_result(batches, hostvars, active, done, may_fail, took, history=""):
     """Judge the batches so far, of which the first ones have run, and describe the last of them."""
     names, waiting = (list(chain.from_iterable(part)) for part in (batches[: int(done)], batches[int(done) :]))
     last = _rebooted(batches[int(done) - 1], hostvars, active)
+    found = result(_rebooted(names, hostvars, active), waiting, int(may_fail))
     return {
-        **result(_rebooted(names, hostvars, active), waiting, int(may_fail))._asdict(),
+        **found._asdict(),
+        "stopped": stopped(found, int(may_fail)),
         "progress": progress(last, int(done), len(batches), float(took)),
         "history": with_reboots(read_history(history), last, float(took)),
     }

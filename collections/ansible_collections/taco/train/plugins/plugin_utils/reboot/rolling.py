@@ -10,8 +10,6 @@ import math
 import re
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Union
 
-from ansible.module_utils.parsing.convert_bool import boolean
-
 from ansible_collections.taco.train.plugins.plugin_utils.text import counted
 from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 
@@ -93,7 +91,15 @@ def result(hosts: List[Rebooted], waiting: List[str], may_fail: int) -> Result:
     return Result(failed, len(failed) > may_fail, lines)
 
 
-def change(boot: Mapping[str, Any], allowed: Any, platform: str, around: Sequence[Any] = ()) -> Dict[str, Any]:
+def stopped(found: Result, may_fail: int) -> str:
+    """Say why no further batch is started, with the result of every host."""
+    return (
+        f"{len(found.failed)} failed and reboot_may_fail allows {may_fail}, so no further batch is started. {'. '.join(found.lines)}. "
+        "Correct these hosts and run this again: it goes on with the hosts that still need a reboot"
+    )
+
+
+def change(boot: Mapping[str, Any], allowed: bool, platform: str, around: Sequence[Any] = ()) -> Dict[str, Any]:
     """Describe the reboot of a host as a module's result does. A reboot that is required and not allowed is no change.
 
     boot is the fact taco_boot, around are the commands and files of tasks that run before and after the reboot.
@@ -107,7 +113,7 @@ def change(boot: Mapping[str, Any], allowed: Any, platform: str, around: Sequenc
         # A command can contain a password.
         texts["commands and tasks around the reboot"] = f"SHA-256 {hashlib.sha256(text.encode('utf-8')).hexdigest()}"
     return {
-        "changed": required and boolean(allowed),
+        "changed": required and allowed,
         "required": required,
         "reason": f"the running kernel has other pages than the boot configuration with {pages}",
         "interrupts": ["reboot of the host", *drained],
