@@ -172,9 +172,9 @@ node:
     training_container:
       description:
         - The container named O(container), or V(null) without one. C(image) is the name of the image that it was created from, C(image_id)
-          the image that had this name then, and C(image_digest) the digest in its registry if the image still has this name.
-        - C(options_sha256) is the checksum of the options with which M(taco.train.training_container) created it, V(null) when the image
-          has such a label itself. C(status) is V(unknown) when the engine is stopped.
+          the image that had this name then, and C(image_digest) the digest of that image in its registry.
+        - C(options_sha256) is the checksum of the options with which M(taco.train.training_container) created it, V(null) when
+          another one created it, also from an image of such a container. C(status) is V(unknown) when the engine is stopped.
       type: dict
       sample:
         name: taco-train

@@ -22,7 +22,6 @@ from ansible_collections.taco.train.plugins.module_utils._node.connection import
 from ansible_collections.taco.train.plugins.module_utils._node.engine import (
     DAEMON_JSON,
     DATA_ROOT,
-    image_of,
     judge_container,
     judge_engine,
     parse_object,
@@ -119,7 +118,7 @@ def training_container(root: Root, engine: Optional[Dict[str, Any]], name: Optio
         return next((container for container in stored if container), None)
     container = _inspect(root, "container", name)
     # The name of the image can have been given to a newer one.
-    image = image_of(container)
+    image = container.get("Image")
     return judge_container(container, _inspect(root, "image", image) if image else {})
 
 

@@ -74,11 +74,11 @@ def options_sha256(spec: TrainingSpec) -> str:
     return hashlib.sha256(json.dumps(docker_container_options(spec), sort_keys=True).encode()).hexdigest()
 
 
-def module_options(spec: TrainingSpec, pull: str) -> dict[str, Any]:
-    """Return all options of community.docker.docker_container for a container that runs."""
+def module_options(spec: TrainingSpec, pull: str, unique: str) -> dict[str, Any]:
+    """Return all options of community.docker.docker_container for a container that runs; unique is what no other container has."""
     options = docker_container_options(spec)
     options.update(state="started", detach=True, pull=pull, comparisons=COMPARED, command_handling="correct")
-    options["labels"] = {OPTIONS_LABEL: options_sha256(spec)}
+    options["labels"] = {OPTIONS_LABEL: f"{options_sha256(spec)}.{unique}"}
     return options
 
 
