@@ -14,8 +14,9 @@ from ansible_collections.taco.train.plugins.module_utils._boot.change import app
 from ansible_collections.taco.train.plugins.module_utils._boot.config import BootConfig, decode
 from ansible_collections.taco.train.plugins.module_utils._boot.entries import grubenv, with_variable
 from ansible_collections.taco.train.plugins.module_utils._boot.guard import Guard
-from ansible_collections.taco.train.plugins.module_utils._boot.hugepages import HugepagesError, plan
+from ansible_collections.taco.train.plugins.module_utils._boot.hugepages import plan
 from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import (
+    HugepagesError,
     KernelLine,
     wanted_tokens,
 )

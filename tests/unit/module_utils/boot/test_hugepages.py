@@ -5,14 +5,13 @@
 import pytest
 
 from ansible_collections.taco.train.plugins.module_utils._boot.hugepages import (
-    HugepagesError,
     drop_in_path,
-    pages_for,
     plan,
-    require_fit,
 )
+from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import HugepagesError
 from ansible_collections.taco.train.plugins.module_utils._boot.layout import DEFAULTS, DROP_INS, KERNEL_CMDLINE
 from ansible_collections.taco.train.plugins.module_utils._boot.model import parse
+from ansible_collections.taco.train.plugins.module_utils._boot.page_count import pages_for, require_fit
 
 OURS = ["default_hugepagesz=1G", "hugepagesz=1G", "hugepages=50"]
 TEXT = " ".join(OURS)

@@ -5,7 +5,7 @@
 import pytest
 
 from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import (
-    KernelArgsError,
+    HugepagesError,
     KernelLine,
     canonical_size,
     wanted_tokens,
@@ -53,7 +53,7 @@ def test_a_count_belongs_to_the_size_before_it_or_to_the_default(line, one_gib, 
 
 @pytest.mark.parametrize("size, count", [("1G", None), ("", 5), (None, 5)])
 def test_an_empty_argument_is_refused(size, count):
-    with pytest.raises(KernelArgsError, match="empty"):
+    with pytest.raises(HugepagesError, match="empty"):
         wanted_tokens(size, count)
 
 

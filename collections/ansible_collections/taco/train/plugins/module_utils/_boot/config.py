@@ -11,7 +11,7 @@ import tempfile
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from ansible_collections.taco.train.plugins.module_utils._boot.entries import Entry, bls_entry, grub_entries
-from ansible_collections.taco.train.plugins.module_utils._boot.hugepages import HugepagesError
+from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import HugepagesError
 from ansible_collections.taco.train.plugins.module_utils._boot.layout import (
     DEFAULTS,
     DROP_INS,
@@ -133,7 +133,8 @@ class BootConfig:
         status, shown, error = self.run_command(argv, **options)
         if status != 0:
             words = " | ".join((error or shown).strip().splitlines()[-5:])
-            raise HugepagesError(f"{' '.join(command)} ended with {status}: {words}")
+            place = self.layout.config or ""
+            raise HugepagesError(f"{' '.join(command)} ended with {status}: {words}".replace(output or place, place))
 
     def regenerated(self, protected: bool) -> str:
         """Return the grub.cfg that the files give now, which is written elsewhere."""

@@ -5,21 +5,25 @@
 """Plan what the files of a boot configuration must say so that the kernel reserves hugepages. Texts in, texts out."""
 
 import re
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Callable, Dict, List, NamedTuple, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import (
-    PAGE_BYTES,
     PREFIXES,
+    HugepagesError,
     KernelLine,
     Number,
-    by_node,
-    pages_of,
     run_of,
     wanted_tokens,
     without_run,
 )
 from ansible_collections.taco.train.plugins.module_utils._boot.layout import DEFAULTS, DROP_INS, KERNEL_CMDLINE
-from ansible_collections.taco.train.plugins.module_utils._boot.model import KEYS, BootModel, parse
+from ansible_collections.taco.train.plugins.module_utils._boot.model import (
+    KEYS,
+    BootModel,
+    given_number,
+    parse,
+    unreached,
+)
 from ansible_collections.taco.train.plugins.module_utils._boot.shell_assignments import (
     Assignment,
     ShError,
@@ -42,80 +46,12 @@ NOTE = "# The module taco.train.hugepages added its arguments above. What was he
 Edits = Callable[[List[str]], Dict[int, Optional[str]]]
 
 
-class HugepagesError(Exception):
-    """The pages can't be reserved as asked; nothing was written."""
-
-
 class Plan(NamedTuple):
     """What the files should hold; a path that maps to None should not exist."""
 
     files: Dict[str, Optional[str]]
     line: KernelLine  # what the files give then, without arguments that only boot time adds
     arguments: List[str]  # ours
-
-
-def pages_for(gpus: int, page_size: str = "1G") -> int:
-    """Return how many pages HARP needs on a host with this many GPUs (the vendor's rule: GPUs x 5 + 10 pages of 1 GiB)."""
-    if gpus < 1:
-        raise HugepagesError(f"a host with {gpus} GPUs needs no pages: set taco_gpus_per_node or hugepages_count")
-    return (gpus * 5 + 10) * (PAGE_BYTES["1G"] // PAGE_BYTES[page_size])
-
-
-def page_support(cpu: Mapping[str, Any], page_size: str) -> Tuple[bool, str]:
-    """Return whether a processor has pages of a size, and the flag by which it says so."""
-    return (cpu["page_1g"], "pdpe1gb") if page_size == "1G" else (cpu["page_2m"], "pse")
-
-
-def require_fraction(fraction: float) -> None:
-    """Refuse what can't be a part of the memory."""
-    if not 0 < fraction <= 1:
-        raise HugepagesError(f"hugepages_max_memory_fraction is {fraction}; it must be more than 0 and at most 1")
-
-
-def fitting(page_size: str, memory_bytes: int, fraction: float, others_bytes: int = 0) -> int:
-    """The number of pages that leave a host enough memory. others_bytes is what pages of other sizes take."""
-    return int((memory_bytes * fraction - others_bytes) // PAGE_BYTES[page_size])
-
-
-def require_fit(
-    page_size: str,
-    count: int,
-    memory_bytes: Optional[int],
-    fraction: float,
-    supported: bool,
-    flag: str,
-    others_bytes: int = 0,
-) -> None:
-    """Refuse what would not boot, or boot into a host without memory. others_bytes is what pages of other sizes take."""
-    require_fraction(fraction)
-    if count < 0:
-        raise HugepagesError(f"the number of pages is {count}; it must not be negative: correct hugepages_count")
-    if count and not supported:
-        raise HugepagesError(
-            f"the CPU has no pages of {page_size}: /proc/cpuinfo lacks the flag {flag}; choose another hugepages_page_size or host"
-        )
-    size = PAGE_BYTES[page_size] * count
-    if memory_bytes is not None and count > fitting(page_size, memory_bytes, fraction, others_bytes):
-        others = f" and others take {others_bytes / 1024.0**3:.1f} GiB, together" if others_bytes else ","
-        raise HugepagesError(
-            f"{count} pages of {page_size} are {size / 1024.0**3:.1f} GiB{others} more than {fraction:.0%} of the host's "
-            f"{memory_bytes / 1024.0**3:.1f} GiB: lower hugepages_count (or taco_gpus_per_node), "
-            "or raise hugepages_max_memory_fraction"
-        )
-
-
-def small_nodes(nodes: Sequence[Mapping[str, int]], page_size: str, number: Number, fraction: float) -> List[str]:
-    """Say of each NUMA node with memory that is too small for its share of the pages; the kernel spreads a plain number evenly."""
-    asked = by_node(str(number))
-    share = -(-(pages_of(str(number)) or 0) // len(nodes)) if len(nodes) > 1 else 0
-    found = []
-    for node in nodes:
-        room = fitting(page_size, node["memory_bytes"], fraction)
-        wanted = asked.get(node["node"], 0) if asked else share
-        if room < wanted:
-            memory = f"{node['memory_bytes'] / 1024.0**3:.1f} GiB of memory, room for {room} pages of {page_size}"
-            found.append(f"NUMA node {node['node']} has {memory}, and its share is {wanted}")
-    return found
 
 
 def drop_in_path(names: List[str]) -> str:
@@ -186,7 +122,7 @@ def _refuse_unfollowed(model: BootModel) -> None:
         for one in found:
             pages = len(PAGES.findall(one.raw))
             known = (
-                [word for word in words(one.raw) if word.startswith(PREFIXES)]
+                [word for word in words(one.raw) if word.startswith(PREFIXES) and "}" not in word]
                 if one.key in KEYS and one.certain
                 else []
             )
@@ -201,6 +137,16 @@ def _refuse_unfollowed(model: BootModel) -> None:
                 f"{path}: {KEYS[0]} holds --, and what follows it goes to the first program instead of the kernel: move -- and what "
                 f"follows it to {KEYS[1]}, which GRUB puts behind"
             )
+
+
+def _refuse_unreached(planned: BootModel) -> None:
+    """Refuse files that a shell may leave before it comes to the pages."""
+    ending = unreached(planned, PAGES)
+    if ending:
+        raise HugepagesError(
+            f"{_place(planned, *ending)}: {ending[1].ends} may end the reading before the line with the pages: take it out, or put what "
+            f"follows it into a condition (if ...; then ...; fi), so that {KEYS[0]} at the end of the file counts"
+        )
 
 
 def plan(
@@ -225,7 +171,7 @@ def plan(
     if count is not None:
         _refuse_unfollowed(model)
     after = {path: text for path, text in files.items() if not is_drop_in(path)}
-    number = None if count is None else _number(model, page_size, count)
+    number = None if count is None else given_number(model, page_size, count)
     arguments = [] if number is None else wanted_tokens(page_size, number)
     if layout == "grub-d":
         if count is not None:
@@ -234,32 +180,33 @@ def plan(
             after[drop_in_path(names)] = DROP_IN.format(arguments=" ".join(arguments))
     elif layout in ("grub-default", "bls"):
         text = after.get(DEFAULTS, "")
-        if layout == "bls" and DEFAULTS not in files:
-            pass  # nothing is generated from it
-        elif count is None:
-            found = _edited(model, DEFAULTS, KEYS[:1], lambda words: dict.fromkeys(run_of(words, ours)))
-            text = _with_note(render(text, found), "")
-        elif not _says_exactly(model, page_size, arguments, keep_others):
-            text = _with_note(_appended(text, stripped(DEFAULTS), arguments), state_dir)
-        after[DEFAULTS] = text
         if KERNEL_CMDLINE in after:
             after[KERNEL_CMDLINE] = _kernel_cmdline(after[KERNEL_CMDLINE], page_size, number, ours, keep_others)
+        if count is None:
+            found = _edited(model, DEFAULTS, KEYS[:1], lambda words: dict.fromkeys(run_of(words, ours)))
+            text = _with_note(render(text, found), "")
+        elif layout == "bls" and not model.assignments.get(DEFAULTS):
+            # Nothing is generated from it, so it only tells where the history of the entries is.
+            lines = [entry.line for entry in model.entries]
+            right = all(line.corrected(page_size, number or 0, keep_others) == line.tokens for line in lines)
+            text = text if right and after == files else _with_note(text, state_dir)
+        elif not _says_exactly(model, page_size, arguments, keep_others):
+            text = _with_note(_appended(text, stripped(DEFAULTS), arguments), state_dir)
+        if text or not files.get(DEFAULTS):
+            after[DEFAULTS] = text
+        else:
+            del after[DEFAULTS]  # it held nothing but ours
     else:
         raise HugepagesError(f"a boot configuration of layout {layout} can't be planned by files")
     changed = {path: after.get(path) for path in set(files) | set(after) if files.get(path) != after.get(path)}
     if DEFAULTS in changed and not changed[DEFAULTS] and DEFAULTS not in files:
         del changed[DEFAULTS]
-    line = parse(after).sourced
+    planned = parse(after)
+    if count is not None:
+        _refuse_unreached(planned)
     if count is not None and keep_others:
-        _refuse_another_meaning(model.sourced, line, page_size)
-    return Plan(changed, line, arguments)
-
-
-def _number(model: BootModel, page_size: str, count: int) -> Number:
-    """Return the number of pages as somebody gave it for each NUMA node, such as V(0:25,1:25), where that adds up to count."""
-    lines = [model.line, *(entry.line for entry in model.entries)]
-    given = [line.counts(page_size)[0] for line in lines if line.count(page_size) == count]
-    return given[0] if given and by_node(given[0]) else count
+        _refuse_another_meaning(model.sourced, planned.sourced, page_size)
+    return Plan(changed, planned.sourced, arguments)
 
 
 def _refuse_another_meaning(before: KernelLine, after: KernelLine, page_size: str) -> None:

@@ -17,11 +17,11 @@ DEFAULT_SIZE = "2M"  # of x86-64 when the line doesn't say another
 PREFIXES = ("default_hugepagesz=", "hugepagesz=", "hugepages=")
 Number = Union[int, str]  # of pages, of the whole host or such as V(0:25,1:25)
 NODE_COUNTS = r"\d+:\d+(?:,\d+:\d+)*$"
-_UNITS = {"K": 1024, "M": 1024**2, "G": 1024**3}
+_UNITS = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3}
 
 
-class KernelArgsError(Exception):
-    """Arguments that would not boot as meant."""
+class HugepagesError(Exception):
+    """The pages can't be reserved as asked; nothing was written."""
 
 
 class Reservation(NamedTuple):
@@ -35,19 +35,9 @@ class Reservation(NamedTuple):
 
 def canonical_size(text: str) -> str:
     """Return V(1G) for 1G, 1GB, 1g or 1024M, V(2M) for 2M and 2048K; a size that isn't one comes back as it is."""
-    number = ""
-    for letter in text:
-        if not letter.isdecimal():
-            break
-        number += letter
-    unit = text[len(number) : len(number) + 1].upper()
-    if not number or (unit and unit not in _UNITS):
-        return text
-    size = int(number) * _UNITS.get(unit, 1)
-    for name, value in PAGE_BYTES.items():
-        if size == value:
-            return name
-    return text
+    match = re.match(r"([0-9]+)([KMG]?)", text.upper())
+    size = int(match.group(1)) * _UNITS[match.group(2)] if match else 0
+    return {value: name for name, value in PAGE_BYTES.items()}.get(size, text)
 
 
 def _value(token: str) -> str:
@@ -72,7 +62,7 @@ def wanted_tokens(page_size: str, count: Number) -> List[str]:
     tokens = [f"default_hugepagesz={page_size}", f"hugepagesz={page_size}", f"hugepages={count}"]
     for token in tokens:
         if token.split("=", 1)[1] in ("", "None"):
-            raise KernelArgsError(f"the argument {token!r} would be empty")
+            raise HugepagesError(f"the argument {token!r} would be empty")
     return tokens
 
 

@@ -8,8 +8,7 @@ from typing import Any, Dict, List, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.module_utils._boot.config import BootConfig
 from ansible_collections.taco.train.plugins.module_utils._boot.entries import Entry, entry_problems
-from ansible_collections.taco.train.plugins.module_utils._boot.hugepages import HugepagesError
-from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import KernelLine
+from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import HugepagesError, KernelLine
 from ansible_collections.taco.train.plugins.module_utils._boot.layout import ENTRIES
 from ansible_collections.taco.train.plugins.module_utils._boot.model import BootModel
 

@@ -43,6 +43,7 @@ from ansible_collections.taco.train.plugins.module_utils._node.metadata import (
     MetadataError,
     is_tencent,
     read_metadata,
+    vpc_addresses,
 )
 from ansible_collections.taco.train.plugins.module_utils._node.nics import observe_nics, parse_addresses
 from ansible_collections.taco.train.plugins.module_utils._node.packages import candidates
@@ -186,7 +187,9 @@ def nics(root: Root, metadata: Optional[Dict[str, Any]]) -> List[Dict[str, Any]]
     """Return the network interfaces with their addresses, also those in the metadata of the instance."""
     addresses = parse_addresses(root.output("ip", "-o", "addr").stdout)
     reached = reached_interface(addresses) if root.is_running_system else None
-    return observe_nics(root.path, addresses, metadata, reached)
+    found = observe_nics(root.path, addresses, (metadata or {}).get("mac"), reached)
+    assigned = vpc_addresses(metadata or {})
+    return [dict(nic, vpc_addresses=assigned.get(nic["mac"], []) if metadata else None) for nic in found]
 
 
 def settings(root: Root) -> Dict[str, Any]:

@@ -7,17 +7,17 @@
 from typing import Any, Dict, Optional, Tuple
 
 from ansible_collections.taco.train.plugins.module_utils._boot.contradictions import contradicting, in_words, remedy
-from ansible_collections.taco.train.plugins.module_utils._boot.hugepages import (
-    fitting,
-    page_support,
-    pages_for,
-    small_nodes,
-)
 from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import (
     PAGE_BYTES,
     KernelLine,
     Number,
     pages_of,
+)
+from ansible_collections.taco.train.plugins.module_utils._boot.page_count import (
+    fitting,
+    page_support,
+    pages_for,
+    small_nodes,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.check import Check, fraction, gib, is_set, skipped, whole
 from ansible_collections.taco.train.plugins.plugin_utils.container.profile import without_harp
