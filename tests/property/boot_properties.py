@@ -16,12 +16,12 @@ from ansible_collections.taco.train.plugins.module_utils._boot.entries import gr
 from ansible_collections.taco.train.plugins.module_utils._boot.guard import Guard
 from ansible_collections.taco.train.plugins.module_utils._boot.hugepages import plan
 from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import (
-    HugepagesError,
     KernelLine,
     wanted_tokens,
 )
 from ansible_collections.taco.train.plugins.module_utils._boot.layout import DEFAULTS, DROP_INS, BootLayout
 from ansible_collections.taco.train.plugins.module_utils._boot.model import KEYS, parse
+from ansible_collections.taco.train.plugins.module_utils._boot.number_of_pages import HugepagesError
 from ansible_collections.taco.train.plugins.module_utils._boot.shell_assignments import (
     assignments,
     edit_words,

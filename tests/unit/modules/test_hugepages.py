@@ -15,7 +15,7 @@ from boot_host import DROP_IN, LINE, FakeModule, contents, entries, tree
 
 from ansible_collections.taco.train.plugins.module_utils._boot import change as _boot_change
 from ansible_collections.taco.train.plugins.module_utils._boot import reservation
-from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import HugepagesError
+from ansible_collections.taco.train.plugins.module_utils._boot.number_of_pages import HugepagesError
 from ansible_collections.taco.train.plugins.module_utils._boot.running import reserve_now
 from ansible_collections.taco.train.plugins.modules import hugepages
 

@@ -15,7 +15,7 @@ from boot_host import FakeModule
 from killed_steps import Killed, killed_before
 
 from ansible_collections.taco.train.plugins.module_utils._boot import guard as _boot_guard
-from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import HugepagesError
+from ansible_collections.taco.train.plugins.module_utils._boot.number_of_pages import HugepagesError
 from ansible_collections.taco.train.plugins.module_utils._files.history import History
 from ansible_collections.taco.train.plugins.modules import hugepages
 

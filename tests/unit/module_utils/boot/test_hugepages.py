@@ -8,10 +8,13 @@ from ansible_collections.taco.train.plugins.module_utils._boot.hugepages import 
     drop_in_path,
     plan,
 )
-from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import HugepagesError
 from ansible_collections.taco.train.plugins.module_utils._boot.layout import DEFAULTS, DROP_INS, KERNEL_CMDLINE
 from ansible_collections.taco.train.plugins.module_utils._boot.model import parse
-from ansible_collections.taco.train.plugins.module_utils._boot.page_count import pages_for, require_fit
+from ansible_collections.taco.train.plugins.module_utils._boot.number_of_pages import (
+    HugepagesError,
+    pages_for,
+    require_fit,
+)
 
 OURS = ["default_hugepagesz=1G", "hugepagesz=1G", "hugepages=50"]
 TEXT = " ".join(OURS)

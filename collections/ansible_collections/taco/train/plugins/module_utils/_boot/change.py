@@ -14,9 +14,9 @@ from ansible_collections.taco.train.plugins.module_utils._boot.comparison import
 from ansible_collections.taco.train.plugins.module_utils._boot.config import BootConfig, encode
 from ansible_collections.taco.train.plugins.module_utils._boot.entries import Entry
 from ansible_collections.taco.train.plugins.module_utils._boot.guard import Guard
-from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import HugepagesError
 from ansible_collections.taco.train.plugins.module_utils._boot.layout import ENTRIES
 from ansible_collections.taco.train.plugins.module_utils._boot.model import BootModel
+from ansible_collections.taco.train.plugins.module_utils._boot.number_of_pages import HugepagesError
 from ansible_collections.taco.train.plugins.module_utils._files.atomic import FileError, read_bytes
 from ansible_collections.taco.train.plugins.module_utils._files.history import History, HistoryError
 

@@ -11,7 +11,6 @@ import tempfile
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from ansible_collections.taco.train.plugins.module_utils._boot.entries import Entry, bls_entry, grub_entries
-from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import HugepagesError
 from ansible_collections.taco.train.plugins.module_utils._boot.layout import (
     DEFAULTS,
     DROP_INS,
@@ -20,6 +19,7 @@ from ansible_collections.taco.train.plugins.module_utils._boot.layout import (
     BootLayout,
 )
 from ansible_collections.taco.train.plugins.module_utils._boot.model import BootModel, parse
+from ansible_collections.taco.train.plugins.module_utils._boot.number_of_pages import HugepagesError
 from ansible_collections.taco.train.plugins.module_utils._boot.snippets import Snippets, variables
 from ansible_collections.taco.train.plugins.module_utils._files.atomic import (
     read_bytes,

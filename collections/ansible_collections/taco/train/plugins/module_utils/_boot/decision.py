@@ -26,15 +26,19 @@ from ansible_collections.taco.train.plugins.module_utils._boot.hugepages import 
 from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import (
     PAGE_BYTES,
     PREFIXES,
-    HugepagesError,
     KernelLine,
     pages_of,
     without_run,
 )
 from ansible_collections.taco.train.plugins.module_utils._boot.layout import DEFAULTS
 from ansible_collections.taco.train.plugins.module_utils._boot.model import BootModel, parse
+from ansible_collections.taco.train.plugins.module_utils._boot.number_of_pages import (
+    HugepagesError,
+    page_support,
+    pages_for,
+    require_fit,
+)
 from ansible_collections.taco.train.plugins.module_utils._boot.other_settings import other_settings
-from ansible_collections.taco.train.plugins.module_utils._boot.page_count import page_support, pages_for, require_fit
 from ansible_collections.taco.train.plugins.module_utils._boot.resulting_entries import (
     line_of_entries,
     other_sizes,

@@ -9,7 +9,6 @@ from typing import Callable, Dict, List, NamedTuple, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import (
     PREFIXES,
-    HugepagesError,
     KernelLine,
     Number,
     run_of,
@@ -24,6 +23,7 @@ from ansible_collections.taco.train.plugins.module_utils._boot.model import (
     parse,
     unreached,
 )
+from ansible_collections.taco.train.plugins.module_utils._boot.number_of_pages import HugepagesError
 from ansible_collections.taco.train.plugins.module_utils._boot.shell_assignments import (
     Assignment,
     ShError,

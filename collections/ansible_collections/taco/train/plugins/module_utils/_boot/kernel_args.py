@@ -20,10 +20,6 @@ NODE_COUNTS = r"\d+:\d+(?:,\d+:\d+)*$"
 _UNITS = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3}
 
 
-class HugepagesError(Exception):
-    """The pages can't be reserved as asked; nothing was written."""
-
-
 class Reservation(NamedTuple):
     """One `hugepages=` of a line, with the place of the token that gives its size, if it has one."""
 
@@ -59,11 +55,7 @@ def pages_of(number: str) -> Optional[int]:
 
 def wanted_tokens(page_size: str, count: Number) -> List[str]:
     """Return the three arguments that reserve pages, in the order that the kernel needs."""
-    tokens = [f"default_hugepagesz={page_size}", f"hugepagesz={page_size}", f"hugepages={count}"]
-    for token in tokens:
-        if token.split("=", 1)[1] in ("", "None"):
-            raise HugepagesError(f"the argument {token!r} would be empty")
-    return tokens
+    return [f"default_hugepagesz={page_size}", f"hugepagesz={page_size}", f"hugepages={count}"]
 
 
 class KernelLine:

@@ -30,11 +30,11 @@ from ansible_collections.taco.train.plugins.module_utils._boot.decision import (
 )
 from ansible_collections.taco.train.plugins.module_utils._boot.entries import Entry, entry_problems
 from ansible_collections.taco.train.plugins.module_utils._boot.guard import FOLDER, Guard
-from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import HugepagesError, KernelLine
+from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import KernelLine
 from ansible_collections.taco.train.plugins.module_utils._boot.layout import BootLayout, detect
 from ansible_collections.taco.train.plugins.module_utils._boot.model import BootModel
 from ansible_collections.taco.train.plugins.module_utils._boot.numa import node_memory
-from ansible_collections.taco.train.plugins.module_utils._boot.page_count import small_nodes
+from ansible_collections.taco.train.plugins.module_utils._boot.number_of_pages import HugepagesError, small_nodes
 from ansible_collections.taco.train.plugins.module_utils._boot.running import needs_reboot, pool_total, reserve_now
 from ansible_collections.taco.train.plugins.module_utils._boot.shell_assignments import ShError
 from ansible_collections.taco.train.plugins.module_utils._files.atomic import FileError

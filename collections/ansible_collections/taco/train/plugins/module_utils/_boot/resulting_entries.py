@@ -8,9 +8,10 @@ from typing import Any, Dict, List, Optional, Sequence
 
 from ansible_collections.taco.train.plugins.module_utils._boot.config import BootConfig
 from ansible_collections.taco.train.plugins.module_utils._boot.entries import Entry, entry_problems
-from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import HugepagesError, KernelLine
+from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import KernelLine
 from ansible_collections.taco.train.plugins.module_utils._boot.layout import ENTRIES
 from ansible_collections.taco.train.plugins.module_utils._boot.model import BootModel
+from ansible_collections.taco.train.plugins.module_utils._boot.number_of_pages import HugepagesError
 
 Params = Dict[str, Any]  # the options of the module hugepages
 MOST_BYTES = 2047  # of a kernel line: COMMAND_LINE_SIZE of x86-64 and arm64 without the closing zero

@@ -7,7 +7,8 @@
 import os
 
 from ansible_collections.taco.train.plugins.module_utils._boot.config import BootConfig
-from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import PAGE_BYTES, HugepagesError, KernelLine
+from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import PAGE_BYTES, KernelLine
+from ansible_collections.taco.train.plugins.module_utils._boot.number_of_pages import HugepagesError
 from ansible_collections.taco.train.plugins.module_utils._boot.units import text_of
 
 

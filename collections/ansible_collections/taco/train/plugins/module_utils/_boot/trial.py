@@ -25,7 +25,8 @@ from ansible_collections.taco.train.plugins.module_utils._boot.entries import (
     with_variable,
     with_variables,
 )
-from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import HugepagesError, KernelLine, Number
+from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import KernelLine, Number
+from ansible_collections.taco.train.plugins.module_utils._boot.number_of_pages import HugepagesError
 from ansible_collections.taco.train.plugins.module_utils._boot.snippets import Snippets, variables
 
 ENTRY_ID = "taco-hugepages-trial"

@@ -7,7 +7,7 @@
 from dataclasses import dataclass, fields
 from typing import Any, Callable, Mapping
 
-from ansible_collections.taco.train.plugins.module_utils._boot.page_count import pages_for
+from ansible_collections.taco.train.plugins.module_utils._boot.number_of_pages import pages_for
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.mpirun import ENV_NAME, whole_number
 from ansible_collections.taco.train.plugins.plugin_utils.check import is_set, truth
 from ansible_collections.taco.train.plugins.plugin_utils.container.spec import (

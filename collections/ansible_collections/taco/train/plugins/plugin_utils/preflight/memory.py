@@ -13,7 +13,7 @@ from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args impor
     Number,
     pages_of,
 )
-from ansible_collections.taco.train.plugins.module_utils._boot.page_count import (
+from ansible_collections.taco.train.plugins.module_utils._boot.number_of_pages import (
     fitting,
     page_support,
     pages_for,

@@ -2,17 +2,15 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How many pages a host needs, and whether it has the memory for them. Values in, values out."""
+"""How many hugepages a host needs, and how many it has room for. Numbers in, numbers out."""
 
 from typing import Any, List, Mapping, Optional, Sequence, Tuple
 
-from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import (
-    PAGE_BYTES,
-    HugepagesError,
-    Number,
-    by_node,
-    pages_of,
-)
+from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import PAGE_BYTES, Number, by_node, pages_of
+
+
+class HugepagesError(Exception):
+    """The pages can't be reserved as asked; nothing was written."""
 
 
 def pages_for(gpus: int, page_size: str = "1G") -> int:
@@ -65,7 +63,7 @@ def require_fit(
         )
 
 
-def small_nodes(nodes: Sequence[Mapping[str, Any]], page_size: str, number: Number, fraction: float) -> List[str]:
+def small_nodes(nodes: Sequence[Mapping[str, int]], page_size: str, number: Number, fraction: float) -> List[str]:
     """Say of each NUMA node with memory that is too small for its share of the pages; the kernel spreads a plain number evenly."""
     asked = by_node(str(number))
     share = -(-(pages_of(str(number)) or 0) // len(nodes)) if len(nodes) > 1 else 0
