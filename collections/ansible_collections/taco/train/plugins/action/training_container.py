@@ -28,6 +28,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.container.options impor
     harp_refusal,
     module_options,
     spec_of,
+    with_unique_label,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.container.spec import docker_run_argv, mount_folders
 from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
@@ -68,7 +69,7 @@ class ActionModule(ActionBase):
         # Under check mode the role harp has not really run, so a missing configuration proves nothing.
         if refusal and not check_mode:
             raise AnsibleActionFail(refusal)
-        wanted = module_options(spec, self._options["pull"], uuid.uuid4().hex)
+        wanted = module_options(spec, self._options["pull"])
         predicted = with_updates(self._execute(MODULE, wanted, check_mode=True))
         problem = not_ready(predicted["msg"]) if predicted.get("failed") else None
         if problem and check_mode:
@@ -117,7 +118,7 @@ class ActionModule(ActionBase):
             recorded = self._execute(FOLDERS, noted)
             if recorded.get("failed"):
                 return recorded
-        answer = self._execute(MODULE, wanted)
+        answer = self._execute(MODULE, with_unique_label(wanted, uuid.uuid4().hex))
         if answer.get("failed"):
             answer["msg"] = self._explained(answer["msg"])
         return answer
@@ -132,7 +133,8 @@ class ActionModule(ActionBase):
             return {"changed": False}
         if found.get("failed"):
             return self._left(left(name, f"the engine can't be asked ({said.strip()})"))
-        stranger = self._foreign(inspected(found.get("stdout", "")), self._image_by_command)
+        container = inspected(found.get("stdout", ""))
+        stranger = self._foreign(container, self._image_by_command)
         if stranger:
             return self._left(stranger)
         work = self._running_work()

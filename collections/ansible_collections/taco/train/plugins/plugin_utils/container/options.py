@@ -74,12 +74,18 @@ def options_sha256(spec: TrainingSpec) -> str:
     return hashlib.sha256(json.dumps(docker_container_options(spec), sort_keys=True).encode()).hexdigest()
 
 
-def module_options(spec: TrainingSpec, pull: str, unique: str) -> dict[str, Any]:
-    """Return all options of community.docker.docker_container for a container that runs; unique is what no other container has."""
+def module_options(spec: TrainingSpec, pull: str) -> dict[str, Any]:
+    """Return all options of community.docker.docker_container for a container that runs."""
     options = docker_container_options(spec)
     options.update(state="started", detach=True, pull=pull, comparisons=COMPARED, command_handling="correct")
-    options["labels"] = {OPTIONS_LABEL: f"{options_sha256(spec)}.{unique}"}
+    options["labels"] = {OPTIONS_LABEL: options_sha256(spec)}
     return options
+
+
+def with_unique_label(options: Mapping[str, Any], unique: str) -> dict[str, Any]:
+    """Return the options with a label that no image has, as `docker commit` copies labels into images; unique is used once."""
+    labels = {name: f"{value}.{unique}" for name, value in options.get("labels", {}).items()}
+    return {**options, "labels": labels} if labels else dict(options)
 
 
 def harp_refusal(options: Mapping[str, Any], host: str) -> str | None:
