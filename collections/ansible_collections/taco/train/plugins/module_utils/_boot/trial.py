@@ -40,7 +40,8 @@ class BootFiles(NamedTuple):
     """What a trial is made from."""
 
     snippets: Snippets  # texts is empty where the host has none
-    custom: str  # text of custom.cfg beside it, empty where there is none
+    custom_path: str
+    custom: str  # text of custom.cfg, empty where there is none
     mounts: str  # text of /proc/mounts
     folder: str  # where grub.cfg lies
     release: str  # of the running kernel
@@ -127,23 +128,23 @@ def without_trial(custom: str) -> str:
 
 
 def begin(files: BootFiles, page_size: str, count: Number, keep_others: bool = True) -> Dict[str, Optional[str]]:
-    """Return the new texts of custom.cfg and grubenv, by name, that boot the pages once."""
+    """Return the new texts of custom.cfg and grubenv, by path, that boot the pages once."""
     problems = obstacles(files)
     if problems:
         raise HugepagesError(f"a trial boot is not possible here: {'; '.join(problems)}; set hugepages_trial: false")
     custom = without_trial(files.custom)
     gap = "" if not custom or custom.endswith("\n") else "\n"
     return {
-        "custom.cfg": custom + gap + BEGIN + entry(files, page_size, count, keep_others) + END,
-        "grubenv": with_variable(files.snippets.environment, VARIABLE, ENTRY_ID),
+        files.custom_path: custom + gap + BEGIN + entry(files, page_size, count, keep_others) + END,
+        files.snippets.environment_path: with_variable(files.snippets.environment, VARIABLE, ENTRY_ID),
     }
 
 
 def end(files: BootFiles) -> Dict[str, Optional[str]]:
-    """Return the new texts, by name, of a host that is done with its trial, where they differ; None for no file."""
+    """Return the new texts, by path, of a host that is done with its trial, where they differ; None for no file."""
     changes = {}  # type: Dict[str, Optional[str]]
     if BEGIN in files.custom:
-        changes["custom.cfg"] = without_trial(files.custom) or None
+        changes[files.custom_path] = without_trial(files.custom) or None
     if grubenv(files.snippets.environment).get(VARIABLE) == ENTRY_ID:
-        changes["grubenv"] = with_variable(files.snippets.environment, VARIABLE, None)
+        changes[files.snippets.environment_path] = with_variable(files.snippets.environment, VARIABLE, None)
     return changes
