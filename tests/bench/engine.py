@@ -31,7 +31,7 @@ def identity(*words):
     return hashlib.sha256("\0".join(words).encode()).hexdigest()
 
 
-IMAGE = "taco-lab/training:1"  # the only one that each engine has
+IMAGE = "taco-lab/training:1"  # the one that each engine has at first
 IMAGE_ID = "sha256:" + identity(IMAGE)
 
 
@@ -54,6 +54,8 @@ class Engine:
     def __init__(self, host):
         self.host = host
         self.containers = {}
+        self.names = {IMAGE: IMAGE_ID}  # of images
+        self.labels = {IMAGE_ID: {}}  # of each image
         self.executions = {}
 
     def answer(self, method, path, query, body):
@@ -83,21 +85,32 @@ class Engine:
         }
 
     def image(self, name, query, body):
-        if name not in (IMAGE, IMAGE_ID):
+        one = self.names.get(name, name)
+        if one not in self.labels:
             raise Refusal(404, f"No such image: {name}")
         return 200, {
-            "Id": IMAGE_ID,
-            "RepoTags": [IMAGE],
+            "Id": one,
+            "RepoTags": [tag for tag, known in self.names.items() if known == one],
             "RepoDigests": [],
             "Created": CREATED,
-            "Config": {"Cmd": ["bash"], "Entrypoint": None, "Env": [PATH], "Labels": {}, "Volumes": None},
+            "Config": {"Cmd": ["bash"], "Entrypoint": None, "Env": [PATH], "Labels": self.labels[one], "Volumes": None},
         }
 
+    def commit(self, query, body):
+        """An image has the labels of the container that it was committed from."""
+        labels = self.containers[self._find(query["container"][0])]["Config"]["Labels"]
+        one = "sha256:" + identity(str(len(self.labels)))
+        self.labels[one] = labels
+        self.names[f"{query['repo'][0]}:{query['tag'][0]}"] = one
+        return 201, {"Id": one}
+
     def images(self, query, body):
-        wanted = filters(query).get("reference", [IMAGE])
-        return 200, [{"Id": IMAGE_ID, "RepoTags": [IMAGE], "RepoDigests": []}] if {IMAGE, IMAGE.split(":")[0]} & set(
-            wanted
-        ) else []
+        wanted = filters(query).get("reference", list(self.names))
+        return 200, [
+            {"Id": one, "RepoTags": [name], "RepoDigests": []}
+            for name, one in self.names.items()
+            if {name, name.split(":")[0]} & set(wanted)
+        ]
 
     def list(self, query, body):
         wanted = filters(query).get("name", [""])
@@ -125,14 +138,16 @@ class Engine:
             raise Refusal(409, f'Conflict. The container name "/{name}" is already in use')
         config = {key: value for key, value in body.items() if key not in ("HostConfig", "NetworkingConfig")}
         config["Env"] = [PATH] + [one for one in config.get("Env") or [] if not one.startswith("PATH=")]
+        image = self.image(body["Image"], {}, {})[1]
+        config["Labels"] = {**image["Config"]["Labels"], **(config.get("Labels") or {})}
         mode = body["HostConfig"].get("NetworkMode") or "default"
         self.containers[name] = {
             "Id": identity(self.host, name),
             "Name": "/" + name,
             "Created": CREATED,
-            "Image": self.image(body["Image"], {}, {})[1]["Id"],
+            "Image": image["Id"],
             "State": {"Status": "created", "Running": False, "Paused": False, "ExitCode": 0, "Error": ""},
-            "Config": dict({"Cmd": None, "Entrypoint": None, "Labels": {}}, **config),
+            "Config": dict({"Cmd": None, "Entrypoint": None}, **config),
             "HostConfig": body["HostConfig"],
             "NetworkSettings": {"Networks": {mode: {"NetworkID": identity(mode), "Aliases": None}}, "Ports": {}},
             "Mounts": [],
@@ -184,6 +199,7 @@ ROUTES = [
     ("GET", "/info", Engine.info),
     ("GET", "/images/json", Engine.images),
     ("GET", "/images/(.+)/json", Engine.image),
+    ("POST", "/commit", Engine.commit),
     ("GET", "/containers/json", Engine.list),
     ("POST", "/containers/create", Engine.create),
     ("GET", "/containers/([^/]+)/json", Engine.inspect),

@@ -173,9 +173,29 @@ REFUSED = {
         grub('GRUB_CMDLINE_LINUX="${GRUB_CMDLINE_LINUX:+$GRUB_CMDLINE_LINUX }hugepagesz=1G hugepages=8"\n'), "glued to ${...}",
     ),
     "pages in an alternative": (grub('GRUB_CMDLINE_LINUX="${X:-hugepagesz=1G hugepages=8}"\n'), "/etc/default/grub, line 2:"),
+    "pages at the end of an alternative": (
+        grub('GRUB_CMDLINE_LINUX="${X:-a=b hugepages=8}"\n'), "/etc/default/grub, line 2: hugepage",
+    ),
     "pages in a function": (grub('extra() {\n  GRUB_CMDLINE_LINUX="hugepagesz=1G hugepages=3"\n}\n'), "line 3: hugepage"),
     "pages in a here-document": (grub(': <<END\nGRUB_CMDLINE_LINUX="hugepages=4"\nEND\n'), "line 2: hugepage"),
     "pages in a condition": (grub('[ -d / ] && GRUB_CMDLINE_LINUX="hugepagesz=1G hugepages=8"\n'), "line 2: hugepage"),
+    "an early return": (grub("[ -n \"$SITE\" ] || return 0\nGRUB_TERMINAL=x\n"), "/etc/default/grub, line 2: return may end"),
+    "an early exit": (
+        then(menu_host, replaced("etc/default/grub", "GRUB_T", "if [ -d / ]; then\n  exit 0\nfi\nGRUB_T")), "line 2: exit may end",
+    ),
+    "an early exit in one branch": (grub("case x in y) exit;; esac\n"), "/etc/default/grub, line 2: exit may end"),
+    "another program in place of the shell": (
+        then(menu_host, replaced("etc/default/grub", "GRUB_T", "exec true\nGRUB_T")), "/etc/default/grub, line 1: exec may end",
+    ),
+    "an early return behind pages": (
+        grub('GRUB_CMDLINE_LINUX="hugepagesz=1G hugepages=2"\nreturn\n'), "/etc/default/grub, line 3: return may end",
+    ),
+    "an early return before the line of new kernels": (
+        lambda root: entries_host(root, "return\n"), "/etc/default/grub, line 1: return may end",
+    ),
+    "Debian with an early exit": (
+        then(debian, replaced("etc/default/grub", "GRUB_T", "exit 0\nGRUB_T")), "/etc/default/grub, line 1: exit may end",
+    ),
     "pages in another variable": (grub('HP="hugepagesz=1G hugepages=8"\nGRUB_CMDLINE_LINUX="a=b $HP"\n'), "line 2: hugepage"),
     "arguments for init before": (grub('GRUB_CMDLINE_LINUX="a=b -- single"\n'), "GRUB_CMDLINE_LINUX holds --"),
     "a long line": (grub(f'GRUB_CMDLINE_LINUX="{LONG}"\n'), "the kernel reads only the first 2047"),

@@ -198,6 +198,10 @@ HANDLED = {
     "a condition, the second branch": (
         grub('if [ ! -d / ]; then\n  GRUB_CMDLINE_LINUX="a=b"\nelse\n  GRUB_CMDLINE_LINUX="c=d"\nfi\n'), "grub-default", EL,
     ),
+    "what ends no file": (
+        grub("extra() {\n  return 1\n}\nfunction more { exit 1; }\n( exit 1 ) || :\nexec 3>&1\nexit_code=0\n"), "grub-default", EL,
+    ),
+    "Debian with an early return": (grub('GRUB_CMDLINE_LINUX="a=b"\nreturn 0\n', debian=True), "grub-d", DEBIAN),
     "a function that nobody calls": (grub('extra() {\n  GRUB_CMDLINE_LINUX="never"\n}\n'), "grub-default", EL),
     "a here-document": (grub(": <<'END'\nGRUB_CMDLINE_LINUX=\"it's text\"\nEND\n"), "grub-default", EL),
     "pages behind an alternative": (

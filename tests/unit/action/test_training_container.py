@@ -15,15 +15,17 @@ from ansible.playbook.task import Task
 from ansible_collections.taco.train.plugins.action import training_container
 
 FILES = [{"path": "/usr/local/tfabric/tools/config/ztcp0.conf", "size": 9}]
-DOCKER, INFO, FOLDERS, WORK, COMMAND = (
+DOCKER, INFO, IMAGE, FOLDERS, WORK, COMMAND = (
     "community.docker.docker_container",
     "community.docker.docker_container_info",
+    "community.docker.docker_image_info",
     "taco.train.host_folders",
     "taco.train.running_work",
     "ansible.legacy.command",
 )
-OURS = {"Image": "img:1", "Labels": {"taco.train.options": "0"}}
-RUNNING = {"changed": True, "container": {"State": {"Status": "running"}, "Config": OURS}}
+LABEL = {"taco.train.options": "0"}
+OURS = {"Image": "sha256:1", "Config": {"Image": "img:1", "Labels": LABEL}}
+RUNNING = {"changed": True, "container": dict(OURS, State={"Status": "running"})}
 CREATE, RECREATE = [{"created": "new"}], [{"removed": "4c01"}, {"created": "new"}]
 NO_REQUESTS = {"failed": True, "msg": "Failed to import the required Python library (requests) on gpu1's Python."}
 NO_ENGINE = {
@@ -32,11 +34,14 @@ NO_ENGINE = {
 }
 
 
+GONE = "gone"
+
+
 @pytest.fixture
 def act():
     """Return a function that runs the action and returns its result and every call of a module: its name, options and mode."""
 
-    def run(answer=None, check=False, there=OURS, **options):
+    def run(answer=None, check=False, there=OURS, image_labels=None, **options):
         task = Task()
         task.args = dict({"name": "box", "image": "img:1"}, **options)
         task.check_mode = check
@@ -48,10 +53,18 @@ def act():
             if module_name == FOLDERS:
                 return {}
             if module_name == INFO:
-                return {"exists": True, "container": {"Config": there}}
+                return {"exists": True, "container": there}
+            image = [] if image_labels == GONE else [{"Config": {"Labels": image_labels}}]
+            if module_name == IMAGE:
+                return {"images": image if module_args["name"] == ["sha256:1"] else []}
+            if module_name == COMMAND and "image" in module_args["argv"]:
+                error = {} if image else {"failed": True, "stderr": "Error: No such image: sha256:1"}
+                return dict(error, stdout=json.dumps(image))
             if callable(answer):
                 return answer(module_name, task.check_mode)
-            return dict(RUNNING, actions=CREATE) if answer is None else dict(answer)
+            if answer is None:
+                return {"changed": True, "actions": CREATE} if task.check_mode else dict(RUNNING, actions=CREATE)
+            return dict(answer)
 
         action._execute_module = execute
         result = action.run(task_vars={"inventory_hostname": "node-0"})
@@ -74,7 +87,7 @@ def test_a_container_that_is_as_required_takes_one_execution(act):
     # An update in place, such as of the restart policy, is shown by the difference alone.
     updated = dict(settled, diff={"before": {"restart_policy": "no"}, "after": {"restart_policy": "unless-stopped"}})
     assert act(answer=updated, check=True, profile="lightcc")[0]["changed"]
-    assert [predicted for _name, _told, predicted in act(answer=updated, profile="lightcc")[1]] == [True, False]
+    assert modules(act(answer=updated, profile="lightcc")[1]) == [DOCKER, IMAGE, DOCKER]
     # A newer image shows only without check mode.
     _result, calls = act(answer=settled, profile="lightcc", pull="always")
     assert [predicted for _name, _told, predicted in calls] == [True, False]
@@ -84,9 +97,9 @@ def test_the_options_are_those_of_docker(act):
     result, calls = act(profile="lightcc")
     assert [(name, predicted) for name, _told, predicted in calls] == [(DOCKER, True), (DOCKER, False)]
     told = calls[1][1]
-    assert calls[0][1] is told
+    assert {**calls[0][1], "labels": told["labels"]} == told
     label = told.pop("labels")["taco.train.options"]
-    assert re.fullmatch("[0-9a-f]{64}", label)
+    assert re.fullmatch(r"[0-9a-f]{64}\.[0-9a-f]{32}", label)
     assert told == {
         "name": "box",
         "image": "img:1",
@@ -214,9 +227,9 @@ def unready(failure, inspected=None, work=""):
     """Answers of the modules where docker_container can't work, and the command docker answers this."""
 
     def answer(module, check):
-        return {DOCKER: failure, COMMAND: inspected or {"rc": 0, "stdout": json.dumps([{"Config": OURS}])}}.get(
-            module
-        ) or engine(None, work)(module, check)
+        return {DOCKER: failure, COMMAND: inspected or {"rc": 0, "stdout": json.dumps([OURS])}}.get(module) or engine(
+            None, work
+        )(module, check)
 
     return answer
 
@@ -245,13 +258,13 @@ def test_a_check_warns_of_running_processes_and_changes_nothing(act):
     for state in ("started", "absent"):
         result, calls = act(answer=engine(RECREATE, "pid 7"), check=True, state=state, profile="lightcc")
         assert not result.get("failed") and result["actions"] == RECREATE and "pid 7" in result["warnings"]
-        assert [name for name in modules(calls) if name != INFO] == [DOCKER, WORK]
+        assert [name for name in modules(calls) if name not in (INFO, IMAGE)] == [DOCKER, WORK]
         assert all(check for _name, _told, check in calls)
 
 
 def test_a_change_that_ends_no_process_is_made_at_once(act):
     result, calls = act(answer=engine([{"updated": "4c01"}], "pid 7"), profile="lightcc")
-    assert not result.get("failed") and modules(calls) == [DOCKER, DOCKER]
+    assert not result.get("failed") and modules(calls) == [DOCKER, IMAGE, DOCKER]
 
 
 @pytest.mark.parametrize("failure", [NO_REQUESTS, NO_ENGINE])
@@ -288,7 +301,7 @@ def test_a_container_is_removed_without_requests(act):
     assert result["changed"]
     assert calls[-1] == (COMMAND, {"argv": ["docker", "rm", "--force", "box"]}, False)
     predicted, calls = act(answer=unready(NO_REQUESTS), state="absent", check=True)
-    assert predicted["changed"] and modules(calls) == [DOCKER, COMMAND, WORK]
+    assert predicted["changed"] and modules(calls) == [DOCKER, COMMAND, COMMAND, WORK]
 
 
 @pytest.mark.parametrize(
@@ -303,36 +316,59 @@ def test_without_requests_a_container_that_is_not_there_is_no_change(act, inspec
     assert result["changed"] is False and modules(calls) == [DOCKER, COMMAND]
 
 
-OTHERS = {"Image": "other:1", "Labels": {"owner": "alice"}}
+OTHERS = {"Image": "sha256:1", "Config": {"Image": "other:1", "Labels": {"owner": "alice"}}}
+# Ways in which the action comes to know of a container, where it would change or remove it.
+WAYS = [
+    lambda container: {"profile": "lightcc", "answer": dict(RUNNING, container=container, actions=RECREATE)},
+    lambda container: {"state": "absent", "there": container},
+    lambda container: {
+        "state": "absent",
+        "answer": unready(NO_REQUESTS, {"rc": 0, "stdout": json.dumps([container])}),
+    },
+]
 
 
 @pytest.mark.parametrize("check", [False, True])
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
-    "options",
+    ("container", "image_labels", "words"),
     [
-        {"profile": "lightcc", "answer": dict(RUNNING, container={"Config": OTHERS}, actions=RECREATE)},
-        {"profile": "lightcc", "answer": dict(RUNNING, container={"Config": None}, actions=[{"started": "4c01"}])},
-        {"state": "absent", "there": OTHERS},
-        {"state": "absent", "answer": unready(NO_REQUESTS, {"rc": 0, "stdout": json.dumps([{"Config": OTHERS}])})},
-        {"state": "absent", "answer": unready(NO_REQUESTS, {"rc": 0, "stdout": "no JSON"})},
+        (OTHERS, None, "it has no label taco.train.options"),
+        ({"Config": None}, None, "it has no label"),
+        ({}, None, "it has no label"),
+        # docker commit copies the label into the image, and docker run from there into a container, also of the same name.
+        (OURS, LABEL, "it has its label taco.train.options from the image"),
+        (OURS, GONE, "no longer has the image sha256:1"),
+        ({"Config": OURS["Config"]}, None, "no longer has the image"),
     ],
 )
-def test_a_container_of_somebody_else_is_refused_with_the_ways_out(act, options, check):
+def test_a_container_of_somebody_else_is_refused_with_the_ways_out(act, way, container, image_labels, words, check):
     with pytest.raises(
-        AnsibleActionFail, match="node-0: the container box is not one of this .*docker rename box"
+        AnsibleActionFail, match="node-0: the container box is not known to be one of this .*docker rename box"
     ) as refused:
-        act(check=check, interrupt_running_work=True, **options)
-    assert "taco_container_name" in str(refused.value)
+        act(check=check, interrupt_running_work=True, image_labels=image_labels, **way(container))
+    assert "taco_container_name" in str(refused.value) and words in str(refused.value)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_container_made_anew_from_an_image_of_an_earlier_one_is_ours(act, way):
+    _result, calls = act(profile="lightcc")
+    again = act(profile="lightcc")[1][-1][1]["labels"]
+    earlier = calls[-1][1]["labels"]
+    container = dict(OURS, Config=dict(OURS["Config"], Labels=again))
+    assert act(image_labels=earlier, **way(container))[0]["changed"]
+    with pytest.raises(AnsibleActionFail, match="from the image"):
+        act(image_labels=again, **way(container))
 
 
 def test_a_container_of_somebody_else_stays_where_it_may_and_is_used_where_it_is_as_required(act):
     result, calls = act(state="absent", there=OTHERS, may_stay=True)
-    assert result["changed"] is False and "other:1" in result["left"] and modules(calls) == [DOCKER, INFO]
-    settled = {"changed": False, "container": {"State": {"Status": "running"}, "Config": OTHERS}}
+    assert result["changed"] is False and "other:1" in result["left"] and modules(calls) == [DOCKER, INFO, IMAGE]
+    settled = {"changed": False, "container": dict(OTHERS, State={"Status": "running"})}
     assert act(answer=settled, profile="lightcc")[0]["changed"] is False
 
 
 def test_a_container_of_somebody_else_is_taken_over_where_that_is_permitted(act):
-    answer = dict(RUNNING, container=dict(RUNNING["container"], Config=OTHERS), actions=RECREATE)
+    answer = dict(RUNNING, container=dict(RUNNING["container"], **OTHERS), actions=RECREATE)
     assert act(answer=answer, profile="lightcc", take_over=True)[0]["changed"]
     assert act(state="absent", there=OTHERS, take_over=True)[0]["changed"]

@@ -63,6 +63,17 @@ def test_what_is_not_understood_is_refused_before_anything_is_written(pages, roo
     assert state(root) == before
 
 
+def test_check_mode_says_that_it_could_not_compare_what_would_be_generated(pages, root, tmp_path, monkeypatch):
+    put(tmp_path, "bin/unshare", "#!/bin/sh\necho 'unshare failed: Operation not permitted' >&2\nexit 1\n", 0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
+    REFUSED["a password by hand"][0](root)
+    before = state(root)
+    warning = str(pages(check=True, count=4)["warnings"])
+    assert "/boot/grub2/grub.cfg is not compared" in warning and "unshare failed: Operation not permitted" in warning
+    assert str(tmp_path) not in warning
+    assert pages(count=4)["failed"] and state(root) == before
+
+
 @pytest.mark.parametrize("lay", [menu_host, links, then(menu_host, stub()), then(entries_host, stub())])
 def test_a_trial_boots_once_through_the_grub_cfg_that_is_read(pages, root, lay):
     lay(root)

@@ -70,9 +70,15 @@ CASES = [
 @pytest.fixture
 def lay(request, tmp_path):
     """Return a function that lays out a host of one layout."""
-    return lambda layout: (
-        lay_out(tmp_path / "root", layout) if layout in ("EL8", "EL9") else request.getfixturevalue(layout)
-    )
+
+    def layer(layout):
+        if layout == "EL9-bare":
+            root = lay_out(tmp_path / "root", "EL9")
+            without_defaults(root)
+            return root
+        return lay_out(tmp_path / "root", layout) if layout in ("EL8", "EL9") else request.getfixturevalue(layout)
+
+    return layer
 
 
 @pytest.fixture
@@ -135,7 +141,8 @@ def test_what_is_not_activated_yet_is_not_activated_beside_the_pages(pages, el7)
 # Of the layouts of these tests only EL8 and EL9 can boot an entry once.
 @pytest.mark.parametrize(
     "layout, lost",
-    [(layout, lost) for layout in ("host", "el7", "EL9") for lost in ("removed", "moved")] + [("EL9", "trial")],
+    [(layout, lost) for layout in ("host", "el7", "EL9", "EL9-bare") for lost in ("removed", "moved")]
+    + [("EL9", "trial")],
 )
 @pytest.mark.parametrize("state", ["absent", "restored"])
 def test_pages_without_a_history_are_an_error_that_says_how_to_remove_them(lay, reverted, layout, state, lost):
@@ -151,7 +158,7 @@ def test_pages_without_a_history_are_an_error_that_says_how_to_remove_them(lay, 
         refused = reverted(root, check=check, state=state, **options)
         assert refused["failed"] and "taco_state_dir" in refused["msg"]
         assert boot_files(root) == before
-    named = {"host": "rm /" + DROP_IN, "el7": "/etc/default/grub", "EL9": "/etc/default/grub"}[layout]
+    named = {"host": "rm /" + DROP_IN, "el7": "/etc/default/grub", "EL9": "/etc/default/grub"}[layout[:4].rstrip("-")]
     assert ("custom.cfg" if lost == "trial" else named) in refused["msg"]
     if lost == "moved":
         assert not reverted(root, count=4, **options)["changed"]

@@ -44,6 +44,15 @@ HOSTS = {
     "theirs": ({f"{LISTS}/nvidia-container-toolkit.list": THEIRS}, {}, False, []),
     "none": ({f"{LISTS}/n.list": "# " + THEIRS}, {}, True, []),
     "earlier": ({OURS: f"deb [signed-by=/etc/apt/keyrings/{NAME}.asc] @/old /\n", OUR_KEY: "old"}, {}, True, []),
+    "pinned-away": (
+        {
+            f"{LISTS}/nvidia-container-toolkit.list": THEIRS,
+            "etc/apt/preferences.d/no-gpus": "Package: nvidia-container-toolkit\nPin: version *\nPin-Priority: -1\n",
+        },
+        {},
+        False,
+        ["negative Pin-Priority", "apt-cache policy nvidia-container-toolkit"],
+    ),
     "yum-theirs": (
         {"offered": "nvidia-container-toolkit.x86_64 1.17.8-1 cuda-rhel9-x86_64\n"},
         {"taco_node": EL9},

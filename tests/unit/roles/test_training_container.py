@@ -35,13 +35,33 @@ def inspect(name):
     return [info, {"ansible.builtin.set_fact": {"found": "{{ found | combine({'" + name + "': " + name + "}) }}"}}]
 
 
+def commit(repository, tag):
+    """Make an image from the container, as `docker commit` does."""
+    url = f"http://docker/commit?container={CONTAINER['name']}&repo={repository}&tag={tag}"
+    socket = "{{ lookup('ansible.builtin.env', 'DOCKER_HOST') | regex_replace('^unix://') }}"
+    return {"ansible.builtin.uri": {"url": url, "unix_socket": socket, "method": "POST", "status_code": 201}}
+
+
+SNAPSHOT = "snapshot:1"
 STEPS = [
     step("created"),
     *inspect("ours"),
     step("unchanged"),
     step("other", training_container_environment={"A": "1"}),
     *inspect("recreated"),
+    commit(*engine.IMAGE.split(":")),
+    step("of its own image"),
+    *inspect("newer"),
+    commit(*SNAPSHOT.split(":")),
     step("removed", training_container_state="absent"),
+    {
+        "community.docker.docker_container": dict(
+            CONTAINER, image=SNAPSHOT, command="sleep 60", network_mode="host", state="present"
+        )
+    },
+    step("label inherited"),
+    step("label inherited, not removed", training_container_state="absent"),
+    {"community.docker.docker_container": {"name": CONTAINER["name"], "state": "absent"}},
     step("nothing left", training_container_state="absent"),
     {"community.docker.docker_container": dict(CONTAINER, command="sleep 60", network_mode="host", state="present")},
     step("refused"),
@@ -102,8 +122,20 @@ def test_a_container_is_removed_once(found):
     assert found["removed"]["changed"] and not found["nothing left"]["changed"]
 
 
+def test_a_container_of_ours_is_recreated_when_its_image_is_one_of_itself_now(found):
+    assert found["of its own image"]["changed"]
+    images = [found[name]["container"]["Image"] for name in ("recreated", "newer")]
+    assert images[0] != images[1]
+
+
+def test_a_container_of_an_image_that_was_committed_from_ours_is_neither_recreated_nor_removed(found):
+    for name in ("label inherited", "label inherited, not removed"):
+        assert "it has its label taco.train.options from the image" in found[name]["msg"], found[name]
+        assert SNAPSHOT in found[name]["msg"]
+
+
 def test_a_container_of_somebody_else_is_neither_recreated_nor_removed(found):
     for name in ("refused", "not removed"):
-        assert "the container taco-train is not one of this collection" in found[name]["msg"], found[name]
+        assert "the container taco-train is not known to be one of this collection" in found[name]["msg"], found[name]
     assert not found["stays"]["changed"] and "docker rename taco-train" in found["stays"]["left"]
     assert found["theirs"]["exists"] and found["theirs"]["container"]["Config"]["Cmd"] == ["sleep", "60"]

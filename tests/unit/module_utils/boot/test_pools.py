@@ -46,6 +46,9 @@ def test_pools_are_listed_by_size_and_node(tmp_path):
     host.write("sys/devices/system/node/possible", "0-1\n")
     host.write("sys/devices/system/node/node0/meminfo", "Node 0 MemTotal:       268435456 kB\nNode 0 MemFree: 1 kB\n")
     host.write("sys/devices/system/node/node1/meminfo", "Node 1 MemTotal:       0 kB\n")
+    host.write("sys/devices/system/node/node0/cpulist", "0-63\n")
+    host.write("sys/devices/system/node/node2/meminfo", "Node 2 MemTotal:       67108864 kB\n")
+    host.write("sys/devices/system/node/node2/cpulist", "\n")
     assert observe_hugepages(str(tmp_path)) == {
         "default_size_bytes": 2 * MIB,
         "pools": [
@@ -57,7 +60,10 @@ def test_pools_are_listed_by_size_and_node(tmp_path):
                 "nodes": [{"node": 0, "total": 26, "free": 26}, {"node": 1, "total": 24, "free": 22}],
             },
         ],
-        "nodes": [{"node": 0, "memory_bytes": 256 * GIB}],
+        "nodes": [
+            {"node": 0, "memory_bytes": 256 * GIB, "cpus": True},
+            {"node": 2, "memory_bytes": 64 * GIB, "cpus": False},
+        ],
         "mounts": [],
         "sysctl": [],
     }
@@ -71,12 +77,12 @@ def test_a_host_without_hugepages_has_no_pools(tmp_path):
 def test_a_mount_without_a_size_has_the_default_one():
     text = (
         "nodev /dev/hugepages hugetlbfs rw,relatime 0 0\n"
-        "nodev /mnt/huge\\0401g hugetlbfs rw,relatime,pagesize=1024M 0 0\n"
+        "nodev /mnt/huge\\0401g hugetlbfs ro,relatime,pagesize=1024M,size=8589934592 0 0\n"
         "tmpfs /run tmpfs rw 0 0\n"
     )
     assert parse_mounts(text, 2 * MIB) == [
-        {"path": "/dev/hugepages", "page_size_bytes": 2 * MIB},
-        {"path": "/mnt/huge 1g", "page_size_bytes": GIB},
+        {"path": "/dev/hugepages", "page_size_bytes": 2 * MIB, "read_only": False, "limit_bytes": None},
+        {"path": "/mnt/huge 1g", "page_size_bytes": GIB, "read_only": True, "limit_bytes": 8 * GIB},
     ]
     assert parse_mounts(text, None)[0]["page_size_bytes"] is None
 

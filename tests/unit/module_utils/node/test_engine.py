@@ -10,7 +10,6 @@ import pytest
 
 from ansible_collections.taco.train.plugins.module_utils._node.engine import (
     OPTIONS_LABEL,
-    image_of,
     judge_container,
     judge_engine,
     parse_object,
@@ -24,7 +23,7 @@ CONTAINER = {
     "Name": "/taco-train",
     "Image": "sha256:1",
     "State": {"Status": "running"},
-    "Config": {"Image": "training:1", "Labels": {OPTIONS_LABEL: "abc", "other": "x"}},
+    "Config": {"Image": "training:1", "Labels": {OPTIONS_LABEL: "abc.9f", "other": "x"}},
     "HostConfig": {"RestartPolicy": {"Name": "unless-stopped", "MaximumRetryCount": 0}},
 }
 NO_SERVER = json.dumps({"ServerVersion": "", "Runtimes": None, "ServerErrors": ["Cannot connect"]})
@@ -97,7 +96,7 @@ def test_what_is_no_object_says_nothing(text):
 
 
 def test_a_container_tells_what_it_was_made_from():
-    assert judge_container(CONTAINER, {"Id": "sha256:2", "Config": {"Labels": {"other": "y"}}}) == {
+    assert judge_container(CONTAINER, {"Config": {"Labels": {"other": "y", OPTIONS_LABEL: "abc.11"}}}) == {
         "name": "taco-train",
         "id": "4c01",
         "status": "running",
@@ -124,7 +123,7 @@ def test_an_image_of_a_registry_has_a_digest(digests, found):
         (dict(CONTAINER, Config={"Image": "training:1", "Labels": None}), {"Id": "sha256:1", "Config": None}),
         (dict(CONTAINER, Config=None), {}),
         # Made by hand from an image that somebody made from a container of ours.
-        (CONTAINER, {"Id": "sha256:1", "Config": {"Labels": {OPTIONS_LABEL: "abc"}}}),
+        (CONTAINER, {"Id": "sha256:1", "Config": {"Labels": {OPTIONS_LABEL: "abc.9f"}}}),
     ],
 )
 def test_a_container_that_somebody_else_made_has_no_checksum(container, image):
@@ -133,7 +132,6 @@ def test_a_container_that_somebody_else_made_has_no_checksum(container, image):
 
 def test_little_is_known_of_what_says_little():
     assert set(judge_container({"Id": "4c01"}, {}).values()) == {"", "4c01", None}
-    assert image_of({}) is image_of({"Config": None}) is None
 
 
 def test_no_container_is_none():

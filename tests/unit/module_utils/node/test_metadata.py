@@ -6,7 +6,12 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.module_utils._node.metadata import MetadataError, is_tencent, read_metadata
+from ansible_collections.taco.train.plugins.module_utils._node.metadata import (
+    MetadataError,
+    is_tencent,
+    read_metadata,
+    vpc_addresses,
+)
 
 SERVICE = {
     "instance-id": "ins-0example",
@@ -56,3 +61,16 @@ def test_the_cloud_is_known_by_its_firmware():
     assert is_tencent("Tencent Cloud\n", "")
     assert not is_tencent("QEMU", "")
     assert not is_tencent()
+
+
+@pytest.mark.parametrize(
+    ("interface", "addresses"),
+    [
+        ({"addresses": [{"local_ipv4": "10.0.16.5", "subnet_mask": "255.255.240.0"}]}, ["10.0.16.5/20"]),
+        ({"addresses": [], "primary_local_ipv4": "10.0.0.1"}, ["10.0.0.1/32"]),
+        ({"addresses": [], "primary_local_ipv4": None}, []),
+        ({"addresses": [{"local_ipv4": "10.0.0.1", "subnet_mask": "<html>"}], "primary_local_ipv4": None}, []),
+    ],
+)
+def test_each_interface_has_the_addresses_that_can_be_read(interface, addresses):
+    assert vpc_addresses({"interfaces": [dict(interface, mac="x")]}) == {"x": addresses}

@@ -14,7 +14,6 @@ from ansible_collections.taco.train.plugins.module_utils._node.nics import (
     observe_nics,
     parse_addresses,
     pci_address,
-    vpc_addresses,
 )
 
 ROUTE = "Iface Destination Gateway Flags RefCnt Use Metric Mask MTU Window IRTT\n"
@@ -117,7 +116,6 @@ def test_a_virtio_nic_has_the_address_and_node_of_the_pci_device_below_it(host):
         "primary": True,
         "addresses": ["10.0.2.8/24"],
         "reached": False,
-        "vpc_addresses": None,
     }
     assert (second["numa_node"], second["up"], second["primary"], second["addresses"]) == (1, False, False, [])
 
@@ -212,18 +210,6 @@ def equal_routes(host, *names):
     host.write("proc/net/route", ROUTE + "\n".join(lines) + "\n")
 
 
-METADATA = {
-    "mac": "52:54:00:00:00:01",
-    "interfaces": [
-        {
-            "mac": "52:54:00:00:00:02",
-            "primary_local_ipv4": "10.0.16.5",
-            "addresses": [{"local_ipv4": "10.0.16.5", "subnet_mask": "255.255.240.0"}],
-        }
-    ],
-}
-
-
 def primaries(host, **known):
     return {nic["name"]: nic["primary"] for nic in observe_nics(str(host.root), {}, **known)}
 
@@ -240,7 +226,7 @@ def three(host):
 def test_the_order_of_equal_default_routes_does_not_decide_which_interface_is_primary(three, routes):
     equal_routes(three, *routes)
     assert primaries(three) == {"eth0": None, "eth1": None, "eth2": False}
-    assert primaries(three, metadata=METADATA) == {"eth0": True, "eth1": False, "eth2": False}
+    assert primaries(three, first_mac="52:54:00:00:00:01") == {"eth0": True, "eth1": False, "eth2": False}
     assert primaries(three, reached="eth1") == {"eth0": False, "eth1": True, "eth2": False}
     # The connection arrives at none of them.
     assert primaries(three, reached="eth2") == {"eth0": None, "eth1": None, "eth2": False}
@@ -249,7 +235,7 @@ def test_the_order_of_equal_default_routes_does_not_decide_which_interface_is_pr
 def test_without_a_default_route_any_interface_with_a_device_can_be_primary(three):
     assert primaries(three) == {"eth0": None, "eth1": None, "eth2": None}
     assert primaries(three, reached="eth0") == {"eth0": True, "eth1": False, "eth2": False}
-    assert primaries(three, metadata=METADATA)["eth0"] is True
+    assert primaries(three, first_mac="52:54:00:00:00:01")["eth0"] is True
 
 
 def test_a_vpn_with_the_default_route_does_not_make_the_interface_below_it_an_eni(three):
@@ -277,21 +263,3 @@ def test_a_bond_with_a_default_route_beside_an_interface_with_one_is_ambiguous_w
     equal_routes(host, "eth1", "bond0")
     assert primaries(host) == {"bond0": None, "ens1": None, "eth1": None}
     assert primaries(host, reached="bond0") == {"bond0": True, "ens1": True, "eth1": False}
-
-
-def test_the_addresses_of_the_metadata_belong_to_the_interface_with_their_mac(three):
-    equal_routes(three, "eth0")
-    nics = {nic["name"]: nic["vpc_addresses"] for nic in observe_nics(str(three.root), {}, METADATA)}
-    assert nics == {"eth0": [], "eth1": ["10.0.16.5/20"], "eth2": []}
-
-
-@pytest.mark.parametrize(
-    ("interface", "addresses"),
-    [
-        ({"addresses": [], "primary_local_ipv4": "10.0.0.1"}, ["10.0.0.1/32"]),
-        ({"addresses": [], "primary_local_ipv4": None}, []),
-        ({"addresses": [{"local_ipv4": "10.0.0.1", "subnet_mask": "<html>"}], "primary_local_ipv4": None}, []),
-    ],
-)
-def test_metadata_that_lacks_something_is_no_error(interface, addresses):
-    assert vpc_addresses({"interfaces": [dict(interface, mac="x")]}) == {"x": addresses}

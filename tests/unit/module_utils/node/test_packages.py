@@ -37,6 +37,13 @@ ABSENT = """docker-ce:
      5:20.10.24~3-0~ubuntu-jammy -1
         100 /var/lib/dpkg/status
 """
+PINNED_AWAY = """docker-ce:
+  Installed: (none)
+  Candidate: (none)
+  Version table:
+     5:27.3.1-1~ubuntu.22.04~jammy -1
+         -1 https://download.docker.com/linux/ubuntu jammy/stable amd64 Packages
+"""
 FROM_A_FILE = """docker-ce:
   Installed: 5:24.0.7-1~ubuntu.22.04~jammy
   Candidate: 5:24.0.7-1~ubuntu.22.04~jammy
@@ -73,6 +80,16 @@ ROWS = [
         {"docker-ce": ("20.10.24~3-0~ubuntu-jammy", "https://mirror.example.com/docker jammy/stable amd64 Packages")},
     ),
     (ABSENT, {}),
+    (
+        PINNED_AWAY,
+        {
+            "docker-ce": (
+                "27.3.1-1~ubuntu.22.04~jammy",
+                "https://download.docker.com/linux/ubuntu jammy/stable amd64 Packages",
+                True,
+            )
+        },
+    ),
     (FROM_A_FILE, {}),
     (
         PINNED + ABSENT.replace("docker-ce", "other"),
@@ -94,4 +111,10 @@ ROWS = [
 
 @pytest.mark.parametrize(("text", "offered"), ROWS)
 def test_the_version_that_would_be_installed_is_found_with_its_repository(text, offered):
-    assert {name: (one["version"], one["repository"]) for name, one in candidates(text).items()} == offered
+    found = candidates(text)
+    assert {name: (one["version"], one["repository"]) for name, one in found.items()} == {
+        name: one[:2] for name, one in offered.items()
+    }
+    assert [name for name, one in found.items() if one["forbidden"]] == [
+        name for name, one in offered.items() if one[2:]
+    ]

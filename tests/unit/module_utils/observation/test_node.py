@@ -86,7 +86,8 @@ def test_everything_is_observed_and_nothing_is_changed(host):
     assert node["cpu"] == {"count": 4, "page_1g": True, "page_2m": True}
     assert node["memory"] == {"total_bytes": 1024000000, "available_bytes": 921600000}
     assert node["hugepages"]["pools"][0]["total"] == 50
-    assert node["hugepages"]["mounts"] == [{"path": "/dev/hugepages", "page_size_bytes": 1024**3}]
+    (mount,) = node["hugepages"]["mounts"]
+    assert mount["path"] == "/dev/hugepages" and mount["page_size_bytes"] == 1024**3
     assert (node["gpus"]["count"], node["gpus"]["source"]) == (8, "pci")
     assert [nic["name"] for nic in node["nics"]] == [f"eth{n}" for n in range(9)] + ["lo"]
     assert node["disk"]["root_free_bytes"] > 0

@@ -352,3 +352,10 @@ def test_a_package_that_is_to_be_installed_and_is_too_old_is_named_with_its_repo
     found = NODE_CHECKS[identity](host_without, dict(VARIABLES, **variables))
     assert found.status == ("fail" if words else "skip")
     assert [word for word in words if word not in f"{found.found} {found.fix}"] == []
+
+
+def test_a_package_that_a_negative_priority_forbids_is_named_with_what_shows_it():
+    packages = {"docker-ce": dict(OLD_PACKAGES["docker-ce"], version="27.3.1-1", forbidden=True)}
+    found = NODE_CHECKS["engine.version"](dict(node("package_candidates", packages), container_engine=None), VARIABLES)
+    assert found.status == "fail" and "27.3.1-1 in the repository https://mirror" in found.found
+    assert "Pin-Priority" in found.fix and "apt-cache policy docker-ce" in found.fix

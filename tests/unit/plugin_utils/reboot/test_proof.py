@@ -4,6 +4,7 @@
 
 import pytest
 
+from ansible_collections.taco.train.plugins.module_utils._boot.pools import parse_mounts
 from ansible_collections.taco.train.plugins.plugin_utils.reboot.proof import GIB, boot_problems
 
 
@@ -95,10 +96,22 @@ MIB = 1024**2
 NODES = "default_hugepagesz=1G hugepagesz=1G hugepages={}"
 
 
-def observed(*, pages=(25, 25), free=(25, 25), memory=(128, 128), mounts=(("/dev/hugepages", GIB),), number="50"):
+def observed(
+    *,
+    pages=(25, 25),
+    free=(25, 25),
+    memory=(128, 128),
+    cpus=(True, True),
+    mounts=(("/dev/hugepages", GIB),),
+    options="rw",
+    number="50",
+):
     found = node(NODES.format(number), total=sum(pages), nodes=pages)
-    found["hugepages"]["nodes"] = [{"node": one, "memory_bytes": gib * GIB} for one, gib in enumerate(memory) if gib]
-    found["hugepages"]["mounts"] = [{"path": path, "page_size_bytes": size} for path, size in mounts]
+    found["hugepages"]["nodes"] = [
+        {"node": one, "memory_bytes": gib * GIB, "cpus": cpus[one]} for one, gib in enumerate(memory) if gib
+    ]
+    text = "".join(f"h {path} hugetlbfs {options},pagesize={size // MIB}M 0 0\n" for path, size in mounts)
+    found["hugepages"]["mounts"] = parse_mounts(text, None)
     pool = found["hugepages"]["pools"][1]
     pool["free"] = sum(free)
     for place, number in zip(pool["nodes"], free):
@@ -112,6 +125,13 @@ SITUATIONS = {
     "a smaller node gave what it has": ({"pages": (12, 38), "free": (12, 38), "memory": (16, 240)}, None),
     "a node without memory": ({"pages": (0, 50), "free": (0, 50), "memory": (0, 256)}, None),
     "all pages on one node": ({"pages": (0, 50), "free": (0, 50)}, "NUMA node 0 has none of the pages of 1G (NUMA node 0 has 0, NUMA"),
+    "a node with memory and without CPUs": ({"pages": (50, 0), "free": (50, 0), "cpus": (True, False)}, None),
+    "all on the node without CPUs": ({"pages": (0, 50), "free": (0, 50), "cpus": (True, False)}, "NUMA node 0 has none of the pages"),
+    "a read-only mount": ({"options": "ro"}, "/dev/hugepages is mounted read-only, so no program can take pages there: take ro out"),
+    "a mount with too small a limit": (
+        {"options": f"rw,size={40 * GIB}"}, f"/dev/hugepages is mounted with size={40 * GIB}, room for 40 of the 50 pages of 1G: take",
+    ),
+    "a mount with room for all pages": ({"options": f"rw,size={50 * GIB},min_size={GIB}"}, None),
     "all on one node as asked": ({"pages": (0, 50), "free": (0, 50), "number": "1:50"}, None),
     "a number for each node": ({"number": "0:25,1:25"}, None),
     "another number on the nodes": (

@@ -4,19 +4,21 @@
 
 """Run a training container as a profile says, by community.docker.docker_container."""
 
-from typing import Any
+import uuid
+from typing import Any, Callable
 
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.taco.train.plugins.plugin_utils.container.change import (
     NO_CONTAINER,
+    NO_IMAGE,
     described,
     ends_processes,
+    foreign,
     foreign_refusal,
     inspected,
     interruption,
-    is_foreign,
     left,
     trouble_after_start,
     unknown_change,
@@ -28,12 +30,14 @@ from ansible_collections.taco.train.plugins.plugin_utils.container.options impor
     harp_refusal,
     module_options,
     spec_of,
+    with_unique_label,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.container.spec import docker_run_argv, mount_folders
 from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 
 MODULE = "community.docker.docker_container"
 INFO = "community.docker.docker_container_info"
+IMAGE = "community.docker.docker_image_info"
 FOLDERS = "taco.train.host_folders"
 RUNNING_WORK = "taco.train.running_work"
 COMMAND = "ansible.legacy.command"
@@ -73,7 +77,7 @@ class ActionModule(ActionBase):
         if problem and check_mode:
             answer: Result = unknown_change(name, problem, wanted)
         else:
-            stranger = self._foreign(predicted.get("container")) if predicted.get("changed") else None
+            stranger = self._foreign(predicted.get("container"), self._image) if predicted.get("changed") else None
             if stranger:
                 raise AnsibleActionFail(f"{self._host}: {stranger}")
             answer = self._changed(wanted, predicted, predicted.get("container"), mount_folders(spec))
@@ -94,7 +98,7 @@ class ActionModule(ActionBase):
         found = self._execute(INFO, {"name": self._options["name"]}) if predicted.get("changed") else {}
         if found.get("failed"):
             return {**found, "msg": self._explained(found["msg"])}
-        stranger = self._foreign(found.get("container"))
+        stranger = self._foreign(found.get("container"), self._image)
         return self._left(stranger) if stranger else self._changed(wanted, predicted, found.get("container"))
 
     def _changed(
@@ -119,7 +123,7 @@ class ActionModule(ActionBase):
             recorded = self._execute(FOLDERS, noted)
             if recorded.get("failed"):
                 return recorded
-        answer = self._execute(MODULE, wanted)
+        answer = self._execute(MODULE, with_unique_label(wanted, uuid.uuid4().hex))
         if answer.get("failed"):
             answer["msg"] = self._explained(answer["msg"])
         return answer
@@ -135,8 +139,9 @@ class ActionModule(ActionBase):
         if found.get("failed"):
             return self._left(left(name, f"the engine can't be asked ({said.strip()})"))
         container = inspected(found.get("stdout", ""))
-        if not self._options["take_over"] and is_foreign(container):
-            return self._left(foreign_refusal(name, container))
+        stranger = self._foreign(container, self._image_by_command)
+        if stranger:
+            return self._left(stranger)
         work = self._running_work()
         change = {
             "changed": True,
@@ -150,11 +155,28 @@ class ActionModule(ActionBase):
             raise AnsibleActionFail(self._explained(removed.get("stderr") or removed.get("msg")))
         return {**change, **work}
 
-    def _foreign(self, container: Result | None) -> str | None:
+    def _foreign(self, container: Result | None, image_of: Callable[[str], Result]) -> str | None:
         """Why a container is not to be changed, None for one that may be and where there is none."""
-        if not container or self._options["take_over"]:
+        if container is None or self._options["take_over"]:
             return None
-        return foreign_refusal(self._options["name"], container) if is_foreign(container) else None
+        image = container.get("Image")
+        why = foreign(container, image_of(image) if image else {})
+        return foreign_refusal(self._options["name"], container, why) if why else None
+
+    def _image(self, image: str) -> Result:
+        """What the engine says of an image, empty where it has none of this id."""
+        found = self._execute(IMAGE, {"name": [image]})
+        if found.get("failed"):
+            raise AnsibleActionFail(self._explained(found["msg"]))
+        return next(iter(found["images"]), {})
+
+    def _image_by_command(self, image: str) -> Result:
+        """What the engine says of an image, on a host whose Python can't run docker_image_info."""
+        found = self._execute(COMMAND, {"argv": ["docker", "image", "inspect", image]}, check_mode=False)
+        problem = str(found.get("stderr") or found.get("msg"))
+        if found.get("failed") and NO_IMAGE not in problem.lower():
+            raise AnsibleActionFail(self._explained(problem))
+        return inspected(found.get("stdout", ""))
 
     def _left(self, message: str) -> Result:
         if not self._options["may_stay"]:

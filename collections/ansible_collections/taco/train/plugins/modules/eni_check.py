@@ -131,6 +131,7 @@ enis:
       sample: false
     vpc_addresses:
       description: Its addresses in the instance metadata, V(null) when the metadata was not read.
+      returned: where O(nics) have them
       type: list
       elements: str
       sample: [10.0.1.12/24]

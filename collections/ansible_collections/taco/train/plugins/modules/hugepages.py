@@ -14,11 +14,13 @@ description:
     TencentOS 2.4 and similar distributions it is C(GRUB_CMDLINE_LINUX) in C(/etc/default/grub). On hosts with boot loader specification
     entries (EL8 and later) it is that variable, C(/etc/kernel/cmdline) if it exists, and the entries themselves, or the variable
     C(kernelopts) of GRUB's environment if the entries refer to it. The module edits these directly, without C(grubby).
+    If C(/etc/default/grub) is missing there, it is created with a comment that names O(state_dir), and removed again.
   - Finds out what boots the host, from the firmware through C(configfile) of GRUB to the entries. A host that does not boot by GRUB, or
     whose settings contradict each other, is refused before anything is written, with the reason.
   - Before it generates C(grub.cfg), compares it with what the generator makes of the unchanged files, in a place of its own. If they
     differ in more than the pages, such as a password or an argument that only C(grub.cfg) holds, the module fails and names the first
-    difference. In check mode the comparison is left out if the generator can't run without writing beside C(grub.cfg).
+    difference. In check mode the comparison is left out, with a warning, if the generator can't run without writing beside C(grub.cfg).
+  - Refuses files in C(/etc/default) that a shell may leave, by C(return), C(exit) or C(exec), before it comes to the pages.
   - Generates the boot entries and reads them back. If an entry is wrong, all changes are undone and the module fails.
   - Refuses a kernel line of more than 2,047 bytes, which the kernel would cut off, and puts its arguments before C(--).
   - Keeps a copy of each file in C(originals) in O(state_dir) while it changes them. If a run was killed, or could not undo a change because

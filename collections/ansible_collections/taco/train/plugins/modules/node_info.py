@@ -118,6 +118,7 @@ node:
       description:
         - The C(pools) of every page size with C(total) and C(free) pages, also for each NUMA node, the C(nodes) that have memory,
           C(default_size_bytes), and the C(mounts) of hugetlbfs that can be seen. What is mounted last on a path hides the others.
+          C(limit_bytes) is the option C(size) of a mount, V(null) without it.
         - The C(sysctl) are settings of others that change the pages after a boot, of sysctl, tmpfiles.d, units of systemd, scripts
           that a boot runs, tuned, GRUB's variables and fstab. C(by) is who applies it. The C(value) is V(null) where a program
           computes it.
@@ -125,8 +126,8 @@ node:
       sample:
         default_size_bytes: 1073741824
         pools: [{size_bytes: 1073741824, total: 50, free: 50, nodes: [{node: 0, total: 50, free: 50}]}]
-        nodes: [{node: 0, memory_bytes: 1017907249152}]
-        mounts: [{path: /dev/hugepages, page_size_bytes: 1073741824}]
+        nodes: [{node: 0, memory_bytes: 1017907249152, cpus: true}]
+        mounts: [{path: /dev/hugepages, page_size_bytes: 1073741824, read_only: false, limit_bytes: null}]
         sysctl: [{name: vm.nr_hugepages, value: "2048", file: /etc/sysctl.d/90-db.conf, line: 3, by: null}]
     gpus:
       description:
@@ -170,15 +171,16 @@ node:
       type: dict
       sample: {name: docker, version: 24.0.7, running: true, runtimes: [nvidia, runc], nvidia_toolkit: 1.14.3}
     package_candidates:
-      description: Where the engine or the toolkit is missing, what the repositories of the host offer of them, by package.
+      description: Where the engine or the toolkit is missing, what the repositories of the host offer of them, by package. C(forbidden) is
+        whether a negative priority keeps apt from installing any version.
       type: dict
-      sample: {nvidia-container-toolkit: {version: 1.17.8-1, repository: nvidia-container-toolkit}}
+      sample: {nvidia-container-toolkit: {version: 1.17.8-1, repository: nvidia-container-toolkit, forbidden: false}}
     training_container:
       description:
         - The container named O(container), or V(null) without one. C(image) is the name of the image that it was created from, C(image_id)
-          the image that had this name then, and C(image_digest) the digest in its registry if the image still has this name.
-        - C(options_sha256) is the checksum of the options with which M(taco.train.training_container) created it, V(null) when the image
-          has such a label itself. C(status) is V(unknown) when the engine is stopped.
+          the image that had this name then, and C(image_digest) the digest of that image in its registry.
+        - C(options_sha256) is the checksum of the options with which M(taco.train.training_container) created it, V(null) when
+          another one created it, also from an image of such a container. C(status) is V(unknown) when the engine is stopped.
         - C(renamed_plugin) is where HARP's plugin for NCCL is in a running container if it was renamed, as in the vendor's documents.
       type: dict
       sample:

@@ -13,8 +13,9 @@ description:
   - An option that is set replaces the value of the profile.
   - Refuses to start a container in which HARP would abort without its configuration.
   - A container that is as required is not changed. A container that differs is recreated.
-  - The label C(taco.train.options) marks the containers of this module; its value is a checksum of their options. A container of this name
-    without the label is somebody else's. It is used if it is as required. Otherwise the module fails, unless O(take_over) is set.
+  - The label C(taco.train.options) marks the containers of this module; its value is a checksum of their options and an id. A container
+    of this name without the label, or with the label of its own image (C(docker commit) copies labels), is somebody else's. It is used if
+    it is as required. Otherwise the module fails, unless O(take_over) is set.
 requirements:
   - The collection community.docker on the controller
   - requests in the Python of the host

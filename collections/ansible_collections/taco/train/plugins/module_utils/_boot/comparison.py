@@ -14,10 +14,8 @@ from typing import Callable, List, Optional
 from ansible_collections.taco.train.plugins.module_utils._boot.entries import (
     INSTALLED,
     LINUX_LINE,
-    MENU_LINE,
-    block_end,
     config_lines,
-    section_edge,
+    menu_entry,
 )
 from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import PREFIXES
 
@@ -40,21 +38,19 @@ def _entry(block: List[str], device: Device) -> List[str]:
 
 def essence(text: str, device: Device) -> List[str]:
     """Return what a grub.cfg says, in its order; device returns a root= argument as the device that it names."""
-    found, kernels, foreign = [], [], False  # type: List[str], List[str], bool
+    found, kernels = [], []  # type: List[str], List[str]
     lines = config_lines(text)
     index = 0
     while index < len(lines):
-        edge = section_edge(lines[index])
-        foreign = foreign if edge is None else edge
-        end = block_end(lines, index)
-        block = lines[index : end + 1] if end and MENU_LINE.match(lines[index]) and not foreign else []
+        line, foreign = lines[index]
+        block = [] if foreign else menu_entry(lines, index)
         if any(map(LINUX_LINE.match, block)):
             entry = _entry(block, device)
             found += entry if entry[0] not in kernels else []
             kernels.append(entry[0])
             index += len(block)
             continue
-        words = " ".join(lines[index].split())
+        words = " ".join(line.split())
         found += [] if WORDING.match(words) else [words]
         index += 1
     return found

@@ -133,7 +133,8 @@ class BootConfig:
         status, shown, error = self.run_command(argv, **options)
         if status != 0:
             words = " | ".join((error or shown).strip().splitlines()[-5:])
-            raise HugepagesError(f"{' '.join(command)} ended with {status}: {words}")
+            place = self.layout.config or ""
+            raise HugepagesError(f"{' '.join(command)} ended with {status}: {words}".replace(output or place, place))
 
     def regenerated(self, protected: bool) -> str:
         """Return the grub.cfg that the files give now, which is written elsewhere."""

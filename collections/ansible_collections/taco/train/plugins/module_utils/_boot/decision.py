@@ -102,8 +102,7 @@ def _left_by_others(config: BootConfig, history: Journal, model: BootModel) -> L
         return []
     found = [path for path in model.files if is_drop_in(path)]
     found += [f"{path} ({line})" for path, text in model.files.items() for line in [marked(text)] if line]
-    trial, paths = _boot_files(config, model)
-    return sorted(found + [paths[name] for name in boot_trial.end(trial)])
+    return sorted([*found, *boot_trial.end(_trial_files(config, model))])
 
 
 def _refuse_without_history(config: BootConfig, history: Journal, model: BootModel) -> None:
@@ -250,34 +249,31 @@ def entry_line(model: BootModel, line: KernelLine) -> Tuple[List[str], List[str]
     return first, own + line.tokens
 
 
-def _boot_files(
+def _trial_files(
     config: BootConfig, model: BootModel, changes: Optional[Dict[str, Optional[str]]] = None
-) -> Tuple[boot_trial.BootFiles, Dict[str, str]]:
-    """The sources of a trial boot, and the paths of its two files by name; changes are new texts of files."""
+) -> boot_trial.BootFiles:
+    """The sources of a trial boot; changes are new texts of files."""
     environment, now = model.snippets.environment_path, model.snippets.environment
     folder = config.layout.folder or os.path.dirname(environment)
-    paths = {"custom.cfg": f"{folder}/custom.cfg", "grubenv": environment}
-    files = boot_trial.BootFiles(
+    return boot_trial.BootFiles(
         snippets=model.snippets._replace(environment=(changes or {}).get(environment) or now),
-        custom=config.text(paths["custom.cfg"]),
+        custom_path=f"{folder}/custom.cfg",
+        custom=config.text(f"{folder}/custom.cfg"),
         mounts=config.text("/proc/mounts"),
         folder=folder,
         release=config.text("/proc/sys/kernel/osrelease").strip(),
     )
-    return files, paths
 
 
 def with_trial(config: BootConfig, params: Params, model: BootModel, decision: Decision) -> Decision:
     """Return the decision to boot the pages once instead."""
-    files, paths = _boot_files(config, model)
     number = _number(decision.arguments, params["page_size"])
-    wanted = boot_trial.begin(files, params["page_size"], number, params["keep_other_sizes"])
-    changes = {paths[name]: content for name, content in wanted.items() if config.text(paths[name]) != content}
+    wanted = boot_trial.begin(_trial_files(config, model), params["page_size"], number, params["keep_other_sizes"])
+    changes = {path: text for path, text in wanted.items() if config.text(path) != text}
     return Decision(changes, decision.arguments, [], model.line, bool(changes), trial=True)
 
 
 def after_trial(config: BootConfig, model: BootModel, decision: Decision) -> Decision:
     """Return the decision with what is left of a trial taken away."""
-    files, paths = _boot_files(config, model, decision.changes)
-    left = {paths[name]: content for name, content in boot_trial.end(files).items()}
+    left = boot_trial.end(_trial_files(config, model, decision.changes))
     return decision._replace(changes=dict(decision.changes, **left), changed=decision.changed or bool(left))

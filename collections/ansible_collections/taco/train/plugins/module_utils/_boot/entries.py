@@ -5,7 +5,7 @@
 """Read the kernel lines of generated boot entries. Text in, values out."""
 
 import re
-from typing import Dict, List, NamedTuple, Optional, Sequence, Set
+from typing import Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import KernelLine
 
@@ -37,23 +37,26 @@ class Entry(NamedTuple):
     kernel: str = ""
 
 
-def config_lines(text: str) -> List[str]:
-    """Return the lines of a grub.cfg as GRUB reads them: carriage returns do not count, and only a newline ends a line."""
-    return text.replace("\r", "").split("\n")
+def config_lines(text: str) -> List[Tuple[str, bool]]:
+    """Return the lines of a grub.cfg as GRUB reads them, and whether each stands in a section with entries of others.
+
+    Carriage returns do not count, and only a newline ends a line.
+    """
+    found, foreign = [], False
+    for line in text.replace("\r", "").split("\n"):
+        section = SECTION_LINE.match(line)
+        if section:
+            foreign = section.group("edge") == "BEGIN" and FOREIGN.search(section.group("script")) is not None
+        found.append((line, foreign))
+    return found
 
 
-def section_edge(line: str) -> Optional[bool]:
-    """Return whether entries that are not the generator's own follow, None where a line does not say that."""
-    section = SECTION_LINE.match(line)
-    if not section:
-        return None
-    return section.group("edge") == "BEGIN" and FOREIGN.search(section.group("script")) is not None
-
-
-def block_end(lines: Sequence[str], first: int) -> Optional[int]:
-    """Return the index of the line that closes the block that a line of a grub.cfg opens, None where none does."""
-    indent = lines[first][: len(lines[first]) - len(lines[first].lstrip())]
-    return next((index for index in range(first + 1, len(lines)) if lines[index].rstrip() == indent + "}"), None)
+def menu_entry(lines: Sequence[Tuple[str, bool]], first: int) -> List[str]:
+    """Return the lines of the menu entry that begins at a line of a grub.cfg and ends with its closing brace; none if none begins there."""
+    start = lines[first][0]
+    closing = start[: len(start) - len(start.lstrip())] + "}"
+    end = next((index for index in range(first + 1, len(lines)) if lines[index][0].rstrip() == closing), first)
+    return [line for line, _foreign in lines[first : end + 1]] if end > first and MENU_LINE.match(start) else []
 
 
 def grub_entries(text: str, variables: Optional[Dict[str, str]] = None) -> List[Entry]:
@@ -62,10 +65,8 @@ def grub_entries(text: str, variables: Optional[Dict[str, str]] = None) -> List[
     Rescue images, memory tests, others' systems and users' own entries are left out.
     """
     found = []
-    title, foreign = "", False
-    for line in config_lines(text):
-        edge = section_edge(line)
-        foreign = foreign if edge is None else edge
+    title = ""
+    for line, foreign in config_lines(text):
         menu = MENU_LINE.match(line)
         if menu:
             title = menu.group("title")
@@ -79,16 +80,14 @@ def grub_entries(text: str, variables: Optional[Dict[str, str]] = None) -> List[
 
 def grub_kernels(text: str) -> Set[str]:
     """Return the kernels that the entries of a grub.cfg start, whosever they are."""
-    found = [LINUX_LINE.match(line) for line in config_lines(text)]
+    found = [LINUX_LINE.match(line) for line, _foreign in config_lines(text)]
     return {linux.group("kernel") for linux in found if linux}
 
 
 def chosen_of_others(text: str, variables: Dict[str, str]) -> Optional[str]:
     """Return the title of the entry that a grub.cfg starts by default where others wrote it, None where the generator did."""
-    menu, foreign = [], False
-    for line in config_lines(text):
-        edge = section_edge(line)
-        foreign = foreign if edge is None else edge
+    menu = []
+    for line, foreign in config_lines(text):
         found = TOP_LINE.match(line)
         if found:
             menu.append((found.group("title"), found.group("id"), foreign))

@@ -11,13 +11,18 @@ from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args impor
     PREFIXES,
     KernelLine,
     Number,
-    by_node,
     run_of,
     wanted_tokens,
     without_run,
 )
 from ansible_collections.taco.train.plugins.module_utils._boot.layout import DEFAULTS, DROP_INS, KERNEL_CMDLINE
-from ansible_collections.taco.train.plugins.module_utils._boot.model import KEYS, BootModel, parse
+from ansible_collections.taco.train.plugins.module_utils._boot.model import (
+    KEYS,
+    BootModel,
+    given_number,
+    parse,
+    unreached,
+)
 from ansible_collections.taco.train.plugins.module_utils._boot.number_of_pages import HugepagesError
 from ansible_collections.taco.train.plugins.module_utils._boot.shell_assignments import (
     Assignment,
@@ -117,7 +122,7 @@ def _refuse_unfollowed(model: BootModel) -> None:
         for one in found:
             pages = len(PAGES.findall(one.raw))
             known = (
-                [word for word in words(one.raw) if word.startswith(PREFIXES)]
+                [word for word in words(one.raw) if word.startswith(PREFIXES) and "}" not in word]
                 if one.key in KEYS and one.certain
                 else []
             )
@@ -132,6 +137,16 @@ def _refuse_unfollowed(model: BootModel) -> None:
                 f"{path}: {KEYS[0]} holds --, and what follows it goes to the first program instead of the kernel: move -- and what "
                 f"follows it to {KEYS[1]}, which GRUB puts behind"
             )
+
+
+def _refuse_unreached(planned: BootModel) -> None:
+    """Refuse files that a shell may leave before it comes to the pages."""
+    ending = unreached(planned, PAGES)
+    if ending:
+        raise HugepagesError(
+            f"{_place(planned, *ending)}: {ending[1].ends} may end the reading before the line with the pages: take it out, or put what "
+            f"follows it into a condition (if ...; then ...; fi), so that {KEYS[0]} at the end of the file counts"
+        )
 
 
 def plan(
@@ -156,7 +171,7 @@ def plan(
     if count is not None:
         _refuse_unfollowed(model)
     after = {path: text for path, text in files.items() if not is_drop_in(path)}
-    number = None if count is None else _number(model, page_size, count)
+    number = None if count is None else given_number(model, page_size, count)
     arguments = [] if number is None else wanted_tokens(page_size, number)
     if layout == "grub-d":
         if count is not None:
@@ -165,32 +180,33 @@ def plan(
             after[drop_in_path(names)] = DROP_IN.format(arguments=" ".join(arguments))
     elif layout in ("grub-default", "bls"):
         text = after.get(DEFAULTS, "")
-        if layout == "bls" and DEFAULTS not in files:
-            pass  # nothing is generated from it
-        elif count is None:
-            found = _edited(model, DEFAULTS, KEYS[:1], lambda words: dict.fromkeys(run_of(words, ours)))
-            text = _with_note(render(text, found), "")
-        elif not _says_exactly(model, page_size, arguments, keep_others):
-            text = _with_note(_appended(text, stripped(DEFAULTS), arguments), state_dir)
-        after[DEFAULTS] = text
         if KERNEL_CMDLINE in after:
             after[KERNEL_CMDLINE] = _kernel_cmdline(after[KERNEL_CMDLINE], page_size, number, ours, keep_others)
+        if count is None:
+            found = _edited(model, DEFAULTS, KEYS[:1], lambda words: dict.fromkeys(run_of(words, ours)))
+            text = _with_note(render(text, found), "")
+        elif layout == "bls" and not model.assignments.get(DEFAULTS):
+            # Nothing is generated from it, so it only tells where the history of the entries is.
+            lines = [entry.line for entry in model.entries]
+            right = all(line.corrected(page_size, number or 0, keep_others) == line.tokens for line in lines)
+            text = text if right and after == files else _with_note(text, state_dir)
+        elif not _says_exactly(model, page_size, arguments, keep_others):
+            text = _with_note(_appended(text, stripped(DEFAULTS), arguments), state_dir)
+        if text or not files.get(DEFAULTS):
+            after[DEFAULTS] = text
+        else:
+            del after[DEFAULTS]  # it held nothing but ours
     else:
         raise HugepagesError(f"a boot configuration of layout {layout} can't be planned by files")
     changed = {path: after.get(path) for path in set(files) | set(after) if files.get(path) != after.get(path)}
     if DEFAULTS in changed and not changed[DEFAULTS] and DEFAULTS not in files:
         del changed[DEFAULTS]
-    line = parse(after).sourced
+    planned = parse(after)
+    if count is not None:
+        _refuse_unreached(planned)
     if count is not None and keep_others:
-        _refuse_another_meaning(model.sourced, line, page_size)
-    return Plan(changed, line, arguments)
-
-
-def _number(model: BootModel, page_size: str, count: int) -> Number:
-    """Return the number of pages as somebody gave it for each NUMA node, such as V(0:25,1:25), where that adds up to count."""
-    lines = [model.line, *(entry.line for entry in model.entries)]
-    given = [line.counts(page_size)[0] for line in lines if line.count(page_size) == count]
-    return given[0] if given and by_node(given[0]) else count
+        _refuse_another_meaning(model.sourced, planned.sourced, page_size)
+    return Plan(changed, planned.sourced, arguments)
 
 
 def _refuse_another_meaning(before: KernelLine, after: KernelLine, page_size: str) -> None:

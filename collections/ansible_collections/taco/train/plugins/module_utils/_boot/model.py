@@ -4,10 +4,10 @@
 
 """The boot configuration of one host, parsed once. Texts in, values out."""
 
-from typing import Dict, List, NamedTuple, Sequence
+from typing import Dict, List, NamedTuple, Optional, Pattern, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.module_utils._boot.entries import Entry
-from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import KernelLine
+from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import KernelLine, Number, by_node
 from ansible_collections.taco.train.plugins.module_utils._boot.layout import DEFAULTS, DROP_INS
 from ansible_collections.taco.train.plugins.module_utils._boot.shell_assignments import (
     Assignment,
@@ -29,6 +29,25 @@ class BootModel(NamedTuple):
     sourced: KernelLine  # what the files that grub-mkconfig sources say
     entries: Sequence[Entry] = ()
     snippets: Snippets = Snippets({}, "", "", "")
+
+
+def given_number(model: BootModel, page_size: str, count: int) -> Number:
+    """The number of pages as somebody gave it for each NUMA node, such as V(0:25,1:25), where that adds up to count."""
+    lines = [model.line, *(entry.line for entry in model.entries)]
+    given = [line.counts(page_size)[0] for line in lines if line.count(page_size) == count]
+    return given[0] if given and by_node(given[0]) else count
+
+
+def unreached(model: BootModel, words: Pattern[str]) -> Optional[Tuple[str, Assignment]]:
+    """The path and the command that may end the reading of the files before an assignment with these words; None without one."""
+    ended = None  # type: Optional[Tuple[str, Assignment]]
+    for path, found in model.assignments.items():
+        for one in found:
+            if ended and words.search(one.raw):
+                return ended
+            ended = ended or ((path, one) if one.ends else None)
+        ended = None if ended and ended[1].ends == "return" else ended
+    return None
 
 
 def parse(files: Dict[str, str]) -> BootModel:

@@ -8,10 +8,11 @@ import os
 import re
 from typing import Any, Dict, List, Optional
 
+from ansible_collections.taco.train.plugins.module_utils._boot.numa import NODES, node_memory
 from ansible_collections.taco.train.plugins.module_utils._boot.other_settings import other_settings
+from ansible_collections.taco.train.plugins.module_utils._boot.units import names_in, text_of
 from ansible_collections.taco.train.plugins.module_utils._node.meminfo import parse_meminfo
 
-NODES = "sys/devices/system/node"
 UNITS = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3}
 
 
@@ -29,20 +30,9 @@ def _count(*path: str) -> int:
         return 0
 
 
-def _text(path: str) -> str:
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read()
-    except OSError:
-        return ""
-
-
 def _folders(folder: str, pattern: str) -> Dict[int, str]:
     """Return the subfolders whose name the pattern matches, by the number in it."""
-    try:
-        matches = [re.match(pattern, name) for name in os.listdir(folder)]
-    except OSError:
-        return {}
+    matches = [re.match(pattern, name) for name in names_in(folder, "")]
     return {int(match.group(1)): os.path.join(folder, match.group(0)) for match in matches if match}
 
 
@@ -51,7 +41,7 @@ def _counts(folder: str) -> Dict[str, int]:
 
 
 def parse_mounts(text: str, default_size: Optional[int]) -> List[Dict[str, Any]]:
-    """Return the hugetlbfs that can be seen, with their page size, from /proc/mounts. One without a size has the default size.
+    """Return the hugetlbfs that can be seen, with page size and limits, from /proc/mounts. One without a page size has the default one.
 
     What is mounted last on a path hides what was mounted there before.
     """
@@ -60,27 +50,19 @@ def parse_mounts(text: str, default_size: Optional[int]) -> List[Dict[str, Any]]
         fields = line.split()
         if len(fields) < 4:
             continue
-        size = re.search(r"(?:^|,)pagesize=([^,]+)", fields[3])
+        options = dict(option.partition("=")[::2] for option in fields[3].split(","))
         path = re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal.group(1), 8)), fields[1])
-        shown = {"path": path, "page_size_bytes": parse_size(size.group(1)) if size else default_size}
+        page_size = parse_size(options["pagesize"]) if "pagesize" in options else default_size
+        shown = {"path": path, "page_size_bytes": page_size, "read_only": "ro" in options}
+        shown["limit_bytes"] = parse_size(options.get("size", ""))
         mounts[path] = shown if fields[2] == "hugetlbfs" else None
     return [mount for mount in mounts.values() if mount]
-
-
-def node_memory(root: str) -> List[Dict[str, int]]:
-    """Return the NUMA nodes that have memory, with how much of it."""
-    found = []
-    for node, folder in sorted(_folders(os.path.join(root, NODES), r"^node(\d+)$").items()):
-        total = re.search(r"MemTotal:\s+(\d+) kB", _text(os.path.join(folder, "meminfo")))
-        if total and int(total.group(1)):
-            found.append({"node": node, "memory_bytes": int(total.group(1)) * 1024})
-    return found
 
 
 def observe_hugepages(root: str) -> Dict[str, Any]:
     """Return the pools of every page size, also for each NUMA node, the memory of the nodes, and where hugetlbfs is mounted."""
     name = r"^hugepages-(\d+)kB$"
-    default = parse_meminfo(_text(os.path.join(root, "proc/meminfo"))).get("Hugepagesize")
+    default = parse_meminfo(text_of(root, "proc/meminfo")).get("Hugepagesize")
     nodes = _folders(os.path.join(root, NODES), r"^node(\d+)$")
     by_node = {node: _folders(os.path.join(folder, "hugepages"), name) for node, folder in nodes.items()}
     pools = []
@@ -94,6 +76,6 @@ def observe_hugepages(root: str) -> Dict[str, Any]:
         "default_size_bytes": default,
         "pools": pools,
         "nodes": node_memory(root),
-        "mounts": parse_mounts(_text(os.path.join(root, "proc/mounts")), default),
+        "mounts": parse_mounts(text_of(root, "proc/mounts"), default),
         "sysctl": other_settings(root),
     }

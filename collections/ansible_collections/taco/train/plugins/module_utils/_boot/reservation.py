@@ -28,19 +28,20 @@ from ansible_collections.taco.train.plugins.module_utils._boot.decision import (
     with_trial,
 )
 from ansible_collections.taco.train.plugins.module_utils._boot.entries import Entry, entry_problems
-from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import PREFIXES, KernelArgsError, KernelLine
+from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import PREFIXES, KernelLine
 from ansible_collections.taco.train.plugins.module_utils._boot.layout import BootLayout, detect
 from ansible_collections.taco.train.plugins.module_utils._boot.model import BootModel
+from ansible_collections.taco.train.plugins.module_utils._boot.numa import node_memory
 from ansible_collections.taco.train.plugins.module_utils._boot.number_of_pages import HugepagesError, small_nodes
-from ansible_collections.taco.train.plugins.module_utils._boot.pools import node_memory
 from ansible_collections.taco.train.plugins.module_utils._boot.running import needs_reboot, pool_total, reserve_now
 from ansible_collections.taco.train.plugins.module_utils._boot.shell_assignments import ShError
 from ansible_collections.taco.train.plugins.module_utils._files.atomic import FileError
 from ansible_collections.taco.train.plugins.module_utils._files.created_folders import CreatedFolders, FoldersError
 from ansible_collections.taco.train.plugins.module_utils._files.journal import Journal
+from ansible_collections.taco.train.plugins.module_utils._process.failure import failure
 
 LOCK_SECONDS = 5
-ERRORS = (HugepagesError, FoldersError, KernelArgsError, ShError, FileError, OSError)
+ERRORS = (HugepagesError, FoldersError, ShError, FileError, OSError)
 
 
 def _answer(
@@ -140,15 +141,11 @@ def _warn_of_small_nodes(module: Any, decision: Decision) -> None:
             )
 
 
-def _layout(params: Params, journal: Journal) -> BootLayout:
-    """Return the layout of the boot configuration, or raise why these options can't be applied to it."""
-    layout = detect(params["sysroot"])
+def _require_changeable(layout: BootLayout, params: Params, journal: Journal) -> None:
+    """Raise why the options can't be applied to the boot configuration."""
     # To restore files needs no layout, and on a host that was never changed nothing is removed.
     needed = params["state"] == "present" or (params["state"] == "absent" and not journal.empty())
     if layout.layout == "unknown" and needed:
-        BootConfig(
-            params["sysroot"], layout, _runs_nothing
-        ).read()  # a file that no shell can read says why nothing is generated
         raise HugepagesError(
             f"the boot configuration can't be changed safely: its layout is {layout.layout} ({layout.reason}); nothing was written. "
             "Change that, or reserve the pages yourself and leave out the role hugepages"
@@ -157,23 +154,24 @@ def _layout(params: Params, journal: Journal) -> BootLayout:
         raise HugepagesError(
             "trial and runtime exclude each other: with the pages reserved now there is nothing to be booted for"
         )
-    return layout
 
 
-def _runs_nothing(*_command: Any, **_options: Any) -> Any:
-    raise HugepagesError("nothing is generated here")
-
-
-def _compare(config: BootConfig, model: BootModel, state: str) -> bool:
+def _compare(module: Any, config: BootConfig, model: BootModel) -> bool:
     """Refuse to generate what would change more than the pages. False where that can't be seen without writing anything."""
     try:
         generated = config.regenerated(protected=True) if config.layout.command else None
-    except (HugepagesError, OSError):
+    except (HugepagesError, OSError) as error:
+        if module.check_mode:
+            module.warn(
+                f"{config.layout.config} is not compared with what {' '.join(config.layout.command)} makes of the files, because "
+                f"that can't run here without writing beside it ({failure(error)}): without check mode they are compared first, and "
+                "the module fails if they differ in more than the pages"
+            )
         return False
     try:
         if generated is not None:
             require_same(config, generated)
-            if state == "present":
+            if module.params["state"] == "present":
                 require_understood(config, model, generated)
     except HugepagesError as error:
         raise HugepagesError(f"{error}; nothing was written") from error
@@ -186,10 +184,12 @@ def run(module: Any) -> Dict[str, Any]:
     root, page_size = params["sysroot"], params["page_size"]
     journal = Journal("hugepages", CreatedFolders(params["state_dir"], root))
     restored = _recover(module, journal)
-    layout = _layout(params, journal)
+    layout = detect(root)
     config = BootConfig(root, layout, module.run_command)
-    count = wanted_count(config, params)
+    # A file that no shell can read may be why nothing was generated, and says so.
     model = config.read()
+    _require_changeable(layout, params, journal)
+    count = wanted_count(config, params)
     if params["state"] == "restored":
         decision = decide_restored(config, journal, params, model)
     else:
@@ -202,7 +202,7 @@ def run(module: Any) -> Dict[str, Any]:
     elif params["state"] != "restored":
         decision = after_trial(config, model, decision)
     require_own_files(config, [*decision.changes, *(config.written() if decision.generate else [])])
-    compared = decision.generate and not decision.trial and _compare(config, model, params["state"])
+    compared = decision.generate and not decision.trial and _compare(module, config, model)
     changed = decision.changed or bool(restored)
     diff = diffs(config, model, decision.changes) + _boot_diff(config, model, decision)
     if decision.changed and not module.check_mode:

@@ -9,18 +9,21 @@ import os
 from ansible_collections.taco.train.plugins.module_utils._boot.config import BootConfig
 from ansible_collections.taco.train.plugins.module_utils._boot.kernel_args import PAGE_BYTES, KernelLine
 from ansible_collections.taco.train.plugins.module_utils._boot.number_of_pages import HugepagesError
-from ansible_collections.taco.train.plugins.module_utils._boot.pools import observe_hugepages
+from ansible_collections.taco.train.plugins.module_utils._boot.units import text_of
+
+
+def _pool(root: str, page_size: str) -> str:
+    return os.path.join(root, f"sys/kernel/mm/hugepages/hugepages-{PAGE_BYTES[page_size] // 1024}kB/nr_hugepages")
 
 
 def pool_total(root: str, page_size: str) -> int:
     """Return how many pages of a size the running kernel holds."""
-    pools = observe_hugepages(root)["pools"]
-    return sum(pool["total"] for pool in pools if pool["size_bytes"] == PAGE_BYTES[page_size])
+    return int(text_of(root, _pool("", page_size)) or 0)
 
 
 def reserve_now(root: str, page_size: str, count: int) -> None:
     """Ask the running kernel for the pages, and fail when it couldn't find them all."""
-    path = os.path.join(root, f"sys/kernel/mm/hugepages/hugepages-{PAGE_BYTES[page_size] // 1024}kB/nr_hugepages")
+    path = _pool(root, page_size)
     if not os.path.exists(path):
         raise HugepagesError(
             f"{path} is missing: the running kernel has no pool of {page_size} pages; reboot instead of runtime"

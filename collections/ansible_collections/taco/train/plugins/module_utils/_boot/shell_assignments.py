@@ -19,6 +19,10 @@ _OPENING = re.compile(
     r"(?:if|case|for|while|until|select)\b|(?:function[ \t]+\S+?[ \t]*(?:\(\))?|\w+[ \t]*\(\))?[ \t]*\{(?=\s|$)|\((?!.*\))"
 )
 _CLOSING = re.compile(r"(?:fi|esac|done)\b|[})]")
+# Commands after which a shell reads no more of a file (return) or of all files; exec that only opens files is none.
+_END = re.compile(
+    r"(?:^|[;&|{)]|\b(?:then|else|do)\b)\s*(?:command\s+)?(return|exit|logout|kill|exec(?!\s*\d*[<>]))(?![\w=-])"
+)
 _HERE_DOCUMENT = re.compile(r"(?<!<)<<-?[ \t]*[\"'\\]?(\w+)")
 _EXPANSION = re.compile(r"\$(?:\{(\w+)\}|([A-Za-z_]\w*))")
 _ALTERNATIVE = re.compile(r"\$\{(\w+)(:?)([-+])")
@@ -37,6 +41,7 @@ class Assignment(NamedTuple):
     end: int
     raw: str
     certain: bool = True  # it runs once, whatever the rest of the text does
+    ends: str = ""  # the word by which a command may end the reading, such as return
 
 
 def _value_end(text: str, start: int) -> int:
@@ -56,10 +61,10 @@ def _value_end(text: str, start: int) -> int:
                 )
             quote = letter
         elif text.startswith("$(", index):
-            index = _substitution_end(text, index + 2)
+            index = _closing(text, index + 2, "(", ")")
             continue
         elif text.startswith("${", index):
-            index = _braces_end(text, index + 2)
+            index = _closing(text, index + 2, "{", "}")
             continue
         elif letter in " \t\r\n;&|":
             return index
@@ -71,23 +76,16 @@ def _value_end(text: str, start: int) -> int:
     return min(index, len(text))
 
 
-def _substitution_end(text: str, start: int) -> int:
+def _closing(text: str, start: int, opening: str, closing: str) -> int:
+    """Return where what $( or ${ opened before start ends."""
     depth = 1
     for index in range(start, len(text)):
-        depth += {"(": 1, ")": -1}.get(text[index], 0)
+        depth += {opening: 1, closing: -1}.get(text[index], 0)
         if depth == 0:
             return index + 1
-    raise ShError(f"line {text.count(chr(10), 0, start) + 1}: $( is not closed: close it (bash -n shows it too)")
-
-
-def _braces_end(text: str, start: int) -> int:
-    """Return where an expansion ${...} ends whose inside begins at start."""
-    depth = 1
-    for index in range(start, len(text)):
-        depth += {"{": 1, "}": -1}.get(text[index], 0)
-        if depth == 0:
-            return index + 1
-    raise ShError(f"line {text.count(chr(10), 0, start) + 1}: ${{ is not closed: close it (bash -n shows it too)")
+    raise ShError(
+        f"line {text.count(chr(10), 0, start) + 1}: ${opening} is not closed: close it (bash -n shows it too)"
+    )
 
 
 def assignments(text: str) -> List[Assignment]:
@@ -104,12 +102,14 @@ def assignments(text: str) -> List[Assignment]:
         if not match:
             end = _command_end(text, index)
             command = text[index:end]
-            found.append(Assignment("", "", index, end, command, certain=False))
             opening = _OPENING.match(command)
+            function = opening is not None and "()" in re.sub(r"function[ \t].*|\s", "()", opening.group())
+            ending = None if function or opened[-1:] == ["("] or "()" in opened else _END.search(command)
+            found.append(Assignment("", "", index, end, command, False, ending.group(1) if ending else ""))
             ends = opened[-1:] == ["("] and command.rstrip().endswith(")") and command.count(")") > command.count("(")
             if ends or _CLOSING.match(command):
                 opened = opened[:-1]
-            opened += [opening.group()[-1]] if opening else []
+            opened += ["()" if function else opening.group()[-1]] if opening else []
             index = end
             continue
         end = _value_end(text, match.end())
@@ -174,7 +174,7 @@ def expand(raw: str, variables: Dict[str, str]) -> str:
                 continue
             other = _ALTERNATIVE.match(raw, index)
             if other:
-                end = _braces_end(raw, index + 2)
+                end = _closing(raw, index + 2, "{", "}")
                 result.append(_alternative(other, raw[other.end() : end - 1], variables))
                 index = end
                 continue
@@ -213,16 +213,11 @@ def words(raw: str) -> List[str]:
 
 def _is_quoted(raw: str, place: int) -> bool:
     """Say whether a place of a value stands between quotes."""
-    index, quote = 0, ""
-    while index < place:
-        if raw[index] == "\\" and quote != "'":
-            index += 1
-        elif quote:
-            quote = "" if raw[index] == quote else quote
-        elif raw[index] in "\"'":
-            quote = raw[index]
-        index += 1
-    return quote != ""
+    try:
+        _value_end(raw[:place], 0)
+    except ShError:
+        return True
+    return False
 
 
 def edit_words(raw: str, change: Callable[[List[str]], Dict[int, Optional[str]]]) -> str:

@@ -15,13 +15,13 @@ from typing import Dict, List, NamedTuple, Optional
 
 from ansible_collections.taco.train.plugins.module_utils._boot.entries import (
     LINUX_LINE,
-    MENU_LINE,
-    block_end,
     bls_fields,
     bls_initrds,
     config_lines,
+    grub_entries,
     grubenv,
     is_rescue,
+    menu_entry,
     with_variable,
     with_variables,
 )
@@ -40,7 +40,8 @@ class BootFiles(NamedTuple):
     """What a trial is made from."""
 
     snippets: Snippets  # texts is empty where the host has none
-    custom: str  # text of custom.cfg beside it, empty where there is none
+    custom_path: str
+    custom: str  # text of custom.cfg, empty where there is none
     mounts: str  # text of /proc/mounts
     folder: str  # where grub.cfg lies
     release: str  # of the running kernel
@@ -74,36 +75,16 @@ def _mounted(mounts: str, folder: str) -> List[str]:
     return found
 
 
-def blocks(text: str) -> List[str]:
-    """Return the menu entries of a grub.cfg, each from its first line to its closing brace."""
-    found = []  # type: List[str]
-    lines = [line + "\n" for line in config_lines(text)]
-    for index, line in enumerate(lines):
-        last = block_end(lines, index) if MENU_LINE.match(line) else None
-        found += ["".join(lines[index : last + 1])] if last else []
-    return found
+def _is_usual(block: List[str], release: str) -> bool:
+    """Say whether a menu entry boots the given kernel in the usual way."""
+    entries = grub_entries("\n".join(block))
+    return bool(entries) and entries[0].kernel.endswith("-" + release) and "recovery" not in entries[0].name
 
 
-def _kernel_of(block: str) -> Optional[str]:
-    for line in config_lines(block):
-        linux = LINUX_LINE.match(line)
-        if linux and not is_rescue(linux.group("kernel")):
-            return linux.group("kernel")
-    return None
-
-
-def _is_usual(block: str, release: str) -> bool:
-    """Say whether an entry boots the given kernel in the usual way."""
-    kernel = _kernel_of(block)
-    title = MENU_LINE.match(block)
-    recovery = title is not None and "recovery" in title.group("title")
-    return kernel is not None and kernel.endswith("-" + release) and not recovery
-
-
-def _copy(block: str, page_size: str, count: Number, keep_others: bool) -> str:
+def _copy(block: List[str], page_size: str, count: Number, keep_others: bool) -> str:
     """Return a menu entry under the trial's own name, its kernel with the pages."""
     body = []
-    for line in config_lines(block.rstrip())[1:-1]:
+    for line in block[1:-1]:
         linux = LINUX_LINE.match(line)
         if linux:
             tokens = KernelLine(linux.group("arguments").split()).with_pages(page_size, count, keep_others)
@@ -132,7 +113,8 @@ def entry(files: BootFiles, page_size: str, count: Number, keep_others: bool = T
     for path, text in sorted(files.snippets.texts.items()):
         if not is_rescue(path) and bls_fields(text).get("linux", "").endswith("-" + files.release):
             return _from_snippet(text, variables(files.snippets), page_size, count, keep_others)
-    for block in blocks(files.snippets.config):
+    lines = config_lines(files.snippets.config)
+    for block in (menu_entry(lines, index) for index in range(len(lines))):
         if _is_usual(block, files.release):
             return _copy(block, page_size, count, keep_others)
     raise HugepagesError(
@@ -146,23 +128,23 @@ def without_trial(custom: str) -> str:
 
 
 def begin(files: BootFiles, page_size: str, count: Number, keep_others: bool = True) -> Dict[str, Optional[str]]:
-    """Return the new texts of custom.cfg and grubenv, by name, that boot the pages once."""
+    """Return the new texts of custom.cfg and grubenv, by path, that boot the pages once."""
     problems = obstacles(files)
     if problems:
         raise HugepagesError(f"a trial boot is not possible here: {'; '.join(problems)}; set hugepages_trial: false")
     custom = without_trial(files.custom)
     gap = "" if not custom or custom.endswith("\n") else "\n"
     return {
-        "custom.cfg": custom + gap + BEGIN + entry(files, page_size, count, keep_others) + END,
-        "grubenv": with_variable(files.snippets.environment, VARIABLE, ENTRY_ID),
+        files.custom_path: custom + gap + BEGIN + entry(files, page_size, count, keep_others) + END,
+        files.snippets.environment_path: with_variable(files.snippets.environment, VARIABLE, ENTRY_ID),
     }
 
 
 def end(files: BootFiles) -> Dict[str, Optional[str]]:
-    """Return the new texts, by name, of a host that is done with its trial, where they differ; None for no file."""
+    """Return the new texts, by path, of a host that is done with its trial, where they differ; None for no file."""
     changes = {}  # type: Dict[str, Optional[str]]
     if BEGIN in files.custom:
-        changes["custom.cfg"] = without_trial(files.custom) or None
+        changes[files.custom_path] = without_trial(files.custom) or None
     if grubenv(files.snippets.environment).get(VARIABLE) == ENTRY_ID:
-        changes["grubenv"] = with_variable(files.snippets.environment, VARIABLE, None)
+        changes[files.snippets.environment_path] = with_variable(files.snippets.environment, VARIABLE, None)
     return changes

@@ -13,7 +13,7 @@ DAEMON_JSON = "/etc/docker/daemon.json"
 DATA_ROOT = "/var/lib/docker"
 # Every engine has it.
 DEFAULT_RUNTIMES: Dict[str, Any] = {"runc": {}}
-# A container of the module training_container says by it what it was made from.
+# A container of the module training_container says by it what it was made from: a checksum, a dot, and what no other container has.
 OPTIONS_LABEL = "taco.train.options"
 
 
@@ -81,30 +81,32 @@ def _digest(image: Dict[str, Any]) -> Optional[str]:
     return digests[0].partition("@")[2] or None if digests else None
 
 
-def image_of(container: Dict[str, Any]) -> Optional[str]:
-    """Return the name of the image that a container was made from, None when there is no container."""
-    return (container.get("Config") or {}).get("Image")
+def is_ours(container: Dict[str, Any], image: Dict[str, Any]) -> bool:
+    """Whether the module training_container made a container, by what the engine says of it and of the image that it was made from.
+
+    docker commit gives an image the labels of its container, and every container of that image has them.
+    """
+    own = _label(container)
+    return own is not None and own != _label(image)
 
 
 def judge_container(known: Dict[str, Any], image: Dict[str, Any]) -> Optional[Dict[str, Any]]:
     """Return a container from what docker container inspect says, None when it says of none.
 
-    image is what docker image inspect says of the image that has the name now from which the container was made.
+    image is what docker image inspect says of the image that the container was made from.
     """
     if not known.get("Id"):
         return None
     host = known.get("HostConfig") or {}
-    # An image that was made from such a container has its label, and so has what anybody makes from that image.
-    inherited = _label(image) is not None
     return {
         "name": (known.get("Name") or "").lstrip("/"),
         "id": known["Id"],
         "status": (known.get("State") or {}).get("Status"),
-        "image": image_of(known),
+        "image": (known.get("Config") or {}).get("Image"),
         "image_id": known.get("Image"),
-        "image_digest": _digest(image) if image.get("Id") == known.get("Image") else None,
+        "image_digest": _digest(image),
         "restart_policy": (host.get("RestartPolicy") or {}).get("Name"),
-        "options_sha256": None if inherited else _label(known),
+        "options_sha256": (_label(known) or "").partition(".")[0] if is_ours(known, image) else None,
     }
 
 

@@ -4,6 +4,7 @@
 
 """Read the metadata service of an instance. How an address is fetched is up to the caller."""
 
+import ipaddress
 from typing import Any, Callable, Dict, List, Optional
 
 BASE = "http://metadata.tencentyun.com/latest/meta-data/"
@@ -54,6 +55,20 @@ def read_metadata(get: Get) -> Dict[str, Any]:
         "mac": mac.lower() if mac else None,
         "interfaces": [_interface(get, one) for one in _entries(get("network/interfaces/macs/"))],
     }
+
+
+def vpc_addresses(metadata: Dict[str, Any]) -> Dict[str, List[str]]:
+    """Return the addresses of each interface, by its MAC address, that the metadata of the instance holds."""
+    found = {}  # type: Dict[str, List[str]]
+    for interface in metadata.get("interfaces") or []:
+        addresses = found.setdefault(interface["mac"], [])
+        for entry in interface["addresses"] or [{"local_ipv4": interface["primary_local_ipv4"], "subnet_mask": None}]:
+            try:
+                text = f"{entry['local_ipv4']}/{entry['subnet_mask'] or 32}"
+                addresses.append(str(ipaddress.ip_interface(text)))
+            except ValueError:
+                continue
+    return found
 
 
 def is_tencent(*vendors: str) -> bool:

@@ -4,10 +4,9 @@
 
 """See which network interfaces a host has. Everything is read below a given root; no command is run here."""
 
-import ipaddress
 import os
 import re
-from typing import Any, Callable, Dict, FrozenSet, List, Mapping, NamedTuple, Optional, Set
+from typing import Any, Callable, Dict, FrozenSet, List, NamedTuple, Optional, Set
 
 ROUTE_UP, ROUTE_REJECT = 0x1, 0x200
 
@@ -193,20 +192,6 @@ def _below(classes: str, name: Optional[str]) -> Set[str]:
     return seen
 
 
-def vpc_addresses(metadata: Optional[Mapping[str, Any]]) -> Dict[str, List[str]]:
-    """Return the addresses of each interface, by its MAC address, that the metadata of the instance holds."""
-    found = {}  # type: Dict[str, List[str]]
-    for interface in (metadata or {}).get("interfaces") or []:
-        addresses = found.setdefault(interface["mac"], [])
-        for entry in interface["addresses"] or [{"local_ipv4": interface["primary_local_ipv4"], "subnet_mask": None}]:
-            try:
-                text = f"{entry['local_ipv4']}/{entry['subnet_mask'] or 32}"
-                addresses.append(str(ipaddress.ip_interface(text)))
-            except ValueError:
-                continue
-    return found
-
-
 def _interface(folder: str, name: str, primary: Optional[bool], addresses: List[str]) -> Dict[str, Any]:
     device = os.path.realpath(os.path.join(folder, "device"))
     driver = os.path.join(device, "driver")
@@ -256,31 +241,29 @@ def _userspace_nics(devices: str, known: Set[Optional[str]]) -> List[Dict[str, A
 def observe_nics(
     root: str,
     addresses: Dict[str, List[str]],
-    metadata: Optional[Mapping[str, Any]] = None,
+    first_mac: Optional[str] = None,
     reached: Optional[str] = None,
 ) -> List[Dict[str, Any]]:
     """Return all interfaces of the host below root, the primary one first, then by name.
 
     What carries the primary interface (the port below a bridge, say) is marked primary as well: it is no ENI either. Where more than
-    one can be the primary interface, each of them is marked None. reached is the interface of the SSH connection.
+    one can be the primary interface, each of them is marked None. first_mac is the MAC address of the primary one by the metadata of the
+    instance, reached is the interface of the SSH connection.
     """
     classes = os.path.join(root, "sys/class/net")
     names = [name for name in names_in(classes) if os.path.isdir(os.path.join(classes, name))]
     nics = [_interface(os.path.join(classes, one), one, False, addresses.get(one, [])) for one in names]
     physical = {nic["name"] for nic in nics if nic["kind"] in PORTS and nic["pci"]}
-    mac = (metadata or {}).get("mac")
     first, certain, candidates = decide_primary(
         default_interfaces(read_text(root, "proc/net/route"), read_text(root, "proc/net/ipv6_route")),
         physical,
         lambda name: _below(classes, name),
-        next((nic["name"] for nic in nics if mac and nic["mac"] == mac and nic["name"] in physical), None),
+        next((nic["name"] for nic in nics if nic["mac"] == first_mac and nic["name"] in physical), None),
         reached if reached in names else None,
     )
     carriers = _below(classes, reached) if reached in names else set()
     nics += _userspace_nics(os.path.join(root, "sys/bus/pci/devices"), {nic["pci"] for nic in nics})
-    assigned = vpc_addresses(metadata)
     for nic in nics:
         nic["primary"] = None if nic["name"] in candidates else nic["name"] in certain
         nic["reached"] = nic["name"] in carriers
-        nic["vpc_addresses"] = assigned.get(nic["mac"], []) if metadata else None
     return sorted(nics, key=lambda nic: (nic["name"] != first, natural(nic["name"])))

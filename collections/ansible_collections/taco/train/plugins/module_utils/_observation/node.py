@@ -22,7 +22,6 @@ from ansible_collections.taco.train.plugins.module_utils._node.connection import
 from ansible_collections.taco.train.plugins.module_utils._node.engine import (
     DAEMON_JSON,
     DATA_ROOT,
-    image_of,
     judge_container,
     judge_engine,
     parse_object,
@@ -44,6 +43,7 @@ from ansible_collections.taco.train.plugins.module_utils._node.metadata import (
     MetadataError,
     is_tencent,
     read_metadata,
+    vpc_addresses,
 )
 from ansible_collections.taco.train.plugins.module_utils._node.nccl_plugin import PATH, find_renamed
 from ansible_collections.taco.train.plugins.module_utils._node.nics import observe_nics, parse_addresses
@@ -120,7 +120,7 @@ def training_container(root: Root, engine: Optional[Dict[str, Any]], name: Optio
         return next((container for container in stored if container), None)
     container = _inspect(root, "container", name)
     # The name of the image can have been given to a newer one.
-    image = image_of(container)
+    image = container.get("Image")
     found = judge_container(container, _inspect(root, "image", image) if image else {})
     pid = (container.get("State") or {}).get("Pid")
     # The files of a running container are seen through its first process, without a command in it.
@@ -195,7 +195,9 @@ def nics(root: Root, metadata: Optional[Dict[str, Any]]) -> List[Dict[str, Any]]
     """Return the network interfaces with their addresses, also those in the metadata of the instance."""
     addresses = parse_addresses(root.output("ip", "-o", "addr").stdout)
     reached = reached_interface(addresses) if root.is_running_system else None
-    return observe_nics(root.path, addresses, metadata, reached)
+    found = observe_nics(root.path, addresses, (metadata or {}).get("mac"), reached)
+    assigned = vpc_addresses(metadata or {})
+    return [dict(nic, vpc_addresses=assigned.get(nic["mac"], []) if metadata else None) for nic in found]
 
 
 def settings(root: Root) -> Dict[str, Any]:

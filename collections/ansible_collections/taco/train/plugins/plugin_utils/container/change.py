@@ -8,12 +8,12 @@ import hashlib
 import json
 from typing import Any, Mapping
 
-from ansible_collections.taco.train.plugins.module_utils._node.engine import OPTIONS_LABEL
+from ansible_collections.taco.train.plugins.module_utils._node.engine import OPTIONS_LABEL, is_ours
 
 # Actions of community.docker.docker_container that end the processes in a container.
 ENDING = ("removed", "killed", "restarted", "stopped")
-# The answer of `docker container inspect`.
-NO_CONTAINER = "no such container"
+# The answer of `docker container inspect` and of `docker image inspect`.
+NO_CONTAINER, NO_IMAGE = "no such container", "no such image"
 
 
 def ends_processes(predicted: Mapping[str, Any]) -> bool:
@@ -25,8 +25,8 @@ def ends_processes(predicted: Mapping[str, Any]) -> bool:
     return actions is None or any(key in action for action in actions for key in ENDING)
 
 
-def inspected(text: str) -> Mapping[str, Any]:
-    """The container in the output of `docker container inspect`, empty where it can't be read."""
+def inspected(text: str) -> dict[str, Any]:
+    """The container or the image in the output of `docker inspect`, empty where it can't be read."""
     try:
         found = json.loads(text)[0]
     except (ValueError, LookupError, TypeError):
@@ -34,9 +34,21 @@ def inspected(text: str) -> Mapping[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def is_foreign(container: Mapping[str, Any]) -> bool:
-    """Whether a container was not made by the module training_container, by what the engine answers for it."""
-    return OPTIONS_LABEL not in ((container.get("Config") or {}).get("Labels") or {})
+def foreign(container: dict[str, Any], image: dict[str, Any]) -> str | None:
+    """Why a container doesn't count as made by the module training_container, None where it does.
+
+    image is what the engine says of the image that the container was made from, empty where it has that image no longer.
+    """
+    if not is_ours(container, {}):
+        return f"it has no label {OPTIONS_LABEL}"
+    if not image:
+        return (
+            f"it has the label {OPTIONS_LABEL}, and the engine no longer has the image {container.get('Image')} that it was made "
+            "from and that may have given it the label"
+        )
+    return (
+        None if is_ours(container, image) else f"it has its label {OPTIONS_LABEL} from the image that it was made from"
+    )
 
 
 def with_updates(predicted: Mapping[str, Any]) -> dict[str, Any]:
@@ -45,11 +57,11 @@ def with_updates(predicted: Mapping[str, Any]) -> dict[str, Any]:
     return dict(predicted, changed=predicted.get("changed", False) or diff.get("before") != diff.get("after"))
 
 
-def foreign_refusal(name: str, container: Mapping[str, Any]) -> str:
+def foreign_refusal(name: str, container: Mapping[str, Any], why: str) -> str:
     """The message that refuses to change or remove a container that was not made by the module."""
     image = (container.get("Config") or {}).get("Image") or "unknown"
     return (
-        f"the container {name} is not one of this collection: it has no label {OPTIONS_LABEL}, and its image is {image}. It "
+        f"the container {name} is not known to be one of this collection: {why}; its image is {image}. It "
         "stays as it is. Set taco_container_name (option name) to another name, or rename it on the host with "
         f"`docker rename {name} NEW_NAME`, or remove it there with `docker rm --force {name}`, or set training_container_take_over: true "
         "(option take_over) to permit that it is changed and removed"

@@ -82,6 +82,12 @@ def module_options(spec: TrainingSpec, pull: str) -> dict[str, Any]:
     return options
 
 
+def with_unique_label(options: Mapping[str, Any], unique: str) -> dict[str, Any]:
+    """Return the options with a label that no image has, as `docker commit` copies labels into images; unique is used once."""
+    labels = {name: f"{value}.{unique}" for name, value in options.get("labels", {}).items()}
+    return {**options, "labels": labels} if labels else dict(options)
+
+
 def harp_refusal(options: Mapping[str, Any], host: str) -> str | None:
     """The reason why HARP could not start in the container, or None."""
     required = options["require_harp"]

@@ -45,6 +45,14 @@ def _candidate(node: Mapping[str, Any], variables: Mapping[str, Any], identity: 
         if package == TOOLKIT_PACKAGE
         else variables.get("container_engine_source") != "distribution"
     )
+    if wanted and offered and offered.get("forbidden"):
+        return Check(
+            identity,
+            "fail",
+            f"{package} {least} or newer, which apt may install",
+            f"{offered['version']} in the repository {offered['repository']}, with a negative priority",
+            f"take its Pin-Priority out of /etc/apt/preferences or /etc/apt/preferences.d (`apt-cache policy {package}` shows it)",
+        )
     if not wanted or not offered or not is_older(offered["version"], least):
         return None
     return Check(

@@ -41,7 +41,7 @@ def _short_pool(node: Dict[str, Any], page_size: str, count: int) -> List[str]:
 
 
 def _distribution(node: Dict[str, Any], page_size: str, asked: Dict[int, int]) -> List[str]:
-    """Compare the pages of each NUMA node with what the kernel line asks of it; without that each node with memory has some."""
+    """Compare the pages of each NUMA node with what the kernel line asks of it; without that each node with memory and CPUs has some."""
     pool = _pool(node, PAGE_BYTES[page_size])
     places = {place["node"]: place["total"] for place in pool["nodes"]} if pool else {}
     if asked:
@@ -51,7 +51,9 @@ def _distribution(node: Dict[str, Any], page_size: str, asked: Dict[int, int]) -
             if places.get(number, 0) != pages
         ]
         return wrong and ["; ".join(wrong) + " (a kernel before 5.16 knows no numbers for each node)"]
-    known = {one["node"]: one["memory_bytes"] for one in node["hugepages"].get("nodes") or []}
+    # Nothing runs on a node without CPUs.
+    nodes = [one for one in node["hugepages"].get("nodes") or [] if one.get("cpus", True)]
+    known = {one["node"]: one["memory_bytes"] for one in nodes}
     able = [number for number in places if known.get(number, 0 if known else GIB * 2) > PAGE_BYTES[page_size]]
     empty = [str(number) for number in able if not places[number]]
     if not empty or sum(places.values()) < len(able):
@@ -84,20 +86,36 @@ def _words(size: Optional[int]) -> str:
     return names.get(size or 0, f"{size} bytes" if size else "an unknown size")
 
 
+def _closed(mount: Dict[str, Any], pool: Optional[Dict[str, Any]], page_size: str) -> Optional[Tuple[str, str]]:
+    """Return why the pages can't all be taken at /dev/hugepages, and the fix, where its mount is read-only or has a limit."""
+    limit = mount.get("limit_bytes")
+    if mount.get("read_only"):
+        fix = f"take ro out of its options in /etc/fstab or in `systemctl cat dev-hugepages.mount`, then `mount -o remount,rw {HUGEPAGES}`"
+        return f"{HUGEPAGES} is mounted read-only, so no program can take pages there", fix
+    if limit is None or pool is None or limit >= pool["total"] * PAGE_BYTES[page_size]:
+        return None
+    fix = (
+        f"take size= out of its options in /etc/fstab or in `systemctl cat dev-hugepages.mount`, then `umount {HUGEPAGES}` and "
+        f"`mount -t hugetlbfs -o pagesize={page_size} hugetlbfs {HUGEPAGES}`"
+    )
+    room = limit // PAGE_BYTES[page_size]
+    return f"{HUGEPAGES} is mounted with size={limit}, room for {room} of the {pool['total']} pages of {page_size}", fix
+
+
 def mount_problem(node: Dict[str, Any], page_size: str) -> Optional[Tuple[str, str]]:
     """Return what /dev/hugepages shows, and the fix, where that isn't pages of the size: training containers take them there."""
-    mounts = {mount["path"]: mount["page_size_bytes"] for mount in node["hugepages"]["mounts"]}
-    is_mounted, shown = HUGEPAGES in mounts, mounts.pop(HUGEPAGES, None)
-    if shown == PAGE_BYTES[page_size]:
-        return None
-    others = ", ".join(f"{path} ({_words(size)})" for path, size in mounts.items())
+    mounts = {mount["path"]: mount for mount in node["hugepages"]["mounts"]}
+    own = mounts.pop(HUGEPAGES, None)
+    if own and own["page_size_bytes"] == PAGE_BYTES[page_size]:
+        return _closed(own, _pool(node, PAGE_BYTES[page_size]), page_size)
+    others = ", ".join(f"{path} ({_words(mount['page_size_bytes'])})" for path, mount in mounts.items())
     elsewhere = f"; mounted elsewhere: {others}" if others else ""
-    mount = f"`mount -t hugetlbfs -o pagesize={page_size} hugetlbfs {HUGEPAGES}`"
-    if not is_mounted:
-        fix = f"run `systemctl start dev-hugepages.mount`, or {mount}"
+    command = f"`mount -t hugetlbfs -o pagesize={page_size} hugetlbfs {HUGEPAGES}`"
+    if not own:
+        fix = f"run `systemctl start dev-hugepages.mount`, or {command}"
         return f"no hugetlbfs is mounted at {HUGEPAGES}{elsewhere}", fix
-    fix = f"correct its page size in /etc/fstab or in `systemctl cat dev-hugepages.mount`, then `umount {HUGEPAGES}` and {mount}"
-    return f"{HUGEPAGES} has pages of {_words(shown)} and not of {page_size}{elsewhere}", fix
+    fix = f"correct its page size in /etc/fstab or in `systemctl cat dev-hugepages.mount`, then `umount {HUGEPAGES}` and {command}"
+    return f"{HUGEPAGES} has pages of {_words(own['page_size_bytes'])} and not of {page_size}{elsewhere}", fix
 
 
 def boot_problems(
