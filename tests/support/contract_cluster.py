@@ -172,7 +172,8 @@ class Cluster:
     def _job(self, options):
         wait = {"namespace": self.namespace, "wait_timeout": SECONDS, "poll": 0.05}
         given = {name: options.pop(name) for name in list(options) if name in KEYS}
-        return {"definition": mpijob_manifest({**OPTIONS, **given}, self.version), **wait, **options}
+        job = {} if options.get("state") == "absent" else {"definition": mpijob_manifest({**OPTIONS, **given})}
+        return {**job, **wait, **options}
 
     def wait(self, condition, ended=None):
         """Wait until a condition holds, and return what it returned. ended is set when it can't hold any more."""

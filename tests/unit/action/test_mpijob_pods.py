@@ -71,6 +71,7 @@ def test_the_log_of_a_worker_that_ended_is_quoted(on, monkeypatch):
     actor.refused(
         "taco-bench-worker-1 ended and was not started again",
         "the log of taco-bench-worker-1 ends with: ssh: Could not resolve hostname taco-bench-worker-0.taco-bench",
+        "kubectl get service taco-bench",
         wait_timeout=600,
     )
 

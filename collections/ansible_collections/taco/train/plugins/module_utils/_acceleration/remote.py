@@ -17,13 +17,20 @@ from ansible_collections.taco.train.plugins.module_utils._acceleration import (
     worker,
 )
 from ansible_collections.taco.train.plugins.module_utils._files import atomic, created_folders, move
-from ansible_collections.taco.train.plugins.module_utils._process import running_work, shortened, supervised, timed
+from ansible_collections.taco.train.plugins.module_utils._process import (
+    idle,
+    running_work,
+    shortened,
+    supervised,
+    timed,
+)
 from ansible_collections.taco.train.plugins.module_utils._process.carried import answer, program
 from ansible_collections.taco.train.plugins.module_utils._process.place import COMMAND_SECONDS, Place, PlaceError
 
 # Each after those that it imports.
 WORKER_MODULES = [
     timed,
+    idle,
     running_work,
     processes,
     atomic,

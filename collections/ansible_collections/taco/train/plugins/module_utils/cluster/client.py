@@ -118,7 +118,8 @@ def connect(access: Mapping[str, Any]) -> Any:
     client = kubernetes.client.ApiClient(configuration)
     for name, value in core._create_headers(**access).items():
         core._set_header(client, name, value)
-    return kubernetes.dynamic.DynamicClient(client, discoverer=lambda _client, _cache: None)
+    dynamic: Any = kubernetes.dynamic.DynamicClient
+    return dynamic(client, discoverer=lambda _client, _cache: None)
 
 
 class Client:

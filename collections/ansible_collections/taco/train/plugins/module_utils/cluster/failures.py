@@ -123,7 +123,7 @@ def _text(body: Any) -> str:
 
 def _seconds(status: Mapping[str, Any], headers: Any) -> Optional[float]:
     asked = (status.get("details") or {}).get("retryAfterSeconds") or (headers or {}).get("Retry-After")
-    return float(asked) if str(asked).isdecimal() else None
+    return float(str(asked)) if str(asked).isdecimal() else None
 
 
 def _causes(status: Mapping[str, Any]) -> str:

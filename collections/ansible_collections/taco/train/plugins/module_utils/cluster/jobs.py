@@ -17,6 +17,7 @@ from ansible_collections.taco.train.plugins.module_utils.cluster.client import (
     watched,
 )
 from ansible_collections.taco.train.plugins.module_utils.cluster.failures import FORBIDDEN, Trouble, one_line
+from ansible_collections.taco.train.plugins.module_utils.cluster.fixes import log_fix
 from ansible_collections.taco.train.plugins.module_utils.cluster.holders import holders, large_enough, requested
 from ansible_collections.taco.train.plugins.module_utils.cluster.inventory import container_of
 from ansible_collections.taco.train.plugins.module_utils.cluster.names import (
@@ -44,10 +45,12 @@ def has_ended(pod: Mapping[str, Any]) -> bool:
     return any(state and state.get("reason") not in ("StartError", "ContainerCannotRun") for state in states)
 
 
-def last_lines(pod: str, text: str) -> str:
-    """Return with what a log ends; empty for an empty log."""
+def last_lines(job: str, pod: str, text: str) -> str:
+    """Return with what a log ends, and what helps where that is known; empty for an empty log."""
     lines = [line for line in text.splitlines() if line.strip()]
-    return f"the log of {pod} ends with: {one_line(' | '.join(lines[-MOST_LINES:]))}" if lines else ""
+    fix = log_fix(text, job)
+    end = f"the log of {pod} ends with: {one_line(' | '.join(lines[-MOST_LINES:]))}" + (f": {fix}" if fix else "")
+    return end if lines else ""
 
 
 # Whose pods are listed to tell who holds a resource: each node is a request.
@@ -206,7 +209,7 @@ class Jobs:
             text, _cause = self.cluster.log(
                 name, self.namespace, container_of(pod, role_of(pod, self.name) or "worker")
             )
-            found.append(last_lines(name, text or ""))
+            found.append(last_lines(self.name, name, text or ""))
         return list(filter(None, found))
 
     def keep_logs(self, pods: List[Resource], folder: Optional[str], allow_lost: bool = False) -> Dict[str, str]:

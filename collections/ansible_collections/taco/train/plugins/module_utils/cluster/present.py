@@ -191,11 +191,11 @@ def _create(jobs: Jobs, wanted: Mapping[str, Any]) -> Resource:
     except KubernetesError as error:
         raise JobError(f"{error}. {_left_after(jobs, error)}") from error
     meanwhile = "Another client has created it meanwhile"
+    if not owner.is_ours(made):
+        raise JobError(f"{owner.refusal(made, jobs.name, jobs.namespace, 'used')}. {meanwhile}")
     others = [difference for difference in differences(made, wanted) if not difference.loose]
     if others:
         raise JobError(f"{_refusal(jobs, Step(True, list(map(str, others)), []))}. {meanwhile}")
-    if not owner.is_ours(made):
-        raise JobError(f"{owner.refusal(made, jobs.name, jobs.namespace, 'used')}. {meanwhile}")
     return made
 
 
