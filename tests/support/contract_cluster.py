@@ -227,13 +227,13 @@ def _rules(rules, without):
             yield {**rule, "verbs": verbs}
 
 
-def run(module, options, check=False):
-    """The result of a module of the collection, whether an action belongs to it or not."""
+def run(module, options, check=False, transport="local"):
+    """The result of a module of the collection, whether an action belongs to it or not. transport is the task's connection."""
     try:
         action = importlib.import_module(f"ansible_collections.taco.train.plugins.action.{module}")
     except ModuleNotFoundError:
         return kubernetes_modules.execute(f"taco.train.{module}", options, check=check)
-    return action_run.run(action, options, check)
+    return action_run.run(action, options, check, transport=transport)
 
 
 @contextlib.contextmanager
