@@ -1,3 +1,7 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
 """What a server answers and what happens to a connection become a sentence with the fix."""
 
 import json

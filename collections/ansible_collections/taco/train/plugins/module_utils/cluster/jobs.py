@@ -14,7 +14,6 @@ from ansible_collections.taco.train.plugins.module_utils.cluster.client import (
     KubernetesError,
     Request,
     Resource,
-    watched,
 )
 from ansible_collections.taco.train.plugins.module_utils.cluster.failures import FORBIDDEN, Trouble, one_line
 from ansible_collections.taco.train.plugins.module_utils.cluster.fixes import log_fix
@@ -32,6 +31,8 @@ from ansible_collections.taco.train.plugins.module_utils.cluster.names import (
 )
 from ansible_collections.taco.train.plugins.module_utils.cluster.pods import name_of, unscheduled
 from ansible_collections.taco.train.plugins.module_utils.cluster.scheduling import UNNAMED_TAINTS, taints
+from ansible_collections.taco.train.plugins.module_utils.cluster.transport import watched
+from ansible_collections.taco.train.plugins.module_utils.cluster.watch import wait_for_change
 
 
 def has_ended(pod: Mapping[str, Any]) -> bool:
@@ -151,7 +152,7 @@ class Jobs:
         things = [watched(KIND, f"{GROUP}/{self.version}", job, self.namespace, self.name)]
         for selector in self._selectors or job_selectors(self.version, self.name):
             things.append(watched("Pod", "v1", looked.pods, self.namespace, labels=selector))
-        self.cluster.wait_for_change(things, seconds, pause)
+        wait_for_change(self.cluster, things, seconds, pause)
 
     def events(self) -> List[Resource]:
         """Return the warnings of the namespace; they explain, so without the right to read them there are none."""

@@ -9,8 +9,10 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
 from ansible_collections.taco.train.plugins.module_utils.cluster import drain, readiness
 from ansible_collections.taco.train.plugins.module_utils.cluster.change import settle
-from ansible_collections.taco.train.plugins.module_utils.cluster.client import Client, KubernetesError, watched
+from ansible_collections.taco.train.plugins.module_utils.cluster.client import Client, KubernetesError
 from ansible_collections.taco.train.plugins.module_utils.cluster.clock import Deadline
+from ansible_collections.taco.train.plugins.module_utils.cluster.transport import watched
+from ansible_collections.taco.train.plugins.module_utils.cluster.watch import wait_for_change
 
 MOST_PAUSE = 30.0
 
@@ -161,7 +163,7 @@ class Node:
             if not found or self.options["poll"] > deadline.left:
                 break
             thing = watched("Node", "v1", [node] if node else [], name=self.name)
-            self.cluster.wait_for_change([thing], deadline.left, self.options["poll"])
+            wait_for_change(self.cluster, [thing], deadline.left, self.options["poll"])
             node = self.cluster.find("Node", "v1", self.name)
         if node is None or (found and self.options["gate"] and not self.check_mode):
             waited = f" after {self.options['timeout']} s" if self.options["timeout"] else ""
