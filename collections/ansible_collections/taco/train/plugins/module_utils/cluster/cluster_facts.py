@@ -29,6 +29,12 @@ class Permission(NamedTuple):
     name: str = ""
     """Of the only object that it is needed for, if there is only one."""
 
+    def attributes(self, namespace: str) -> Dict[str, str]:
+        """Return what the API server is asked about."""
+        asked = {"verb": self.verb, "resource": self.resource, "group": self.group, "subresource": self.subresource}
+        asked.update(name=self.name, namespace="" if self.whole_cluster else namespace)
+        return {key: value for key, value in asked.items() if value or key == "group"}
+
     def __str__(self) -> str:
         name = "/".join(filter(None, (self.resource, self.subresource)))
         return f"{self.verb} {name}" + (f".{self.group}" if self.group else "")
@@ -54,11 +60,8 @@ def missing(client: Client, namespace: str) -> List[str]:
     """Return the permissions that we lack."""
     found = []
     for permission in PERMISSIONS:
-        asked = {"verb": permission.verb, "resource": permission.resource, "group": permission.group}
-        others = {"subresource": permission.subresource, "name": permission.name}
-        others["namespace"] = "" if permission.whole_cluster else namespace
-        asked.update({name: value for name, value in others.items() if value})
-        review = {"apiVersion": REVIEWS, "kind": REVIEW, "spec": {"resourceAttributes": asked}}
+        asked = {"resourceAttributes": permission.attributes(namespace)}
+        review = {"apiVersion": REVIEWS, "kind": REVIEW, "spec": asked}
         answer = client.call(Request("create", REVIEW, REVIEWS), "ask for our permissions", review)
         if not (answer.get("status") or {}).get("allowed"):
             found.append(str(permission))
