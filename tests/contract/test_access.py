@@ -7,6 +7,8 @@
 import pytest
 from contract_cluster import JOB, OPTIONS, run, with_other
 
+from ansible_collections.taco.train.plugins.filter.mpijob import mpijob_manifest
+
 JOBS = "/mpijobs"
 
 
@@ -27,15 +29,8 @@ def test_a_kubeconfig_that_is_given_as_text_is_never_shown(cluster):
     text = "apiVersion: v1\nusers:\n- user: {token: SECRET}\n"
     message = cluster.fails("kubernetes_node", "taco_kubeconfig", name="n", state="ready", kubeconfig=text)
     assert "not a path" in message and "SECRET" not in message
-    result = run("mpijob", {**OPTIONS, "kubeconfig": text}, transport="ssh")
+    result = run("mpijob", {"definition": mpijob_manifest(OPTIONS), "kubeconfig": text})
     assert "not a path" in result["msg"] and "SECRET" not in result["msg"]
-
-
-@pytest.mark.parametrize("transport", ["ssh", "local"])
-def test_a_kubeconfig_that_only_the_other_host_has_is_refused_before_anything_is_created(tmp_path, transport):
-    # kubectl reaches the pods from the controller.
-    result = run("mpijob", {**OPTIONS, "kubeconfig": str(tmp_path / "none")}, transport=transport)
-    assert result["failed"] and ("the controller has no kubeconfig" in result["msg"]) == (transport == "ssh")
 
 
 def test_a_token_that_has_expired_is_named_and_not_shown(cluster, tmp_path):
@@ -106,17 +101,6 @@ def test_the_facts_of_a_cluster_have_the_missing_permissions(cluster):
     assert found["crd_forbidden"] and found["nodes"] is None and found["error"] is None
 
 
-def test_a_wait_for_objects_ends_with_whether_they_have_changed(cluster):
-    node = cluster.get("Node", cluster.node)["metadata"]
-    known = {"kind": "Node", "name": cluster.node, "versions": {node["uid"]: "0"}}
-    found = cluster.run("kubernetes_info", watched=[known], seconds=1)
-    assert found["differs"] is True and "kubernetes" not in found
-    pod = {"kind": "Pod", "namespace": cluster.namespace, "versions": {}}
-    assert cluster.run("kubernetes_info", watched=[pod], seconds=1)["differs"] is False
-    account = cluster.account(("list", "nodes"))
-    cluster.fails("kubernetes_info", "list nodes", watched=[known], seconds=1, **account)
-
-
 @pytest.mark.double_only(reason="a server that stumbles at a certain request")
 @pytest.mark.parametrize(
     "fault",
@@ -183,7 +167,7 @@ def test_little_is_asked_while_nothing_changes(double):
     cluster.refused("0 of 2 workers are ready", wait_timeout=4)
     looks = [path for method, path, _status in cluster.double.requests if method == "GET" and path.endswith("/pods")]
     # Not one for each of the 80 times that poll is in these seconds.
-    assert len(looks) < 20
+    assert len(looks) < 30
 
 
 @pytest.mark.double_only(reason="a server that never recovers")

@@ -57,7 +57,7 @@ options:
     description: Whether to evict pods with an emptyDir, whose data is lost. Otherwise a node with such a pod is not changed.
   grace:
     type: int
-    description: Grace period of a pod in seconds. Not set means the pod's own.
+    description: Grace period of a pod in seconds, 1 or more. Not set means the pod's own.
   resources:
     type: dict
     default: {}

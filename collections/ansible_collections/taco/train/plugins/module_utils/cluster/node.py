@@ -30,6 +30,11 @@ class Node:
         # Without a name all nodes are read, and the first would be taken.
         if not self.name.strip():
             raise NodeError("the name of the node is empty: set taco_node_name of this host to the name of its node")
+        if options["grace"] is not None and options["grace"] < 1:
+            raise NodeError(
+                f"node {self.name}: grace is {options['grace']}: expected 1 or more, since 0 deletes a pod before its containers have "
+                "ended: set kubernetes_node_grace to 1 or more, or leave it unset for the pods' own"
+            )
 
     def result(self) -> Dict[str, Any]:
         """Bring the node to its state."""
