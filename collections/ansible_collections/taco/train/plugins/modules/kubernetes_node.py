@@ -159,6 +159,7 @@ progress:
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.taco.train.plugins.module_utils._process.failure import failure
 from ansible_collections.taco.train.plugins.module_utils.cluster.arguments import access_arguments, client_of
 from ansible_collections.taco.train.plugins.module_utils.cluster.client import KubernetesError
 from ansible_collections.taco.train.plugins.module_utils.cluster.node import Node, NodeError
@@ -190,7 +191,7 @@ def main():
     except MpijobError as error:
         module.fail_json(msg=f"node {module.params['name']}: {error}", progress=client.lines)
     except (KubernetesError, NodeError) as error:
-        module.fail_json(msg=str(error), progress=client.lines)
+        module.fail_json(msg=failure(error), progress=client.lines)
     module.exit_json(progress=client.lines, **result)
 
 
