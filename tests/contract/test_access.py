@@ -5,7 +5,9 @@
 """An API server that can't be reached, doesn't know the account, refuses it or is overloaded is named with the fix."""
 
 import pytest
-from contract_cluster import JOB, with_other
+from contract_cluster import JOB, OPTIONS, run, with_other
+
+from ansible_collections.taco.train.plugins.filter.mpijob import mpijob_manifest
 
 JOBS = "/mpijobs"
 
@@ -21,6 +23,14 @@ def test_a_server_that_cannot_be_reached_is_named_with_the_variable(cluster, tmp
 def test_a_kubeconfig_or_a_context_that_is_not_there_is_named_with_its_variable(cluster, tmp_path):
     cluster.refused(f"{tmp_path}/none", "taco_kubeconfig", kubeconfig=str(tmp_path / "none"))
     cluster.refused("taco_kube_context", context="nowhere")
+
+
+def test_a_kubeconfig_that_is_given_as_text_is_never_shown(cluster):
+    text = "apiVersion: v1\nusers:\n- user: {token: SECRET}\n"
+    message = cluster.fails("kubernetes_node", "taco_kubeconfig", name="n", state="ready", kubeconfig=text)
+    assert "not a path" in message and "SECRET" not in message
+    result = run("mpijob", {"definition": mpijob_manifest(OPTIONS), "kubeconfig": text})
+    assert "not a path" in result["msg"] and "SECRET" not in result["msg"]
 
 
 def test_a_token_that_has_expired_is_named_and_not_shown(cluster, tmp_path):
@@ -131,6 +141,33 @@ def test_a_job_is_created_once_whatever_becomes_of_the_answer(double, fault):
     assert cluster.job()["changed"] and cluster.names("MPIJob") == [JOB]
     created = [request for request in cluster.double.requests if request[0] == "POST" and request[2] == 201]
     assert len([path for _method, path, _status in created if path.endswith(JOBS)]) <= 1
+
+
+@pytest.mark.double_only(reason="a server that contradicts itself")
+def test_a_conflict_that_does_not_end_is_no_success(double):
+    cluster = double()
+    cluster.double.fail("POST", JOBS, status=409, times=99)
+    cluster.refused(f"can't create MPIJob {JOB}", "Possibly left")
+    assert cluster.get("MPIJob") is None
+
+
+@pytest.mark.double_only(reason="a server that never recovers")
+def test_a_server_that_is_lost_while_waiting_leaves_a_job_that_is_named(double):
+    cluster = double()
+    cluster.double.script("worker", ["ContainerCreating"])
+    lost = {"method": "GET", "path": "/pods", "body": "disconnect", "times": 9999}
+    with cluster.meanwhile(lambda: cluster.double.objects("Pod"), lambda: cluster.double.fail(**lost)):
+        cluster.refused("Pods in the namespace default", f"kubectl delete mpijob {JOB} --namespace default")
+
+
+@pytest.mark.double_only(reason="the requests are counted by the double")
+def test_little_is_asked_while_nothing_changes(double):
+    cluster = double()
+    cluster.double.script("worker", ["ContainerCreating"])
+    cluster.refused("0 of 2 workers are ready", wait_timeout=4)
+    looks = [path for method, path, _status in cluster.double.requests if method == "GET" and path.endswith("/pods")]
+    # Not one for each of the 80 times that poll is in these seconds.
+    assert len(looks) < 30
 
 
 @pytest.mark.double_only(reason="a server that never recovers")

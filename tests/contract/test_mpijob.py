@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from contract_cluster import JOB, LABEL, OPTIONS, run
 
+from ansible_collections.taco.train.plugins.filter.mpijob import mpijob_manifest
+
 FOREIGN = [(None, "it has no label app.kubernetes.io/managed-by"), ("argo", "app.kubernetes.io/managed-by is argo")]
 
 
@@ -184,16 +186,15 @@ def test_a_job_whose_launcher_runs_its_command_is_not_ended_unasked(cluster):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"workers": None}, "workers"),
-        ({"workers": 0}, "workers is 0"),
+        ({"definition": None}, "definition"),
+        ({"definition": {"spec": {}}}, "definition has no 'runPolicy'"),
         ({"name": "Taco"}, "the name 'Taco'"),
-        ({"shm_size": "much"}, "shm_size"),
         ({"wrong": 1}, "wrong"),
-        ({"gpus": "some"}, "gpus"),
     ],
     ids=str,
 )
 def test_wrong_options_are_refused_before_the_cluster_is_asked(options, words, tmp_path):
     # There is no kubeconfig, which would be the failure of a request.
-    result = run("mpijob", {**OPTIONS, "kubeconfig": str(tmp_path / "none"), **options})
+    definition = mpijob_manifest(OPTIONS)
+    result = run("mpijob", {"definition": definition, "kubeconfig": str(tmp_path / "none"), **options})
     assert result["failed"] and words in result["msg"]

@@ -91,6 +91,12 @@ def test_a_node_may_only_be_cordoned(node):
     node.run_pod("web-1")
     assert node.to("drained", drain=False)["changed"]
     assert node.cordoned() == OURS and node.cluster.names("Pod") == ["web-1"]
+    assert node.to("drained", grace=1, **PODS)["changed"] and node.cluster.names("Pod") == []
+
+
+def test_a_grace_that_the_api_would_take_for_none_is_refused(node):
+    node.refused("drained", "grace is 0", "kubernetes_node_grace", grace=0)
+    assert node.cordoned() == OPEN
 
 
 @pytest.mark.parametrize("volumes", [[], [{"name": "x", "emptyDir": {}}]], ids=["no controller", "emptyDir"])
@@ -197,6 +203,7 @@ def test_an_eviction_that_is_refused_is_tried_again(double):
     refusal = "Cannot evict pod as it would violate the pod's disruption budget."
     node.cluster.double.fail("POST", "web-1/eviction", status=429, times=3, body=refusal)
     node.cluster.double.fail("PATCH", "nodes/", status=503, times=2)
+    node.cluster.double.fail("GET", "nodes/", status=500, times=1)
     assert node.to("drained", **PODS)["changed"]
     assert node.cordoned() == OURS and node.cluster.names("Pod") == []
 

@@ -59,6 +59,20 @@ def test_a_quota_that_refuses_pods_is_named(cluster):
     cluster.refused("team-a", "have the quota raised", REMOVE + cluster.namespace, wait_timeout=cluster.seconds)
 
 
+def test_a_new_job_waits_until_the_operator_has_ended_its_pause_for_an_earlier_one(cluster):
+    quota = {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "team-a"},
+        "spec": {"hard": {"pods": "0"}},
+    }
+    cluster.create(quota)
+    cluster.refused("team-a", wait_timeout=4 * cluster.seconds)
+    cluster.removed()
+    cluster.delete("ResourceQuota", "team-a")
+    assert len(cluster.job()["pods"]) == 3
+
+
 def test_pods_that_the_namespace_refuses_are_named_with_its_label(cluster):
     if cluster.double:
         cluster.double.refuse_pods(RESTRICTED)
@@ -68,6 +82,26 @@ def test_pods_that_the_namespace_refuses_are_named_with_its_label(cluster):
         )
     words = ("violates PodSecurity", "pod-security.kubernetes.io/enforce")
     cluster.refused(*words, privileged=True, wait_timeout=cluster.seconds)
+
+
+@pytest.mark.double_only(reason="refusals of pods in certain words")
+@pytest.mark.parametrize(
+    ("why", "fix"),
+    [
+        (
+            'error looking up service account default/trainer: serviceaccount "trainer" not found',
+            "kubectl create serviceaccount trainer --namespace default",
+        ),
+        ('violates PodSecurity "baseline:latest": privileged (container "x")', "mpijob_privileged: false"),
+        ("insufficient quota to match these scopes: [{PriorityClass In [high]}]", "have a ResourceQuota created"),
+    ],
+    ids=["service account", "privileged", "scopes"],
+)
+def test_pods_that_are_refused_are_named_with_the_fix(double, why, fix):
+    cluster = double()
+    cluster.double.refuse_pods(why)
+    message = cluster.refused(fix, REMOVE + cluster.namespace, wait_timeout=4)
+    assert "no operator" not in message
 
 
 def test_a_job_that_is_deleted_meanwhile_is_not_waited_for(cluster):
@@ -116,7 +150,16 @@ def test_a_pod_of_another_owner_with_the_name_of_a_worker_stays(cluster):
 def test_a_worker_that_does_not_become_ready_is_named_when_the_time_is_over(double, step, words):
     cluster = double()
     cluster.double.script("worker-1$", [step])
-    cluster.refused(*words, REMOVE + cluster.namespace, wait_timeout=1, gpus="all", hugepages=1)
+    cluster.refused(*words, REMOVE + cluster.namespace, wait_timeout=1, hugepages=50)
+
+
+@SCRIPTED
+def test_pods_of_others_that_may_not_be_listed_are_looked_for_with_kubectl(double):
+    cluster = double()
+    message = "0/2 nodes are available: 2 Insufficient hugepages-1Gi."
+    cluster.double.script("worker-1$", [{"state": "Unschedulable", "message": message}])
+    cluster.double.fail("GET", "/api/v1/pods", status=403, times=99)
+    cluster.refused("other pods hold it", "run `kubectl describe node", wait_timeout=1, hugepages=50)
 
 
 @SCRIPTED
@@ -159,6 +202,18 @@ def test_a_job_that_no_operator_takes_up_is_not_waited_for_to_the_end(double):
     cluster = double(operator=False)
     cluster.refused("no operator has taken it up", "MPI Operator", REMOVE + cluster.namespace, wait_timeout=4)
     assert cluster.get("MPIJob")
+
+
+@pytest.mark.double_only(reason="a kubelet that does not answer")
+def test_containers_that_never_started_have_no_log_to_lose(double, tmp_path):
+    cluster = double()
+    cluster.double.script("worker", ["ContainerCreating"])
+    cluster.refused("workers are ready", wait_timeout=1)
+    # Also when the node is lost, so that nobody can say it.
+    cluster.double.fail("GET", LOG, status=500, body=KUBELET, times=99)
+    gone = cluster.removed(logs_dir=str(tmp_path))
+    assert not any("was lost" in text for text in gone.get("warnings", [])) and cluster.get("MPIJob") is None
+    assert "is waiting to start" in Path(gone["logs"][cluster.workers[0]]).read_text()
 
 
 @pytest.mark.double_only(reason="a kubelet that does not answer")

@@ -40,7 +40,7 @@ def test_a_job_that_another_client_creates_first_is_not_changed(double, image):
     if image:
         job["spec"]["mpiReplicaSpecs"]["Worker"]["template"]["spec"]["containers"][0]["image"] = image
     cluster.double.before("POST", CREATION, lambda: cluster.double.put(job))
-    cluster.refused("is not managed by taco.train", "is argo", "Another client has created it meanwhile")
+    cluster.refused("Another client has created it meanwhile", *([] if image else ["is argo"]))
     assert managers(cluster) == [{LABEL: "argo"}]
 
 
@@ -62,6 +62,18 @@ def test_a_job_that_is_created_again_right_before_its_deletion_stays(double, opt
     assert managers(cluster) == [{LABEL: "argo"}]
 
 
+@pytest.mark.parametrize(
+    "options", [{"state": "absent"}, {"gpus_per_worker": 2, "replace": True}], ids=["absent", "replace"]
+)
+def test_a_job_that_is_created_again_during_its_deletion_is_named_at_once(double, options):
+    cluster = double()
+    cluster.job()
+    cluster.patch("MPIJob", metadata={"finalizers": ["example.com/slow"]})
+    with cluster.meanwhile(lambda: "deletionTimestamp" in cluster.get("MPIJob")["metadata"], lambda: recreate(cluster)):
+        cluster.refused(f"another client created the MPIJob {JOB}", "is argo", "Stop that client", **options)
+    assert managers(cluster) == [{LABEL: "argo"}]
+
+
 def test_a_job_that_another_client_deletes_first_is_removed(double):
     cluster = double()
     cluster.job()
@@ -80,7 +92,11 @@ def test_a_job_that_is_deleted_right_before_its_change_is_named(double):
 def test_a_job_that_is_replaced_while_it_is_waited_for_is_not_taken_for_ours(double):
     cluster = double()
     cluster.double.script("worker", ["ContainerCreating"])
-    with cluster.meanwhile(lambda: cluster.names("Pod"), lambda: recreate(cluster)):
+
+    def is_waited_for():
+        return any(method == "GET" and path.endswith("/pods") for method, path, _status in cluster.double.requests)
+
+    with cluster.meanwhile(is_waited_for, lambda: recreate(cluster)):
         cluster.refused("was deleted and created again while its pods were waited for")
     assert managers(cluster) == [{LABEL: "argo"}]
 
@@ -135,6 +151,24 @@ def test_the_report_of_a_kubelet_right_before_the_change_is_no_error(double, sta
     cluster.double.before("PATCH", "/nodes/", report)
     done = to(cluster, state)
     assert (done["changed"], done["ours"], cordoned(cluster)) == (True, True, after)
+
+
+def test_a_cordon_that_another_client_takes_over_stays_when_the_drain_fails(double):
+    cluster = double()
+    metadata = {"name": "web-1", "namespace": "default", "labels": {"app": "web"}}
+    spec = {"nodeName": cluster.node, "containers": [{"name": "main", "image": "image:1"}]}
+    cluster.double.put({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
+    cluster.double.fail("POST", "web-1/eviction", status=429, times=999)
+
+    def take_over():
+        node = node_of(cluster)
+        del node["metadata"]["annotations"][MARK]
+        cluster.double.put(node)
+
+    options = {"name": cluster.node, "state": "drained", "timeout": 2, "poll": 0.05, "force": True}
+    with cluster.meanwhile(lambda: cordoned(cluster)[1], lambda: cluster.double.before("PATCH", "/nodes/", take_over)):
+        cluster.fails("kubernetes_node", "was meanwhile cordoned by another client, and stays cordoned", **options)
+    assert cordoned(cluster) == (True, False)
 
 
 def test_a_node_that_leaves_right_before_its_change_is_named(double):

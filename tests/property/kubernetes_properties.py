@@ -10,9 +10,10 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ansible_collections.taco.train.plugins.module_utils.cluster.client import Request
 from ansible_collections.taco.train.plugins.module_utils.cluster.clock import MOST_ASKED_SECONDS, wait_seconds
 from ansible_collections.taco.train.plugins.module_utils.cluster.diff import LOOSE, differences, patch, step
-from ansible_collections.taco.train.plugins.module_utils.cluster.failures import trouble
+from ansible_collections.taco.train.plugins.module_utils.cluster.failures import answered
 from ansible_collections.taco.train.plugins.module_utils.cluster.messages import sentence
 from ansible_collections.taco.train.plugins.module_utils.cluster.names import VERSIONS
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import job_of
@@ -49,30 +50,11 @@ def status(code, message):
 
 
 @QUICK
-@given(CODES, MESSAGES)
-def test_an_answer_is_read_the_same_however_the_module_hands_it_on(code, message):
-    text = status(code, message)
-    ways = [
-        {"msg": f"Failed to create object: {text}"},
-        {"msg": f"Failed to create object: {text.encode()!r}"},
-        {"msg": f"Exception '{code}\nReason: X\nHTTP response body: {text}\nOriginal traceback: \n' raised"},
-        {"msg": "MODULE FAILURE", "module_stderr": f"Traceback\n ({code})\nReason: X\nHTTP response body: {text}\n"},
-    ]
-    seen = [trouble({"failed": True, **way}) for way in ways]
-    assert {(one.kind, one.code) for one in seen} == {(seen[0].kind, code)}
-    if message.strip():
-        assert {one.said for one in seen} == {seen[0].said}
-
-
-@QUICK
-@given(
-    st.dictionaries(st.sampled_from(["msg", "module_stderr", "exception", "error"]), st.text(max_size=200)), MESSAGES
-)
-def test_whatever_failed_becomes_one_line_that_names_the_host(result, message):
-    for more in ({}, {"msg": message}, {"msg": status(403, message)}):
-        seen = trouble({"failed": True, **result, **more})
-        said = sentence("host-1", "do it", seen)
-        assert said.startswith("host-1: can't do it: ") and "\n" not in said
+@given(CODES, MESSAGES | st.text(max_size=200), st.booleans())
+def test_whatever_was_answered_becomes_one_line_with_the_code_of_the_answer(code, message, is_status):
+    found = answered(code, status(code, message) if is_status else message, {})
+    said = sentence("do it", found, Request("list", "Node"))
+    assert found.code == code and said.startswith("can't do it: ") and "\n" not in said
 
 
 @QUICK

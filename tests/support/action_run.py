@@ -11,12 +11,12 @@ from ansible.playbook.task import Task
 from kubernetes_modules import in_process
 
 
-def run(module, options, check=False, host="localhost", display=None, **variables):
+def run(module, options, check=False, host="localhost", display=None, transport="local", **variables):
     """The result of the action of a module of plugins/action. display gets each line; an error is a failed result."""
     task = Task()
     task.args = options
     task.check_mode = check
-    action = module.ActionModule(task, MagicMock(transport="local"), MagicMock(), MagicMock(), MagicMock(), None)
+    action = module.ActionModule(task, MagicMock(transport=transport), MagicMock(), MagicMock(), MagicMock(), None)
     action._display = MagicMock()
     if display is not None:
         action._display.display = display

@@ -172,7 +172,8 @@ class Cluster:
     def _job(self, options):
         wait = {"namespace": self.namespace, "wait_timeout": SECONDS, "poll": 0.05}
         given = {name: options.pop(name) for name in list(options) if name in KEYS}
-        return {"definition": mpijob_manifest({**OPTIONS, **given}, self.version), **wait, **options}
+        job = {} if options.get("state") == "absent" else {"definition": mpijob_manifest({**OPTIONS, **given})}
+        return {**job, **wait, **options}
 
     def wait(self, condition, ended=None):
         """Wait until a condition holds, and return what it returned. ended is set when it can't hold any more."""
@@ -226,13 +227,13 @@ def _rules(rules, without):
             yield {**rule, "verbs": verbs}
 
 
-def run(module, options, check=False):
-    """The result of a module of the collection, whether an action belongs to it or not."""
+def run(module, options, check=False, transport="local"):
+    """The result of a module of the collection, whether an action belongs to it or not. transport is the task's connection."""
     try:
         action = importlib.import_module(f"ansible_collections.taco.train.plugins.action.{module}")
     except ModuleNotFoundError:
         return kubernetes_modules.execute(f"taco.train.{module}", options, check=check)
-    return action_run.run(action, options, check)
+    return action_run.run(action, options, check, transport=transport)
 
 
 @contextlib.contextmanager

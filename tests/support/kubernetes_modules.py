@@ -1,3 +1,7 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
 """Run modules that ask a cluster in this process: the same code against the same server, in milliseconds.
 
 As a process of their own they would take a second each, most of it to import the client.

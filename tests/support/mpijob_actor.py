@@ -12,7 +12,7 @@ from kubelab.testing import running_cluster
 from kubernetes_modules import execute
 
 from ansible_collections.taco.train.plugins.filter.mpijob import mpijob_manifest
-from ansible_collections.taco.train.plugins.module_utils.cluster import client
+from ansible_collections.taco.train.plugins.module_utils.cluster import client, jobs, watch
 
 ALLOCATABLE = {"cpu": "96", "memory": "900Gi", "hugepages-1Gi": "60Gi", "nvidia.com/gpu": "8", "pods": "110"}
 NODES = [{"name": f"gpu-{index}", "allocatable": ALLOCATABLE, "labels": {}} for index in (1, 2)]
@@ -92,15 +92,15 @@ def on(tmp_path, monkeypatch):
     monkeypatch.setattr(client.Clock, "sleep", short)
     monkeypatch.setattr(client.Clock, "now", lambda _clock: sum(slept))
     monkeypatch.setattr(client.Clock, "chance", lambda _clock: 0.0)
-    watch = client.Client.wait_for_change
+    wait = watch.wait_for_change
 
     def watch_shortly(cluster, objects, seconds, pause):
-        changed = watch(cluster, objects, 1, pause)
+        changed = wait(cluster, objects, 1, pause)
         if not changed:
-            slept.append(min(seconds, client.MOST_WATCH_SECONDS))
+            slept.append(min(seconds, watch.MOST_WATCH_SECONDS))
         return changed
 
-    monkeypatch.setattr(client.Client, "wait_for_change", watch_shortly)
+    monkeypatch.setattr(jobs, "wait_for_change", watch_shortly)
 
     def actor(nodes=NODES, **options):
         made = Actor(stack.enter_context(running_cluster(nodes, **options)), tmp_path, slept)

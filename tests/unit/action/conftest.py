@@ -7,7 +7,6 @@
 from arena_actor import arena
 from bench_play import bench
 from mpijob_actor import on
-from node_actor import actor
 from preflight_site import site
 
-__all__ = ["actor", "arena", "bench", "on", "site"]
+__all__ = ["arena", "bench", "on", "site"]

@@ -1,7 +1,14 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
 """What a server answers and what happens to a connection become a sentence with the fix."""
 
 import json
+import os
 import ssl
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -10,6 +17,7 @@ import yaml
 from kubernetes.client import ApiException
 from kubernetes.config import ConfigException
 
+from ansible_collections.taco.train.plugins.module_utils.cluster import client
 from ansible_collections.taco.train.plugins.module_utils.cluster.client import Request
 from ansible_collections.taco.train.plugins.module_utils.cluster.clock import (
     MOST_ASKED_SECONDS,
@@ -207,3 +215,15 @@ def test_pauses_grow_to_a_limit_and_end():
     pauses = [wait_seconds(number, None, 0.0) for number in range(1, MOST_CALLS)]
     assert pauses == sorted(pauses) and max(pauses) <= MOST_SECONDS and wait_seconds(MOST_CALLS, None, 0.0) is None
     assert wait_seconds(1, 9.0, 0.0) == 9.0 and wait_seconds(1, MOST_ASKED_SECONDS + 1, 0.0) is None
+
+
+def test_without_the_library_the_modules_start_and_say_what_is_missing(monkeypatch):
+    monkeypatch.setattr(client, "MISSING", "No module named 'kubernetes'")
+    with pytest.raises(client.KubernetesError, match="pip install kubernetes"):
+        client.Client({}).read("Node", "v1")
+    code = (
+        "import sys; sys.modules['kubernetes'] = None; from ansible_collections.taco.train.plugins.module_utils.cluster import present, "
+        "failures; assert 'kubernetes' in failures.MISSING, failures.MISSING"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment)

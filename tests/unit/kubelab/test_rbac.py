@@ -13,7 +13,7 @@ from kubelab.client import ApiError, Client
 from kubelab.testing import running_cluster
 from kubernetes.client.exceptions import ApiException
 
-from ansible_collections.taco.train.plugins.plugin_utils.preflight.kubernetes import PERMISSIONS, review
+from ansible_collections.taco.train.plugins.module_utils.cluster.cluster_facts import PERMISSIONS
 
 EVERYBODY = {
     ("create", "authorization.k8s.io", name, "") for name in ("selfsubjectaccessreviews", "selfsubjectrulesreviews")
@@ -80,7 +80,7 @@ def test_the_list_of_can_i_is_the_manifest(client):
 
 def test_the_account_has_what_preflight_asks_for(client):
     for permission in PERMISSIONS:
-        asked = review(permission, "default")["spec"]["resourceAttributes"]
+        asked = permission.attributes("default")
         assert access(client, **asked), permission
         assert access(client, **{**asked, "namespace": "another"}) == permission.whole_cluster, permission
         assert not access(client, **{**asked, "verb": "update"}), permission

@@ -1,3 +1,7 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
 """What is wrong between a client and the TLS of a server is named with its fix."""
 
 import datetime

@@ -1,3 +1,7 @@
+# Copyright (c) 2026 The taco.train authors
+# GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
 """A wait ends with the first change of what it watches, and asks little."""
 
 import threading
@@ -6,7 +10,9 @@ import time
 import pytest
 from kubelab.testing import running_cluster
 
-from ansible_collections.taco.train.plugins.module_utils.cluster.client import Client, KubernetesError, watched
+from ansible_collections.taco.train.plugins.module_utils.cluster.client import Client, KubernetesError
+from ansible_collections.taco.train.plugins.module_utils.cluster.transport import watched
+from ansible_collections.taco.train.plugins.module_utils.cluster.watch import wait_for_change
 
 NODES = [{"name": name, "allocatable": {"nvidia.com/gpu": 8}} for name in ("node-1", "node-2")]
 
@@ -31,7 +37,7 @@ def label(cluster, name, value):
 def watch(cluster, client, *objects, seconds=10):
     """Return whether something has changed, the seconds that it took and the requests for nodes that it made."""
     before, began = len(cluster.requests), time.monotonic()
-    changed = client.wait_for_change(objects, seconds, 0)
+    changed = wait_for_change(client, objects, seconds, 0)
     asked = [request for request in cluster.requests[before:] if request[1].startswith("/api/v1/nodes")]
     return changed, time.monotonic() - began, asked
 
@@ -76,13 +82,13 @@ def test_a_version_that_is_not_kept_any_more_is_a_change(cluster, client):
 def test_a_permission_that_is_missing_is_named(cluster, client, verb):
     cluster.forbid(verb, "nodes")
     with pytest.raises(KubernetesError, match=f"{verb} nodes"):
-        client.wait_for_change([node(cluster)], 5, 0)
+        wait_for_change(client, [node(cluster)], 5, 0)
 
 
 @pytest.mark.parametrize("fault", [{"status": 503}, {"body": "disconnect"}])
 def test_where_watches_fail_the_caller_looks_again(cluster, client, fault):
     cluster.fail("GET", "/api/v1/nodes", times=1, **fault)
     known = node(cluster)
-    assert client.wait_for_change([known], 2, 0) is False
+    assert wait_for_change(client, [known], 2, 0) is False
     label(cluster, "node-1", "changed")
-    assert client.wait_for_change([known], 10, 0) is True
+    assert wait_for_change(client, [known], 10, 0) is True

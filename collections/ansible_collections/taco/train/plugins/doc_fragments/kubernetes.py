@@ -15,6 +15,8 @@ attributes:
   become:
     description: Is usable alongside C(become), which the API server doesn't ask for.
     support: full
+  platform:
+    platforms: posix
 """
 
     # The options that say how it is reached.

@@ -19,7 +19,6 @@ author:
   - Taco Team (@taco)
 extends_documentation_fragment:
   - ansible.builtin.action_common_attributes
-  - ansible.builtin.action_common_attributes.flow
   - taco.train.kubernetes
   - taco.train.kubernetes.connection
 attributes:
@@ -86,6 +85,7 @@ progress:
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.taco.train.plugins.module_utils._process.failure import failure
 from ansible_collections.taco.train.plugins.module_utils.cluster.arguments import access_arguments, client_of
 from ansible_collections.taco.train.plugins.module_utils.cluster.client import KubernetesError
 from ansible_collections.taco.train.plugins.module_utils.cluster.gpu_nodes import Nodes
@@ -110,7 +110,7 @@ def main():
     except MpijobError as error:
         module.fail_json(msg=f"the nodes can't be labelled: {error}", progress=client.lines)
     except KubernetesError as error:
-        module.fail_json(msg=str(error), progress=client.lines)
+        module.fail_json(msg=failure(error), progress=client.lines)
     for warning in nodes.warnings:
         module.warn(warning)
     module.exit_json(progress=client.lines, **result)

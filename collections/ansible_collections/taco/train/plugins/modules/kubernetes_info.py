@@ -16,7 +16,6 @@ author:
   - Taco Team (@taco)
 extends_documentation_fragment:
   - ansible.builtin.action_common_attributes
-  - ansible.builtin.action_common_attributes.flow
   - taco.train.kubernetes
   - taco.train.kubernetes.connection
 attributes:

@@ -19,7 +19,6 @@ author:
   - Taco Team (@taco)
 extends_documentation_fragment:
   - ansible.builtin.action_common_attributes
-  - ansible.builtin.action_common_attributes.flow
   - taco.train.kubernetes
   - taco.train.kubernetes.connection
 attributes:
@@ -58,7 +57,7 @@ options:
     description: Whether to evict pods with an emptyDir, whose data is lost. Otherwise a node with such a pod is not changed.
   grace:
     type: int
-    description: Grace period of a pod in seconds. Not set means the pod's own.
+    description: Grace period of a pod in seconds, 1 or more. Not set means the pod's own.
   resources:
     type: dict
     default: {}
@@ -160,6 +159,7 @@ progress:
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.taco.train.plugins.module_utils._process.failure import failure
 from ansible_collections.taco.train.plugins.module_utils.cluster.arguments import access_arguments, client_of
 from ansible_collections.taco.train.plugins.module_utils.cluster.client import KubernetesError
 from ansible_collections.taco.train.plugins.module_utils.cluster.node import Node, NodeError
@@ -191,7 +191,7 @@ def main():
     except MpijobError as error:
         module.fail_json(msg=f"node {module.params['name']}: {error}", progress=client.lines)
     except (KubernetesError, NodeError) as error:
-        module.fail_json(msg=str(error), progress=client.lines)
+        module.fail_json(msg=failure(error), progress=client.lines)
     module.exit_json(progress=client.lines, **result)
 
 

@@ -7,14 +7,13 @@
 import json
 import queue
 import threading
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Set, Tuple
 
 from ansible_collections.taco.train.plugins.module_utils.cluster.clock import Clock, wait_seconds
 from ansible_collections.taco.train.plugins.module_utils.cluster.failures import (
     CONFLICT,
     ERRORS,
     FORBIDDEN,
-    GONE,
     INVALID,
     LIBRARY,
     MISSING,
@@ -28,28 +27,20 @@ from ansible_collections.taco.train.plugins.module_utils.cluster.failures import
 )
 from ansible_collections.taco.train.plugins.module_utils.cluster.logs import is_waiting
 from ansible_collections.taco.train.plugins.module_utils.cluster.messages import sentence
+from ansible_collections.taco.train.plugins.module_utils.cluster.transport import (
+    EXEC_SECONDS,
+    METHODS,
+    Request,
+    Resource,
+    connect,
+    execute,
+)
 
-try:
-    import kubernetes.client
-    import kubernetes.dynamic
-    import kubernetes.stream
-
-    from ansible_collections.kubernetes.core.plugins.module_utils.k8s import client as core
-except ImportError:
-    # Client says so when something is asked for.
-    pass
-
-Resource = Mapping[str, Any]
+__all__ = ["Client", "KubernetesError", "Request", "Resource"]
 POD_TRIES = 3
 CONNECT_SECONDS = 10.0
 # An answer of which nothing comes for so long is not waited for.
 READ_SECONDS = 60.0
-EXEC_SECONDS = 60.0
-# Without a change one looks again after this, since some reasons are told by events alone.
-MOST_WATCH_SECONDS = 20.0
-# A connection that was lost without a word is not waited for any longer than this beyond the time of the watch.
-WATCH_GRACE_SECONDS = 5.0
-METHODS = {"create": "POST", "patch": "PATCH", "delete": "DELETE"}
 
 
 class KubernetesError(Exception):
@@ -58,67 +49,6 @@ class KubernetesError(Exception):
     def __init__(self, message: str, cause: Trouble) -> None:
         super().__init__(message)
         self.trouble = cause
-
-
-class Request(NamedTuple):
-    """What is asked of an API server, as permissions call it."""
-
-    verb: str
-    kind: str
-    version: str = "v1"
-    namespace: Optional[str] = None
-    name: Optional[str] = None
-    subresource: str = ""
-
-    @property
-    def resource(self) -> str:
-        return self.kind.lower() + "s" + (f"/{self.subresource}" if self.subresource else "")
-
-    @property
-    def group(self) -> str:
-        return self.version.rpartition("/")[0]
-
-    @property
-    def path(self) -> str:
-        base = "/apis/" if "/" in self.version else "/api/"
-        place = f"/namespaces/{self.namespace}" if self.namespace else ""
-        parts = [base + self.version + place, self.kind.lower() + "s", self.name, self.subresource]
-        return "/".join(filter(None, parts))
-
-
-class Watched(NamedTuple):
-    """Objects to wait for a change of, and the versions that are known, by uid."""
-
-    request: Request
-    versions: Dict[str, str]
-    labels: str = ""
-
-
-def watched(
-    kind: str,
-    version: str,
-    known: Sequence[Resource],
-    namespace: Optional[str] = None,
-    name: str = "",
-    labels: str = "",
-) -> Watched:
-    """Return what to wait for a change of; known are the objects as they were read."""
-    return Watched(Request("list", kind, version, namespace, name), _versions(known), labels)
-
-
-def _versions(objects: Sequence[Resource]) -> Dict[str, str]:
-    return {one["metadata"]["uid"]: one["metadata"]["resourceVersion"] for one in objects}
-
-
-def connect(access: Mapping[str, Any]) -> Any:
-    """Return a client by the options of kubernetes.core. It asks nothing, since the paths of what we use are known."""
-    configuration = core._create_configuration(core._create_auth_spec(**access))
-    # A request that changes something is only made again by whoever has looked what became of the first.
-    configuration.retries = False
-    client = kubernetes.client.ApiClient(configuration)
-    for name, value in core._create_headers(**access).items():
-        core._set_header(client, name, value)
-    return kubernetes.dynamic.DynamicClient(client, discoverer=lambda _client, _cache: None)
 
 
 class Client:
@@ -174,12 +104,10 @@ class Client:
         return cause and cause._replace(worked=permission in self.permitted)
 
     def _answer(self, request: Request, body: Any, query: Sequence[Tuple[str, str]]) -> Any:
-        text = self._send(request, body, query).data.decode("utf-8", "replace")
+        text = self.send(request, body, query).data.decode("utf-8", "replace")
         return text if request.subresource == "log" else json.loads(text)
 
-    def _send(
-        self, request: Request, body: Any, query: Sequence[Tuple[str, str]], seconds: float = READ_SECONDS
-    ) -> Any:
+    def send(self, request: Request, body: Any, query: Sequence[Tuple[str, str]], seconds: float = READ_SECONDS) -> Any:
         self.connection = self.connection or connect(self.access)
         kind = "application/merge-patch+json" if request.verb == "patch" else "application/json"
         return self.connection.request(
@@ -341,95 +269,13 @@ class Client:
         ended: queue.Queue[Any] = queue.Queue()
         self.connection = self.connection or connect(self.access)
         arguments = (self.connection.client, request, container, list(argv), ended)
-        threading.Thread(target=_execute, args=arguments, daemon=True).start()
+        threading.Thread(target=execute, args=arguments, daemon=True).start()
         try:
             output, cause = ended.get(timeout=EXEC_SECONDS)
         except queue.Empty:
             output, cause = None, Trouble(RETRY, f"the command has not ended in {EXEC_SECONDS:.0f} s")
         return output, self._known(request, cause)
 
-    # Changes.
-
-    def wait_for_change(self, objects: Sequence[Watched], seconds: float, pause: float) -> bool:
-        """Wait until one of the objects isn't as it was read any more, or the time is over; return whether one isn't.
-
-        It takes at least as long as the pause, since changes come in groups, and at most MOST_WATCH_SECONDS.
-        """
-        began = self.clock.now()
-        limit = max(1, int(min(MOST_WATCH_SECONDS, seconds) + 0.999))
-        ended: queue.Queue[Any] = queue.Queue()
-        for one in objects:
-            query = _selection(one)
-            listed, cause = self.attempt(one.request._replace(name=None), query=query)
-            if cause is not None:
-                ended.put((one.request, cause))
-                break
-            if _versions(listed.get("items") or []) != one.versions:
-                ended.put(True)
-                break
-            query += [("watch", "true"), ("resourceVersion", listed["metadata"]["resourceVersion"])]
-            query.append(("timeoutSeconds", str(limit)))
-            arguments = (self, one.request._replace(verb="watch", name=None), query, limit, ended)
-            # A daemon: the module doesn't wait for the watches that are still open when it ends.
-            threading.Thread(target=_follow, args=arguments, daemon=True).start()
-        try:
-            found = ended.get(timeout=limit + WATCH_GRACE_SECONDS)
-        except queue.Empty:
-            found = False
-        if isinstance(found, tuple) and not found[1].passes:
-            request, cause = found
-            raise self.error(f"watch {request.kind}s", cause, request)
-        # A proxy may refuse watches and nothing else. The caller reads the objects again then.
-        self.clock.sleep(max(0.0, pause - (self.clock.now() - began)))
-        return found is True
-
 
 def _where(namespace: Optional[str]) -> str:
     return f" in the namespace {namespace}" if namespace else ""
-
-
-def _selection(one: Watched) -> List[Tuple[str, str]]:
-    given = (("labelSelector", one.labels), ("fieldSelector", one.request.name and f"metadata.name={one.request.name}"))
-    return [(key, value) for key, value in given if value]
-
-
-def _follow(client: Client, request: Request, query: List[Tuple[str, str]], limit: float, ended: Any) -> None:
-    """Put into a queue how a watch ended: True for a change, False when the time was over or the way was lost, or the trouble."""
-    try:
-        response = client._send(request, None, query, limit + WATCH_GRACE_SECONDS)
-        ended.put(bool(next(response.stream(1 << 16), b"")))
-    except ERRORS as error:
-        cause = trouble_of(error)
-        # What is watched from is no longer kept, so there were changes.
-        ended.put(True if cause.kind == GONE else (request, cause) if cause.code else False)
-
-
-def _execute(client: Any, request: Request, container: str, argv: List[str], ended: Any) -> None:
-    """Put into a queue the output of a command and None, or None and the trouble."""
-    api = kubernetes.client.CoreV1Api(client)
-    try:
-        process = kubernetes.stream.stream(
-            api.connect_get_namespaced_pod_exec,
-            request.name,
-            request.namespace,
-            container=container,
-            command=argv,
-            stdout=True,
-            stderr=True,
-            stdin=False,
-            tty=False,
-            _preload_content=False,
-        )
-        process.run_forever(timeout=EXEC_SECONDS)
-        status = process.returncode
-    except ERRORS as error:
-        ended.put((None, trouble_of(error)))
-        return
-    except (KeyError, IndexError, TypeError):
-        ended.put((None, Trouble(RETRY, "the connection was lost before the command had ended")))
-        return
-    if status:
-        words = " ".join(process.read_stderr().split())
-        ended.put((None, Trouble(OTHER, f"{argv[0]} ended with status {status}: {words}")))
-    else:
-        ended.put((process.read_stdout(), None))

@@ -20,11 +20,8 @@ def missing(client: Client, namespace: str) -> List[str]:
     """Return the permissions that we lack."""
     found = []
     for permission in PERMISSIONS:
-        asked = {"verb": permission.verb, "resource": permission.resource, "group": permission.group}
-        others = {"subresource": permission.subresource, "name": permission.name}
-        others["namespace"] = "" if permission.whole_cluster else namespace
-        asked.update({name: value for name, value in others.items() if value})
-        review = {"apiVersion": REVIEWS, "kind": REVIEW, "spec": {"resourceAttributes": asked}}
+        asked = {"resourceAttributes": permission.attributes(namespace)}
+        review = {"apiVersion": REVIEWS, "kind": REVIEW, "spec": asked}
         answer = client.call(Request("create", REVIEW, REVIEWS), "ask for our permissions", review)
         if not (answer.get("status") or {}).get("allowed"):
             found.append(str(permission))

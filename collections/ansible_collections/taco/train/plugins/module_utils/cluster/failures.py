@@ -11,6 +11,10 @@ from typing import Any, Mapping, NamedTuple, Optional, Tuple
 
 from ansible_collections.taco.train.plugins.module_utils.cluster import certificate
 
+CONFIG_ERRORS: Tuple[Any, ...] = ()
+# OSError: connections, and files that the kubeconfig names. ValueError: addresses, and answers that are no JSON.
+ERRORS: Tuple[Any, ...] = (OSError, ValueError)
+MISSING = ""
 try:
     import urllib3
     import yaml
@@ -19,10 +23,8 @@ try:
 
     from ansible_collections.kubernetes.core.plugins.module_utils.k8s.exceptions import CoreException
 
-    CONFIG_ERRORS: Tuple[Any, ...] = (ConfigException, CoreException, yaml.YAMLError)
-    # OSError: connections, and files that the kubeconfig names. ValueError: addresses, and answers that are no JSON.
-    ERRORS: Tuple[Any, ...] = (ApiException, urllib3.exceptions.HTTPError, OSError, ValueError, *CONFIG_ERRORS)
-    MISSING = ""
+    CONFIG_ERRORS = (ConfigException, CoreException, yaml.YAMLError)
+    ERRORS = (ApiException, urllib3.exceptions.HTTPError, *ERRORS, *CONFIG_ERRORS)
 except ImportError as error:
     # Without the library there are no requests, and so none of its exceptions.
     MISSING = str(error)
@@ -123,7 +125,7 @@ def _text(body: Any) -> str:
 
 def _seconds(status: Mapping[str, Any], headers: Any) -> Optional[float]:
     asked = (status.get("details") or {}).get("retryAfterSeconds") or (headers or {}).get("Retry-After")
-    return float(asked) if str(asked).isdecimal() else None
+    return float(str(asked)) if str(asked).isdecimal() else None
 
 
 def _causes(status: Mapping[str, Any]) -> str:

@@ -165,6 +165,32 @@ FIXES = (
     (r"DeadlineExceeded|active (?:on the node )?longer than", "raise activeDeadlineSeconds of the job"),
     (r"Unhealthy|probe failed", "read the log of the pod (kubectl logs {pod}), and find what adds the probe to it"),
 )
+_KEYS = (
+    "the MPI Operator mounts the keys from the Secret {job}-ssh: check that the user of the image may read them where "
+    "sshAuthMountPath puts them, and that sshd of the image uses them"
+)
+# What the launcher prints when it does not reach a worker. The first that fits counts.
+LOG_FIXES = (
+    (
+        r"Could not resolve hostname",
+        "check that the Service {job} of the workers exists (kubectl get service {job}) and that the DNS of the cluster answers "
+        "(kubectl get pods --namespace kube-system --selector k8s-app=kube-dns)",
+    ),
+    (
+        r"ssh: connect to host .*: Connection (?:refused|timed out)|ssh: connect to host .*: No route to host",
+        "check that sshd runs in the workers (kubectl logs) and that no NetworkPolicy keeps the launcher from them",
+    ),
+    (
+        r"Host key verification failed",
+        "set StrictHostKeyChecking no in the ssh_config of the image: the host keys of workers are new in each pod",
+    ),
+    (r"Permission denied \([a-z,-]*(?:publickey|password)", _KEYS),
+    (
+        r"kex_exchange_identification|Connection (?:closed|reset) by \S+ port",
+        "check that sshd runs in the workers, and its messages there (kubectl logs)",
+    ),
+    (r"CUDA out of memory|Out of memory|OutOfMemoryError", "lower the batch size of the program"),
+)
 OTHER_FIX = "run `kubectl describe pod {pod}`"
 
 
@@ -192,3 +218,8 @@ def pod_fix(said: str, pod: str, node: Optional[str], image: Optional[str] = Non
     """Return what helps against what a pod or its container ended by or can't start for."""
     known = {"pod": pod, "node": node or "of the pod", "image": image or "of the pod"}
     return _first(said, FIXES, known) or _filled(OTHER_FIX, None, known)
+
+
+def log_fix(text: str, job: str) -> str:
+    """Return what helps against what a log ends with; empty where that is not known."""
+    return _first(text, LOG_FIXES, {"job": job}) or ""

@@ -10,9 +10,11 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 from ansible_collections.taco.train.plugins.module_utils._process.failure import some
 from ansible_collections.taco.train.plugins.module_utils.cluster import gpu_topology
 from ansible_collections.taco.train.plugins.module_utils.cluster.change import settle
-from ansible_collections.taco.train.plugins.module_utils.cluster.client import Client, watched
+from ansible_collections.taco.train.plugins.module_utils.cluster.client import Client
 from ansible_collections.taco.train.plugins.module_utils.cluster.clock import Deadline
 from ansible_collections.taco.train.plugins.module_utils.cluster.resources import MpijobError
+from ansible_collections.taco.train.plugins.module_utils.cluster.transport import watched
+from ansible_collections.taco.train.plugins.module_utils.cluster.watch import wait_for_change
 
 
 class Nodes:
@@ -56,7 +58,7 @@ class Nodes:
                 raise MpijobError(f"no node was changed, since {some(plan.problems, separator='; ')}")
             pod = next(pod for pod in pods if pod not in staying)
             one = watched("Pod", "v1", [pod], pod["metadata"]["namespace"], pod["metadata"]["name"])
-            self.cluster.wait_for_change([one], deadline.left, self.options["poll"])
+            wait_for_change(self.cluster, [one], deadline.left, self.options["poll"])
 
     def _apply(self, steps: List[gpu_topology.Step]) -> None:
         steps = [self._settle(step, gpu_topology.patch) for step in steps]
@@ -109,8 +111,8 @@ class Nodes:
             first = next(iter(missing))
             deadline.say(f"Waiting for {len(missing)} of {len(steps)} nodes: {missing[first]}")
             known = [node for node in nodes if node["metadata"]["name"] == first]
-            self.cluster.wait_for_change(
-                [watched("Node", "v1", known, name=first)], deadline.left, self.options["poll"]
+            wait_for_change(
+                self.cluster, [watched("Node", "v1", known, name=first)], deadline.left, self.options["poll"]
             )
 
 

@@ -14,9 +14,9 @@ from ansible_collections.taco.train.plugins.module_utils.cluster.client import (
     KubernetesError,
     Request,
     Resource,
-    watched,
 )
 from ansible_collections.taco.train.plugins.module_utils.cluster.failures import FORBIDDEN, Trouble, one_line
+from ansible_collections.taco.train.plugins.module_utils.cluster.fixes import log_fix
 from ansible_collections.taco.train.plugins.module_utils.cluster.holders import holders, large_enough, requested
 from ansible_collections.taco.train.plugins.module_utils.cluster.inventory import container_of
 from ansible_collections.taco.train.plugins.module_utils.cluster.names import (
@@ -31,6 +31,8 @@ from ansible_collections.taco.train.plugins.module_utils.cluster.names import (
 )
 from ansible_collections.taco.train.plugins.module_utils.cluster.pods import name_of, unscheduled
 from ansible_collections.taco.train.plugins.module_utils.cluster.scheduling import UNNAMED_TAINTS, taints
+from ansible_collections.taco.train.plugins.module_utils.cluster.transport import watched
+from ansible_collections.taco.train.plugins.module_utils.cluster.watch import wait_for_change
 
 
 def has_ended(pod: Mapping[str, Any]) -> bool:
@@ -44,10 +46,12 @@ def has_ended(pod: Mapping[str, Any]) -> bool:
     return any(state and state.get("reason") not in ("StartError", "ContainerCannotRun") for state in states)
 
 
-def last_lines(pod: str, text: str) -> str:
-    """Return with what a log ends; empty for an empty log."""
+def last_lines(job: str, pod: str, text: str) -> str:
+    """Return with what a log ends, and what helps where that is known; empty for an empty log."""
     lines = [line for line in text.splitlines() if line.strip()]
-    return f"the log of {pod} ends with: {one_line(' | '.join(lines[-MOST_LINES:]))}" if lines else ""
+    fix = log_fix(text, job)
+    end = f"the log of {pod} ends with: {one_line(' | '.join(lines[-MOST_LINES:]))}" + (f": {fix}" if fix else "")
+    return end if lines else ""
 
 
 # Whose pods are listed to tell who holds a resource: each node is a request.
@@ -148,7 +152,7 @@ class Jobs:
         things = [watched(KIND, f"{GROUP}/{self.version}", job, self.namespace, self.name)]
         for selector in self._selectors or job_selectors(self.version, self.name):
             things.append(watched("Pod", "v1", looked.pods, self.namespace, labels=selector))
-        self.cluster.wait_for_change(things, seconds, pause)
+        wait_for_change(self.cluster, things, seconds, pause)
 
     def events(self) -> List[Resource]:
         """Return the warnings of the namespace; they explain, so without the right to read them there are none."""
@@ -206,7 +210,7 @@ class Jobs:
             text, _cause = self.cluster.log(
                 name, self.namespace, container_of(pod, role_of(pod, self.name) or "worker")
             )
-            found.append(last_lines(name, text or ""))
+            found.append(last_lines(self.name, name, text or ""))
         return list(filter(None, found))
 
     def keep_logs(self, pods: List[Resource], folder: Optional[str], allow_lost: bool = False) -> Dict[str, str]:

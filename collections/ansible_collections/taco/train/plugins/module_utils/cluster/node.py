@@ -9,8 +9,10 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
 from ansible_collections.taco.train.plugins.module_utils.cluster import drain, readiness
 from ansible_collections.taco.train.plugins.module_utils.cluster.change import settle
-from ansible_collections.taco.train.plugins.module_utils.cluster.client import Client, KubernetesError, watched
+from ansible_collections.taco.train.plugins.module_utils.cluster.client import Client, KubernetesError
 from ansible_collections.taco.train.plugins.module_utils.cluster.clock import Deadline
+from ansible_collections.taco.train.plugins.module_utils.cluster.transport import watched
+from ansible_collections.taco.train.plugins.module_utils.cluster.watch import wait_for_change
 
 MOST_PAUSE = 30.0
 
@@ -28,6 +30,11 @@ class Node:
         # Without a name all nodes are read, and the first would be taken.
         if not self.name.strip():
             raise NodeError("the name of the node is empty: set taco_node_name of this host to the name of its node")
+        if options["grace"] is not None and options["grace"] < 1:
+            raise NodeError(
+                f"node {self.name}: grace is {options['grace']}: expected 1 or more, since 0 deletes a pod before its containers have "
+                "ended: set kubernetes_node_grace to 1 or more, or leave it unset for the pods' own"
+            )
 
     def result(self) -> Dict[str, Any]:
         """Bring the node to its state."""
@@ -161,7 +168,7 @@ class Node:
             if not found or self.options["poll"] > deadline.left:
                 break
             thing = watched("Node", "v1", [node] if node else [], name=self.name)
-            self.cluster.wait_for_change([thing], deadline.left, self.options["poll"])
+            wait_for_change(self.cluster, [thing], deadline.left, self.options["poll"])
             node = self.cluster.find("Node", "v1", self.name)
         if node is None or (found and self.options["gate"] and not self.check_mode):
             waited = f" after {self.options['timeout']} s" if self.options["timeout"] else ""

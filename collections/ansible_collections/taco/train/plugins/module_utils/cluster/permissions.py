@@ -4,7 +4,7 @@
 
 """The permissions that the playbooks need in a cluster, and the labels of the controllers that run MPIJobs."""
 
-from typing import NamedTuple
+from typing import Dict, NamedTuple
 
 from ansible_collections.taco.train.plugins.module_utils.cluster.names import CRD
 
@@ -23,6 +23,12 @@ class Permission(NamedTuple):
     whole_cluster: bool = False
     name: str = ""
     """Of the only object that it is needed for, if there is only one."""
+
+    def attributes(self, namespace: str) -> Dict[str, str]:
+        """Return what the API server is asked about."""
+        asked = {"verb": self.verb, "resource": self.resource, "group": self.group, "subresource": self.subresource}
+        asked.update(name=self.name, namespace="" if self.whole_cluster else namespace)
+        return {key: value for key, value in asked.items() if value or key == "group"}
 
     def __str__(self) -> str:
         name = "/".join(filter(None, (self.resource, self.subresource)))

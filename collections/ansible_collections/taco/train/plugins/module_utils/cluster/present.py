@@ -20,26 +20,26 @@ from ansible_collections.taco.train.plugins.module_utils.cluster.wait import Van
 from ansible_collections.taco.train.plugins.module_utils.cluster.work import require_idle
 
 
-def remove(jobs: Jobs, job: Resource, wish: JobOptions) -> Dict[str, str]:
+def remove(jobs: Jobs, job: Resource, options: JobOptions) -> Dict[str, str]:
     """Delete a job, wait until nothing of it is left, and return the files with the logs of its pods."""
-    kept = jobs.keep_logs(jobs.pods(), wish.logs_dir, wish.allow_lost_logs)
+    kept = jobs.keep_logs(jobs.pods(), options.logs_dir, options.allow_lost_logs)
     jobs.cluster.delete(job)
-    vanish(jobs, wish, owner.uid_of(job))
+    vanish(jobs, options, owner.uid_of(job))
     return kept
 
 
-def vanish(jobs: Jobs, wish: JobOptions, uid: Optional[str]) -> None:
+def vanish(jobs: Jobs, options: JobOptions, uid: Optional[str]) -> None:
     """Wait until a job that is being deleted and its pods are gone, or raise what is still there.
 
     uid is that of the job, None where only pods are left. A job with another uid is not waited for.
     """
     clock = jobs.cluster.clock
-    waiting = Vanish(jobs.name, wish.wait_timeout, clock.now())
+    waiting = Vanish(jobs.name, options.wait_timeout, clock.now())
     looked = None
     while True:
         try:
             if looked is not None:
-                jobs.wait_for_change(looked, waiting.due(clock.now()), wish.poll)
+                jobs.wait_for_change(looked, waiting.due(clock.now()), options.poll)
             looked = jobs.look()
         except KubernetesError as error:
             raise JobError(f"{error}. {jobs.left([])}") from error
@@ -103,39 +103,39 @@ class Definition:
         return {"apiVersion": f"{GROUP}/{version}", "kind": KIND, "metadata": metadata, "spec": spec}
 
 
-def present(jobs: Jobs, job: Definition, wish: JobOptions) -> Outcome:
+def present(jobs: Jobs, job: Definition, options: JobOptions) -> Outcome:
     """Return what was done to have the job run and its pods ready, or raise why they aren't."""
-    version = jobs.choose_version(wish.api_version)
+    version = jobs.choose_version(options.api_version)
     wanted = job.in_version(version, jobs.name, jobs.namespace)
     found = jobs.find()
     if found is not None and found["metadata"].get("deletionTimestamp"):
-        if not wish.check_mode:
-            vanish(jobs, wish, owner.uid_of(found))
+        if not options.check_mode:
+            vanish(jobs, options, owner.uid_of(found))
         found = None
-    _require_ours(jobs, found, wish, "used or replaced")
+    _require_ours(jobs, found, options, "used or replaced")
     outcome = Outcome(version, found, wanted)
     todo = step(found, wanted)
-    if todo.replace and not wish.replace and (found is None or owner.is_ours(found)):
+    if todo.replace and not options.replace and (found is None or owner.is_ours(found)):
         raise JobError(_refusal(jobs, todo))
     if todo.create:
         _require_capacity(jobs, job)
     if todo.replace:
-        require_idle(jobs, wish, "the replacement")
+        require_idle(jobs, options, "the replacement")
     outcome.done = [f"{word} the MPIJob {jobs.name}{why}" for word, why in todo.words()]
-    if wish.check_mode:
+    if options.check_mode:
         looked = None if todo.create or found is None else _use(jobs, job, outcome, jobs.look())
         return outcome if looked is None else looked
     if todo.replace and found is not None:
-        outcome.logs = remove(jobs, found, wish)
+        outcome.logs = remove(jobs, found, options)
     uid = (found or {}).get("metadata", {}).get("uid")
     if todo.create:
         uid = _create(jobs, wanted)["metadata"].get("uid")
     elif todo.loose:
         jobs.cluster.change(patch(wanted, todo.loose))
-    return _use(jobs, job, outcome, wait(jobs, job, wish, uid, todo.create))
+    return _use(jobs, job, outcome, wait(jobs, job, options, uid, todo.create))
 
 
-def absent(jobs: Jobs, wish: JobOptions) -> Outcome:
+def absent(jobs: Jobs, options: JobOptions) -> Outcome:
     """Return what was done to have the job gone, or raise what is left of it."""
     outcome = Outcome()
     if not jobs.find_version():
@@ -149,21 +149,21 @@ def absent(jobs: Jobs, wish: JobOptions) -> Outcome:
     outcome.version, outcome.before, outcome.pods = jobs.version, looked.job, looked.pods
     if looked.job is None and not looked.pods:
         return outcome
-    _require_ours(jobs, looked.job, wish, "deleted")
-    require_idle(jobs, wish, "the deletion")
+    _require_ours(jobs, looked.job, options, "deleted")
+    require_idle(jobs, options, "the deletion")
     outcome.done = [f"deleted the MPIJob {jobs.name}"]
-    if wish.check_mode:
+    if options.check_mode:
         return outcome
     if looked.job is not None:
-        outcome.logs = remove(jobs, looked.job, wish)
+        outcome.logs = remove(jobs, looked.job, options)
     else:
-        vanish(jobs, wish, None)
+        vanish(jobs, options, None)
     return outcome
 
 
-def _require_ours(jobs: Jobs, job: Optional[Resource], wish: JobOptions, doing: str) -> None:
+def _require_ours(jobs: Jobs, job: Optional[Resource], options: JobOptions, doing: str) -> None:
     """Refuse a job of another manager, also one that doesn't differ: the other manager may change or delete it at any time."""
-    if job is not None and not wish.any_manager and not owner.is_ours(job):
+    if job is not None and not options.any_manager and not owner.is_ours(job):
         raise JobError(owner.refusal(job, jobs.name, jobs.namespace, doing))
 
 
@@ -191,11 +191,11 @@ def _create(jobs: Jobs, wanted: Mapping[str, Any]) -> Resource:
     except KubernetesError as error:
         raise JobError(f"{error}. {_left_after(jobs, error)}") from error
     meanwhile = "Another client has created it meanwhile"
+    if not owner.is_ours(made):
+        raise JobError(f"{owner.refusal(made, jobs.name, jobs.namespace, 'used')}. {meanwhile}")
     others = [difference for difference in differences(made, wanted) if not difference.loose]
     if others:
         raise JobError(f"{_refusal(jobs, Step(True, list(map(str, others)), []))}. {meanwhile}")
-    if not owner.is_ours(made):
-        raise JobError(f"{owner.refusal(made, jobs.name, jobs.namespace, 'used')}. {meanwhile}")
     return made
 
 
@@ -209,10 +209,10 @@ def _left_after(jobs: Jobs, error: KubernetesError) -> str:
     return "Nothing was created" if refused else jobs.left([], unknown=True)
 
 
-def wait(jobs: Jobs, job: Definition, wish: JobOptions, uid: Optional[str], created: bool) -> JobSnapshot:
+def wait(jobs: Jobs, job: Definition, options: JobOptions, uid: Optional[str], created: bool) -> JobSnapshot:
     """Return what there is of the job once all of its pods are ready, or raise why they never will be."""
     clock = jobs.cluster.clock
-    waiting = Wait(jobs.name, job.workers, wish.wait_timeout, clock.now())
+    waiting = Wait(jobs.name, job.workers, options.wait_timeout, clock.now())
     waiting.uid = uid
     looked, events, events_at = JobSnapshot(None, []), [], clock.now()
     held: Dict[str, str] = {}
@@ -240,7 +240,7 @@ def wait(jobs: Jobs, job: Definition, wish: JobOptions, uid: Optional[str], crea
                 # What kept the pods of a job that was there before from being created may be repaired.
                 events = jobs.events()
                 waiting.known = keys(events)
-            jobs.wait_for_change(looked, waiting.due(clock.now()), wish.poll)
+            jobs.wait_for_change(looked, waiting.due(clock.now()), options.poll)
     except KubernetesError as error:
         raise JobError(f"{error}. {_left(jobs, looked, True)}") from error
 

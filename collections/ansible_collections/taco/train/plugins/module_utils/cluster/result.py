@@ -32,7 +32,7 @@ def _shown(thing: Optional[Mapping[str, Any]]) -> str:
     return json.dumps(kept, indent=2, sort_keys=True) + "\n"
 
 
-def _message(jobs: Jobs, outcome: Outcome, wish: JobOptions) -> str:
+def _message(jobs: Jobs, outcome: Outcome, options: JobOptions) -> str:
     where = f"in the namespace {jobs.namespace}"
     if outcome.made:
         placed = inventory.placement(outcome.pods, outcome.made)
@@ -44,7 +44,7 @@ def _message(jobs: Jobs, outcome: Outcome, wish: JobOptions) -> str:
         state = f"The MPIJob {jobs.name} isn't usable {where} as it is"
     if not outcome.done:
         return f"{state}. Nothing was changed."
-    if wish.check_mode:
+    if options.check_mode:
         return f"Check mode, nothing was changed {where}: would have {', and '.join(outcome.done)}."
     return f"{state}. This run has {', and '.join(outcome.done)}."
 
@@ -52,7 +52,7 @@ def _message(jobs: Jobs, outcome: Outcome, wish: JobOptions) -> str:
 def result_of(
     jobs: Jobs,
     outcome: Outcome,
-    wish: JobOptions,
+    options: JobOptions,
     reached: PodConnection,
     nodes: Mapping[str, str],
     shared: Mapping[str, Any],
@@ -61,7 +61,7 @@ def result_of(
     made: Optional[JobPods] = outcome.made
     return {
         "changed": bool(outcome.done),
-        "msg": _message(jobs, outcome, wish),
+        "msg": _message(jobs, outcome, options),
         "diff": {"before": _shown(outcome.before), "after": _shown(outcome.after)} if outcome.done else {},
         "api_version": outcome.version,
         "namespace": jobs.namespace,

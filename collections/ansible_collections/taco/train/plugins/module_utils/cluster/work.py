@@ -89,9 +89,9 @@ def refusal(doing: str, job: str, namespace: str, work: List[str], running: List
     )
 
 
-def require_idle(jobs: Jobs, wish: JobOptions, doing: str) -> None:
+def require_idle(jobs: Jobs, options: JobOptions, doing: str) -> None:
     """Refuse to delete a job whose launcher runs work. In check mode warn."""
-    if wish.interrupt_running_work:
+    if options.interrupt_running_work:
         return
     pods = jobs.pods()
     work = launcher_work(jobs, pods)
@@ -99,6 +99,6 @@ def require_idle(jobs: Jobs, wish: JobOptions, doing: str) -> None:
         return
     running = [name_of(pod) for pod in pods if (pod.get("status") or {}).get("phase") == "Running"]
     message = refusal(doing, jobs.name, jobs.namespace, work, running)
-    if not wish.check_mode:
+    if not options.check_mode:
         raise JobError(message)
     jobs.warn(message)

@@ -12,11 +12,12 @@ import re
 import shlex
 from typing import Sequence
 
+from ansible_collections.taco.train.plugins.module_utils.cluster.names import GROUP
 from ansible_collections.taco.train.plugins.module_utils.cluster.owner import LABELS
 from ansible_collections.taco.train.plugins.module_utils.cluster.resources import MpijobError
 from ansible_collections.taco.train.plugins.plugin_utils.container.spec import split_mount
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import Job, check_job
-from ansible_collections.taco.train.plugins.plugin_utils.mpijob.manifest import GROUP, as_it_is
+from ansible_collections.taco.train.plugins.plugin_utils.mpijob.manifest import as_it_is
 
 JOB_TYPE = "mpijob"
 CONTAINER = "mpi"
