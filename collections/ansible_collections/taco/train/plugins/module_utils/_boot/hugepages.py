@@ -149,6 +149,25 @@ def _refuse_unreached(planned: BootModel) -> None:
         )
 
 
+def _stripped(model: BootModel, path: str, page_size: str, keep_others: bool) -> List[Assignment]:
+    """Return the assignments of a file without the pages that are replaced."""
+    return _edited(model, path, KEYS, lambda words: KernelLine(words).edits(page_size, keep_others))
+
+
+def _defaults(
+    model: BootModel, page_size: str, number: Optional[Number], ours: List[str], keep_others: bool, state_dir: str
+) -> str:
+    """Return /etc/default/grub with the pages, and without those of an earlier run where number is None."""
+    text = model.files.get(DEFAULTS, "")
+    if number is None:
+        found = _edited(model, DEFAULTS, KEYS[:1], lambda words: dict.fromkeys(run_of(words, ours)))
+        return _with_note(render(text, found), "")
+    arguments = wanted_tokens(page_size, number)
+    if _says_exactly(model, page_size, arguments, keep_others):
+        return text
+    return _with_note(_appended(text, _stripped(model, DEFAULTS, page_size, keep_others), arguments), state_dir)
+
+
 def plan(
     layout: str,
     model: BootModel,
@@ -164,9 +183,6 @@ def plan(
     Without keep_others the pages of other sizes go, whoever reserved them. state_dir is where the history is.
     """
 
-    def stripped(path: str) -> List[Assignment]:
-        return _edited(model, path, KEYS, lambda words: KernelLine(words).edits(page_size, keep_others))
-
     files = model.files
     if count is not None:
         _refuse_unfollowed(model)
@@ -175,23 +191,20 @@ def plan(
     arguments = [] if number is None else wanted_tokens(page_size, number)
     if layout == "grub-d":
         if count is not None:
-            after = {path: render(text, stripped(path)) for path, text in after.items()}
+            after = {path: render(text, _stripped(model, path, page_size, keep_others)) for path, text in after.items()}
             names = [path.rsplit("/", 1)[1] for path in after if path.startswith(DROP_INS + "/")]
             after[drop_in_path(names)] = DROP_IN.format(arguments=" ".join(arguments))
     elif layout in ("grub-default", "bls"):
-        text = after.get(DEFAULTS, "")
         if KERNEL_CMDLINE in after:
             after[KERNEL_CMDLINE] = _kernel_cmdline(after[KERNEL_CMDLINE], page_size, number, ours, keep_others)
-        if count is None:
-            found = _edited(model, DEFAULTS, KEYS[:1], lambda words: dict.fromkeys(run_of(words, ours)))
-            text = _with_note(render(text, found), "")
-        elif layout == "bls" and not model.assignments.get(DEFAULTS):
+        if layout == "bls" and count is not None and not model.assignments.get(DEFAULTS):
             # Nothing is generated from it, so it only tells where the history of the entries is.
             lines = [entry.line for entry in model.entries]
             right = all(line.corrected(page_size, number or 0, keep_others) == line.tokens for line in lines)
+            text = after.get(DEFAULTS, "")
             text = text if right and after == files else _with_note(text, state_dir)
-        elif not _says_exactly(model, page_size, arguments, keep_others):
-            text = _with_note(_appended(text, stripped(DEFAULTS), arguments), state_dir)
+        else:
+            text = _defaults(model, page_size, number, ours, keep_others, state_dir)
         if text or not files.get(DEFAULTS):
             after[DEFAULTS] = text
         else:
