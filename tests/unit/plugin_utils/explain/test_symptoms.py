@@ -343,7 +343,7 @@ def test_a_log_of_nothing_but_nccls_own_lines_is_not_called_silent():
 
 
 def test_a_message_has_no_control_characters_and_no_bytes_that_cannot_be_printed():
-    why = explain("\x1b[31mstep\x07 \udc9d3\x1b[0m\r\n")
+    why = explain("\x1b[31mstep\x07 \udc9d3\x1b[0m \x1b\r\n")
     assert all(part.isprintable() for part in (why.found, *why.lines))
 
 

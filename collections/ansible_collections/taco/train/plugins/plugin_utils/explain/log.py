@@ -72,6 +72,8 @@ def told_lines(text: str) -> List[Line]:
 
 def shortened(text: str) -> str:
     """A line without its middle where it is long: a cause can stand behind what a program printed without an end of line."""
+    # What is left of a control sequence that is none.
+    text = text.replace("\x1b", "")
     half = MOST_CHARACTERS // 2
     return text if len(text) <= MOST_CHARACTERS else f"{text[:half]} ... {text[-half:]}"
 
