@@ -66,12 +66,15 @@ def told_lines(text: str) -> List[Line]:
     text = UNPRINTABLE.sub("\ufffd", text.replace("\0", ""))
     if " NCCL INFO " in text:
         lines = text.rstrip().splitlines()
-        text = "\n".join([line for line in lines[:-1] if " NCCL INFO " not in line or KEPT.search(line)] + lines[-1:])
+        kept = [line for line in lines[:-LINES_SHOWN] if " NCCL INFO " not in line or KEPT.search(line)]
+        text = "\n".join(kept + lines[-LINES_SHOWN:])
     return [line._replace(text=shortened(line.text)) for line in tagged_lines(text, any_prefix=False)]
 
 
 def shortened(text: str) -> str:
     """A line without its middle where it is long: a cause can stand behind what a program printed without an end of line."""
+    # What is left of a control sequence that is none.
+    text = text.replace("\x1b", "")
     half = MOST_CHARACTERS // 2
     return text if len(text) <= MOST_CHARACTERS else f"{text[:half]} ... {text[-half:]}"
 
@@ -172,12 +175,10 @@ def shown_lines(lines: Sequence[Line], position: Optional[int] = None, below: Se
     first = [] if position is None else [position, *(position + number for number in below[: LINES_SHOWN - 1])]
     begin = 0 if position is None else position + 1
     complaints = [number for number in range(begin, len(lines)) if is_complaint(lines[number])]
-    worded = [
-        number
-        for number, line in enumerate(lines)
-        if not FRAME.match(line.text) and (number in first or not is_chatter(line.text))
-    ]
-    worded = worded or [number for number, line in enumerate(lines) if not FRAME.match(line.text)][-LINES_SHOWN:]
+    every = [number for number, line in enumerate(lines) if not FRAME.match(line.text)]
+    worded = [number for number in every if number in first or not is_chatter(lines[number].text)]
+    # Chatter is better than nothing beside the line that tells.
+    worded = worded if len(worded) > 1 else sorted({*worded, *every[-LINES_SHOWN + 1 :]})
     chosen = set(first if len(first) > 1 else [*first, *(complaints[:1] if first else complaints[-2:]), *worded[-1:]])
     others = [number for number in reversed(worded) if number not in chosen]
     chosen.update(others[: max(LINES_SHOWN - len(chosen), 0)])
