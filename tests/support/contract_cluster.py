@@ -281,6 +281,7 @@ def real(node):
         if cluster.get("MPIJob"):
             cluster.patch("MPIJob", metadata={"finalizers": None})
         cluster.run("kubernetes_node", name=node, state="uncordoned")
+        cluster.patch("Node", node, spec={"unschedulable": None})
         cluster.delete("Namespace", name)
         for kind in ("ClusterRole", "ClusterRoleBinding"):
             for found in cluster.names(kind):
