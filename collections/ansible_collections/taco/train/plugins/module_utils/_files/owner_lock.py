@@ -23,7 +23,7 @@ Owner = Dict[str, Any]
 # What identifies the process of a playbook on all controllers.
 IDENTITY = ("controller", "system", "pid", "started")
 ATTEMPTS = 10
-WHAT = "locking this host for a plan"
+WHAT = "changing this host"
 
 
 def lock_path(state_dir: str) -> str:
