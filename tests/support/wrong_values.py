@@ -7,8 +7,8 @@
 from hypothesis import strategies as st
 from observed import VARIABLES
 
-from ansible_collections.taco.train.plugins.plugin_utils.variables.groups_of_runs import GROUPS
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import RULES, all_options
+from ansible_collections.taco.train.plugins.plugin_utils.variables.run_combinations import GROUPS
 from ansible_collections.taco.train.plugins.plugin_utils.variables.validation import Validator
 
 SPECS = all_options()

@@ -12,7 +12,7 @@ import yaml
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.options import checked_comparison
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.presets import PRESETS, with_preset
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import KEYS, ComparisonError
-from ansible_collections.taco.train.plugins.plugin_utils.variables import groups_of_runs
+from ansible_collections.taco.train.plugins.plugin_utils.variables import run_combinations
 
 ROLE = Path(__file__).parents[4] / "collections/ansible_collections/taco/train/roles/compare"
 DEFAULTS = yaml.safe_load((ROLE / "defaults/main.yml").read_text())
@@ -92,12 +92,12 @@ def test_preflight_checks_the_runs_of_a_preset():
     run = {"benchmark_workload": "ttf_dynamic_embedding", "benchmark_options": {"demo": "benchmark"}}
     values = dict(DEFAULTS, **run, benchmark_arm="taco", compare_preset="xla")
     fleet = (("gpu1", 8), ("gpu2", 8))
-    groups_of_runs.compare(dict(values, benchmark_options={"demo": "ps"}), fleet)
+    run_combinations.compare(dict(values, benchmark_options={"demo": "ps"}), fleet)
     pytorch = {"benchmark_workload": "horovod_synthetic", "benchmark_options": {"framework": "pytorch"}}
     with pytest.raises(ComparisonError, match="named in lower case"):
-        groups_of_runs.compare(dict(values, **pytorch, compare_preset="taco_vs_horovod"), fleet)
+        run_combinations.compare(dict(values, **pytorch, compare_preset="taco_vs_horovod"), fleet)
     # What a preset runs in place of the benchmark's workload is checked there, and not twice.
-    groups_of_runs.benchmark(
+    run_combinations.benchmark(
         dict(
             values,
             **dict(pytorch, benchmark_workload="tf_cnn_benchmarks", benchmark_options={}),

@@ -18,8 +18,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import 
 from ansible_collections.taco.train.plugins.plugin_utils.decision.looks import LEAST_REPEATS
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.verdict import Host, judge
 from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
-from ansible_collections.taco.train.plugins.plugin_utils.variables.groups_of_runs import GROUPS
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import KINDS, RULES
+from ansible_collections.taco.train.plugins.plugin_utils.variables.run_combinations import GROUPS
 from ansible_collections.taco.train.plugins.plugin_utils.variables.validation import (
     FUNCTIONS,
     PARSERS,

@@ -8,7 +8,7 @@ import pytest
 import workload_guide
 
 from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
-from ansible_collections.taco.train.plugins.plugin_utils.variables import groups_of_runs
+from ansible_collections.taco.train.plugins.plugin_utils.variables import run_combinations
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.option import COMMON
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import (
     OPTIONS,
@@ -51,4 +51,4 @@ def test_an_option_of_another_workload_is_refused_by_its_name():
 def test_benchmark_options_can_not_name_the_workload():
     values = {"benchmark_options": {"workload": "nccl_tests"}, "benchmark_workload": "horovod_synthetic"}
     with pytest.raises(InvalidValueError, match="benchmark_options has workload"):
-        groups_of_runs.benchmark(values, ())
+        run_combinations.benchmark(values, ())

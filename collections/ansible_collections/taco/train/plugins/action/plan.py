@@ -26,6 +26,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.plan.collect import (
 )
 from ansible_collections.taco.train.plugins.plugin_utils.plan.forecast import forecast
 from ansible_collections.taco.train.plugins.plugin_utils.plan.group import grouped, own_values
+from ansible_collections.taco.train.plugins.plugin_utils.plan.skipped_tasks import not_of_all_hosts, not_whole
 from ansible_collections.taco.train.plugins.plugin_utils.plan.store import (
     SET_FILE,
     Plan,
@@ -37,7 +38,6 @@ from ansible_collections.taco.train.plugins.plugin_utils.plan.store import (
     require_same_fleet,
     whole_change,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.plan.whole import not_of_all_hosts, not_whole
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.controller import collection_version
 from ansible_collections.taco.train.plugins.plugin_utils.reboot.rolling import History, read_history
 from ansible_collections.taco.train.plugins.plugin_utils.reboot.rolling import plan as rolling_plan

@@ -46,8 +46,8 @@ from ansible.errors import AnsibleLookupError
 from ansible.inventory.manager import InventoryManager
 from ansible.plugins.lookup import LookupBase
 
-from ansible_collections.taco.train.plugins.plugin_utils.plan.whole import not_whole
-from ansible_collections.taco.train.plugins.plugin_utils.preflight.matched_hosts import no_host
+from ansible_collections.taco.train.plugins.plugin_utils.plan.skipped_tasks import not_whole
+from ansible_collections.taco.train.plugins.plugin_utils.preflight.no_hosts import no_host
 
 # They start no play. `ansible-playbook --syntax-check` is run without an inventory.
 ONLY_LISTED = ("syntax", "listhosts", "listtasks", "listtags")

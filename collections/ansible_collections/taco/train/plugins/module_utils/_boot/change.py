@@ -8,9 +8,9 @@ import contextlib
 import os
 from typing import Callable, Dict, Iterable, Iterator, List, Optional
 
-from ansible_collections.taco.train.plugins.module_utils._boot.comparison import difference
 from ansible_collections.taco.train.plugins.module_utils._boot.config import BootConfig, decode, encode
 from ansible_collections.taco.train.plugins.module_utils._boot.entries import Entry, grub_kernels
+from ansible_collections.taco.train.plugins.module_utils._boot.grub_cfg_difference import difference
 from ansible_collections.taco.train.plugins.module_utils._boot.layout import ENTRIES
 from ansible_collections.taco.train.plugins.module_utils._boot.model import BootModel
 from ansible_collections.taco.train.plugins.module_utils._boot.number_of_pages import HugepagesError

@@ -11,7 +11,7 @@ engine and the image where both comparisons ran in pods, or on hosts without an 
 from typing import Any, Dict, List, Mapping
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.comparability import OF_A_HOST, UNKNOWN, value_of
-from ansible_collections.taco.train.plugins.plugin_utils.comparison.conclusion import named
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.lead_sentence import named
 
 # The parts of an arm that change its number, with the value of one that is not in the file.
 OF_AN_ARM = {

@@ -15,7 +15,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.comparison.comparabilit
     unlike,
     words_of,
 )
-from ansible_collections.taco.train.plugins.plugin_utils.comparison.conclusion import question, sentence
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.lead_sentence import question, sentence
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.scaling import bus_bandwidth, scaling
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.schedule import key_of, plan
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import Case, Comparison

@@ -8,7 +8,7 @@ import re
 from typing import Any, Collection, Dict, List, NamedTuple, Sequence, Tuple
 
 from ansible_collections.taco.train.plugins.plugin_utils.comparison import changes, days
-from ansible_collections.taco.train.plugins.plugin_utils.comparison.conclusion import named, ratio_text
+from ansible_collections.taco.train.plugins.plugin_utils.comparison.lead_sentence import named, ratio_text
 from ansible_collections.taco.train.plugins.plugin_utils.comparison.spec import ComparisonError
 
 # The id of a record begins with the time of its run, in UTC.

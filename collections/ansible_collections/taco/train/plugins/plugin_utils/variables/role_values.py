@@ -11,8 +11,7 @@ from ansible.errors import AnsibleActionFail
 from ansible_collections.taco.train.plugins.plugin_utils.check import Check
 from ansible_collections.taco.train.plugins.plugin_utils.text import cut, some
 from ansible_collections.taco.train.plugins.plugin_utils.variables.checks import declared, harp_checksum
-from ansible_collections.taco.train.plugins.plugin_utils.variables.groups import Fleet, Group
-from ansible_collections.taco.train.plugins.plugin_utils.variables.groups_of_runs import GROUPS
+from ansible_collections.taco.train.plugins.plugin_utils.variables.combinations import Fleet, Group
 from ansible_collections.taco.train.plugins.plugin_utils.variables.play import (
     require_all_hosts,
     require_linear,
@@ -26,6 +25,7 @@ from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options 
     role_names,
     shared_variables,
 )
+from ansible_collections.taco.train.plugins.plugin_utils.variables.run_combinations import GROUPS
 from ansible_collections.taco.train.plugins.plugin_utils.variables.validation import Validator
 
 COLLECTION = "taco.train."

@@ -20,9 +20,9 @@ from ansible_collections.taco.train.plugins.plugin_utils.check import Check
 from ansible_collections.taco.train.plugins.plugin_utils.container import spec as container
 from ansible_collections.taco.train.plugins.plugin_utils.reboot import rolling
 from ansible_collections.taco.train.plugins.plugin_utils.values import IMAGE, SHA256, InvalidValueError, is_placeholder
-from ansible_collections.taco.train.plugins.plugin_utils.variables.groups import Fleet, Group, problem
-from ansible_collections.taco.train.plugins.plugin_utils.variables.groups_of_runs import GROUPS
+from ansible_collections.taco.train.plugins.plugin_utils.variables.combinations import Fleet, Group, problem
 from ansible_collections.taco.train.plugins.plugin_utils.variables.role_options import KINDS, RULES, Spec
+from ansible_collections.taco.train.plugins.plugin_utils.variables.run_combinations import GROUPS
 
 VALID = "variables.valid"
 Values = Mapping[str, Any]

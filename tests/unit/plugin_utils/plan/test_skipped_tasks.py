@@ -6,7 +6,7 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.plan.whole import (
+from ansible_collections.taco.train.plugins.plugin_utils.plan.skipped_tasks import (
     not_of_all_hosts,
     not_whole,
     options_that_skip,

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Values of variables that only together make sense; groups_of_runs adds those of runs."""
+"""Values of variables that only together make sense; run_combinations adds those of runs."""
 
 import re
 from typing import Any, Callable, Mapping, NamedTuple, Sequence, Tuple

@@ -16,8 +16,8 @@ from ansible_collections.taco.train.plugins.plugin_utils.container.profile impor
 from ansible_collections.taco.train.plugins.plugin_utils.run import plan
 from ansible_collections.taco.train.plugins.plugin_utils.run.options import checked, effective
 from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
-from ansible_collections.taco.train.plugins.plugin_utils.variables import groups
-from ansible_collections.taco.train.plugins.plugin_utils.variables.groups import Fleet, Group, Values
+from ansible_collections.taco.train.plugins.plugin_utils.variables import combinations
+from ansible_collections.taco.train.plugins.plugin_utils.variables.combinations import Fleet, Group, Values
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.option import COMMON
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.platforms import on_cluster
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.registry import WORKLOADS, require_options
@@ -139,5 +139,5 @@ GROUPS = (
     Group(("benchmark_", PROFILE, "taco_"), benchmark),
     Group(("compare_", "benchmark_", PROFILE, "taco_"), compare),
     Group(("locate_", "benchmark_", PROFILE, "taco_"), locate),
-    *groups.GROUPS,
+    *combinations.GROUPS,
 )

@@ -4,7 +4,7 @@
 
 import pytest
 
-from ansible_collections.taco.train.plugins.plugin_utils.preflight.matched_hosts import no_host
+from ansible_collections.taco.train.plugins.plugin_utils.preflight.no_hosts import no_host
 
 GROUPS = {"all": ["a1", "a2", "w1"], "ungrouped": [], "api": ["a1", "a2"], "web": ["w1"], "old": []}
 
