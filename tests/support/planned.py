@@ -38,7 +38,7 @@ RESULTS = {
     "reboot": {
         "changed": True,
         "required": True,
-        "reason": "the running kernel has other pages than the boot configuration with 50 pages of 1G",
+        "reason": "the boot configuration has 50 pages of 1G; the running kernel differs from it",
         "interrupts": ["reboot of the host"],
         "diff": [{"before": "", "after": "50 pages of 1G\n", "before_header": "pages of the running kernel"}],
     },

@@ -18,8 +18,8 @@ from ansible_collections.taco.train.plugins.module_utils.cluster.capacity import
 from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import ARMS
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import job_of
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.manifest import worker_limits
+from ansible_collections.taco.train.plugins.plugin_utils.preflight import same_on_all_hosts
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.kubernetes import operator_check
-from ansible_collections.taco.train.plugins.plugin_utils.preflight.verdict import cluster_checks
 from ansible_collections.taco.train.plugins.plugin_utils.run.plan import not_active
 from ansible_collections.taco.train.plugins.plugin_utils.text import grouped, some
 
@@ -60,7 +60,7 @@ def lacking(*allocatable):
 
 
 def differing(name, values):
-    checks = cluster_checks({host: {name: values(number)} for number, host in enumerate(HOSTS)})
+    checks = same_on_all_hosts.checks({host: {name: values(number)} for number, host in enumerate(HOSTS)})
     return "; ".join(check.found for check in checks)
 
 

@@ -38,8 +38,8 @@ def found(ratio, low, high, verdict="inconclusive", min_effect=0.03):
         ),
         (
             found(1.08, 1.04, 1.20),
-            "1.08 times, and the 95% interval 1.04 to 1.20 lies beyond 3%, the smallest difference that counts, but not "
-            "after the corrections for the number of comparisons and of verdicts.",
+            "1.08 times, and the 95% interval 1.04 to 1.20 lies beyond 3%, the smallest difference that counts, but "
+            "corrected for the number of comparisons and verdicts it is not significant.",
         ),
         (found(1.08, None, None), "1.08 times, from too few good runs for an interval."),
     ],

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.taco.train.plugins.plugin_utils.reboot.rolling import Rebooted, change, plan, progress, result
+from ansible_collections.taco.train.plugins.plugin_utils.reboot.planned_change import planned_change
+from ansible_collections.taco.train.plugins.plugin_utils.reboot.rolling import Rebooted, plan, progress, result
 from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
 
 HOSTS = ["a", "b", "c", "d", "e"]
@@ -108,12 +109,14 @@ def test_nothing_failed_where_no_host_was_rebooted():
     ],
 )
 def test_a_reboot_is_a_change_where_it_is_required_and_allowed(required, allowed, platform, changed, interrupts):
-    found = change({"reboot_required": required, "count": 50, "page_size": "1G"}, allowed, platform)
+    found = planned_change({"reboot_required": required, "count": 50, "page_size": "1G"}, allowed, platform)
     assert (found["changed"], found["required"], found["interrupts"]) == (changed, required, interrupts)
     assert found["diff"][0]["after"] == "50 pages of 1G\n" and "50 pages of 1G" in found["reason"]
 
 
 def test_commands_around_a_reboot_are_a_part_of_the_change_and_not_shown():
     boot = {"reboot_required": True, "count": 50, "page_size": "1G"}
-    plain, one, other = (change(boot, True, "cvm", [commands, []]) for commands in ([], [["geheim"]], [["anders"]]))
+    plain, one, other = (
+        planned_change(boot, True, "cvm", [commands, []]) for commands in ([], [["geheim"]], [["anders"]])
+    )
     assert len(plain["diff"]) == 1 and one["diff"][1] != other["diff"][1] and "geheim" not in str(one)

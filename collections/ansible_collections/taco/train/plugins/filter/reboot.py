@@ -9,10 +9,10 @@ from itertools import chain
 
 from ansible.errors import AnsibleFilterError
 
+from ansible_collections.taco.train.plugins.plugin_utils.reboot.planned_change import planned_change
 from ansible_collections.taco.train.plugins.plugin_utils.reboot.proof import boot_problems
 from ansible_collections.taco.train.plugins.plugin_utils.reboot.rolling import (
     Rebooted,
-    change,
     plan,
     progress,
     read_history,
@@ -74,7 +74,7 @@ class FilterModule:
     def filters(self):
         return {
             "boot_problems": boot_problems,
-            "reboot_change": change,
+            "reboot_change": planned_change,
             "reboot_failure": reboot_failure,
             "reboot_plan": reboot_plan,
             "reboot_result": reboot_result,

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Read what 1.0 and 1.1 kept on a host, a history for each subject and the begin of a change, as a part of the journal."""
+"""Read the files of the releases 1.0 and 1.1, a history per subject and unfinished changes, as journal entries."""
 
 import base64
 import json

@@ -39,7 +39,7 @@ class Capacity(NamedTuple):
     room: int
     """How many workers would fit if nothing else ran on the nodes."""
     shortfalls: List[str]
-    """What the nodes lack that can't hold a worker, those that lack the same together."""
+    """Return what the nodes that can't hold a worker lack, grouped by shortfall."""
     problem: Optional[str]
     """Why the job could never start, or None."""
 
@@ -69,7 +69,7 @@ def _not_ready(node: Mapping[str, Any]) -> List[str]:
 
 
 def _closed(node: Mapping[str, Any], wanted: Mapping[str, Fraction]) -> List[str]:
-    """Return why the scheduler leaves the node out, whatever it has. Taints named as a resource let who asks for it in."""
+    """Return why the scheduler leaves the node out, whatever it has. A taint named as a requested resource does not block the pod."""
     name, spec = _name(node), node.get("spec") or {}
     found = []
     if spec.get("unschedulable"):
@@ -102,7 +102,7 @@ def _short(node: Mapping[str, Any], wanted: Mapping[str, Fraction]) -> List[str]
 
 
 def lacks(node: Mapping[str, Any], resources: Mapping[str, Any]) -> List[str]:
-    """Return what keeps a node that comes back from being one again: that it isn't Ready, and what it doesn't offer."""
+    """Return why a returning node is not usable yet: it is not Ready, or resources are missing."""
     return _not_ready(node) + _short(node, {resource: amount(value, resource) for resource, value in resources.items()})
 
 

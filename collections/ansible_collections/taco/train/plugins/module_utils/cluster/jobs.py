@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""JobSnapshot at what a cluster has of one MPIJob, and keep what its pods have printed."""
+"""Read what a cluster has of one MPIJob, and keep what its pods printed."""
 
 import os
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple

@@ -50,7 +50,7 @@ def undecided_text(judged: Dict[str, Any], found: Dict[str, Any]) -> str:
     where = f"{ratio}, and {interval} lies {'beyond' if beyond else 'wholly within'} {counts}"
     if judged.get("p") is not None and judged["p"] < 1 - found["confidence"]:
         return f"{where}, but good runs of an arm that often fails are a selection"
-    return f"{where}, but not after the corrections for the number of comparisons and of verdicts"
+    return f"{where}, but corrected for the number of comparisons and verdicts it is not significant"
 
 
 def failures_text(judged: Dict[str, Any]) -> str:

@@ -120,8 +120,8 @@ def _judged(
     chosen = _selected(word, arm, baseline)
     if chosen:
         reason = (
-            f"{chosen.failed} of {counted(chosen.attempts, 'attempt')} of {chosen.name} failed, so its good runs are a selection and "
-            f"don't make {arm.name} {word}: fix the failures first. {reason}"
+            f"{chosen.failed} of {counted(chosen.attempts, 'attempt')} of {chosen.name} failed. Its successful runs may not be "
+            f"representative, so {arm.name} is not judged {word}: fix the failures first. {reason}"
         )
         return Judgement("inconclusive", *ends, None, reason)
     said = failures((arm, baseline))

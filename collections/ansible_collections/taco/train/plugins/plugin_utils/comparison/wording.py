@@ -2,7 +2,10 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Say the parts of a comparison in words: arms, case_labels, ratios and verdicts, the same on the page and in the tables."""
+"""Word the parts of a comparison: arms, labels of cases, ratios and verdicts, the same on the page and in the tables.
+
+The first sentence of a page is in lead_sentence, the reason of a verdict in verdict.
+"""
 
 import math
 import os
@@ -177,12 +180,8 @@ def regression_unlike(comparison: Part) -> str | None:
     found = (comparison.get("regression") or {}).get("unlike") or []
     if not found:
         return None
-    said = (
-        "1 thing is not as it was; it stands"
-        if len(found) == 1
-        else f"{len(found)} things are not as they were; they stand"
-    )
-    return f"NOT A LIKE-FOR-LIKE REGRESSION CHECK: {said} under Regression."
+    said = f"{counted(len(found), 'condition')} changed; see Regression"
+    return f"NOT A LIKE-FOR-LIKE REGRESSION CHECK: {said}."
 
 
 def first(comparison: Part) -> list[str]:

@@ -2,7 +2,10 @@
 # GNU General Public License v3.0+ (see https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The plan of a fleet as text for a terminal, and the messages about a host that differs from it. Values in, values out."""
+"""The plan of a fleet as text for a terminal, and the messages about a host that differs from it. Values in, values out.
+
+The reasons come from the modules of the roles; that of a reboot is in reboot/planned_change.
+"""
 
 import difflib
 from typing import Any, Mapping, Sequence

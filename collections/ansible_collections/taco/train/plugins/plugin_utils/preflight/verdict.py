@@ -12,17 +12,14 @@ from ansible_collections.taco.train.plugins.plugin_utils.check import (
     Check,
     NotComputedError,
     Variables,
-    is_set,
     skipped,
 )
 from ansible_collections.taco.train.plugins.plugin_utils.preflight import controller as checks_controller
-from ansible_collections.taco.train.plugins.plugin_utils.preflight import gpus, memory, versions
+from ansible_collections.taco.train.plugins.plugin_utils.preflight import gpus, memory, same_on_all_hosts, versions
 from ansible_collections.taco.train.plugins.plugin_utils.preflight import host as checks_host
 from ansible_collections.taco.train.plugins.plugin_utils.preflight import kubernetes as checks_kubernetes
-from ansible_collections.taco.train.plugins.plugin_utils.text import some
 from ansible_collections.taco.train.plugins.plugin_utils.variables import checks as checks_variables
 from ansible_collections.taco.train.plugins.plugin_utils.variables import validation
-from ansible_collections.taco.train.plugins.plugin_utils.variables.checks import image_of
 from ansible_collections.taco.train.plugins.plugin_utils.workloads.platforms import on_cluster
 
 
@@ -32,36 +29,6 @@ class QueryError(Exception):
 
 # Returns what a JMESPath expression finds in a value.
 Search = Callable[[str, Any], Any]
-
-
-def _differing(identity: str, variable: str, values: Mapping[str, Any], what: str) -> Check:
-    """Check that a variable has one value on all hosts."""
-    by_value: Dict[str, List[str]] = {}
-    for host, value in sorted(values.items()):
-        by_value.setdefault(str(value) if is_set(value) else "not set", []).append(host)
-    if len(by_value) <= 1:
-        return Check(identity, "pass", found=next(iter(by_value), "no host"))
-    found = some([f"{value} on {some(hosts)}" for value, hosts in by_value.items()], separator="; ")
-    fix = f"set {variable} for the whole group and not for single hosts"
-    return Check(identity, "fail", f"the same {what} on every host", found, fix)
-
-
-def cluster_checks(variables: Mapping[str, Mapping[str, Any]]) -> List[Check]:
-    """Return the checks of the variables that must not differ: a ring is as fast as its slowest member, or breaks."""
-    gpus, images, names = {}, {}, set()
-    for host, values in variables.items():
-        try:
-            gpus[host] = values.get("taco_gpus_per_node")
-            name, images[host] = image_of(values)
-            names.add(name)
-        except NotComputedError:
-            # A finding of variables.known.
-            continue
-    variable = " and ".join(sorted(names)) or "taco_image"
-    return [
-        _differing("cluster.same_gpus", "taco_gpus_per_node", gpus, "GPU count"),
-        _differing("cluster.same_image", variable, images, "training image"),
-    ]
 
 
 def extra_check(spec: Mapping[str, Any], node: Mapping[str, Any], search: Search) -> Check:
@@ -211,7 +178,9 @@ def judge(
     judged = {name: judge_host(host, skip, extra, search, kubernetes) for name, host in hosts.items()}
     every = [host.variables for host in hosts.values()]
     together = checks_controller.controller_checks(every, controller) if controller else []
-    together += cluster_checks({name: Variables(host.variables, host.undefined) for name, host in hosts.items()})
+    together += same_on_all_hosts.checks(
+        {name: Variables(host.variables, host.undefined) for name, host in hosts.items()}
+    )
     nodes = [host.variables for host in hosts.values() if on_cluster(host.variables)]
     together += checks_kubernetes.cluster_checks(nodes[0], kubernetes) if nodes else []
     cluster = _without(together, skip)

@@ -4,11 +4,10 @@
 
 """Cut hosts into batches for a rolling reboot, forecast how long it takes by earlier ones and judge its results. Values in, values out."""
 
-import hashlib
 import json
 import math
 import re
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Union
+from typing import Dict, List, NamedTuple, Optional, Sequence, Union
 
 from ansible_collections.taco.train.plugins.plugin_utils.text import counted
 from ansible_collections.taco.train.plugins.plugin_utils.values import InvalidValueError
@@ -97,28 +96,6 @@ def stopped(found: Result, may_fail: int) -> str:
         f"{len(found.failed)} failed and reboot_may_fail allows {may_fail}, so no further batch is started. {'. '.join(found.lines)}. "
         "Correct these hosts and run this again: it goes on with the hosts that still need a reboot"
     )
-
-
-def change(boot: Mapping[str, Any], allowed: bool, platform: str, around: Sequence[Any] = ()) -> Dict[str, Any]:
-    """Describe the reboot of a host as a module's result does. A reboot that is required and not allowed is no change.
-
-    boot is the fact taco_boot, around are the commands and files of tasks that run before and after the reboot.
-    """
-    required = bool(boot.get("reboot_required"))
-    pages = f"{boot.get('count')} pages of {boot.get('page_size')}"
-    drained = ["pods of the node, which is drained"] if platform in ("tke", "ack") else []
-    texts = {"pages of the running kernel": pages}
-    if any(around):
-        text = json.dumps(list(around), default=str)
-        # A command can contain a password.
-        texts["commands and tasks around the reboot"] = f"SHA-256 {hashlib.sha256(text.encode('utf-8')).hexdigest()}"
-    return {
-        "changed": required and allowed,
-        "required": required,
-        "reason": f"the running kernel has other pages than the boot configuration with {pages}",
-        "interrupts": ["reboot of the host", *drained],
-        "diff": [dict(before_header=name, before="", after=text + "\n") for name, text in texts.items()],
-    }
 
 
 def plan(hosts: List[str], batch: Union[int, str], may_fail: Union[int, str], boot_seconds: int) -> Plan:

@@ -37,7 +37,7 @@ PUBLISHED_NOTE = (
 )
 BEFORE_A_COMMAND = "Before a command, activate the arm's NCCL plugin and Horovod, listed under Arms, on every worker."
 AS_ASKED = "The comparison as it was asked for"
-CHANGED = "What is not as it was, and is part of these ratios:"
+CHANGED = "What changed, and is part of these ratios:"
 IN_TIME = "Every run is a point, from left to right in the order of time, in the unit of its value. "
 SPREAD = "The line through a point is the 5th to the 95th percentile of the iterations of that run. "
 HOLLOW = "Warm-up runs are hollow; they take no part in a verdict."
