@@ -1,7 +1,9 @@
 """What a server answers and what happens to a connection become a sentence with the fix."""
 
+import importlib.util
 import json
 import ssl
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -10,6 +12,7 @@ import yaml
 from kubernetes.client import ApiException
 from kubernetes.config import ConfigException
 
+from ansible_collections.taco.train.plugins.module_utils.cluster import arguments, client
 from ansible_collections.taco.train.plugins.module_utils.cluster.client import Request
 from ansible_collections.taco.train.plugins.module_utils.cluster.clock import (
     MOST_ASKED_SECONDS,
@@ -198,9 +201,54 @@ def test_a_missing_library_is_named_with_the_command_that_installs_it():
         return sentence("read Nodes", Trouble("library", missing), LIST)
 
     assert "pip install kubernetes" in said("No module named 'kubernetes'")
-    assert "ansible-galaxy collection install kubernetes.core" in said(
+    assert "ansible-galaxy collection install 'kubernetes.core:>=3.0.0'" in said(
         "No module named 'ansible_collections.kubernetes'"
     )
+
+
+CORE = "ansible_collections.kubernetes.core.plugins.module_utils.k8s.client"
+
+
+@pytest.mark.parametrize("name", ["kubernetes.dynamic", CORE])
+def test_a_library_that_is_too_old_is_missing(monkeypatch, name):
+    monkeypatch.setitem(sys.modules, name, None)
+    source = importlib.util.spec_from_file_location("client_of_an_old_library", client.__file__)
+    found = importlib.util.module_from_spec(source)
+    source.loader.exec_module(found)
+    _answer, cause = found.Client({}).attempt(LIST)
+    assert cause.kind == "library" and name in cause.said
+
+
+CLUSTERS = {"clusters": [{"name": "c", "cluster": {"server": "https://127.0.0.1:1"}}], "current-context": "x"}
+CONTEXTS = {"contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}], "users": []}
+NO_KUBECONFIGS = {
+    "a list": (b"- SECRET", "its content is no kubeconfig"),
+    "a word": (b"SECRET", "its content is no kubeconfig"),
+    "another encoding": (b"users: \xff SECRET", "it is no text in UTF-8"),
+    "a damaged certificate": (
+        json.dumps(CLUSTERS | CONTEXTS)
+        .replace('"server"', '"certificate-authority-data": "SECRET!", "server"')
+        .encode(),
+        "no base64",
+    ),
+    "a folder": (None, "Is a directory"),
+}
+
+
+@pytest.mark.parametrize("name", NO_KUBECONFIGS)
+def test_a_file_that_is_no_kubeconfig_is_named_without_its_content(tmp_path, name):
+    content, expected = NO_KUBECONFIGS[name]
+    path = tmp_path / "config"
+    path.mkdir() if content is None else path.write_bytes(content)
+    with pytest.raises(client.KubernetesError, match="no kubeconfig that works was found") as error:
+        client.Client({"kubeconfig": str(path)}).read("Node", "v1")
+    said = str(error.value)
+    assert expected in said and str(path) in said and "SECRET" not in said and "Errno" not in said
+
+
+def test_connection_options_of_a_missing_collection_are_not_shown(monkeypatch):
+    monkeypatch.setattr(arguments, "AUTH_ARG_SPEC", {})
+    assert arguments.access_arguments()["access"]["no_log"]
 
 
 def test_pauses_grow_to_a_limit_and_end():

@@ -20,12 +20,12 @@ OWN = ("kubeconfig", "context")
 
 
 def access_arguments() -> Dict[str, Any]:
-    """Return the options. The kubeconfig may be its content, with a token."""
+    """Return the options. The kubeconfig may be its content, with a token, and so may options whose specification is missing."""
     others = {name: spec for name, spec in AUTH_ARG_SPEC.items() if name not in OWN}
     return dict(
         kubeconfig=dict(type="raw", no_log=True),
         context=dict(type="str"),
-        access=dict(type="dict", default={}, options=others or None),
+        access=dict(type="dict", default={}, options=others or None, no_log=not others),
     )
 
 

@@ -25,6 +25,7 @@ from ansible_collections.taco.train.plugins.module_utils.cluster.failures import
     UNREACHABLE,
     Trouble,
     trouble_of,
+    unusable,
 )
 from ansible_collections.taco.train.plugins.module_utils.cluster.logs import is_waiting
 from ansible_collections.taco.train.plugins.module_utils.cluster.messages import sentence
@@ -34,10 +35,15 @@ try:
     import kubernetes.dynamic
     import kubernetes.stream
 
-    from ansible_collections.kubernetes.core.plugins.module_utils.k8s import client as core
-except ImportError:
+    from ansible_collections.kubernetes.core.plugins.module_utils.k8s.client import (
+        _create_auth_spec,
+        _create_configuration,
+        _create_headers,
+        _set_header,
+    )
+except ImportError as error:
     # Client says so when something is asked for.
-    pass
+    MISSING = MISSING or str(error)
 
 Resource = Mapping[str, Any]
 POD_TRIES = 3
@@ -112,12 +118,15 @@ def _versions(objects: Sequence[Resource]) -> Dict[str, str]:
 
 def connect(access: Mapping[str, Any]) -> Any:
     """Return a client by the options of kubernetes.core. It asks nothing, since the paths of what we use are known."""
-    configuration = core._create_configuration(core._create_auth_spec(**access))
+    try:
+        configuration = _create_configuration(_create_auth_spec(**access))
+    except (OSError, ValueError, TypeError, AttributeError, LookupError) as error:
+        raise unusable(error) from error
     # A request that changes something is only made again by whoever has looked what became of the first.
     configuration.retries = False
     client = kubernetes.client.ApiClient(configuration)
-    for name, value in core._create_headers(**access).items():
-        core._set_header(client, name, value)
+    for name, value in _create_headers(**access).items():
+        _set_header(client, name, value)
     return kubernetes.dynamic.DynamicClient(client, discoverer=lambda _client, _cache: None)
 
 

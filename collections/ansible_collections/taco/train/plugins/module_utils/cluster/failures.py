@@ -4,6 +4,7 @@
 
 """What keeps a request to an API server from its answer, by the status and the body of the answer, or by the exception."""
 
+import binascii
 import json
 import re
 import ssl
@@ -106,6 +107,17 @@ def _config(error: BaseException) -> str:
     if isinstance(error, yaml.YAMLError):
         return "it is no YAML" + (f": see line {mark.line + 1}" if mark else "")
     return one_line(error)
+
+
+def unusable(error: Exception) -> Any:
+    """Return the exception of the client for a kubeconfig on which it fails otherwise, without a line of its content."""
+    if isinstance(error, OSError):
+        return ConfigException(f"{error.filename or 'a file that it names'}: {error.strerror or type(error).__name__}")
+    if isinstance(error, UnicodeError):
+        return ConfigException("it is no text in UTF-8")
+    if isinstance(error, binascii.Error):
+        return ConfigException("a certificate or key in it is no base64")
+    return ConfigException("its content is no kubeconfig, or an address there or in the access options is wrong")
 
 
 def _status(body: Any) -> Mapping[str, Any]:
