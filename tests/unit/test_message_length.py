@@ -15,8 +15,11 @@ from ansible_collections.taco.train.plugins.module_utils._node.enis import (
 from ansible_collections.taco.train.plugins.module_utils._ssh.trust import explained
 from ansible_collections.taco.train.plugins.module_utils.cluster import gpu_topology
 from ansible_collections.taco.train.plugins.module_utils.cluster.capacity import capacity
+from ansible_collections.taco.train.plugins.plugin_utils.acceleration.arms import ARMS
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.job import job_of
 from ansible_collections.taco.train.plugins.plugin_utils.mpijob.manifest import worker_limits
+from ansible_collections.taco.train.plugins.plugin_utils.plan import wording
+from ansible_collections.taco.train.plugins.plugin_utils.plan.change import Difference
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.kubernetes import operator_check
 from ansible_collections.taco.train.plugins.plugin_utils.preflight.verdict import cluster_checks
 from ansible_collections.taco.train.plugins.plugin_utils.run.plan import not_active
@@ -71,8 +74,11 @@ MESSAGES = {
     "nodes with few pages": lambda: lacking(*(f"{number}Gi" for number in range(50))),
     "GPU counts": lambda: differing("taco_gpus_per_node", lambda number: number),
     "images": lambda: differing("taco_image", lambda number: f"registry.example.com/training:{number}"),
-    "arm": lambda: not_active({host: {"failed": True, "msg": "no plugin"} for host in HOSTS}, {}),
-    "arm in other ways": lambda: not_active({host: {"failed": True, "msg": f"no {host}"} for host in HOSTS}, {}),
+    "arm": lambda: not_active(ARMS["tcp"], {host: {"failed": True, "msg": "no plugin"} for host in HOSTS}, {}),
+    "arm in other ways": lambda: not_active(
+        ARMS["tcp"], {host: {"failed": True, "msg": f"no {host}"} for host in HOSTS}, {}
+    ),
+    "plan": lambda: wording.refusal(HOSTS[0], "plan.json", [Difference(host, "a" * 9999, "b") for host in HOSTS]),
     "operator": lambda: operator_check([{"name": host, "ready": False, "why": "it waits"} for host in HOSTS]).found,
     "nodes to label": lambda: some(
         gpu_topology.plan([{"metadata": {"name": "a" + host}} for host in HOSTS], [], HOSTS, "topology").problems,
