@@ -4,13 +4,14 @@
 
 """A change of a host is kept or undone as a whole, killed anywhere, and is put back with all that belongs to files and folders."""
 
+import json
 import os
 
 import pytest
 from killed_steps import killed_before, tree
 
 from ansible_collections.taco.train.plugins.module_utils._files import atomic
-from ansible_collections.taco.train.plugins.module_utils._files.created_folders import CreatedFolders
+from ansible_collections.taco.train.plugins.module_utils._files.created_folders import CreatedFolders, FoldersError
 from ansible_collections.taco.train.plugins.module_utils._files.journal import Change, Journal, JournalError
 
 STATE = "/var/lib/taco-train"
@@ -175,3 +176,45 @@ def test_files_of_others_below_the_state_folder_stay(host):
     host.restore()
     assert theirs.read_text() == "theirs" and os.listdir(str(theirs.parent)) == ["notes"]
     assert os.listdir(str(theirs.parent.parent)) == ["originals"]
+
+
+PART = {"files": {"/etc/grub": {"original": None}}, "arguments": [], "times": {}}
+INDEX = {"version": 2, "created": [], "subjects": {"hugepages": PART}}
+FORMER = {"version": 1, "files": {"/etc/grub": {"original": None}}, "arguments": []}
+UNREADABLE = {
+    "cut off": ("journal.json", '{"version":'),
+    "nested": ("journal.json", "[" * 100000),
+    "a newer version": ("journal.json", json.dumps(dict(INDEX, version=3))),
+    "a text as a subject": ("journal.json", json.dumps(dict(INDEX, subjects={"harp": "x"}))),
+    "a subject without files": ("journal.json", json.dumps(dict(INDEX, subjects={"harp": {}}))),
+    "a list of files": ("journal.json", json.dumps(dict(INDEX, subjects={"hugepages": dict(PART, files=[])}))),
+    "a file without content": ("journal.json", json.dumps(dict(INDEX, subjects={"harp": {"files": {"/a": {}}}}))),
+    "a history of another version": ("hugepages/manifest.json", json.dumps(dict(FORMER, version=2))),
+    "a list of files in a history": ("hugepages/manifest.json", json.dumps(dict(FORMER, files=[]))),
+    "a file without content in a history": ("hugepages/manifest.json", json.dumps(dict(FORMER, files={"/a": {}}))),
+    "a change without its files": ("hugepages-change/marker.json", json.dumps({"files": {"/etc/grub": {}}})),
+}
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_a_journal_that_cannot_be_read_is_named_and_nothing_is_written(host, name):
+    path, content = UNREADABLE[name]
+    file = host.root / STATE.lstrip("/") / path
+    file.parent.mkdir(parents=True)
+    file.write_text(content)
+    before = tree(host.root)
+    with pytest.raises((atomic.FileError, FoldersError)) as error:
+        host.change()
+    assert f"{file} can't be read" in str(error.value) and "move it away" in str(error.value)
+    assert tree(host.root) == before
+
+
+def test_files_of_others_behind_a_link_in_place_of_the_copies_stay(host):
+    state, theirs = host.root / "var/lib/taco-train", host.root / "blobs" / ("a" * 64)
+    state.mkdir()
+    theirs.parent.mkdir()
+    theirs.write_text("theirs")
+    (state / "originals").symlink_to(theirs.parent)
+    with pytest.raises(FoldersError, match="originals/ is a link: expected a folder"):
+        host.change()
+    assert theirs.read_text() == "theirs" and (host.root / "etc/grub").read_text() == "old\n"

@@ -33,8 +33,7 @@ FORMER_RECORD, FORMER_LOCK = "folders.json", "hugepages.lock"  # of 1.0 and 1.1
 OWN_FILES = (RECORD, FORMER_RECORD, FORMER_LOCK, PLAN_LOCK)
 COPIES = "originals"  # of files, each with its checksum as the name
 _COPY = re.compile(r"[0-9a-f]{64}|\..+\.[0-9]+\.tmp")
-# What a kill left of a file that was being written.
-_UNFINISHED = re.compile(r"\..+\.[0-9]+\.tmp")
+_UNFINISHED = re.compile(r"\..+\.[0-9]+\.tmp")  # what a kill left of a file that was being written
 
 
 class FoldersError(Exception):
@@ -56,9 +55,10 @@ def parse_index(data: bytes, name: str) -> Dict[str, Any]:
         known = json.loads(data.decode("utf-8"))
         created, subjects = known["created"], known.get("subjects", {})
         is_known = known["version"] == (1 if name.endswith(FORMER_RECORD) else VERSION)
-        if is_known and all(isinstance(path, str) for path in created) and isinstance(subjects, dict):
+        CreatedFolders.copies(subjects)  # raises for what is no part of a subject
+        if is_known and all(isinstance(path, str) for path in created):
             return {"created": list(created), "subjects": subjects}
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         pass
     raise FoldersError(
         f"{name} can't be read, so what was there before is unknown: move it away to start anew; files and folders that runs changed or "
@@ -73,8 +73,7 @@ def index_bytes(created: Iterable[str], subjects: Dict[str, Any]) -> bytes:
 
 def removal_order(created: Iterable[str], state_dir: str) -> List[str]:
     """Order the folders to remove, the innermost first, without the state folder and those that it is in."""
-    kept = parents(state_dir)
-    return sorted((path for path in set(created) if path not in kept), key=lambda path: (-path.count("/"), path))
+    return sorted(set(created) - set(parents(state_dir)), key=lambda path: (-path.count("/"), path))
 
 
 @contextlib.contextmanager
@@ -172,6 +171,8 @@ class CreatedFolders:
             yield self._lock
             return
         self.make_state_dir()
+        if os.path.islink(self.copy_path("").rstrip("/")):  # files of others, which save would remove
+            raise FoldersError(f"{self.copy_path('')} is a link: expected a folder of this collection, move it away")
         with held(self.real(self.state_dir), seconds, "changing this host") as descriptor:
             self._lock = descriptor
             try:

@@ -5,10 +5,11 @@
 """Read what 1.0 and 1.1 kept on a host, a history for each subject and the begin of a change, as a part of the journal."""
 
 import base64
+import contextlib
 import json
 import os
 import re
-from typing import Any, Dict, List, Mapping, Optional, Tuple
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple
 
 from ansible_collections.taco.train.plugins.module_utils._files.atomic import FileError, read_bytes, remove_file
 from ansible_collections.taco.train.plugins.module_utils._files.snapshot import digest
@@ -48,9 +49,22 @@ def _loaded(path: str, *keys: str) -> Optional[Dict[str, Any]]:
         found = json.loads(data.decode("utf-8"))
         if isinstance(found, dict) and found.get("version", 1) == 1 and all(key in found for key in keys):
             return found
-    except ValueError:
+    except (ValueError, RecursionError):
         pass
-    raise FileError(f"{path} can't be read, so what was there before is unknown; move it away to start anew")
+    raise _unreadable(path)
+
+
+def _unreadable(path: str) -> FileError:
+    return FileError(f"{path} can't be read, so what was there before is unknown; move it away to start anew")
+
+
+@contextlib.contextmanager
+def _readable(path: str) -> Iterator[None]:
+    """Name the file for content that no version wrote."""
+    try:
+        yield
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise _unreadable(path) from error
 
 
 def _entry(seen: Mapping[str, Any], contents: Contents) -> Dict[str, Any]:
@@ -87,24 +101,32 @@ def _guarded(marker: Mapping[str, Any], folder: str, contents: Contents) -> Dict
     return {"files": files, "outputs": outputs, "arguments": [], "shared": [], "watched": [], "times": {}}
 
 
+def _watched(change: Mapping[str, Any], root: str, contents: Contents) -> Dict[str, Any]:
+    """Return the change of files that a script writes."""
+    files = {path: _entry(seen, contents) for path, seen in change["files"].items()}
+    opened = dict(files=files, times=_times(change["files"], root), watched=[change["folder"], change["pattern"]])
+    return dict(opened, outputs=[], arguments=[], shared=[])
+
+
 def read(state_dir: str, subject: str, root: str) -> Tuple[Dict[str, Any], Contents]:
     """Return what an earlier version kept of a subject, empty where it kept nothing, and the contents of the files."""
     part = {}  # type: Dict[str, Any]
     contents = {}  # type: Contents
     if subject not in PLACES:
         return part, contents
-    history = _loaded(_history_path(state_dir, subject), "version", "files", "arguments")
+    history_path, change_path = _history_path(state_dir, subject), _change_path(state_dir, subject)
+    history = _loaded(history_path, "version", "files", "arguments")
     if history is not None:
-        part["files"] = {path: _entry(seen, contents) for path, seen in history["files"].items()}
-        part.update(arguments=history["arguments"], times=_times(history["files"], root))
-    path = _change_path(state_dir, subject)
-    change = _loaded(path, "files")
-    if change is not None and subject == "hugepages":
-        part["change"] = _guarded(change, os.path.dirname(path), contents)
-    elif change is not None:
-        files = {path: _entry(seen, contents) for path, seen in change["files"].items()}
-        opened = dict(files=files, times=_times(change["files"], root), watched=[change["folder"], change["pattern"]])
-        part["change"] = dict(opened, outputs=[], arguments=[], shared=[])
+        with _readable(history_path):
+            part["files"] = {path: _entry(seen, contents) for path, seen in history["files"].items()}
+            part.update(arguments=history["arguments"], times=_times(history["files"], root))
+    change = _loaded(change_path, "files")
+    if change is not None:
+        with _readable(change_path):
+            if subject == "hugepages":
+                part["change"] = _guarded(change, os.path.dirname(change_path), contents)
+            else:
+                part["change"] = _watched(change, root, contents)
     return part, contents
 
 
