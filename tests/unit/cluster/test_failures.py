@@ -74,6 +74,12 @@ CASES = {
         LIST,
         ["in the whole cluster", "a ClusterRole"],
     ),
+    "no credentials": (
+        answer(403, 'User "system:anonymous" cannot list resource "nodes"'),
+        "forbidden",
+        LIST,
+        ["had no credentials", "correct the user"],
+    ),
     "exec": (answer(403, 'pods "p" is forbidden: '), "forbidden", EXEC, ['"verbs": ["get", "create"]']),
     "quota": (answer(403, QUOTA), "quota", CREATE, ["the quota team", "requested: pods=2", "have the quota raised"]),
     "admission": (answer(403, "x is forbidden: no"), "forbidden", CREATE, ["the API server refuses it"]),
