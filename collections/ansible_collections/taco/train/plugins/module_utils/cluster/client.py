@@ -4,7 +4,6 @@
 
 """Ask the API server of a cluster, so that trouble that passes is waited out, and other trouble says what helps."""
 
-import json
 import queue
 import threading
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
@@ -24,6 +23,7 @@ from ansible_collections.taco.train.plugins.module_utils.cluster.failures import
     RETRY,
     UNREACHABLE,
     Trouble,
+    object_of,
     trouble_of,
     unusable,
 )
@@ -184,7 +184,7 @@ class Client:
 
     def _answer(self, request: Request, body: Any, query: Sequence[Tuple[str, str]]) -> Any:
         text = self._send(request, body, query).data.decode("utf-8", "replace")
-        return text if request.subresource == "log" else json.loads(text)
+        return text if request.subresource == "log" else object_of(text)
 
     def _send(
         self, request: Request, body: Any, query: Sequence[Tuple[str, str]], seconds: float = READ_SECONDS
