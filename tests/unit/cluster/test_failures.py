@@ -1,14 +1,16 @@
 """What a server answers and what happens to a connection become a sentence with the fix."""
 
-import importlib.util
 import json
+import os
 import ssl
+import subprocess
 import sys
 from types import SimpleNamespace
 
 import pytest
 import urllib3
 import yaml
+from guides import COLLECTION
 from kubernetes.client import ApiException
 from kubernetes.config import ConfigException
 
@@ -240,14 +242,25 @@ def test_a_missing_library_is_named_with_the_command_that_installs_it():
 CORE = "ansible_collections.kubernetes.core.plugins.module_utils.k8s.client"
 
 
-@pytest.mark.parametrize("name", ["kubernetes.dynamic", CORE])
-def test_a_library_that_is_too_old_is_missing(monkeypatch, name):
-    monkeypatch.setitem(sys.modules, name, None)
-    source = importlib.util.spec_from_file_location("client_of_an_old_library", client.__file__)
-    found = importlib.util.module_from_spec(source)
-    source.loader.exec_module(found)
-    _answer, cause = found.Client({}).attempt(LIST)
-    assert cause.kind == "library" and name in cause.said
+ASKED = """
+import sys
+sys.modules[sys.argv[1]] = None
+from ansible_collections.taco.train.plugins.module_utils.cluster.client import Client
+Client({}).read("Node", "v1")
+"""
+
+
+@pytest.mark.parametrize(
+    "name", ["urllib3", "kubernetes", "kubernetes.dynamic", "ansible_collections.kubernetes", CORE]
+)
+def test_a_library_that_is_missing_or_too_old_is_named_with_the_command(name):
+    environment = dict(os.environ, PYTHONPATH=str(COLLECTION.parents[2]))
+    done = subprocess.run(
+        [sys.executable, "-c", ASKED, name], env=environment, capture_output=True, text=True, check=False
+    )
+    said = done.stderr.splitlines()[-1]
+    assert "KubernetesError: can't read Nodes: the " in said, done.stderr
+    assert ("ansible-galaxy collection install" if "collections" in name else "pip install kubernetes") in said
 
 
 CLUSTERS = {"clusters": [{"name": "c", "cluster": {"server": "https://127.0.0.1:1"}}], "current-context": "x"}

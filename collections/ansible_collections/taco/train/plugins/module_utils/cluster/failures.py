@@ -12,6 +12,10 @@ from typing import Any, Mapping, NamedTuple, Optional, Tuple
 
 from ansible_collections.taco.train.plugins.module_utils.cluster import certificate
 
+# Without the library there are no requests, and so none of its exceptions.
+CONFIG_ERRORS: Tuple[Any, ...] = ()
+ERRORS: Tuple[Any, ...] = ()
+MISSING = ""
 try:
     import urllib3
     import yaml
@@ -20,12 +24,10 @@ try:
 
     from ansible_collections.kubernetes.core.plugins.module_utils.k8s.exceptions import CoreException
 
-    CONFIG_ERRORS: Tuple[Any, ...] = (ConfigException, CoreException, yaml.YAMLError)
+    CONFIG_ERRORS = (ConfigException, CoreException, yaml.YAMLError)
     # OSError: connections, and files that the kubeconfig names. ValueError: addresses, and answers that are no JSON.
-    ERRORS: Tuple[Any, ...] = (ApiException, urllib3.exceptions.HTTPError, OSError, ValueError, *CONFIG_ERRORS)
-    MISSING = ""
+    ERRORS = (ApiException, urllib3.exceptions.HTTPError, OSError, ValueError, *CONFIG_ERRORS)
 except ImportError as error:
-    # Without the library there are no requests, and so none of its exceptions.
     MISSING = str(error)
 
 # RETRY and UNREACHABLE may pass by themselves, the others want a person.
