@@ -290,6 +290,18 @@ def test_a_file_that_is_no_kubeconfig_is_named_without_its_content(tmp_path, nam
     assert expected in said and str(path) in said and "SECRET" not in said and "Errno" not in said
 
 
+def test_of_a_kubeconfig_that_is_given_as_content_the_secrets_are_hidden_and_its_names_are_not():
+    user = {"name": "u", "user": {"token": "SECRET", "exec": {"env": [{"name": "T", "value": "SECRET 2"}]}}}
+    content = {**CLUSTERS, **CONTEXTS, "apiVersion": "v1", "kind": "Config", "users": [user]}
+    shown = {"v1", "Config", "x", "c", "u", "T"}
+    assert set(arguments.plain_values(content)) == shown
+    module = SimpleNamespace(
+        no_log_values=shown | {"SECRET", "SECRET 2"}, params={"kubeconfig": content, "context": None, "access": {}}
+    )
+    arguments.client_of(module)
+    assert module.no_log_values == {"SECRET", "SECRET 2"}
+
+
 def test_connection_options_of_a_missing_collection_are_not_shown(monkeypatch):
     monkeypatch.setattr(arguments, "AUTH_ARG_SPEC", {})
     assert arguments.access_arguments()["access"]["no_log"]

@@ -5,7 +5,7 @@
 """The options by which modules reach an API server."""
 
 import os
-from typing import Any, Dict
+from typing import Any, Dict, Iterator, Mapping
 
 from ansible_collections.taco.train.plugins.module_utils.cluster.client import Client
 from ansible_collections.taco.train.plugins.module_utils.cluster.messages import path_of
@@ -17,6 +17,8 @@ except ImportError:
     AUTH_ARG_SPEC = {}
 
 OWN = ("kubeconfig", "context")
+# Of a kubeconfig; any other value may be a secret.
+PLAIN = ("apiVersion", "kind", "name", "cluster", "user", "namespace", "current-context")
 
 
 def access_arguments() -> Dict[str, Any]:
@@ -29,6 +31,18 @@ def access_arguments() -> Dict[str, Any]:
     )
 
 
+def plain_values(content: Any) -> Iterator[str]:
+    """Yield the values of a kubeconfig that are no secrets, such as its names. Ansible would hide each of them in all results."""
+    if isinstance(content, Mapping):
+        for name, value in content.items():
+            if name in PLAIN and isinstance(value, str):
+                yield value
+            yield from plain_values(value)
+    elif isinstance(content, list):
+        for value in content:
+            yield from plain_values(value)
+
+
 def client_of(module: Any) -> Client:
     """Return the client of a module with these options."""
     given = module.params["kubeconfig"]
@@ -36,5 +50,6 @@ def client_of(module: Any) -> Client:
         # A path is no secret, and messages name it.
         module.no_log_values.discard(given)
         given = os.path.expanduser(given)
+    module.no_log_values.difference_update(plain_values(given))
     own = {"kubeconfig": given, "context": module.params["context"]}
     return Client({**(module.params["access"] or {}), **own})
