@@ -4,8 +4,10 @@
 
 """A change of a host is kept or undone as a whole, killed anywhere, and is put back with all that belongs to files and folders."""
 
+import errno
 import json
 import os
+from types import SimpleNamespace
 
 import pytest
 from killed_steps import killed_before, tree
@@ -176,6 +178,24 @@ def test_files_of_others_below_the_state_folder_stay(host):
     host.restore()
     assert theirs.read_text() == "theirs" and os.listdir(str(theirs.parent)) == ["notes"]
     assert os.listdir(str(theirs.parent.parent)) == ["originals"]
+
+
+@pytest.mark.parametrize("name", ["full", "read-only"])
+def test_a_state_folder_that_cannot_be_created_is_named_with_the_way_out(host, monkeypatch, name):
+    def read_only(*_arguments):
+        raise OSError(errno.EROFS, "Read-only file system", "temporary")
+
+    with monkeypatch.context() as patch, pytest.raises(atomic.FileError) as error:
+        if name == "full":
+            patch.setattr(os, "statvfs", lambda _path: SimpleNamespace(f_bavail=0, f_frsize=4096))
+        else:
+            patch.setattr(os, "makedirs", read_only)
+        host.change()
+    expected = {"full": "/var/lib: 0 bytes are free", "read-only": "/var/lib/taco-train can't be changed: Read-only"}
+    assert str(host.root) + expected[name] in str(error.value) and "tmp" not in str(error.value).replace(
+        str(host.root), ""
+    )
+    assert host.state() == host.before
 
 
 PART = {"files": {"/etc/grub": {"original": None}}, "arguments": [], "times": {}}

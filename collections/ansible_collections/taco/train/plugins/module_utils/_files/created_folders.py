@@ -17,12 +17,14 @@ import time
 from typing import Any, Dict, Iterable, Iterator, List, Optional
 
 from ansible_collections.taco.train.plugins.module_utils._files.atomic import (
+    naming,
     read_bytes,
     remove_file,
     replace_file,
+    require_room,
     sync_folder,
 )
-from ansible_collections.taco.train.plugins.module_utils._files.move import unfinished_copy
+from ansible_collections.taco.train.plugins.module_utils._files.move import cleared_copy
 
 RECORD = "journal.json"
 VERSION = 2
@@ -191,11 +193,11 @@ class CreatedFolders:
             if not missing:
                 return
             top = self.real(missing[0])
-            unfinished = unfinished_copy(top)
-            if os.path.lexists(unfinished):
-                shutil.rmtree(unfinished)
-            inner = unfinished + self.real(self.state_dir)[len(top) :]
-            os.makedirs(inner, 0o755)
+            require_room(around, len(index_bytes(missing, {})))
+            with naming(top):
+                unfinished = cleared_copy(top)
+                inner = unfinished + self.real(self.state_dir)[len(top) :]
+                os.makedirs(inner, 0o755)
             replace_file(os.path.join(inner, RECORD), index_bytes(missing, {}), mode=0o600)
             os.rename(unfinished, top)
             sync_folder(around)
@@ -263,9 +265,8 @@ class CreatedFolders:
         """Remove what removable lists, and the record last. A run that is killed goes on from there."""
         if not os.path.isdir(self.real(self.state_dir)):
             missing = self._missing(self.state_dir)
-            unfinished = unfinished_copy(self.real(missing[0])) if missing else ""
-            if missing and os.path.lexists(unfinished):
-                shutil.rmtree(unfinished)
+            if missing:
+                cleared_copy(self.real(missing[0]))
             return []
         try:
             with self.locked():
@@ -282,11 +283,9 @@ class CreatedFolders:
         for path in [path for path in leaving if path not in top]:
             os.rmdir(self.real(path))
         if top:
-            unfinished = unfinished_copy(self.real(top[0]))
             # Who creates the state folder holds this lock.
-            with held(os.path.dirname(unfinished), 10, "creating " + self.state_dir):
-                if os.path.lexists(unfinished):
-                    shutil.rmtree(unfinished)
+            with held(os.path.dirname(self.real(top[0])), 10, "creating " + self.state_dir):
+                unfinished = cleared_copy(self.real(top[0]))
                 os.rename(self.real(top[0]), unfinished)
                 shutil.rmtree(unfinished)
         elif self.state_dir in known:
